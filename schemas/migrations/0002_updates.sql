@@ -1,0 +1,28 @@
+-- +goose Up
+-- One row per transaction or reassignment; the nodes of a transaction are in events.
+-- Import updates are apart, in imports: they are not history.
+CREATE TABLE IF NOT EXISTS updates
+(
+    stream                    LowCardinality(String),
+    migration_id              Int64 CODEC(ZSTD(1)),
+    record_time               DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    update_id                 String CODEC(ZSTD(1)),
+    kind                      LowCardinality(String) CODEC(ZSTD(1)),
+    synchronizer_id           LowCardinality(String) CODEC(ZSTD(1)),
+    encoding                  LowCardinality(String) CODEC(ZSTD(1)),
+    workflow_id               String CODEC(ZSTD(1)),
+    effective_at              DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    external_transaction_hash String CODEC(ZSTD(1)),
+    root_events               Array(Int32) CODEC(ZSTD(1)),
+    submitter                 LowCardinality(String) CODEC(ZSTD(1)),
+    source_synchronizer       LowCardinality(String) CODEC(ZSTD(1)),
+    target_synchronizer       LowCardinality(String) CODEC(ZSTD(1)),
+    unassign_id               String CODEC(ZSTD(1)),
+    reassignment_counter      Int64 CODEC(ZSTD(1)),
+    contract_id               String CODEC(ZSTD(1)),
+    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id)
+SETTINGS non_replicated_deduplication_window = 1000;

@@ -1,0 +1,25 @@
+-- +goose Up
+-- One row per contract that was carried over into a migration. The update's record
+-- time is always the minimum timestamp and its only event is its root.
+CREATE TABLE IF NOT EXISTS imports
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    update_id       String CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    workflow_id     String CODEC(ZSTD(1)),
+    effective_at    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    event_id        String CODEC(ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    argument        String CODEC(ZSTD(3)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY migration_id
+ORDER BY (stream, migration_id, update_id)
+SETTINGS non_replicated_deduplication_window = 1000;

@@ -1,0 +1,29 @@
+-- +goose Up
+-- Lifetimes that have not ended, and ended ones that housekeeping has yet to move
+-- to contracts_archived. archived_at is 2299-12-31 for "not ended". A carried-over
+-- contract has a lifetime in each migration; its created_time there is 1900-01-01.
+-- The block number and offset columns make lightweight updates (patch parts) possible.
+CREATE TABLE IF NOT EXISTS contracts_live
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    created_time    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    created_in      String CODEC(ZSTD(1)),
+    archived_at     DateTime64(6, 'UTC') DEFAULT '2299-12-31 00:00:00' CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    template        LowCardinality(String) CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    argument        String CODEC(ZSTD(3)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
+    INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = MergeTree
+ORDER BY (stream, migration_id, created_at, contract_id)
+SETTINGS non_replicated_deduplication_window = 1000, enable_block_number_column = 1, enable_block_offset_column = 1;

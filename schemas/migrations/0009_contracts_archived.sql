@@ -1,0 +1,28 @@
+-- +goose Up
+-- Lifetimes that have ended, by the month in which they ended: a query for the
+-- active set at T reads the months from T on and, in them, rows created up to T.
+CREATE TABLE IF NOT EXISTS contracts_archived
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    created_time    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    created_in      String CODEC(ZSTD(1)),
+    archived_at     DateTime64(6, 'UTC') CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    template        LowCardinality(String) CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    argument        String CODEC(ZSTD(3)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
+    INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY (migration_id, toYYYYMM(archived_at))
+ORDER BY (stream, migration_id, created_at, contract_id)
+SETTINGS non_replicated_deduplication_window = 1000;

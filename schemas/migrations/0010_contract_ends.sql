@@ -1,0 +1,9 @@
+-- +goose Up
+-- Scratch space of the lifetimes step: the ends of one range, by contract. Emptied
+-- before each use; only ever read by the lightweight update that follows.
+CREATE TABLE IF NOT EXISTS contract_ends
+(
+    contract_id String,
+    archived_at DateTime64(6, 'UTC')
+)
+ENGINE = Join(ANY, LEFT, contract_id);

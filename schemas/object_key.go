@@ -1,0 +1,126 @@
+package schemas
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParquetVersion stands in every object key and names the row layout. A change that
+// an old reader would misread gets a new version, beside which the old objects stay.
+const ParquetVersion = "v1"
+
+// dateLayout is how a segment's day is written.
+const dateLayout = "2006-01-02"
+
+// SegmentRef names a segment: what one export run publishes, all or nothing.
+type SegmentRef struct {
+	Stream      string
+	MigrationID int64
+	// Date is a UTC day D such as "2026-07-01" and stands for the record times in
+	// (D 00:00, D+1 00:00]. "" stands for the import updates of the migration.
+	Date string
+}
+
+// DaySegment names the segment of the day whose record times include t: midnight
+// itself belongs to the day before.
+func DaySegment(stream string, migrationID int64, t Micros) SegmentRef {
+	return SegmentRef{stream, migrationID, (t - 1).DayStart().Time().Format(dateLayout)}
+}
+
+// IsImports reports whether the segment holds the import updates of its migration.
+func (s SegmentRef) IsImports() bool { return s.Date == "" }
+
+// Bounds returns the record times of the segment: start exclusive, end inclusive.
+// The imports segment has MinMicros for both. A date that is no day is an error.
+func (s SegmentRef) Bounds() (start, end Micros, err error) {
+	if s.IsImports() {
+		return MinMicros, MinMicros, nil
+	}
+	day, err := time.Parse(dateLayout, s.Date)
+	if err != nil {
+		return 0, 0, fmt.Errorf("segment date %q is not a day such as 2026-07-01", s.Date)
+	}
+	return MicrosOf(day), MicrosOf(day.AddDate(0, 0, 1)), nil
+}
+
+// Check returns an error unless the reference can name a segment.
+func (s SegmentRef) Check() error {
+	if s.Stream == "" || s.MigrationID < 0 {
+		return fmt.Errorf("segment %s lacks a stream or has a negative migration", s)
+	}
+	_, _, err := s.Bounds()
+	return err
+}
+
+// Tables lists the tables of the segment in the order of its manifest.
+func (s SegmentRef) Tables() []ParquetTable {
+	if s.IsImports() {
+		return []ParquetTable{ParquetImports}
+	}
+	return []ParquetTable{ParquetUpdates, ParquetEvents, ParquetACS, ParquetVerdicts, ParquetTraffic, ParquetAppActivity}
+}
+
+// String names the segment for logs, errors and tasks: "scan:3:2026-07-01", or
+// "scan:3:imports".
+func (s SegmentRef) String() string {
+	part := s.Date
+	if s.IsImports() {
+		part = "imports"
+	}
+	return s.Stream + ":" + strconv.FormatInt(s.MigrationID, 10) + ":" + part
+}
+
+// ObjectKey names one part of a table of a segment. Parts count from 0 and are
+// padded to five digits, so that keys sort in the order of the rows:
+//
+//	updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
+//	imports/v1/migration_id=3/part-00000.parquet
+//	stream=node%3Aalice/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
+//
+// Only streams other than ScanStream are named in the key. The form name=value is
+// that of Hive partitions, which DuckDB, Spark and Polars read as columns.
+func ObjectKey(table ParquetTable, s SegmentRef, part int) string {
+	return fmt.Sprintf("%s%s/%s%s/part-%05d.parquet", streamPrefix(s.Stream), table, ParquetVersion, segmentPath(s, ""), part)
+}
+
+// ManifestKey names the manifest of a segment:
+//
+//	manifests/v1/migration_id=3/date=2026-07-01.json
+//	manifests/v1/migration_id=3/imports.json
+func ManifestKey(s SegmentRef) string {
+	return fmt.Sprintf("%smanifests/%s%s.json", streamPrefix(s.Stream), ParquetVersion, segmentPath(s, "/imports"))
+}
+
+func segmentPath(s SegmentRef, imports string) string {
+	path := "/migration_id=" + strconv.FormatInt(s.MigrationID, 10)
+	if s.IsImports() {
+		return path + imports
+	}
+	return path + "/date=" + s.Date
+}
+
+func streamPrefix(stream string) string {
+	if stream == ScanStream {
+		return ""
+	}
+	return "stream=" + escapePartition(stream) + "/"
+}
+
+// escapePartition writes a partition value the way Hive does: letters, digits and
+// "-_." as they are, every other byte as % and two upper-case hex digits. A stream is
+// also never "." or "..", since "stream=" stands before it.
+func escapePartition(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		c := value[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

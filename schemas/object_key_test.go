@@ -1,0 +1,59 @@
+package schemas
+
+import "testing"
+
+func TestObjectKeys(t *testing.T) {
+	scan := SegmentRef{ScanStream, 3, "2026-07-01"}
+	imports := SegmentRef{ScanStream, 3, ""}
+	node := SegmentRef{"node:alice::12/é", 0, "2026-12-31"}
+	tests := []struct{ name, got, want string }{
+		{"updates of a day", ObjectKey(ParquetUpdates, scan, 0), "updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"a later part", ObjectKey(ParquetEvents, scan, 12), "events/v1/migration_id=3/date=2026-07-01/part-00012.parquet"},
+		{"active contracts", ObjectKey(ParquetACS, scan, 0), "acs/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"verdicts", ObjectKey(ParquetVerdicts, scan, 0), "verdicts/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"traffic", ObjectKey(ParquetTraffic, scan, 0), "traffic/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"app activity", ObjectKey(ParquetAppActivity, scan, 0), "app_activity/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"imports have no date", ObjectKey(ParquetImports, imports, 0), "imports/v1/migration_id=3/part-00000.parquet"},
+		{"manifest of a day", ManifestKey(scan), "manifests/v1/migration_id=3/date=2026-07-01.json"},
+		{"manifest of imports", ManifestKey(imports), "manifests/v1/migration_id=3/imports.json"},
+		{"other streams have a prefix", ObjectKey(ParquetUpdates, node, 0), "stream=node%3Aalice%3A%3A12%2F%C3%A9/updates/v1/migration_id=0/date=2026-12-31/part-00000.parquet"},
+		{"their manifests too", ManifestKey(node), "stream=node%3Aalice%3A%3A12%2F%C3%A9/manifests/v1/migration_id=0/date=2026-12-31.json"},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+func TestDaySegment(t *testing.T) {
+	tests := []struct{ name, at, want string }{
+		{"within a day", "2026-07-01T12:00:00Z", "2026-07-01"},
+		{"midnight ends the day before", "2026-07-02T00:00:00Z", "2026-07-01"},
+		{"the first instant of a day", "2026-07-02T00:00:00.000001Z", "2026-07-02"},
+		{"before 1970", "1969-12-31T23:59:59Z", "1969-12-31"},
+		{"the end of a year", "2027-01-01T00:00:00Z", "2026-12-31"},
+	}
+	for _, tt := range tests {
+		at, err := ParseTime(tt.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := DaySegment(ScanStream, 1, at)
+		start, end, err := ref.Bounds()
+		if err != nil || ref.Date != tt.want || at <= start || at > end || end-start != 24*3600*1e6 {
+			t.Errorf("%s: %s is in %s (%s, %s], %v; want %s", tt.name, tt.at, ref, start, end, err, tt.want)
+		}
+	}
+}
+
+func TestSegmentRefCheck(t *testing.T) {
+	for _, bad := range []SegmentRef{{"", 1, "2026-07-01"}, {"scan", -1, "2026-07-01"}, {"scan", 1, "2026-02-30"}, {"scan", 1, "07/01"}} {
+		if bad.Check() == nil {
+			t.Errorf("%+v passes as a segment", bad)
+		}
+	}
+	if err := (SegmentRef{"scan", 0, ""}).Check(); err != nil {
+		t.Errorf("imports: %v", err)
+	}
+}

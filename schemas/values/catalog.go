@@ -1,0 +1,114 @@
+package values
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+)
+
+//go:embed catalog/*.yaml
+var ownFiles embed.FS
+
+// Catalog knows the types of templates, and of the arguments and results of their choices.
+// It is never changed and safe for concurrent use. All lookups accept the network's and the
+// neutral spelling, and return nil for what is not in the catalogue.
+type Catalog struct {
+	// templates by package name, then by Module:Entity. Interfaces are among them. The
+	// empty package name stands for all packages, with nil where two have the same entity.
+	templates map[string]map[string]*template
+}
+
+// template is a template, or an interface, which has no record.
+type template struct {
+	record  *Type
+	choices map[string]choice
+}
+
+type choice struct{ argument, result *Type }
+
+var (
+	emptyRecord = Record()
+	unit        = Scalar(KindUnit)
+)
+
+// Default returns the catalogue of the network's own packages. All calls return the same
+// one.
+func Default() *Catalog { return defaultCatalog() }
+
+var defaultCatalog = sync.OnceValue(func() *Catalog {
+	c, err := Load()
+	if err != nil {
+		panic(fmt.Sprintf("reading the built-in template catalogue: %v", err)) // a test reads it
+	}
+	return c
+})
+
+// Load returns the catalogue of the network's own packages together with those of the
+// *.yaml files at the root of each of extra; see catalog/README.md for their format. A
+// template in a later file system replaces one of the same name in an earlier one.
+func Load(extra ...fs.FS) (*Catalog, error) {
+	own, err := fs.Sub(ownFiles, "catalog")
+	if err != nil {
+		return nil, fmt.Errorf("opening the built-in template catalogue: %w", err)
+	}
+	l := newLoader()
+	for i, fsys := range append([]fs.FS{own}, extra...) {
+		if err := l.readAll(fsys); err != nil {
+			return nil, fmt.Errorf("reading template catalogue %d: %w", i, err)
+		}
+	}
+	return l.catalog()
+}
+
+// Template returns the type of a template's create arguments. templateID is
+// <package id>:Module:Entity, or #<package name>:Module:Entity, or Module:Entity; its
+// package is not looked at. With an empty pkgName any package will do in which alone there
+// is such a template.
+func (c *Catalog) Template(pkgName, templateID string) *Type {
+	if t := c.lookup(pkgName, templateID); t != nil {
+		return t.record
+	}
+	return nil
+}
+
+// ChoiceArgument returns the type of a choice's argument. interfaceID is empty for a choice
+// of the template itself.
+func (c *Catalog) ChoiceArgument(pkgName, templateID, interfaceID, choice string) *Type {
+	if choice == "Archive" {
+		return emptyRecord
+	}
+	return c.choice(pkgName, templateID, interfaceID, choice).argument
+}
+
+// ChoiceResult is like ChoiceArgument for what the choice returns.
+func (c *Catalog) ChoiceResult(pkgName, templateID, interfaceID, choice string) *Type {
+	if choice == "Archive" {
+		return unit
+	}
+	return c.choice(pkgName, templateID, interfaceID, choice).result
+}
+
+func (c *Catalog) choice(pkgName, templateID, interfaceID, name string) choice {
+	t := c.lookup(pkgName, templateID)
+	if interfaceID != "" {
+		t = c.lookup("", interfaceID) // in a package of its own, which the event does not name
+	}
+	if t == nil {
+		return choice{}
+	}
+	return t.choices[name]
+}
+
+func (c *Catalog) lookup(pkgName, id string) *template {
+	return c.templates[pkgName][entityOf(id)]
+}
+
+// entityOf returns the Module:Entity at the end of an id.
+func entityOf(id string) string {
+	if i := strings.LastIndexByte(id, ':'); i >= 0 {
+		return id[strings.LastIndexByte(id[:i], ':')+1:]
+	}
+	return id
+}

@@ -1,0 +1,209 @@
+package values
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func ownCatalog(t *testing.T) fs.FS {
+	t.Helper()
+	own, err := fs.Sub(ownFiles, "catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// The network's templates that the query tier must be able to convert.
+func TestCatalogHasTheTemplatesOfTheNetwork(t *testing.T) {
+	templates := map[string]string{
+		"splice-amulet": `Splice.Amulet: Amulet LockedAmulet ValidatorRight FeaturedAppRight FeaturedAppActivityMarker
+			AppRewardCoupon RewardCouponV2 ValidatorRewardCoupon SvRewardCoupon UnclaimedReward UnclaimedActivityRecord
+			UnclaimedDevelopmentFundCoupon DevelopmentFundCoupon
+			Splice.Round: OpenMiningRound SummarizingMiningRound IssuingMiningRound ClosedMiningRound
+			Splice.AmuletRules: AmuletRules TransferPreapproval ExternalPartySetupProposal
+			Splice.ExternalPartyAmuletRules: ExternalPartyAmuletRules TransferCommand TransferCommandCounter
+			Splice.ExternalPartyConfigState: ExternalPartyConfigState
+			Splice.AmuletTransferInstruction: AmuletTransferInstruction
+			Splice.AmuletAllocation: AmuletAllocation
+			Splice.DecentralizedSynchronizer: MemberTraffic
+			Splice.ValidatorLicense: ValidatorLicense ValidatorFaucetCoupon ValidatorLivenessActivityRecord
+			Splice.Amulet.RewardAccountingV2: CalculateRewardsV2 ProcessRewardsV2`,
+		"splice-wallet": `Splice.Wallet.Install: WalletAppInstall
+			Splice.Wallet.TransferOffer: TransferOffer AcceptedTransferOffer
+			Splice.Wallet.BuyTrafficRequest: BuyTrafficRequest
+			Splice.Wallet.TopUpState: ValidatorTopUpState
+			Splice.Wallet.TransferPreapproval: TransferPreapprovalProposal
+			Splice.Wallet.MintingDelegation: MintingDelegation MintingDelegationProposal`,
+		"splice-util-token-standard-wallet": `Splice.Util.Token.Wallet.MergeDelegation: MergeDelegation
+			MergeDelegationProposal BatchMergeUtility`,
+		"splice-amulet-name-service": `Splice.Ans: AnsRules AnsEntry AnsEntryContext`,
+		"splice-wallet-payments": `Splice.Wallet.Payment: AppPaymentRequest AcceptedAppPayment TerminatedAppPayment
+			Splice.Wallet.Subscriptions: SubscriptionRequest SubscriptionIdleState SubscriptionInitialPayment
+			SubscriptionPayment Subscription TerminatedSubscription`,
+	}
+	c := Default()
+	for pkg, list := range templates {
+		module := ""
+		for _, word := range strings.Fields(list) {
+			if m, ok := strings.CutSuffix(word, ":"); ok {
+				module = m
+				continue
+			}
+			id := module + ":" + word
+			typ := c.Template(pkg, "0a1b:"+id)
+			if typ == nil || typ.Kind != KindRecord || len(typ.Fields) == 0 {
+				t.Errorf("no type for %s:%s", pkg, id)
+			}
+			if c.Template(Neutral(pkg), Neutral(id)) != typ || c.Template(pkg, "#"+pkg+":"+id) != typ || c.Template("", id) != typ {
+				t.Errorf("%s:%s is not found by its other names", pkg, id)
+			}
+		}
+	}
+}
+
+func TestChoices(t *testing.T) {
+	const rules, factory = "0a:Splice.AmuletRules:AmuletRules", "0b:Splice.Api.Token.TransferInstructionV1:TransferFactory"
+	c := Default()
+	tests := []struct {
+		name, pkg, template, iface, choice string
+		argument, result                   string // first fields, "-" for no type
+	}{
+		{"of a template", "splice-amulet", rules, "", "AmuletRules_Transfer", "transfer", "round"},
+		{"neutral", "app-coin", "0a:App.CoinRules:CoinRules", "", "CoinRules_Transfer", "transfer", "round"},
+		{"of an interface", "splice-amulet", "0a:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", factory, "TransferFactory_Transfer", "expectedAdmin", "output"},
+		{"of an interface, by an unknown template", "acme", "0c:Acme:Token", factory, "TransferFactory_Transfer", "expectedAdmin", "output"},
+		{"archival", "acme", "0c:Acme:Token", "", "Archive", "", ""},
+		{"not of this template", "splice-amulet", rules, "", "TransferFactory_Transfer", "-", "-"},
+		{"unknown choice", "splice-amulet", rules, "", "AmuletRules_New", "-", "-"},
+		{"unknown interface", "splice-amulet", rules, "0a:Acme:Iface", "AmuletRules_Transfer", "-", "-"},
+		{"unknown package", "acme", rules, "", "AmuletRules_Transfer", "-", "-"},
+		{"result of a nested template", "splice-amulet", "Splice.Round:OpenMiningRound", "", "OpenMiningRound_Fetch", "p", "dso"},
+		{"only the result is known", "splice-amulet", rules, "", "AmuletRules_Amulet_ExpireTransferInstructions", "-", "results"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			argument := c.ChoiceArgument(tt.pkg, tt.template, tt.iface, tt.choice)
+			result := c.ChoiceResult(tt.pkg, tt.template, tt.iface, tt.choice)
+			if firstField(argument) != tt.argument || firstField(result) != tt.result {
+				t.Errorf("%s: argument %q, result %q, want %q, %q", tt.choice, firstField(argument), firstField(result), tt.argument, tt.result)
+			}
+		})
+	}
+}
+
+func firstField(t *Type) string {
+	switch {
+	case t == nil:
+		return "-"
+	case len(t.Fields) == 0:
+		return ""
+	}
+	return t.Fields[0].Label
+}
+
+const acme = `
+package: acme-trade
+imports: [splice-amulet]
+records:
+  Money: {amount: Numeric, currency: Text}
+  Tree: {children: List<Tree>, label: optional optional Text}
+variants:
+  Leg: {Cash: Money, Coin: ContractId<Amulet>, Nothing: Unit}
+enums:
+  Side: [Buy, Sell]
+templates:
+  Acme.Trade:Order:
+    fields: {owner: Party, side: Side, leg: Leg, round: Round, tree: Tree, pair: "Tuple<Int64, Date>", tags: Set<Text>}
+    choices:
+      Order_Fill: {argument: {at: Timestamp}, result: ContractId<Order>}
+`
+
+func TestLoadAddsFiles(t *testing.T) {
+	c, err := Load(fstest.MapFS{"acme.yaml": {Data: []byte(acme)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const compact = `{"leg":{"tag":"Cash","value":{"amount":"1.0000000000","currency":"X"}},"owner":"a",` +
+		`"pair":{"_1":"1","_2":"2026-01-01"},"round":{"number":"7"},"side":"Buy","tags":{"map":[["t",{}]]},` +
+		`"tree":{"children":[{"children":[],"label":null}],"label":["x"]}}`
+	typ := c.Template("acme-trade", "Acme.Trade:Order")
+	protobuf, err := AppendProtobuf(nil, []byte(compact), typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := AppendCompact(nil, protobuf, typ); err != nil || string(got) != compact {
+		t.Errorf("%s comes back as %s, %v", compact, got, err)
+	}
+	if c.Template("splice-amulet", "Splice.Amulet:Amulet") == nil {
+		t.Error("the built-in templates are gone")
+	}
+	if Default().Template("acme-trade", "Acme.Trade:Order") != nil {
+		t.Error("Load changed the default catalogue")
+	}
+}
+
+func TestLoadReplaces(t *testing.T) {
+	c, err := Load(fstest.MapFS{"mine.yaml": {Data: []byte(`
+package: splice-amulet
+templates:
+  Splice.Amulet:UnclaimedReward: {fields: {dso: Party, amount: Numeric, note: optional Text}}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range []string{"splice-amulet", "app-coin", ""} {
+		if typ := c.Template(pkg, "Splice.Amulet:UnclaimedReward"); typ == nil || len(typ.Fields) != 3 {
+			t.Errorf("package %q has the old type %v", pkg, typ)
+		}
+	}
+	if c.Template("splice-amulet", "Splice.Amulet:Amulet") == nil {
+		t.Error("the other templates are gone")
+	}
+}
+
+func TestLoadSameEntityInTwoPackages(t *testing.T) {
+	c, err := Load(fstest.MapFS{
+		"a.yaml": {Data: []byte("package: a\ntemplates: {\"M:T\": {fields: {x: Text}}}")},
+		"b.yaml": {Data: []byte("package: b\ntemplates: {\"M:T\": {fields: {y: Text}}}")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if firstField(c.Template("a", "M:T")) != "x" || firstField(c.Template("b", "M:T")) != "y" || c.Template("", "M:T") != nil {
+		t.Errorf("templates a %v, b %v, any %v", c.Template("a", "M:T"), c.Template("b", "M:T"), c.Template("", "M:T"))
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"no YAML", "{", "bad.yaml"},
+		{"no package", "records: {}", "no package name"},
+		{"unknown key", "package: p\nrecord: {}", "record"},
+		{"unknown type", "package: p\nrecords: {R: {a: Nope}}", `no type "Nope"`},
+		{"unknown generic", "package: p\nrecords: {R: {a: Bag<Text>}}", "no type Bag"},
+		{"wrong number of arguments", "package: p\nrecords: {R: {a: \"List<Text, Text>\"}}", "no type List with 2"},
+		{"no such package", "package: p\nrecords: {R: {a: q/X}}", "no type X in package q"},
+		{"open bracket", "package: p\nrecords: {R: {a: List<Text}}", "neither"},
+		{"open contract id", "package: p\nrecords: {R: {a: ContractId<Text}}", "no >"},
+		{"left over", "package: p\nrecords: {R: {a: Text Text}}", "left over"},
+		{"empty type", "package: p\nrecords: {R: {a: \"\"}}", `no type ""`},
+		{"list of fields", "package: p\nrecords: {R: [a]}", "not a mapping"},
+		{"list for a type", "package: p\nrecords: {R: {a: [Text]}}", "neither a type"},
+		{"field twice", "package: p\nrecords:\n  R:\n    a: Text\n    a: Text", "twice"},
+		{"type twice", "package: p\nrecords: {T: {}}\nvariants: {T: {}}", "twice"},
+		{"template without fields", "package: p\ntemplates: {\"M:T\": {}}", "not a mapping"},
+		{"template without a module", "package: p\ntemplates: {T: {fields: {}}}", "Module:Entity"},
+		{"bad choice argument", "package: p\ninterfaces: {\"M:I\": {choices: {C: {argument: Nope}}}}", "argument of C"},
+		{"bad choice result", "package: p\ntemplates: {\"M:T\": {fields: {}, choices: {C: {result: Nope}}}}", "result of C"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load(fstest.MapFS{"bad.yaml": {Data: []byte(tt.text)}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Load(%q) = %v, want an error with %q", tt.text, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package values
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// AppendCompact appends the compact_json form of protobufJSON to dst. t supplies the labels
+// that the value lacks; it may be nil for a value that needs none, else the error is
+// ErrUnknownType. On error dst is returned as it was given. dst must not overlap
+// protobufJSON.
+func AppendCompact(dst, protobufJSON []byte, t *Type) ([]byte, error) {
+	return convert(dst, protobufJSON, func(c *converter, dst []byte) ([]byte, error) {
+		return c.compact(dst, c.fitting(t), 1, false)
+	})
+}
+
+// AppendProtobuf appends the protobuf_json form of compactJSON, a value of type t, to dst.
+// Without t the error is ErrUnknownType. On error dst is returned as it was given. dst
+// must not overlap compactJSON.
+func AppendProtobuf(dst, compactJSON []byte, t *Type) ([]byte, error) {
+	return convert(dst, compactJSON, func(c *converter, dst []byte) ([]byte, error) {
+		return c.protobuf(dst, t, 1, false)
+	})
+}
+
+// converter reads one value in canonical form. That spares it all checks of the JSON
+// itself, and members come in the order of their names: "constructor", "key" and "label"
+// before "value".
+type converter struct {
+	scan   jsonscan.Scanner
+	sorter jsonscan.Sorter
+	source []byte // canonical form of a source that was not
+
+	spans []span // fields of the records that protobuf has open, innermost last
+	moved []byte
+}
+
+var converters = sync.Pool{New: func() any { return new(converter) }}
+
+func convert(dst, src []byte, run func(*converter, []byte) ([]byte, error)) ([]byte, error) {
+	c := converters.Get().(*converter)
+	defer converters.Put(c)
+	if err := c.open(src); err != nil {
+		return dst, err
+	}
+	defer c.scan.Reset(nil) // the pool must not keep src alive
+	out, err := run(c, dst)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+func (c *converter) open(src []byte) error {
+	c.sorter.Reset()
+	c.spans = c.spans[:0]
+	if !jsonscan.IsCanonical(src) {
+		var err error
+		if c.source, err = jsonscan.AppendCanonical(c.source[:0], src); err != nil {
+			return err
+		}
+		src = c.source
+	}
+	c.scan.Reset(src)
+	return nil
+}
+
+// unexpected is the error for JSON of another shape than the encoding has at this place.
+func (c *converter) unexpected() error {
+	return fmt.Errorf("%w: unexpected JSON at byte %d", ErrInvalid, c.scan.Offset())
+}
+
+// members reads an object and calls visit after each key. visit must read the value; key
+// is good until it reads.
+func (c *converter) members(visit func(key []byte) error) error {
+	if c.scan.Open('{') != nil {
+		return c.unexpected()
+	}
+	for more := c.scan.First('}'); more; {
+		key, err := c.scan.Key()
+		if err != nil {
+			return c.unexpected()
+		}
+		if err := visit(key); err != nil {
+			return err
+		}
+		if more, err = c.scan.More('}'); err != nil {
+			return c.unexpected()
+		}
+	}
+	return nil
+}
+
+// elements reads an array and calls visit before each element with its index. visit must
+// read the element.
+func (c *converter) elements(visit func(i int) error) error {
+	if c.scan.Open('[') != nil {
+		return c.unexpected()
+	}
+	for i, more := 0, c.scan.First(']'); more; i++ {
+		if err := visit(i); err != nil {
+			return err
+		}
+		var err error
+		if more, err = c.scan.More(']'); err != nil {
+			return c.unexpected()
+		}
+	}
+	return nil
+}
+
+// text reads a string; see jsonscan.Scanner.Text.
+func (c *converter) text() ([]byte, error) {
+	text, err := c.scan.Text()
+	if err != nil {
+		return nil, c.unexpected()
+	}
+	return text, nil
+}
+
+// numberText reads a number that may be written as a string, and returns its text.
+func (c *converter) numberText() ([]byte, error) {
+	if c.scan.Peek() == '"' {
+		return c.text()
+	}
+	number, err := c.scan.Number()
+	if err != nil {
+		return nil, c.unexpected()
+	}
+	return number, nil
+}
+
+// boolean reads true or false and returns the word.
+func (c *converter) boolean() (string, error) {
+	word := "false"
+	if c.scan.Peek() == 't' {
+		word = "true"
+	}
+	if c.scan.Literal(word) != nil {
+		return "", c.unexpected()
+	}
+	return word, nil
+}
+
+// empty reads an object without members.
+func (c *converter) empty() error {
+	return c.members(func([]byte) error { return c.unexpected() })
+}
+
+// appendQuoted appends a quote, what appendTo appends for text, and a quote.
+func appendQuoted(dst, text []byte, appendTo func(dst, text []byte) ([]byte, error)) ([]byte, error) {
+	dst, err := appendTo(append(dst, '"'), text)
+	return append(dst, '"'), err
+}

@@ -1,0 +1,94 @@
+package values
+
+import (
+	"bytes"
+	"fmt"
+)
+
+const (
+	// numericScale is the number of fraction digits of the network's amounts.
+	numericScale = 10
+	// maxNumericDigits bounds what an exponent may be written out to. Numerics of the
+	// network have at most 38 digits.
+	maxNumericDigits = 100
+)
+
+// appendNumeric appends the decimal number text with at least 10 fraction digits. Digits
+// are kept as they are, a plus sign and an exponent are not:
+//
+//	1.5 -> 1.5000000000   0E-10 -> 0.0000000000   -12e1 -> -120.0000000000
+func appendNumeric(dst, text []byte) ([]byte, error) {
+	whole, fraction, exponent, ok := splitNumeric(text)
+	if !ok {
+		return dst, fmt.Errorf("%w: numeric %.60q", ErrInvalid, text)
+	}
+	if len(text) > 0 && text[0] == '-' {
+		dst = append(dst, '-')
+	}
+	if exponent == 0 {
+		dst = append(dst, whole...)
+		return appendFraction(dst, fraction), nil
+	}
+	return appendShifted(dst, whole, fraction, exponent), nil
+}
+
+// appendFraction appends a point, the digits and the zeros that are missing to the scale.
+func appendFraction(dst, digits []byte) []byte {
+	dst = append(dst, '.')
+	dst = append(dst, digits...)
+	for n := len(digits); n < numericScale; n++ {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// appendShifted appends whole.fraction times ten to the power of exponent.
+func appendShifted(dst, whole, fraction []byte, exponent int) []byte {
+	digits := append(bytes.Clone(whole), fraction...)
+	point := len(whole) + exponent
+	for ; point < 1; point++ {
+		digits = append([]byte{'0'}, digits...)
+	}
+	for len(digits) < point {
+		digits = append(digits, '0')
+	}
+	for point > 1 && digits[0] == '0' {
+		digits, point = digits[1:], point-1
+	}
+	dst = append(dst, digits[:point]...)
+	rest := digits[point:]
+	for len(rest) > numericScale && rest[len(rest)-1] == '0' {
+		rest = rest[:len(rest)-1]
+	}
+	return appendFraction(dst, rest)
+}
+
+// splitNumeric splits [+-]digits[.digits][e[+-]digits].
+func splitNumeric(text []byte) (whole, fraction []byte, exponent int, ok bool) {
+	rest := text
+	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	whole, rest = cutDigits(rest)
+	ok = len(whole) > 0
+	if len(rest) > 0 && rest[0] == '.' {
+		fraction, rest = cutDigits(rest[1:])
+		ok = ok && len(fraction) > 0
+	}
+	if len(rest) > 0 && rest[0]|0x20 == 'e' {
+		n, valid := parseInt64(rest[1:])
+		if !valid || n < -maxNumericDigits || n > maxNumericDigits {
+			return nil, nil, 0, false
+		}
+		exponent, rest = int(n), nil
+	}
+	return whole, fraction, exponent, ok && len(rest) == 0 && len(text) <= maxNumericDigits
+}
+
+func cutDigits(s []byte) (digits, rest []byte) {
+	i := 0
+	for i < len(s) && s[i]-'0' <= 9 {
+		i++
+	}
+	return s[:i], s[i:]
+}

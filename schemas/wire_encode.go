@@ -1,0 +1,342 @@
+package schemas
+
+import (
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// WireOffset is the only offset that the consistent scan operations give: 18 hex
+// digits of the number 1. Offsets are local to a node and never a cursor here.
+const WireOffset = "000000000000000001"
+
+// ValueWriter writes the contract values of an event in some encoding. Each method
+// appends one JSON value to dst.
+type ValueWriter interface {
+	AppendCreateArguments(dst []byte, e *Event) []byte
+	AppendChoiceArgument(dst []byte, e *Event) []byte
+	AppendExerciseResult(dst []byte, e *Event) []byte
+}
+
+// StoredValues writes contract values exactly as they are stored.
+type StoredValues struct{}
+
+// AppendCreateArguments appends e.Argument.
+func (StoredValues) AppendCreateArguments(dst []byte, e *Event) []byte {
+	return append(dst, e.Argument...)
+}
+
+// AppendChoiceArgument appends e.Argument.
+func (StoredValues) AppendChoiceArgument(dst []byte, e *Event) []byte {
+	return append(dst, e.Argument...)
+}
+
+// AppendExerciseResult appends e.Result.
+func (StoredValues) AppendExerciseResult(dst []byte, e *Event) []byte {
+	return append(dst, e.Result...)
+}
+
+// UpdateForm chooses among the shapes in which the scan operations give an update.
+type UpdateForm struct {
+	// WithOffset adds the constant offset to transactions (v1 and backfilling);
+	// reassignments carry it in every form.
+	WithOffset bool
+	// Values defaults to StoredValues.
+	Values ValueWriter
+}
+
+// AppendUpdate appends u as canonical JSON: sorted keys, no white space. With the
+// zero form that is the element of /v2/updates that digests are taken over.
+func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
+	values := form.Values
+	if values == nil {
+		values = StoredValues{}
+	}
+	if u.Kind != Transaction {
+		dst = append(dst, `{"event":`...)
+		dst = appendReassignmentEvent(dst, u, values)
+		dst = append(dst, `,"offset":"`+WireOffset+`","record_time":"`...)
+		dst = AppendRecordTime(dst, u.RecordTime)
+		dst = append(dst, `","update_id":`...)
+		dst = appendString(dst, u.UpdateID)
+		return append(dst, '}')
+	}
+	dst = append(dst, `{"effective_at":"`...)
+	dst = AppendShortTime(dst, u.EffectiveAt)
+	dst = append(dst, `","events_by_id":{`...)
+	for i, e := range textOrder(u.Events) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, e.EventID)
+		dst = append(dst, ':')
+		dst = appendEvent(dst, u.UpdateID, e, values)
+	}
+	dst = append(dst, '}')
+	if u.ExternalTransactionHash != "" {
+		dst = appendMember(dst, "external_transaction_hash", u.ExternalTransactionHash)
+	}
+	dst = append(dst, `,"migration_id":`...)
+	dst = strconv.AppendInt(dst, u.MigrationID, 10)
+	if form.WithOffset {
+		dst = append(dst, `,"offset":"`+WireOffset+`"`...)
+	}
+	dst = append(dst, `,"record_time":"`...)
+	dst = AppendRecordTime(dst, u.RecordTime)
+	dst = append(dst, `","root_event_ids":`...)
+	dst = appendEventIDs(dst, u.UpdateID, u.RootEvents)
+	dst = appendMember(dst, "synchronizer_id", u.SynchronizerID)
+	dst = appendMember(dst, "update_id", u.UpdateID)
+	dst = appendMember(dst, "workflow_id", u.WorkflowID)
+	return append(dst, '}')
+}
+
+// AppendEvent appends the node e of update u as it stands in events_by_id.
+func AppendEvent(dst []byte, u *Update, e *Event) []byte {
+	return appendEvent(dst, u.UpdateID, e, StoredValues{})
+}
+
+// AppendReassignmentEvent appends the event member of the reassignment u.
+func AppendReassignmentEvent(dst []byte, u *Update) []byte {
+	return appendReassignmentEvent(dst, u, StoredValues{})
+}
+
+func appendReassignmentEvent(dst []byte, u *Update, values ValueWriter) []byte {
+	r := u.Reassignment
+	if u.Kind == Assignment {
+		dst = append(dst, `{"created_event":`...)
+		dst = appendEvent(dst, u.UpdateID, &u.Events[0], values)
+	} else {
+		dst = append(dst, `{"contract_id":`...)
+		dst = appendString(dst, r.ContractID)
+	}
+	dst = append(dst, `,"migration_id":`...)
+	dst = strconv.AppendInt(dst, u.MigrationID, 10)
+	dst = append(dst, `,"reassignment_counter":`...)
+	dst = strconv.AppendInt(dst, r.Counter, 10)
+	dst = appendMember(dst, "source_synchronizer", r.SourceSynchronizer)
+	dst = appendMember(dst, "submitter", r.Submitter)
+	dst = appendMember(dst, "target_synchronizer", r.TargetSynchronizer)
+	dst = appendMember(dst, "unassign_id", r.UnassignID)
+	return append(dst, '}')
+}
+
+func appendEvent(dst []byte, updateID string, e *Event, values ValueWriter) []byte {
+	if e.Kind == Created {
+		return appendCreated(dst, e, values)
+	}
+	dst = append(dst, `{"acting_parties":`...)
+	dst = appendStrings(dst, e.ActingParties)
+	dst = append(dst, `,"child_event_ids":`...)
+	dst = appendEventIDs(dst, updateID, e.Children)
+	dst = appendMember(dst, "choice", e.Choice)
+	dst = append(dst, `,"choice_argument":`...)
+	dst = values.AppendChoiceArgument(dst, e)
+	dst = append(dst, `,"consuming":`...)
+	dst = strconv.AppendBool(dst, e.Consuming)
+	dst = appendMember(dst, "contract_id", e.ContractID)
+	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_type":"exercised_event","exercise_result":`...)
+	dst = values.AppendExerciseResult(dst, e)
+	if e.InterfaceID != "" {
+		dst = appendMember(dst, "interface_id", e.InterfaceID)
+	}
+	dst = appendMember(dst, "package_name", e.PackageName)
+	dst = appendMember(dst, "template_id", e.TemplateID)
+	return append(dst, '}')
+}
+
+func appendCreated(dst []byte, e *Event, values ValueWriter) []byte {
+	dst = append(dst, `{"contract_id":`...)
+	dst = appendString(dst, e.ContractID)
+	dst = append(dst, `,"create_arguments":`...)
+	dst = values.AppendCreateArguments(dst, e)
+	dst = append(dst, `,"created_at":"`...)
+	dst = AppendShortTime(dst, e.CreatedAt)
+	dst = append(dst, '"')
+	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_type":"created_event","observers":`...)
+	dst = appendStrings(dst, e.Observers)
+	dst = appendMember(dst, "package_name", e.PackageName)
+	dst = append(dst, `,"signatories":`...)
+	dst = appendStrings(dst, e.Signatories)
+	dst = appendMember(dst, "template_id", e.TemplateID)
+	return append(dst, '}')
+}
+
+// AppendActiveContract appends a contract as the active contract set gives it.
+// createdIn is the update that created it, "" when unknown.
+func AppendActiveContract(dst []byte, e *Event, createdIn string, values ValueWriter) []byte {
+	dst = append(dst, `{"contract_id":`...)
+	dst = appendString(dst, e.ContractID)
+	dst = append(dst, `,"create_arguments":`...)
+	dst = values.AppendCreateArguments(dst, e)
+	dst = append(dst, `,"created_at":"`...)
+	dst = AppendShortTime(dst, e.CreatedAt)
+	dst = append(dst, '"')
+	if createdIn != "" {
+		dst = appendMember(dst, "created_in_update_id", createdIn)
+	}
+	dst = append(dst, `,"observers":`...)
+	dst = appendStrings(dst, e.Observers)
+	dst = appendMember(dst, "package_name", e.PackageName)
+	dst = append(dst, `,"signatories":`...)
+	dst = appendStrings(dst, e.Signatories)
+	dst = appendMember(dst, "template_id", e.TemplateID)
+	return append(dst, '}')
+}
+
+// AppendItem appends one element of the event history as canonical JSON, with
+// values as stored.
+func AppendItem(dst []byte, it *Item) []byte { return AppendItemForm(dst, it, UpdateForm{}) }
+
+// AppendItemForm appends one element of the event history with the update in the
+// given form. Members that are absent are left out.
+func AppendItemForm(dst []byte, it *Item, form UpdateForm) []byte {
+	dst = append(dst, '{')
+	sep := ""
+	if it.AppActivity != nil {
+		dst = append(dst, `"app_activity_records":`...)
+		dst = AppendAppActivity(dst, it.AppActivity)
+		sep = ","
+	}
+	if it.Traffic != nil {
+		dst = append(dst, sep+`"traffic_summary":`...)
+		dst = AppendTraffic(dst, it.Traffic)
+		sep = ","
+	}
+	if it.Update != nil {
+		dst = append(dst, sep+`"update":`...)
+		dst = AppendUpdate(dst, it.Update, form)
+		sep = ","
+	}
+	if it.Verdict != nil {
+		dst = append(dst, sep+`"verdict":`...)
+		dst = AppendVerdict(dst, it.Verdict)
+	}
+	return append(dst, '}')
+}
+
+// AppendVerdict appends v as canonical JSON.
+func AppendVerdict(dst []byte, v *Verdict) []byte {
+	dst = append(dst, `{"domain_id":`...)
+	dst = appendString(dst, v.SynchronizerID)
+	dst = append(dst, `,"finalization_time":"`...)
+	dst = AppendRecordTime(dst, v.FinalizationTime)
+	dst = append(dst, `","mediator_group":`...)
+	dst = strconv.AppendInt(dst, int64(v.MediatorGroup), 10)
+	dst = append(dst, `,"migration_id":`...)
+	dst = strconv.AppendInt(dst, v.MigrationID, 10)
+	dst = append(dst, `,"record_time":"`...)
+	dst = AppendRecordTime(dst, v.RecordTime)
+	dst = append(dst, '"')
+	if v.RoundNumber >= 0 {
+		dst = append(dst, `,"round_number":`...)
+		dst = strconv.AppendInt(dst, v.RoundNumber, 10)
+	}
+	dst = appendMember(dst, "submitting_participant_uid", v.SubmittingParticipantUID)
+	dst = append(dst, `,"submitting_parties":`...)
+	dst = appendStrings(dst, v.SubmittingParties)
+	dst = append(dst, `,"transaction_views":`...)
+	dst = append(dst, v.Views...)
+	dst = appendMember(dst, "update_id", v.UpdateID)
+	dst = appendMember(dst, "verdict_result", v.Result)
+	return append(dst, '}')
+}
+
+// AppendTraffic appends t as canonical JSON.
+func AppendTraffic(dst []byte, t *TrafficSummary) []byte {
+	dst = append(dst, `{"envelope_traffic_summaries":`...)
+	dst = append(dst, t.Envelopes...)
+	dst = append(dst, `,"total_traffic_cost":`...)
+	dst = strconv.AppendInt(dst, t.TotalCost, 10)
+	return append(dst, '}')
+}
+
+// AppendAppActivity appends a as canonical JSON.
+func AppendAppActivity(dst []byte, a *AppActivity) []byte {
+	dst = append(dst, `{"records":`...)
+	dst = append(dst, a.Records...)
+	dst = append(dst, `,"round_number":`...)
+	dst = strconv.AppendInt(dst, a.RoundNumber, 10)
+	return append(dst, '}')
+}
+
+// EventID names node n of an update: "<update id>:<n>".
+func EventID(updateID string, n int32) string { return updateID + ":" + strconv.Itoa(int(n)) }
+
+// textOrder returns the events in the order of their ids as text, in which :10
+// stands before :2. It is the order of events_by_id, not of execution.
+func textOrder(events []Event) []*Event {
+	ordered := make([]*Event, len(events))
+	for i := range events {
+		ordered[i] = &events[i]
+	}
+	if len(events) > 10 { // up to ten nodes, numbers and texts sort alike
+		slices.SortFunc(ordered, func(a, b *Event) int { return compareNodes(a.Node, b.Node) })
+	}
+	return ordered
+}
+
+func compareNodes(a, b int32) int {
+	var x, y [11]byte
+	return slices.Compare(strconv.AppendInt(x[:0], int64(a), 10), strconv.AppendInt(y[:0], int64(b), 10))
+}
+
+func appendMember(dst []byte, key, value string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, key...)
+	dst = append(dst, '"', ':')
+	return appendString(dst, value)
+}
+
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
+// appendEventIDs appends node numbers as the list of their event ids.
+func appendEventIDs(dst []byte, updateID string, nodes []int32) []byte {
+	dst = append(dst, '[')
+	for i, n := range nodes {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, updateID)
+		dst = append(dst[:len(dst)-1], ':')
+		dst = strconv.AppendInt(dst, int64(n), 10)
+		dst = append(dst, '"')
+	}
+	return append(dst, ']')
+}
+
+// appendString appends s as a canonical JSON string without copying it to bytes first.
+func appendString(dst []byte, s string) []byte {
+	return jsonscan.AppendString(dst, unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
+// AppendTrafficRow appends t with the id of its update: the row that digests of
+// table traffic are taken over.
+func AppendTrafficRow(dst []byte, updateID string, t *TrafficSummary) []byte {
+	dst = append(dst, `{"traffic_summary":`...)
+	dst = AppendTraffic(dst, t)
+	dst = appendMember(dst, "update_id", updateID)
+	return append(dst, '}')
+}
+
+// AppendAppActivityRow appends a with the id of its update: the row that digests of
+// table app_activity are taken over.
+func AppendAppActivityRow(dst []byte, updateID string, a *AppActivity) []byte {
+	dst = append(dst, `{"app_activity_records":`...)
+	dst = AppendAppActivity(dst, a)
+	dst = appendMember(dst, "update_id", updateID)
+	return append(dst, '}')
+}
