@@ -1,0 +1,78 @@
+// Package buckettest runs embedded gateways for tests and holds the contract that
+// every store behind a bucket.Client must keep.
+package buckettest
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+)
+
+// ServeIfChild runs the gateway if this test program was started as its process, and
+// does not return then. A package whose tests use Gateway calls it first in TestMain:
+//
+//	func TestMain(m *testing.M) {
+//		buckettest.ServeIfChild()
+//		os.Exit(m.Run())
+//	}
+func ServeIfChild() {
+	if len(os.Args) > 1 && os.Args[1] == bucket.GatewayCommand {
+		os.Exit(bucket.GatewayMain(os.Args[2:]))
+	}
+}
+
+// Gateway runs an embedded gateway on an empty folder until the test ends.
+func Gateway(t testing.TB) *bucket.Gateway {
+	t.Helper()
+	return GatewayIn(t, t.TempDir())
+}
+
+// GatewayIn runs an embedded gateway on the data folder until the test ends.
+func GatewayIn(t testing.TB, dir string) *bucket.Gateway {
+	t.Helper()
+	g, err := bucket.StartGateway(t.Context(), bucket.GatewayConfig{DataDir: dir, Log: Log(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Errorf("closing the gateway: %v", err)
+		}
+	})
+	return g
+}
+
+// Open returns a client for the bucket of cfg, which it creates.
+func Open(t testing.TB, cfg bucket.Config) *bucket.Client {
+	t.Helper()
+	c, err := bucket.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Put stores content as plain bytes.
+func Put(t testing.TB, c *bucket.Client, key, content string) {
+	t.Helper()
+	if err := put(t, c, key, content); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t testing.TB, c *bucket.Client, key, content string) error {
+	return c.Put(t.Context(), key, strings.NewReader(content), int64(len(content)),
+		sha256.Sum256([]byte(content)), "application/octet-stream")
+}
+
+// Log returns a logger that writes to the test's log.
+func Log(t testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockFolder takes the data folder for this process, or returns an error that wraps
+// ErrInUse and names the owner. The caller releases it with Unlock.
+func lockFolder(dir string) (*flock.Flock, error) {
+	path := filepath.Join(dir, "engine.lock")
+	lock := flock.New(path)
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking data folder: %w", err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%w: data folder %s is in use by %s; stop it or use another --data", ErrInUse, dir, owner(path))
+	}
+	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing our process id: %w", err), lock.Unlock())
+	}
+	return lock, nil
+}
+
+// owner names the process in a lock file, for a message.
+func owner(path string) string {
+	text, err := os.ReadFile(path)
+	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || convErr != nil {
+		return "another process" // it has the lock and is about to write its id
+	}
+	return "process " + strconv.Itoa(pid)
+}
+
+// awaitPredecessor waits until no engine has the store open. The owner of the lock and
+// its engine do not end at the same instant, so after a kill the folder can be free
+// while the old engine still holds its own lock, the file store/status.
+func awaitPredecessor(ctx context.Context, dir string) error {
+	path := filepath.Join(dir, "store", "status")
+	if !isFile(path) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	lock := flock.New(path)
+	ok, err := lock.TryLockContext(ctx, 20*time.Millisecond)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("waiting for the previous engine on %s: %w", dir, err)
+	}
+	if !ok {
+		return fmt.Errorf("%w: an engine whose owner is gone still runs on data folder %s (see %s); stop it or use another --data", ErrInUse, dir, path)
+	}
+	return lock.Unlock()
+}

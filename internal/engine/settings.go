@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/template"
+)
+
+// userName is the one user that can query an embedded engine.
+const userName = "ledgerlake"
+
+//go:embed config.xml.tmpl
+var configTemplate string
+
+//go:embed users.xml.tmpl
+var usersTemplate string
+
+const mib = 1 << 20
+
+// serverSettings fill both templates.
+type serverSettings struct {
+	UsersFile      string // absolute path of the second file
+	Store          string // absolute path of the engine's own files
+	MaxMemory      int64  // bytes; 0: a share of the machine's memory
+	CacheSize      int64  // bytes, of the mark cache and of the primary index cache
+	SmallCacheSize int64  // bytes, of the caches we need less
+	MaxThreads     int    // 0: one per core
+	User           string
+	PasswordSHA256 string // hex
+}
+
+// writeSettings writes the two configuration files of an engine into its data folder
+// and returns the path of the first.
+func writeSettings(cfg Config, password string) (string, error) {
+	sum := sha256.Sum256([]byte(password))
+	s := serverSettings{
+		UsersFile:      filepath.Join(cfg.DataDir, "engine-users.xml"),
+		Store:          storeDir(cfg.DataDir),
+		MaxMemory:      cfg.MaxMemory,
+		CacheSize:      cacheShare(cfg.MaxMemory, 256*mib),
+		SmallCacheSize: cacheShare(cfg.MaxMemory, 64*mib),
+		MaxThreads:     cfg.MaxThreads,
+		User:           userName,
+		PasswordSHA256: hex.EncodeToString(sum[:]),
+	}
+	path := filepath.Join(cfg.DataDir, "engine-config.xml")
+	for file, text := range map[string]string{path: configTemplate, s.UsersFile: usersTemplate} {
+		if err := writeTemplate(file, text, s); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
+}
+
+// cacheShare bounds a cache to an eighth of the engine's memory.
+func cacheShare(maxMemory, most int64) int64 {
+	if maxMemory == 0 {
+		return most
+	}
+	return min(most, maxMemory/8)
+}
+
+func writeTemplate(path, text string, s serverSettings) error {
+	t, err := template.New(filepath.Base(path)).Parse(text)
+	if err != nil {
+		return fmt.Errorf("parsing template of %s: %w", path, err)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, s); err != nil {
+		return fmt.Errorf("filling template of %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("writing engine settings: %w", err)
+	}
+	return nil
+}
+
+func storeDir(dataDir string) string { return filepath.Join(dataDir, "store") }

@@ -1,0 +1,174 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Items returns the event history in rg, ascending: updates joined with verdicts and
+// their side data. When more than rg.Limit items exist, exactly rg.Limit come back.
+func (r *Reader) Items(ctx context.Context, rg Range) ([]schemas.Item, error) {
+	return perMigration(rg, func(rg Range) ([]schemas.Item, error) {
+		var updates []schemas.Update
+		var verdicts []schemas.Item
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() (err error) {
+			updates, err = r.migrationUpdates(ctx, rg)
+			return err
+		})
+		group.Go(func() (err error) {
+			verdicts, err = r.migrationVerdicts(ctx, rg)
+			return err
+		})
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		return mergeItems(updates, verdicts, rg.Limit), nil
+	})
+}
+
+// Verdicts returns the verdicts in rg with their side data and without updates, ascending.
+func (r *Reader) Verdicts(ctx context.Context, rg Range) ([]schemas.Item, error) {
+	return perMigration(rg, func(rg Range) ([]schemas.Item, error) { return r.migrationVerdicts(ctx, rg) })
+}
+
+func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Item, error) {
+	verdicts, err := r.selectVerdicts(ctx, verdictsQuery, r.params(rg))
+	if err != nil {
+		return nil, fmt.Errorf("reading verdicts after %s: %w", rg.After, err)
+	}
+	return r.withSideData(ctx, verdicts)
+}
+
+func (r *Reader) selectVerdicts(ctx context.Context, query string, params store.Params) ([]schemas.Verdict, error) {
+	var verdicts []schemas.Verdict
+	block := store.NewVerdicts()
+	err := r.db.Select(ctx, query, params, block, func() error {
+		verdicts = block.AppendTo(verdicts)
+		return nil
+	})
+	return verdicts, err
+}
+
+// withSideData makes items of verdicts, which are ascending and of one migration.
+func (r *Reader) withSideData(ctx context.Context, verdicts []schemas.Verdict) ([]schemas.Item, error) {
+	if len(verdicts) == 0 {
+		return nil, nil
+	}
+	items := make([]schemas.Item, len(verdicts))
+	for i := range verdicts {
+		items[i].Verdict = &verdicts[i]
+	}
+	params := r.between(items[0].Position(), items[len(items)-1].Position())
+	traffic := make(map[schemas.Position]*schemas.TrafficSummary, len(items))
+	activity := make(map[schemas.Position]*schemas.AppActivity)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		block := store.NewTraffic()
+		return r.db.Select(ctx, trafficQuery, params, block, func() error { block.AddTo(traffic); return nil })
+	})
+	group.Go(func() error {
+		block := store.NewAppActivity()
+		return r.db.Select(ctx, appActivityQuery, params, block, func() error { block.AddTo(activity); return nil })
+	})
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("reading side data from %s: %w", items[0].Position(), err)
+	}
+	for i := range items {
+		p := items[i].Position()
+		items[i].Traffic, items[i].AppActivity = traffic[p], activity[p]
+	}
+	return items, nil
+}
+
+// mergeItems joins ascending updates and verdicts by position and cuts to limit. Both
+// were read with that limit, so whatever is beyond a cut list cannot be among the first.
+func mergeItems(updates []schemas.Update, verdicts []schemas.Item, limit int) []schemas.Item {
+	items := make([]schemas.Item, 0, min(len(updates)+len(verdicts), limit))
+	for len(items) < limit && len(updates)+len(verdicts) > 0 {
+		order := 0
+		switch {
+		case len(verdicts) == 0:
+			order = -1
+		case len(updates) == 0:
+			order = 1
+		default:
+			order = updates[0].Position().Compare(verdicts[0].Position())
+		}
+		var it schemas.Item
+		if order >= 0 {
+			it, verdicts = verdicts[0], verdicts[1:]
+		}
+		if order <= 0 {
+			it.Update, updates = &updates[0], updates[1:]
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// ItemsByID returns the items with the given update ids that lie at or below the
+// watermark; ids that are unknown are absent. Import updates are not looked up.
+func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error) {
+	watermark, err := r.Watermark(ctx)
+	if err != nil || watermark == schemas.Start {
+		return nil, err
+	}
+	params := store.Params{
+		"stream": store.Text(r.stream), "ids": store.Texts(ids), "through_migration": store.Int(watermark.MigrationID),
+		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
+	}
+	var updates []schemas.Update
+	var verdicts []schemas.Verdict
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		updates, err = r.selectUpdates(groupCtx, updatesByIDQuery, params)
+		return err
+	})
+	group.Go(func() (err error) {
+		verdicts, err = r.selectVerdicts(groupCtx, verdictsByIDQuery, params)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("looking up %d update ids: %w", len(ids), err)
+	}
+	return r.assemble(ctx, updates, verdicts)
+}
+
+// assemble completes updates and verdicts that were found one by one.
+func (r *Reader) assemble(ctx context.Context, updates []schemas.Update, verdicts []schemas.Verdict) (map[string]schemas.Item, error) {
+	items := make(map[string]schemas.Item, len(updates)+len(verdicts))
+	for i := range verdicts {
+		withSide, err := r.withSideData(ctx, verdicts[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		items[verdicts[i].UpdateID] = withSide[0]
+	}
+	for i := range updates {
+		if err := r.addEvents(ctx, updates[i:i+1]); err != nil {
+			return nil, err
+		}
+		it := items[updates[i].UpdateID]
+		it.Update = &updates[i]
+		items[updates[i].UpdateID] = it
+	}
+	return items, nil
+}
+
+func reverse(updates []schemas.Update) { slices.Reverse(updates) }
+
+func sortedMigrations(list []*Migration) []Migration {
+	slices.SortFunc(list, func(a, b *Migration) int { return int(a.ID - b.ID) })
+	sorted := make([]Migration, len(list))
+	for i, m := range list {
+		sorted[i] = *m
+	}
+	return sorted
+}

@@ -1,0 +1,34 @@
+package history
+
+import _ "embed"
+
+var (
+	//go:embed sql/updates.sql
+	updatesQuery string
+	//go:embed sql/updates_before.sql
+	updatesBeforeQuery string
+	//go:embed sql/updates_by_id.sql
+	updatesByIDQuery string
+	//go:embed sql/events.sql
+	eventsQuery string
+	//go:embed sql/verdicts.sql
+	verdictsQuery string
+	//go:embed sql/verdicts_by_id.sql
+	verdictsByIDQuery string
+	//go:embed sql/traffic.sql
+	trafficQuery string
+	//go:embed sql/app_activity.sql
+	appActivityQuery string
+	//go:embed sql/imports.sql
+	importsQuery string
+	//go:embed sql/watermark.sql
+	watermarkQuery string
+	//go:embed sql/synchronizer_ranges.sql
+	synchronizerRangesQuery string
+	//go:embed sql/import_counts.sql
+	importCountsQuery string
+	//go:embed sql/active_contracts.sql
+	activeContractsQuery string
+	//go:embed sql/milestones.sql
+	milestonesQuery string
+)

@@ -1,0 +1,288 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Reader reads one stream. It is safe for concurrent use.
+type Reader struct {
+	db     *store.DB
+	stream string
+}
+
+// NewReader returns a reader of a stream, usually schemas.ScanStream.
+func NewReader(db *store.DB, stream string) *Reader { return &Reader{db: db, stream: stream} }
+
+// Stream names the stream that r reads.
+func (r *Reader) Stream() string { return r.stream }
+
+// Watermark returns the position up to which the stream is complete and final,
+// schemas.Start when it has no history.
+func (r *Reader) Watermark(ctx context.Context) (schemas.Position, error) {
+	return r.lastCommit(ctx, r.stream)
+}
+
+// ContractsWatermark returns the position up to which contract lifetimes are
+// derived. It is never above Watermark.
+func (r *Reader) ContractsWatermark(ctx context.Context) (schemas.Position, error) {
+	return r.lastCommit(ctx, r.stream+"/contracts")
+}
+
+// Backfilled reports whether the stream has reached its upstream's end once.
+func (r *Reader) Backfilled(ctx context.Context) (bool, error) {
+	reached := false
+	block := store.NewCount()
+	params := store.Params{"stream": store.Text(r.stream), "name": store.Text(store.Backfilled)}
+	err := r.db.Select(ctx, milestonesQuery, params, block, func() error {
+		reached = block.Value() > 0
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("reading the milestones of %s: %w", r.stream, err)
+	}
+	return reached, nil
+}
+
+func (r *Reader) lastCommit(ctx context.Context, stream string) (schemas.Position, error) {
+	last := schemas.Start
+	block := store.NewBatches()
+	err := r.db.Select(ctx, watermarkQuery, store.Params{"stream": store.Text(stream)}, block, func() error {
+		for _, row := range block.AppendTo(nil) {
+			last = row.Through
+		}
+		return nil
+	})
+	if err != nil {
+		return last, fmt.Errorf("reading the watermark of %s: %w", stream, err)
+	}
+	return last, nil
+}
+
+// Migrations sums up what the store holds at or below the watermark, by ascending id.
+func (r *Reader) Migrations(ctx context.Context) ([]Migration, error) {
+	watermark, err := r.Watermark(ctx)
+	if err != nil || watermark == schemas.Start {
+		return nil, err
+	}
+	params := store.Params{
+		"stream": store.Text(r.stream), "through_migration": store.Int(watermark.MigrationID),
+		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
+	}
+	byID := make(map[int64]*Migration)
+	var list []*Migration
+	at := func(id int64) *Migration {
+		if byID[id] == nil {
+			byID[id] = &Migration{ID: id}
+			list = append(list, byID[id])
+		}
+		return byID[id]
+	}
+	counts := store.NewImportCounts()
+	params["all_imports"] = "false"
+	if watermark.RecordTime != schemas.MinMicros {
+		params["all_imports"] = "true"
+	}
+	err = r.db.Select(ctx, importCountsQuery, params, counts, func() error {
+		for _, c := range counts.AppendTo(nil) {
+			m := at(c.MigrationID)
+			m.Imports, m.LastImportID = c.Imports, c.LastID
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting imports: %w", err)
+	}
+	delete(params, "all_imports")
+	ranges := store.NewSynchronizerRanges()
+	err = r.db.Select(ctx, synchronizerRangesQuery, params, ranges, func() error {
+		for _, s := range ranges.AppendTo(nil) {
+			m := at(s.MigrationID)
+			m.Synchronizers = append(m.Synchronizers, SynchronizerRange{s.SynchronizerID, s.Min, s.Max})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading record time ranges: %w", err)
+	}
+	return sortedMigrations(list), nil
+}
+
+// Updates returns the transactions and reassignments in rg, ascending, whole.
+// Import updates are not among them.
+func (r *Reader) Updates(ctx context.Context, rg Range) ([]schemas.Update, error) {
+	return perMigration(rg, func(rg Range) ([]schemas.Update, error) { return r.migrationUpdates(ctx, rg) })
+}
+
+// perMigration splits a range at migration borders, because within one migration
+// the sort key of the tables can be searched, and stops when the limit is reached.
+func perMigration[T any](rg Range, read func(Range) ([]T, error)) ([]T, error) {
+	var all []T
+	for m := max(rg.After.MigrationID, 0); m <= rg.Through.MigrationID && len(all) < rg.Limit; m++ {
+		part := Range{
+			After:   schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros},
+			Through: schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros},
+			Limit:   rg.Limit - len(all),
+		}
+		if m == rg.After.MigrationID {
+			part.After = rg.After
+		}
+		if m == rg.Through.MigrationID {
+			part.Through = rg.Through
+		}
+		if !part.After.Before(part.Through) {
+			continue
+		}
+		rows, err := read(part)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = rows
+		} else {
+			all = append(all, rows...)
+		}
+	}
+	return all, nil
+}
+
+// params of a range that lies in one migration.
+func (r *Reader) params(rg Range) store.Params {
+	return store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(rg.Through.MigrationID), "limit": store.Int(int64(rg.Limit)),
+		"after_time": store.Time(store.Clamp(rg.After.RecordTime)), "after_id": store.Text(rg.After.UpdateID),
+		"through_time": store.Time(store.Clamp(rg.Through.RecordTime)), "through_id": store.Text(rg.Through.UpdateID),
+	}
+}
+
+func (r *Reader) migrationUpdates(ctx context.Context, rg Range) ([]schemas.Update, error) {
+	updates, err := r.selectUpdates(ctx, updatesQuery, r.params(rg))
+	if err != nil {
+		return nil, fmt.Errorf("reading updates after %s: %w", rg.After, err)
+	}
+	if err := r.addEvents(ctx, updates); err != nil {
+		return nil, err
+	}
+	return updates, nil
+}
+
+func (r *Reader) selectUpdates(ctx context.Context, query string, params store.Params) ([]schemas.Update, error) {
+	var updates []schemas.Update
+	block := store.NewUpdates()
+	err := r.db.Select(ctx, query, params, block, func() error {
+		updates = block.AppendTo(updates)
+		return nil
+	})
+	return updates, err
+}
+
+// UpdatesBefore returns updates of one synchronizer, newest first, whole.
+func (r *Reader) UpdatesBefore(ctx context.Context, b Before) ([]schemas.Update, error) {
+	updates, err := r.selectUpdates(ctx, updatesBeforeQuery, store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(b.MigrationID), "synchronizer": store.Text(b.SynchronizerID),
+		"before": store.Time(store.Clamp(b.Before)), "at_or_after": store.Time(store.Clamp(b.AtOrAfter)), "limit": store.Int(int64(b.Limit)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading updates before %s: %w", b.Before, err)
+	}
+	reverse(updates)
+	if err := r.addEvents(ctx, updates); err != nil {
+		return nil, err
+	}
+	reverse(updates)
+	return updates, nil
+}
+
+// addEvents reads the events of updates, which are ascending and of one migration,
+// and hangs them on. Events of other updates in between are read and dropped.
+func (r *Reader) addEvents(ctx context.Context, updates []schemas.Update) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	var rows []store.EventRow
+	block := store.NewEvents()
+	next := 0 // update that the next event belongs to, or a later one
+	err := r.db.Select(ctx, eventsQuery, r.between(updates[0].Position(), updates[len(updates)-1].Position()), block, func() error {
+		rows = block.AppendTo(rows[:0])
+		for i := range rows {
+			for next < len(updates) && updates[next].Position().Before(rows[i].Position) {
+				next++
+			}
+			if next < len(updates) && updates[next].Position() == rows[i].Position {
+				updates[next].Events = append(updates[next].Events, rows[i].Event)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading events from %s: %w", updates[0].Position(), err)
+	}
+	return nil
+}
+
+// between are the parameters of a query over two positions of one migration.
+func (r *Reader) between(first, last schemas.Position) store.Params {
+	return store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(first.MigrationID),
+		"first_time": store.Time(first.RecordTime), "first_id": store.Text(first.UpdateID),
+		"last_time": store.Time(last.RecordTime), "last_id": store.Text(last.UpdateID),
+	}
+}
+
+// Imports returns import updates of a migration with an id greater than
+// afterUpdateID, ascending by id.
+func (r *Reader) Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error) {
+	watermark, err := r.Watermark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	through := schemas.MaxUpdateID
+	switch {
+	case migrationID > watermark.MigrationID:
+		return nil, nil
+	case migrationID == watermark.MigrationID && watermark.RecordTime == schemas.MinMicros:
+		through = watermark.UpdateID
+	}
+	var updates []schemas.Update
+	block := store.NewImports()
+	err = r.db.Select(ctx, importsQuery, store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(migrationID), "after_id": store.Text(afterUpdateID),
+		"through_id": store.Text(through), "limit": store.Int(int64(limit)),
+	}, block, func() error {
+		updates = block.AppendTo(updates)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading imports of migration %d: %w", migrationID, err)
+	}
+	return updates, nil
+}
+
+// ActiveContracts returns a page of the set that is active at an instant.
+func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveContract, error) {
+	after := store.BeforeHistory
+	if q.AfterContractID != "" {
+		after = q.AfterCreatedAt
+	}
+	var contracts []ActiveContract
+	var rows []store.ContractRow
+	block := store.NewContracts()
+	err := r.db.Select(ctx, activeContractsQuery, store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
+		"after_created": store.Time(store.Clamp(after)), "after_id": store.Text(q.AfterContractID),
+		"templates": store.Texts(q.Templates), "parties": store.Texts(q.Parties), "limit": store.Int(int64(q.Limit)),
+	}, block, func() error {
+		rows = block.AppendTo(rows[:0])
+		for _, row := range rows {
+			contracts = append(contracts, ActiveContract(row))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+	}
+	return contracts, nil
+}

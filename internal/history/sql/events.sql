@@ -1,0 +1,11 @@
+-- The events of the updates between two positions of one migration, both inclusive.
+SELECT stream, migration_id, record_time, update_id, node, kind, synchronizer_id, encoding, event_id, template_id,
+       package_name, created_at, signatories, observers, choice, interface_id, consuming,
+       acting_parties, children, body
+FROM events
+WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+  AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC')
+  AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
+  AND (record_time, update_id) >= (fromUnixTimestamp64Micro({first_time:Int64}, 'UTC'), {first_id:String})
+  AND (record_time, update_id) <= (fromUnixTimestamp64Micro({last_time:Int64}, 'UTC'), {last_id:String})
+ORDER BY stream, migration_id, record_time, update_id, node

@@ -1,0 +1,9 @@
+-- Updates by id, at or below the watermark.
+SELECT stream, migration_id, record_time, update_id, kind, synchronizer_id, encoding, workflow_id, effective_at,
+       external_transaction_hash, root_events, submitter, source_synchronizer, target_synchronizer, unassign_id,
+       reassignment_counter, contract_id
+FROM updates
+WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
+  AND (migration_id, record_time, update_id)
+      <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
+ORDER BY migration_id, record_time, update_id

@@ -1,0 +1,8 @@
+-- Verdicts by update id, at or below the watermark.
+SELECT stream, migration_id, record_time, update_id, synchronizer_id, finalization_time, submitting_parties,
+       submitting_participant_uid, result, mediator_group, round_number, views
+FROM verdicts
+WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
+  AND (migration_id, record_time, update_id)
+      <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
+ORDER BY migration_id, record_time, update_id

@@ -1,0 +1,63 @@
+package history
+
+import "github.com/ledgerlake/ledgerlake/schemas"
+
+// Range is a stretch of history in ascending order: After is exclusive, Through
+// inclusive. Limit caps the number of results and must be positive.
+type Range struct {
+	After, Through schemas.Position
+	Limit          int
+}
+
+// Before is a stretch of one synchronizer's history in descending order.
+type Before struct {
+	MigrationID    int64
+	SynchronizerID string
+	// Before is exclusive, AtOrAfter inclusive.
+	Before, AtOrAfter schemas.Micros
+	Limit             int
+}
+
+// Migration sums up what the store holds of one migration.
+type Migration struct {
+	ID            int64
+	Synchronizers []SynchronizerRange
+	// Imports counts import updates; LastImportID is the greatest id among them.
+	Imports      uint64
+	LastImportID string
+}
+
+// SynchronizerRange is the span of record times held for one synchronizer, both
+// ends inclusive, import updates left out.
+type SynchronizerRange struct {
+	SynchronizerID string
+	Min, Max       schemas.Micros
+}
+
+// ActiveContract is one contract of an active set. Event holds its create: ids,
+// arguments, creation time and parties; Node and EventID are not set.
+type ActiveContract struct {
+	Event    schemas.Event
+	Encoding schemas.Encoding
+	// CreatedIn is the update that created the contract, also when the contract was
+	// carried over from an earlier migration that the store holds; else "".
+	CreatedIn string
+}
+
+// ActiveQuery selects a page of the contracts that are active at an instant:
+// those whose creation has a record time at or before At and whose end, if any,
+// is later. Order is (created_at, contract id).
+type ActiveQuery struct {
+	MigrationID int64
+	// At must not lie above ContractsWatermark.
+	At schemas.Micros
+	// AfterCreatedAt and AfterContractID are the key of the last contract of the
+	// page before, exclusive; AfterContractID "" starts from the beginning.
+	AfterCreatedAt  schemas.Micros
+	AfterContractID string
+	// Parties keeps contracts with any of these as stakeholder; empty keeps all.
+	Parties []string
+	// Templates keeps contracts of any of these, "PACKAGE_NAME:Module:Entity".
+	Templates []string
+	Limit     int
+}

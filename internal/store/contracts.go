@@ -1,0 +1,70 @@
+package store
+
+import (
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// ContractRow is a lifetime as the active set gives it: the created event (ids,
+// arguments, creation time, parties) and where it came from.
+type ContractRow struct {
+	Event     schemas.Event
+	Encoding  schemas.Encoding
+	CreatedIn string
+}
+
+// Contracts are result rows over the tables of lifetimes.
+type Contracts struct {
+	createdAt                         *proto.ColDateTime64
+	contractID, createdIn, argument   proto.ColStr
+	templateID, packageName, encoding *lowCardinality
+	signatories, observers            *proto.ColArr[string]
+}
+
+// NewContracts returns a block without rows.
+func NewContracts() *Contracts {
+	return &Contracts{
+		createdAt: newTime(), templateID: newLowCardinality(), packageName: newLowCardinality(), encoding: newLowCardinality(),
+		signatories: newParties(), observers: newParties(),
+	}
+}
+
+func (b *Contracts) columns() []column {
+	return []column{
+		{"created_at", b.createdAt}, {"contract_id", &b.contractID}, {"created_in", &b.createdIn}, {"template_id", b.templateID},
+		{"package_name", b.packageName}, {"encoding", b.encoding}, {"argument", &b.argument},
+		{"signatories", b.signatories}, {"observers", b.observers},
+	}
+}
+
+// Rows returns the number of rows.
+func (b *Contracts) Rows() int { return b.contractID.Rows() }
+
+// AppendTo appends the block's rows to list.
+func (b *Contracts) AppendTo(list []ContractRow) []ContractRow {
+	contractID, createdIn, argument := stringsOf(&b.contractID), stringsOf(&b.createdIn), bytesOf(&b.argument)
+	for i := range b.Rows() {
+		list = append(list, ContractRow{
+			Event: schemas.Event{
+				Kind: schemas.Created, ContractID: contractID(i), TemplateID: b.templateID.Row(i), PackageName: b.packageName.Row(i),
+				Argument: argument(i), CreatedAt: timeAt(b.createdAt, i),
+				Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
+			},
+			Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: createdIn(i),
+		})
+	}
+	return list
+}
+
+func (b *Contracts) append(r *ContractRow) {
+	appendTime(b.createdAt, r.Event.CreatedAt)
+	b.contractID.Append(r.Event.ContractID)
+	b.createdIn.Append(r.CreatedIn)
+	b.templateID.Append(r.Event.TemplateID)
+	b.packageName.Append(r.Event.PackageName)
+	b.encoding.Append(string(r.Encoding))
+	b.argument.AppendBytes(r.Event.Argument)
+	b.signatories.Append(r.Event.Signatories)
+	b.observers.Append(r.Event.Observers)
+}

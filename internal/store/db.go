@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/chpool"
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// DB is a pool of native connections to one ClickHouse. It is safe for concurrent use.
+type DB struct{ pool *chpool.Pool }
+
+const (
+	dialTimeout = 10 * time.Second
+	// readTimeout bounds the silence of a running query; the server sends progress
+	// packets far more often.
+	readTimeout = 5 * time.Minute
+	maxConns    = 16
+)
+
+// Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
+// reads (clickhouse://user:password@host:9000/database). Of several hosts the first
+// one is used. Errors never show the password.
+func Open(ctx context.Context, dsn string) (*DB, error) {
+	opts, err := clickhouse.ParseDSN(dsn)
+	if err != nil {
+		return nil, errors.New("the ClickHouse DSN cannot be read; it looks like clickhouse://user:password@host:9000/database")
+	}
+	if len(opts.Addr) == 0 {
+		return nil, errors.New("the ClickHouse DSN names no host")
+	}
+	pool, err := chpool.Dial(ctx, chpool.Options{
+		MaxConns: maxConns,
+		ClientOptions: ch.Options{
+			Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
+			TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: readTimeout,
+			Settings: []ch.Setting{
+				// Both are needed for exactly once: see the indexer's writer.
+				{Key: "async_insert", Value: "0", Important: true},
+				{Key: "insert_deduplicate", Value: "1", Important: true},
+			},
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", opts.Addr[0], err)
+	}
+	return &DB{pool: pool}, nil
+}
+
+// Close closes all connections.
+func (db *DB) Close() { db.pool.Close() }
+
+// Block is a set of columns of one table or result.
+type Block interface {
+	columns() []column
+	Rows() int
+}
+
+// Reset empties b and keeps its memory for the next rows.
+func Reset(b Block) {
+	for _, c := range b.columns() {
+		c.data.Reset()
+	}
+}
+
+type column struct {
+	name string
+	data proto.Column
+}
+
+// Insert writes all rows of b to the table in one insert. ClickHouse drops a
+// repeated insert with the same token, so an insert whose outcome is unknown can be
+// repeated; without a token it drops one with equal content. No rows, no insert.
+func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
+	if b.Rows() == 0 {
+		return nil
+	}
+	var input proto.Input
+	for _, c := range b.columns() {
+		input = append(input, proto.InputColumn{Name: c.name, Data: c.data})
+	}
+	err := db.pool.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
+	if err != nil {
+		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, err)
+	}
+	return nil
+}
+
+// Select runs a query whose result columns are those of b by name and order, and
+// calls each once per received block; b's content is replaced between calls.
+func (db *DB) Select(ctx context.Context, query string, params Params, b Block, each func() error) error {
+	var results proto.Results
+	for _, c := range b.columns() {
+		results = append(results, proto.ResultColumn{Name: c.name, Data: c.data})
+	}
+	return db.pool.Do(ctx, ch.Query{
+		Body: query, Result: results, Parameters: params.list(),
+		OnResult: func(context.Context, proto.Block) error {
+			if b.Rows() == 0 {
+				return nil
+			}
+			return each()
+		},
+	})
+}
+
+// Exec runs a statement without a result. A token, if not empty, makes an INSERT
+// SELECT repeatable in the same way as Insert.
+func (db *DB) Exec(ctx context.Context, statement, token string, params Params, settings ...ch.Setting) error {
+	return db.pool.Do(ctx, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)})
+}
+
+func withToken(settings []ch.Setting, token string) []ch.Setting {
+	if token == "" {
+		return settings
+	}
+	return append(settings, ch.Setting{Key: "insert_deduplication_token", Value: token, Important: true})
+}

@@ -1,0 +1,20 @@
+package store
+
+import "github.com/ClickHouse/ch-go/proto"
+
+// Backfilled is the milestone of a stream that has reached its upstream's end once.
+const Backfilled = "backfilled"
+
+// Count is a result row of one number.
+type Count struct{ n proto.ColUInt64 }
+
+// NewCount returns a block without rows.
+func NewCount() *Count { return &Count{} }
+
+func (b *Count) columns() []column { return []column{{"n", &b.n}} }
+
+// Rows returns the number of rows.
+func (b *Count) Rows() int { return b.n.Rows() }
+
+// Value returns the number.
+func (b *Count) Value() uint64 { return b.n.Row(0) }
