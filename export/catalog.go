@@ -1,0 +1,150 @@
+package export
+
+import (
+	"context"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+var (
+	//go:embed sql/segments.sql
+	segmentsQuery string
+	//go:embed sql/segment.sql
+	segmentQuery string
+	//go:embed sql/segments_between.sql
+	segmentsBetweenQuery string
+	//go:embed sql/insert_segment.sql
+	insertSegment string
+)
+
+// States of a segment in the catalog, as in table segments.
+const (
+	withdrawn = "withdrawn"
+	published = "published"
+)
+
+// segmentRow is a row of table segments.
+type segmentRow struct {
+	Stream       string `ch:"stream"`
+	MigrationID  int64  `ch:"migration_id"`
+	Date         string `ch:"segment_date"`
+	Version      int64  `ch:"version"`
+	State        string `ch:"state"`
+	Start        int64  `ch:"start_time"`
+	End          int64  `ch:"end_time"`
+	ManifestKey  string `ch:"manifest_key"`
+	ManifestHash string `ch:"manifest_sha256"`
+	Manifest     string `ch:"manifest"`
+	Objects      int64  `ch:"object_count"`
+	Rows         int64  `ch:"total_rows"`
+	Bytes        int64  `ch:"total_bytes"`
+}
+
+func (r *segmentRow) ref() schemas.SegmentRef {
+	return schemas.SegmentRef{Stream: r.Stream, MigrationID: r.MigrationID, Date: r.Date}
+}
+
+// unpublishedRow stands for a segment that was never published.
+func unpublishedRow(ref schemas.SegmentRef) segmentRow {
+	start, end, _ := ref.Bounds() // whoever asks has checked the reference
+	return segmentRow{
+		Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date, State: withdrawn,
+		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(ref),
+	}
+}
+
+func publishedRow(m *Manifest, sum [32]byte, version int64) (segmentRow, error) {
+	data, err := m.encode()
+	if err != nil {
+		return segmentRow{}, err
+	}
+	start, end, err := m.Ref().Bounds()
+	if err != nil {
+		return segmentRow{}, err
+	}
+	row := segmentRow{
+		Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date, Version: version, State: published,
+		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(m.Ref()),
+		ManifestHash: hex.EncodeToString(sum[:]), Manifest: string(data),
+	}
+	for _, t := range m.Tables {
+		row.Rows += t.Rows
+	}
+	for _, p := range m.parts() {
+		row.Objects++
+		row.Bytes += p.Bytes
+	}
+	return row, nil
+}
+
+// catalog says which segments of a stream are published.
+type catalog interface {
+	// all returns the latest row of every segment, by migration and day, without
+	// the manifests.
+	all(ctx context.Context) ([]segmentRow, error)
+	// between returns the published segments that overlap the record times after from
+	// and up to to, by migration and day.
+	between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error)
+	// last returns the latest row of a segment, or a withdrawn one of version 0 if
+	// there is none.
+	last(ctx context.Context, ref schemas.SegmentRef) (segmentRow, error)
+	// append adds a row. Repeating it is harmless: equal rows count as one.
+	append(ctx context.Context, row segmentRow) error
+}
+
+// storeCatalog is the stream's part of table segments.
+type storeCatalog struct {
+	conn   driver.Conn
+	stream string
+}
+
+func (c storeCatalog) all(ctx context.Context) ([]segmentRow, error) {
+	return c.query(ctx, segmentsQuery, clickhouse.Parameters{"stream": c.stream})
+}
+
+func (c storeCatalog) between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error) {
+	return c.query(ctx, segmentsBetweenQuery, clickhouse.Parameters{
+		"stream": c.stream, "from": fmt.Sprint(int64(from)), "to": fmt.Sprint(int64(to)),
+	})
+}
+
+func (c storeCatalog) last(ctx context.Context, ref schemas.SegmentRef) (segmentRow, error) {
+	rows, err := c.query(ctx, segmentQuery, clickhouse.Parameters{
+		"stream": c.stream, "migration": fmt.Sprint(ref.MigrationID), "date": ref.Date,
+	})
+	if err != nil || len(rows) == 0 {
+		return unpublishedRow(ref), err
+	}
+	return rows[0], nil
+}
+
+func (c storeCatalog) query(ctx context.Context, query string, params clickhouse.Parameters) ([]segmentRow, error) {
+	var rows []segmentRow
+	err := c.conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, query)
+	if err != nil {
+		return nil, fmt.Errorf("reading the exported segments of %s: %w", c.stream, err)
+	}
+	return rows, nil
+}
+
+func (c storeCatalog) append(ctx context.Context, row segmentRow) error {
+	// The row must be there when the call returns, whatever the server's default.
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+	batch, err := c.conn.PrepareBatch(ctx, insertSegment)
+	if err != nil {
+		return fmt.Errorf("preparing the row of segment %s: %w", row.ref(), err)
+	}
+	if err := batch.AppendStruct(&row); err != nil {
+		return fmt.Errorf("encoding the row of segment %s: %w", row.ref(), err)
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("inserting the row of segment %s: %w", row.ref(), err)
+	}
+	return nil
+}

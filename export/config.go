@@ -1,0 +1,81 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Config says what to export and where to. All fields without a default are required.
+type Config struct {
+	// Source is the history to export.
+	Source Source
+	// Conn reaches the store's table segments.
+	Conn driver.Conn
+	// Objects is the bucket that is exported to.
+	Objects Objects
+	// TempDir holds objects on their way to and from the bucket: at most one part
+	// per table and worker. Defaults to os.TempDir().
+	TempDir string
+	// Log is required.
+	Log *slog.Logger
+	// Now defaults to time.Now. It is used for durations in the log only.
+	Now func() time.Time
+	// Workers is how many groups of tables of a segment are written at once: each
+	// holds a row group in memory. Defaults to 2. It does not change what is written.
+	Workers int
+	// PageRows is how many updates, verdicts or contracts are read from the source at
+	// once. Defaults to 1000. It does not change what is written.
+	PageRows int
+	// Layout cuts tables into row groups and parts. It defaults to DefaultLayout, and
+	// anything else makes objects that do not compare with those of other operators:
+	// it is for tests.
+	Layout Layout
+}
+
+// Layout cuts the rows of a table into row groups and parts. It looks at nothing but
+// the rows, so that the cuts are the same everywhere.
+type Layout struct {
+	// A row group is closed by the row with which it holds RowsPerGroup rows or
+	// BytesPerGroup bytes before encoding, whichever comes first.
+	RowsPerGroup  int `json:"rows_per_group"`
+	BytesPerGroup int `json:"bytes_per_group"`
+	// GroupsPerPart is the number of row groups of a part, but for the last part.
+	GroupsPerPart int `json:"groups_per_part"`
+}
+
+// DefaultLayout belongs to the format version: it may change only with that.
+//
+// 64 MiB before encoding make about 10 MiB in the file, which a reader can fetch in
+// one request, and bound the writer's memory; 16 of them make a part of at most
+// about 200 MiB, which uploads in one go.
+var DefaultLayout = Layout{RowsPerGroup: 128 << 10, BytesPerGroup: 64 << 20, GroupsPerPart: 16}
+
+func (c *Config) setDefaults() error {
+	if c.Source == nil || c.Conn == nil || c.Objects == nil || c.Log == nil {
+		return errors.New("export: Source, Conn, Objects and Log are all required")
+	}
+	if c.TempDir == "" {
+		c.TempDir = os.TempDir()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Workers == 0 {
+		c.Workers = 2
+	}
+	if c.PageRows == 0 {
+		c.PageRows = 1000
+	}
+	if c.Layout == (Layout{}) {
+		c.Layout = DefaultLayout
+	}
+	if c.Workers < 0 || c.PageRows < 0 || c.Layout.RowsPerGroup <= 0 || c.Layout.BytesPerGroup <= 0 || c.Layout.GroupsPerPart <= 0 {
+		return fmt.Errorf("export: workers %d, page rows %d and layout %+v must be positive", c.Workers, c.PageRows, c.Layout)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package export
+
+import (
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// digester sums up the logical rows of a table. The canonical JSON of a row is what
+// the network's interface says of it, so the digest can be had from a peer as well:
+//
+//	updates       element of /v2/updates
+//	events        node in events_by_id; event member of a reassignment
+//	imports       element of import-updates
+//	acs           active contract, without created_in_update_id
+//	verdicts      verdict member of an event
+//	traffic       {"traffic_summary":...,"update_id":...}
+//	app_activity  {"app_activity_records":...,"update_id":...}
+type digester struct {
+	sum schemas.Digest
+	buf []byte
+}
+
+// add takes in the row that was appended to d.buf[:0].
+func (d *digester) add(row []byte) {
+	d.sum.Add(row)
+	d.buf = row[:0]
+}
+
+func (d *digester) addUpdate(u *schemas.Update) {
+	d.add(schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
+}
+
+// addEvents takes in the nodes of a transaction, or the event of a reassignment.
+func (d *digester) addEvents(u *schemas.Update) {
+	if u.Kind != schemas.Transaction {
+		d.add(schemas.AppendReassignmentEvent(d.buf, u))
+		return
+	}
+	for i := range u.Events {
+		d.add(schemas.AppendEvent(d.buf, u, &u.Events[i]))
+	}
+}
+
+func (d *digester) addImport(u *schemas.Update) {
+	d.add(schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{WithOffset: true}))
+}
+
+func (d *digester) addActiveContract(e *schemas.Event) {
+	d.add(schemas.AppendActiveContract(d.buf, e, "", schemas.StoredValues{}))
+}
+
+func (d *digester) addVerdict(v *schemas.Verdict) { d.add(schemas.AppendVerdict(d.buf, v)) }
+
+func (d *digester) addTraffic(updateID string, t *schemas.TrafficSummary) {
+	row := append(d.buf, `{"traffic_summary":`...)
+	d.add(appendUpdateID(schemas.AppendTraffic(row, t), updateID))
+}
+
+func (d *digester) addAppActivity(updateID string, a *schemas.AppActivity) {
+	row := append(d.buf, `{"app_activity_records":`...)
+	d.add(appendUpdateID(schemas.AppendAppActivity(row, a), updateID))
+}
+
+func appendUpdateID(row []byte, updateID string) []byte {
+	row = append(row, `,"update_id":`...)
+	return append(jsonscan.AppendString(row, []byte(updateID)), '}')
+}

@@ -1,0 +1,150 @@
+package export
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// DueSegments lists the segments that are closed and not published, oldest first.
+func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+	closed, err := e.closedSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := e.catalog.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := make(map[schemas.SegmentRef]bool, len(rows))
+	for _, row := range rows {
+		done[row.ref()] = row.State == published
+	}
+	var due []schemas.SegmentRef
+	for _, ref := range closed {
+		if !done[ref] {
+			due = append(due, ref)
+		}
+	}
+	return due, nil
+}
+
+func (e *Exporter) mustBeClosed(ctx context.Context, ref schemas.SegmentRef) error {
+	closed, err := e.closedSegments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range closed {
+		if c == ref {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrNotClosed, ref)
+}
+
+// closedSegments lists what can no longer change, by migration and day, the imports
+// of a migration first. A day is listed only if the migration has history on it or
+// later, so that the list, too, depends on the history alone and not on when one asks.
+func (e *Exporter) closedSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+	h, err := e.extent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var refs []schemas.SegmentRef
+	for _, m := range h.migrations {
+		if !h.pastImports(m.ID) {
+			continue
+		}
+		refs = append(refs, schemas.SegmentRef{Stream: e.stream, MigrationID: m.ID})
+		first, last, held, err := e.span(ctx, m, h.watermark)
+		if err != nil {
+			return nil, err
+		}
+		for end := dayEnd(first); held && end <= dayEnd(last) && h.passed(m.ID, end); end += day {
+			refs = append(refs, schemas.DaySegment(e.stream, m.ID, end))
+		}
+	}
+	return refs, nil
+}
+
+const day schemas.Micros = 24 * 3600 * 1e6
+
+// dayEnd returns the midnight at which the segment with record time t ends.
+func dayEnd(t schemas.Micros) schemas.Micros { return (t - 1).DayStart() + day }
+
+// extent is how far the source has come.
+type extent struct {
+	watermark, contracts schemas.Position
+	migrations           []history.Migration
+}
+
+func (e *Exporter) extent(ctx context.Context) (h extent, err error) {
+	// Contracts first: their watermark is never above that of history.
+	if h.contracts, err = e.cfg.Source.ContractsWatermark(ctx); err != nil {
+		return h, err
+	}
+	if h.watermark, err = e.cfg.Source.Watermark(ctx); err != nil {
+		return h, err
+	}
+	h.migrations, err = e.cfg.Source.Migrations(ctx)
+	return h, err
+}
+
+// pastImports reports whether all imports of the migration are held.
+func (h extent) pastImports(migrationID int64) bool {
+	return h.watermark.MigrationID > migrationID ||
+		h.watermark.MigrationID == migrationID && h.watermark.RecordTime > schemas.MinMicros
+}
+
+// passed reports whether the day that ends at end is complete, and so is the active
+// set at its start. A later migration closes all days of the ones before, once it has
+// history: until then the migration might be taken back.
+func (h extent) passed(migrationID int64, end schemas.Micros) bool {
+	history := h.laterHistory(migrationID) || h.watermark.MigrationID == migrationID && h.watermark.RecordTime > end
+	contracts := h.contracts.MigrationID > migrationID ||
+		h.contracts.MigrationID == migrationID && h.contracts.RecordTime > end-day
+	return history && contracts
+}
+
+func (h extent) laterHistory(migrationID int64) bool {
+	for _, m := range h.migrations {
+		if m.ID > migrationID && len(m.Synchronizers) > 0 {
+			return true
+		}
+	}
+	return h.watermark.MigrationID > migrationID && h.watermark.RecordTime > schemas.MinMicros
+}
+
+// span returns record times on the first and the last day with history of a
+// migration, and whether it has any. Verdicts may lie on days without updates.
+func (e *Exporter) span(ctx context.Context, m history.Migration, watermark schemas.Position) (first, last schemas.Micros, held bool, err error) {
+	widen := func(lo, hi schemas.Micros) {
+		if !held {
+			first, last, held = lo, hi, true
+		}
+		first, last = min(first, lo), max(last, hi)
+	}
+	for _, s := range m.Synchronizers {
+		widen(s.Min, s.Max)
+	}
+	through := schemas.EndOf(m.ID, schemas.MaxMicros)
+	if watermark.Before(through) {
+		through = watermark
+	}
+	after := schemas.Position{MigrationID: m.ID, RecordTime: schemas.MinMicros}
+	for after.Before(through) {
+		items, err := e.cfg.Source.Verdicts(ctx, history.Range{After: after, Through: through, Limit: 1})
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if len(items) == 0 {
+			break
+		}
+		at := items[0].Verdict.RecordTime
+		widen(at, at)
+		after = schemas.EndOf(m.ID, dayEnd(last)) // on days up to that one nothing new can be found
+	}
+	return first, last, held, nil
+}

@@ -1,0 +1,133 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Exporter exports one stream. It is safe for concurrent use, also by several
+// processes: two runs of one segment write the same bytes.
+type Exporter struct {
+	cfg     Config
+	stream  string
+	catalog catalog
+	log     *slog.Logger
+}
+
+// New returns an exporter. It sends nothing yet.
+func New(cfg Config) (*Exporter, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	stream := cfg.Source.Stream()
+	return &Exporter{
+		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream}, log: cfg.Log.With("stream", stream),
+	}, nil
+}
+
+// ExportSegment publishes a segment. It is safe to repeat: a published segment is
+// left as it is, and a run that was cut off is finished. ErrNotClosed means that the
+// segment may still grow, ErrConflict that the bucket holds other bytes under one of
+// its keys, which a person must look at.
+func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) error {
+	if err := e.check(ref); err != nil {
+		return err
+	}
+	last, err := e.catalog.last(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if last.State == published {
+		return nil
+	}
+	if err := e.mustBeClosed(ctx, ref); err != nil {
+		return err
+	}
+	return e.export(ctx, ref, last)
+}
+
+// Reexport withdraws a segment and publishes it again, overwriting its objects. It is
+// for a segment whose history or format was wrong. While it runs, and if it is cut off
+// until the next ExportSegment, the segment is not listed.
+func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
+	if err := e.check(ref); err != nil {
+		return err
+	}
+	if err := e.mustBeClosed(ctx, ref); err != nil {
+		return err
+	}
+	last, err := e.catalog.last(ctx, ref)
+	if err != nil {
+		return err
+	}
+	last.Version++
+	last.State = withdrawn
+	if err := e.catalog.append(ctx, last); err != nil {
+		return fmt.Errorf("withdrawing segment %s: %w", ref, err)
+	}
+	return e.export(ctx, ref, last)
+}
+
+func (e *Exporter) check(ref schemas.SegmentRef) error {
+	if ref.Stream != e.stream {
+		return fmt.Errorf("segment %s is not of stream %s", ref, e.stream)
+	}
+	return ref.Check()
+}
+
+// export writes the segment's objects, its manifest and its row, in that order: a
+// crash between them leaves objects that nobody lists and that the next run finds
+// equal. last is the segment's latest row, or one of version 0 if it has none.
+func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segmentRow) error {
+	start := e.cfg.Now()
+	overwrite := last.Version > 0 && last.State == withdrawn
+	manifest, err := e.writeTables(ctx, ref, overwrite)
+	if err != nil {
+		return fmt.Errorf("exporting segment %s: %w", ref, err)
+	}
+	sum, err := e.putManifest(ctx, manifest, overwrite)
+	if err != nil {
+		return fmt.Errorf("exporting segment %s: %w", ref, err)
+	}
+	if err := e.deleteStale(ctx, last, manifest); err != nil {
+		return fmt.Errorf("removing old parts of segment %s: %w", ref, err)
+	}
+	row, err := publishedRow(manifest, sum, last.Version+1)
+	if err != nil {
+		return fmt.Errorf("exporting segment %s: %w", ref, err)
+	}
+	if err := e.catalog.append(ctx, row); err != nil {
+		return fmt.Errorf("publishing segment %s: %w", ref, err)
+	}
+	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
+		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
+	return nil
+}
+
+// deleteStale removes parts of an earlier version that the new one does not have,
+// while the segment is still withdrawn.
+func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manifest) error {
+	if last.Manifest == "" {
+		return nil
+	}
+	before, err := decodeManifest([]byte(last.Manifest))
+	if err != nil {
+		return err
+	}
+	keep := make(map[string]bool)
+	for _, p := range now.parts() {
+		keep[p.Key] = true
+	}
+	for _, p := range before.parts() {
+		if keep[p.Key] {
+			continue
+		}
+		if err := e.cfg.Objects.Delete(ctx, p.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

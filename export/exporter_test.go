@@ -1,0 +1,353 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// smallLayout makes several groups and parts of little data.
+var smallLayout = Layout{RowsPerGroup: 50, BytesPerGroup: 40 << 10, GroupsPerPart: 2}
+
+// unusedConn stands for the store where the test brings its own catalog.
+type unusedConn struct{ driver.Conn }
+
+// openBucket returns a client of a new gateway.
+func openBucket(t testing.TB) *bucket.Client {
+	t.Helper()
+	g := buckettest.Gateway(t)
+	return buckettest.Open(t, bucketConfig(g, ""))
+}
+
+func bucketConfig(g *bucket.Gateway, prefix string) bucket.Config {
+	return bucket.Config{
+		Endpoint: g.Endpoint, AccessKey: g.AccessKey, SecretKey: g.SecretKey, Bucket: "lake", PathStyle: true, Prefix: prefix,
+	}
+}
+
+func newTestExporter(t testing.TB, src Source, objects Objects, c catalog, change func(*Config)) *Exporter {
+	t.Helper()
+	cfg := Config{
+		Source: src, Conn: unusedConn{}, Objects: objects, TempDir: t.TempDir(), Layout: smallLayout, PageRows: 37,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.catalog = c
+	t.Cleanup(func() { mustBeEmpty(t, cfg.TempDir) })
+	return e
+}
+
+func mustBeEmpty(t testing.TB, dir string) {
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// exportDue exports all due segments and returns them.
+func exportDue(t testing.TB, e *Exporter) []schemas.SegmentRef {
+	t.Helper()
+	due, err := e.DueSegments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range due {
+		if err := e.ExportSegment(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return due
+}
+
+// stored returns the SHA-256 of every object in the bucket by key.
+func stored(t testing.TB, c *bucket.Client) map[string]string {
+	t.Helper()
+	sums := make(map[string]string)
+	for o, err := range c.All(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := c.Head(t.Context(), o.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[o.Key] = fmt.Sprintf("%x", head.SHA256)
+	}
+	return sums
+}
+
+// jittery is a Source whose calls take a random time and whose rows come in fresh memory.
+type jittery struct{ Source }
+
+func (j jittery) Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error) {
+	time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+	return j.Source.Updates(ctx, rg)
+}
+
+func (j jittery) Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error) {
+	time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+	return j.Source.Verdicts(ctx, rg)
+}
+
+func TestExportIsDeterministic(t *testing.T) {
+	src := twoMigrations(1, 150)
+	g := buckettest.Gateway(t)
+	var want map[string]string
+	for i, tt := range []struct{ procs, workers, page int }{
+		{2, 2, 1000}, {1, 1, 1}, {2, 8, 7}, {8, 3, 128}, {2, 2, 1000},
+	} {
+		previous := runtime.GOMAXPROCS(tt.procs)
+		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("run-%d/", i)))
+		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *Config) { c.Workers, c.PageRows = tt.workers, tt.page })
+		exportDue(t, e)
+		runtime.GOMAXPROCS(previous)
+		got := stored(t, client)
+		if want == nil {
+			want = got
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%+v: objects differ: got %v, want %v", tt, got, want)
+		}
+	}
+	parts := 0
+	for key := range want {
+		if len(key) > len("part-00001.parquet") && key[len(key)-len("part-00001.parquet"):] == "part-00001.parquet" {
+			parts++
+		}
+	}
+	if parts < 4 {
+		t.Errorf("only %d tables have a second part: the test proves nothing about parts; keys %v", parts, slices.Sorted(maps.Keys(want)))
+	}
+}
+
+func TestVerifyReadsBackWhatWasExported(t *testing.T) {
+	src := twoMigrations(2, 200)
+	e := newTestExporter(t, src, openBucket(t), &memoryCatalog{}, nil)
+	exportDue(t, e)
+	var last Progress
+	v, err := e.VerifyObjects(t.Context(), func(p Progress) { last = p })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Findings) > 0 {
+		t.Errorf("findings in untouched objects: %q", v.Findings)
+	}
+	want := wantDigests(t, e, src)
+	for name, digest := range want {
+		if v.Digests[name] != digest {
+			t.Errorf("table %s: read back %s, the source has %s", name, v.Digests[name], digest)
+		}
+	}
+	if len(v.Digests) != len(want) {
+		t.Errorf("digests of %v, want %v", slices.Sorted(maps.Keys(v.Digests)), slices.Sorted(maps.Keys(want)))
+	}
+	if last.Objects != last.TotalObjects || last.Bytes != last.TotalBytes || v.ObjectsChecked != last.TotalObjects || last.Objects == 0 {
+		t.Errorf("the last progress is %+v, %d objects were checked", last, v.ObjectsChecked)
+	}
+}
+
+// wantDigests digests the closed part of the source without going through the writer.
+func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schemas.Digest {
+	t.Helper()
+	refs, err := e.closedSegments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]*digester{
+		"updates": {}, "events": {}, "imports": {}, "acs": {}, "verdicts": {}, "traffic": {}, "app_activity": {},
+	}
+	for _, ref := range refs {
+		if ref.IsImports() {
+			for i := range src.imports {
+				if src.imports[i].MigrationID == ref.MigrationID {
+					sums["imports"].addImport(&src.imports[i])
+				}
+			}
+			continue
+		}
+		digestDay(t, src, ref, sums)
+	}
+	digests := make(map[string]schemas.Digest)
+	for name, sum := range sums {
+		digests[name] = sum.sum
+	}
+	return digests
+}
+
+func digestDay(t testing.TB, src *memorySource, ref schemas.SegmentRef, sums map[string]*digester) {
+	start, end, err := ref.Bounds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(p schemas.Position) bool {
+		return p.MigrationID == ref.MigrationID && p.RecordTime > start && p.RecordTime <= end
+	}
+	for i := range src.updates {
+		if u := &src.updates[i]; in(u.Position()) {
+			sums["updates"].addUpdate(u)
+			sums["events"].addEvents(u)
+		}
+	}
+	for _, it := range src.verdicts {
+		if !in(it.Position()) {
+			continue
+		}
+		sums["verdicts"].addVerdict(it.Verdict)
+		if it.Traffic != nil {
+			sums["traffic"].addTraffic(it.Verdict.UpdateID, it.Traffic)
+		}
+		if it.AppActivity != nil {
+			sums["app_activity"].addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+		}
+	}
+	active, err := src.ActiveContracts(t.Context(), history.ActiveQuery{MigrationID: ref.MigrationID, At: start, Limit: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range active {
+		sums["acs"].addActiveContract(&active[i].Event)
+	}
+}
+
+func TestExportTwiceChangesNothing(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	e := newTestExporter(t, twoMigrations(3, 40), client, c, nil)
+	due := exportDue(t, e)
+	before, rows := stored(t, client), len(c.rows)
+	for _, ref := range due {
+		if err := e.ExportSegment(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, err := e.DueSegments(t.Context()); err != nil || len(again) > 0 {
+		t.Errorf("still due: %v, %v", again, err)
+	}
+	if len(c.rows) != rows || !maps.Equal(before, stored(t, client)) {
+		t.Errorf("a repeat wrote %d more rows or other objects", len(c.rows)-rows)
+	}
+}
+
+func TestOtherBytesAreNeverOverwritten(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-01"}
+	if err := newTestExporter(t, twoMigrations(4, 40), client, c, nil).ExportSegment(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	before := stored(t, client)
+	// Another history, and a store that has lost its catalog.
+	lost := &memoryCatalog{}
+	other := newTestExporter(t, twoMigrations(5, 20), client, lost, nil)
+	if err := other.ExportSegment(t.Context(), ref); !errors.Is(err, ErrConflict) {
+		t.Fatalf("exporting another history under the same keys: %v", err)
+	}
+	if !maps.Equal(before, stored(t, client)) || len(lost.rows) > 0 {
+		t.Fatal("objects were overwritten or the segment was published")
+	}
+	if err := other.Reexport(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	v, err := other.VerifyObjects(t.Context(), nil)
+	if err != nil || len(v.Findings) > 0 {
+		t.Fatalf("after exporting again: %q, %v", v.Findings, err)
+	}
+}
+
+func TestReexportRemovesPartsThatAreNoLongerThere(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-01"}
+	if err := newTestExporter(t, twoMigrations(4, 200), client, c, nil).ExportSegment(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	before := len(stored(t, client))
+	shorter := newTestExporter(t, twoMigrations(4, 10), client, c, nil)
+	if err := shorter.Reexport(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := shorter.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := len(stored(t, client)); after != len(objects)+1 || after >= before {
+		t.Errorf("%d objects before, %d after, of which %d and a manifest are listed", before, after, len(objects))
+	}
+}
+
+func TestObjectsByTimeAndTable(t *testing.T) {
+	e := newTestExporter(t, twoMigrations(6, 40), openBucket(t), &memoryCatalog{}, nil)
+	exportDue(t, e)
+	start, end := micros("2026-07-03T00:00:00Z"), micros("2026-07-04T00:00:00Z")
+	list := func(from, to schemas.Micros, tables ...schemas.ParquetTable) []Object {
+		objects, err := e.Objects(t.Context(), from, to, tables...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects
+	}
+	for _, o := range list(start, end, schemas.ParquetUpdates, schemas.ParquetEvents) {
+		if o.Start != start || o.End != end || (o.Table != schemas.ParquetUpdates && o.Table != schemas.ParquetEvents) {
+			t.Errorf("object %+v is not of that day and those tables", o)
+		}
+	}
+	if len(list(start, end, schemas.ParquetUpdates)) == 0 || len(list(end, end+5)) > 0 {
+		t.Error("a closed day has no objects, or an open one has")
+	}
+	all := list(schemas.MinMicros, schemas.MaxMicros)
+	if all[0].Table != schemas.ParquetUpdates || !slices.ContainsFunc(all, func(o Object) bool { return o.Table == schemas.ParquetImports }) {
+		t.Errorf("the listing from the beginning starts with %s and should hold the imports", all[0].Key)
+	}
+	if len(list(schemas.MinMicros, schemas.MaxMicros, schemas.ParquetACS)) == 0 {
+		t.Error("no active sets are listed")
+	}
+}
+
+func TestSourceOutOfOrderIsRefused(t *testing.T) {
+	src := twoMigrations(7, 40)
+	src.updates[3], src.updates[4] = src.updates[4], src.updates[3]
+	c := &memoryCatalog{}
+	e := newTestExporter(t, src, openBucket(t), c, nil)
+	err := e.ExportSegment(t.Context(), schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-01"})
+	if !errors.Is(err, ErrOrder) || len(c.rows) > 0 {
+		t.Errorf("exporting updates out of order: %v", err)
+	}
+}
+
+func TestExportStopsWithItsContext(t *testing.T) {
+	e := newTestExporter(t, twoMigrations(8, 100), openBucket(t), &memoryCatalog{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := e.ExportSegment(ctx, schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-01"})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled export says %v", err)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	if _, err := New(Config{}); err == nil {
+		t.Error("an empty configuration is accepted")
+	}
+	cfg := Config{Source: &memorySource{}, Conn: unusedConn{}, Objects: &bucket.Client{}, Log: slog.Default(), Workers: -1}
+	if _, err := New(cfg); err == nil {
+		t.Error("negative workers are accepted")
+	}
+}

@@ -1,0 +1,147 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Manifest describes a segment: what its objects are and what rows they hold. It is
+// published as JSON and depends on the history alone, so that the manifests of two
+// operators can be compared byte by byte.
+type Manifest struct {
+	// FormatVersion is schemas.ParquetVersion.
+	FormatVersion string `json:"format_version"`
+	Stream        string `json:"stream"`
+	MigrationID   int64  `json:"migration_id"`
+	// Date is the day of the segment, "" for imports.
+	Date string `json:"date,omitempty"`
+	// StartExclusive and EndInclusive bound the record times.
+	StartExclusive string `json:"start_exclusive"`
+	EndInclusive   string `json:"end_inclusive"`
+	Layout         Layout `json:"layout"`
+	// Tables are those of the segment, also the empty ones.
+	Tables []Table `json:"tables"`
+}
+
+// Table describes the rows of one table of a segment.
+type Table struct {
+	Name schemas.ParquetTable `json:"name"`
+	// Rows counts rows of the table, over all parts.
+	Rows int64 `json:"rows"`
+	// Digest is over the canonical JSON of the rows, see digest.go.
+	Digest schemas.Digest `json:"digest"`
+	// Parts are the objects in the order of their rows.
+	Parts []Part `json:"parts"`
+}
+
+// Part describes one object.
+type Part struct {
+	Key   string `json:"key"`
+	Bytes int64  `json:"bytes"`
+	// SHA256 is over the object, in hex and in base64.
+	SHA256       string `json:"sha256"`
+	SHA256Base64 string `json:"sha256_base64"`
+	Rows         int64  `json:"rows"`
+	RowGroups    int    `json:"row_groups"`
+	// First and Last are the sort keys of the first and the last row.
+	First Key `json:"first"`
+	Last  Key `json:"last"`
+}
+
+// Key is a row's sort key as texts, by the names of the columns. Members that the
+// table does not sort by are left out.
+type Key struct {
+	RecordTime string `json:"record_time,omitempty"`
+	CreatedAt  string `json:"created_at,omitempty"`
+	UpdateID   string `json:"update_id,omitempty"`
+	ContractID string `json:"contract_id,omitempty"`
+	Node       *int32 `json:"node,omitempty"`
+}
+
+func keyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
+	switch table {
+	case schemas.ParquetImports:
+		return Key{UpdateID: k.ID}
+	case schemas.ParquetACS:
+		return Key{CreatedAt: k.Time.String(), ContractID: k.ID}
+	case schemas.ParquetEvents:
+		return Key{RecordTime: k.Time.String(), UpdateID: k.ID, Node: &k.Node}
+	}
+	return Key{RecordTime: k.Time.String(), UpdateID: k.ID}
+}
+
+// setSum sets both forms of the object's SHA-256.
+func (p *Part) setSum(sum [32]byte) {
+	p.SHA256, p.SHA256Base64 = hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// sum returns the object's SHA-256, or an error if the two forms of it disagree.
+func (p *Part) sum() (sum [32]byte, err error) {
+	raw, err := hex.DecodeString(p.SHA256)
+	if err != nil || len(raw) != len(sum) || base64.StdEncoding.EncodeToString(raw) != p.SHA256Base64 {
+		return sum, fmt.Errorf("the manifest's SHA-256 of %s is not one", p.Key)
+	}
+	return [32]byte(raw), nil
+}
+
+func newManifest(ref schemas.SegmentRef, layout Layout) (*Manifest, error) {
+	start, end, err := ref.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	return &Manifest{
+		FormatVersion: schemas.ParquetVersion, Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date,
+		StartExclusive: start.String(), EndInclusive: end.String(), Layout: layout,
+	}, nil
+}
+
+// Ref names the manifest's segment.
+func (m *Manifest) Ref() schemas.SegmentRef {
+	return schemas.SegmentRef{Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date}
+}
+
+// parts lists the objects of all tables.
+func (m *Manifest) parts() []Part {
+	var parts []Part
+	for _, t := range m.Tables {
+		parts = append(parts, t.Parts...)
+	}
+	return parts
+}
+
+// encode returns the manifest's bytes: indented, because people read it.
+func (m *Manifest) encode() ([]byte, error) {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding manifest of %s: %w", m.Ref(), err)
+	}
+	return append(data, '\n'), nil
+}
+
+func decodeManifest(data []byte) (*Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("decoding manifest: %w", err)
+	}
+	if m.FormatVersion != schemas.ParquetVersion {
+		return nil, fmt.Errorf("manifest of %s has format version %q, this program reads %q", m.Ref(), m.FormatVersion, schemas.ParquetVersion)
+	}
+	return &m, nil
+}
+
+// putManifest stores the manifest and returns its SHA-256.
+func (e *Exporter) putManifest(ctx context.Context, m *Manifest, overwrite bool) (sum [32]byte, err error) {
+	data, err := m.encode()
+	if err != nil {
+		return sum, err
+	}
+	sum = sha256.Sum256(data)
+	return sum, e.put(ctx, schemas.ManifestKey(m.Ref()), bytes.NewReader(data), int64(len(data)), sum, "application/json", overwrite)
+}

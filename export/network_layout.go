@@ -1,0 +1,162 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// networkFrameBytes is the compressed size at which the network closes a zstd frame.
+const networkFrameBytes = 12 << 20
+
+// NetworkSize counts what the network's own bulk layout takes for one kind of row.
+type NetworkSize struct {
+	Rows int64
+	// JSONBytes is before and ZstdBytes after compression.
+	JSONBytes, ZstdBytes int64
+	Frames               int64
+}
+
+// NetworkSizes are the sizes of the two kinds of objects in the network's layout.
+type NetworkSizes struct{ Updates, ACS NetworkSize }
+
+// NetworkLayout writes all closed days in the network's own bulk layout: JSON lines
+// with sorted keys in zstd frames of level 3, one run of frames per day for the updates
+// and one for the contracts active at its start, values in the stored encoding. open
+// gives the writer for each and is called with schemas.ParquetUpdates or
+// schemas.ParquetACS; io.Discard is fine for who only wants the sizes.
+func (e *Exporter) NetworkLayout(ctx context.Context, open func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)) (NetworkSizes, error) {
+	var sizes NetworkSizes
+	refs, err := e.closedSegments(ctx)
+	if err != nil {
+		return sizes, err
+	}
+	for _, ref := range refs {
+		if ref.IsImports() {
+			continue // the network gives them as part of active sets only
+		}
+		if err := e.networkUpdates(ctx, ref, open, &sizes.Updates); err != nil {
+			return sizes, fmt.Errorf("writing updates of %s as JSON lines: %w", ref, err)
+		}
+		if err := e.networkACS(ctx, ref, open, &sizes.ACS); err != nil {
+			return sizes, fmt.Errorf("writing the active contracts of %s as JSON lines: %w", ref, err)
+		}
+	}
+	return sizes, nil
+}
+
+type openFunc = func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)
+
+func (e *Exporter) networkUpdates(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
+	out, err := open(ref, schemas.ParquetUpdates)
+	if err != nil {
+		return err
+	}
+	frames, err := newFrameWriter(out, size)
+	if err != nil {
+		return err
+	}
+	var line []byte
+	err = e.updatePages(ctx, ref, func(_ context.Context, page []schemas.Update) error {
+		for i := range page {
+			line = append(schemas.AppendUpdate(line[:0], &page[i], schemas.UpdateForm{}), '\n')
+			if err := frames.writeLine(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return frames.end()
+}
+
+func (e *Exporter) networkACS(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
+	out, err := open(ref, schemas.ParquetACS)
+	if err != nil {
+		return err
+	}
+	frames, err := newFrameWriter(out, size)
+	if err != nil {
+		return err
+	}
+	var line []byte
+	err = e.contractPages(ctx, ref, func(_ context.Context, page []history.ActiveContract) error {
+		for i := range page {
+			c := &page[i]
+			line = append(schemas.AppendActiveContract(line[:0], &c.Event, c.CreatedIn, schemas.StoredValues{}), '\n')
+			if err := frames.writeLine(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return frames.end()
+}
+
+// frameWriter compresses lines into zstd frames and counts. A run without lines has
+// no frame.
+type frameWriter struct {
+	out     io.Writer
+	encoder *zstd.Encoder
+	size    *NetworkSize
+	frame   int64 // compressed bytes of the open frame so far
+	open    bool
+}
+
+func newFrameWriter(out io.Writer, size *NetworkSize) (*frameWriter, error) {
+	w := &frameWriter{out: out, size: size}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(3)), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("making a zstd encoder: %w", err)
+	}
+	w.encoder = encoder
+	return w, nil
+}
+
+// writeLine adds a line. A frame may end after any line.
+func (w *frameWriter) writeLine(line []byte) error {
+	if !w.open {
+		w.encoder.Reset(compressedBytes{w})
+		w.open, w.frame = true, 0
+	}
+	w.size.Rows++
+	w.size.JSONBytes += int64(len(line))
+	if _, err := w.encoder.Write(line); err != nil {
+		return err
+	}
+	if w.frame < networkFrameBytes {
+		return nil
+	}
+	return w.end()
+}
+
+// end closes the open frame, if there is one.
+func (w *frameWriter) end() error {
+	if !w.open {
+		return nil
+	}
+	w.open = false
+	w.size.Frames++
+	return w.encoder.Close()
+}
+
+// compressedBytes takes the encoder's output.
+type compressedBytes struct{ w *frameWriter }
+
+// Write implements io.Writer.
+func (c compressedBytes) Write(p []byte) (int, error) {
+	n, err := c.w.out.Write(p)
+	c.w.frame += int64(n)
+	c.w.size.ZstdBytes += int64(n)
+	return n, err
+}

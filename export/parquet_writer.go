@@ -1,0 +1,89 @@
+package export
+
+import (
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// parquetType is the registered media type.
+const parquetType = "application/vnd.apache.parquet"
+
+// The writer's settings are part of the format: each one shows in the bytes. All are
+// stated here, so that a new version of the library does not change one silently.
+const (
+	// pageBytes is the size of a page before compression. 1 MiB of payload compresses
+	// about as well as larger pages and is cheap to fetch alone.
+	pageBytes = 1 << 20
+	// pageVersion 1 is what every reader knows, and it compresses the levels of lists
+	// and nulls as well.
+	pageVersion = 1
+	// boundBytes is how much of a text's minimum and maximum the page index keeps: as
+	// much as tells update and contract ids apart.
+	boundBytes = 64
+	// bloomBits per value let about 1 in 100 absent values pass.
+	bloomBits = 10
+	// writeBuffer only saves calls and does not show.
+	writeBuffer = 256 << 10
+)
+
+// newParquetWriter returns a writer of one part. It must not be reset and used again:
+// a writer remembers how it encoded the last file.
+func newParquetWriter[T any](out io.Writer, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
+	options := []parquet.WriterOption{
+		// One goroutine: with several, zstd cuts its input by their number.
+		parquet.Compression(&parquetzstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		parquet.CreatedBy("ledgerlake", "1.0.0", "parquet-"+schemas.ParquetVersion),
+		parquet.PageBufferSize(pageBytes),
+		parquet.DataPageVersion(pageVersion),
+		parquet.DataPageStatistics(false), // the page index has them
+		parquet.ColumnIndexSizeLimit(func([]string) int { return boundBytes }),
+		parquet.WriteBufferSize(writeBuffer),
+		parquet.BloomFilters(bloomFilters(table)...),
+		parquet.SortingWriterConfig(parquet.SortingColumns(sortingColumns(table)...)),
+	}
+	for _, kv := range metadata[T](table, ref) {
+		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
+	}
+	return parquet.NewGenericWriter[T](out, options...)
+}
+
+func bloomFilters(table schemas.ParquetTable) []parquet.BloomFilterColumn {
+	var filters []parquet.BloomFilterColumn
+	for _, column := range table.BloomColumns() {
+		filters = append(filters, parquet.SplitBlockFilter(bloomBits, column))
+	}
+	return filters
+}
+
+func sortingColumns(table schemas.ParquetTable) []parquet.SortingColumn {
+	var columns []parquet.SortingColumn
+	for _, column := range table.SortKey() {
+		columns = append(columns, parquet.Ascending(column))
+	}
+	return columns
+}
+
+// metadata are the file's key-value pairs: what it holds, and every column described.
+func metadata[T any](table schemas.ParquetTable, ref schemas.SegmentRef) [][2]string {
+	pairs := [][2]string{
+		{"ledgerlake.format_version", schemas.ParquetVersion},
+		{"ledgerlake.table", string(table)},
+		{"ledgerlake.stream", ref.Stream},
+		{"ledgerlake.migration_id", strconv.FormatInt(ref.MigrationID, 10)},
+		{"ledgerlake.date", ref.Date},
+	}
+	row := reflect.TypeFor[T]()
+	for i := range row.NumField() {
+		name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
+		pairs = append(pairs, [2]string{"ledgerlake.column." + name, row.Field(i).Tag.Get("doc")})
+	}
+	return pairs
+}

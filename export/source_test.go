@@ -1,0 +1,349 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// memorySource is a Source over lists in history order.
+type memorySource struct {
+	imports, updates     []schemas.Update
+	verdicts             []schemas.Item
+	watermark, contracts schemas.Position
+}
+
+func (s *memorySource) Stream() string { return schemas.ScanStream }
+
+func (s *memorySource) Watermark(context.Context) (schemas.Position, error) { return s.watermark, nil }
+
+func (s *memorySource) ContractsWatermark(context.Context) (schemas.Position, error) {
+	return s.contracts, nil
+}
+
+func (s *memorySource) Migrations(context.Context) ([]history.Migration, error) {
+	byID := make(map[int64]*history.Migration)
+	at := func(id int64) *history.Migration {
+		if byID[id] == nil {
+			byID[id] = &history.Migration{ID: id}
+		}
+		return byID[id]
+	}
+	for i := range s.imports {
+		if !s.watermark.Before(s.imports[i].Position()) {
+			m := at(s.imports[i].MigrationID)
+			m.Imports++
+			m.LastImportID = s.imports[i].UpdateID
+		}
+	}
+	for i := range s.updates {
+		if u := &s.updates[i]; !s.watermark.Before(u.Position()) {
+			widen(at(u.MigrationID), u)
+		}
+	}
+	var list []history.Migration
+	for _, m := range byID {
+		list = append(list, *m)
+	}
+	slices.SortFunc(list, func(a, b history.Migration) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+func widen(m *history.Migration, u *schemas.Update) {
+	for i := range m.Synchronizers {
+		if r := &m.Synchronizers[i]; r.SynchronizerID == u.SynchronizerID {
+			r.Min, r.Max = min(r.Min, u.RecordTime), max(r.Max, u.RecordTime)
+			return
+		}
+	}
+	m.Synchronizers = append(m.Synchronizers, history.SynchronizerRange{
+		SynchronizerID: u.SynchronizerID, Min: u.RecordTime, Max: u.RecordTime,
+	})
+}
+
+// within returns the first limit elements of an ascending list in (after, through].
+func within[T any](list []T, at func(*T) schemas.Position, after, through schemas.Position, limit int) []T {
+	from := 0
+	for from < len(list) && !after.Before(at(&list[from])) {
+		from++
+	}
+	to := from
+	for to < len(list) && to-from < limit && !through.Before(at(&list[to])) {
+		to++
+	}
+	return slices.Clone(list[from:to])
+}
+
+func (s *memorySource) Updates(_ context.Context, rg history.Range) ([]schemas.Update, error) {
+	return within(s.updates, (*schemas.Update).Position, rg.After, rg.Through, rg.Limit), nil
+}
+
+func (s *memorySource) Verdicts(_ context.Context, rg history.Range) ([]schemas.Item, error) {
+	return within(s.verdicts, (*schemas.Item).Position, rg.After, rg.Through, rg.Limit), nil
+}
+
+func (s *memorySource) Imports(_ context.Context, migrationID int64, after string, limit int) ([]schemas.Update, error) {
+	return within(s.imports, (*schemas.Update).Position,
+		schemas.Position{MigrationID: migrationID, RecordTime: schemas.MinMicros, UpdateID: after},
+		schemas.EndOf(migrationID, schemas.MinMicros), limit), nil
+}
+
+func (s *memorySource) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]history.ActiveContract, error) {
+	active := make(map[string]history.ActiveContract)
+	for _, list := range [][]schemas.Update{s.imports, s.updates} {
+		for i := range list {
+			if u := &list[i]; u.MigrationID == q.MigrationID && u.RecordTime <= q.At {
+				applyLifetimes(active, u)
+			}
+		}
+	}
+	var list []history.ActiveContract
+	for _, c := range active {
+		after := cmp.Or(cmp.Compare(c.Event.CreatedAt, q.AfterCreatedAt), strings.Compare(c.Event.ContractID, q.AfterContractID)) > 0
+		if q.AfterContractID == "" || after {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b history.ActiveContract) int {
+		return cmp.Or(cmp.Compare(a.Event.CreatedAt, b.Event.CreatedAt), strings.Compare(a.Event.ContractID, b.Event.ContractID))
+	})
+	return list[:min(len(list), q.Limit)], nil
+}
+
+func applyLifetimes(active map[string]history.ActiveContract, u *schemas.Update) {
+	if u.Kind == schemas.Unassignment {
+		delete(active, u.Reassignment.ContractID)
+	}
+	for _, e := range u.Events {
+		switch {
+		case e.Kind == schemas.Created:
+			e.EventID, e.Node = "", 0
+			active[e.ContractID] = history.ActiveContract{Event: e, Encoding: u.Encoding, CreatedIn: u.UpdateID}
+		case e.Consuming:
+			delete(active, e.ContractID)
+		}
+	}
+}
+
+// generator makes random histories that are equal for equal seeds.
+type generator struct {
+	*rand.Rand
+	live    []string // contracts that may be archived or moved
+	texts   []string
+	payload int // extra bytes per payload
+}
+
+func newGenerator(seed uint64) *generator {
+	return &generator{
+		Rand:  rand.New(rand.NewPCG(seed, 7)),
+		texts: []string{"", "ä", "日本語", "a\"b\\c", "tab\tline\n", "\u2028\x01", "😀", "plain", strings.Repeat("long ", 40)},
+	}
+}
+
+func (g *generator) hex(bytes int) string {
+	b := make([]byte, bytes)
+	for i := range b {
+		b[i] = byte(g.Uint32())
+	}
+	return hex.EncodeToString(b)
+}
+
+func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
+
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+func (g *generator) party() string {
+	return fmt.Sprintf("party-%d::1220%060d", g.IntN(40), g.IntN(40))
+}
+
+func (g *generator) parties() []string {
+	var list []string
+	for range g.IntN(4) {
+		list = append(list, g.party())
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// json returns canonical JSON in the manner of a contract record.
+func (g *generator) json() []byte {
+	switch g.IntN(12) {
+	case 0:
+		return []byte("null")
+	case 1:
+		return []byte("{}")
+	case 2:
+		return []byte(`[[],"",0,-1.5e+10,true]`)
+	}
+	text := pick(g, []string{`""`, `"ä日本語😀"`, `"a\"b\\c"`, `"\t\n\u0001"`, `"plain"`})
+	out := fmt.Appendf(nil, `{"record":{"fields":[{"value":{"party":"%s"}},{"value":{"numeric":"%d.%010d"}},{"value":{"text":%s}}`,
+		g.party(), g.IntN(1e6), g.IntN(1e9), text)
+	for len(out) < g.payload {
+		out = fmt.Appendf(out, `,{"value":{"record":{"fields":[{"value":{"contractId":"00%s"}},{"value":{"party":"%s"}},`+
+			`{"value":{"numeric":"%d.0000000000"}},{"value":{"timestamp":"17%014d"}},{"value":{"optional":{}}}]}}}`,
+			g.hex(34), g.party(), g.IntN(1000), g.Int64N(1e14))
+	}
+	return append(out, "]}}"...)
+}
+
+func (g *generator) template() (id, pkg string) {
+	pkg = pick(g, []string{"splice-amulet", "splice-wallet", "app"})
+	return fmt.Sprintf("%064d:%s:T%d", len(pkg), pick(g, []string{"Splice.Amulet", "A.B"}), g.IntN(9)), pkg
+}
+
+func (g *generator) created(updateID string, node int32, at schemas.Micros) schemas.Event {
+	e := schemas.Event{
+		EventID: schemas.EventID(updateID, node), Node: node, Kind: schemas.Created, ContractID: "00" + g.hex(68),
+		Argument: g.json(), CreatedAt: at, Signatories: g.parties(), Observers: g.parties(),
+	}
+	e.TemplateID, e.PackageName = g.template()
+	return e
+}
+
+func (g *generator) exercised(updateID string, node int32) schemas.Event {
+	e := schemas.Event{
+		EventID: schemas.EventID(updateID, node), Node: node, Kind: schemas.Exercised, ContractID: "00" + g.hex(68),
+		Argument: g.json(), Result: g.json(), Choice: pick(g, []string{"Archive", "AmuletRules_Transfer", "X"}),
+		ActingParties: g.parties(),
+	}
+	e.TemplateID, e.PackageName = g.template()
+	if g.chance(30) {
+		e.InterfaceID = "#iface:Holding:Holding"
+	}
+	if len(g.live) > 0 && g.chance(60) {
+		i := g.IntN(len(g.live))
+		e.ContractID, e.Consuming = g.live[i], true
+		g.live = slices.Delete(g.live, i, i+1)
+	}
+	return e
+}
+
+// transaction has nodes in preorder: roots and one level of children.
+func (g *generator) transaction(migrationID int64, at schemas.Micros, nodes int) schemas.Update {
+	u := schemas.Update{
+		Kind: schemas.Transaction, MigrationID: migrationID, SynchronizerID: "global::12" + g.twoLetters(), RecordTime: at,
+		UpdateID: "1220" + g.hex(32), Encoding: pick(g, []schemas.Encoding{schemas.ProtobufJSON, schemas.CompactJSON}),
+		WorkflowID: pick(g, g.texts), EffectiveAt: at - schemas.Micros(g.IntN(3e6)),
+	}
+	if g.chance(20) {
+		u.ExternalTransactionHash = g.hex(32)
+	}
+	parent := int32(-1)
+	for n := range int32(nodes) {
+		if g.chance(50) {
+			e := g.created(u.UpdateID, n, u.EffectiveAt)
+			g.live = append(g.live, e.ContractID)
+			u.Events = append(u.Events, e)
+		} else {
+			u.Events = append(u.Events, g.exercised(u.UpdateID, n))
+		}
+		if parent < 0 || g.chance(30) {
+			u.RootEvents = append(u.RootEvents, n)
+			if u.Events[n].Kind == schemas.Exercised {
+				parent = n
+			}
+		} else {
+			u.Events[parent].Children = append(u.Events[parent].Children, n)
+		}
+	}
+	return u
+}
+
+// twoLetters names one of two synchronizers.
+func (g *generator) twoLetters() string { return pick(g, []string{"aa", "bb"}) }
+
+func (g *generator) reassignment(migrationID int64, at schemas.Micros) schemas.Update {
+	u := schemas.Update{
+		Kind: schemas.Unassignment, MigrationID: migrationID, SynchronizerID: "source::1", RecordTime: at,
+		UpdateID: "1220" + g.hex(32), Encoding: schemas.ProtobufJSON,
+		Reassignment: &schemas.Reassignment{
+			Submitter: g.party(), SourceSynchronizer: "source::1", TargetSynchronizer: "target::1",
+			UnassignID: g.hex(16), Counter: int64(g.IntN(3)), ContractID: "00" + g.hex(68),
+		},
+	}
+	if g.chance(50) {
+		u.Kind, u.SynchronizerID = schemas.Assignment, "target::1"
+		e := g.created(u.UpdateID, 0, at)
+		e.EventID = pick(g, []string{e.EventID, "", "#other:7"})
+		u.Events, u.Reassignment.ContractID = []schemas.Event{e}, e.ContractID
+		g.live = append(g.live, e.ContractID)
+	}
+	return u
+}
+
+func (g *generator) importUpdate(migrationID int64, created schemas.Micros) schemas.Update {
+	u := g.transaction(migrationID, schemas.MinMicros, 0)
+	u.EffectiveAt = created
+	u.RootEvents, u.Events = []int32{0}, []schemas.Event{g.created(u.UpdateID, 0, created)}
+	return u
+}
+
+// verdict decides on the update with the given position.
+func (g *generator) verdict(p schemas.Position) schemas.Item {
+	it := schemas.Item{Verdict: &schemas.Verdict{
+		UpdateID: p.UpdateID, MigrationID: p.MigrationID, SynchronizerID: "global::12aa", RecordTime: p.RecordTime,
+		FinalizationTime: p.RecordTime + 500, SubmittingParties: g.parties(), SubmittingParticipantUID: "PAR::x",
+		Result: "VERDICT_RESULT_ACCEPTED", MediatorGroup: int32(g.IntN(3)), RoundNumber: int64(g.IntN(5)) - 1,
+		Views: []byte(`{"root_views":[0],"views":[]}`),
+	}}
+	if g.chance(70) {
+		it.Traffic = &schemas.TrafficSummary{TotalCost: int64(g.IntN(1e6)), Envelopes: []byte(`[{"traffic_cost":12,"view_ids":[]}]`)}
+	}
+	if g.chance(40) {
+		it.AppActivity = &schemas.AppActivity{RoundNumber: int64(g.IntN(9)), Records: []byte(`[{"party":"p","weight":7}]`)}
+	}
+	return it
+}
+
+func micros(text string) schemas.Micros {
+	m, err := schemas.ParseTime(text)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// history appends updates of a migration, evenly between two instants, with verdicts.
+func (g *generator) history(s *memorySource, migrationID int64, from, to schemas.Micros, updates, nodes int) {
+	step := (to - from) / schemas.Micros(updates)
+	for i := range updates {
+		at := from + step*schemas.Micros(i+1)
+		switch {
+		case g.chance(15):
+			s.updates = append(s.updates, g.reassignment(migrationID, at))
+		case g.chance(10): // a rejected transaction has a verdict only
+			p := schemas.Position{MigrationID: migrationID, RecordTime: at, UpdateID: "1220" + g.hex(32)}
+			s.verdicts = append(s.verdicts, g.verdict(p))
+		default:
+			u := g.transaction(migrationID, at, g.IntN(2*nodes+1))
+			s.updates = append(s.updates, u)
+			if g.chance(80) {
+				s.verdicts = append(s.verdicts, g.verdict(u.Position()))
+			}
+		}
+	}
+}
+
+// twoMigrations is a history over four days, with imports in between. Its watermark
+// lies within the last day.
+func twoMigrations(seed uint64, updatesPerDay int) *memorySource {
+	g, s := newGenerator(seed), &memorySource{}
+	g.history(s, 0, micros("2026-07-01T13:00:00Z"), micros("2026-07-02T00:00:00Z"), updatesPerDay, 4)
+	g.history(s, 0, micros("2026-07-03T00:00:00Z"), micros("2026-07-03T09:00:00Z"), updatesPerDay, 4) // a day without history before
+	for range updatesPerDay {
+		s.imports = append(s.imports, g.importUpdate(1, micros("2026-07-01T14:00:00Z")+schemas.Micros(g.IntN(1e9))))
+	}
+	slices.SortFunc(s.imports, func(a, b schemas.Update) int { return a.Position().Compare(b.Position()) })
+	g.history(s, 1, micros("2026-07-03T10:00:00Z"), micros("2026-07-04T00:00:00Z"), updatesPerDay, 4)
+	g.history(s, 1, micros("2026-07-04T00:00:00Z"), micros("2026-07-04T20:00:00Z"), updatesPerDay, 4)
+	s.watermark = schemas.EndOf(1, micros("2026-07-04T20:00:00Z"))
+	s.contracts = s.watermark
+	return s
+}

@@ -1,0 +1,8 @@
+-- The latest row of every segment of a stream, by migration and day; imports first.
+-- Without the manifests, which are large.
+SELECT stream, migration_id, segment_date, version, state, start_time, end_time,
+       manifest_key, manifest_sha256, object_count, total_rows, total_bytes
+FROM segments
+WHERE stream = {stream:String}
+ORDER BY stream, migration_id, segment_date, version DESC
+LIMIT 1 BY migration_id, segment_date

@@ -1,0 +1,187 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// A chunk is handed to the Parquet writer in one call, and pages end only between
+// chunks. Chunks are cut by the rows alone and start anew with each row group, so
+// that pages do not depend on how the rows arrived.
+const (
+	rowsPerChunk  = 128
+	bytesPerChunk = 1 << 20
+)
+
+// rowOf is a pointer to a row type of package schemas.
+type rowOf[T any] interface {
+	*T
+	Key() schemas.RowKey
+	Size() int
+}
+
+// destination says where a table's objects go.
+type destination struct {
+	exporter  *Exporter
+	ref       schemas.SegmentRef
+	overwrite bool
+}
+
+// tableWriter writes the rows of one table of a segment into parts and puts each part
+// into the bucket when it is full. Fill row, then commit; finish at the end; close in
+// any case. The digest of the rows is for the caller to add to, and may be added to by
+// another goroutine than the one that writes.
+type tableWriter[T any, R rowOf[T]] struct {
+	destination
+	table  schemas.ParquetTable
+	layout Layout
+	digester
+	result Table
+
+	// The open part.
+	part    Part
+	file    *spool
+	parquet *parquet.GenericWriter[T]
+	// The open row group.
+	groupRows, groupBytes int
+	// The open chunk.
+	chunk      []T
+	chunkBytes int
+
+	last    schemas.RowKey
+	started bool
+}
+
+func newTableWriter[T any, R rowOf[T]](d destination, table schemas.ParquetTable) *tableWriter[T, R] {
+	return &tableWriter[T, R]{
+		destination: d, table: table, layout: d.exporter.cfg.Layout,
+		chunk: make([]T, 0, rowsPerChunk), result: Table{Name: table, Parts: []Part{}},
+	}
+}
+
+// row returns the next row to fill. The texts and lists that it refers to must never
+// change: the row is encoded later.
+func (w *tableWriter[T, R]) row() R { return R(&w.chunk[:len(w.chunk)+1][len(w.chunk)]) }
+
+// commit takes in the row that was filled.
+func (w *tableWriter[T, R]) commit(ctx context.Context) error {
+	row := w.row()
+	key, size := row.Key(), row.Size()
+	if w.started && compareKeys(key, w.last) <= 0 {
+		return fmt.Errorf("%w: row %+v of table %s follows %+v", ErrOrder, key, w.table, w.last)
+	}
+	if w.file == nil {
+		if err := w.open(key); err != nil {
+			return err
+		}
+	}
+	w.chunk = w.chunk[:len(w.chunk)+1]
+	w.last, w.started = key, true
+	w.chunkBytes += size
+	w.groupRows++
+	w.groupBytes += size
+	w.part.Rows++
+	if w.groupRows >= w.layout.RowsPerGroup || w.groupBytes >= w.layout.BytesPerGroup {
+		return w.endGroup(ctx)
+	}
+	if len(w.chunk) == rowsPerChunk || w.chunkBytes >= bytesPerChunk {
+		return w.writeChunk()
+	}
+	return nil
+}
+
+func compareKeys(a, b schemas.RowKey) int {
+	return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.ID, b.ID), cmp.Compare(a.Node, b.Node))
+}
+
+// open begins a part whose first row has the given key.
+func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
+	file, err := newSpool(w.exporter.cfg.TempDir)
+	if err != nil {
+		return err
+	}
+	w.file = file
+	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: keyOf(w.table, first)}
+	w.parquet = newParquetWriter[T](file, w.table, w.ref)
+	return nil
+}
+
+func (w *tableWriter[T, R]) writeChunk() error {
+	if _, err := w.parquet.Write(w.chunk); err != nil {
+		return fmt.Errorf("writing rows of %s: %w", w.part.Key, err)
+	}
+	clear(w.chunk) // lets go of the page that the rows refer to
+	w.chunk, w.chunkBytes = w.chunk[:0], 0
+	return nil
+}
+
+func (w *tableWriter[T, R]) endGroup(ctx context.Context) error {
+	if err := w.writeChunk(); err != nil {
+		return err
+	}
+	if err := w.parquet.Flush(); err != nil {
+		return fmt.Errorf("ending a row group of %s: %w", w.part.Key, err)
+	}
+	w.groupRows, w.groupBytes = 0, 0
+	w.part.RowGroups++
+	if w.part.RowGroups == w.layout.GroupsPerPart {
+		return w.endPart(ctx)
+	}
+	return nil
+}
+
+// endPart puts the open part into the bucket.
+func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
+	if err := w.parquet.Close(); err != nil {
+		return fmt.Errorf("ending %s: %w", w.part.Key, err)
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	sum, err := w.file.finish()
+	if err != nil {
+		return err
+	}
+	w.part.Bytes, w.part.Last = w.file.size, keyOf(w.table, w.last)
+	w.part.setSum(sum)
+	if err := w.exporter.put(ctx, w.part.Key, w.file.file, w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
+		return err
+	}
+	w.result.Rows += w.part.Rows
+	w.result.Parts = append(w.result.Parts, w.part)
+	return nil
+}
+
+// finish puts the last part into the bucket and describes the table.
+func (w *tableWriter[T, R]) finish(ctx context.Context) (Table, error) {
+	if w.groupRows > 0 {
+		if err := w.endGroup(ctx); err != nil {
+			return Table{}, err
+		}
+	}
+	if w.file != nil {
+		if err := w.endPart(ctx); err != nil {
+			return Table{}, err
+		}
+	}
+	w.result.Digest = w.sum
+	if int64(w.sum.Rows) != w.result.Rows {
+		return Table{}, fmt.Errorf("table %s has %d rows but a digest of %d", w.table, w.result.Rows, w.sum.Rows)
+	}
+	return w.result, nil
+}
+
+// close removes the temporary file of an open part.
+func (w *tableWriter[T, R]) close() error {
+	if w.file == nil {
+		return nil
+	}
+	file := w.file
+	w.file, w.parquet = nil, nil
+	return file.close()
+}

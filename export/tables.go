@@ -1,0 +1,254 @@
+package export
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// writeTables puts all objects of a segment into the bucket and returns its manifest.
+// Tables that come from the same reading of the source are written together; such
+// groups run side by side.
+func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, overwrite bool) (*Manifest, error) {
+	manifest, err := newManifest(ref, e.cfg.Layout)
+	if err != nil {
+		return nil, err
+	}
+	d := destination{exporter: e, ref: ref, overwrite: overwrite}
+	groups := []func(context.Context, destination) ([]Table, error){writeHistory, writeActiveContracts, writeVerdicts}
+	if ref.IsImports() {
+		groups = groups[:0]
+		groups = append(groups, writeImports)
+	}
+	tables := make([][]Table, len(groups))
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(e.cfg.Workers)
+	for i, write := range groups {
+		running.Go(func() (err error) {
+			tables[i], err = write(ctx, d)
+			return err
+		})
+	}
+	if err := running.Wait(); err != nil {
+		return nil, err
+	}
+	for _, written := range tables {
+		manifest.Tables = append(manifest.Tables, written...)
+	}
+	return manifest, nil
+}
+
+// updatePages hands out the updates of a day in order.
+func (e *Exporter) updatePages(ctx context.Context, ref schemas.SegmentRef, each func(context.Context, []schemas.Update) error) error {
+	rg, err := e.rangeOf(ref)
+	if err != nil {
+		return err
+	}
+	return readAhead(ctx, rg.Limit, func(ctx context.Context, last *schemas.Update) ([]schemas.Update, error) {
+		if last != nil {
+			rg.After = last.Position()
+		}
+		return e.cfg.Source.Updates(ctx, rg)
+	}, each)
+}
+
+func (e *Exporter) rangeOf(ref schemas.SegmentRef) (history.Range, error) {
+	start, end, err := ref.Bounds()
+	return history.Range{
+		After: schemas.EndOf(ref.MigrationID, start), Through: schemas.EndOf(ref.MigrationID, end), Limit: e.cfg.PageRows,
+	}, err
+}
+
+// writeHistory writes tables updates and events.
+func writeHistory(ctx context.Context, d destination) (tables []Table, err error) {
+	updates := newTableWriter[schemas.UpdateRow](d, schemas.ParquetUpdates)
+	events := newTableWriter[schemas.EventRow](d, schemas.ParquetEvents)
+	defer func() { err = errors.Join(err, updates.close(), events.close()) }()
+	err = d.exporter.updatePages(ctx, d.ref, func(ctx context.Context, page []schemas.Update) error {
+		for i := range page {
+			if err := page[i].CheckShape(); err != nil {
+				return err
+			}
+		}
+		// The digests cost about as much as the rest, and need nothing of it.
+		side, ctx := errgroup.WithContext(ctx)
+		side.Go(func() error {
+			for i := range page {
+				updates.addUpdate(&page[i])
+				events.addEvents(&page[i])
+			}
+			return nil
+		})
+		side.Go(func() error { return writeUpdates(ctx, updates, events, page) })
+		return side.Wait()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return finishAll(ctx, updates.finish, events.finish)
+}
+
+func writeUpdates(ctx context.Context, updates *tableWriter[schemas.UpdateRow, *schemas.UpdateRow],
+	events *tableWriter[schemas.EventRow, *schemas.EventRow], page []schemas.Update) error {
+	for i := range page {
+		if err := updates.row().Set(&page[i]); err != nil {
+			return err
+		}
+		if err := updates.commit(ctx); err != nil {
+			return err
+		}
+		if err := writeEvents(ctx, events, &page[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeEvents(ctx context.Context, events *tableWriter[schemas.EventRow, *schemas.EventRow], u *schemas.Update) error {
+	if u.Kind != schemas.Transaction {
+		events.row().SetReassignment(u)
+		return events.commit(ctx)
+	}
+	for i := range u.Events {
+		events.row().SetEvent(u, i)
+		if err := events.commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeVerdicts writes tables verdicts, traffic and app_activity.
+func writeVerdicts(ctx context.Context, d destination) (tables []Table, err error) {
+	rg, err := d.exporter.rangeOf(d.ref)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := newTableWriter[schemas.VerdictRow](d, schemas.ParquetVerdicts)
+	traffic := newTableWriter[schemas.TrafficRow](d, schemas.ParquetTraffic)
+	activity := newTableWriter[schemas.AppActivityRow](d, schemas.ParquetAppActivity)
+	defer func() { err = errors.Join(err, verdicts.close(), traffic.close(), activity.close()) }()
+	writeItem := func(ctx context.Context, it *schemas.Item) error {
+		verdicts.row().Set(it.Verdict)
+		verdicts.addVerdict(it.Verdict)
+		if err := verdicts.commit(ctx); err != nil {
+			return err
+		}
+		if it.Traffic != nil {
+			traffic.row().Set(it.Verdict, it.Traffic)
+			traffic.addTraffic(it.Verdict.UpdateID, it.Traffic)
+			if err := traffic.commit(ctx); err != nil {
+				return err
+			}
+		}
+		if it.AppActivity == nil {
+			return nil
+		}
+		activity.row().Set(it.Verdict, it.AppActivity)
+		activity.addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+		return activity.commit(ctx)
+	}
+	err = readAhead(ctx, rg.Limit, func(ctx context.Context, last *schemas.Item) ([]schemas.Item, error) {
+		if last != nil {
+			rg.After = last.Position()
+		}
+		return d.exporter.cfg.Source.Verdicts(ctx, rg)
+	}, func(ctx context.Context, page []schemas.Item) error {
+		for i := range page {
+			if err := writeItem(ctx, &page[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return finishAll(ctx, verdicts.finish, traffic.finish, activity.finish)
+}
+
+// contractPages hands out the contracts that are active at a day's start, in order.
+// On the first day of a migration these are its imports.
+func (e *Exporter) contractPages(ctx context.Context, ref schemas.SegmentRef, each func(context.Context, []history.ActiveContract) error) error {
+	start, _, err := ref.Bounds()
+	if err != nil {
+		return err
+	}
+	query := history.ActiveQuery{MigrationID: ref.MigrationID, At: start, Limit: e.cfg.PageRows}
+	return readAhead(ctx, query.Limit, func(ctx context.Context, last *history.ActiveContract) ([]history.ActiveContract, error) {
+		if last != nil {
+			query.AfterCreatedAt, query.AfterContractID = last.Event.CreatedAt, last.Event.ContractID
+		}
+		return e.cfg.Source.ActiveContracts(ctx, query)
+	}, each)
+}
+
+// writeActiveContracts writes table acs.
+func writeActiveContracts(ctx context.Context, d destination) (tables []Table, err error) {
+	start, _, err := d.ref.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	contracts := newTableWriter[schemas.ActiveContractRow](d, schemas.ParquetACS)
+	defer func() { err = errors.Join(err, contracts.close()) }()
+	err = d.exporter.contractPages(ctx, d.ref, func(ctx context.Context, page []history.ActiveContract) error {
+		for i := range page {
+			contracts.row().Set(d.ref.MigrationID, start, &page[i].Event, page[i].Encoding)
+			contracts.addActiveContract(&page[i].Event)
+			if err := contracts.commit(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return finishAll(ctx, contracts.finish)
+}
+
+// writeImports writes table imports.
+func writeImports(ctx context.Context, d destination) (tables []Table, err error) {
+	imports := newTableWriter[schemas.ImportRow](d, schemas.ParquetImports)
+	defer func() { err = errors.Join(err, imports.close()) }()
+	limit := d.exporter.cfg.PageRows
+	err = readAhead(ctx, limit, func(ctx context.Context, last *schemas.Update) ([]schemas.Update, error) {
+		after := ""
+		if last != nil {
+			after = last.UpdateID
+		}
+		return d.exporter.cfg.Source.Imports(ctx, d.ref.MigrationID, after, limit)
+	}, func(ctx context.Context, page []schemas.Update) error {
+		for i := range page {
+			if err := imports.row().Set(&page[i]); err != nil {
+				return err
+			}
+			imports.addImport(&page[i])
+			if err := imports.commit(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return finishAll(ctx, imports.finish)
+}
+
+// finishAll ends the writers in order and collects their tables.
+func finishAll(ctx context.Context, finish ...func(context.Context) (Table, error)) ([]Table, error) {
+	var tables []Table
+	for _, f := range finish {
+		table, err := f(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, nil
+}

@@ -1,0 +1,460 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
+type fixture struct {
+	db     *store.DB
+	reader *history.Reader
+	log    *slog.Logger
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	dsn := enginetest.Start(t).DSN
+	if err := Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	if err := Migrate(t.Context(), dsn); err != nil {
+		t.Fatalf("migrating twice: %v", err)
+	}
+	db, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return &fixture{db: db, reader: history.NewReader(db, schemas.ScanStream), log: slog.New(slog.DiscardHandler)}
+}
+
+// batches cuts items into batches of about size that mix neither migrations nor imports.
+func batches(items []schemas.Item, size int) []*schemas.Batch {
+	var list []*schemas.Batch
+	after := schemas.Start
+	for len(items) > 0 {
+		n := 1
+		for n < min(size, len(items)) && sameKind(items[0].Position(), items[n].Position()) {
+			n++
+		}
+		through := items[n-1].Position()
+		list = append(list, &schemas.Batch{Stream: schemas.ScanStream, After: after, Through: through, Items: items[:n]})
+		after, items = through, items[n:]
+	}
+	return list
+}
+
+func digestItems(items []schemas.Item) schemas.Digest {
+	var d schemas.Digest
+	for i := range items {
+		d.Add(schemas.AppendItem(nil, &items[i]))
+	}
+	return d
+}
+
+// stored reads everything back: the digest of items, of imports, and row counts that a
+// doubled row would change.
+func (f *fixture) stored(t *testing.T) schemas.Digest {
+	t.Helper()
+	var d schemas.Digest
+	mark, err := f.reader.Watermark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := schemas.Start
+	for {
+		items, err := f.reader.Items(t.Context(), history.Range{After: at, Through: mark, Limit: 37})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Merge(digestItems(items))
+		if len(items) < 37 {
+			break
+		}
+		at = items[len(items)-1].Position()
+	}
+	for m := range mark.MigrationID + 1 {
+		last := ""
+		for {
+			imports, err := f.reader.Imports(t.Context(), m, last, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(imports) == 0 {
+				break
+			}
+			for i := range imports {
+				d.Add(schemas.AppendItem(nil, &schemas.Item{Update: &imports[i]}))
+			}
+			last = imports[len(imports)-1].UpdateID
+		}
+	}
+	return d
+}
+
+func TestWrittenHistoryReadsBackEqual(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 7, Items: 300})
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range batches(h.Items, 90) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := f.stored(t), digestItems(h.Items); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
+	f.checkLookups(t, h)
+	f.checkDescending(t, h)
+	f.checkMigrations(t, h)
+}
+
+func (f *fixture) checkLookups(t *testing.T, h *schematest.History) {
+	t.Helper()
+	for i := 0; i < len(h.Items); i += 41 {
+		it := h.Items[i]
+		if it.Update != nil && it.Update.IsImport() {
+			continue
+		}
+		id := it.Position().UpdateID
+		found, err := f.reader.ItemsByID(t.Context(), []string{id, "1220none", "o'clock\\\t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := found[id]
+		if !ok || len(found) != 1 || string(schemas.AppendItem(nil, &got)) != string(schemas.AppendItem(nil, &it)) {
+			t.Fatalf("lookup of %s found %d items, %s", id, len(found), schemas.AppendItem(nil, &got))
+		}
+	}
+}
+
+func (f *fixture) checkDescending(t *testing.T, h *schematest.History) {
+	t.Helper()
+	const synchronizer = "global-domain::1220aa"
+	var want []string
+	for _, it := range h.Items {
+		if u := it.Update; u != nil && !u.IsImport() && u.MigrationID == 1 && u.SynchronizerID == synchronizer {
+			want = append(want, string(schemas.AppendUpdate(nil, u, schemas.UpdateForm{})))
+		}
+	}
+	slices.Reverse(want)
+	var got []string
+	before := schemas.MaxMicros
+	for {
+		updates, err := f.reader.UpdatesBefore(t.Context(), history.Before{
+			MigrationID: 1, SynchronizerID: synchronizer, Before: before, AtOrAfter: schemas.MinMicros, Limit: 23,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(updates) == 0 {
+			break
+		}
+		for i := range updates {
+			got = append(got, string(schemas.AppendUpdate(nil, &updates[i], schemas.UpdateForm{})))
+		}
+		before = updates[len(updates)-1].RecordTime
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("descending pages gave %d updates that differ from the %d written", len(got), len(want))
+	}
+}
+
+func (f *fixture) checkMigrations(t *testing.T, h *schematest.History) {
+	t.Helper()
+	migrations, err := f.reader.Migrations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := uint64(0)
+	for _, it := range h.Items {
+		if it.Update != nil && it.Update.IsImport() {
+			want++
+		}
+	}
+	if len(migrations) != 2 || migrations[0].Imports != 0 || migrations[1].Imports != want || len(migrations[1].Synchronizers) == 0 {
+		t.Fatalf("migrations %+v, want two, the second with %d imports", migrations, want)
+	}
+}
+
+// TestLifetimesMatchTheModel compares the active set at many instants with one that is
+// computed by walking the items, for several ways of cutting the history into ranges.
+func TestLifetimesMatchTheModel(t *testing.T) {
+	for _, size := range []int{17, 1000} {
+		t.Run(fmt.Sprintf("batches of %d", size), func(t *testing.T) {
+			f := newFixture(t)
+			h := schematest.New(schematest.Config{Seed: uint64(size), Items: 250, Step: 6 * 3600 * 1e6})
+			w := NewWriter(f.db, schemas.ScanStream, f.log)
+			l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+			for i, b := range batches(h.Items, size) {
+				if err := w.Write(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+				if i%3 == 0 || size > 500 {
+					if err := l.CatchUp(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if i == 9 {
+					f.checkActive(t, h, "before housekeeping")
+					if err := l.Tidy(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := l.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.checkActive(t, h, "at the end")
+			if err := l.Tidy(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.checkActive(t, h, "after housekeeping")
+		})
+	}
+}
+
+func (f *fixture) checkActive(t *testing.T, h *schematest.History, when string) {
+	t.Helper()
+	mark, err := f.reader.ContractsWatermark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(h.Items); i += 31 {
+		p := h.Items[i].Position()
+		if p.RecordTime == schemas.MinMicros || mark.Before(p) {
+			continue
+		}
+		want := activeAt(h, p.MigrationID, p.RecordTime)
+		got := f.active(t, history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime})
+		if got != want {
+			t.Fatalf("%s: active set at %s is %s, want %s", when, p, got, want)
+		}
+		parties := []string{"party1::1220", "observer-b::1220"}
+		templates := []string{"package:Mod.Ule:T1", "package:Mod.Ule:T2"}
+		filtered := f.active(t, history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties, Templates: templates})
+		if filtered.Rows > got.Rows {
+			t.Fatalf("a filtered set of %d contracts is larger than the whole of %d", filtered.Rows, got.Rows)
+		}
+	}
+}
+
+// active pages through an active set and checks its order.
+func (f *fixture) active(t *testing.T, q history.ActiveQuery) schemas.Digest {
+	t.Helper()
+	var d schemas.Digest
+	q.Limit = 19
+	for {
+		page, err := f.reader.ActiveContracts(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page {
+			e := &page[i].Event
+			if q.AfterContractID != "" && (e.CreatedAt < q.AfterCreatedAt || (e.CreatedAt == q.AfterCreatedAt && e.ContractID <= q.AfterContractID)) {
+				t.Fatalf("contract %s of %s does not follow %s of %s", e.ContractID, e.CreatedAt, q.AfterContractID, q.AfterCreatedAt)
+			}
+			q.AfterCreatedAt, q.AfterContractID = e.CreatedAt, e.ContractID
+			if page[i].CreatedIn == "" {
+				t.Fatalf("contract %s has no creating update", e.ContractID)
+			}
+			d.Add(schemas.AppendActiveContract(nil, e, "", schemas.StoredValues{}))
+		}
+		if len(page) < q.Limit {
+			return d
+		}
+	}
+}
+
+// activeAt walks the items of one migration up to an instant.
+func activeAt(h *schematest.History, migration int64, at schemas.Micros) schemas.Digest {
+	active := make(map[string][]byte)
+	for _, it := range h.Items {
+		u := it.Update
+		if u == nil || u.MigrationID != migration || u.RecordTime > at {
+			continue
+		}
+		if u.Kind == schemas.Unassignment {
+			delete(active, u.Reassignment.ContractID)
+		}
+		for i := range u.Events {
+			switch e := &u.Events[i]; {
+			case e.Kind == schemas.Created:
+				active[e.ContractID] = schemas.AppendActiveContract(nil, e, "", schemas.StoredValues{})
+			case e.Consuming:
+				delete(active, e.ContractID)
+			}
+		}
+	}
+	var d schemas.Digest
+	for _, row := range active {
+		d.Add(row)
+	}
+	return d
+}
+
+// TestCrashBetweenSteps stops the writer and the lifetimes by a cancelled context after
+// every possible delay, resumes as a new process would, and compares what is stored.
+func TestCrashBetweenSteps(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 3, Items: 120})
+	list := batches(h.Items, 20)
+	for attempt := 0; ; attempt++ {
+		if attempt > 500 {
+			t.Fatal("no progress in 500 attempts")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt%60)*time.Millisecond)
+		done := f.attempt(ctx, t, list)
+		cancel()
+		if done {
+			break
+		}
+	}
+	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+	if err := l.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.stored(t), digestItems(h.Items); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
+	f.checkActive(t, h, "after crashes")
+}
+
+// attempt is one life of the process; it reports whether everything is written.
+func (f *fixture) attempt(ctx context.Context, t *testing.T, list []*schemas.Batch) bool {
+	t.Helper()
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+	resume, err := w.Resume(ctx, schemas.ScanStream)
+	if err != nil {
+		return false
+	}
+	if resume.Pending != nil && resume.Pending.After != resume.Committed {
+		t.Fatalf("pending batch starts after %s, committed is %s", resume.Pending.After, resume.Committed)
+	}
+	for _, b := range list {
+		if b.Through.Compare(resume.Committed) <= 0 {
+			continue
+		}
+		if err := w.Write(ctx, b); err != nil {
+			if errors.Is(err, schemas.ErrDiverged) {
+				t.Fatal(err)
+			}
+			return false
+		}
+		if err := l.Step(ctx); err != nil && !errors.Is(err, ErrCaughtUp) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestChangedHistoryStopsTheStream(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 5, Items: 40, Migrations: 1})
+	list := batches(h.Items, 20)
+	first := NewWriter(f.db, schemas.ScanStream, f.log)
+	if err := first.Write(t.Context(), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	// An intent without a commit, as a crash leaves it.
+	row := store.BatchRow{Stream: schemas.ScanStream, Sequence: 2, After: list[1].After, Through: list[1].Through,
+		Items: uint64(len(list[1].Items)), Hash: list[1].Hash(), Writer: "crashed"}
+	if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
+		t.Fatal(err)
+	}
+	changed := *list[1]
+	changed.Items = slices.Clone(changed.Items)
+	changed.Items = changed.Items[:len(changed.Items)-1]
+	if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), &changed); !errors.Is(err, schemas.ErrDiverged) {
+		t.Fatalf("a batch that changed was written: %v", err)
+	}
+	if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), list[1]); err != nil {
+		t.Fatalf("the announced batch was refused: %v", err)
+	}
+	// A writer that does not know of the commit repeats equal content without harm.
+	if err := first.Write(t.Context(), list[1]); err != nil {
+		t.Fatalf("repeating an equal batch: %v", err)
+	}
+	if got, want := f.stored(t), digestItems(h.Items); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
+}
+
+func TestTwoWritersWithOtherContentStop(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 5, Items: 40, Migrations: 1})
+	small, large := batches(h.Items, 10), batches(h.Items, 20)
+	first, second := NewWriter(f.db, schemas.ScanStream, f.log), NewWriter(f.db, schemas.ScanStream, f.log)
+	if _, err := second.Resume(t.Context(), schemas.ScanStream); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Write(t.Context(), small[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Write(t.Context(), large[0]); !errors.Is(err, schemas.ErrDiverged) {
+		t.Fatalf("a second writer with other batches went on: %v", err)
+	}
+	if got, want := f.stored(t), digestItems(h.Items[:10]); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
+}
+
+func TestUnfitBatchesAreRefused(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 5, Items: 20, Migrations: 1})
+	good := batches(h.Items, 20)[0]
+	cases := []struct {
+		name  string
+		spoil func(b *schemas.Batch)
+	}{
+		{"a gap before it", func(b *schemas.Batch) { b.After.MigrationID = 0 }},
+		{"an item beyond its end", func(b *schemas.Batch) { b.Through = b.Items[3].Position() }},
+		{"items out of order", func(b *schemas.Batch) { b.Items[0], b.Items[1] = b.Items[1], b.Items[0] }},
+		{"an item twice", func(b *schemas.Batch) { b.Items[1] = b.Items[0] }},
+		{"no extent", func(b *schemas.Batch) { b.Through = b.After }},
+		{"another stream", func(b *schemas.Batch) { b.Stream = "node:x" }},
+	}
+	for _, c := range cases {
+		bad := *good
+		bad.Items = slices.Clone(good.Items)
+		c.spoil(&bad)
+		if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), &bad); err == nil {
+			t.Errorf("a batch with %s was written", c.name)
+		}
+	}
+	if got := f.stored(t); got.Rows != 0 {
+		t.Fatalf("refused batches left %d rows", got.Rows)
+	}
+}
+
+func TestBoundParametersAreLiteral(t *testing.T) {
+	f := newFixture(t)
+	for _, text := range []string{``, `'`, `\`, `\'`, "tab\tnewline\nreturn\r", "nul\x00", `{x:String}`, `O'Brien\\`, "π\u2028", `['a']`} {
+		block := store.NewProbe()
+		err := f.db.Select(t.Context(), "SELECT {s:String} AS text, {list:Array(String)} AS list",
+			store.Params{"s": store.Text(text), "list": store.Texts([]string{text, "x"})}, block, func() error { return nil })
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		got, list := block.Row()
+		if got != text || !slices.Equal(list, []string{text, "x"}) {
+			t.Errorf("%q came back as %q and %q", text, got, list)
+		}
+	}
+}

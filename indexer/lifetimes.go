@@ -1,0 +1,337 @@
+package indexer
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/google/uuid"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+//go:embed sql/commits_after.sql
+var commitsAfter string
+
+//go:embed sql/creates_in_range.sql
+var createsInRange string
+
+//go:embed sql/ends_in_range.sql
+var endsInRange string
+
+//go:embed sql/imported_in_range.sql
+var importedInRange string
+
+//go:embed sql/end_live_contracts.sql
+var endLiveContracts string
+
+//go:embed sql/move_ended.sql
+var moveEnded string
+
+//go:embed sql/drop_ended.sql
+var dropEnded string
+
+// ErrCaughtUp says that a step found nothing to do.
+var ErrCaughtUp = errors.New("caught up")
+
+const (
+	// maxRangeEvents bounds the rows, and so the memory, of one lifetimes step: it
+	// takes whole batches until their events exceed it.
+	maxRangeEvents = 200_000
+	maxRangeBatch  = 64
+	// tidyAfter ended lifetimes may wait in the live table; readers filter them out
+	// at a cost that grows with their number.
+	tidyAfter = 300_000
+)
+
+// ContractsStream names the journal of the lifetimes derived from a stream.
+func ContractsStream(stream string) string { return stream + "/contracts" }
+
+// Lifetimes derives, from the committed rows of one stream, when each contract was
+// active. It follows the stream's watermark in ranges of whole batches; each range
+// is announced and committed like a batch, and each of its steps can be repeated.
+// Only one Lifetimes may work on a store at a time.
+type Lifetimes struct {
+	db     *store.DB
+	stream string
+	name   string
+	log    *slog.Logger
+	poll   time.Duration
+
+	loaded  bool
+	journal journal
+	ended   int // lifetimes in the live table that have ended, since the last tidy
+}
+
+// NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
+// 200 ms if zero.
+func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Lifetimes {
+	if poll == 0 {
+		poll = 200 * time.Millisecond
+	}
+	return &Lifetimes{db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream))}
+}
+
+// Run steps until ctx ends, then returns nil. It returns early only when what is
+// stored contradicts itself.
+func (l *Lifetimes) Run(ctx context.Context) error {
+	for failures := 0; ctx.Err() == nil; {
+		wait := time.Duration(0)
+		switch err := l.Step(ctx); {
+		case err == nil:
+			failures = 0
+		case errors.Is(err, ErrCaughtUp):
+			failures, wait = 0, l.poll
+		case errors.Is(err, schemas.ErrDiverged):
+			return err
+		case ctx.Err() == nil:
+			failures++
+			wait = min(time.Duration(failures)*l.poll, 10*time.Second)
+			l.log.ErrorContext(ctx, "lifetimes step failed", "err", err, "retry_in", wait)
+		}
+		sleep(ctx, wait)
+	}
+	return nil
+}
+
+// CatchUp steps until the lifetimes have reached the stream's watermark.
+func (l *Lifetimes) CatchUp(ctx context.Context) error {
+	for {
+		switch err := l.Step(ctx); {
+		case errors.Is(err, ErrCaughtUp):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// Step takes the next range of committed batches. It returns ErrCaughtUp when the
+// lifetimes have reached the watermark.
+func (l *Lifetimes) Step(ctx context.Context) error {
+	if !l.loaded {
+		j, err := readJournal(ctx, l.db, ContractsStream(l.stream))
+		if err != nil {
+			return err
+		}
+		l.journal, l.loaded = j, true
+		l.ended = tidyAfter // unknown after a start: tidy soon
+	}
+	row, err := l.next(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.apply(ctx, row); err != nil {
+		l.loaded = false
+		return fmt.Errorf("deriving lifetimes through %s: %w", row.Through, err)
+	}
+	l.journal = journal{sequence: row.Sequence, committed: row.Through}
+	if l.ended >= tidyAfter {
+		return l.Tidy(ctx)
+	}
+	return nil
+}
+
+// next announces the next range, or returns the one that is announced already.
+func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, error) {
+	row := store.BatchRow{Stream: ContractsStream(l.stream), Sequence: l.journal.sequence + 1, After: l.journal.committed, Writer: l.name}
+	if p := l.journal.pending; p != nil {
+		row.Through = p.Through
+		return row, nil
+	}
+	commits, err := selectBatches(ctx, l.db, commitsAfter, store.Params{
+		"stream": store.Text(l.stream), "limit": store.Int(maxRangeBatch), "migration": store.Int(row.After.MigrationID),
+		"time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
+	})
+	if err != nil {
+		return row, fmt.Errorf("reading commits of %s: %w", l.stream, err)
+	}
+	if len(commits) == 0 {
+		return row, ErrCaughtUp
+	}
+	for i, c := range commits {
+		if i > 0 && (row.Events+c.Events > maxRangeEvents || !sameKind(row.Through, c.Through)) {
+			break
+		}
+		row.Through = c.Through
+		row.Items += c.Items
+		row.Events += c.Events
+	}
+	if err := insertJournal(ctx, l.db, row, store.Intent); err != nil {
+		return row, fmt.Errorf("announcing lifetimes: %w", err)
+	}
+	return row, nil
+}
+
+// sameKind reports whether two positions lie in one migration and are both imports
+// or both history.
+func sameKind(a, b schemas.Position) bool {
+	return a.MigrationID == b.MigrationID && (a.RecordTime == schemas.MinMicros) == (b.RecordTime == schemas.MinMicros)
+}
+
+// apply derives the lifetimes of one range. The order matters: ends of earlier
+// contracts first, so that they never meet a lifetime that begins in this range.
+func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
+	lifetimes, ends, err := l.read(ctx, row)
+	if err != nil {
+		return err
+	}
+	earlier := closeLifetimes(lifetimes, ends)
+	if err := l.endEarlier(ctx, row.Through.MigrationID, earlier); err != nil {
+		return err
+	}
+	live, archived := store.NewLifetimes(), store.NewLifetimes()
+	for i := range lifetimes {
+		switch lt := &lifetimes[i]; {
+		case lt.ArchivedAt == store.NeverArchived:
+			live.Append(l.stream, lt)
+		case lt.ArchivedAt > lt.CreatedTime: // else it was never active at any instant
+			archived.Append(l.stream, lt)
+		}
+	}
+	token := fmt.Sprintf("%s/%d/", row.Stream, row.Sequence)
+	if err := l.db.Insert(ctx, "contracts_archived", token+"archived", archived); err != nil {
+		return err
+	}
+	if err := l.db.Insert(ctx, "contracts_live", token+"live", live); err != nil {
+		return err
+	}
+	if err := insertJournal(ctx, l.db, row, store.Commit); err != nil {
+		return fmt.Errorf("committing lifetimes: %w", err)
+	}
+	l.ended += len(earlier)
+	return nil
+}
+
+// read returns the lifetimes that begin in the range and the ends in it, both in
+// history order.
+func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
+	after := row.After
+	if !sameKind(after, row.Through) {
+		after = schemas.Position{MigrationID: row.Through.MigrationID, RecordTime: schemas.MinMicros}
+	}
+	params := store.Params{
+		"stream": store.Text(l.stream), "migration": store.Int(row.Through.MigrationID),
+		"after_time": store.Time(store.Clamp(after.RecordTime)), "after_id": store.Text(after.UpdateID),
+		"through_time": store.Time(store.Clamp(row.Through.RecordTime)), "through_id": store.Text(row.Through.UpdateID),
+	}
+	if row.Through.RecordTime == schemas.MinMicros {
+		lifetimes, err := l.readCreates(ctx, importedInRange, params)
+		return lifetimes, nil, err
+	}
+	lifetimes, err := l.readCreates(ctx, createsInRange, params)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ends []store.End
+	block := store.NewEnds()
+	err = l.db.Select(ctx, endsInRange, params, block, func() error {
+		ends = block.AppendTo(ends)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading ends: %w", err)
+	}
+	return lifetimes, ends, nil
+}
+
+func (l *Lifetimes) readCreates(ctx context.Context, query string, params store.Params) ([]store.Lifetime, error) {
+	var lifetimes []store.Lifetime
+	block := store.NewCreates()
+	err := l.db.Select(ctx, query, params, block, func() error {
+		lifetimes = block.AppendTo(lifetimes)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading creates: %w", err)
+	}
+	return lifetimes, nil
+}
+
+// closeLifetimes gives each end to the lifetime it closes, walking both lists in
+// history order, and returns the ends of contracts that began before this range. A
+// contract may have several lifetimes, when reassigned away and back.
+func closeLifetimes(lifetimes []store.Lifetime, ends []store.End) (earlier []store.End) {
+	open := make(map[string]int, len(lifetimes)) // contract id -> index of its open lifetime
+	next := 0
+	for _, e := range ends {
+		for next < len(lifetimes) && beginsBefore(&lifetimes[next], &e) {
+			open[lifetimes[next].Event.ContractID] = next
+			next++
+		}
+		i, ok := open[e.ContractID]
+		if !ok {
+			earlier = append(earlier, e)
+			continue
+		}
+		lifetimes[i].ArchivedAt = e.At
+		delete(open, e.ContractID)
+	}
+	return earlier
+}
+
+func beginsBefore(l *store.Lifetime, e *store.End) bool {
+	switch {
+	case l.CreatedTime != e.At:
+		return l.CreatedTime < e.At
+	case l.CreatedIn != e.UpdateID:
+		return l.CreatedIn < e.UpdateID
+	}
+	return l.Node < e.Node
+}
+
+// endEarlier sets the end of contracts in the live table, by way of the scratch
+// table that the update reads.
+func (l *Lifetimes) endEarlier(ctx context.Context, migration int64, ends []store.End) error {
+	if len(ends) == 0 {
+		return nil
+	}
+	if err := l.db.Exec(ctx, "TRUNCATE TABLE contract_ends", "", nil); err != nil {
+		return fmt.Errorf("emptying contract_ends: %w", err)
+	}
+	block := store.NewStoredEnds()
+	for _, e := range ends {
+		block.Append(e)
+	}
+	if err := l.db.Insert(ctx, "contract_ends", "", block); err != nil {
+		return err
+	}
+	err := l.db.Exec(ctx, endLiveContracts, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(migration)},
+		ch.Setting{Key: "enable_lightweight_update", Value: "1", Important: true})
+	if err != nil {
+		return fmt.Errorf("ending %d live contracts: %w", len(ends), err)
+	}
+	return nil
+}
+
+// Tidy moves ended lifetimes from the live table to the archived ones. Readers are
+// right before, during and after it: they filter on both tables and take a contract
+// that stands in both once.
+func (l *Lifetimes) Tidy(ctx context.Context) error {
+	if err := l.db.Exec(ctx, moveEnded, "", nil); err != nil {
+		return fmt.Errorf("copying ended lifetimes: %w", err)
+	}
+	err := l.db.Exec(ctx, dropEnded, "", nil, ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true})
+	if err != nil {
+		return fmt.Errorf("dropping ended lifetimes: %w", err)
+	}
+	l.ended = 0
+	return nil
+}

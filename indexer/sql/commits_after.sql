@@ -1,0 +1,10 @@
+-- The commits of a stream that end after a position, oldest first.
+SELECT stream, sequence, state,
+       after_migration, after_time, after_id,
+       through_migration, through_time, through_id,
+       items, events, hash, writer
+FROM batches
+WHERE stream = {stream:String} AND state = 'commit'
+  AND (through_migration, through_time, through_id) > ({migration:Int64}, {time:Int64}, {id:String})
+ORDER BY sequence
+LIMIT {limit:UInt32}

@@ -1,0 +1,2 @@
+-- Drops from the live table what move_ended has copied.
+DELETE FROM contracts_live WHERE archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC')

@@ -1,0 +1,22 @@
+-- The contracts carried over into a migration, in a range of ids, with the update
+-- that created each one where an earlier migration knows it.
+SELECT i.created_at AS created_at, i.contract_id AS contract_id, ifNull(e.created_in, '') AS created_in,
+       i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding, i.argument AS argument,
+       i.signatories AS signatories, i.observers AS observers,
+       i.migration_id AS migration_id, toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AS created_time,
+       i.synchronizer_id AS synchronizer_id, toInt32(0) AS node
+FROM
+(
+    SELECT * FROM imports
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND update_id > {after_id:String} AND update_id <= {through_id:String}
+) AS i
+LEFT ANY JOIN
+(
+    SELECT contract_id, created_in FROM contracts_live
+    WHERE stream = {stream:String} AND migration_id < {migration:Int64} AND created_in != ''
+      AND contract_id IN (SELECT contract_id FROM imports
+                          WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+                            AND update_id > {after_id:String} AND update_id <= {through_id:String})
+) AS e ON i.contract_id = e.contract_id
+ORDER BY contract_id

@@ -1,0 +1,7 @@
+-- All intents under one sequence number, of whatever writer.
+SELECT stream, sequence, state,
+       after_migration, after_time, after_id,
+       through_migration, through_time, through_id,
+       items, events, hash, writer
+FROM batches
+WHERE stream = {stream:String} AND sequence = {sequence:Int64} AND state = 'intent'

@@ -1,0 +1,9 @@
+-- The journal lines of a stream from its last commit on.
+SELECT stream, sequence, state,
+       after_migration, after_time, after_id,
+       through_migration, through_time, through_id,
+       items, events, hash, writer
+FROM batches
+WHERE stream = {stream:String}
+  AND sequence >= (SELECT max(sequence) FROM batches WHERE stream = {stream:String} AND state = 'commit')
+ORDER BY sequence, state

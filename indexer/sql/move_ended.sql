@@ -1,0 +1,13 @@
+-- Copies ended lifetimes out of the live table, save those copied before.
+INSERT INTO contracts_archived
+    (stream, migration_id, created_at, contract_id, created_time, created_in, archived_at, synchronizer_id,
+     template, template_id, package_name, encoding, argument, signatories, observers)
+SELECT stream, migration_id, created_at, contract_id, created_time, created_in, archived_at, synchronizer_id,
+       template, template_id, package_name, encoding, argument, signatories, observers
+FROM contracts_live
+WHERE archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
+  AND (stream, migration_id, contract_id, created_time) NOT IN (
+      SELECT stream, migration_id, contract_id, created_time FROM contracts_archived
+      WHERE (stream, migration_id, contract_id) IN (
+          SELECT stream, migration_id, contract_id FROM contracts_live
+          WHERE archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC')))

@@ -1,0 +1,267 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Writer writes the batches of one stream exactly once. The order of its steps is
+// what makes that true; each can be repeated:
+//
+//  1. The intent: sequence, range and content hash of the batch.
+//  2. The rows of each table, with a deduplication token of stream, sequence and table.
+//  3. The commit, which moves the stream's watermark.
+//
+// After a crash the intent without a commit names the batch to repeat, and its
+// hash decides whether the upstream still tells the same history.
+// A Writer may be used by one goroutine at a time.
+type Writer struct {
+	db     *store.DB
+	stream string
+	name   string // tells this writer's intents from another's
+	log    *slog.Logger
+
+	loaded    bool
+	sequence  int64 // of the last committed batch, 0 = none
+	committed schemas.Position
+	pending   *schemas.Intent
+
+	rows *tables // kept from batch to batch for its memory
+}
+
+// NewWriter returns the writer of a stream. It reads nothing yet.
+func NewWriter(db *store.DB, stream string, log *slog.Logger) *Writer {
+	return &Writer{db: db, stream: stream, name: uuid.NewString(), log: log.With("stream", stream), rows: newTables()}
+}
+
+// Resume reads from the store where the stream stands.
+func (w *Writer) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
+	if stream != w.stream {
+		return schemas.Resume{}, fmt.Errorf("this writer serves stream %s, not %s", w.stream, stream)
+	}
+	if err := w.load(ctx); err != nil {
+		return schemas.Resume{}, err
+	}
+	return schemas.Resume{Committed: w.committed, Pending: w.pending}, nil
+}
+
+func (w *Writer) load(ctx context.Context) error {
+	journal, err := readJournal(ctx, w.db, w.stream)
+	if err != nil {
+		return err
+	}
+	w.sequence, w.committed, w.pending = journal.sequence, journal.committed, journal.pending
+	w.loaded = true
+	return nil
+}
+
+// Write stores b and moves the watermark to b.Through. It may be called again with
+// the same batch after any error but schemas.ErrDiverged, which means that the
+// batch does not fit what is stored or announced.
+func (w *Writer) Write(ctx context.Context, b *schemas.Batch) error {
+	if !w.loaded {
+		if err := w.load(ctx); err != nil {
+			return err
+		}
+		if w.committed == b.Through && b.After.Before(b.Through) {
+			return nil // the last commit was applied and only its reply was lost
+		}
+	}
+	if err := w.check(b); err != nil {
+		return err
+	}
+	err := w.write(ctx, b)
+	// After an error nobody knows which step was applied: read the journal again.
+	w.loaded = err == nil
+	return err
+}
+
+func (w *Writer) check(b *schemas.Batch) error {
+	switch {
+	case b.Stream != w.stream:
+		return fmt.Errorf("batch of stream %s given to the writer of %s", b.Stream, w.stream)
+	case b.After != w.committed:
+		return fmt.Errorf("%w: a batch starts after %s, but %s is committed up to %s",
+			schemas.ErrDiverged, b.After, w.stream, w.committed)
+	case !b.After.Before(b.Through):
+		return fmt.Errorf("%w: a batch ends at %s, not after its start %s", schemas.ErrDiverged, b.Through, b.After)
+	}
+	last := b.After
+	for i := range b.Items {
+		it := &b.Items[i]
+		p := it.Position()
+		if !last.Before(p) || b.Through.Before(p) {
+			return fmt.Errorf("%w: item %d of a batch stands at %s, outside (%s, %s]",
+				schemas.ErrDiverged, i, p, last, b.Through)
+		}
+		if u := it.Update; u != nil && u.IsImport() && (it.Verdict != nil || len(u.Events) != 1 || u.Events[0].Kind != schemas.Created) {
+			return fmt.Errorf("%w: import update %s is not a single created event", schemas.ErrMalformed, u.UpdateID)
+		}
+		last = p
+	}
+	return nil
+}
+
+func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
+	w.rows.fill(b)
+	row := store.BatchRow{
+		Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
+		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: b.Hash(), Writer: w.name,
+	}
+	if err := w.announce(ctx, row); err != nil {
+		return err
+	}
+	if err := w.rows.insert(ctx, w.db, w.stream, row.Sequence); err != nil {
+		return fmt.Errorf("writing batch %d of %s: %w", row.Sequence, w.stream, err)
+	}
+	if err := insertJournal(ctx, w.db, row, store.Commit); err != nil {
+		return fmt.Errorf("committing batch %d of %s: %w", row.Sequence, w.stream, err)
+	}
+	w.sequence, w.committed, w.pending = row.Sequence, b.Through, nil
+	w.log.DebugContext(ctx, "wrote batch", "sequence", row.Sequence, "items", row.Items, "events", row.Events, "through", b.Through.String())
+	return nil
+}
+
+// announce persists the intent, or compares the batch with the intent that is
+// already there.
+func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
+	if p := w.pending; p != nil {
+		if p.After != row.After || p.Through != row.Through || p.Hash != row.Hash {
+			return fmt.Errorf("%w: batch %d of %s was announced as %d items through %s with hash %s, and is now %d items through %s with hash %s: the upstream has changed its history, or another one answers; nothing was overwritten",
+				schemas.ErrDiverged, p.Sequence, w.stream, p.Items, p.Through, p.Hash, row.Items, row.Through, row.Hash)
+		}
+		return nil
+	}
+	if err := insertJournal(ctx, w.db, row, store.Intent); err != nil {
+		return fmt.Errorf("announcing batch %d of %s: %w", row.Sequence, w.stream, err)
+	}
+	return w.checkAlone(ctx, row)
+}
+
+// checkAlone makes sure that no other writer announced other content under the same
+// sequence number. Of two that race, at least the later one sees both intents.
+func (w *Writer) checkAlone(ctx context.Context, row store.BatchRow) error {
+	intents, err := selectBatches(ctx, w.db, intentsOfSequence, store.Params{
+		"stream": store.Text(w.stream), "sequence": store.Int(row.Sequence),
+	})
+	if err != nil {
+		return fmt.Errorf("looking for other writers of %s: %w", w.stream, err)
+	}
+	for _, other := range intents {
+		if other.Writer != w.name && (other.Hash != row.Hash || other.Through != row.Through) {
+			return fmt.Errorf("%w: another process writes stream %s and announced batch %d through %s; stop one of the two",
+				schemas.ErrDiverged, w.stream, row.Sequence, other.Through)
+		}
+	}
+	return nil
+}
+
+// tables are the rows of one batch, by table.
+type tables struct {
+	updates     *store.Updates
+	events      *store.Events
+	imports     *store.Imports
+	verdicts    *store.Verdicts
+	traffic     *store.Traffic
+	appActivity *store.AppActivity
+}
+
+func newTables() *tables {
+	return &tables{
+		updates: store.NewUpdates(), events: store.NewEvents(), imports: store.NewImports(),
+		verdicts: store.NewVerdicts(), traffic: store.NewTraffic(), appActivity: store.NewAppActivity(),
+	}
+}
+
+// fill replaces the rows by those of b.
+func (t *tables) fill(b *schemas.Batch) {
+	for _, block := range t.blocks() {
+		store.Reset(block)
+	}
+	for i := range b.Items {
+		t.append(b.Stream, &b.Items[i])
+	}
+}
+
+func (t *tables) blocks() map[string]store.Block {
+	return map[string]store.Block{
+		"updates": t.updates, "events": t.events, "imports": t.imports,
+		"verdicts": t.verdicts, "traffic": t.traffic, "app_activity": t.appActivity,
+	}
+}
+
+func (t *tables) append(stream string, it *schemas.Item) {
+	switch u := it.Update; {
+	case u == nil:
+	case u.IsImport():
+		t.imports.Append(stream, u)
+	default:
+		t.updates.Append(stream, u)
+		t.events.Append(stream, u)
+	}
+	if it.Verdict != nil {
+		t.verdicts.Append(stream, it.Verdict)
+	}
+	if it.Traffic != nil {
+		t.traffic.Append(stream, it.Position(), it.Traffic)
+	}
+	if it.AppActivity != nil {
+		t.appActivity.Append(stream, it.Position(), it.AppActivity)
+	}
+}
+
+func (t *tables) insert(ctx context.Context, db *store.DB, stream string, sequence int64) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for table, block := range t.blocks() {
+		group.Go(func() error {
+			return db.Insert(ctx, table, fmt.Sprintf("%s/%d/%s", stream, sequence, table), block)
+		})
+	}
+	return group.Wait()
+}
+
+// Sinks serves several streams, one Writer each. It is what ingest writes to.
+type Sinks struct {
+	db  *store.DB
+	log *slog.Logger
+
+	mu      sync.Mutex
+	writers map[string]*Writer
+}
+
+// NewSinks returns writers over db, made as streams appear.
+func NewSinks(db *store.DB, log *slog.Logger) *Sinks {
+	return &Sinks{db: db, log: log, writers: make(map[string]*Writer)}
+}
+
+// Resume says where a stream stands.
+func (s *Sinks) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
+	return s.writer(stream).Resume(ctx, stream)
+}
+
+// Write stores b: see Writer.Write. Batches of one stream must come one after another.
+func (s *Sinks) Write(ctx context.Context, b *schemas.Batch) error {
+	return s.writer(b.Stream).Write(ctx, b)
+}
+
+func (s *Sinks) writer(stream string) *Writer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, ok := s.writers[stream]
+	if !ok {
+		w = NewWriter(s.db, stream, s.log)
+		s.writers[stream] = w
+	}
+	return w
+}
+
+var errJournal = errors.New("the journal of batches is inconsistent")

@@ -1,0 +1,93 @@
+package scan
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// batcher cuts items that arrive in order into batches and passes them on.
+type batcher struct {
+	stream   string
+	maxItems int
+	maxBytes int64
+	out      chan<- filled
+
+	after schemas.Position // where the batch being filled begins
+	items []schemas.Item
+	bytes int64
+	cost  int64
+}
+
+// filled is a finished batch with its size on the wire, about, and what its pages hold
+// of the budget.
+type filled struct {
+	batch       *schemas.Batch
+	bytes, cost int64
+}
+
+// add takes the items of p.
+func (b *batcher) add(ctx context.Context, p part) error {
+	for i := range p.items {
+		size := wireSize(&p.items[i])
+		if len(b.items) > 0 && (len(b.items) >= b.maxItems || b.bytes+size > b.maxBytes) {
+			if err := b.flush(ctx); err != nil {
+				return err
+			}
+		}
+		b.items = append(b.items, p.items[i])
+		b.bytes += size
+	}
+	// A page that ends in another batch than it began counts for the later one, as it
+	// stays in memory until that is written.
+	b.cost += p.cost
+	return nil
+}
+
+// flush passes the batch on, unless it is empty.
+func (b *batcher) flush(ctx context.Context) error {
+	if len(b.items) == 0 {
+		return nil
+	}
+	through := b.items[len(b.items)-1].Position()
+	f := filled{
+		batch: &schemas.Batch{Stream: b.stream, After: b.after, Through: through, Items: b.items},
+		bytes: b.bytes, cost: b.cost,
+	}
+	b.after, b.items, b.bytes, b.cost = through, make([]schemas.Item, 0, min(b.maxItems, len(b.items))), 0, 0
+	select {
+	case b.out <- f:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wireSize is about how many bytes an item takes on the wire. The constants stand for
+// member names and fixed members.
+func wireSize(it *schemas.Item) int64 {
+	n := 0
+	if u := it.Update; u != nil {
+		n += 400
+		for i := range u.Events {
+			e := &u.Events[i]
+			n += 420 + len(e.Argument) + len(e.Result) + len(e.ContractID) + len(e.TemplateID) + 2*len(e.EventID)
+			for _, list := range [...][]string{e.Signatories, e.Observers, e.ActingParties} {
+				for _, party := range list {
+					n += len(party) + 3
+				}
+			}
+			n += len(e.Children) * (len(u.UpdateID) + 6)
+		}
+	}
+	if v := it.Verdict; v != nil {
+		n += 500 + len(v.Views)
+	}
+	if it.Traffic != nil {
+		n += 80 + len(it.Traffic.Envelopes)
+	}
+	if it.AppActivity != nil {
+		n += 60 + len(it.AppActivity.Records)
+	}
+	return int64(n)
+}

@@ -1,0 +1,356 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// ClientConfig says which upstream a Client talks to and how politely.
+type ClientConfig struct {
+	// BaseURL is the upstream, with or without a trailing /api/scan. Required. User
+	// and password in it are sent as basic authentication.
+	BaseURL string
+	// HTTPClient defaults to a client with its own connection pool.
+	HTTPClient *http.Client
+	// RequestsPerSecond caps all requests together. 0 means 10, the network's own
+	// limit per address, or no limit when the upstream is on this machine; below 0
+	// means no limit.
+	RequestsPerSecond float64
+	// RequestTimeout ends an attempt that makes no progress for so long. Default 1m.
+	RequestTimeout time.Duration
+	// GiveUpAfter ends the retries of one operation; 0 means never.
+	GiveUpAfter time.Duration
+	// MaxPageBytes caps one answer after decompression. Default 256 MiB.
+	MaxPageBytes int64
+	// Version is sent as User-Agent ledgerlake/<version>. Default "dev".
+	Version string
+	// Log is required.
+	Log *slog.Logger
+	// Now defaults to time.Now.
+	Now func() time.Time
+	// OnRetry, when set, is told of every failure that will be retried. It must be
+	// safe for concurrent use.
+	OnRetry func(error)
+}
+
+func (c *ClientConfig) setDefaults() {
+	if c.HTTPClient == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = 32
+		transport.DisableCompression = true // gzip is asked for and undone here
+		transport.WriteBufferSize, transport.ReadBufferSize = 16<<10, 64<<10
+		c.HTTPClient = &http.Client{Transport: transport}
+	}
+	if c.RequestTimeout <= 0 {
+		c.RequestTimeout = time.Minute
+	}
+	if c.MaxPageBytes <= 0 {
+		c.MaxPageBytes = 256 << 20
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+}
+
+// Client asks one upstream scan. Every operation is retried, with exponential
+// backoff or as the upstream's Retry-After says, until it works, fails for good, ctx
+// ends, or ClientConfig.GiveUpAfter has passed. Failures are *Error. A Client is
+// safe for concurrent use.
+type Client struct {
+	cfg      ClientConfig
+	name     string   // base URL without credentials
+	bases    []string // where the operations may be, in the order of trying
+	base     atomic.Pointer[string]
+	limiter  *rate.Limiter
+	compress bool
+
+	mu          sync.Mutex
+	pausedUntil time.Time // the upstream asked for a rest
+}
+
+// NewClient checks cfg and fills in its defaults.
+func NewClient(cfg ClientConfig) (*Client, error) {
+	if cfg.Log == nil {
+		return nil, errors.New("a scan client needs a logger")
+	}
+	cfg.setDefaults()
+	u, err := url.Parse(cfg.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("upstream %q is not an http or https URL", redact(u))
+	}
+	base := strings.TrimRight(u.JoinPath().String(), "/")
+	bases := []string{base}
+	if !strings.HasSuffix(base, "/api/scan") {
+		bases = append(bases, base+"/api/scan")
+	}
+	local := isLoopback(u.Hostname())
+	limit := rate.Limit(cfg.RequestsPerSecond)
+	switch {
+	case limit < 0 || limit == 0 && local:
+		limit = rate.Inf
+	case limit == 0:
+		limit = 10
+	}
+	return &Client{
+		cfg: cfg, name: redact(u), bases: bases,
+		limiter: rate.NewLimiter(limit, max(1, int(min(limit, 100)))),
+		// On this machine bandwidth is free and compressing costs both sides.
+		compress: !local,
+	}, nil
+}
+
+// redact names a URL without user, password, query and fragment.
+func redact(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return plain.String()
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Upstream names the upstream without credentials.
+func (c *Client) Upstream() string { return c.name }
+
+// call is one operation to be carried out.
+type call struct {
+	method    string
+	operation string // path below the base
+	cursor    string // for errors
+	body      any    // JSON body, nil for none
+	// once leaves the decision about a failure to the caller: no retries.
+	once bool
+	// reserve, when set, is asked before the answer takes size bytes of memory.
+	reserve func(size int64) error
+}
+
+// do carries out k with retries and returns the body of the answer.
+func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
+	var request []byte
+	if k.body != nil {
+		var err error
+		if request, err = json.Marshal(k.body); err != nil {
+			return nil, fmt.Errorf("encoding the request of %s: %w", k.operation, err)
+		}
+	}
+	var firstFailure time.Time
+	for failures := 1; ; failures++ {
+		answer, err := c.attempt(ctx, k, request)
+		if err == nil {
+			return answer, nil
+		}
+		if reason := ended(ctx); reason != nil {
+			return nil, reason
+		}
+		var e *Error
+		if !errors.As(err, &e) || !e.retryable || k.once {
+			return nil, err
+		}
+		if failures == 1 {
+			firstFailure = c.cfg.Now()
+		}
+		wait := max(backoff(failures), e.retryAfter)
+		outage := c.cfg.Now().Add(wait).Sub(firstFailure)
+		if c.cfg.GiveUpAfter > 0 && outage > c.cfg.GiveUpAfter {
+			return nil, fmt.Errorf("giving up after %d attempts: %w", failures, err)
+		}
+		if c.cfg.OnRetry != nil {
+			c.cfg.OnRetry(err)
+		}
+		if growing(failures) {
+			c.cfg.Log.WarnContext(ctx, "upstream request failed", "err", err, "attempts", failures, "retry_in", wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// attempt carries out k once. As long as no base has answered anything but "not
+// found", all of them are tried in turn.
+func (c *Client) attempt(ctx context.Context, k *call, request []byte) (answer []byte, err error) {
+	if base := c.base.Load(); base != nil {
+		return c.attemptAt(ctx, *base, k, request)
+	}
+	var first error
+	for i := range c.bases {
+		answer, err = c.attemptAt(ctx, c.bases[i], k, request)
+		var e *Error
+		failed := errors.As(err, &e)
+		if !failed || e.Status != 0 && e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+			c.base.CompareAndSwap(nil, &c.bases[i])
+			return answer, err
+		}
+		if e.Status == 0 {
+			return nil, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// attemptAt sends the request of k to one base and reads the answer.
+func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []byte) ([]byte, error) {
+	if err := c.waitForTurn(ctx); err != nil {
+		return nil, err
+	}
+	fail := func(status int, retryable bool, err error) *Error {
+		return &Error{Upstream: c.name, Operation: k.operation, Cursor: k.cursor, Status: status, Err: err, retryable: retryable}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(c.cfg.RequestTimeout, func() { cancel(errStalled) })
+	defer watchdog.Stop()
+
+	req, err := c.request(ctx, base, k, request)
+	if err != nil {
+		return nil, fail(0, false, err)
+	}
+	resp, err := c.cfg.HTTPClient.Do(req)
+	if err != nil {
+		return nil, fail(0, true, cmpCause(ctx, withoutURL(err)))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.refused(resp, k)
+	}
+	body := bodyReader{limit: c.cfg.MaxPageBytes, progress: func() { watchdog.Reset(c.cfg.RequestTimeout) }}
+	if k.reserve != nil {
+		body.reserve = func(size int64) error {
+			watchdog.Stop() // waiting for our own memory is not the upstream's fault
+			defer watchdog.Reset(c.cfg.RequestTimeout)
+			return k.reserve(size)
+		}
+	}
+	answer, err := body.read(resp)
+	if err != nil {
+		return nil, fail(resp.StatusCode, !errors.Is(err, errTooLarge), cmpCause(ctx, err))
+	}
+	return answer, nil
+}
+
+// cmpCause prefers the reason for which ctx was ended over the symptom.
+func cmpCause(ctx context.Context, err error) error {
+	if reason := ended(ctx); reason != nil {
+		return reason
+	}
+	return err
+}
+
+func (c *Client) request(ctx context.Context, base string, k *call, body []byte) (*http.Request, error) {
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, base+k.operation, reader)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	req.Header.Set("User-Agent", "ledgerlake/"+c.cfg.Version)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	if c.compress {
+		req.Header.Set("Accept-Encoding", "gzip")
+	}
+	return req, nil
+}
+
+// refused turns an answer that is not 200 into an error, and keeps the other
+// requests back as well when the upstream asks for a rest.
+func (c *Client) refused(resp *http.Response, k *call) *Error {
+	const longest = 64 << 10
+	text, err := bodyReader{limit: longest, progress: func() {}}.read(resp)
+	if err != nil {
+		text = nil // the status alone decides; the text only explains it
+	}
+	e := &Error{
+		Upstream: c.name, Operation: k.operation, Cursor: k.cursor, Status: resp.StatusCode,
+		Err: errors.New(errorText(text)), retryable: retryableStatus(resp.StatusCode),
+	}
+	if e.retryable {
+		e.retryAfter = retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now())
+		c.pause(e.retryAfter)
+	}
+	return e
+}
+
+// retryAfter reads the header of that name: seconds or an HTTP date; 0 when absent
+// or unreadable. More than an hour counts as an hour.
+func retryAfter(value string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), time.Hour)
+}
+
+func (c *Client) pause(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if until := c.cfg.Now().Add(d); until.After(c.pausedUntil) {
+		c.pausedUntil = until
+	}
+}
+
+// waitForTurn waits until the upstream's rest is over and the rate limit allows one
+// more request.
+func (c *Client) waitForTurn(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		rest := c.pausedUntil.Sub(c.cfg.Now())
+		c.mu.Unlock()
+		if rest <= 0 {
+			break
+		}
+		if err := sleep(ctx, rest); err != nil {
+			return err
+		}
+	}
+	if err := c.limiter.Wait(ctx); err != nil {
+		return cmpCause(ctx, err)
+	}
+	return nil
+}
+
+// jsonReason reads the member error of an error answer.
+func jsonReason(body []byte) (string, bool) {
+	var answer struct {
+		Error *string `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Error == nil {
+		return "", false
+	}
+	return *answer.Error, true
+}

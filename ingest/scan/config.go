@@ -1,0 +1,118 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Sink takes history in. The Ingester calls it from one goroutine at a time.
+type Sink interface {
+	// Resume says where the stream stands: schemas.Start for a stream without history.
+	Resume(ctx context.Context, stream string) (schemas.Resume, error)
+	// Write stores the batch, or finds that it is stored already. The batch follows
+	// the one before without a gap. An error that wraps schemas.ErrDiverged stops the
+	// ingest; after any other the same batch is written again.
+	Write(ctx context.Context, b *schemas.Batch) error
+}
+
+// Source is the way in which history is read from the upstream.
+type Source string
+
+const (
+	// Auto takes Events if the upstream has it, else Updates; an upstream whose own
+	// backfill is not complete is read with UpdatesBefore where that is possible.
+	Auto Source = ""
+	// Events reads /v0/events: updates, verdicts, traffic and app activity.
+	Events Source = "events"
+	// Updates reads /v2/updates: updates only.
+	Updates Source = "updates"
+	// UpdatesBefore reads the backfilling operation of that name: updates only, also
+	// while the upstream is still backfilling.
+	UpdatesBefore Source = "updates-before"
+)
+
+// Config says what to ingest and how. Zero values stand for the defaults.
+type Config struct {
+	// BaseURL is the upstream scan, with or without a trailing /api/scan. Required.
+	BaseURL string
+	// HTTPClient defaults to a client with its own connection pool.
+	HTTPClient *http.Client
+	// Sink takes the batches. Required.
+	Sink Sink
+	// Log is required.
+	Log *slog.Logger
+
+	// Stream names the history in the sink. Default schemas.ScanStream.
+	Stream string
+	// Source defaults to Auto.
+	Source Source
+	// Workers is the number of requests in flight. Default 4.
+	Workers int
+	// BatchItems and BatchBytes bound a batch; a single item that is larger than
+	// BatchBytes makes a batch of its own. Defaults 8,192 and 48 MiB.
+	BatchItems int
+	BatchBytes int64
+	// InFlightBytes bounds the pages that are fetched ahead of the batch being
+	// filled. Default 128 MiB. The page that is due next is always let through.
+	InFlightBytes int64
+	// MaxPageBytes caps one answer. Default 256 MiB.
+	MaxPageBytes int64
+	// RequestsPerSecond is explained at ClientConfig.
+	RequestsPerSecond float64
+	// RequestTimeout ends a request that makes no progress for so long. Default 1m.
+	RequestTimeout time.Duration
+	// GiveUpAfter ends the retries of one request or one write; 0 means never.
+	GiveUpAfter time.Duration
+	// Poll is the wait between questions for new history once caught up. Default 1s.
+	Poll time.Duration
+	// Refresh is how long the upstream's overview of migrations is taken as current.
+	// Default 30s.
+	Refresh time.Duration
+	// Version is sent as User-Agent ledgerlake/<version>.
+	Version string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+func (c *Config) setDefaults() error {
+	switch {
+	case c.Sink == nil:
+		return errors.New("ingest needs a sink")
+	case c.Log == nil:
+		return errors.New("ingest needs a logger")
+	}
+	switch c.Source {
+	case Auto, Events, Updates, UpdatesBefore:
+	default:
+		return fmt.Errorf("source of history %q is none of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
+	}
+	setDefault(&c.Stream, schemas.ScanStream)
+	setDefault(&c.Workers, 4)
+	setDefault(&c.BatchItems, 8192)
+	setDefault(&c.BatchBytes, 48<<20)
+	setDefault(&c.InFlightBytes, 128<<20)
+	setDefault(&c.MaxPageBytes, 256<<20)
+	setDefault(&c.Poll, time.Second)
+	setDefault(&c.Refresh, 30*time.Second)
+	if c.Workers < 0 || c.BatchItems < 0 || c.BatchBytes < 0 || c.InFlightBytes < 0 || c.MaxPageBytes < 0 {
+		return errors.New("workers and limits of the ingest must be positive")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return nil
+}
+
+// setDefault replaces the zero value.
+func setDefault[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,94 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Error is a failed operation of the upstream: what was asked, from where on, and
+// why it did not work. It never contains credentials.
+type Error struct {
+	// Upstream is the base URL without user, password and query.
+	Upstream string
+	// Operation is the upstream's path, such as /v0/events.
+	Operation string
+	// Cursor says where in history the request stood; "" when it had no cursor.
+	Cursor string
+	// Status is the HTTP status, or 0 when there was no complete answer.
+	Status int
+	// Err is the cause.
+	Err error
+
+	retryable  bool
+	retryAfter time.Duration
+}
+
+// Error reads as one sentence.
+func (e *Error) Error() string {
+	from := ""
+	if e.Cursor != "" {
+		from = " after " + e.Cursor
+	}
+	if e.Status != 0 && e.Status != http.StatusOK {
+		return fmt.Sprintf("%s of %s%s: status %d: %v", e.Operation, e.Upstream, from, e.Status, e.Err)
+	}
+	return fmt.Sprintf("%s of %s%s: %v", e.Operation, e.Upstream, from, e.Err)
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same request may succeed later.
+func (e *Error) Retryable() bool { return e.retryable }
+
+var (
+	// errTooLarge means that an answer is larger than the cap on answers.
+	errTooLarge = errors.New("the answer is larger than the limit")
+	// errStalled is the cause with which a request without progress is ended.
+	errStalled = errors.New("no progress within the request timeout")
+)
+
+// unsupported reports whether the upstream does not know the operation at all.
+func unsupported(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// retryableStatus reports whether an HTTP status may go away by itself.
+func retryableStatus(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return false
+	}
+	return status >= 500
+}
+
+// withoutURL takes the request URL, which may hold credentials, out of a transport error.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// ended returns the reason why ctx is over, or nil.
+func ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}

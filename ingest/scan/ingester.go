@@ -1,0 +1,379 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Ingester brings one upstream's history into one stream of a sink. Backfill and Run
+// must not run at the same time; Status may be called at any time.
+type Ingester struct {
+	cfg    Config
+	client *Client
+	log    *slog.Logger
+	pages  map[string]*pageSizer // by kind of track
+	status *progress
+
+	// The rest belongs to the goroutine that runs Backfill or Run.
+
+	// at is how far the sink has history.
+	at schemas.Position
+	// migration is the one being read, -1 before the first is known; importsDone means
+	// that its import updates are through.
+	migration   int64
+	importsDone bool
+	source      Source
+	chain       *chain
+}
+
+// New checks cfg and fills in its defaults. It does not talk to the upstream yet.
+func New(cfg Config) (*Ingester, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	ing := &Ingester{cfg: cfg, pages: map[string]*pageSizer{"imports": newPageSizer(), "history": newPageSizer()}}
+	ing.status = newProgress(cfg.Now)
+	client, err := NewClient(ClientConfig{
+		BaseURL: cfg.BaseURL, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
+		RequestTimeout: cfg.RequestTimeout, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
+		Version: cfg.Version, Log: cfg.Log.With("stream", cfg.Stream), Now: cfg.Now, OnRetry: ing.status.retried,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ing.client = client
+	ing.log = cfg.Log.With("stream", cfg.Stream, "upstream", client.Upstream())
+	return ing, nil
+}
+
+// Status says how far the ingest is.
+func (ing *Ingester) Status() Status { return ing.status.snapshot() }
+
+// Backfill brings the stream to the upstream's end as of now. It returns the reason
+// when ctx ends earlier, an error that wraps schemas.ErrDiverged or
+// schemas.ErrMalformed when a person must look, or the failure that was retried for
+// Config.GiveUpAfter.
+func (ing *Ingester) Backfill(ctx context.Context) error {
+	err := ing.backfill(ctx)
+	if err != nil {
+		ing.status.stopped(err)
+		return err
+	}
+	ing.status.phase(PhaseCaughtUp, "")
+	return nil
+}
+
+func (ing *Ingester) backfill(ctx context.Context) error {
+	begin := ing.cfg.Now()
+	if err := ing.resume(ctx); err != nil {
+		return err
+	}
+	for {
+		caughtUp, err := ing.step(ctx)
+		if err != nil {
+			return err
+		}
+		if caughtUp {
+			s := ing.Status()
+			ing.log.InfoContext(ctx, "history is complete up to now", "source", ing.source, "position", ing.at,
+				"updates", s.Updates, "imports", s.Imports, "bytes", s.Bytes, "elapsed", ing.cfg.Now().Sub(begin))
+			return nil
+		}
+	}
+}
+
+// Run backfills and then follows the upstream until ctx ends, which it reports as the
+// reason why it ended. Other errors are those of Backfill.
+func (ing *Ingester) Run(ctx context.Context) error {
+	if err := ing.Backfill(ctx); err != nil {
+		return err
+	}
+	for {
+		ing.status.phase(PhaseFollowing, "")
+		if err := sleep(ctx, ing.cfg.Poll); err != nil {
+			ing.status.stopped(err)
+			return err
+		}
+		for caughtUp := false; !caughtUp; {
+			var err error
+			if caughtUp, err = ing.step(ctx); err != nil {
+				ing.status.stopped(err)
+				return err
+			}
+		}
+	}
+}
+
+// resume asks the sink where the stream stands, chooses a source and repeats a batch
+// that was announced but perhaps not written in full.
+func (ing *Ingester) resume(ctx context.Context) error {
+	ing.status.phase(PhaseStarting, "")
+	var resume schemas.Resume
+	err := ing.retry(ctx, "reading where the stream stands", func() (err error) {
+		resume, err = ing.cfg.Sink.Resume(ctx, ing.cfg.Stream)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ing.moveTo(resume.Committed)
+	ing.chain = nil
+	if err := ing.chooseSource(ctx, resume.Pending); err != nil {
+		return err
+	}
+	ing.log.InfoContext(ctx, "ingest starts", "source", ing.source, "position", ing.at, "pending", resume.Pending != nil)
+	if resume.Pending != nil {
+		if err := ing.repeat(ctx, resume.Pending); err != nil {
+			return fmt.Errorf("repeating the unfinished batch after %s through %s: %w", resume.Pending.After, resume.Pending.Through, err)
+		}
+	}
+	return nil
+}
+
+// moveTo sets the position and with it the migration to go on with.
+func (ing *Ingester) moveTo(at schemas.Position) {
+	ing.at, ing.migration = at, at.MigrationID
+	ing.importsDone = at != schemas.Start && at.RecordTime != schemas.MinMicros
+	ing.status.moved(at)
+}
+
+// step reads what the upstream has of the current migration, or goes on to the next
+// one. It reports true when there is nothing left to read at present.
+func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
+	// The overview is read before the pages: history of a migration that has a
+	// successor by then will not grow after that.
+	if err := ing.overview(ctx); err != nil {
+		return false, err
+	}
+	if ing.migration < 0 {
+		ing.migration = ing.chain.ids[0]
+	}
+	if !ing.importsDone {
+		if err := ing.importUpdates(ctx); err != nil {
+			return false, err
+		}
+		ing.importsDone = true
+	}
+	end, err := ing.history(ctx)
+	if err != nil {
+		return false, err
+	}
+	next, known := ing.chain.next(ing.migration)
+	switch {
+	case end.items > 0:
+		return false, nil
+	case known:
+		ing.log.InfoContext(ctx, "migration is through", "migration", ing.migration, "next", next)
+		ing.migration, ing.importsDone = next, false
+		return false, nil
+	case end.next != schemas.Start:
+		ing.chain = nil // there is history of a migration that the overview does not have yet
+		return false, ing.wait(ctx, 1, fmt.Sprintf("the upstream has history of migration %d but no overview of it yet", end.next.MigrationID))
+	}
+	return true, nil
+}
+
+// overview makes sure that ing.chain is current and that history after ing.at can be
+// read in order.
+func (ing *Ingester) overview(ctx context.Context) error {
+	for tries := 1; ; tries++ {
+		if ing.chain == nil || ing.cfg.Now().Sub(ing.chain.read) >= ing.refresh() {
+			ch, err := readChain(ctx, ing.client, max(ing.at.MigrationID, ing.migration))
+			if err != nil {
+				return fmt.Errorf("reading the overview of migrations: %w", err)
+			}
+			ing.chain = ch
+			ing.status.overview(ch)
+		}
+		reason := ing.chain.waitReason(ing.at)
+		if reason == "" {
+			return ing.checkKnown()
+		}
+		ing.chain = nil
+		if err := ing.wait(ctx, tries, reason); err != nil {
+			return err
+		}
+	}
+}
+
+// refresh is the age at which the overview is read again. Reading backwards depends on
+// it: new history shows only there.
+func (ing *Ingester) refresh() time.Duration {
+	if ing.source == UpdatesBefore {
+		return min(ing.cfg.Poll/2, ing.cfg.Refresh)
+	}
+	return ing.cfg.Refresh
+}
+
+// checkKnown makes sure that the upstream's history contains the migration of ours.
+func (ing *Ingester) checkKnown() error {
+	if ing.migration < 0 || ing.chain.has(ing.migration) {
+		return nil
+	}
+	return fmt.Errorf("%w: the stream stands at %s, but the migrations of %s are %v",
+		schemas.ErrDiverged, ing.at, ing.client.Upstream(), ing.chain.ids)
+}
+
+// wait waits before try number n+1, saying why.
+func (ing *Ingester) wait(ctx context.Context, n int, reason string) error {
+	ing.status.phase(PhaseWaiting, reason)
+	if growing(n) {
+		ing.log.InfoContext(ctx, "waiting", "reason", reason, "checks", n)
+	}
+	const longest = 30 * time.Second
+	return sleep(ctx, min(ing.cfg.Poll<<min(n-1, 5), longest))
+}
+
+// importUpdates reads the import updates of the current migration to their end.
+func (ing *Ingester) importUpdates(ctx context.Context) error {
+	info := ing.chain.infos[ing.migration]
+	for tries := 1; !info.ImportsComplete && (info.Previous != nil || info.LastImportID != ""); tries++ {
+		if err := ing.wait(ctx, tries, fmt.Sprintf("the upstream is still loading the import updates of migration %d", ing.migration)); err != nil {
+			return err
+		}
+		ing.chain = nil
+		if err := ing.overview(ctx); err != nil {
+			return err
+		}
+		info = ing.chain.infos[ing.migration]
+	}
+	if info.LastImportID == "" {
+		return nil
+	}
+	ing.status.phase(PhaseImports, "")
+	last := schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros, UpdateID: info.LastImportID}
+	t := ing.imports(ing.migration)
+	for ing.at != last {
+		end, err := ing.read(ctx, t, "imports", ing.start(), t.position(maxCoordinate), t.coordinate(last))
+		if err != nil {
+			return err
+		}
+		if end.items == 0 {
+			break
+		}
+	}
+	if ing.at != last {
+		return malformed(ing.client, importUpdatesOperation, ing.start(),
+			fmt.Errorf("the import updates of migration %d end at %q, but its overview says %q", ing.migration, ing.start().UpdateID, last.UpdateID))
+	}
+	return nil
+}
+
+// start is where reading of the current migration begins.
+func (ing *Ingester) start() schemas.Position {
+	if ing.at.MigrationID == ing.migration {
+		return ing.at
+	}
+	return schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros}
+}
+
+// history reads the current migration's history to the upstream's end.
+func (ing *Ingester) history(ctx context.Context) (legEnd, error) {
+	from, to, any := ing.chain.infos[ing.migration].Span()
+	start := ing.start()
+	t := ing.historyTrack(ing.migration)
+	if ing.source != UpdatesBefore {
+		last := int64(to)
+		if !any {
+			last = int64(schemas.MinMicros)
+		}
+		return ing.readHistory(ctx, t, start, t.position(maxCoordinate), last)
+	}
+	if !any {
+		return legEnd{next: schemas.Start}, nil
+	}
+	if start.RecordTime < from {
+		start = historyBound(ing.migration, int64(from-1))
+	}
+	if len(ing.chain.infos[ing.migration].Ranges) > 1 && start.RecordTime < to {
+		// Synchronizers come in independently of each other: what one of them has below
+		// the other's end may still be on its way.
+		if err := sleep(ctx, ing.cfg.Poll); err != nil {
+			return legEnd{}, err
+		}
+	}
+	return ing.readHistory(ctx, t, start, historyBound(ing.migration, int64(to)), int64(to))
+}
+
+func (ing *Ingester) readHistory(ctx context.Context, t track, start, bound schemas.Position, last int64) (legEnd, error) {
+	if int64(start.RecordTime) < last {
+		ing.status.phase(PhaseHistory, "")
+	}
+	return ing.read(ctx, t, "history", start, bound, last)
+}
+
+// read reads a track and writes what is in it to the sink, batch after batch.
+func (ing *Ingester) read(ctx context.Context, t track, kind string, start, bound schemas.Position, last int64) (end legEnd, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	batches := make(chan filled) // one is written, one waits, one is being filled
+	l := &leg{
+		track: ing.patient(t, kind), pages: ing.pages[kind], start: start, bound: bound, last: last,
+		workers: ing.cfg.Workers, budget: newBudget(ing.cfg.InFlightBytes),
+	}
+	b := &batcher{stream: ing.cfg.Stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes, out: batches, after: ing.at}
+	group.Go(func() error {
+		for f := range batches {
+			if err := ing.write(ctx, f); err != nil {
+				return err
+			}
+			l.budget.release(f.cost)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		defer close(batches)
+		var err error
+		if end, err = l.run(ctx, b.add); err != nil {
+			return err
+		}
+		return b.flush(ctx)
+	})
+	return end, group.Wait()
+}
+
+// write hands a batch to the sink until it is stored.
+func (ing *Ingester) write(ctx context.Context, f filled) error {
+	begin := ing.cfg.Now()
+	err := ing.retry(ctx, "writing the batch", func() error { return ing.cfg.Sink.Write(ctx, f.batch) })
+	if err != nil {
+		return fmt.Errorf("%d items after %s through %s: %w", len(f.batch.Items), f.batch.After, f.batch.Through, err)
+	}
+	ing.at = f.batch.Through
+	ing.status.wrote(f)
+	ing.log.DebugContext(ctx, "wrote batch", "items", len(f.batch.Items), "bytes", f.bytes, "through", f.batch.Through,
+		"elapsed", ing.cfg.Now().Sub(begin))
+	return nil
+}
+
+// retry calls the sink until it works, diverges, ctx ends or it is time to give up.
+func (ing *Ingester) retry(ctx context.Context, doing string, call func() error) error {
+	begin := ing.cfg.Now()
+	for tries := 1; ; tries++ {
+		err := call()
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, schemas.ErrDiverged):
+			return fmt.Errorf("%s: %w", doing, err)
+		case ended(ctx) != nil:
+			return ended(ctx)
+		case ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter:
+			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
+		}
+		ing.status.retried(err)
+		wait := backoff(tries)
+		if growing(tries) {
+			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}

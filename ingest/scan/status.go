@@ -1,0 +1,218 @@
+package scan
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Phase is what an Ingester is doing.
+type Phase string
+
+const (
+	// PhaseStarting is the time before the upstream was reached.
+	PhaseStarting Phase = "starting"
+	// PhaseWaiting means that the upstream is not ready; Status.Detail says for what.
+	PhaseWaiting Phase = "waiting"
+	// PhaseImports is reading a migration's import updates.
+	PhaseImports Phase = "imports"
+	// PhaseHistory is reading history that is there.
+	PhaseHistory Phase = "history"
+	// PhaseCaughtUp means that Backfill has returned.
+	PhaseCaughtUp Phase = "caught up"
+	// PhaseFollowing means that new history is read as it appears.
+	PhaseFollowing Phase = "following"
+	// PhaseStopped means that Status.LastError ended the ingest.
+	PhaseStopped Phase = "stopped"
+)
+
+// Status is a snapshot for progress bars, logs and metrics. The counts are those of
+// this Ingester, not of the stream.
+type Status struct {
+	Phase Phase
+	// Detail explains the phase, "" when there is nothing to explain.
+	Detail string
+	Source Source
+	// MigrationID and Position are what the sink has; -1 before the first batch.
+	MigrationID int64
+	Position    schemas.Position
+	// UpstreamEnd is the last history the upstream is known to have.
+	UpstreamEnd schemas.Position
+
+	// Updates, Imports, Events and Verdicts count what was written. Bytes is its size
+	// on the wire, about.
+	Updates, Imports, Events, Verdicts, Batches, Bytes int64
+	// Rate is updates and imports a second of late.
+	Rate float64
+	// Fraction is the part of the upstream's record time that is covered, 0 to 1.
+	Fraction float64
+	// ETA is how long the history that is there will still take; negative while
+	// nothing is known.
+	ETA time.Duration
+	// Lag is the record time between Position and UpstreamEnd.
+	Lag time.Duration
+
+	// Retries counts failures that were tried again; LastError is the latest failure,
+	// of LastErrorAt.
+	Retries     int64
+	LastError   string
+	LastErrorAt time.Time
+}
+
+// progress gathers what Status shows. It is safe for concurrent use.
+type progress struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	status  Status
+	chain   *chain
+	samples []sample
+	// begun is when the first history of this run was written, at beganAt.
+	begun   time.Time
+	beganAt schemas.Position
+}
+
+// sample is how much had been written at an instant.
+type sample struct {
+	at      time.Time
+	written int64
+}
+
+// Rates are taken over the last rateWindow, in samples at least sampleEvery apart.
+const (
+	rateWindow  = 20 * time.Second
+	sampleEvery = 500 * time.Millisecond
+)
+
+func newProgress(now func() time.Time) *progress {
+	return &progress{now: now, status: Status{
+		Phase: PhaseStarting, MigrationID: -1, Position: schemas.Start, UpstreamEnd: schemas.Start,
+	}}
+}
+
+func (p *progress) phase(phase Phase, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Phase, p.status.Detail = phase, detail
+}
+
+func (p *progress) chose(source Source) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Source = source
+}
+
+func (p *progress) retried(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Retries++
+	p.fail(err)
+}
+
+func (p *progress) stopped(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Phase, p.status.Detail = PhaseStopped, err.Error()
+	p.fail(err)
+}
+
+func (p *progress) fail(err error) {
+	p.status.LastError, p.status.LastErrorAt = err.Error(), p.now()
+}
+
+func (p *progress) overview(ch *chain) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.chain = ch
+	p.seen(ch.end())
+}
+
+// moved notes where the run begins.
+func (p *progress) moved(at schemas.Position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Position, p.status.MigrationID = at, at.MigrationID
+	p.begun, p.beganAt = p.now(), at
+	p.samples = append(p.samples[:0], sample{p.begun, p.written()})
+	p.seen(at)
+}
+
+func (p *progress) seen(end schemas.Position) {
+	if p.status.UpstreamEnd.Before(end) {
+		p.status.UpstreamEnd = end
+	}
+}
+
+func (p *progress) written() int64 { return p.status.Updates + p.status.Imports }
+
+func (p *progress) wrote(f filled) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &p.status
+	for i := range f.batch.Items {
+		it := &f.batch.Items[i]
+		if it.Verdict != nil {
+			s.Verdicts++
+		}
+		switch {
+		case it.Update == nil:
+			continue
+		case it.Update.IsImport():
+			s.Imports++
+		default:
+			s.Updates++
+		}
+		s.Events += int64(len(it.Update.Events))
+	}
+	s.Batches++
+	s.Bytes += f.bytes
+	s.Position, s.MigrationID = f.batch.Through, f.batch.Through.MigrationID
+	p.seen(s.Position)
+	p.sample()
+}
+
+// sample keeps what the rate is computed from.
+func (p *progress) sample() {
+	now := p.now()
+	if n := len(p.samples); n > 0 && now.Sub(p.samples[n-1].at) < sampleEvery {
+		return
+	}
+	p.samples = append(p.samples, sample{now, p.written()})
+	for len(p.samples) > 2 && now.Sub(p.samples[1].at) > rateWindow {
+		p.samples = p.samples[1:]
+	}
+}
+
+func (p *progress) snapshot() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	s.ETA = -1
+	now := p.now()
+	if len(p.samples) > 0 {
+		if d := now.Sub(p.samples[0].at).Seconds(); d > 0 {
+			s.Rate = float64(p.written()-p.samples[0].written) / d
+		}
+	}
+	if s.Position.RecordTime != schemas.MinMicros && s.Position.MigrationID == s.UpstreamEnd.MigrationID {
+		s.Lag = time.Duration(s.UpstreamEnd.RecordTime-s.Position.RecordTime) * time.Microsecond
+	}
+	if p.chain == nil {
+		return s
+	}
+	began, _ := p.chain.elapsed(p.beganAt)
+	done, total := p.chain.elapsed(s.Position)
+	if !p.chain.end().Before(s.Position) && total > 0 {
+		s.Fraction = float64(done) / float64(total)
+	} else if s.Position != schemas.Start {
+		s.Fraction = 1
+	}
+	switch {
+	case s.Fraction == 1:
+		s.ETA = 0
+	case done > began:
+		s.ETA = time.Duration(float64(now.Sub(p.begun)) * float64(total-done) / float64(done-began))
+	}
+	return s
+}

@@ -1,0 +1,54 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// malformedTries is how often a malformed answer is asked for before it counts as
+// the upstream's true word: a proxy that cuts answers short may heal.
+const malformedTries = 3
+
+// patientTrack wraps a track: it asks again after malformed pages, and for smaller
+// pages after pages that are too large.
+type patientTrack struct {
+	track
+	pages   *pageSizer
+	log     *slog.Logger
+	onRetry func(error)
+}
+
+func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, o fetchOptions) (chunk, error) {
+	for tries := 1; ; {
+		o.size = min(o.size, t.pages.size())
+		c, err := t.track.fetch(ctx, after, upTo, o)
+		switch {
+		case err == nil:
+			t.pages.observe(c.seen, c.bytes)
+			return c, nil
+		case ended(ctx) != nil:
+			return c, ended(ctx)
+		case errors.Is(err, errTooLarge) && o.size == 1:
+			return c, fmt.Errorf("a single update does not fit: %w", err)
+		case errors.Is(err, errTooLarge):
+			t.pages.shrink(o.size)
+			t.log.DebugContext(ctx, "page too large", "page_size", o.size, "after", after)
+			continue
+		case tooManyItems(err) > 0 && tooManyItems(err) < o.size:
+			t.pages.limit(tooManyItems(err))
+			continue
+		case !errors.Is(err, schemas.ErrMalformed) || tries == malformedTries:
+			return c, err
+		}
+		t.onRetry(err)
+		t.log.WarnContext(ctx, "malformed page, asking again", "err", err, "attempts", tries)
+		if err := sleep(ctx, backoff(tries)); err != nil {
+			return c, err
+		}
+		tries++
+	}
+}

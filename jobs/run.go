@@ -1,0 +1,160 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hibiken/asynq"
+)
+
+// How often a worker looks for tasks. asynq's own intervals, 1 s and 5 s, would be felt
+// by a person who waits; a look costs Redis well under a millisecond.
+const (
+	lookForTasks   = 200 * time.Millisecond
+	lookForDelayed = 500 * time.Millisecond
+)
+
+// stragglers is how long Run waits for handlers whose context has ended.
+const stragglers = 5 * time.Second
+
+// errRunning is what a task gets that this process is running already, as can be after
+// Redis was flushed. It comes back later and does not count as a failure.
+var errRunning = errors.New("the same task is running already")
+
+// Run runs tasks and queues what is due until ctx ends, and then returns nil after
+// running tasks have finished, or were cut off and queued again, see Config.Drain. It
+// must not be called twice at the same time.
+func (q *Queue) Run(ctx context.Context) error {
+	// Not ctx: that running tasks may finish is what Drain is for.
+	base := context.WithoutCancel(ctx)
+	var servers []*asynq.Server
+	for _, lane := range q.usedLanes() {
+		server := asynq.NewServerFromRedisClient(q.redis, q.serverConfig(base, lane))
+		if err := server.Start(asynq.HandlerFunc(q.process)); err != nil {
+			q.stop(servers)
+			return fmt.Errorf("jobs: starting the workers of lane %s: %w", lane, err)
+		}
+		servers = append(servers, server)
+	}
+	q.cfg.Log.InfoContext(ctx, "job queue running", "config", q.cfg)
+	q.schedule(ctx)
+	q.stop(servers)
+	q.cfg.Log.InfoContext(base, "job queue stopped")
+	return nil
+}
+
+// usedLanes returns the lanes that have a handler.
+func (q *Queue) usedLanes() []Lane {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var used []Lane
+	for _, lane := range lanes {
+		for _, h := range q.handlers {
+			if h.Kind.Lane == lane {
+				used = append(used, lane)
+				break
+			}
+		}
+	}
+	return used
+}
+
+func (q *Queue) serverConfig(base context.Context, lane Lane) asynq.Config {
+	concurrency := q.cfg.Concurrency
+	if lane == Prompt {
+		concurrency = q.cfg.PromptConcurrency
+	}
+	return asynq.Config{
+		Concurrency:              concurrency,
+		Queues:                   map[string]int{q.cfg.queue(lane): 1},
+		BaseContext:              func() context.Context { return base },
+		TaskCheckInterval:        lookForTasks,
+		DelayedTaskCheckInterval: lookForDelayed,
+		ShutdownTimeout:          q.cfg.Drain,
+		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
+			return q.cfg.Backoff(n + 1)
+		},
+		IsFailure:    func(err error) bool { return !errors.Is(err, errRunning) },
+		ErrorHandler: asynq.ErrorHandlerFunc(q.logFailure),
+		Logger:       asynqLog{q.cfg.Log.With("component", "asynq")},
+		LogLevel:     asynq.InfoLevel,
+	}
+}
+
+// stop ends the workers, all lanes at once, and waits for their handlers to return.
+func (q *Queue) stop(servers []*asynq.Server) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, s := range servers {
+			q.runs.Go(s.Shutdown)
+		}
+		q.runs.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(q.cfg.Drain + stragglers):
+		q.cfg.Log.Warn("job handlers ignore that their context has ended", "waited", q.cfg.Drain+stragglers)
+	}
+}
+
+// process runs one task.
+func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
+	id, _ := asynq.GetTaskID(ctx)
+	h, err := q.begin(id, t.Type())
+	if err != nil {
+		return err
+	}
+	defer q.finish(id)
+	progress := q.newProgress(ctx, id)
+	defer progress.clear()
+	start := time.Now()
+	if err := h.Run(ctx, t.Payload(), progress.report); err != nil {
+		return err
+	}
+	done, total := progress.last()
+	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", done, "total", total, "elapsed", time.Since(start))
+	return nil
+}
+
+// begin notes that the task runs, unless it does already or nobody can run it.
+func (q *Queue) begin(id, kind string) (Handler, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	h, ok := q.handlers[kind]
+	if !ok {
+		return Handler{}, fmt.Errorf("no handler for tasks of kind %s in this process", kind)
+	}
+	if _, running := q.running[id]; running {
+		return Handler{}, errRunning
+	}
+	q.running[id] = struct{}{}
+	q.runs.Add(1)
+	return h, nil
+}
+
+func (q *Queue) finish(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.running, id)
+	q.finished[id] = time.Now()
+	q.runs.Done()
+}
+
+// logFailure logs a failed run: as an error if the task is dead now.
+func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
+	if errors.Is(err, errRunning) {
+		return
+	}
+	id, _ := asynq.GetTaskID(ctx)
+	retried, _ := asynq.GetRetryCount(ctx)
+	limit, _ := asynq.GetMaxRetry(ctx)
+	log := q.cfg.Log.With("task", id, "kind", t.Type(), "attempt", retried+1, "max_retry", limit, "err", err)
+	if retried >= limit || errors.Is(err, asynq.SkipRetry) {
+		log.ErrorContext(ctx, "task is dead until a person repeats it")
+		return
+	}
+	log.WarnContext(ctx, "task failed and will be repeated")
+}

@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rescan asks the handlers soon what is due, not only at the next interval. A running
+// Run does so; it returns at once and never fails.
+func (q *Queue) Rescan() {
+	select {
+	case q.rescan <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// schedule queues what is due, at once and then at intervals, until ctx ends.
+func (q *Queue) schedule(ctx context.Context) {
+	ticker := time.NewTicker(q.cfg.Rescan)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		q.forgetFinished()
+		for _, h := range q.scheduled() {
+			if err := q.enqueueDue(ctx, h); err != nil && ctx.Err() == nil {
+				q.cfg.Log.ErrorContext(ctx, "queueing due tasks failed", "kind", h.Kind.Name, "err", err, "retry_in", q.cfg.Rescan)
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-q.rescan:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// scheduled returns the handlers that can say what is due, by name.
+func (q *Queue) scheduled() []Handler {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var handlers []Handler
+	for _, h := range q.handlers {
+		if h.Due != nil {
+			handlers = append(handlers, h)
+		}
+	}
+	slices.SortFunc(handlers, func(a, b Handler) int { return strings.Compare(a.Kind.Name, b.Kind.Name) })
+	return handlers
+}
+
+// enqueueDue queues the due tasks of one kind that are not queued yet.
+func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
+	asked := time.Now()
+	tasks, err := h.Due(ctx)
+	if err != nil {
+		return fmt.Errorf("asking what is due: %w", err)
+	}
+	queued := 0
+	for _, task := range tasks {
+		if q.finishedSince(task.ID, asked) {
+			continue // the answer may be older than that
+		}
+		fresh, err := q.Enqueue(ctx, task)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			queued++
+		}
+	}
+	if queued > 0 {
+		q.cfg.Log.InfoContext(ctx, "queued due tasks", "kind", h.Kind.Name, "queued", queued, "due", len(tasks))
+	}
+	return nil
+}
+
+// finishedSince reports whether this process ended a run of the task since then.
+func (q *Queue) finishedSince(id string, then time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at, ok := q.finished[id]
+	return ok && at.After(then)
+}
+
+// forgetFinished drops what only the scan before needed to know.
+func (q *Queue) forgetFinished() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.finished)
+}

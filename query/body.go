@@ -1,0 +1,137 @@
+package query
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// Producer appends the next piece of an answer to dst and reports whether another
+// one follows. It must not keep dst. After an error it is not called again.
+type Producer func(ctx context.Context, dst []byte) (out []byte, more bool, err error)
+
+// maxPooledBuffer is the largest buffer that is kept for the next answer: a page of
+// 1,000 usual updates takes 6 MB, larger ones are rare enough to allocate.
+const maxPooledBuffer = 16 << 20
+
+// buffers recycles answer bodies.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) get() []byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return (*p)[:0]
+	}
+	return make([]byte, 0, 64<<10)
+}
+
+func (b *buffers) put(buf []byte) {
+	if cap(buf) > 0 && cap(buf) <= maxPooledBuffer {
+		b.pool.Put(&buf)
+	}
+}
+
+// body is an answer on its way to the client: the bytes that are ready and, for
+// answers too large to gather, the producer of the rest. The server reads it on the
+// goroutine of the connection and closes it in every case.
+type body struct {
+	buf  []byte
+	read int
+	// next renders the following piece into an empty buffer; nil when buf is all.
+	next func(dst []byte) (out []byte, more bool, err error)
+	// source is closed with the body; it may be nil.
+	source io.Closer
+	// done is called once with the error that ended the transfer, or nil.
+	done func(sent int64, err error)
+	pool *buffers
+	sent int64
+	err  error
+}
+
+// WriteTo sends everything. The server prefers it to Read, which saves a copy.
+func (b *body) WriteTo(w io.Writer) (int64, error) {
+	for {
+		n, err := w.Write(b.buf[b.read:])
+		b.sent += int64(n)
+		b.read += n
+		if err != nil {
+			return b.sent, err
+		}
+		if b.next == nil {
+			return b.sent, nil
+		}
+		if err := b.refill(); err != nil {
+			return b.sent, err
+		}
+	}
+}
+
+// SupportsBodyWriteTo tells the server that WriteTo gives what Read gives.
+func (b *body) SupportsBodyWriteTo() bool { return true }
+
+// Read gives the same bytes as WriteTo.
+func (b *body) Read(p []byte) (int, error) {
+	for b.read == len(b.buf) {
+		if b.next == nil {
+			return 0, io.EOF
+		}
+		if err := b.refill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, b.buf[b.read:])
+	b.read += n
+	b.sent += int64(n)
+	return n, nil
+}
+
+func (b *body) refill() error {
+	buf, more, err := b.next(b.buf[:0])
+	b.buf, b.read = buf, 0
+	if err != nil {
+		b.err = err
+		return err
+	}
+	if !more {
+		b.next = nil
+	}
+	return nil
+}
+
+// CloseWithError ends the transfer; the server calls it after the last byte, and
+// with the reason when it could not send all.
+func (b *body) CloseWithError(err error) error {
+	if b.done == nil {
+		return nil
+	}
+	if b.err != nil {
+		err = b.err
+	}
+	done := b.done
+	b.done = nil
+	var closeErr error
+	if b.source != nil {
+		closeErr = b.source.Close()
+	}
+	b.pool.put(b.buf)
+	b.buf, b.next = nil, nil
+	done(b.sent, err)
+	return closeErr
+}
+
+// copyPiece is how much of a raw stream is moved at a time.
+const copyPiece = 64 << 10
+
+// readPiece is a next function over a reader. The number of bytes is known to the
+// server from elsewhere, so a reader that ends early makes it cut the connection.
+func readPiece(r io.Reader) func(dst []byte) ([]byte, bool, error) {
+	return func(dst []byte) ([]byte, bool, error) {
+		if cap(dst) < copyPiece {
+			dst = make([]byte, 0, copyPiece)
+		}
+		n, err := r.Read(dst[:copyPiece])
+		if err == io.EOF {
+			return dst[:n], false, nil
+		}
+		return dst[:n], true, err
+	}
+}

@@ -1,0 +1,181 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+
+	"github.com/valyala/fasthttp"
+)
+
+const jsonType = "application/json; charset=utf-8"
+
+// Request is one request and its answer. It is valid until the handler returns and,
+// for a handler that gave a Producer or a stream, until that has ended.
+type Request struct {
+	rc     *fasthttp.RequestCtx
+	server *Server
+	call   *call
+}
+
+// ID names the request in logs and in the header X-Request-Id.
+func (r *Request) ID() string { return r.call.id }
+
+// IsHead reports whether only the head of the answer is wanted.
+func (r *Request) IsHead() bool { return r.rc.IsHead() }
+
+// Header returns a header of the request, "" when absent.
+func (r *Request) Header(name string) string { return string(r.rc.Request.Header.Peek(name)) }
+
+// SetHeader sets a header of the answer.
+func (r *Request) SetHeader(name, value string) { r.rc.Response.Header.Set(name, value) }
+
+// Path returns a parameter of the path, percent-decoded once.
+func (r *Request) Path(name string) (string, error) {
+	raw, _ := r.rc.UserValue(name).(string)
+	value, err := url.PathUnescape(raw)
+	if err != nil {
+		return "", Errorf(Invalid, "The path is not well-formed: %s.", err)
+	}
+	return value, nil
+}
+
+// Query reads the query string.
+func (r *Request) Query() *Params { return queryParams(r.rc.QueryArgs()) }
+
+// Body reads the request's body, which must be a JSON object.
+func (r *Request) Body() *Params { return bodyParams(r.rc.PostBody()) }
+
+// Empty answers with a status and no body.
+func (r *Request) Empty(status int) error {
+	r.rc.ResetBody()
+	r.rc.SetStatusCode(status)
+	return nil
+}
+
+// JSON answers 200 with v, for small answers.
+func (r *Request) JSON(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return r.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
+}
+
+// Produce answers 200 with the JSON text that next makes piece by piece. Up to
+// Config.MaxPageBytes it is gathered and sent with its length, so that an error on
+// the way still becomes an error answer. A longer answer is sent while it is made;
+// then an error cuts the connection, which no client can take for the end.
+func (r *Request) Produce(ctx context.Context, next Producer) error {
+	buf := r.server.buffers.get()
+	for {
+		var more bool
+		var err error
+		if buf, more, err = next(ctx, buf); err != nil {
+			r.server.buffers.put(buf)
+			return err
+		}
+		if !more {
+			return r.finish(fasthttp.StatusOK, buf)
+		}
+		if len(buf) > r.server.cfg.MaxPageBytes {
+			return r.stream(buf, next)
+		}
+	}
+}
+
+// finish sends a complete JSON body.
+func (r *Request) finish(status int, buf []byte) error {
+	r.SetHeader("Vary", "Accept-Encoding")
+	if len(buf) >= minGzip && r.wantsGzip() {
+		packed, err := r.server.gzip.all(r.server.buffers.get(), buf)
+		r.server.buffers.put(buf)
+		if err != nil {
+			return err
+		}
+		buf = packed
+		r.SetHeader(fasthttp.HeaderContentEncoding, "gzip")
+	}
+	r.rc.SetStatusCode(status)
+	r.rc.SetContentType(jsonType)
+	r.send(&body{buf: buf}, len(buf))
+	return nil
+}
+
+// stream sends first and then everything else that next makes. Each piece has the
+// request's whole time limit: a slow reader must not be cut off for being slow.
+func (r *Request) stream(first []byte, next Producer) error {
+	piece := func(dst []byte) ([]byte, bool, error) {
+		ctx, cancel := context.WithTimeout(r.server.base, r.server.cfg.RequestTimeout)
+		defer cancel()
+		return next(ctx, dst)
+	}
+	b := &body{buf: first, next: piece}
+	r.SetHeader("Vary", "Accept-Encoding")
+	if r.wantsGzip() {
+		if err := r.compress(b); err != nil {
+			return err
+		}
+	}
+	r.rc.SetContentType(jsonType)
+	r.send(b, -1)
+	return nil
+}
+
+// compress puts gzip between the producer of b and the connection.
+func (r *Request) compress(b *body) error {
+	g := newGzipStream(&r.server.gzip)
+	packed, err := g.piece(r.server.buffers.get(), b.buf, false)
+	if err != nil {
+		g.Close()
+		return err
+	}
+	plain, next := b.buf, b.next
+	b.buf, b.source = packed, g
+	b.next = func(dst []byte) ([]byte, bool, error) {
+		var more bool
+		var err error
+		if plain, more, err = next(plain[:0]); err != nil {
+			return dst, false, err
+		}
+		dst, err = g.piece(dst, plain, !more)
+		return dst, more, err
+	}
+	r.SetHeader(fasthttp.HeaderContentEncoding, "gzip")
+	return nil
+}
+
+func (r *Request) wantsGzip() bool {
+	return acceptsGzip(r.Header(fasthttp.HeaderAcceptEncoding))
+}
+
+// Send answers with size bytes out of stream as they are, without gathering them,
+// and closes stream. For HEAD stream may be nil.
+func (r *Request) Send(status int, contentType string, size int64, stream io.ReadCloser) error {
+	b := &body{}
+	if stream != nil {
+		b.buf, b.next, b.source = r.server.buffers.get(), readPiece(stream), stream
+	}
+	r.rc.SetStatusCode(status)
+	r.rc.SetContentType(contentType)
+	r.send(b, int(size))
+	return nil
+}
+
+// send hands the body to the server; from here on its end is the request's end.
+func (r *Request) send(b *body, size int) {
+	b.pool, b.done = &r.server.buffers, r.call.end
+	if b.next == nil || size >= 0 {
+		r.call.park(int64(len(b.buf)))
+	}
+	r.call.sending = true
+	r.rc.Response.SetBodyStream(b, size)
+}
+
+// fail answers with an error.
+func (r *Request) fail(err error) {
+	status, text, retryAfter := Status(err)
+	r.rc.Response.Header.Del(fasthttp.HeaderContentEncoding)
+	writeError(r.rc, status, text, retryAfter)
+}

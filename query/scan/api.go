@@ -1,0 +1,141 @@
+package scan
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Config says what the interface reads and how it presents itself.
+type Config struct {
+	Source Source       // required
+	Health Health       // required
+	Log    *slog.Logger // required
+	// Bulk is nil when no object storage is configured; the bulk operations then
+	// answer 501.
+	Bulk Bulk
+	// PublicURL is how clients reach this server, such as "https://scan.example.com";
+	// bulk listings need it for their URLs and answer 501 without.
+	PublicURL string
+	// TokenKey signs page tokens; at least 16 bytes. Servers that share clients must
+	// share it, and a new key makes the tokens in use invalid.
+	TokenKey []byte
+	// Catalog converts values between encodings; defaults to values.Default().
+	Catalog *values.Catalog
+	// MaxPageSize caps page_size, limit and count; default and most is 1000.
+	MaxPageSize int
+	// ChunkBytes is about how much of a page is read from the store at a time;
+	// default 32 MiB.
+	ChunkBytes int64
+	// WatermarkTTL is how long a watermark may be remembered; default 50 ms.
+	WatermarkTTL time.Duration
+	// NodeID, Version and CommitTime are reported by /status and /version.
+	NodeID     string
+	Version    string
+	CommitTime time.Time
+	// Ports are reported by /status, by the name of the interface.
+	Ports map[string]int
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+func (c *Config) setDefaults() error {
+	switch {
+	case c.Source == nil || c.Health == nil || c.Log == nil:
+		return errors.New("scan: Config.Source, Health and Log are required")
+	case len(c.TokenKey) < 16:
+		return errors.New("scan: Config.TokenKey must have at least 16 bytes")
+	case c.MaxPageSize < 0 || c.MaxPageSize > query.MaxListItems:
+		return errors.New("scan: Config.MaxPageSize must be from 1 to 1000")
+	}
+	if c.Catalog == nil {
+		c.Catalog = values.Default()
+	}
+	if c.MaxPageSize == 0 {
+		c.MaxPageSize = query.MaxListItems
+	}
+	if c.ChunkBytes <= 0 {
+		c.ChunkBytes = 32 << 20
+	}
+	if c.WatermarkTTL <= 0 {
+		c.WatermarkTTL = 50 * time.Millisecond
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	return nil
+}
+
+// API is the scan interface. It is safe for concurrent use.
+type API struct {
+	cfg     Config
+	start   time.Time
+	source  Source
+	horizon *horizon
+	lookups *lookups
+	tokens  tokens
+
+	updateSizes, itemSizes, contractSizes rowSizes
+}
+
+// New checks the configuration.
+func New(cfg Config) (*API, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	return &API{
+		cfg: cfg, start: cfg.Now(), source: cfg.Source,
+		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
+		lookups: newLookups(cfg.Source.ItemsByID),
+		tokens:  tokens{key: cfg.TokenKey},
+	}, nil
+}
+
+// Prefixes are the places where a listener of its own serves the interface. On a
+// listener shared with other interfaces only the last one is free of collisions.
+var Prefixes = [...]string{"", "/api/scan"}
+
+// Mount returns the interface for both prefixes.
+func (a *API) Mount() query.Mount {
+	return query.Mount{Prefixes: Prefixes[:], Routes: a.Routes()}
+}
+
+// Routes lists the operations.
+func (a *API) Routes() []query.Route {
+	v1, v2 := schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
+	return []query.Route{
+		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.version, Probe: true},
+		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.readyz, Probe: true},
+		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.livez, Probe: true},
+		{Method: "GET", Path: "/status", Name: "scan.status", Handle: a.status, Probe: true},
+
+		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Handle: a.updates(v2)},
+		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.update(v2)},
+		{Method: "POST", Path: "/v1/updates", Name: "scan.v1.updates", Handle: a.updates(v1)},
+		{Method: "GET", Path: "/v1/updates/{update_id}", Name: "scan.v1.update", Handle: a.update(v1)},
+
+		{Method: "POST", Path: "/v0/events", Name: "scan.events", Handle: a.events},
+		{Method: "GET", Path: "/v0/events/latest-record-time", Name: "scan.latest_record_time", Handle: a.latestRecordTime},
+		{Method: "GET", Path: "/v0/events/{update_id}", Name: "scan.event", Handle: a.event},
+
+		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts},
+		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshotBefore},
+		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshotAfter},
+
+		{Method: "POST", Path: "/v0/backfilling/migration-info", Name: "scan.migration_info", Handle: a.migrationInfo},
+		{Method: "POST", Path: "/v0/backfilling/updates-before", Name: "scan.updates_before", Handle: a.updatesBefore},
+		{Method: "POST", Path: "/v0/backfilling/import-updates", Name: "scan.import_updates", Handle: a.importUpdates},
+		{Method: "GET", Path: "/v0/backfilling/status", Name: "scan.backfilling_status", Handle: a.backfillingStatus},
+
+		{Method: "GET", Path: "/v0/history/bulk/acs", Name: "scan.bulk_acs", Handle: a.bulkActiveSet},
+		{Method: "POST", Path: "/v0/history/bulk/updates", Name: "scan.bulk_updates", Handle: a.bulkUpdates},
+		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulkChecksums},
+		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.download, Transfer: true},
+	}
+}

@@ -1,0 +1,213 @@
+package scan
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// requireBulk is an Error of class Disabled unless bulk objects can be offered.
+func (a *API) requireBulk() error {
+	if a.cfg.Bulk == nil {
+		return query.Errorf(query.Disabled, "Bulk storage is not configured.")
+	}
+	return nil
+}
+
+// requireListing is requireBulk for operations that give URLs.
+func (a *API) requireListing() error {
+	if err := a.requireBulk(); err != nil {
+		return err
+	}
+	if a.cfg.PublicURL == "" {
+		return query.Errorf(query.Disabled, "Bulk storage needs a public URL to be configured.")
+	}
+	return nil
+}
+
+func formatOf(p *query.Params) Format {
+	return Format(p.OneOf("format", string(JSONZstd), string(Parquet)))
+}
+
+type objectRef struct {
+	URL    string `json:"url"`
+	Digest string `json:"digest"`
+}
+
+func (a *API) appendRefs(refs []objectRef, objects []Object) []objectRef {
+	for _, o := range objects {
+		refs = append(refs, objectRef{
+			URL:    a.cfg.PublicURL + "/api/scan/v0/history/bulk/download/" + escapeKey(o.Key),
+			Digest: base64.StdEncoding.EncodeToString(o.SHA256[:]),
+		})
+	}
+	return refs
+}
+
+// escapeKey percent-encodes everything in an object key but letters, digits and -._
+func escapeKey(key string) string {
+	var b strings.Builder
+	for i := range len(key) {
+		c := key[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// bulkActiveSet lists the objects of the latest published active contract set.
+func (a *API) bulkActiveSet(ctx context.Context, r *query.Request) error {
+	p := r.Query()
+	at, format := p.Time("at_or_before_record_time"), formatOf(p)
+	if err := errors.Join(p.Err(), a.requireListing()); err != nil {
+		return err
+	}
+	recordTime, objects, err := a.cfg.Bulk.ActiveSet(ctx, format, at)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return query.Errorf(query.NotFound, "No active contract set was published at or before %s.", at)
+	}
+	if err != nil {
+		return err
+	}
+	return r.JSON(struct {
+		RecordTime string      `json:"record_time"`
+		ObjectRefs []objectRef `json:"object_refs"`
+	}{recordTime.String(), a.appendRefs([]objectRef{}, objects)})
+}
+
+// segmentKey is the order of segments.
+type segmentKey struct {
+	start       schemas.Micros
+	migrationID int64
+}
+
+func (k segmentKey) before(s *Segment) bool {
+	if k.start != s.Start {
+		return k.start < s.Start
+	}
+	return k.migrationID < s.MigrationID
+}
+
+func (k segmentKey) payload() []byte {
+	b := binary.BigEndian.AppendUint64(nil, uint64(k.start))
+	return binary.BigEndian.AppendUint64(b, uint64(k.migrationID))
+}
+
+// updatesListing is a request for a page of bulk updates.
+type updatesListing struct {
+	start, end schemas.Micros
+	format     Format
+	size       int
+	token      string
+}
+
+func (a *API) updatesListing(p *query.Params) (updatesListing, error) {
+	l := updatesListing{
+		start: p.Time("start_record_time"), end: p.Time("end_record_time"),
+		size: p.Limit("page_size", a.cfg.MaxPageSize), format: formatOf(p),
+	}
+	l.token, _ = p.OptionalText("next_page_token")
+	if p.Err() == nil && l.end <= l.start {
+		p.Fail("end_record_time must be after start_record_time.")
+	}
+	return l, p.Err()
+}
+
+func (l *updatesListing) digest() []byte {
+	return fmt.Appendf(nil, "bulk updates %d %d %s", l.start, l.end, l.format)
+}
+
+// bulkUpdates lists the objects of the segments that overlap a stretch of time. A page
+// holds whole segments. As long as the stretch goes beyond what is published there is
+// a token, with which the caller can ask again later.
+func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
+	l, err := a.updatesListing(r.Body())
+	if err != nil {
+		return err
+	}
+	if err := a.requireListing(); err != nil {
+		return err
+	}
+	after := segmentKey{start: schemas.MinMicros, migrationID: -1}
+	if l.token != "" {
+		payload, err := a.tokens.open(l.digest(), l.token)
+		if err != nil {
+			return err
+		}
+		after = segmentKey{schemas.Micros(binary.BigEndian.Uint64(payload)), int64(binary.BigEndian.Uint64(payload[8:]))}
+	}
+	segments, published, err := a.cfg.Bulk.Segments(ctx, l.format, l.start, l.end)
+	if err != nil {
+		return err
+	}
+	refs, after, whole, err := a.listSegments(segments, after, l.size)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ObjectRefs    []objectRef `json:"object_refs"`
+		NextPageToken string      `json:"next_page_token,omitempty"`
+	}{ObjectRefs: refs}
+	if !whole || published < l.end {
+		answer.NextPageToken = a.tokens.seal(l.digest(), after.payload())
+	}
+	return r.JSON(answer)
+}
+
+// listSegments lists segments after a key until size objects are reached, and returns
+// the key of the last one; whole is false when some are left.
+func (a *API) listSegments(segments []Segment, after segmentKey, size int) (refs []objectRef, last segmentKey, whole bool, err error) {
+	refs = []objectRef{}
+	for i := range segments {
+		s := &segments[i]
+		if !after.before(s) {
+			continue
+		}
+		if len(refs)+len(s.Objects) > size {
+			if len(refs) == 0 {
+				return nil, after, false, query.Errorf(query.Invalid,
+					"page_size %d is too low: the next segment has %d objects.", size, len(s.Objects))
+			}
+			return refs, after, false, nil
+		}
+		refs = a.appendRefs(refs, s.Objects)
+		after = segmentKey{s.Start, s.MigrationID}
+	}
+	return refs, after, true, nil
+}
+
+type checksum struct {
+	Value string `json:"value,omitempty"`
+}
+
+// bulkChecksums gives the digests of objects, in the order of the request; an unknown
+// object has none.
+func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
+	p := r.Body()
+	keys := p.RequiredTexts("object_keys")
+	if err := errors.Join(p.Err(), a.requireBulk()); err != nil {
+		return err
+	}
+	sums := make([]checksum, len(keys))
+	for i, key := range keys {
+		o, err := a.cfg.Bulk.Object(ctx, key)
+		switch {
+		case err == nil:
+			sums[i].Value = base64.StdEncoding.EncodeToString(o.SHA256[:])
+		case !errors.Is(err, schemas.ErrNotFound):
+			return err
+		}
+	}
+	return r.JSON(struct {
+		Checksums []checksum `json:"checksums"`
+	}{sums})
+}

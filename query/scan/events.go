@@ -1,0 +1,93 @@
+package scan
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// events serves pages of updates joined with verdicts, ascending.
+func (a *API) events(ctx context.Context, r *query.Request) error {
+	req, err := a.pageRequest(r.Body())
+	if err != nil {
+		return err
+	}
+	if err := a.requireHistory(ctx); err != nil {
+		return err
+	}
+	through, err := a.horizon.events(ctx)
+	if err != nil {
+		return err
+	}
+	p := &page[schemas.Item, schemas.Position]{
+		sizes: &a.itemSizes, target: a.cfg.ChunkBytes,
+		open: `{"events":[`, close: `]}`, after: req.after, left: req.size,
+		write: a.updateWriter(schemas.UpdateForm{}, req.encoding).item,
+		key:   func(it *schemas.Item) schemas.Position { return it.Position() },
+		read:  ranged(a.source.Items, through),
+	}
+	return r.Produce(ctx, p.next)
+}
+
+// event serves one element of the event history by update id.
+func (a *API) event(ctx context.Context, r *query.Request) error {
+	id, encoding, err := idRequest(r)
+	if err != nil {
+		return err
+	}
+	through, err := a.horizon.events(ctx)
+	if err != nil {
+		return err
+	}
+	it, ok, err := a.lookups.item(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !ok || through.Before(it.Position()) || it.Position().RecordTime == schemas.MinMicros {
+		return query.Errorf(query.NotFound, "Event with update id %s not found.", id)
+	}
+	return r.Produce(ctx, func(_ context.Context, dst []byte) ([]byte, bool, error) {
+		return a.updateWriter(schemas.UpdateForm{}, encoding).item(dst, &it), false, nil
+	})
+}
+
+// latestRecordTime serves the record time up to which events are given. While the
+// newest migration has none yet, that is the end of an earlier one.
+func (a *API) latestRecordTime(ctx context.Context, r *query.Request) error {
+	through, err := a.horizon.events(ctx)
+	if err != nil {
+		return err
+	}
+	latest := through.RecordTime
+	if latest == schemas.MinMicros {
+		if latest, err = a.endBefore(ctx, through.MigrationID); err != nil {
+			return err
+		}
+	}
+	if latest == schemas.MinMicros {
+		return query.Errorf(query.NotFound, "No events yet.")
+	}
+	return r.JSON(recordTimeAnswer{latest.String()})
+}
+
+type recordTimeAnswer struct {
+	RecordTime string `json:"record_time"`
+}
+
+// endBefore returns the last record time of the newest migration with history before
+// the given one, MinMicros when there is none.
+func (a *API) endBefore(ctx context.Context, migrationID int64) (schemas.Micros, error) {
+	migrations, err := a.horizon.migrations.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	end := schemas.MinMicros
+	for _, m := range migrations {
+		if m.ID >= migrationID || len(m.Synchronizers) == 0 {
+			continue
+		}
+		_, end = span(m)
+	}
+	return end, nil
+}

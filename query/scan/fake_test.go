@@ -1,0 +1,308 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// memory is a Source over slices. It checks what callers promise: nothing is read
+// above the watermark, and limits are positive.
+type memory struct {
+	mu        sync.Mutex
+	items     []schemas.Item // history, ascending
+	imports   []schemas.Update
+	contracts []lifetime // by (created_at, contract id)
+	mark      schemas.Position
+	lifetimes schemas.Position
+	fail      error
+	reads     map[string]int
+	violation error
+}
+
+// lifetime is a contract with the record times of its creation and end.
+type lifetime struct {
+	history.ActiveContract
+	migration int64
+	from, to  schemas.Micros
+}
+
+func (m *memory) begin(name string, through schemas.Position, limit int) error {
+	m.mu.Lock()
+	if m.reads == nil {
+		m.reads = map[string]int{}
+	}
+	m.reads[name]++
+	if limit < 1 {
+		m.violation = fmt.Errorf("%s with limit %d", name, limit)
+	}
+	if m.mark.Before(through) {
+		m.violation = fmt.Errorf("%s up to %s, above the watermark %s", name, through, m.mark)
+	}
+	return m.fail
+}
+
+func (m *memory) count(name string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reads[name]
+}
+
+func (m *memory) setMark(p schemas.Position) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mark, m.lifetimes = p, p
+}
+
+func (m *memory) setFail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
+}
+
+func (m *memory) Watermark(context.Context) (schemas.Position, error) {
+	defer m.mu.Unlock()
+	err := m.begin("watermark", schemas.Start, 1)
+	return m.mark, err
+}
+
+func (m *memory) ContractsWatermark(context.Context) (schemas.Position, error) {
+	defer m.mu.Unlock()
+	err := m.begin("contracts", schemas.Start, 1)
+	return m.lifetimes, err
+}
+
+func (m *memory) Migrations(context.Context) ([]history.Migration, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("migrations", schemas.Start, 1); err != nil {
+		return nil, err
+	}
+	byID := map[int64]*history.Migration{}
+	at := func(id int64) *history.Migration {
+		if byID[id] == nil {
+			byID[id] = &history.Migration{ID: id}
+		}
+		return byID[id]
+	}
+	for _, u := range m.imports {
+		if !m.mark.Before(u.Position()) {
+			g := at(u.MigrationID)
+			g.Imports++
+			g.LastImportID = max(g.LastImportID, u.UpdateID)
+		}
+	}
+	for _, it := range m.items {
+		u := it.Update
+		if u == nil || m.mark.Before(u.Position()) {
+			continue
+		}
+		g := at(u.MigrationID)
+		i := slices.IndexFunc(g.Synchronizers, func(s history.SynchronizerRange) bool { return s.SynchronizerID == u.SynchronizerID })
+		if i < 0 {
+			g.Synchronizers = append(g.Synchronizers, history.SynchronizerRange{SynchronizerID: u.SynchronizerID, Min: u.RecordTime, Max: u.RecordTime})
+			continue
+		}
+		g.Synchronizers[i].Max = u.RecordTime
+	}
+	var list []history.Migration
+	for _, g := range byID {
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b history.Migration) int { return int(a.ID - b.ID) })
+	return list, nil
+}
+
+// in returns what pick makes of the items of a range.
+func in[R any](m *memory, name string, rg history.Range, pick func(schemas.Item) (R, bool)) ([]R, error) {
+	defer m.mu.Unlock()
+	if err := m.begin(name, rg.Through, rg.Limit); err != nil {
+		return nil, err
+	}
+	var rows []R
+	for _, it := range m.items {
+		p := it.Position()
+		if !rg.After.Before(p) || rg.Through.Before(p) || len(rows) == rg.Limit {
+			continue
+		}
+		if row, ok := pick(it); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func (m *memory) Updates(_ context.Context, rg history.Range) ([]schemas.Update, error) {
+	return in(m, "updates", rg, func(it schemas.Item) (schemas.Update, bool) {
+		if it.Update == nil {
+			return schemas.Update{}, false
+		}
+		return *it.Update, true
+	})
+}
+
+func (m *memory) Items(_ context.Context, rg history.Range) ([]schemas.Item, error) {
+	return in(m, "items", rg, func(it schemas.Item) (schemas.Item, bool) { return it, true })
+}
+
+func (m *memory) Verdicts(_ context.Context, rg history.Range) ([]schemas.Item, error) {
+	return in(m, "verdicts", rg, func(it schemas.Item) (schemas.Item, bool) {
+		it.Update = nil
+		return it, it.Verdict != nil
+	})
+}
+
+func (m *memory) ItemsByID(_ context.Context, ids []string) (map[string]schemas.Item, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("by id", schemas.Start, len(ids)); err != nil {
+		return nil, err
+	}
+	found := map[string]schemas.Item{}
+	for _, it := range m.items {
+		if p := it.Position(); slices.Contains(ids, p.UpdateID) && !m.mark.Before(p) {
+			found[p.UpdateID] = it
+		}
+	}
+	return found, nil
+}
+
+func (m *memory) UpdatesBefore(_ context.Context, b history.Before) ([]schemas.Update, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("before", schemas.Position{MigrationID: b.MigrationID, RecordTime: min(b.Before-1, m.mark.RecordTime)}, b.Limit); err != nil {
+		return nil, err
+	}
+	var rows []schemas.Update
+	for _, it := range slices.Backward(m.items) {
+		u := it.Update
+		if u != nil && u.MigrationID == b.MigrationID && u.SynchronizerID == b.SynchronizerID &&
+			u.RecordTime < b.Before && u.RecordTime >= b.AtOrAfter && len(rows) < b.Limit {
+			rows = append(rows, *u)
+		}
+	}
+	return rows, nil
+}
+
+func (m *memory) Imports(_ context.Context, migrationID int64, after string, limit int) ([]schemas.Update, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("imports", schemas.Start, limit); err != nil {
+		return nil, err
+	}
+	var rows []schemas.Update
+	for _, u := range m.imports {
+		if u.MigrationID == migrationID && u.UpdateID > after && len(rows) < limit {
+			rows = append(rows, u)
+		}
+	}
+	return rows, nil
+}
+
+func (m *memory) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]history.ActiveContract, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("active", schemas.Start, q.Limit); err != nil {
+		return nil, err
+	}
+	if (schemas.Position{MigrationID: q.MigrationID, RecordTime: q.At}).Compare(schemas.EndOf(m.lifetimes.MigrationID, m.lifetimes.RecordTime)) > 0 {
+		m.violation = fmt.Errorf("contracts active at %s, above the watermark %s", q.At, m.lifetimes)
+	}
+	var rows []history.ActiveContract
+	for _, l := range m.contracts {
+		e := &l.Event
+		name := schemas.TemplateName(e.PackageName, e.TemplateID)
+		stakeholder := func(p string) bool { return slices.Contains(e.Signatories, p) || slices.Contains(e.Observers, p) }
+		after := q.AfterContractID == "" || e.CreatedAt > q.AfterCreatedAt || e.CreatedAt == q.AfterCreatedAt && e.ContractID > q.AfterContractID
+		if l.migration == q.MigrationID && l.from <= q.At && q.At < l.to && after && len(rows) < q.Limit &&
+			(len(q.Templates) == 0 || slices.Contains(q.Templates, name)) &&
+			(len(q.Parties) == 0 || slices.ContainsFunc(q.Parties, stakeholder)) {
+			rows = append(rows, l.ActiveContract)
+		}
+	}
+	return rows, nil
+}
+
+// health is a Health that tests set.
+type health struct {
+	mu         sync.Mutex
+	backfilled bool
+	notReady   error
+}
+
+func (h *health) set(backfilled bool, notReady error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.backfilled, h.notReady = backfilled, notReady
+}
+
+func (h *health) Backfilled(context.Context) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.backfilled
+}
+
+func (h *health) Ready(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.notReady
+}
+
+// shelf is a Bulk over maps.
+type shelf struct {
+	segments map[Format][]Segment
+	sets     map[Format]map[schemas.Micros][]Object
+	content  map[string]string
+}
+
+func (s *shelf) put(key, content string) Object {
+	if s.content == nil {
+		s.content = map[string]string{}
+	}
+	s.content[key] = content
+	return Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
+}
+
+func (s *shelf) ActiveSet(_ context.Context, f Format, at schemas.Micros) (schemas.Micros, []Object, error) {
+	best, found := schemas.MinMicros, false
+	for t := range s.sets[f] {
+		if t <= at && (!found || t > best) {
+			best, found = t, true
+		}
+	}
+	if !found {
+		return 0, nil, fmt.Errorf("no set of format %s: %w", f, schemas.ErrNotFound)
+	}
+	return best, s.sets[f][best], nil
+}
+
+func (s *shelf) Segments(_ context.Context, f Format, start, end schemas.Micros) ([]Segment, schemas.Micros, error) {
+	published := schemas.MinMicros
+	var list []Segment
+	for _, g := range s.segments[f] {
+		published = max(published, g.End)
+		if g.Start < end && g.End > start {
+			list = append(list, g)
+		}
+	}
+	return list, published, nil
+}
+
+func (s *shelf) Object(_ context.Context, key string) (Object, error) {
+	content, ok := s.content[key]
+	if !ok || strings.HasPrefix(key, "private/") {
+		return Object{}, fmt.Errorf("object %s: %w", key, schemas.ErrNotFound)
+	}
+	return Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, nil
+}
+
+func (s *shelf) Open(_ context.Context, key string, from, to int64) (io.ReadCloser, error) {
+	if strings.HasSuffix(key, "lost") {
+		return nil, errors.Join(errors.New("bucket b at host h"), schemas.ErrNotFound)
+	}
+	return io.NopCloser(bytes.NewReader([]byte(s.content[key][from:to]))), nil
+}

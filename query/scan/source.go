@@ -1,0 +1,84 @@
+package scan
+
+import (
+	"context"
+	"io"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Source reads the committed history of one stream; *history.Reader is one.
+type Source interface {
+	// Watermark is the position up to which history is complete, schemas.Start when
+	// there is none. ContractsWatermark is the same for contract lifetimes.
+	Watermark(ctx context.Context) (schemas.Position, error)
+	ContractsWatermark(ctx context.Context) (schemas.Position, error)
+	// Migrations are ascending by id.
+	Migrations(ctx context.Context) ([]history.Migration, error)
+	// Updates, Items and Verdicts are ascending by position and without imports.
+	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
+	Items(ctx context.Context, rg history.Range) ([]schemas.Item, error)
+	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
+	// ItemsByID leaves out ids that it does not know.
+	ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error)
+	// UpdatesBefore is descending by record time.
+	UpdatesBefore(ctx context.Context, b history.Before) ([]schemas.Update, error)
+	// Imports are ascending by update id.
+	Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error)
+	// ActiveContracts are ascending by (created_at, contract id).
+	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
+}
+
+// Health says how the deployment is doing.
+type Health interface {
+	// Backfilled reports whether the stream has once reached its upstream's end.
+	Backfilled(ctx context.Context) bool
+	// Ready returns nil when requests can be answered, else the reason, which is
+	// logged but not sent.
+	Ready(ctx context.Context) error
+}
+
+// Format is the file format of bulk objects.
+type Format string
+
+const (
+	// JSONZstd is the network's own: JSON lines in zstd frames.
+	JSONZstd Format = "json_zstd"
+	// Parquet is ledgerlake's.
+	Parquet Format = "parquet"
+)
+
+// Object is a published bulk object.
+type Object struct {
+	// Key is its name, such as
+	// "updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet".
+	Key    string
+	Bytes  int64
+	SHA256 [32]byte
+}
+
+// Segment is a published stretch of history. Its order is (Start, MigrationID).
+type Segment struct {
+	MigrationID int64
+	// Start is exclusive, End inclusive.
+	Start, End schemas.Micros
+	// Objects hold the segment's updates, in the order of their content.
+	Objects []Object
+}
+
+// Bulk lists published objects and opens them. It only knows objects whose segment
+// is published whole.
+type Bulk interface {
+	// ActiveSet returns the objects of the latest published active contract set at
+	// or before at, and the instant it is for; schemas.ErrNotFound if there is none.
+	ActiveSet(ctx context.Context, format Format, at schemas.Micros) (schemas.Micros, []Object, error)
+	// Segments returns the published segments with Start < end and End > start, in
+	// order, and the End of the last one of all, schemas.MinMicros if there is none.
+	Segments(ctx context.Context, format Format, start, end schemas.Micros) (list []Segment, published schemas.Micros, err error)
+	// Object looks a key up; schemas.ErrNotFound if no published object has it.
+	Object(ctx context.Context, key string) (Object, error)
+	// Open streams the bytes of an object from offset from (inclusive) to offset to
+	// (exclusive). The stream ends with ctx; the caller closes it.
+	Open(ctx context.Context, key string, from, to int64) (io.ReadCloser, error)
+}

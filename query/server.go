@@ -1,0 +1,319 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/pprofhandler"
+)
+
+// Config says where a Server listens, what it serves and what it allows.
+type Config struct {
+	// Listener is used if set; else the server listens on Address, such as
+	// "127.0.0.1:0" for a free port.
+	Listener net.Listener
+	Address  string
+	// Mounts are the interfaces to serve. A path must not occur twice.
+	Mounts []Mount
+	Log    *slog.Logger // required
+
+	// RequestTimeout bounds the work on one request, waiting for a slot included,
+	// but not the time a slow client takes for the answer; default 30 s.
+	RequestTimeout time.Duration
+	// ReadTimeout bounds how long a request may take to arrive; default 30 s.
+	ReadTimeout time.Duration
+	// StallTimeout ends a connection whose client takes less than 256 KiB of an
+	// answer for so long; default 30 s.
+	StallTimeout time.Duration
+	// IdleTimeout closes unused connections; default 2 min.
+	IdleTimeout time.Duration
+	// ShutdownTimeout is how long requests may go on once Serve's context has
+	// ended; default 15 s.
+	ShutdownTimeout time.Duration
+
+	// MaxBodyBytes is the largest request body; default 1 MiB.
+	MaxBodyBytes int
+	// MaxPageBytes is the largest answer that is gathered before it is sent; default
+	// 64 MiB. It bounds memory per request, not the size of answers.
+	MaxPageBytes int
+	// MaxConcurrent is how many requests are worked on at once; default 64. Eight
+	// times as many may wait up to QueueTimeout (default 1 s) for their turn.
+	MaxConcurrent int
+	QueueTimeout  time.Duration
+	// MaxParkedBytes is how much of gathered answers may wait for slow clients
+	// without counting against MaxConcurrent; default 512 MiB.
+	MaxParkedBytes int64
+	// MaxConnections bounds open connections; default 16,384.
+	MaxConnections int
+	// RateLimit and ClientRateLimit are requests per second, over all clients and per
+	// client address; 0, the default, means no limit. The client address is that of
+	// the connection: behind a proxy only RateLimit makes sense.
+	RateLimit, ClientRateLimit float64
+
+	// Metrics turns on GET /metrics, which gives everything in this registry. The
+	// server's own metrics are registered there.
+	Metrics *prometheus.Registry
+	// Pprof turns on GET /debug/pprof/.
+	Pprof bool
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+func (c *Config) setDefaults() error {
+	if c.Log == nil {
+		return errors.New("query: Config.Log is required")
+	}
+	if c.Listener == nil && c.Address == "" {
+		return errors.New("query: Config needs a Listener or an Address")
+	}
+	for _, n := range []float64{float64(c.MaxBodyBytes), float64(c.MaxPageBytes), float64(c.MaxConcurrent), c.RateLimit, c.ClientRateLimit} {
+		if n < 0 {
+			return errors.New("query: a limit in Config is negative")
+		}
+	}
+	defaultTo(&c.RequestTimeout, 30*time.Second)
+	defaultTo(&c.ReadTimeout, 30*time.Second)
+	defaultTo(&c.StallTimeout, 30*time.Second)
+	defaultTo(&c.IdleTimeout, 2*time.Minute)
+	defaultTo(&c.ShutdownTimeout, 15*time.Second)
+	defaultTo(&c.QueueTimeout, time.Second)
+	defaultTo(&c.MaxBodyBytes, 1<<20)
+	defaultTo(&c.MaxPageBytes, 64<<20)
+	defaultTo(&c.MaxConcurrent, 64)
+	defaultTo(&c.MaxParkedBytes, 512<<20)
+	defaultTo(&c.MaxConnections, 16<<10)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return nil
+}
+
+func defaultTo[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// Server serves the mounted interfaces on one listener.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	http    *fasthttp.Server
+	ln      net.Listener
+	slots   *slots
+	rates   *rates
+	metrics *metrics
+	parked  atomic.Int64 // bytes of gathered answers that wait for slow clients
+	ids     requestIDs
+	buffers buffers
+	gzip    compressors
+
+	// base is the parent of every request's context. It ends when the time for a
+	// graceful shutdown is over.
+	base    context.Context
+	abandon context.CancelFunc
+}
+
+// New builds the server and starts to listen, so that Addr is known; connections are
+// answered once Serve runs. The caller must call Serve, which closes the listener.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, ids: newRequestIDs(),
+		slots: newSlots(cfg.MaxConcurrent, cfg.QueueTimeout),
+		rates: newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
+	}
+	var err error
+	if s.metrics, err = newMetrics(registerer(cfg.Metrics)); err != nil {
+		return nil, fmt.Errorf("registering the metrics of the HTTP server: %w", err)
+	}
+	handler, err := s.handler()
+	if err != nil {
+		return nil, err
+	}
+	s.base, s.abandon = context.WithCancel(context.Background())
+	s.http = &fasthttp.Server{
+		Handler: handler, ErrorHandler: s.unreadable, Logger: quietLogger{s.log},
+		Name: "ledgerlake", ReadBufferSize: 16 << 10, MaxRequestBodySize: cfg.MaxBodyBytes,
+		ReadTimeout: cfg.ReadTimeout, IdleTimeout: cfg.IdleTimeout, Concurrency: cfg.MaxConnections,
+		TCPKeepalive: true, CloseOnShutdown: true, DisablePreParseMultipartForm: true,
+	}
+	if s.ln = cfg.Listener; s.ln == nil {
+		if s.ln, err = net.Listen("tcp", cfg.Address); err != nil {
+			return nil, fmt.Errorf("listening on %s: %w", cfg.Address, err)
+		}
+	}
+	return s, nil
+}
+
+// registerer keeps a nil registry a nil interface.
+func registerer(reg *prometheus.Registry) prometheus.Registerer {
+	if reg == nil {
+		return nil
+	}
+	return reg
+}
+
+// Addr returns the address the server listens on, such as "127.0.0.1:41234".
+func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// Serve answers requests until ctx ends, lets those under way finish within
+// ShutdownTimeout and returns nil. It must be called once.
+func (s *Server) Serve(ctx context.Context) error {
+	defer s.abandon()
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.Serve(progressListener{s.ln, s.cfg.StallTimeout}) }()
+	s.log.InfoContext(ctx, "http server listening", "addr", s.Addr())
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving on %s: %w", s.Addr(), err)
+	case <-ctx.Done():
+	}
+	return s.shutdown(failed)
+}
+
+func (s *Server) shutdown(failed <-chan error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
+	defer cancel()
+	err := s.http.ShutdownWithContext(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("http server stopped with requests under way", "addr", s.Addr())
+		return nil
+	}
+	// When ctx ended before the listener was in use, nobody has closed it yet.
+	if closeErr := s.ln.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) {
+		err = errors.Join(err, closeErr)
+	}
+	if err != nil {
+		return fmt.Errorf("shutting down the HTTP server on %s: %w", s.Addr(), err)
+	}
+	return <-failed
+}
+
+// handler builds the router over all mounts.
+func (s *Server) handler() (h fasthttp.RequestHandler, err error) {
+	defer func() { // the router reports a doubled or malformed path by a panic
+		if p := recover(); p != nil {
+			err = fmt.Errorf("building the routes: %v", p)
+		}
+	}()
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
+	r.NotFound = s.reject(Errorf(NotFound, "There is no such path."))
+	r.MethodNotAllowed = s.reject(Errorf(MethodNotAllowed, "The path does not have this method."))
+	for _, m := range append([]Mount{s.ownRoutes()}, s.cfg.Mounts...) {
+		for _, prefix := range m.Prefixes {
+			for _, route := range m.Routes {
+				handle := s.route(route)
+				r.Handle(route.Method, prefix+route.Path, handle)
+				if route.Method == fasthttp.MethodGet {
+					r.Handle(fasthttp.MethodHead, prefix+route.Path, handle)
+				}
+			}
+		}
+	}
+	return r.Handler, nil
+}
+
+func (s *Server) ownRoutes() Mount {
+	m := Mount{Prefixes: []string{""}}
+	if s.cfg.Metrics != nil {
+		m.Routes = append(m.Routes, metricsRoute(s.cfg.Metrics))
+	}
+	if s.cfg.Pprof {
+		m.Routes = append(m.Routes, Route{
+			Method: "GET", Path: "/debug/pprof/{name:*}", Name: "pprof", Probe: true, Handle: adapt(pprofhandler.PprofHandler),
+		})
+	}
+	return m
+}
+
+// adapt makes a Handler of a plain fasthttp handler.
+func adapt(h fasthttp.RequestHandler) Handler {
+	return func(_ context.Context, r *Request) error {
+		h(r.rc)
+		return nil
+	}
+}
+
+// reject answers requests that have no route.
+func (s *Server) reject(err *Error) fasthttp.RequestHandler {
+	return func(rc *fasthttp.RequestCtx) {
+		rc.Response.Header.Set("X-Request-Id", s.ids.of(rc))
+		status, text, retryAfter := Status(err)
+		writeError(rc, status, text, retryAfter)
+		s.metrics.unrouted(status)
+	}
+}
+
+// route puts the wrappers around a handler. Their order is a decision: everything is
+// logged and counted, a panic included; refused requests take no slot; the wait for a
+// slot counts against the deadline.
+func (s *Server) route(route Route) fasthttp.RequestHandler {
+	return func(rc *fasthttp.RequestCtx) {
+		s.metrics.inFlight.Inc()
+		c := &call{server: s, route: route.Name, id: s.ids.of(rc), start: s.cfg.Now()}
+		r := &Request{rc: rc, server: s, call: c}
+		r.SetHeader("X-Request-Id", c.id)
+		// Not rc as a context: it ends only at server shutdown and is reused after.
+		ctx, cancel := context.WithTimeout(s.base, s.cfg.RequestTimeout)
+		err := s.guarded(ctx, route, r)
+		if route.Transfer && err == nil {
+			c.cancel = cancel
+		} else {
+			cancel()
+		}
+		if err != nil {
+			r.fail(err)
+			c.failed(err, rc.Response.StatusCode())
+		}
+		c.status = rc.Response.StatusCode()
+		if !c.sending { // no body that would end the request later
+			c.end(int64(len(rc.Response.Body())), nil)
+		}
+	}
+}
+
+// guarded runs the handler behind the limits and turns a panic into an error.
+func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if !route.Probe {
+		if err := s.rates.allow(clientAddr(r.rc)); err != nil {
+			return err
+		}
+		if err := s.slots.acquire(ctx); err != nil {
+			return err
+		}
+		r.call.slot = true
+	}
+	return route.Handle(ctx, r)
+}
+
+func clientAddr(rc *fasthttp.RequestCtx) netip.Addr {
+	addr, _ := netip.AddrFromSlice(rc.RemoteIP())
+	return addr
+}
+
+// quietLogger takes the server's own messages, which concern single connections.
+type quietLogger struct{ log *slog.Logger }
+
+func (l quietLogger) Printf(format string, args ...any) {
+	l.log.Debug("http connection", "event", fmt.Sprintf(format, args...))
+}
