@@ -1,0 +1,183 @@
+package devnet
+
+import "strconv"
+
+// ansState is the state of the name service: subscriptions by their next step.
+type ansState struct {
+	count      int           // names asked for so far
+	requested  []*ansAccount // wait for the first payment
+	paid       []*ansAccount // wait for a payment to be collected
+	subscribed []*ansAccount // have a name
+}
+
+// ansAccount is one name and the contracts around it.
+type ansAccount struct {
+	subscription
+	context *contract
+	request *contract // until the first payment
+	payment *contract // while one waits
+	locked  *contract // the coin of the payment
+	entry   *contract // once there is one
+	idle    *contract // between payments
+}
+
+const entryFeeUSD = one
+
+var (
+	requestEntryShape     = newShape("name", "url", "description", "user")
+	requestEntryDoneShape = newShape("entryCid", "requestCid")
+	acceptPaymentShape    = newShape("walletProvider", "inputs", "context")
+	acceptDoneShape       = newShape("subscriptionPayment", "senderChange")
+	collectPaymentShape   = newShape("paymentCid", "entryContext", "transferContext")
+	collectDoneShape      = newShape("entryCid", "subscriptionStateCid")
+	collectRenewalShape   = newShape("paymentCid", "entryCid", "entryContext", "transferContext")
+	expireEntryShape      = newShape("actor")
+)
+
+// requestName has a user ask for a name.
+func (x *executor) requestName() bool {
+	a, user := x.arena(), x.someUser()
+	x.ans.count++
+	name := "name-" + strconv.Itoa(x.ans.count) + ".unverified.cns"
+	account := &ansAccount{subscription: subscription{lifetime: x.entryLifetime(), nameRequest: nameRequest{
+		user: user, validator: x.names.validatorOf(user), name: name,
+		url: "https://" + name + "/?q=a&b=\"c\"", description: x.reason(),
+	}}}
+	at := x.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
+		text(account.url), text(account.description), partyValue(user)), user)
+	account.request = x.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
+	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.request.number})
+	x.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
+	x.ans.requested = append(x.ans.requested, account)
+	return true
+}
+
+// entryLifetime is how long a name lasts: short enough for renewals and expiries
+// to happen within the history.
+func (x *executor) entryLifetime() int64 { return int64(x.config.Days) * 86400e6 / 5 }
+
+// payForName makes the first payment for a name, or a renewal.
+func (x *executor) payForName() bool {
+	if account := popOldest(&x.ans.requested); account != nil {
+		if x.pay(account, account.request, "SubscriptionRequest_AcceptAndMakePayment", false) {
+			account.request = nil
+			return true
+		}
+		x.ans.requested = append(x.ans.requested, account)
+		return false
+	}
+	for i, account := range x.ans.subscribed {
+		if i == 4 {
+			return false
+		}
+		if account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.effectiveAt {
+			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
+				return false
+			}
+			account.idle = nil
+			x.ans.subscribed = append(x.ans.subscribed[:i], x.ans.subscribed[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// popOldest removes the first element of a queue, or returns nil.
+func popOldest(queue *[]*ansAccount) *ansAccount {
+	if len(*queue) == 0 {
+		return nil
+	}
+	first := (*queue)[0]
+	(*queue)[0] = nil
+	*queue = (*queue)[1:]
+	return first
+}
+
+// pay locks the entry fee of an account by a choice on c, which it consumes. It
+// returns false if the user has not enough coins.
+func (x *executor) pay(account *ansAccount, c *contract, choice string, renewal bool) bool {
+	amount := entryFeeUSD.over(x.openRound().price)
+	taken, ok := x.gather(account.user, amount+2*x.outputFee())
+	if !ok {
+		return false
+	}
+	a, r := x.arena(), x.openRound()
+	lock := lockedAmulet{holder: dso, expiresAt: x.effectiveAt + account.lifetime}
+	p := payment{sender: account.user, coins: taken, provider: account.validator,
+		outputs: []output{{receiver: account.user, amount: amount, lock: &lock}}}
+	at := x.consume(c, choice, a.record(acceptPaymentShape, partyValue(account.validator),
+		x.inputsValue(&p), x.context(&p)), account.user)
+	s, _ := x.transfer(p)
+	account.locked = s.created[0]
+	template := initialPaymentTemplate
+	if renewal {
+		template = renewalPaymentTemplate
+	}
+	account.payment = x.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
+		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, reference: account.context.number})
+	x.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.changeID(s)))
+	x.ans.paid = append(x.ans.paid, account)
+	return true
+}
+
+// collectNamePayment burns a waiting payment and in return issues or renews the name.
+func (x *executor) collectNamePayment() bool {
+	account := popOldest(&x.ans.paid)
+	if account == nil {
+		return false
+	}
+	a, p := x.arena(), payment{sender: dso, provider: noParty}
+	var at int
+	if account.entry == nil {
+		at = x.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
+			contractID(account.payment.number), contractID(account.context.number), x.context(&p)), dso)
+	} else {
+		at = x.exercise(x.rules.ans, "AnsRules_CollectEntryRenewalPayment", a.record(collectRenewalShape,
+			contractID(account.payment.number), contractID(account.entry.number),
+			contractID(account.context.number), x.context(&p)), dso)
+	}
+	x.archive(account.payment)
+	x.burn(x.spend(account.locked))
+	account.payment, account.locked = nil, nil
+	x.issueName(account)
+	x.finish(at, a.record(collectDoneShape, contractID(account.entry.number), contractID(account.idle.number)))
+	x.ans.subscribed = append(x.ans.subscribed, account)
+	return true
+}
+
+// issueName creates the entry of an account, in place of an older one that is
+// still active.
+func (x *executor) issueName(account *ansAccount) {
+	expires := x.effectiveAt + account.lifetime
+	if account.entry != nil && account.entry.active() {
+		expires = account.entry.payload.(ansEntry).expiresAt + account.lifetime
+		x.archive(account.entry)
+	}
+	entry := x.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
+	account.entry = entry
+	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
+		dueAt: expires - account.lifetime/3, reference: account.context.number})
+	x.expireAt(expires, func() { x.expireName(account, entry) })
+}
+
+// expireName archives an entry whose time is over, and the subscription if no
+// payment is under way.
+func (x *executor) expireName(account *ansAccount, entry *contract) {
+	if !entry.active() {
+		return
+	}
+	a := x.arena()
+	x.finish(x.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), unit())
+	if account.idle == nil {
+		return
+	}
+	x.finish(x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
+		a.record(expireEntryShape, partyValue(dso)), dso), unit())
+	x.archive(account.context)
+	for i, other := range x.ans.subscribed {
+		if other == account {
+			x.ans.subscribed = append(x.ans.subscribed[:i], x.ans.subscribed[i+1:]...)
+			break
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package devnet
+
+// apps are the featured apps.
+type apps struct {
+	providers span
+	rights    []*contract // by provider, nil if not featured
+}
+
+func newApps(n *names) apps {
+	return apps{providers: n.providers, rights: make([]*contract, n.providers.len())}
+}
+
+// right is the featured app right of p, or nil.
+func (s *apps) right(p party) *contract {
+	if !s.providers.has(p) {
+		return nil
+	}
+	return s.rights[s.providers.index(p)]
+}
+
+var (
+	featureShape      = newShape("provider")
+	featureDoneShape  = newShape("featuredAppRightCid")
+	markShape         = newShape("beneficiaries")
+	markDoneShape     = newShape("activityMarkerCids")
+	convertShape      = newShape("markerCids", "openMiningRoundCid")
+	convertDoneShape  = newShape("appRewardCouponCids")
+	withdrawAppShape  = newShape("reason")
+	convertAtMost     = 7
+	markersPerConvert = 6
+)
+
+// featureApp makes p a featured app.
+func (x *executor) featureApp(p party) {
+	a := x.arena()
+	at := x.exercise(x.rules.amulet, "AmuletRules_DevNet_FeatureApp", a.record(featureShape, partyValue(p)), p)
+	right := featuredAppRight{provider: p}
+	if x.version() > 0 {
+		right.weight = one
+	}
+	c := x.create(featuredAppRightTemplate, right)
+	x.apps.rights[x.apps.providers.index(p)] = c
+	x.finish(at, a.record(featureDoneShape, contractID(c.number)))
+}
+
+// withdrawApp ends the right of p; some time later it is featured again.
+func (x *executor) withdrawApp(p party) {
+	c := x.apps.right(p)
+	if c == nil {
+		return
+	}
+	x.apps.rights[x.apps.providers.index(p)] = nil
+	at := x.consume(c, "FeaturedAppRight_Withdraw", x.arena().record(withdrawAppShape, text("under review")), p)
+	x.finish(at, unit())
+	x.expireAt(x.recordTime+5*x.tick, func() { x.featureApp(p) })
+}
+
+// markActivity has a featured app record activity that was no coin transfer.
+func (x *executor) markActivity() bool {
+	p := x.names.providers.of(&x.random)
+	right := x.apps.right(p)
+	if right == nil {
+		return false
+	}
+	a := x.arena()
+	markers := []activityMarker{{p, p, one}}
+	if x.random.percent(30) {
+		markers[0].weight = one * 6 / 10
+		markers = append(markers, activityMarker{p, x.names.validators.of(&x.random), one * 4 / 10})
+	}
+	beneficiaries, ids := make([]value, len(markers)), make([]value, len(markers))
+	for i, m := range markers {
+		beneficiaries[i] = a.record(appBeneficiaryShape, partyValue(m.beneficiary), numeric(m.weight))
+	}
+	at := x.exercise(right, "FeaturedAppRight_CreateActivityMarker", a.record(markShape, a.list(beneficiaries...)), p)
+	for i, m := range markers {
+		c := x.create(activityMarkerTemplate, m)
+		x.rounds.markers = append(x.rounds.markers, c)
+		ids[i] = contractID(c.number)
+	}
+	x.finish(at, a.record(markDoneShape, a.list(ids...)))
+	x.provider = p
+	return true
+}
+
+// convertMarkers turns markers into app reward coupons of the open round.
+func (x *executor) convertMarkers() bool {
+	if len(x.rounds.markers) < markersPerConvert {
+		return false
+	}
+	a, r := x.arena(), x.openRound()
+	n := min(convertAtMost, len(x.rounds.markers))
+	markers := x.rounds.markers[:n:n]
+	x.rounds.markers = x.rounds.markers[n:]
+	ids, couponIDs := make([]value, n), make([]value, n)
+	for i, m := range markers {
+		ids[i] = contractID(m.number)
+	}
+	at := x.exercise(x.rules.amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
+		a.record(convertShape, a.list(ids...), contractID(r.contract.number)), dso)
+	for i, m := range markers {
+		p := m.payload.(activityMarker)
+		x.archive(m)
+		amount := extraRewardUSD.over(r.price).times(p.weight)
+		couponIDs[i] = contractID(x.addCoupon(r, appRewardTemplate,
+			appReward{p.provider, true, amount, r.number, p.beneficiary}).number)
+		r.featuredTotal += amount
+	}
+	x.finish(at, a.record(convertDoneShape, a.list(couponIDs...)))
+	return true
+}

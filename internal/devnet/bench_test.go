@@ -1,0 +1,96 @@
+package devnet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// BenchmarkNew reports executed, rendered and stored updates per second.
+func BenchmarkNew(b *testing.B) {
+	for _, skip := range []bool{true, false} {
+		b.Run(fmt.Sprintf("skip_compact=%v", skip), func(b *testing.B) {
+			const updates = 50_000
+			b.ReportAllocs()
+			for b.Loop() {
+				l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: skip, Dir: b.TempDir()}, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				end := l.store.end()
+				b.SetBytes(end.protobuf + end.compact + end.side)
+				if err := l.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(updates*b.N)/b.Elapsed().Seconds(), "updates/s")
+		})
+	}
+}
+
+// BenchmarkExecute reports what execution alone costs.
+func BenchmarkExecute(b *testing.B) {
+	c, err := Config{Updates: 1 << 20, Seed: 1}.withDefaults()
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, batch := newExecutor(c, newNames(c)), newBatch()
+	b.ReportAllocs()
+	for b.Loop() {
+		if x.switchDue() {
+			x.switchMigration()
+		}
+		if batch.counted == updatesPerBatch {
+			batch.reset()
+		}
+		if err := x.step(batch, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPages reports the rate at which pages of 1,000 items are served.
+func BenchmarkPages(b *testing.B) {
+	l, err := New(context.Background(), Config{Updates: 5000, Seed: 1, Dir: b.TempDir()}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	h := l.Handler()
+	for _, q := range []struct{ path, body string }{
+		{"/v2/updates", `{"page_size":1000}`},
+		{"/v0/events", `{"page_size":1000}`},
+		{"/v0/backfilling/updates-before", fmt.Sprintf(
+			`{"migration_id":1,"synchronizer_id":%q,"before":"2030-01-01T00:00:00Z","count":1000}`, l.names.synchronizers[0])},
+	} {
+		b.Run(strings.TrimPrefix(q.path, "/"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w := &discardResponse{ResponseRecorder: httptest.NewRecorder()}
+				h.ServeHTTP(w, httptest.NewRequest("POST", q.path, strings.NewReader(q.body)))
+				if w.Code != 200 || w.written == 0 {
+					b.Fatalf("status %d, %d bytes", w.Code, w.written)
+				}
+				b.SetBytes(w.written)
+			}
+		})
+	}
+}
+
+// discardResponse counts the body instead of keeping it.
+type discardResponse struct {
+	*httptest.ResponseRecorder
+	written int64
+}
+
+func (w *discardResponse) Write(p []byte) (int, error) {
+	w.written += int64(len(p))
+	return io.Discard.Write(p)
+}

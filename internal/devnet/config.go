@@ -1,0 +1,82 @@
+package devnet
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config describes a ledger. Everything but Dir and SkipCompact has an influence
+// on the history; equal values give an equal history, to the byte.
+type Config struct {
+	// Updates is the number of updates (transactions and reassignments, without
+	// import updates) that New executes. At least 1.
+	Updates int
+	// Seed selects the history.
+	Seed uint64
+	// Start is the record time after which history begins; 2026-07-01T00:00:00Z
+	// when zero.
+	Start time.Time
+	// Days is the time over which Updates are spread; 8 when zero.
+	Days int
+	// Synchronizers is 1 or 2; 2 when zero. With 2, some contracts of the
+	// third-party app are reassigned between them.
+	Synchronizers int
+	// HugeUpdateBytes, if positive, makes one update in the middle of the history
+	// carry a text of that many bytes.
+	HugeUpdateBytes int
+
+	// Dir receives the data files; a temporary folder, removed by Close, when empty.
+	Dir string
+	// SkipCompact leaves out the compact_json copy of the history, which halves the
+	// disk space. Requests for that encoding are then answered with status 501.
+	SkipCompact bool
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Start.IsZero() {
+		c.Start = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if c.Days == 0 {
+		c.Days = 8
+	}
+	if c.Synchronizers == 0 {
+		c.Synchronizers = 2
+	}
+	switch {
+	case c.Updates < 1:
+		return c, fmt.Errorf("devnet needs at least 1 update, not %d", c.Updates)
+	case c.Updates > maxUpdates:
+		return c, fmt.Errorf("devnet holds at most %d updates, not %d", maxUpdates, c.Updates)
+	case c.Days < 1 || c.Days > 365:
+		return c, fmt.Errorf("devnet spreads its updates over 1 to 365 days, not %d", c.Days)
+	case c.Synchronizers < 1 || c.Synchronizers > 2:
+		return c, fmt.Errorf("devnet has 1 or 2 synchronizers, not %d", c.Synchronizers)
+	case c.HugeUpdateBytes < 0:
+		return c, fmt.Errorf("devnet cannot write a text of %d bytes", c.HugeUpdateBytes)
+	}
+	return c, nil
+}
+
+// maxUpdates keeps entry numbers within 32 bits and record times apart.
+const maxUpdates = 1 << 30
+
+const (
+	// switchPercent is the share of the updates that belongs to migration 0.
+	switchPercent = 45
+	// updatesPerRound bounds the number of rounds: at least so many updates each.
+	updatesPerRound = 50
+	// minTick is the tick of the main network.
+	minTick = 10 * time.Minute
+)
+
+// tick is the time between two mining rounds.
+func (c Config) tick() time.Duration {
+	span := time.Duration(c.Days) * 24 * time.Hour
+	t := span / time.Duration(c.Updates) * (updatesPerRound + 10)
+	return max(minTick, t.Truncate(time.Second))
+}
+
+// gap is the mean time between two updates.
+func (c Config) gap() time.Duration {
+	return time.Duration(c.Days) * 24 * time.Hour / time.Duration(c.Updates)
+}

@@ -1,0 +1,59 @@
+package devnet
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+// decimal is a number with ten fraction digits, in units of 10^-10. It reaches
+// to about 922 million, which bounds the coin supply of a devnet.
+type decimal int64
+
+// one is 1.0000000000.
+const one decimal = 1e10
+
+// coins returns n whole coins (or USD).
+func coins(n int) decimal { return decimal(n) * one }
+
+// times returns d*e, rounded half even to ten digits. Both must be non-negative
+// and the product within range.
+func (d decimal) times(e decimal) decimal {
+	hi, lo := bits.Mul64(uint64(d), uint64(e))
+	quo, rem := bits.Div64(hi, lo, uint64(one))
+	return decimal(roundHalfEven(quo, rem, uint64(one)))
+}
+
+// over returns d/e, rounded half even to ten digits. d must be non-negative, e
+// positive and the quotient within range.
+func (d decimal) over(e decimal) decimal {
+	hi, lo := bits.Mul64(uint64(d), uint64(one))
+	quo, rem := bits.Div64(hi, lo, uint64(e))
+	return decimal(roundHalfEven(quo, rem, uint64(e)))
+}
+
+func roundHalfEven(quo, rem, divisor uint64) uint64 {
+	half := divisor - rem
+	if rem > half || rem == half && quo&1 == 1 {
+		quo++
+	}
+	return quo
+}
+
+// ceil returns the least whole number that is not below d/e.
+func (d decimal) ceilOver(e decimal) int64 { return int64((d + e - 1) / e) }
+
+// appendTo appends d with exactly ten fraction digits.
+func (d decimal) appendTo(dst []byte) []byte {
+	u := uint64(d)
+	if d < 0 {
+		dst, u = append(dst, '-'), -u
+	}
+	dst = append(strconv.AppendUint(dst, u/uint64(one), 10), '.')
+	var digits [10]byte
+	for i, f := 9, u%uint64(one); i >= 0; i, f = i-1, f/10 {
+		digits[i] = '0' + byte(f%10)
+	}
+	return append(dst, digits[:]...)
+}
+
+func (d decimal) String() string { return string(d.appendTo(nil)) }

@@ -1,0 +1,99 @@
+package devnet
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// idSpace turns the numbers 0, 1, 2... of one kind of thing into 32-byte hashes.
+// The first eight bytes are a permutation of the number: ids of one space never
+// collide, sort by those bytes, and can be turned back into their number.
+type idSpace struct{ key uint64 }
+
+// newIDSpace derives the space of one kind of thing from the ledger's seed.
+func newIDSpace(seed uint64, kind string) idSpace {
+	key := mix(seed + golden)
+	for _, c := range []byte(kind) {
+		key = mix(key ^ uint64(c)*golden)
+	}
+	return idSpace{key}
+}
+
+func (s idSpace) hash(n uint64) [32]byte {
+	var h [32]byte
+	lane := mix(n + s.key)
+	binary.BigEndian.PutUint64(h[:], lane)
+	for i := 8; i < 32; i += 8 {
+		lane = mix(lane + s.key ^ golden)
+		binary.BigEndian.PutUint64(h[i:], lane)
+	}
+	return h
+}
+
+// rank orders numbers the way their ids sort as text.
+func (s idSpace) rank(n uint64) uint64 { return mix(n + s.key) }
+
+// number is the inverse of hash; it reports false for a hash of another space.
+func (s idSpace) number(h [32]byte) (uint64, bool) {
+	n := unmix(binary.BigEndian.Uint64(h[:])) - s.key
+	return n, s.hash(n) == h
+}
+
+const (
+	updateIDPrefix     = "1220"
+	updateIDLength     = len(updateIDPrefix) + 64
+	contractIDPrefix   = "00"
+	contractIDSuffix   = "ca101220"
+	contractIDLength   = len(contractIDPrefix) + 64 + len(contractIDSuffix) + 64
+	fingerprintPrefix  = "1220"
+	partyNamespaceMark = "::"
+)
+
+// idSpaces are the spaces of one ledger.
+type idSpaces struct {
+	updates, contracts, salts, reassignments idSpace
+}
+
+func newIDSpaces(seed uint64) idSpaces {
+	return idSpaces{
+		updates:       newIDSpace(seed, "update"),
+		contracts:     newIDSpace(seed, "contract"),
+		salts:         newIDSpace(seed, "contract salt"),
+		reassignments: newIDSpace(seed, "reassignment"),
+	}
+}
+
+// appendUpdateID appends the id of entry n: 1220 and 64 hex digits.
+func (s *idSpaces) appendUpdateID(dst []byte, n uint64) []byte {
+	return appendHash(append(dst, updateIDPrefix...), s.updates.hash(n))
+}
+
+// appendContractID appends the id of contract n, 138 hex digits.
+func (s *idSpaces) appendContractID(dst []byte, n uint64) []byte {
+	dst = appendHash(append(dst, contractIDPrefix...), s.contracts.hash(n))
+	return appendHash(append(dst, contractIDSuffix...), s.salts.hash(n))
+}
+
+// updateNumber finds the entry number behind an update id.
+func (s *idSpaces) updateNumber(id string) (uint64, bool) {
+	if len(id) != updateIDLength || id[:len(updateIDPrefix)] != updateIDPrefix {
+		return 0, false
+	}
+	var h [32]byte
+	if _, err := hex.Decode(h[:], []byte(id[len(updateIDPrefix):])); err != nil {
+		return 0, false
+	}
+	n, ok := s.updates.number(h)
+	// Decoding accepts upper case, ids are lower case only.
+	return n, ok && string(s.appendUpdateID(nil, n)) == id
+}
+
+const hexDigits = "0123456789abcdef"
+
+func appendHash(dst []byte, h [32]byte) []byte {
+	var text [64]byte
+	for i, b := range h {
+		text[2*i], text[2*i+1] = hexDigits[b>>4], hexDigits[b&15]
+	}
+	return append(dst, text[:]...)
+}

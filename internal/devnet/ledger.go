@@ -1,0 +1,197 @@
+package devnet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Ledger is a simulated ledger with its history. Its methods may be called
+// concurrently; Close comes last.
+type Ledger struct {
+	config  Config
+	names   *names
+	store   *store
+	ownsDir bool
+
+	mu       sync.Mutex // guards all below: held while executing
+	executor *executor
+	failed   error   // of an earlier execution; the ledger is unusable then
+	active   *tables // digest of the active contracts, nil after execution
+}
+
+// New creates a ledger and executes c.Updates updates. progress, if not nil, is
+// called now and then with the updates that are done, from one goroutine at a time.
+func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{config: c}
+	if err := l.open(); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	if err := l.execute(ctx, c.Updates, progress); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// open creates the data files and a ledger at its beginning.
+func (l *Ledger) open() error {
+	if l.config.Dir == "" {
+		dir, err := os.MkdirTemp("", "devnet-")
+		if err != nil {
+			return fmt.Errorf("creating folder of devnet: %w", err)
+		}
+		l.config.Dir, l.ownsDir = dir, true
+	} else if err := os.MkdirAll(l.config.Dir, 0o755); err != nil {
+		return fmt.Errorf("creating folder of devnet: %w", err)
+	}
+	l.names = newNames(l.config)
+	var err error
+	if l.store, err = openStore(l.config.Dir, l.names, l.config.SkipCompact); err != nil {
+		return err
+	}
+	l.store.startMigration()
+	l.executor = newExecutor(l.config, l.names)
+	return nil
+}
+
+// Close removes the data files if they are in a temporary folder, else only closes
+// them.
+func (l *Ledger) Close() error {
+	var err error
+	if l.store != nil {
+		err = l.store.close()
+	}
+	if l.ownsDir {
+		err = errors.Join(err, os.RemoveAll(l.config.Dir))
+	}
+	return err
+}
+
+// Advance executes n further updates. Record times continue from the last one with
+// the mean distance of the history so far. Batches are visible to readers as soon
+// as they are executed; when ctx ends, some of the n may be.
+func (l *Ledger) Advance(ctx context.Context, n int) error {
+	if n <= 0 {
+		return nil
+	}
+	return l.execute(ctx, n, nil)
+}
+
+// Run executes about perSecond updates a second until ctx ends, then returns nil.
+func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
+	if perSecond <= 0 {
+		return fmt.Errorf("devnet cannot execute %g updates per second", perSecond)
+	}
+	// At least two at once: the last of a run is never a reassignment.
+	period := max(100*time.Millisecond, time.Duration(2/perSecond*float64(time.Second)))
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	due := 0.0
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		due += perSecond * period.Seconds()
+		n := int(due)
+		due -= float64(n)
+		if err := l.Advance(ctx, n); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total int)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return l.failed
+	}
+	if l.executor.updates+n > maxUpdates {
+		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
+	}
+	l.active = nil
+	p := pipeline{executor: l.executor, store: l.store, names: l.names, skipCompact: l.config.SkipCompact}
+	err := p.run(ctx, n, progress)
+	if err != nil && ctx.Err() == nil {
+		l.failed = fmt.Errorf("devnet stopped: %w", err)
+		return l.failed
+	}
+	return err
+}
+
+// Digests returns what the ledger has served so far. It waits for an execution
+// that is going on.
+func (l *Ledger) Digests() Digests {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.active == nil {
+		l.active = l.digestActive()
+	}
+	all := l.store.digests()
+	all.merge(l.active)
+	return Digests{Tables: all.export(), Supply: l.executor.supply.export(), Counts: Counts{
+		Updates:          all[tableUpdates].Rows,
+		Events:           all[tableEvents].Rows,
+		ContractsCreated: l.executor.created,
+		ActiveContracts:  all[tableActiveContracts].Rows,
+		Rounds:           uint64(l.executor.roundsOpened()),
+	}}
+}
+
+func (l *Ledger) digestActive() *tables {
+	r := renderer{names: l.names}
+	t := new(tables)
+	var row []byte
+	for _, c := range l.executor.active {
+		row = r.activeContract(row[:0], c)
+		t[tableActiveContracts].Add(row)
+	}
+	return t
+}
+
+// Supply returns the coin supply.
+func (l *Ledger) Supply() Supply {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executor.supply.export()
+}
+
+// GovernanceParty is the party that sees all public history.
+func (l *Ledger) GovernanceParty() string { return l.names.parties[dso] }
+
+// Synchronizers are the ids of the ledger's synchronizers, the main one first.
+func (l *Ledger) Synchronizers() []string { return slices.Clone(l.names.synchronizers) }
+
+// countedCoins sums up the coins that are active now, for comparison with Supply.
+func (l *Ledger) countedCoins() decimal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var sum decimal
+	for _, c := range l.executor.active {
+		if c.template == amuletTemplate || c.template == lockedAmuletTemplate {
+			sum += coinOf(c).amount
+		}
+	}
+	return sum
+}
+
+// sortImports orders import updates by contract id.
+func sortImports(imports []importUpdate, ids *idSpaces) {
+	slices.SortFunc(imports, func(a, b importUpdate) int {
+		return cmp.Compare(ids.contracts.rank(a.contract.number), ids.contracts.rank(b.contract.number))
+	})
+}

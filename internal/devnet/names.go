@@ -1,0 +1,143 @@
+package devnet
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// party is the number of a party: an index of names.parties.
+type party int32
+
+// dso is the governance party. It sees all public history.
+const dso party = 0
+
+// names are the texts of a ledger: fixed before its first update, so that
+// executing and rendering may read them at the same time.
+type names struct {
+	ids idSpaces
+	// parties by number, as hint::1220 and 64 hex digits. In order: the governance
+	// party, super-validators, validators, app providers, users.
+	parties []string
+	// participants by number: the node of each super-validator, then of each validator.
+	participants []string
+	// synchronizers by number.
+	synchronizers []string
+	// templateIDs by template number and package version.
+	templateIDs [][versions]string
+	// interfaces by number, as package id:Module:Entity.
+	interfaces [interfaceCount]string
+
+	superValidators, validators, providers, users span
+}
+
+// span is a run of party numbers: first up to and excluding end.
+type span struct{ first, end party }
+
+func (s span) len() int           { return int(s.end - s.first) }
+func (s span) at(i int) party     { return s.first + party(i) }
+func (s span) has(p party) bool   { return p >= s.first && p < s.end }
+func (s span) index(p party) int  { return int(p - s.first) }
+func (s span) of(r *random) party { return s.at(r.below(s.len())) }
+
+const (
+	superValidatorCount = 4
+	minParties          = 20
+	updatesPerParty     = 200
+)
+
+func newNames(c Config) *names {
+	n := &names{ids: newIDSpaces(c.Seed)}
+	total := max(minParties, c.Updates/updatesPerParty)
+	validators := min(max(3, total/12), 400)
+	providers := min(max(3, total/100), 12)
+
+	n.addParties(c.Seed, "DSO", 1)
+	n.superValidators = n.addParties(c.Seed, "Super-Validator", superValidatorCount)
+	n.validators = n.addParties(c.Seed, "validator", validators)
+	n.providers = n.addParties(c.Seed, "app-provider", providers)
+	users := max(8, total-len(n.parties))
+	n.users = n.addParties(c.Seed, "user", users)
+
+	for p := n.superValidators.first; p < n.validators.end; p++ {
+		n.participants = append(n.participants, "participant-"+n.parties[p])
+	}
+	for i := range c.Synchronizers {
+		hint := [...]string{"global-domain", "harbor-domain"}[i]
+		n.synchronizers = append(n.synchronizers, identity(c.Seed, hint))
+	}
+	n.templateIDs = make([][versions]string, len(templates))
+	for i, t := range templates {
+		for v := range versions {
+			pkg := newIDSpace(c.Seed, "package "+t.pkg.name).hash(uint64(v))
+			if t.pkg.oneVersion {
+				pkg = newIDSpace(c.Seed, "package "+t.pkg.name).hash(0)
+			}
+			n.templateIDs[i][v] = hex.EncodeToString(pkg[:]) + ":" + t.name
+		}
+	}
+	for i, name := range interfaceNames {
+		pkg := newIDSpace(c.Seed, "package "+name[0]).hash(0)
+		n.interfaces[i] = hex.EncodeToString(pkg[:]) + ":" + name[1]
+	}
+	return n
+}
+
+// addParties names count parties of one kind. A single one goes without a number.
+func (n *names) addParties(seed uint64, hint string, count int) span {
+	s := span{first: party(len(n.parties))}
+	for i := range count {
+		name := hint
+		if count > 1 {
+			name = fmt.Sprintf("%s-%d", hint, i+1)
+		}
+		n.parties = append(n.parties, identity(seed, name))
+	}
+	s.end = party(len(n.parties))
+	return s
+}
+
+// identity returns hint::1220 and 64 hex digits.
+func identity(seed uint64, hint string) string {
+	h := newIDSpace(seed, "identity "+hint).hash(0)
+	return hint + partyNamespaceMark + fingerprintPrefix + hex.EncodeToString(h[:])
+}
+
+// participantOf returns the number of the node that hosts p. The governance party
+// acts through the nodes of the super-validators, in turn given by salt.
+func (n *names) participantOf(p party, salt uint64) int {
+	switch {
+	case p == dso:
+		return int(salt % superValidatorCount)
+	case p < n.validators.end:
+		return n.superValidators.index(p)
+	}
+	return superValidatorCount + int(p)%n.validators.len()
+}
+
+// validatorOf returns the operator of the validator that hosts p.
+func (n *names) validatorOf(p party) party {
+	return n.superValidators.at(n.participantOf(p, 0))
+}
+
+// compare orders parties by their text.
+func (n *names) compare(p, q party) int { return strings.Compare(n.parties[p], n.parties[q]) }
+
+// sortParties sorts parties by their text and drops duplicates. The lists are
+// short, so insertion beats anything cleverer.
+func (n *names) sortParties(ps []party) []party {
+	kept := ps[:0]
+	for _, p := range ps {
+		at := len(kept)
+		for at > 0 && n.parties[kept[at-1]] > n.parties[p] {
+			at--
+		}
+		if at > 0 && kept[at-1] == p {
+			continue
+		}
+		kept = append(kept, p)
+		copy(kept[at+1:], kept[at:])
+		kept[at] = p
+	}
+	return kept
+}

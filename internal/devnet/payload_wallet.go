@@ -1,0 +1,162 @@
+package devnet
+
+var (
+	ansEntryShape             = newShape("user", "dso", "name", "url", "description", "expiresAt")
+	ansEntryContextShape      = newShape("dso", "user", "name", "url", "description", "reference")
+	subscriptionRequestShape  = newShape("subscriptionData", "payData")
+	subscriptionDataShape     = newShape("sender", "receiver", "provider", "dso", "description")
+	subscriptionPayDataShape  = newShape("paymentAmount", "paymentInterval", "paymentDuration")
+	paymentAmountShape        = newShape("amount", "unit")
+	subscriptionIdleShape     = newShape("subscription", "subscriptionData", "payData", "nextPaymentDueAt", "reference")
+	initialPaymentShape       = newShape("subscriptionData", "payData", "targetAmount", "lockedAmulet", "round", "reference")
+	renewalPaymentShape       = newShape("subscription", "subscriptionData", "payData", "thisPaymentDueAt", "targetAmount", "lockedAmulet", "round", "reference")
+	transferInstructionShape  = newShape("lockedAmulet", "transfer")
+	instructionTransferShape  = newShape("sender", "receiver", "amount", "instrumentId", "requestedAt", "executeBefore", "inputHoldingCids", "meta")
+	instrumentIDShape         = newShape("admin", "id")
+	metadataShape             = newShape("values")
+	reasonMetaKey             = "splice.lfdecentralizedtrust.org/reason"
+	senderMetaKey             = "splice.lfdecentralizedtrust.org/sender"
+	txKindMetaKey             = "splice.lfdecentralizedtrust.org/tx-kind"
+	instrumentAmuletInPayload = "Amulet"
+)
+
+// nameRequest is what a user asked the name service for.
+type nameRequest struct {
+	user, validator        party
+	name, url, description string
+}
+
+// ansEntry is a name that a user owns until it expires.
+type ansEntry struct {
+	nameRequest
+	expiresAt int64
+}
+
+func (p ansEntry) arguments(a *arena, _ uint8) value {
+	return a.record(ansEntryShape, partyValue(p.user), partyValue(dso), text(p.name), text(p.url),
+		text(p.description), timestamp(p.expiresAt))
+}
+
+func (p ansEntry) stakeholders(sig, obs []party) ([]party, []party) {
+	return append(sig, p.user, dso), obs
+}
+
+// ansEntryContext joins a name with the subscription that pays for it.
+type ansEntryContext struct {
+	nameRequest
+	reference uint64 // contract number of the subscription request
+}
+
+func (p ansEntryContext) arguments(a *arena, _ uint8) value {
+	return a.record(ansEntryContextShape, partyValue(dso), partyValue(p.user), text(p.name), text(p.url),
+		text(p.description), contractID(p.reference))
+}
+
+func (p ansEntryContext) stakeholders(sig, obs []party) ([]party, []party) {
+	return append(sig, dso, p.user), obs
+}
+
+// subscription is what all contracts of one subscription repeat.
+type subscription struct {
+	nameRequest
+	lifetime int64 // µs
+}
+
+func (p subscription) data(a *arena) value {
+	return a.record(subscriptionDataShape, partyValue(p.user), partyValue(dso), partyValue(dso),
+		partyValue(dso), text("CNS entry: \""+p.name+"\""))
+}
+
+func (p subscription) payData(a *arena) value {
+	return a.record(subscriptionPayDataShape,
+		a.record(paymentAmountShape, numeric(entryFeeUSD), enum("USDUnit")),
+		relTime(a, p.lifetime), relTime(a, p.lifetime/3))
+}
+
+func (p subscription) stakeholders(sig, obs []party) ([]party, []party) {
+	return append(sig, p.user, dso), obs
+}
+
+type subscriptionRequest struct{ subscription }
+
+func (p subscriptionRequest) arguments(a *arena, _ uint8) value {
+	return a.record(subscriptionRequestShape, p.data(a), p.payData(a))
+}
+
+type subscriptionIdle struct {
+	subscription
+	dueAt     int64
+	reference uint64
+}
+
+func (p subscriptionIdle) arguments(a *arena, _ uint8) value {
+	return a.record(subscriptionIdleShape, contractID(p.reference), p.data(a), p.payData(a),
+		timestamp(p.dueAt), contractID(p.reference))
+}
+
+// subscriptionPayment is a payment that waits to be collected: the first one of a
+// subscription, or a renewal.
+type subscriptionPayment struct {
+	subscription
+	renewal   bool
+	dueAt     int64
+	amount    decimal
+	locked    uint64 // contract number of the locked coin
+	round     int64
+	reference uint64
+}
+
+func (p subscriptionPayment) arguments(a *arena, _ uint8) value {
+	tail := []value{numeric(p.amount), contractID(p.locked), roundValue(a, p.round), contractID(p.reference)}
+	if !p.renewal {
+		return a.record(initialPaymentShape, append([]value{p.data(a), p.payData(a)}, tail...)...)
+	}
+	head := []value{contractID(p.reference), p.data(a), p.payData(a), timestamp(p.dueAt)}
+	return a.record(renewalPaymentShape, append(head, tail...)...)
+}
+
+// tokenTransfer is a transfer of the token standard.
+type tokenTransfer struct {
+	sender, receiver           party
+	amount                     decimal
+	requestedAt, executeBefore int64
+	inputs                     []uint64 // contract numbers
+	reason                     string
+}
+
+func (t tokenTransfer) value(a *arena) value {
+	inputs := a.alloc(len(t.inputs))
+	for i, n := range t.inputs {
+		inputs[i] = contractID(n)
+	}
+	return a.record(instructionTransferShape, partyValue(t.sender), partyValue(t.receiver), numeric(t.amount),
+		a.record(instrumentIDShape, partyValue(dso), text(instrumentAmuletInPayload)),
+		timestamp(t.requestedAt), timestamp(t.executeBefore),
+		value{kind: kindList, elems: inputs}, metadata(a, reasonMetaKey, t.reason))
+}
+
+// metadata takes alternating keys and values, sorted by key; keys of empty values
+// are left out.
+func metadata(a *arena, keysAndValues ...string) value {
+	var entries []value
+	for i := 0; i < len(keysAndValues); i += 2 {
+		if keysAndValues[i+1] != "" {
+			entries = append(entries, text(keysAndValues[i]), text(keysAndValues[i+1]))
+		}
+	}
+	return a.record(metadataShape, a.textMap(entries...))
+}
+
+// transferInstruction is a token transfer that waits for its receiver.
+type transferInstruction struct {
+	locked   uint64 // contract number of the locked coin
+	transfer tokenTransfer
+}
+
+func (p transferInstruction) arguments(a *arena, _ uint8) value {
+	return a.record(transferInstructionShape, contractID(p.locked), p.transfer.value(a))
+}
+
+func (p transferInstruction) stakeholders(sig, obs []party) ([]party, []party) {
+	return append(sig, dso, p.transfer.sender), append(obs, p.transfer.receiver)
+}

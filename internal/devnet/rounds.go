@@ -1,0 +1,369 @@
+package devnet
+
+import "time"
+
+const (
+	trafficPrice     = 60 * one // USD per 10^6 bytes
+	minTopUp         = 200_000  // bytes
+	createFeeUSD     = 3 * one / 100
+	holdingFeeUSD    = decimal(190259) // 0.0000190259
+	firstPrice       = 16 * one / 100  // USD per coin
+	extraRewardUSD   = one
+	issuancePerYear  = 52_560_000 * one
+	validatorShare   = one * 5 / 100
+	appShare         = one * 62 / 100
+	featuredAppCap   = 100 * one
+	unfeaturedAppCap = 6 * one / 10
+	validatorCap     = one / 5
+	livenessCapUSD   = 285 * one / 100
+	svRewardWeight   = 10_000
+)
+
+// round is one mining round through all its states. What a contract of the round
+// shows is set before that contract is created and never changed afterwards.
+type round struct {
+	number          int64
+	price           decimal // USD per coin
+	opensAt         int64   // µs
+	closesAt        int64
+	issuesAt        int64
+	issuingClosesAt int64
+
+	// contract is the one that stands for the round's present state.
+	contract *contract
+
+	// coupons of the round in order of creation, and their totals by kind.
+	coupons                                []*contract
+	featuredTotal, unfeaturedTotal         decimal
+	validatorTotal                         decimal
+	svWeightTotal, livenessTotal           int64
+	perFeaturedApp, perUnfeaturedApp       decimal
+	perValidator, perSvWeight, perLiveness decimal
+	unclaimed                              decimal // of the pools, when issuing starts
+}
+
+// rounds are the mining rounds that are not archived.
+type rounds struct {
+	open    []*round // three, oldest first
+	issuing []*round // oldest first
+	// collections are the coupons that can be collected, by owner, of issuing rounds.
+	collections []collection
+	// markers wait to be converted to app rewards.
+	markers []*contract
+	// dust holds coins by the round in which holding fees have used them up.
+	dust map[int64][]*contract
+	// unclaimed rewards wait to be merged.
+	unclaimed []*contract
+}
+
+// collection is the coupons of one owner and round.
+type collection struct {
+	round   *round
+	owner   party
+	coupons []*contract
+}
+
+// openRound is the newest round that is open now.
+func (x *executor) openRound() *round {
+	for i := len(x.rounds.open) - 1; i > 0; i-- {
+		if r := x.rounds.open[i]; r.opensAt <= x.recordTime {
+			return r
+		}
+	}
+	return x.rounds.open[0]
+}
+
+// roundValue is the open round as it appears in results.
+func (x *executor) roundValue() value { return roundValue(x.arena(), x.openRound().number) }
+
+func (x *executor) newRound(number int64, price decimal, opensAt int64) *round {
+	r := &round{number: number, price: price, opensAt: opensAt, closesAt: opensAt + 2*x.tick}
+	r.contract = x.create(openRoundTemplate, openRound{x.payloadOf(r)})
+	x.rounds.open = append(x.rounds.open, r)
+	return r
+}
+
+// roundsOpened is the number of rounds so far, 0 before the network is founded.
+func (x *executor) roundsOpened() int64 {
+	if len(x.rounds.open) == 0 {
+		return 0
+	}
+	return x.rounds.open[len(x.rounds.open)-1].number + 1
+}
+
+func (x *executor) payloadOf(r *round) roundPayload {
+	return roundPayload{r, time.Duration(x.tick) * time.Microsecond}
+}
+
+// scheduleRounds queues the round automation when a tick has passed.
+func (x *executor) scheduleRounds() {
+	if x.nextTick == 0 || x.recordTime < x.nextTick {
+		return
+	}
+	x.nextTick += x.tick * (1 + (x.recordTime-x.nextTick)/x.tick)
+	x.tasks = append(x.tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
+	for _, r := range x.rounds.issuing {
+		if r.issuingClosesAt <= x.recordTime {
+			x.tasks = append(x.tasks, x.closeRound)
+		}
+	}
+	if newest := x.openRound().number; newest%roundsPerReview == 0 {
+		app := x.names.providers.of(&x.random)
+		x.tasks = append(x.tasks, func() { x.withdrawApp(app) })
+	}
+	for n := len(x.rounds.unclaimed); n > unclaimedBeforeMerge; n -= rewardsPerMerge {
+		x.tasks = append(x.tasks, x.mergeUnclaimed)
+	}
+}
+
+const (
+	unclaimedBeforeMerge = 10
+	rewardsPerMerge      = 12
+	// roundsPerReview is how often an app loses its right for a while.
+	roundsPerReview = 9
+)
+
+var (
+	advanceShape      = newShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
+	advanceDoneShape  = newShape("summarizingRoundCid", "openRoundCid")
+	startIssuingShape = newShape("miningRoundCid", "summary")
+	roundSummaryShape = newShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
+	issuingDoneShape  = newShape("issuingRoundCid")
+	closeRoundShape   = newShape("issuingRoundCid")
+	closeDoneShape    = newShape("closedRoundCid")
+	archiveRoundShape = newShape("closedRoundCid")
+	claimShape        = newShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids")
+	claimDoneShape    = newShape("unclaimedRewardCid")
+	expireCouponShape = newShape("closedRoundCid")
+	mergeRewardsShape = newShape("unclaimedRewardCids")
+)
+
+// advanceRounds closes the oldest open round and opens the next.
+func (x *executor) advanceRounds() {
+	a, open := x.arena(), x.rounds.open
+	oldest, latest := open[0], open[len(open)-1]
+	price := max(one/20, latest.price+x.random.decimalBetween(0, one/50)-one/100)
+	at := x.exercise(x.rules.amulet, "AmuletRules_AdvanceOpenMiningRounds", a.record(advanceShape, numeric(price),
+		contractID(oldest.contract.number), contractID(open[1].contract.number), contractID(latest.contract.number)), dso)
+	x.archive(oldest.contract)
+	oldest.contract = x.create(summarizingRoundTemplate, summarizingRound{x.payloadOf(oldest)})
+	x.rounds.open = open[1:]
+	next := x.newRound(latest.number+1, price, max(x.effectiveAt, latest.opensAt)+x.tick)
+	x.finish(at, a.record(advanceDoneShape, contractID(oldest.contract.number), contractID(next.contract.number)))
+	x.rounds.issuing = append(x.rounds.issuing, oldest)
+	x.expireDust(next.number)
+}
+
+// startIssuing fixes the rewards of the round that was summarized last.
+func (x *executor) startIssuing() {
+	a, r := x.arena(), x.rounds.issuing[len(x.rounds.issuing)-1]
+	x.setIssuance(r)
+	summary := a.record(roundSummaryShape, numeric(r.validatorTotal), numeric(r.featuredTotal),
+		numeric(r.unfeaturedTotal), int64Value(r.svWeightTotal), a.some(int64Value(r.livenessTotal)))
+	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_StartIssuing",
+		a.record(startIssuingShape, contractID(r.contract.number), summary), dso)
+	x.archive(r.contract)
+	r.issuesAt = x.effectiveAt + x.tick
+	r.issuingClosesAt = r.issuesAt + 2*x.tick
+	r.contract = x.create(issuingRoundTemplate, issuingRound{x.payloadOf(r)})
+	x.addUnclaimed(r.unclaimed)
+	x.finish(at, a.record(issuingDoneShape, contractID(r.contract.number)))
+	x.groupCoupons(r)
+}
+
+// setIssuance divides what the round issues among its coupons, up to the caps.
+func (x *executor) setIssuance(r *round) {
+	const year = int64(365 * 24 * time.Hour / time.Microsecond)
+	pool := issuancePerYear.times(decimal(x.tick)).over(decimal(year))
+	validators, apps := pool.times(validatorShare), pool.times(appShare)
+	svs := pool - validators - apps
+
+	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator decimal
+	r.perFeaturedApp, usedFeatured = rate(apps, r.featuredTotal, featuredAppCap)
+	r.perUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.unfeaturedTotal, unfeaturedAppCap)
+	r.perLiveness, usedLiveness = rate(validators, coins(int(r.livenessTotal)), livenessCapUSD.over(r.price))
+	r.perValidator, usedValidator = rate(validators-usedLiveness, r.validatorTotal, validatorCap)
+	var usedSv decimal
+	r.perSvWeight, usedSv = rate(svs, coins(int(r.svWeightTotal)), one)
+	r.unclaimed = pool - usedFeatured - usedUnfeatured - usedLiveness - usedValidator - usedSv
+}
+
+// rate returns the issuance per unit of total, at most limit, and what of the pool
+// that uses. Rounding down keeps the use within the pool.
+func rate(pool, total, limit decimal) (per, used decimal) {
+	per = limit
+	if total > 0 && total.times(limit) > pool {
+		per = max(0, pool.over(total)-1)
+	}
+	return per, min(pool, total.times(per))
+}
+
+// groupCoupons makes the coupons of r collectable by their owners.
+func (x *executor) groupCoupons(r *round) {
+	at := map[party]int{}
+	first := len(x.rounds.collections)
+	for _, c := range r.coupons {
+		owner := c.payload.(coupon).owner()
+		i, ok := at[owner]
+		if !ok {
+			i = len(x.rounds.collections)
+			at[owner] = i
+			x.rounds.collections = append(x.rounds.collections, collection{round: r, owner: owner})
+		}
+		x.rounds.collections[i].coupons = append(x.rounds.collections[i].coupons, c)
+	}
+	fresh := x.rounds.collections[first:]
+	for i := len(fresh) - 1; i > 0; i-- { // else the same owners would always come too late
+		j := x.random.below(i + 1)
+		fresh[i], fresh[j] = fresh[j], fresh[i]
+	}
+}
+
+// closeRound ends the issuing of the oldest issuing round, then sweeps its coupons.
+func (x *executor) closeRound() {
+	a, r := x.arena(), x.rounds.issuing[0]
+	x.rounds.issuing = x.rounds.issuing[1:]
+	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_Close",
+		a.record(closeRoundShape, contractID(r.contract.number)), dso)
+	x.archive(r.contract)
+	r.contract = x.create(closedRoundTemplate, closedRound{x.payloadOf(r)})
+	x.finish(at, a.record(closeDoneShape, contractID(r.contract.number)))
+
+	kept := x.rounds.collections[:0]
+	for _, c := range x.rounds.collections {
+		if c.round != r {
+			kept = append(kept, c)
+		}
+	}
+	clear(x.rounds.collections[len(kept):])
+	x.rounds.collections = kept
+	x.queueClaims(r)
+}
+
+// queueClaims queues the sweep of the coupons that nobody collected, in portions,
+// and the archival of the round after it.
+func (x *executor) queueClaims(r *round) {
+	var left []*contract
+	for _, c := range r.coupons {
+		if c.active() {
+			left = append(left, c)
+		}
+	}
+	r.coupons = nil
+	for len(left) > 0 {
+		n := min(couponsPerClaim, len(left))
+		portion := left[:n:n]
+		left = left[n:]
+		x.tasks = append(x.tasks, func() { x.claimExpired(r, portion) })
+	}
+	x.tasks = append(x.tasks, func() { x.archiveRound(r) })
+}
+
+const couponsPerClaim = 12
+
+// claimExpired turns uncollected coupons into an unclaimed reward.
+func (x *executor) claimExpired(r *round, coupons []*contract) {
+	a := x.arena()
+	byTemplate := func(t *template) value {
+		var ids []value
+		for _, c := range coupons {
+			if c.template == t {
+				ids = append(ids, contractID(c.number))
+			}
+		}
+		return a.list(ids...)
+	}
+	at := x.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewards", a.record(claimShape,
+		contractID(r.contract.number), byTemplate(validatorRewardTemplate), byTemplate(appRewardTemplate),
+		byTemplate(svRewardTemplate), a.some(byTemplate(livenessTemplate))), dso)
+	var worth decimal
+	for _, c := range coupons {
+		amount := c.payload.(coupon).worth(r)
+		worth += amount
+		x.finish(x.consume(c, c.template.entity()+"_DsoExpire",
+			a.record(expireCouponShape, contractID(r.contract.number)), dso), numeric(amount))
+	}
+	reward := x.addUnclaimed(worth)
+	x.finish(at, a.record(claimDoneShape, optional(a, reward != nil, idOf(reward))))
+}
+
+// idOf is the contract id of c, or an arbitrary value if c is nil.
+func idOf(c *contract) value {
+	if c == nil {
+		return unit()
+	}
+	return contractID(c.number)
+}
+
+// addUnclaimed creates an unclaimed reward unless amount is 0.
+func (x *executor) addUnclaimed(amount decimal) *contract {
+	if amount <= 0 {
+		return nil
+	}
+	c := x.create(unclaimedRewardTemplate, unclaimedReward{amount})
+	x.rounds.unclaimed = append(x.rounds.unclaimed, c)
+	return c
+}
+
+func (x *executor) archiveRound(r *round) {
+	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_Archive",
+		x.arena().record(archiveRoundShape, contractID(r.contract.number)), dso)
+	x.archive(r.contract)
+	x.finish(at, unit())
+}
+
+// mergeUnclaimed turns the oldest unclaimed rewards into one.
+func (x *executor) mergeUnclaimed() {
+	a := x.arena()
+	n := min(rewardsPerMerge, len(x.rounds.unclaimed))
+	rewards := x.rounds.unclaimed[:n:n]
+	x.rounds.unclaimed = x.rounds.unclaimed[n:]
+	var ids []value
+	var total decimal
+	for _, c := range rewards {
+		ids = append(ids, contractID(c.number))
+		total += c.payload.(unclaimedReward).amount
+	}
+	at := x.exercise(x.rules.amulet, "AmuletRules_MergeUnclaimedRewards",
+		a.record(mergeRewardsShape, a.list(ids...)), dso)
+	for _, c := range rewards {
+		x.archive(c)
+	}
+	merged := x.addUnclaimed(total)
+	x.finish(at, a.record(claimDoneShape, idOf(merged)))
+}
+
+var (
+	receiveSvShape     = newShape("sv", "openRoundCid", "beneficiaries")
+	receiveSvDoneShape = newShape("svRewardCoupons")
+)
+
+// rewardSuperValidator gives one of the super-validators, in turn, its coupon for
+// the open round.
+func (x *executor) rewardSuperValidator() {
+	a, r := x.arena(), x.openRound()
+	sv := x.names.superValidators.at(int(r.number) % x.names.superValidators.len())
+	shares := []svReward{{sv: sv, beneficiary: sv, round: r.number, weight: svRewardWeight}}
+	if r.number%3 == 0 { // a part goes to somebody else
+		shares[0].weight -= 2500
+		shares = append(shares, svReward{sv, x.names.validators.at(0), r.number, 2500})
+	}
+	beneficiaries, ids := make([]value, len(shares)), make([]value, len(shares))
+	for i, s := range shares {
+		beneficiaries[i] = a.record(tupleShape, partyValue(s.beneficiary), int64Value(s.weight))
+	}
+	at := x.exercise(x.rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.record(receiveSvShape,
+		partyValue(sv), contractID(r.contract.number), a.list(beneficiaries...)), sv)
+	for i, s := range shares {
+		ids[i] = contractID(x.addCoupon(r, svRewardTemplate, s).number)
+		r.svWeightTotal += s.weight
+	}
+	x.finish(at, a.record(receiveSvDoneShape, a.list(ids...)))
+}
+
+// addCoupon creates a coupon of round r.
+func (x *executor) addCoupon(r *round, t *template, p coupon) *contract {
+	c := x.create(t, p)
+	r.coupons = append(r.coupons, c)
+	return c
+}

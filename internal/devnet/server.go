@@ -1,0 +1,400 @@
+package devnet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Handler serves the ledger's history the way a scan does, with and without the
+// prefix /api/scan, and its digests under /devnet/digests.
+func (l *Ledger) Handler() http.Handler {
+	s := &server{ledger: l, store: l.store}
+	mux := http.NewServeMux()
+	for _, route := range []struct {
+		method, path string
+		handle       handler
+	}{
+		{"POST", "/v0/backfilling/migration-info", s.migrationInfo},
+		{"POST", "/v0/backfilling/updates-before", s.updatesBefore},
+		{"POST", "/v0/backfilling/import-updates", s.importUpdates},
+		{"GET", "/v0/backfilling/status", s.status},
+		{"POST", "/v2/updates", s.updates(false)},
+		{"POST", "/v1/updates", s.updates(true)},
+		{"GET", "/v2/updates/{id}", s.update(false)},
+		{"GET", "/v1/updates/{id}", s.update(true)},
+		{"POST", "/v0/events", s.events},
+		{"GET", "/v0/events/{id}", s.event},
+		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
+		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
+		{"GET", "/v0/dso-party-id", s.governanceParty},
+		{"GET", "/version", s.version},
+		{"GET", "/readyz", s.healthy},
+		{"GET", "/livez", s.healthy},
+		{"GET", "/devnet/digests", s.digests},
+	} {
+		for _, prefix := range []string{"", "/api/scan"} {
+			mux.Handle(route.method+" "+prefix+route.path, route.handle)
+			mux.Handle(prefix+route.path, refuse(http.StatusMethodNotAllowed, "method not allowed"))
+		}
+	}
+	mux.Handle("/", refuse(http.StatusNotFound, "no such operation"))
+	return mux
+}
+
+type server struct {
+	ledger *Ledger
+	store  *store
+}
+
+// handler answers a request; an error becomes the answer {"error": text}.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// requestError is an error that the caller learns, with its status.
+type requestError struct {
+	status int
+	text   string
+}
+
+func (e *requestError) Error() string { return e.text }
+
+func badRequest(format string, args ...any) error {
+	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
+}
+
+func refuse(status int, text string) handler {
+	return func(http.ResponseWriter, *http.Request) error { return &requestError{status, text} }
+}
+
+// ServeHTTP answers with the status that belongs to the handler's error.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h(w, r)
+	if err == nil {
+		return
+	}
+	answer := &requestError{http.StatusInternalServerError, "An unexpected error occurred."}
+	errors.As(err, &answer)
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(answer.status)
+	body, _ := json.Marshal(map[string]string{"error": answer.text}) // a map of strings always marshals
+	w.Write(body)                                                    // if the client is gone, nobody is left to tell
+}
+
+const (
+	contentType = "application/json; charset=utf-8"
+	maxBody     = 1 << 20
+	maxPage     = 1000
+)
+
+// send writes an answer, or 404 if there is none.
+func send(w http.ResponseWriter, a *answer, missing string) error {
+	if a == nil {
+		return notFound("%s", missing)
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.FormatInt(a.size, 10))
+	if err := a.writeTo(w); err != nil {
+		// The status is sent: only breaking the connection tells the client.
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+func sendJSON(w http.ResponseWriter, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding answer: %w", err)
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Write(body) // if the client is gone, nobody is left to tell
+	return nil
+}
+
+// decode reads the body into v, a pointer to a struct.
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if err != nil {
+		return badRequest("reading body: %v", err)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return badRequest("invalid body: %v", err)
+	}
+	return nil
+}
+
+// checkLimit verifies the number of items asked for.
+func checkLimit(name string, limit *int32) error {
+	switch {
+	case limit == nil:
+		return badRequest("%s is required", name)
+	case *limit < 1:
+		return badRequest("Limit must be at least 1.")
+	case *limit > maxPage:
+		return badRequest("Exceeded limit maximum (%d > %d).", *limit, maxPage)
+	}
+	return nil
+}
+
+func parseTime(name, value string) (int64, error) {
+	t, err := schemas.ParseTime(value)
+	if err != nil {
+		return 0, badRequest("%s: %v", name, err)
+	}
+	return int64(t), nil
+}
+
+// encodings are the two spellings of the parameter for the encoding of values.
+type encodings struct {
+	Contract *string `json:"contract_value_encoding"`
+	Daml     *string `json:"daml_value_encoding"`
+}
+
+// encoding is the one asked for; the default is compact_json.
+func (s *server) encoding(e encodings) (encoding, error) {
+	name := string(schemas.CompactJSON)
+	for _, given := range []*string{e.Daml, e.Contract} {
+		if given != nil && *given != "" {
+			name = *given
+		}
+	}
+	enc := compactJSON
+	switch schemas.Encoding(name) {
+	case schemas.CompactJSON:
+	case schemas.ProtobufJSON:
+		enc = protobufJSON
+	default:
+		return 0, badRequest("unknown value encoding %q", name)
+	}
+	if s.store.file(enc) == nil {
+		return 0, &requestError{http.StatusNotImplemented, "this devnet does not keep compact_json, ask for protobuf_json"}
+	}
+	return enc, nil
+}
+
+func queryEncodings(r *http.Request) encodings {
+	contract, daml := r.URL.Query().Get("contract_value_encoding"), r.URL.Query().Get("daml_value_encoding")
+	return encodings{&contract, &daml}
+}
+
+// pageRequest is the body of the paged operations.
+type pageRequest struct {
+	PageSize *int32 `json:"page_size"`
+	After    *struct {
+		MigrationID *int64  `json:"after_migration_id"`
+		RecordTime  *string `json:"after_record_time"`
+	} `json:"after"`
+	encodings
+}
+
+func (s *server) page(r *http.Request) (c *cursor, limit int, enc encoding, err error) {
+	var q pageRequest
+	if err := decode(r, &q); err != nil {
+		return nil, 0, 0, err
+	}
+	if err := checkLimit("page_size", q.PageSize); err != nil {
+		return nil, 0, 0, err
+	}
+	if enc, err = s.encoding(q.encodings); err != nil {
+		return nil, 0, 0, err
+	}
+	if q.After != nil {
+		if q.After.MigrationID == nil || q.After.RecordTime == nil {
+			return nil, 0, 0, badRequest("after needs after_migration_id and after_record_time")
+		}
+		t, err := parseTime("after_record_time", *q.After.RecordTime)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		c = &cursor{*q.After.MigrationID, t}
+	}
+	return c, int(*q.PageSize), enc, nil
+}
+
+func (s *server) updates(v1 bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		c, limit, enc, err := s.page(r)
+		if err != nil {
+			return err
+		}
+		return send(w, s.store.updatesAfter(c, limit, enc, v1), "")
+	}
+}
+
+func (s *server) events(w http.ResponseWriter, r *http.Request) error {
+	c, limit, enc, err := s.page(r)
+	if err != nil {
+		return err
+	}
+	return send(w, s.store.eventsAfter(c, limit, enc), "")
+}
+
+func (s *server) update(v1 bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		enc, err := s.encoding(queryEncodings(r))
+		if err != nil {
+			return err
+		}
+		id := r.PathValue("id")
+		return send(w, s.store.update(id, enc, v1), "Transaction with id "+id+" not found")
+	}
+}
+
+func (s *server) event(w http.ResponseWriter, r *http.Request) error {
+	enc, err := s.encoding(queryEncodings(r))
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	return send(w, s.store.event(id, enc), "Event with id "+id+" not found")
+}
+
+func (s *server) migrationInfo(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID *int64 `json:"migration_id"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil {
+		return badRequest("migration_id is required")
+	}
+	info, ok := s.store.info(*q.MigrationID)
+	if !ok || len(info.ranges) == 0 {
+		return notFound("No data for migration %d", *q.MigrationID)
+	}
+	return sendJSON(w, info.answer(*q.MigrationID))
+}
+
+// migrationAnswer is the answer of migration-info.
+type migrationAnswer struct {
+	Previous        *int64        `json:"previous_migration_id,omitempty"`
+	Ranges          []rangeAnswer `json:"record_time_range"`
+	LastImport      string        `json:"last_import_update_id,omitempty"`
+	Complete        bool          `json:"complete"`
+	ImportsComplete bool          `json:"import_updates_complete"`
+}
+
+type rangeAnswer struct {
+	Synchronizer string `json:"synchronizer_id"`
+	Min          string `json:"min"`
+	Max          string `json:"max"`
+}
+
+func (i *migrationInfo) answer(id int64) migrationAnswer {
+	a := migrationAnswer{LastImport: i.lastImport, Complete: true, ImportsComplete: true}
+	if id > 0 {
+		previous := id - 1
+		a.Previous = &previous
+	}
+	for _, r := range i.ranges {
+		a.Ranges = append(a.Ranges, rangeAnswer{r.synchronizer,
+			schemas.Micros(r.min).String(), schemas.Micros(r.max).String()})
+	}
+	return a
+}
+
+func (s *server) updatesBefore(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID  *int64  `json:"migration_id"`
+		Synchronizer *string `json:"synchronizer_id"`
+		Before       *string `json:"before"`
+		AtOrAfter    *string `json:"at_or_after"`
+		Count        *int32  `json:"count"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil || q.Synchronizer == nil || q.Before == nil {
+		return badRequest("migration_id, synchronizer_id and before are required")
+	}
+	if err := checkLimit("count", q.Count); err != nil {
+		return err
+	}
+	before, err := parseTime("before", *q.Before)
+	if err != nil {
+		return err
+	}
+	atOrAfter := int64(schemas.MinMicros)
+	if q.AtOrAfter != nil {
+		if atOrAfter, err = parseTime("at_or_after", *q.AtOrAfter); err != nil {
+			return err
+		}
+	}
+	a := s.store.updatesBefore(*q.MigrationID, *q.Synchronizer, before, atOrAfter, int(*q.Count))
+	return send(w, a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
+}
+
+func (s *server) importUpdates(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID *int64  `json:"migration_id"`
+		After       *string `json:"after_update_id"`
+		Limit       *int32  `json:"limit"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil || q.After == nil {
+		return badRequest("migration_id and after_update_id are required")
+	}
+	if err := checkLimit("limit", q.Limit); err != nil {
+		return err
+	}
+	return send(w, s.store.importsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
+}
+
+func (s *server) status(w http.ResponseWriter, _ *http.Request) error {
+	return sendJSON(w, map[string]bool{"complete": true})
+}
+
+func (s *server) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
+	return snapshot(w, r, "before", s.store.snapshotBefore)
+}
+
+func (s *server) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
+	return snapshot(w, r, "after", s.store.snapshotAfter)
+}
+
+// snapshot answers with the snapshot that find returns for the time parameter.
+func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find func(migrationID, t int64) (int64, bool)) error {
+	q := r.URL.Query()
+	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
+	if err != nil {
+		return badRequest("migration_id: %q is not a number", q.Get("migration_id"))
+	}
+	t, err := parseTime(parameter, q.Get(parameter))
+	if err != nil {
+		return err
+	}
+	at, ok := find(id, t)
+	if !ok {
+		return notFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+	}
+	return sendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
+}
+
+func (s *server) governanceParty(w http.ResponseWriter, _ *http.Request) error {
+	return sendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
+}
+
+func (s *server) version(w http.ResponseWriter, _ *http.Request) error {
+	return sendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
+}
+
+func (s *server) healthy(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (s *server) digests(w http.ResponseWriter, _ *http.Request) error {
+	return sendJSON(w, s.ledger.Digests())
+}

@@ -1,0 +1,105 @@
+package devnet
+
+import "strings"
+
+// pkg is a package of contract code. Its id differs from version to version,
+// unless the package was never upgraded.
+type pkg struct {
+	name       string
+	oneVersion bool
+}
+
+// versions is the number of versions of each package: version 0 is in use in
+// migration 0, version 1 afterwards. The newer one knows more trailing optional
+// fields and has no transfer fees.
+const versions = 2
+
+// template is a contract template. number is its index in templates.
+type template struct {
+	number int
+	pkg    *pkg
+	name   string // Module:Entity
+}
+
+// templates lists the templates of all packages, each under its number.
+var templates []*template
+
+func newTemplate(p *pkg, name string) *template {
+	t := &template{number: len(templates), pkg: p, name: name}
+	templates = append(templates, t)
+	return t
+}
+
+var (
+	amuletPackage     = &pkg{name: "splice-amulet"}
+	ansPackage        = &pkg{name: "splice-amulet-name-service"}
+	paymentsPackage   = &pkg{name: "splice-wallet-payments", oneVersion: true}
+	governancePackage = &pkg{name: "splice-dso-governance"}
+	harborPackage     = &pkg{name: "harbor-logistics", oneVersion: true}
+
+	amuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
+	lockedAmuletTemplate        = newTemplate(amuletPackage, "Splice.Amulet:LockedAmulet")
+	featuredAppRightTemplate    = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppRight")
+	activityMarkerTemplate      = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppActivityMarker")
+	appRewardTemplate           = newTemplate(amuletPackage, "Splice.Amulet:AppRewardCoupon")
+	validatorRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:ValidatorRewardCoupon")
+	svRewardTemplate            = newTemplate(amuletPackage, "Splice.Amulet:SvRewardCoupon")
+	unclaimedRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedReward")
+	openRoundTemplate           = newTemplate(amuletPackage, "Splice.Round:OpenMiningRound")
+	summarizingRoundTemplate    = newTemplate(amuletPackage, "Splice.Round:SummarizingMiningRound")
+	issuingRoundTemplate        = newTemplate(amuletPackage, "Splice.Round:IssuingMiningRound")
+	closedRoundTemplate         = newTemplate(amuletPackage, "Splice.Round:ClosedMiningRound")
+	amuletRulesTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:AmuletRules")
+	preapprovalTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:TransferPreapproval")
+	externalRulesTemplate       = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules")
+	transferInstructionTemplate = newTemplate(amuletPackage, "Splice.AmuletTransferInstruction:AmuletTransferInstruction")
+	memberTrafficTemplate       = newTemplate(amuletPackage, "Splice.DecentralizedSynchronizer:MemberTraffic")
+	licenseTemplate             = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLicense")
+	livenessTemplate            = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLivenessActivityRecord")
+
+	ansRulesTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsRules")
+	ansEntryTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsEntry")
+	ansEntryContextTemplate = newTemplate(ansPackage, "Splice.Ans:AnsEntryContext")
+
+	subscriptionRequestTemplate = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionRequest")
+	subscriptionIdleTemplate    = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionIdleState")
+	initialPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionInitialPayment")
+	renewalPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionPayment")
+
+	dsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
+	dsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")
+
+	shipmentTemplate = newTemplate(harborPackage, "Harbor.Trade.Shipment:Shipment")
+	laneTemplate     = newTemplate(harborPackage, "Harbor.Trade.Lane:Lane")
+)
+
+// contract is a contract of the ledger. All members but the last three are fixed
+// at creation and may be read while the ledger goes on.
+type contract struct {
+	number    uint64
+	template  *template
+	version   uint8
+	createdAt int64 // µs
+	payload   payload
+
+	slot         int32 // index in the active set, or archived
+	synchronizer uint8
+	counter      int32 // number of unassignments so far
+}
+
+// archived is the slot of a contract that is not active.
+const archived = -1
+
+func (c *contract) active() bool { return c.slot != archived }
+
+// payload is the typed content of a contract. Payloads are immutable.
+type payload interface {
+	// arguments returns the create arguments as the package version in question
+	// defines them.
+	arguments(a *arena, version uint8) value
+	// stakeholders appends the signatories and the observers, in any order.
+	stakeholders(signatories, observers []party) (sig, obs []party)
+}
+
+// entity is the last part of the template's name.
+func (t *template) entity() string { return t.name[strings.LastIndexByte(t.name, ':')+1:] }

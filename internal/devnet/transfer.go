@@ -1,0 +1,378 @@
+package devnet
+
+import (
+	"fmt"
+	"slices"
+)
+
+const maxInputs = 100
+
+var (
+	transferArgShape     = newShape("transfer", "context", "expectedDso")
+	transferShape        = newShape("sender", "provider", "inputs", "outputs", "beneficiaries")
+	outputShape          = newShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
+	transferContextShape = newShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
+	transferResultShape  = newShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
+	transferSummaryShape = newShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
+	balanceChangeShape   = newShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+	appBeneficiaryShape  = newShape("beneficiary", "weight")
+)
+
+// payment is a movement of coins: inputs of one sender to outputs and change.
+type payment struct {
+	sender  party
+	coins   []*contract
+	coupons []*contract // of round
+	round   *round      // the issuing round of coupons, or nil
+	outputs []output
+	// provider is the app on whose behalf the sender acts; it earns the reward.
+	provider party
+}
+
+// output is one output of a payment; a lock makes it a locked coin.
+type output struct {
+	receiver party
+	amount   decimal
+	lock     *lockedAmulet // only the lock part is read
+	reason   string
+}
+
+// settlement is a payment that was executed.
+type settlement struct {
+	payment
+	created   []*contract // by output
+	change    *contract   // or nil
+	inCoins   decimal
+	inApp     decimal
+	inValid   decimal
+	inSv      decimal
+	inFaucet  decimal
+	fees      []decimal // by output
+	changeFee decimal
+	balances  []balanceChange
+}
+
+// balanceChange sums up what happened to the coins of one party: their amounts
+// as if created in round 0, and their holding fees.
+type balanceChange struct {
+	owner        party
+	amount, rate decimal
+}
+
+func (s *settlement) inputs() decimal {
+	return s.inCoins + s.inApp + s.inValid + s.inSv + s.inFaucet
+}
+
+func (s *settlement) changeAmount() decimal {
+	if s.change == nil {
+		return 0
+	}
+	return s.change.payload.(amulet).amount
+}
+
+// outputFee is the fee for creating one coin.
+func (x *executor) outputFee() decimal {
+	if x.version() > 0 {
+		return 0
+	}
+	return createFeeUSD.over(x.openRound().price)
+}
+
+// takeCoins removes up to limit coins from a wallet and returns them with their sum.
+func (x *executor) takeCoins(owner party, limit int) (taken []*contract, sum decimal) {
+	w := &x.wallets[owner]
+	for len(w.coins) > 0 && len(taken) < limit {
+		at, last := x.random.below(len(w.coins)), len(w.coins)-1
+		c := w.coins[at]
+		w.coins[at] = w.coins[last]
+		w.coins[last] = nil
+		w.coins = w.coins[:last]
+		if c.active() {
+			taken = append(taken, c)
+			sum += c.payload.(amulet).amount
+		}
+	}
+	return taken, sum
+}
+
+// returnCoins puts coins back that were not used after all.
+func (x *executor) returnCoins(owner party, cs []*contract) {
+	x.wallets[owner].coins = append(x.wallets[owner].coins, cs...)
+}
+
+// gather takes coins until they are worth at least amount, up to maxInputs.
+func (x *executor) gather(owner party, amount decimal) (taken []*contract, ok bool) {
+	var sum decimal
+	for sum < amount && len(taken) < maxInputs {
+		more, worth := x.takeCoins(owner, 1)
+		if len(more) == 0 {
+			break
+		}
+		taken, sum = append(taken, more...), sum+worth
+	}
+	if sum < amount {
+		x.returnCoins(owner, taken)
+		return nil, false
+	}
+	return taken, true
+}
+
+// newCoin creates a coin and puts it into the owner's wallet.
+func (x *executor) newCoin(owner party, amount decimal) *contract {
+	p := x.coinPayload(owner, amount)
+	c := x.create(amuletTemplate, p)
+	x.supply.circulating += amount
+	x.wallets[owner].coins = append(x.wallets[owner].coins, c)
+	if p.expiresIn()-p.created < dustRounds {
+		x.noteDust(p.expiresIn(), c)
+	}
+	return c
+}
+
+func (x *executor) coinPayload(owner party, amount decimal) amulet {
+	r := x.openRound()
+	return amulet{owner: owner, amount: amount, created: r.number, rate: holdingFeeUSD.over(r.price)}
+}
+
+func (x *executor) newLockedCoin(owner party, amount decimal, lock lockedAmulet) *contract {
+	lock.amulet = x.coinPayload(owner, amount)
+	c := x.create(lockedAmuletTemplate, lock)
+	x.supply.circulating += amount
+	return c
+}
+
+// spend archives a coin, locked or not, and returns its amount.
+func (x *executor) spend(c *contract) decimal {
+	p := coinOf(c)
+	x.archive(c)
+	x.supply.circulating -= p.amount
+	return p.amount
+}
+
+// coinOf returns the coin in an Amulet or a LockedAmulet.
+func coinOf(c *contract) amulet {
+	if p, ok := c.payload.(lockedAmulet); ok {
+		return p.amulet
+	}
+	return c.payload.(amulet)
+}
+
+// settle executes a payment within the node that is open: it archives the inputs,
+// creates outputs and change, and hands out the rewards for it.
+func (x *executor) settle(p payment) *settlement {
+	s := &settlement{payment: p}
+	x.consumeInputs(s)
+	x.mint(s.inputs() - s.inCoins)
+	rest := s.inputs()
+	for _, o := range p.outputs {
+		s.created = append(s.created, x.createOutput(s, o))
+		fee := x.outputFee()
+		s.fees = append(s.fees, fee)
+		rest -= o.amount + fee
+	}
+	if rest < 0 {
+		x.fail(fmt.Errorf("payment of party %d lacks %s coins", p.sender, -rest))
+	}
+	s.changeFee = min(rest, x.outputFee())
+	if rest -= s.changeFee; rest > 0 {
+		s.change = x.newCoin(p.sender, rest)
+		s.note(s.change, 1)
+	}
+	fees := s.changeFee
+	for _, f := range s.fees {
+		fees += f
+	}
+	x.burn(fees)
+	x.reward(s, fees)
+	return s
+}
+
+func (x *executor) consumeInputs(s *settlement) {
+	for _, c := range s.coins {
+		s.note(c, -1)
+		s.inCoins += x.spend(c)
+	}
+	for _, c := range s.coupons {
+		p := c.payload.(coupon)
+		worth := p.worth(s.round)
+		switch p.(type) {
+		case appReward:
+			s.inApp += worth
+		case validatorReward:
+			s.inValid += worth
+		case svReward:
+			s.inSv += worth
+		case liveness:
+			s.inFaucet += worth
+		}
+		x.archive(c)
+	}
+}
+
+func (x *executor) createOutput(s *settlement, o output) *contract {
+	var c *contract
+	if o.lock != nil {
+		c = x.newLockedCoin(s.sender, o.amount, *o.lock)
+	} else {
+		c = x.newCoin(o.receiver, o.amount)
+	}
+	s.note(c, 1)
+	return c
+}
+
+// note adds a created (sign 1) or archived (sign -1) coin to its owner's balance change.
+func (s *settlement) note(c *contract, sign decimal) {
+	coin := coinOf(c)
+	at := slices.IndexFunc(s.balances, func(b balanceChange) bool { return b.owner == coin.owner })
+	if at < 0 {
+		at = len(s.balances)
+		s.balances = append(s.balances, balanceChange{owner: coin.owner})
+	}
+	s.balances[at].amount += sign * (coin.amount + decimal(coin.created)*coin.rate)
+	s.balances[at].rate += sign * coin.rate
+}
+
+// reward gives the app a coupon if it is featured, and in return for burned fees
+// one to the app and one to the sender for its validator.
+func (x *executor) reward(s *settlement, fees decimal) {
+	r := x.openRound()
+	featured := s.provider != noParty && x.apps.right(s.provider) != nil
+	if featured {
+		x.provider = s.provider
+		amount := extraRewardUSD.over(r.price)
+		beneficiary := noParty
+		if x.random.percent(15) {
+			beneficiary = x.names.providers.of(&x.random)
+		}
+		x.addCoupon(r, appRewardTemplate, appReward{s.provider, true, amount, r.number, beneficiary})
+		r.featuredTotal += amount
+	}
+	if fees == 0 {
+		return
+	}
+	if s.provider != noParty && !featured {
+		x.addCoupon(r, appRewardTemplate, appReward{s.provider, false, fees, r.number, noParty})
+		r.unfeaturedTotal += fees
+	}
+	x.addCoupon(r, validatorRewardTemplate, validatorReward{s.sender, fees, r.number})
+	r.validatorTotal += fees
+}
+
+// inputsValue lists the inputs of a payment as a choice argument.
+func (x *executor) inputsValue(p *payment) value {
+	a := x.arena()
+	vs := make([]value, 0, len(p.coins)+len(p.coupons))
+	for _, c := range p.coins {
+		vs = append(vs, a.variant("InputAmulet", contractID(c.number)))
+	}
+	for _, c := range p.coupons {
+		vs = append(vs, a.variant(c.payload.(coupon).input(), contractID(c.number)))
+	}
+	return a.list(vs...)
+}
+
+// context names the rounds and rights that a payment refers to.
+func (x *executor) context(p *payment) value {
+	a := x.arena()
+	issuing, rights := a.genMap(), a.genMap()
+	if p.round != nil {
+		issuing = a.genMap(roundValue(a, p.round.number), contractID(p.round.contract.number))
+	}
+	for _, c := range p.coupons {
+		if _, ok := c.payload.(validatorReward); ok {
+			rights = a.genMap(partyValue(p.sender), contractID(x.validatorRights[p.sender]))
+		}
+	}
+	right := x.apps.right(p.provider)
+	return a.record(transferContextShape, contractID(x.openRound().contract.number), issuing, rights,
+		optional(a, right != nil, idOf(right)))
+}
+
+func (x *executor) outputsValue(p *payment) value {
+	a := x.arena()
+	vs := make([]value, len(p.outputs))
+	for i, o := range p.outputs {
+		lock := none()
+		if o.lock != nil {
+			lock = a.some(o.lock.lock(a))
+		}
+		fields := []value{partyValue(o.receiver), numeric(0), numeric(o.amount), lock}
+		if x.version() > 0 {
+			fields = append(fields, optional(a, o.reason != "", metadata(a, reasonMetaKey, o.reason)))
+		}
+		vs[i] = a.record(outputShape, fields...)
+	}
+	return a.list(vs...)
+}
+
+// transfer exercises AmuletRules_Transfer for a payment.
+func (x *executor) transfer(p payment) (*settlement, value) {
+	a := x.arena()
+	provider := p.provider
+	if provider == noParty {
+		provider = p.sender
+	}
+	fields := []value{partyValue(p.sender), partyValue(provider), x.inputsValue(&p), x.outputsValue(&p)}
+	if x.version() > 0 {
+		fields = append(fields, none())
+	}
+	at := x.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
+		a.record(transferShape, fields...), x.context(&p), partyValue(dso)), p.sender, provider)
+	s := x.settle(p)
+	result := x.transferResult(s)
+	x.finish(at, result)
+	return s, result
+}
+
+func (x *executor) transferResult(s *settlement) value {
+	a := x.arena()
+	created := make([]value, len(s.created))
+	for i, c := range s.created {
+		tag := "TransferResultAmulet"
+		if c.template == lockedAmuletTemplate {
+			tag = "TransferResultLockedAmulet"
+		}
+		created[i] = a.variant(tag, contractID(c.number))
+	}
+	fields := []value{x.roundValue(), x.summary(s), a.list(created...), x.changeID(s)}
+	return a.record(transferResultShape, x.withMeta(fields, none())...)
+}
+
+// withMeta adds a trailing optional field that only the newer version has.
+func (x *executor) withMeta(fields []value, meta value) []value {
+	if x.version() == 0 {
+		return fields
+	}
+	return append(fields, meta)
+}
+
+func (x *executor) changeID(s *settlement) value {
+	return optional(x.arena(), s.change != nil, idOf(s.change))
+}
+
+func (x *executor) summary(s *settlement) value {
+	a := x.arena()
+	fees := make([]value, len(s.fees))
+	for i, f := range s.fees {
+		fees[i] = numeric(f)
+	}
+	fields := []value{numeric(s.inApp), numeric(s.inValid), numeric(s.inSv), numeric(s.inCoins),
+		x.balancesValue(s), numeric(0), a.list(fees...), numeric(s.changeFee), numeric(s.changeAmount()),
+		numeric(x.openRound().price), a.some(numeric(s.inFaucet))}
+	if x.version() > 0 {
+		fields = append(fields, a.some(numeric(0)), none())
+	}
+	return a.record(transferSummaryShape, fields...)
+}
+
+func (x *executor) balancesValue(s *settlement) value {
+	a := x.arena()
+	slices.SortFunc(s.balances, func(b, c balanceChange) int {
+		return x.names.compare(b.owner, c.owner)
+	})
+	vs := make([]value, 0, 2*len(s.balances))
+	for _, b := range s.balances {
+		vs = append(vs, partyValue(b.owner), a.record(balanceChangeShape, numeric(b.amount), numeric(b.rate)))
+	}
+	return a.genMap(vs...)
+}

@@ -1,0 +1,158 @@
+package devnet
+
+import "slices"
+
+// verdict is the mediator's decision on a transaction, with what the sequencer
+// charged for it and what activity of apps follows from that.
+type verdict struct {
+	accepted     bool
+	submitter    party
+	participant  int
+	finalization int64 // µs
+	round        int64 // the open round, or -1 where the history does not tell
+	views        []view
+	total        int64 // traffic cost in bytes, 0 where none was recorded
+	activity     []appActivity
+	activityOf   int64 // round of the activity
+}
+
+// view is a part of a transaction that has its own set of informees. View 0 is the
+// root, all others are below it. Each view travels in an envelope of its own.
+type view struct {
+	informees  []party // sorted by text
+	confirmers []party // sorted by text
+	cost       int64   // of the envelope, bytes
+}
+
+// appActivity is the weight of one app's part in a transaction.
+type appActivity struct {
+	provider party
+	weight   int64
+}
+
+const (
+	// trafficSince and roundSince are the shares of the history, in percent, before
+	// which traffic was not recorded and verdicts did not tell the round.
+	trafficSince = 5
+	roundSince   = switchPercent
+
+	maxViews         = 4
+	nodesPerView     = 4
+	maxTrafficCost   = 100 << 20
+	envelopeOverhead = 420
+)
+
+// verdictOf derives the verdict on a transaction from its tree.
+func (x *executor) verdictOf(u *update) *verdict {
+	root := &u.nodes[0]
+	v := x.newVerdict(u, true)
+	v.submitter = x.submitterOf(root)
+	v.participant = x.names.participantOf(v.submitter, u.number)
+	for i := 0; i < len(u.nodes) && len(v.views) < maxViews; i += nodesPerView {
+		signatories, observers := u.nodes[i].contract.payload.stakeholders(nil, nil)
+		confirmers := append(signatories, u.nodes[i].actors...)
+		if i == 0 && x.provider != noParty {
+			confirmers = append(confirmers, x.provider)
+		}
+		x.addView(v, confirmers, observers, len(u.nodes))
+	}
+	x.measure(v)
+	return v
+}
+
+func (x *executor) submitterOf(root *node) party {
+	if root.choice == "" {
+		signatories, _ := root.contract.payload.stakeholders(nil, nil)
+		return signatories[0]
+	}
+	return root.actors[len(root.actors)-1]
+}
+
+func (x *executor) newVerdict(u *update, accepted bool) *verdict {
+	v := &verdict{accepted: accepted, round: -1, finalization: u.recordTime + int64(x.random.between(80_000, 900_000))}
+	if x.updates*100 >= roundSince*x.config.Updates {
+		v.round = x.rounds.open[0].number
+	}
+	return v
+}
+
+func (x *executor) addView(v *verdict, confirmers, observers []party, nodes int) {
+	informees := append(slices.Clone(confirmers), observers...)
+	w := view{informees: x.names.sortParties(informees), confirmers: x.names.sortParties(confirmers)}
+	w.cost = envelopeOverhead + int64(200*len(w.informees)+60*nodes+x.random.below(1500))
+	v.views = append(v.views, w)
+}
+
+// measure charges the traffic of the views and derives the activity of apps.
+func (x *executor) measure(v *verdict) {
+	if x.updates*100 < trafficSince*x.config.Updates {
+		return
+	}
+	for _, w := range v.views {
+		v.total += w.cost
+	}
+	if v.accepted && v.total <= maxTrafficCost && v.participant >= superValidatorCount {
+		x.measureActivity(v)
+	}
+}
+
+// measureActivity divides the cost among the featured apps that confirmed: per
+// envelope cost × total / number of such apps, all over the cost of the envelopes
+// that have any, rounded down.
+func (x *executor) measureActivity(v *verdict) {
+	var featured []appActivity
+	var costs int64
+	for _, w := range v.views {
+		var apps []party
+		for _, p := range w.confirmers {
+			if x.apps.right(p) != nil {
+				apps = append(apps, p)
+			}
+		}
+		if len(apps) == 0 {
+			continue
+		}
+		costs += w.cost
+		for _, p := range apps {
+			featured = addActivity(featured, p, w.cost*v.total/int64(len(apps)))
+		}
+	}
+	for i := range featured {
+		featured[i].weight /= costs
+	}
+	slices.SortFunc(featured, func(a, b appActivity) int {
+		return x.names.compare(a.provider, b.provider)
+	})
+	v.activity, v.activityOf = featured, x.openRound().number
+}
+
+func addActivity(all []appActivity, p party, weight int64) []appActivity {
+	for i := range all {
+		if all[i].provider == p {
+			all[i].weight += weight
+			return all
+		}
+	}
+	return append(all, appActivity{p, weight})
+}
+
+// private adds an entry of which only the verdict is public, somewhere between the
+// last update and the next, whose record time is given: a transaction among others,
+// or a rejected one.
+func (x *executor) private(next int64) {
+	x.begin(x.recordTime + 1 + (next-x.recordTime-2)*int64(x.random.between(10, 90))/100)
+	u := x.current
+	u.kind = verdictOnly
+	v := x.newVerdict(u, !x.random.percent(20))
+	v.submitter = x.names.users.of(&x.random)
+	v.participant = x.names.participantOf(v.submitter, u.number)
+	for range 1 + x.random.below(3) {
+		confirmers := []party{v.submitter}
+		if x.random.percent(40) {
+			confirmers = append(confirmers, x.names.providers.of(&x.random))
+		}
+		x.addView(v, confirmers, []party{x.names.users.of(&x.random)}, x.random.between(1, 9))
+	}
+	x.measure(v)
+	u.verdict = v
+}

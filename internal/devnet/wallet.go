@@ -1,0 +1,222 @@
+package devnet
+
+import "strconv"
+
+var (
+	tapShape          = newShape("receiver", "amount", "openRound")
+	mintShape         = newShape("receiver", "amount", "openRound", "reason")
+	tapDoneShape      = newShape("amuletSum", "meta")
+	amuletSumShape    = newShape("amulet", "amuletPrice", "round")
+	unlockShape       = newShape("openRoundCid")
+	expireAmuletShape = newShape("roundCid")
+	expireDoneShape   = newShape("expireSum", "meta")
+	expireSumShape    = newShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+
+	transferReasons = []string{"", "", "rent", "Kaffee & Kuchen", "invoice \"7-B\"", "お土産", "split of dinner\n2 persons"}
+)
+
+// dustRounds is how soon a coin must expire to be dust that is watched.
+const dustRounds = 400
+
+// tapSomeone gives a user new coins, as only a development network does.
+func (x *executor) tapSomeone() {
+	x.tap(x.someUser(), x.random.decimalBetween(coins(10), coins(400)))
+}
+
+// tap mints coins for p, in a node of its own.
+func (x *executor) tap(p party, amount decimal) *contract {
+	a := x.arena()
+	open := contractID(x.openRound().contract.number)
+	tap := x.exercise(x.rules.amulet, "AmuletRules_DevNet_Tap",
+		a.record(tapShape, partyValue(p), numeric(amount), open), p)
+	fields := []value{partyValue(p), numeric(amount), open}
+	if x.version() > 0 {
+		fields = append(fields, a.some(text("tap")))
+	}
+	mint := x.exercise(x.rules.amulet, "AmuletRules_Mint", a.record(mintShape, fields...), dso, p)
+	x.mint(amount)
+	c := x.newCoin(p, amount)
+	result := a.record(tapDoneShape, x.withMeta([]value{x.amuletSum(c)}, none())...)
+	x.finish(mint, result)
+	x.finish(tap, result)
+	return c
+}
+
+// amuletSum is how results describe a coin that was created.
+func (x *executor) amuletSum(c *contract) value {
+	return x.arena().record(amuletSumShape, contractID(c.number), numeric(x.openRound().price), x.roundValue())
+}
+
+// transferCoins moves coins from one user to one to three others, often through an app.
+func (x *executor) transferCoins() bool {
+	sender := x.someUser()
+	p, spendable, ok := x.fund(sender, 1+x.random.below(4), 3)
+	if !ok {
+		return false
+	}
+	p.provider = x.someProvider(sender)
+	for range 1 + x.random.below(3) {
+		amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/4)))
+		if x.random.percent(4) {
+			amount = min(amount, x.random.decimalBetween(1000, one/200)) // dust
+		}
+		p.outputs = append(p.outputs, output{receiver: x.names.users.of(&x.random), amount: amount, reason: x.reason()})
+	}
+	x.transfer(p)
+	return true
+}
+
+// fund takes up to limit coins of sender for a payment of so many outputs. Without
+// anything left to spend after fees it takes none.
+func (x *executor) fund(sender party, limit, outputs int) (p payment, spendable decimal, ok bool) {
+	taken, sum := x.takeCoins(sender, limit)
+	spendable = sum - decimal(outputs+1)*x.outputFee()
+	if spendable < one/1000 {
+		x.returnCoins(sender, taken)
+		return payment{}, 0, false
+	}
+	return payment{sender: sender, coins: taken, provider: noParty}, spendable, true
+}
+
+func (x *executor) reason() string { return transferReasons[x.random.below(len(transferReasons))] }
+
+// someProvider is the app through which a user transfers: mostly one of the
+// providers, else the user's own validator.
+func (x *executor) someProvider(user party) party {
+	if x.random.percent(70) {
+		return x.names.providers.of(&x.random)
+	}
+	return x.names.validatorOf(user)
+}
+
+// collectRewards turns coupons of an issuing round into coins of their owner.
+func (x *executor) collectRewards() bool {
+	all := x.rounds.collections
+	if len(all) == 0 {
+		return false
+	}
+	at := x.random.below(len(all))
+	c := &all[at]
+	if c.round.issuesAt > x.recordTime {
+		return false
+	}
+	n := min(couponsPerTransfer, len(c.coupons))
+	p := payment{sender: c.owner, coupons: c.coupons[:n:n], round: c.round, provider: noParty}
+	c.coupons = c.coupons[n:]
+	if len(c.coupons) == 0 {
+		all[at] = all[len(all)-1]
+		all[len(all)-1] = collection{}
+		x.rounds.collections = all[:len(all)-1]
+	}
+	p.coins, _ = x.takeCoins(p.sender, 3)
+	x.current.workflow = "collect-rewards"
+	x.transfer(p)
+	return true
+}
+
+const couponsPerTransfer = 9
+
+// mergeCoins turns the coins of a party that has many into one.
+func (x *executor) mergeCoins() bool {
+	for range 8 {
+		p := party(x.random.below(len(x.wallets)))
+		if len(x.wallets[p].coins) < coinsBeforeMerge {
+			continue
+		}
+		taken, sum := x.takeCoins(p, coinsPerMerge)
+		if sum <= x.outputFee() {
+			x.returnCoins(p, taken)
+			continue
+		}
+		x.transfer(payment{sender: p, coins: taken, provider: noParty})
+		return true
+	}
+	return false
+}
+
+const (
+	coinsBeforeMerge = 8
+	coinsPerMerge    = 12
+)
+
+// lockCoins locks coins of a user with another user as holder.
+func (x *executor) lockCoins() bool {
+	sender := x.someUser()
+	p, spendable, ok := x.fund(sender, 2, 1)
+	if !ok {
+		return false
+	}
+	expires := x.effectiveAt + x.tick*int64(x.random.between(1, 12))
+	lock := lockedAmulet{holder: x.names.users.of(&x.random), expiresAt: expires}
+	if x.version() > 0 {
+		lock.context = "escrow № " + strconv.Itoa(x.updates)
+	}
+	p.outputs = []output{{receiver: sender, amount: max(1, spendable.times(one/3)), lock: &lock}}
+	s, _ := x.transfer(p)
+	x.locks = append(x.locks, s.created[0])
+	return true
+}
+
+// unlockCoins ends a lock, by its holder or, when it has expired, by the owner.
+func (x *executor) unlockCoins() bool {
+	c := takeAny(&x.random, &x.locks)
+	if c == nil {
+		return false
+	}
+	lock := c.payload.(lockedAmulet)
+	argument := x.arena().record(unlockShape, contractID(x.openRound().contract.number))
+	var at int
+	if lock.expiresAt < x.effectiveAt {
+		at = x.consume(c, "LockedAmulet_OwnerExpireLock", argument, lock.owner)
+	} else {
+		at = x.consume(c, "LockedAmulet_Unlock", argument, lock.owner, lock.holder)
+	}
+	x.supply.circulating -= lock.amount
+	coin := x.newCoin(lock.owner, lock.amount)
+	x.finish(at, x.arena().record(tapDoneShape, x.withMeta([]value{x.amuletSum(coin)}, none())...))
+	return true
+}
+
+// takeAny removes a random contract from a list, or returns nil.
+func takeAny(r *random, list *[]*contract) *contract {
+	n := len(*list)
+	if n == 0 {
+		return nil
+	}
+	at := r.below(n)
+	c := (*list)[at]
+	(*list)[at] = (*list)[n-1]
+	(*list)[n-1] = nil
+	*list = (*list)[:n-1]
+	return c
+}
+
+// noteDust remembers a coin that holding fees use up by the given round.
+func (x *executor) noteDust(round int64, c *contract) {
+	if x.rounds.dust == nil {
+		x.rounds.dust = map[int64][]*contract{}
+	}
+	x.rounds.dust[round] = append(x.rounds.dust[round], c)
+}
+
+// expireDust queues the expiry of the coins that are used up by a round.
+func (x *executor) expireDust(round int64) {
+	for _, c := range x.rounds.dust[round] {
+		x.tasks = append(x.tasks, func() { x.expireCoin(c) })
+	}
+	delete(x.rounds.dust, round)
+}
+
+// expireCoin burns a coin that is used up, unless it was spent.
+func (x *executor) expireCoin(c *contract) {
+	if !c.active() {
+		return
+	}
+	a, coin := x.arena(), c.payload.(amulet)
+	at := x.consume(c, "Amulet_Expire", a.record(expireAmuletShape, contractID(x.openRound().contract.number)), dso)
+	x.supply.circulating -= coin.amount
+	x.burn(coin.amount)
+	asOfZero := coin.amount + decimal(coin.created)*coin.rate
+	sum := a.record(expireSumShape, partyValue(coin.owner), x.roundValue(), numeric(-asOfZero), numeric(-coin.rate))
+	x.finish(at, a.record(expireDoneShape, x.withMeta([]value{sum}, none())...))
+}
