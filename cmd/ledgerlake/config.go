@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+)
+
+// config is the effective configuration. Every field is one setting, which has one
+// name in three forms: the key scan_url of the YAML file, the environment variable
+// LEDGERLAKE_SCAN_URL and, for all settings alike, the flag --scan-url. A flag wins
+// over the environment, which wins over the file, which wins over the default.
+type config struct {
+	Data     string
+	Listen   string
+	LogLevel string
+
+	ScanURL        string
+	ScanSource     string
+	ScanWorkers    int
+	ScanRate       float64
+	ScanPageBytes  int64
+	FollowInterval time.Duration
+
+	Engine        string
+	EngineMemory  int64
+	ClickHouseDSN string
+
+	RedisURL    string
+	Concurrency int
+
+	S3Endpoint  string
+	S3Region    string
+	S3Bucket    string
+	S3Prefix    string
+	S3AccessKey string
+	S3SecretKey string
+
+	PublicURL     string
+	TokenKey      string
+	MaxConcurrent int
+	RateLimit     float64
+	Profiling     bool
+}
+
+// settings declares every setting with its default.
+func (c *config) settings() *pflag.FlagSet {
+	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
+	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
+	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&c.ScanURL, "scan-url", "", "scan service to ingest from; without one, up and demo run a simulated network")
+	f.StringVar(&c.ScanSource, "scan-source", "auto", "operation to read history with: auto, events, updates or updates-before")
+	f.IntVar(&c.ScanWorkers, "scan-workers", 4, "requests to the upstream in flight")
+	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
+	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
+	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "wait between polls of the upstream's tail")
+	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found by itself when empty")
+	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")
+	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
+	f.StringVar(&c.RedisURL, "redis-url", "", "Redis for the job queue instead of the in-process one, redis://host:6379/0")
+	f.IntVar(&c.Concurrency, "concurrency", max(1, runtime.NumCPU()/2), "jobs that run at the same time")
+	f.StringVar(&c.S3Endpoint, "s3-endpoint", "", "S3-compatible storage to use instead of the embedded gateway")
+	f.StringVar(&c.S3Region, "s3-region", "us-east-1", "region of the S3 storage")
+	f.StringVar(&c.S3Bucket, "s3-bucket", "ledgerlake", "bucket for exported objects")
+	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
+	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
+	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
+	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
+	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
+	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")
+	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")
+	f.BoolVar(&c.Profiling, "profiling", false, "serve /debug/pprof on the query tier")
+	return f
+}
+
+// secrets are the settings that are never shown.
+var secrets = map[string]bool{"s3-secret-key": true, "token-key": true}
+
+const envPrefix = "LEDGERLAKE_"
+
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// fill sets what no flag has set from the environment and the file at path, which
+// may be empty.
+func fill(flags, settings *pflag.FlagSet, path string, getenv func(string) (string, bool)) error {
+	file, err := readConfigFile(path)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	settings.VisitAll(func(s *pflag.Flag) {
+		fromFile, inFile := file[fileKey(s.Name)]
+		delete(file, fileKey(s.Name))
+		if f := flags.Lookup(s.Name); f != nil && f.Changed {
+			return
+		}
+		value, source := fromFile, path
+		if v, ok := getenv(envName(s.Name)); ok {
+			value, source, inFile = v, envName(s.Name), true
+		}
+		if !inFile {
+			return
+		}
+		if err := settings.Set(s.Name, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s in %s: %w", fileKey(s.Name), source, err))
+		}
+	})
+	for key := range file {
+		errs = append(errs, fmt.Errorf("%s: unknown key %q; ledgerlake config lists the keys", path, key))
+	}
+	return errors.Join(errs...)
+}
+
+func readConfigFile(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	var values map[string]string
+	if err := yaml.Unmarshal(raw, &values); err != nil {
+		return nil, fmt.Errorf("reading the configuration %s: it must be a YAML map of keys to plain values: %w", path, err)
+	}
+	return values, nil
+}
+
+// check rejects values that no part can work with.
+func (c *config) check() error {
+	for name, raw := range map[string]string{"scan-url": c.ScanURL, "s3-endpoint": c.S3Endpoint, "public-url": c.PublicURL} {
+		if raw == "" {
+			continue
+		}
+		if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return fmt.Errorf("--%s must be a URL such as http://127.0.0.1:5012", name)
+		}
+	}
+	switch {
+	case c.Data == "":
+		return errors.New("--data must name a folder")
+	case c.ScanWorkers < 1 || c.ScanWorkers > 64:
+		return fmt.Errorf("--scan-workers must be between 1 and 64, not %d", c.ScanWorkers)
+	case c.Concurrency < 1:
+		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
+	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):
+		return errors.New("--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)")
+	}
+	return nil
+}
+
+// print writes the effective configuration as the YAML file that would give it, with
+// secrets masked.
+func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
+	var lines []string
+	settings.VisitAll(func(s *pflag.Flag) {
+		value := s.Value.String()
+		switch {
+		case secrets[s.Name] && value != "":
+			value = "********"
+		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "scan-url":
+			value = maskURL(value)
+		}
+		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, fileKey(s.Name), value))
+	})
+	sort.Strings(lines)
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// maskURL hides the password of a URL.
+func maskURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "********"
+	}
+	return u.Redacted()
+}

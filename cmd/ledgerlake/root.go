@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// app is what all subcommands share.
+type app struct {
+	cfg      config
+	settings *pflag.FlagSet
+	stdout   io.Writer
+	stderr   io.Writer
+	log      *slog.Logger
+}
+
+const long = `ledgerlake keeps the whole history of a shared-ledger network in ClickHouse, publishes
+it as Parquet objects in S3-compatible storage, and serves it over the network's own
+scan interface.
+
+Alone it needs no other service: it runs an embedded ClickHouse engine, an S3 gateway
+and a job queue below --data. Pointed at a ClickHouse, a Redis and an S3 bucket, the
+same commands are a deployment that scales out.`
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	a := &app{stdout: stdout, stderr: stderr}
+	a.settings = a.cfg.settings()
+	var file string
+	root := &cobra.Command{
+		Use:           "ledgerlake",
+		Short:         "history of a shared-ledger network: ingest, export, serve",
+		Long:          long,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				file = os.Getenv(envPrefix + "CONFIG")
+			}
+			return a.configure(cmd.Flags(), file)
+		},
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
+	root.PersistentFlags().AddFlagSet(a.settings)
+	root.AddCommand(
+		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newVerify(a),
+		newDevnet(a), newDoctor(a), newConfig(a), newVersion(a),
+	)
+	return root
+}
+
+func (a *app) configure(flags *pflag.FlagSet, file string) error {
+	if err := fill(flags, a.settings, file, os.LookupEnv); err != nil {
+		return err
+	}
+	if err := a.cfg.check(); err != nil {
+		return err
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.cfg.LogLevel)); err != nil {
+		return fmt.Errorf("--log-level is debug, info, warn or error, not %q", a.cfg.LogLevel)
+	}
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+// quiet leaves only warnings in the log, for commands that show progress instead.
+func (a *app) quiet() {
+	if !a.settings.Changed("log-level") {
+		a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+}
+
+func newConfig(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "config",
+		Short:   "print the effective configuration, secrets masked",
+		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.cfg.print(a.stdout, a.settings) },
+	}
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := readBuild()
+			_, err := fmt.Fprintf(a.stdout, "ledgerlake %s (committed %s)\n", b.version, b.time.Format("2006-01-02T15:04:05Z"))
+			return err
+		},
+	}
+}
+
+var errReported = errors.New("see the report above")

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan"
+)
+
+func newServe(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "serve the scan interface from the store",
+		Long: `serve answers the network's scan interface (updates, events, active contract set,
+backfilling, bulk objects) from the store, at / and at /api/scan. It only reads: run as
+many as you need beside one ingest.`,
+		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
+			"  ledgerlake serve --data /srv/ledgerlake",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			s := newStack(a)
+			defer s.closeInto(&err)
+			if err := s.openStore(cmd.Context()); err != nil {
+				return err
+			}
+			if err := s.openBucket(cmd.Context()); err != nil {
+				return err
+			}
+			server, err := s.newServer()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", server.Addr(), server.Addr())
+			return s.supervise(cmd.Context(), server.Serve)
+		},
+	}
+}
+
+// newServer listens and returns the query tier over the store and the bucket.
+func (s *stack) newServer() (*query.Server, error) {
+	cfg := &s.app.cfg
+	key, err := s.app.tokenKey()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(func() error {
+		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	publicURL := cfg.PublicURL
+	if publicURL == "" {
+		publicURL = "http://" + listener.Addr().String()
+	}
+	exporter, err := s.newExporter()
+	if err != nil {
+		return nil, err
+	}
+	b := readBuild()
+	api, err := scan.New(scan.Config{
+		Source: s.reader, Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
+		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key,
+		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
+		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
+	})
+	if err != nil {
+		return nil, err
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return query.New(query.Config{
+		Listener: listener, Mounts: []query.Mount{api.Mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
+		ClientRateLimit: cfg.RateLimit, Metrics: metrics, Pprof: cfg.Profiling,
+	})
+}
+
+func listen(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w; choose another address with --listen", address, err)
+	}
+	return listener, nil
+}
+
+// health answers readiness from the store.
+type health struct {
+	reader     *history.Reader
+	log        *slog.Logger
+	backfilled atomic.Bool // once true it stays true
+}
+
+// Backfilled reports whether the stream has reached its upstream's end once.
+func (h *health) Backfilled(ctx context.Context) bool {
+	if h.backfilled.Load() {
+		return true
+	}
+	reached, err := h.reader.Backfilled(ctx)
+	if err != nil {
+		h.log.WarnContext(ctx, "cannot tell whether the backfill is complete", "err", err)
+		return false
+	}
+	if reached {
+		h.backfilled.Store(true)
+	}
+	return reached
+}
+
+// Ready asks the store for its watermark.
+func (h *health) Ready(ctx context.Context) error {
+	_, err := h.reader.Watermark(ctx)
+	return err
+}

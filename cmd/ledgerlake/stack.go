@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// stack holds the services that the parts work on, embedded or given, and ends those
+// it started, last first.
+type stack struct {
+	app     *app
+	closers []func() error
+
+	dsn      string
+	db       *store.DB
+	reader   *history.Reader
+	bucket   *bucket.Client
+	exporter *export.Exporter // made on first use
+
+	// exportFrom and exportTo limit the days that are exported, "" = no limit.
+	exportFrom, exportTo string
+
+	// deaths are embedded services that can end by themselves.
+	deaths []death
+}
+
+type death struct {
+	name string
+	done <-chan struct{}
+	err  func() error
+}
+
+const stopTimeout = 20 * time.Second
+
+func newStack(a *app) *stack { return &stack{app: a} }
+
+func (s *stack) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+// close ends everything and returns what went wrong.
+func (s *stack) close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	s.closers = nil
+	return errors.Join(errs...)
+}
+
+// closeInto is close for a deferred call: a clean-up failure never hides the first error.
+func (s *stack) closeInto(err *error) {
+	if closeErr := s.close(); closeErr != nil && *err == nil {
+		*err = closeErr
+	}
+}
+
+// watch returns an error as soon as an embedded service ends by itself, nil when ctx ends.
+func (s *stack) watch(ctx context.Context) error {
+	ended := make(chan error, len(s.deaths))
+	for _, d := range s.deaths {
+		go func() {
+			select {
+			case <-d.done:
+				ended <- fmt.Errorf("the %s ended: %w", d.name, errOr(d.err(), errors.New("without saying why")))
+			case <-ctx.Done():
+			}
+		}()
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func errOr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// openStore connects to ClickHouse, embedded or given, and brings its tables up to date.
+func (s *stack) openStore(ctx context.Context) error {
+	s.dsn = s.app.cfg.ClickHouseDSN
+	if s.dsn == "" {
+		if err := s.startEngine(ctx); err != nil {
+			return err
+		}
+	}
+	if err := indexer.Migrate(ctx, s.dsn); err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, s.dsn)
+	if err != nil {
+		return err
+	}
+	s.onClose(func() error { db.Close(); return nil })
+	s.db, s.reader = db, history.NewReader(db, schemas.ScanStream)
+	return nil
+}
+
+func (s *stack) startEngine(ctx context.Context) error {
+	cfg := &s.app.cfg
+	e, err := engine.Start(ctx, engine.Config{
+		DataDir: filepath.Join(cfg.Data, "engine"), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, Log: s.app.log,
+	})
+	if err != nil {
+		return err
+	}
+	s.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		return e.Stop(ctx)
+	})
+	s.deaths = append(s.deaths, death{"embedded ClickHouse engine", e.Done(), e.Err})
+	s.dsn = e.DSN()
+	return nil
+}
+
+// openBucket connects to the object storage, embedded or given, and makes the bucket.
+func (s *stack) openBucket(ctx context.Context) error {
+	cfg := &s.app.cfg
+	settings := bucket.Config{
+		Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket, Prefix: cfg.S3Prefix,
+		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: true,
+	}
+	if cfg.S3Endpoint == "" {
+		gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: filepath.Join(cfg.Data, "bucket"), Log: s.app.log})
+		if err != nil {
+			return err
+		}
+		s.onClose(gateway.Close)
+		s.deaths = append(s.deaths, death{"embedded S3 gateway", gateway.Done(), gateway.Err})
+		settings = gateway.Config(cfg.S3Bucket)
+		settings.Prefix = cfg.S3Prefix
+	}
+	client, err := bucket.New(ctx, settings)
+	if err != nil {
+		return err
+	}
+	if err := client.EnsureBucket(ctx); err != nil {
+		return err
+	}
+	s.bucket = client
+	return nil
+}
+
+// tokenKey returns the secret that signs page tokens: the configured one, or one that
+// is made once and kept beside the data.
+func (a *app) tokenKey() ([]byte, error) {
+	if a.cfg.TokenKey != "" {
+		if len(a.cfg.TokenKey) < 16 {
+			return nil, errors.New("--token-key must have at least 16 characters")
+		}
+		return []byte(a.cfg.TokenKey), nil
+	}
+	path := filepath.Join(a.cfg.Data, "token.key")
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		return []byte(strings.TrimSpace(string(raw))), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("reading the token key: %w", err)
+	}
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("making a token key: %w", err)
+	}
+	if err := os.MkdirAll(a.cfg.Data, 0o755); err != nil {
+		return nil, fmt.Errorf("making the data folder: %w", err)
+	}
+	text := hex.EncodeToString(key)
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("keeping the token key: %w", err)
+	}
+	return []byte(text), nil
+}

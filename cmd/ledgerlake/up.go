@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func newUp(a *app) *cobra.Command {
+	d := devnetFlags{}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "run everything in one process tree and print the URLs",
+		Long: `up ingests, exports closed days and serves the scan interface, all from one process tree,
+until it is stopped. Without --scan-url it runs a simulated network that goes on living,
+so that there is something to see.`,
+		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), d) },
+	}
+	d.register(cmd.Flags(), 20_000)
+	cmd.Flags().Float64Var(&d.live, "live", 5, "updates per second that the simulated network adds")
+	return cmd
+}
+
+func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
+	if err := os.MkdirAll(a.cfg.Data, 0o755); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	s := newStack(a)
+	defer s.closeInto(&err)
+	if err := s.openStore(ctx); err != nil {
+		return err
+	}
+	if err := s.openBucket(ctx); err != nil {
+		return err
+	}
+	var parts []func(context.Context) error
+	scanURL := a.cfg.ScanURL
+	if scanURL == "" {
+		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.stderr))
+		if err != nil {
+			return err
+		}
+		s.onClose(node.close)
+		scanURL = node.url
+		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
+	}
+	in, err := s.newIngestion(scanURL)
+	if err != nil {
+		return err
+	}
+	server, err := s.newServer()
+	if err != nil {
+		return err
+	}
+	worker, err := s.newWorker(ctx)
+	if err != nil {
+		return err
+	}
+	a.printURLs(s, scanURL, server.Addr())
+	return s.supervise(ctx, append(parts, in.run, server.Serve, worker)...)
+}
+
+func (a *app) printURLs(s *stack, scanURL, address string) {
+	fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(scanURL))
+	fmt.Fprintf(a.stdout, "scan interface   http://%s/  (also below /api/scan)\n", address)
+	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
+	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.dsn))
+	fmt.Fprintf(a.stdout, "data             %s\n", a.cfg.Data)
+	fmt.Fprintf(a.stdout, "Try: curl -s http://%s/v2/updates -d '{\"page_size\": 1}'\n", address)
+}
