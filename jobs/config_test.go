@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 func TestOpenExplainsWhatIsWrong(t *testing.T) {
@@ -97,14 +98,14 @@ func TestRegisterRefuses(t *testing.T) {
 
 func TestSegmentTaskID(t *testing.T) {
 	for _, test := range []struct {
-		segment jobs.SegmentRef
+		segment schemas.SegmentRef
 		want    string
 	}{
-		{jobs.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-02"}, "export:scan:1:2026-07-02"},
-		{jobs.SegmentRef{Stream: "scan", Table: "updates", MigrationID: 1, Date: "2026-07-02"}, "export:scan:updates:1:2026-07-02"},
-		{jobs.SegmentRef{Stream: "node:p::12", MigrationID: 0, Date: "2026-07-02T15"}, "export:node%3Ap%3A%3A12:0:2026-07-02T15"},
+		{schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-02"}, "export:scan:1:2026-07-02"},
+		{schemas.SegmentRef{Stream: "scan", MigrationID: 1}, "export:scan:1:imports"},
+		{schemas.SegmentRef{Stream: "node:p::12", MigrationID: 0, Date: "2026-07-02"}, "export:node%3Ap%3A%3A12:0:2026-07-02"},
 	} {
-		if got := test.segment.TaskID(); got != test.want {
+		if got := jobs.ExportTaskID(test.segment); got != test.want {
 			t.Errorf("TaskID of %+v = %s, want %s", test.segment, got, test.want)
 		}
 	}

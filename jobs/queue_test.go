@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 func TestBuiltinQueue(t *testing.T) {
@@ -63,19 +64,19 @@ func runSuite(t *testing.T, url string) {
 // bucket do.
 type store struct {
 	mu    sync.Mutex
-	due   []jobs.SegmentRef
+	due   []schemas.SegmentRef
 	runs  map[string]int // by task ID
 	fault error          // of DueSegments
 	// export is what a run does before the segment is done, nil for nothing.
-	export func(ctx context.Context, s jobs.SegmentRef, run int, progress jobs.ProgressFunc) error
+	export func(ctx context.Context, s schemas.SegmentRef, run int, progress jobs.ProgressFunc) error
 }
 
-func newStore(due ...jobs.SegmentRef) *store { return &store{due: due, runs: map[string]int{}} }
+func newStore(due ...schemas.SegmentRef) *store { return &store{due: due, runs: map[string]int{}} }
 
-func (s *store) ExportSegment(ctx context.Context, segment jobs.SegmentRef, progress jobs.ProgressFunc) error {
+func (s *store) ExportSegment(ctx context.Context, segment schemas.SegmentRef, progress jobs.ProgressFunc) error {
 	s.mu.Lock()
-	s.runs[segment.TaskID()]++
-	run, export := s.runs[segment.TaskID()], s.export
+	s.runs[jobs.ExportTaskID(segment)]++
+	run, export := s.runs[jobs.ExportTaskID(segment)], s.export
 	s.mu.Unlock()
 	if export != nil {
 		if err := export(ctx, segment, run, progress); err != nil {
@@ -84,11 +85,11 @@ func (s *store) ExportSegment(ctx context.Context, segment jobs.SegmentRef, prog
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.due = slices.DeleteFunc(s.due, func(d jobs.SegmentRef) bool { return d == segment })
+	s.due = slices.DeleteFunc(s.due, func(d schemas.SegmentRef) bool { return d == segment })
 	return nil
 }
 
-func (s *store) DueSegments(context.Context) ([]jobs.SegmentRef, error) {
+func (s *store) DueSegments(context.Context) ([]schemas.SegmentRef, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.due), s.fault
@@ -100,10 +101,10 @@ func (s *store) left() int {
 	return len(s.due)
 }
 
-func (s *store) runsOf(segment jobs.SegmentRef) int {
+func (s *store) runsOf(segment schemas.SegmentRef) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[segment.TaskID()]
+	return s.runs[jobs.ExportTaskID(segment)]
 }
 
 func (s *store) set(change func()) {
@@ -113,12 +114,12 @@ func (s *store) set(change func()) {
 }
 
 // segment is the n-th day of July 2026.
-func segment(n int) jobs.SegmentRef {
-	return jobs.SegmentRef{Stream: "scan", MigrationID: 1, Date: fmt.Sprintf("2026-07-%02d", n)}
+func segment(n int) schemas.SegmentRef {
+	return schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: fmt.Sprintf("2026-07-%02d", n)}
 }
 
-func segments(n int) []jobs.SegmentRef {
-	var all []jobs.SegmentRef
+func segments(n int) []schemas.SegmentRef {
+	var all []schemas.SegmentRef
 	for i := range n {
 		all = append(all, segment(i+1))
 	}
@@ -215,7 +216,7 @@ func dueSegmentsAreExportedOnce(t *testing.T, cfg jobs.Config) {
 		// These take no time, so one may be done between the answer that it is due and
 		// its being queued: twice is allowed, and harmless.
 		if n := s.runsOf(segment); n < 1 || n > 2 {
-			t.Errorf("%s was exported %d times", segment.TaskID(), n)
+			t.Errorf("%s was exported %d times", jobs.ExportTaskID(segment), n)
 		}
 	}
 }
@@ -254,7 +255,7 @@ func doneTaskMayComeAgain(t *testing.T, cfg jobs.Config) {
 
 func failsTwiceThenSucceeds(t *testing.T, cfg jobs.Config) {
 	s := newStore(segment(1))
-	s.export = func(_ context.Context, _ jobs.SegmentRef, run int, _ jobs.ProgressFunc) error {
+	s.export = func(_ context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
 		if run <= 2 {
 			return fmt.Errorf("fault %d", run)
 		}
@@ -270,7 +271,7 @@ func failsTwiceThenSucceeds(t *testing.T, cfg jobs.Config) {
 
 func panicIsAFailure(t *testing.T, cfg jobs.Config) {
 	s := newStore(segment(1))
-	s.export = func(_ context.Context, _ jobs.SegmentRef, run int, _ jobs.ProgressFunc) error {
+	s.export = func(_ context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
 		if run == 1 {
 			panic("fault")
 		}
@@ -286,7 +287,7 @@ func undecodablePayloadIsDeadAtOnce(t *testing.T, cfg jobs.Config) {
 	q := open(t, cfg, jobs.ExportSegments(s))
 	kind := jobs.ExportSegmentTask(segment(1)).Kind
 	for id, payload := range map[string]any{
-		"number": 7, "no stream": jobs.SegmentRef{Date: "2026-07-02"}, "no date": jobs.SegmentRef{Stream: "scan", Date: "today"},
+		"number": 7, "no stream": schemas.SegmentRef{Date: "2026-07-02"}, "no date": schemas.SegmentRef{Stream: "scan", Date: "today"},
 	} {
 		enqueue(t, q, jobs.Task{Kind: kind, ID: id, Payload: payload})
 	}
@@ -305,7 +306,7 @@ func undecodablePayloadIsDeadAtOnce(t *testing.T, cfg jobs.Config) {
 func deadTaskWaitsForAPerson(t *testing.T, cfg jobs.Config) {
 	cfg.MaxRetry = 1
 	s := newStore(segment(1), segment(2))
-	s.export = func(_ context.Context, segment jobs.SegmentRef, _ int, _ jobs.ProgressFunc) error {
+	s.export = func(_ context.Context, segment schemas.SegmentRef, _ int, _ jobs.ProgressFunc) error {
 		if segment.Date == "2026-07-01" {
 			return errors.New("bucket is full")
 		}
@@ -338,7 +339,7 @@ func concurrencyIsBounded(t *testing.T, cfg jobs.Config) {
 	s := newStore(segments(12)...)
 	var now, most atomic.Int64
 	full := make(chan struct{}) // closed when three run at once
-	s.export = func(ctx context.Context, _ jobs.SegmentRef, _ int, _ jobs.ProgressFunc) error {
+	s.export = func(ctx context.Context, _ schemas.SegmentRef, _ int, _ jobs.ProgressFunc) error {
 		n := now.Add(1)
 		defer now.Add(-1)
 		for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
@@ -368,7 +369,7 @@ func concurrencyIsBounded(t *testing.T, cfg jobs.Config) {
 func promptWorkPassesBulkWork(t *testing.T, cfg jobs.Config) {
 	s := newStore(segments(5)...)
 	release := make(chan struct{})
-	s.export = func(context.Context, jobs.SegmentRef, int, jobs.ProgressFunc) error {
+	s.export = func(context.Context, schemas.SegmentRef, int, jobs.ProgressFunc) error {
 		<-release
 		return nil
 	}
@@ -419,7 +420,7 @@ func notBefore(t *testing.T, cfg jobs.Config) {
 func progressIsShown(t *testing.T, cfg jobs.Config) {
 	s := newStore(segment(1))
 	release := make(chan struct{})
-	s.export = func(_ context.Context, _ jobs.SegmentRef, _ int, progress jobs.ProgressFunc) error {
+	s.export = func(_ context.Context, _ schemas.SegmentRef, _ int, progress jobs.ProgressFunc) error {
 		progress(1000, 5000) // found done by an earlier run
 		time.Sleep(600 * time.Millisecond)
 		progress(2000, 5000)
@@ -453,7 +454,7 @@ func flushedRedisLosesNoWork(t *testing.T, cfg jobs.Config) {
 	}
 	s := newStore(segments(6)...)
 	started, flushed := make(chan struct{}, 100), make(chan struct{})
-	s.export = func(_ context.Context, segment jobs.SegmentRef, run int, progress jobs.ProgressFunc) error {
+	s.export = func(_ context.Context, segment schemas.SegmentRef, run int, progress jobs.ProgressFunc) error {
 		started <- struct{}{}
 		<-flushed
 		progress(1, 1)
@@ -479,7 +480,7 @@ func flushedRedisLosesNoWork(t *testing.T, cfg jobs.Config) {
 func stopLetsTasksFinish(t *testing.T, cfg jobs.Config) {
 	s := newStore(segment(1))
 	started := make(chan struct{})
-	s.export = func(ctx context.Context, _ jobs.SegmentRef, _ int, _ jobs.ProgressFunc) error {
+	s.export = func(ctx context.Context, _ schemas.SegmentRef, _ int, _ jobs.ProgressFunc) error {
 		close(started)
 		time.Sleep(300 * time.Millisecond)
 		return ctx.Err()
@@ -498,7 +499,7 @@ func stopCutsOffAndQueuesAgain(t *testing.T, cfg jobs.Config) {
 	s := newStore(segment(1))
 	started := make(chan struct{}, 1)
 	var returned atomic.Bool
-	s.export = func(ctx context.Context, _ jobs.SegmentRef, run int, _ jobs.ProgressFunc) error {
+	s.export = func(ctx context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
 		if run > 1 {
 			return nil
 		}

@@ -16,11 +16,11 @@ const dateLayout = "2006-01-02"
 
 // SegmentRef names a segment: what one export run publishes, all or nothing.
 type SegmentRef struct {
-	Stream      string
-	MigrationID int64
+	Stream      string `json:"stream"`
+	MigrationID int64  `json:"migration_id"`
 	// Date is a UTC day D such as "2026-07-01" and stands for the record times in
 	// (D 00:00, D+1 00:00]. "" stands for the import updates of the migration.
-	Date string
+	Date string `json:"date"`
 }
 
 // DaySegment names the segment of the day whose record times include t: midnight

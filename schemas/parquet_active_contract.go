@@ -13,7 +13,7 @@ type ActiveContractRow struct {
 	PackageName  string   `parquet:"package_name,dict" doc:"Name of the template's package."`
 	Signatories  []string `parquet:"signatories,list" parquet-element:",dict" doc:"Signatories of the contract, sorted."`
 	Observers    []string `parquet:"observers,list" parquet-element:",dict" doc:"Observers of the contract, sorted."`
-	Arguments    []byte   `parquet:"create_arguments,json,plain" doc:"Create arguments as canonical JSON in the given encoding."`
+	Arguments    []byte   `parquet:"create_arguments,string,plain" doc:"Create arguments as canonical JSON in the given encoding."`
 	Encoding     string   `parquet:"encoding,dict" doc:"Encoding of the create arguments: protobuf_json or compact_json."`
 }
 

@@ -6,7 +6,7 @@ type AppActivityRow struct {
 	RecordTime  int64  `parquet:"record_time,timestamp(microsecond:utc),delta" doc:"Sequencing time of the transaction."`
 	UpdateID    string `parquet:"update_id,plain" doc:"Update whose verdict carries the record."`
 	RoundNumber int64  `parquet:"round_number,delta" doc:"Mining round that the activity counts for."`
-	Records     []byte `parquet:"records,json,plain" doc:"Activity weight by app provider as canonical JSON."`
+	Records     []byte `parquet:"records,string,plain" doc:"Activity weight by app provider as canonical JSON."`
 }
 
 // Set fills the row with the app activity of v.

@@ -1,36 +1,34 @@
 package schemas
 
-import "encoding/json"
-
 // EventRow is a row of table events: a node of a transaction, or a reassignment with
 // the contract that it moves.
 //
-// The nullable JSON columns are json.RawMessage because the Parquet library counts the
-// null twice for any other text under a JSON column. It writes the bytes as they are.
+// Payloads are texts and not of Parquet's type JSON: some readers take that for
+// objects only, and fail on a result that is a list or a number.
 type EventRow struct {
-	MigrationID    int64           `parquet:"migration_id,delta" doc:"Migration that the update belongs to."`
-	RecordTime     int64           `parquet:"record_time,timestamp(microsecond:utc),delta" doc:"Sequencing time of the update."`
-	UpdateID       string          `parquet:"update_id,dict" doc:"Update that the event belongs to."`
-	Node           int32           `parquet:"node,delta" doc:"Number of the event within its update, from 0 in preorder."`
-	Kind           string          `parquet:"kind,dict" doc:"created, exercised, assignment or unassignment."`
-	SynchronizerID string          `parquet:"synchronizer_id,dict" doc:"Synchronizer that sequenced the update."`
-	EventID        *string         `parquet:"event_id,plain" doc:"Id of the event where it is not <update_id>:<node>, else null."`
-	ContractID     string          `parquet:"contract_id,dict" doc:"Contract that was created, exercised or moved."`
-	TemplateName   string          `parquet:"template_name,optional,dict" doc:"PACKAGE_NAME:Module.Name:Entity, the same for all versions of a package."`
-	TemplateID     string          `parquet:"template_id,optional,dict" doc:"<package id>:Module.Name:Entity; null for unassignments."`
-	PackageName    string          `parquet:"package_name,optional,dict" doc:"Name of the template's package; null for unassignments."`
-	Choice         string          `parquet:"choice,optional,dict" doc:"Choice of an exercised event."`
-	InterfaceID    string          `parquet:"interface_id,optional,dict" doc:"Interface that the choice belongs to, null if it is the template's own."`
-	Consuming      *bool           `parquet:"consuming" doc:"Whether an exercised event archived the contract."`
-	ActingParties  []string        `parquet:"acting_parties,list" parquet-element:",dict" doc:"Parties that exercised the choice."`
-	Children       []int32         `parquet:"children,list" parquet-element:",delta" doc:"Nodes directly below an exercised event, in execution order."`
-	CreatedAt      *int64          `parquet:"created_at,timestamp(microsecond:utc),dict" doc:"Ledger effective time of the contract's creation; created events and assignments."`
-	Signatories    []string        `parquet:"signatories,list" parquet-element:",dict" doc:"Signatories of the created contract, sorted."`
-	Observers      []string        `parquet:"observers,list" parquet-element:",dict" doc:"Observers of the created contract, sorted."`
-	Arguments      json.RawMessage `parquet:"create_arguments,json,optional,plain" doc:"Create arguments as canonical JSON in the given encoding."`
-	Argument       json.RawMessage `parquet:"choice_argument,json,optional,plain" doc:"Choice argument as canonical JSON in the given encoding."`
-	Result         json.RawMessage `parquet:"exercise_result,json,optional,plain" doc:"Result of the choice as canonical JSON in the given encoding."`
-	Encoding       string          `parquet:"encoding,dict" doc:"Encoding of the contract values: protobuf_json or compact_json."`
+	MigrationID    int64    `parquet:"migration_id,delta" doc:"Migration that the update belongs to."`
+	RecordTime     int64    `parquet:"record_time,timestamp(microsecond:utc),delta" doc:"Sequencing time of the update."`
+	UpdateID       string   `parquet:"update_id,dict" doc:"Update that the event belongs to."`
+	Node           int32    `parquet:"node,delta" doc:"Number of the event within its update, from 0 in preorder."`
+	Kind           string   `parquet:"kind,dict" doc:"created, exercised, assignment or unassignment."`
+	SynchronizerID string   `parquet:"synchronizer_id,dict" doc:"Synchronizer that sequenced the update."`
+	EventID        *string  `parquet:"event_id,plain" doc:"Id of the event where it is not <update_id>:<node>, else null."`
+	ContractID     string   `parquet:"contract_id,dict" doc:"Contract that was created, exercised or moved."`
+	TemplateName   string   `parquet:"template_name,optional,dict" doc:"PACKAGE_NAME:Module.Name:Entity, the same for all versions of a package."`
+	TemplateID     string   `parquet:"template_id,optional,dict" doc:"<package id>:Module.Name:Entity; null for unassignments."`
+	PackageName    string   `parquet:"package_name,optional,dict" doc:"Name of the template's package; null for unassignments."`
+	Choice         string   `parquet:"choice,optional,dict" doc:"Choice of an exercised event."`
+	InterfaceID    string   `parquet:"interface_id,optional,dict" doc:"Interface that the choice belongs to, null if it is the template's own."`
+	Consuming      *bool    `parquet:"consuming" doc:"Whether an exercised event archived the contract."`
+	ActingParties  []string `parquet:"acting_parties,list" parquet-element:",dict" doc:"Parties that exercised the choice."`
+	Children       []int32  `parquet:"children,list" parquet-element:",delta" doc:"Nodes directly below an exercised event, in execution order."`
+	CreatedAt      *int64   `parquet:"created_at,timestamp(microsecond:utc),dict" doc:"Ledger effective time of the contract's creation; created events and assignments."`
+	Signatories    []string `parquet:"signatories,list" parquet-element:",dict" doc:"Signatories of the created contract, sorted."`
+	Observers      []string `parquet:"observers,list" parquet-element:",dict" doc:"Observers of the created contract, sorted."`
+	Arguments      []byte   `parquet:"create_arguments,string,optional,plain" doc:"Create arguments as canonical JSON in the given encoding."`
+	Argument       []byte   `parquet:"choice_argument,string,optional,plain" doc:"Choice argument as canonical JSON in the given encoding."`
+	Result         []byte   `parquet:"exercise_result,string,optional,plain" doc:"Result of the choice as canonical JSON in the given encoding."`
+	Encoding       string   `parquet:"encoding,dict" doc:"Encoding of the contract values: protobuf_json or compact_json."`
 
 	Submitter           string `parquet:"submitter,optional,dict" doc:"Party that asked for the reassignment."`
 	SourceSynchronizer  string `parquet:"source_synchronizer,optional,dict" doc:"Synchronizer that a reassigned contract leaves."`

@@ -19,7 +19,7 @@ type ImportRow struct {
 	CreatedAt      int64    `parquet:"created_at,timestamp(microsecond:utc),delta" doc:"Ledger effective time of the contract's creation."`
 	Signatories    []string `parquet:"signatories,list" parquet-element:",dict" doc:"Signatories of the contract, sorted."`
 	Observers      []string `parquet:"observers,list" parquet-element:",dict" doc:"Observers of the contract, sorted."`
-	Arguments      []byte   `parquet:"create_arguments,json,plain" doc:"Create arguments as canonical JSON in the given encoding."`
+	Arguments      []byte   `parquet:"create_arguments,string,plain" doc:"Create arguments as canonical JSON in the given encoding."`
 	Encoding       string   `parquet:"encoding,dict" doc:"Encoding of the create arguments: protobuf_json or compact_json."`
 }
 

@@ -6,7 +6,7 @@ type TrafficRow struct {
 	RecordTime  int64  `parquet:"record_time,timestamp(microsecond:utc),delta" doc:"Sequencing time of the transaction."`
 	UpdateID    string `parquet:"update_id,plain" doc:"Update whose verdict carries the summary."`
 	TotalCost   int64  `parquet:"total_traffic_cost,delta" doc:"Traffic that the transaction cost, in bytes."`
-	Envelopes   []byte `parquet:"envelope_traffic_summaries,json,plain" doc:"Cost and views of each envelope as canonical JSON."`
+	Envelopes   []byte `parquet:"envelope_traffic_summaries,string,plain" doc:"Cost and views of each envelope as canonical JSON."`
 }
 
 // Set fills the row with the traffic summary of v.

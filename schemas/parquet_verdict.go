@@ -12,7 +12,7 @@ type VerdictRow struct {
 	Result           string   `parquet:"verdict_result,dict" doc:"VERDICT_RESULT_ACCEPTED, VERDICT_RESULT_REJECTED or VERDICT_RESULT_UNSPECIFIED."`
 	MediatorGroup    int32    `parquet:"mediator_group,delta" doc:"Group of mediators that decided."`
 	RoundNumber      *int64   `parquet:"round_number,plain" doc:"Mining round, null for none."`
-	Views            []byte   `parquet:"transaction_views,json,plain" doc:"Views of the transaction as canonical JSON."`
+	Views            []byte   `parquet:"transaction_views,string,plain" doc:"Views of the transaction as canonical JSON."`
 }
 
 // Set fills the row with v.

@@ -74,9 +74,9 @@ type segments struct {
 }
 
 // ExportSegment exports one segment. What a person must look at is not repeated.
-func (s segments) ExportSegment(ctx context.Context, ref jobs.SegmentRef, progress jobs.ProgressFunc) error {
+func (s segments) ExportSegment(ctx context.Context, ref schemas.SegmentRef, progress jobs.ProgressFunc) error {
 	progress(0, 1)
-	err := s.exporter.ExportSegment(ctx, schemas.SegmentRef{Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date})
+	err := s.exporter.ExportSegment(ctx, ref)
 	switch {
 	case errors.Is(err, export.ErrConflict):
 		return jobs.Permanent(err)
@@ -88,15 +88,15 @@ func (s segments) ExportSegment(ctx context.Context, ref jobs.SegmentRef, progre
 }
 
 // DueSegments lists closed segments that are not published, oldest first.
-func (s segments) DueSegments(ctx context.Context) ([]jobs.SegmentRef, error) {
+func (s segments) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
 	all, err := s.exporter.DueSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var due []jobs.SegmentRef
+	var due []schemas.SegmentRef
 	for _, ref := range all {
 		if ref.IsImports() || (s.from == "" || ref.Date >= s.from) && (s.to == "" || ref.Date <= s.to) {
-			due = append(due, jobs.SegmentRef{Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date})
+			due = append(due, ref)
 		}
 	}
 	return due, nil

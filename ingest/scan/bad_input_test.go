@@ -183,6 +183,7 @@ func checkStopped(t *testing.T, ing *Ingester, err error, cause string) {
 }
 
 func TestBadAnswersStopAtOnce(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[int]string{
 		http.StatusBadRequest: "status 400", http.StatusUnauthorized: "status 401", http.StatusForbidden: "status 403",
 		http.StatusNotFound: "status 404", http.StatusNotImplemented: "status 501",
@@ -285,6 +286,7 @@ func TestPagesThatStayMalformedStop(t *testing.T) {
 }
 
 func TestGivingUp(t *testing.T) {
+	t.Parallel()
 	u, sink := newUpstream(t, generate(0, -1, 0, 50)), newSink()
 	spoil(u, 1000, func(w http.ResponseWriter, _ []byte) { refuse(w, http.StatusBadGateway, "gone") })
 	ing := newIngester(t, u, sink, func(c *Config) { c.Source, c.GiveUpAfter = Events, 1 })
@@ -292,6 +294,7 @@ func TestGivingUp(t *testing.T) {
 }
 
 func TestUpdateThatIsTooLargeForAnyPage(t *testing.T) {
+	t.Parallel()
 	m := generate(0, -1, 0, 40)
 	large := slices.IndexFunc(m.items, func(it schemas.Item) bool { return it.Update != nil && len(it.Update.Events) > 1 })
 	e := &m.items[large].Update.Events[1]

@@ -232,7 +232,7 @@ func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []
 	}
 	resp, err := c.cfg.HTTPClient.Do(req)
 	if err != nil {
-		return nil, fail(0, true, cmpCause(ctx, withoutURL(err)))
+		return nil, fail(0, true, reasonOr(ctx, withoutURL(err)))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -248,13 +248,13 @@ func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []
 	}
 	answer, err := body.read(resp)
 	if err != nil {
-		return nil, fail(resp.StatusCode, !errors.Is(err, errTooLarge), cmpCause(ctx, err))
+		return nil, fail(resp.StatusCode, !errors.Is(err, errTooLarge), reasonOr(ctx, err))
 	}
 	return answer, nil
 }
 
-// cmpCause prefers the reason for which ctx was ended over the symptom.
-func cmpCause(ctx context.Context, err error) error {
+// reasonOr prefers the reason for which ctx was ended over the symptom.
+func reasonOr(ctx context.Context, err error) error {
 	if reason := ended(ctx); reason != nil {
 		return reason
 	}
@@ -339,7 +339,7 @@ func (c *Client) waitForTurn(ctx context.Context) error {
 		}
 	}
 	if err := c.limiter.Wait(ctx); err != nil {
-		return cmpCause(ctx, err)
+		return reasonOr(ctx, err)
 	}
 	return nil
 }

@@ -59,6 +59,7 @@ func TestBaseURLIsTakenWithAndWithoutPrefix(t *testing.T) {
 }
 
 func TestRetryAfterHoldsAllRequestsBack(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var asked []time.Time
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,6 +110,7 @@ func TestRetryAfterForms(t *testing.T) {
 }
 
 func TestRateIsLimited(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"events":[]}`) }))
 	t.Cleanup(server.Close)
 	client := newClient(t, ClientConfig{BaseURL: server.URL, RequestsPerSecond: 20})
@@ -157,6 +159,7 @@ func TestRequestsAreWellFormed(t *testing.T) {
 }
 
 func TestRequestWithoutProgressIsRepeated(t *testing.T) {
+	t.Parallel()
 	stalled := make(chan struct{})
 	t.Cleanup(func() { close(stalled) })
 	var mu sync.Mutex

@@ -73,6 +73,7 @@ func TestFollowSeesNewItemsAndANewMigration(t *testing.T) {
 // A slice that ends short must not be followed by a later one that was asked for after
 // more history had come up.
 func TestHistoryThatGrowsWhileItIsReadHasNoHoles(t *testing.T) {
+	t.Parallel()
 	m := generate(0, -1, 0, 3000)
 	all := m.items
 	m.items = all[:1500:1500]
@@ -120,6 +121,7 @@ func TestOverviewReadDuringASwitchCoversTheEndedMigration(t *testing.T) {
 }
 
 func TestStatusTellsHowFarTheIngestIs(t *testing.T) {
+	t.Parallel()
 	m := generate(0, -1, 0, 4000)
 	u, sink := newUpstream(t, m), newSink()
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)

@@ -276,17 +276,17 @@ func (ing *Ingester) start() schemas.Position {
 
 // history reads the current migration's history to the upstream's end.
 func (ing *Ingester) history(ctx context.Context) (legEnd, error) {
-	from, to, any := ing.chain.infos[ing.migration].Span()
+	from, to, known := ing.chain.infos[ing.migration].Span()
 	start := ing.start()
 	t := ing.historyTrack(ing.migration)
 	if ing.source != UpdatesBefore {
 		last := int64(to)
-		if !any {
+		if !known {
 			last = int64(schemas.MinMicros)
 		}
 		return ing.readHistory(ctx, t, start, t.position(maxCoordinate), last)
 	}
-	if !any {
+	if !known {
 		return legEnd{next: schemas.Start}, nil
 	}
 	if start.RecordTime < from {

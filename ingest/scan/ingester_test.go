@@ -103,6 +103,7 @@ func TestCoordinatesKeepTheOrderOfIDs(t *testing.T) {
 }
 
 func TestBackfillResumesAtEveryBatch(t *testing.T) {
+	t.Parallel()
 	u := newUpstream(t, generate(0, -1, 0, 900), generate(1, 0, 250, 600))
 	whole := newSink()
 	config := func(c *Config) { c.BatchItems = 100 }
@@ -131,6 +132,7 @@ func TestBackfillResumesAtEveryBatch(t *testing.T) {
 }
 
 func TestPendingBatchIsRepeatedFromEverySource(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		u, whole := newUpstream(t, generate(0, -1, 0, 1100), generate(1, 0, 700, 700)), newSink()
 		config := func(c *Config) { c.Source, c.BatchItems = source, 400 }
@@ -162,6 +164,7 @@ func TestPendingBatchWithOtherContentStops(t *testing.T) {
 }
 
 func TestSinkFailures(t *testing.T) {
+	t.Parallel()
 	u := newUpstream(t, generate(0, -1, 0, 3000))
 	t.Run("the same batch is written again", func(t *testing.T) {
 		sink := newSink()
@@ -200,6 +203,7 @@ func TestSinkFailures(t *testing.T) {
 }
 
 func TestShortPagesOfImportsAreNotTheEnd(t *testing.T) {
+	t.Parallel()
 	u, sink := newUpstream(t, generate(1, -1, 700, 10)), newSink()
 	u.change = func(operation string, _ *wireRequest, items []schemas.Item) []schemas.Item {
 		if operation == importUpdatesOperation {
@@ -214,6 +218,7 @@ func TestShortPagesOfImportsAreNotTheEnd(t *testing.T) {
 }
 
 func TestSmallerPageLimitOfTheUpstreamIsRespected(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		u, sink := newUpstream(t, generate(1, -1, 300, 900)), newSink()
 		u.pageLimit = 100

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSourceIsChosenByWhatTheUpstreamOffers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		missing []string
 		want    Source
@@ -124,6 +125,7 @@ func until(t testing.TB, holds func() bool) {
 }
 
 func TestStreamOfAnotherNetworkStops(t *testing.T) {
+	t.Parallel()
 	u, sink := newUpstream(t, generate(3, -1, 0, 10)), newSink()
 	sink.resume.Committed = schemas.Position{MigrationID: 2, RecordTime: epoch}
 	if err := newIngester(t, u, sink, nil).Backfill(testContext(t)); !errors.Is(err, schemas.ErrDiverged) {

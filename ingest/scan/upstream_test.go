@@ -499,7 +499,7 @@ func newIngester(t testing.TB, u *upstream, sink Sink, change func(*Config)) *In
 
 // testContext ends a test that hangs with a message rather than a panic.
 func testContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 60*time.Second, errors.New("the test took too long"))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -26,12 +26,15 @@ const entryFeeUSD = one
 var (
 	requestEntryShape     = newShape("name", "url", "description", "user")
 	requestEntryDoneShape = newShape("entryCid", "requestCid")
-	acceptPaymentShape    = newShape("walletProvider", "inputs", "context")
+	acceptPaymentShape    = newShape("inputs", "context", "walletProvider")
 	acceptDoneShape       = newShape("subscriptionPayment", "senderChange")
-	collectPaymentShape   = newShape("paymentCid", "entryContext", "transferContext")
+	collectPaymentShape   = newShape("user", "entryContext", "paymentCid", "transferContext")
+	appContextShape       = newShape("amuletRules", "openMiningRound", "featuredAppRight")
 	collectDoneShape      = newShape("entryCid", "subscriptionStateCid")
-	collectRenewalShape   = newShape("paymentCid", "entryCid", "entryContext", "transferContext")
+	collectRenewalShape   = newShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
 	expireEntryShape      = newShape("actor")
+	expireIdleDoneShape   = newShape("terminatedSubscription")
+	terminateContextShape = newShape("actor", "terminatedSubscriptionCid")
 )
 
 // requestName has a user ask for a name.
@@ -105,8 +108,8 @@ func (x *executor) pay(account *ansAccount, c *contract, choice string, renewal 
 	lock := lockedAmulet{holder: dso, expiresAt: x.effectiveAt + account.lifetime}
 	p := payment{sender: account.user, coins: taken, provider: account.validator,
 		outputs: []output{{receiver: account.user, amount: amount, lock: &lock}}}
-	at := x.consume(c, choice, a.record(acceptPaymentShape, partyValue(account.validator),
-		x.inputsValue(&p), x.context(&p)), account.user)
+	at := x.consume(c, choice, a.record(acceptPaymentShape, x.inputsValue(&p),
+		x.paymentContext(&p), partyValue(account.validator)), account.user)
 	s, _ := x.transfer(p)
 	account.locked = s.created[0]
 	template := initialPaymentTemplate
@@ -126,15 +129,16 @@ func (x *executor) collectNamePayment() bool {
 	if account == nil {
 		return false
 	}
-	a, p := x.arena(), payment{sender: dso, provider: noParty}
+	a := x.arena()
+	context := a.record(appContextShape, contractID(x.rules.amulet.number), contractID(x.openRound().contract.number), none())
 	var at int
 	if account.entry == nil {
 		at = x.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
-			contractID(account.payment.number), contractID(account.context.number), x.context(&p)), dso)
+			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number), context), dso)
 	} else {
 		at = x.exercise(x.rules.ans, "AnsRules_CollectEntryRenewalPayment", a.record(collectRenewalShape,
-			contractID(account.payment.number), contractID(account.entry.number),
-			contractID(account.context.number), x.context(&p)), dso)
+			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number),
+			contractID(account.entry.number), context), dso)
 	}
 	x.archive(account.payment)
 	x.burn(x.spend(account.locked))
@@ -167,17 +171,28 @@ func (x *executor) expireName(account *ansAccount, entry *contract) {
 		return
 	}
 	a := x.arena()
-	x.finish(x.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), unit())
+	x.finish(x.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), a.record(emptyRecordShape))
 	if account.idle == nil {
 		return
 	}
-	x.finish(x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
-		a.record(expireEntryShape, partyValue(dso)), dso), unit())
-	x.archive(account.context)
+	x.terminate(account)
 	for i, other := range x.ans.subscribed {
 		if other == account {
 			x.ans.subscribed = append(x.ans.subscribed[:i], x.ans.subscribed[i+1:]...)
 			break
 		}
 	}
+}
+
+// terminate ends the subscription of an account.
+func (x *executor) terminate(account *ansAccount) {
+	a := x.arena()
+	at := x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
+		a.record(expireEntryShape, partyValue(dso)), dso)
+	ended := x.create(terminatedTemplate, terminatedSubscription{account.subscription, account.context.number})
+	x.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
+	at = x.consume(account.context, "AnsEntryContext_Terminate",
+		a.record(terminateContextShape, partyValue(dso), contractID(ended.number)), dso)
+	x.archive(ended)
+	x.finish(at, a.record(emptyRecordShape))
 }

@@ -51,7 +51,7 @@ func (x *executor) withdrawApp(p party) {
 	}
 	x.apps.rights[x.apps.providers.index(p)] = nil
 	at := x.consume(c, "FeaturedAppRight_Withdraw", x.arena().record(withdrawAppShape, text("under review")), p)
-	x.finish(at, unit())
+	x.finish(at, enum("FeaturedAppRight_WithdrawResult"))
 	x.expireAt(x.recordTime+5*x.tick, func() { x.featureApp(p) })
 }
 
@@ -73,6 +73,7 @@ func (x *executor) markActivity() bool {
 		beneficiaries[i] = a.record(appBeneficiaryShape, partyValue(m.beneficiary), numeric(m.weight))
 	}
 	at := x.exercise(right, "FeaturedAppRight_CreateActivityMarker", a.record(markShape, a.list(beneficiaries...)), p)
+	x.through(at, featuredAppRightInterface)
 	for i, m := range markers {
 		c := x.create(activityMarkerTemplate, m)
 		x.rounds.markers = append(x.rounds.markers, c)

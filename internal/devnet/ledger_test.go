@@ -89,21 +89,25 @@ func TestAdvanceContinues(t *testing.T) {
 // and nothing is skipped.
 func TestServesWhileAdvancing(t *testing.T) {
 	l, c := startLedger(t, Config{Updates: 300, Seed: 4})
-	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx, 3000) }()
-
-	seen := c.allEvents("protobuf_json", 50)
-	deadline := time.Now().Add(10 * time.Second)
-	for len(seen) < 2000 && time.Now().Before(deadline) {
-		seen = append(seen[:0], c.allEvents("protobuf_json", 1000)...)
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if len(seen) < 2000 {
-		t.Fatalf("only %d events became visible", len(seen))
+	go func() {
+		var err error
+		for range 20 {
+			err = errors.Join(err, l.Advance(t.Context(), 30))
+		}
+		done <- err
+	}()
+	var seen []eventItem
+	for live := true; live; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			live = false
+		default:
+			seen = c.allEvents("protobuf_json", 200)
+		}
 	}
 	all := c.allEvents("protobuf_json", 1000)
 	for i := range seen {
@@ -112,14 +116,46 @@ func TestServesWhileAdvancing(t *testing.T) {
 		}
 	}
 	r := newReplay(t)
-	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
+	updates := c.allUpdates("/v2/updates", "protobuf_json", 1000)
+	for _, it := range updates {
 		r.add(it)
+	}
+	if len(updates) != 300+20*30 {
+		t.Errorf("%d updates, want %d", len(updates), 300+20*30)
 	}
 	var sum rowSum
 	for _, e := range r.active {
 		sum.add(e.row())
 	}
 	sum.compare(t, "active_contracts", l.Digests())
+}
+
+func TestRunAdvancesUntilStopped(t *testing.T) {
+	l, _ := startLedger(t, Config{Updates: 50, Seed: 10, SkipCompact: true})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx, 200) }()
+	for l.Digests().Counts.Updates < 60 {
+		select {
+		case err := <-done:
+			t.Fatalf("stopped by itself: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	n := l.Digests().Counts.Updates
+	if err := l.Advance(t.Context(), 5); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Digests().Counts.Updates; got != n+5 {
+		t.Errorf("%d updates after %d and 5 more", got, n)
+	}
+	if err := l.Run(t.Context(), 0); err == nil {
+		t.Error("a rate of 0 was accepted")
+	}
 }
 
 func TestHugeUpdate(t *testing.T) {

@@ -120,7 +120,15 @@ type coupon interface {
 	worth(r *round) decimal
 	// input is the constructor of the transfer input.
 	input() string
+	// expiry is the result of the choice that expires the coupon.
+	expiry(a *arena) value
 }
+
+var (
+	appExpiryShape       = newShape("featured", "amount")
+	validatorExpiryShape = newShape("amount")
+	svExpiryShape        = newShape("weight")
+)
 
 type appReward struct {
 	provider    party
@@ -163,6 +171,10 @@ func (p appReward) worth(r *round) decimal {
 
 func (appReward) input() string { return "InputAppRewardCoupon" }
 
+func (p appReward) expiry(a *arena) value {
+	return a.record(appExpiryShape, boolean(p.featured), numeric(p.amount))
+}
+
 type validatorReward struct {
 	user   party
 	amount decimal
@@ -181,6 +193,9 @@ func (p validatorReward) stakeholders(sig, obs []party) ([]party, []party) {
 func (p validatorReward) owner() party           { return p.user }
 func (p validatorReward) worth(r *round) decimal { return p.amount.times(r.perValidator) }
 func (validatorReward) input() string            { return "InputValidatorRewardCoupon" }
+func (p validatorReward) expiry(a *arena) value {
+	return a.record(validatorExpiryShape, numeric(p.amount))
+}
 
 type svReward struct {
 	sv, beneficiary party
@@ -200,6 +215,7 @@ func (p svReward) stakeholders(sig, obs []party) ([]party, []party) {
 func (p svReward) owner() party           { return p.beneficiary }
 func (p svReward) worth(r *round) decimal { return coins(int(p.weight)).times(r.perSvWeight) }
 func (svReward) input() string            { return "InputSvRewardCoupon" }
+func (p svReward) expiry(a *arena) value  { return a.record(svExpiryShape, int64Value(p.weight)) }
 
 // liveness is a validator's record of having been active in a round.
 type liveness struct {
@@ -218,6 +234,7 @@ func (p liveness) stakeholders(sig, obs []party) ([]party, []party) {
 func (p liveness) owner() party         { return p.validator }
 func (liveness) worth(r *round) decimal { return r.perLiveness }
 func (liveness) input() string          { return "InputValidatorLivenessActivityRecord" }
+func (liveness) expiry(*arena) value    { return enum("ValidatorLivenessActivityRecord_DsoExpireResult") }
 
 type unclaimedReward struct{ amount decimal }
 

@@ -10,6 +10,7 @@ var (
 	subscriptionIdleShape     = newShape("subscription", "subscriptionData", "payData", "nextPaymentDueAt", "reference")
 	initialPaymentShape       = newShape("subscriptionData", "payData", "targetAmount", "lockedAmulet", "round", "reference")
 	renewalPaymentShape       = newShape("subscription", "subscriptionData", "payData", "thisPaymentDueAt", "targetAmount", "lockedAmulet", "round", "reference")
+	terminatedShape           = newShape("subscriptionData", "reference")
 	transferInstructionShape  = newShape("lockedAmulet", "transfer")
 	instructionTransferShape  = newShape("sender", "receiver", "amount", "instrumentId", "requestedAt", "executeBefore", "inputHoldingCids", "meta")
 	instrumentIDShape         = newShape("admin", "id")
@@ -113,6 +114,16 @@ func (p subscriptionPayment) arguments(a *arena, _ uint8) value {
 	}
 	head := []value{contractID(p.reference), p.data(a), p.payData(a), timestamp(p.dueAt)}
 	return a.record(renewalPaymentShape, append(head, tail...)...)
+}
+
+// terminatedSubscription marks the end of a subscription.
+type terminatedSubscription struct {
+	subscription
+	reference uint64
+}
+
+func (p terminatedSubscription) arguments(a *arena, _ uint8) value {
+	return a.record(terminatedShape, p.data(a), contractID(p.reference))
 }
 
 // tokenTransfer is a transfer of the token standard.

@@ -6,7 +6,6 @@ var (
 	createPreapprovalShape     = newShape("context", "inputs", "receiver", "provider", "expiresAt", "expectedDso")
 	createPreapprovalDoneShape = newShape("transferPreapprovalCid", "transferResult", "amuletPaid", "meta")
 	sendShape                  = newShape("context", "inputs", "amount", "sender", "description")
-	sendContextShape           = newShape("amuletRules", "context")
 	sendDoneShape              = newShape("result", "meta")
 	renewShape                 = newShape("context", "inputs", "newExpiresAt")
 	renewDoneShape             = newShape("transferPreapprovalCid", "transferResult", "receiver", "provider", "amuletPaid", "meta")
@@ -33,8 +32,8 @@ func (x *executor) createPreapproval() bool {
 	p := payment{sender: provider, coins: taken, provider: noParty, outputs: []output{{receiver: provider, amount: fee}}}
 	expires := x.effectiveAt + x.preapprovalLifetime()
 	at := x.exercise(x.rules.amulet, "AmuletRules_CreateTransferPreapproval", a.record(createPreapprovalShape,
-		x.context(&p), x.inputsValue(&p), partyValue(receiver), partyValue(provider), timestamp(expires),
-		partyValue(dso)), receiver, provider)
+		x.paymentContext(&p), x.inputsValue(&p), partyValue(receiver), partyValue(provider), timestamp(expires),
+		x.expectedDSO()), receiver, provider)
 	_, result := x.payAndBurn(p)
 	c := x.newPreapproval(preapproval{receiver, provider, x.effectiveAt, x.effectiveAt, expires})
 	x.finish(at, a.record(createPreapprovalDoneShape,
@@ -84,10 +83,11 @@ func (x *executor) sendToPreapproval() bool {
 	amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/2)))
 	p.outputs = []output{{receiver: to.receiver, amount: amount}}
 	at := x.exercise(c, "TransferPreapproval_Send", a.record(sendShape,
-		a.record(sendContextShape, contractID(x.rules.amulet.number), x.context(&p)), x.inputsValue(&p),
+		x.paymentContext(&p), x.inputsValue(&p),
 		numeric(amount), partyValue(sender), optionalText(a, x.reason())), sender)
 	_, result := x.transfer(p)
-	x.finish(at, a.record(sendDoneShape, result, metadata(a, senderMetaKey, x.names.parties[sender], txKindMetaKey, "transfer")))
+	meta := a.some(metadata(a, senderMetaKey, x.names.parties[sender], txKindMetaKey, "transfer"))
+	x.finish(at, a.record(sendDoneShape, x.withMeta([]value{result}, meta)...))
 	return true
 }
 
@@ -99,7 +99,7 @@ func (x *executor) renewPreapproval() bool {
 	}
 	a, p := x.arena(), c.payload.(preapproval)
 	if x.random.percent(10) {
-		x.finish(x.consume(c, "TransferPreapproval_Cancel", a.record(cancelShape, partyValue(p.receiver)), p.receiver), unit())
+		x.finish(x.consume(c, "TransferPreapproval_Cancel", a.record(cancelShape, partyValue(p.receiver)), p.receiver), enum("TransferPreapproval_CancelResult"))
 		return true
 	}
 	fee := x.preapprovalFee()
@@ -112,7 +112,7 @@ func (x *executor) renewPreapproval() bool {
 	p.expiresAt += x.preapprovalLifetime()
 	p.lastRenewedAt = x.effectiveAt
 	at := x.consume(c, "TransferPreapproval_Renew", a.record(renewShape,
-		a.record(sendContextShape, contractID(x.rules.amulet.number), x.context(&pay)), x.inputsValue(&pay),
+		x.paymentContext(&pay), x.inputsValue(&pay),
 		timestamp(p.expiresAt)), p.provider)
 	_, result := x.payAndBurn(pay)
 	renewed := x.newPreapproval(p)
@@ -125,6 +125,6 @@ var cancelShape = newShape("p")
 
 func (x *executor) expirePreapproval(c *contract) {
 	if c.active() {
-		x.finish(x.consume(c, "TransferPreapproval_Expire", x.arena().record(emptyRecordShape), dso), unit())
+		x.finish(x.consume(c, "TransferPreapproval_Expire", x.arena().record(emptyRecordShape), dso), x.arena().record(emptyRecordShape))
 	}
 }

@@ -132,7 +132,7 @@ var (
 	closeRoundShape   = newShape("issuingRoundCid")
 	closeDoneShape    = newShape("closedRoundCid")
 	archiveRoundShape = newShape("closedRoundCid")
-	claimShape        = newShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids")
+	claimShape        = newShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
 	claimDoneShape    = newShape("unclaimedRewardCid")
 	expireCouponShape = newShape("closedRoundCid")
 	mergeRewardsShape = newShape("unclaimedRewardCids")
@@ -275,13 +275,12 @@ func (x *executor) claimExpired(r *round, coupons []*contract) {
 	}
 	at := x.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewards", a.record(claimShape,
 		contractID(r.contract.number), byTemplate(validatorRewardTemplate), byTemplate(appRewardTemplate),
-		byTemplate(svRewardTemplate), a.some(byTemplate(livenessTemplate))), dso)
+		byTemplate(svRewardTemplate), none(), a.some(byTemplate(livenessTemplate))), dso)
 	var worth decimal
 	for _, c := range coupons {
-		amount := c.payload.(coupon).worth(r)
-		worth += amount
+		worth += c.payload.(coupon).worth(r)
 		x.finish(x.consume(c, c.template.entity()+"_DsoExpire",
-			a.record(expireCouponShape, contractID(r.contract.number)), dso), numeric(amount))
+			a.record(expireCouponShape, contractID(r.contract.number)), dso), c.payload.(coupon).expiry(a))
 	}
 	reward := x.addUnclaimed(worth)
 	x.finish(at, a.record(claimDoneShape, optional(a, reward != nil, idOf(reward))))
@@ -309,7 +308,7 @@ func (x *executor) archiveRound(r *round) {
 	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_Archive",
 		x.arena().record(archiveRoundShape, contractID(r.contract.number)), dso)
 	x.archive(r.contract)
-	x.finish(at, unit())
+	x.finish(at, enum("AmuletRules_MiningRound_ArchiveResult"))
 }
 
 // mergeUnclaimed turns the oldest unclaimed rewards into one.

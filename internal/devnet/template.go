@@ -65,6 +65,7 @@ var (
 	subscriptionIdleTemplate    = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionIdleState")
 	initialPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionInitialPayment")
 	renewalPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionPayment")
+	terminatedTemplate          = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:TerminatedSubscription")
 
 	dsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
 	dsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")

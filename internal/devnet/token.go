@@ -6,6 +6,7 @@ type interfaceName int
 const (
 	transferFactoryInterface interfaceName = iota
 	transferInstructionInterface
+	featuredAppRightInterface
 	trackedInterface
 	interfaceCount
 )
@@ -14,6 +15,7 @@ const (
 var interfaceNames = [interfaceCount][2]string{
 	{"splice-api-token-transfer-instruction-v1", "Splice.Api.Token.TransferInstructionV1:TransferFactory"},
 	{"splice-api-token-transfer-instruction-v1", "Splice.Api.Token.TransferInstructionV1:TransferInstruction"},
+	{"splice-api-featured-app-v1", "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"},
 	{"harbor-api", "Harbor.Api.Tracked:Tracked"},
 }
 

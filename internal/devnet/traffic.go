@@ -1,9 +1,10 @@
 package devnet
 
 var (
-	buyTrafficShape     = newShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
-	buyTrafficDoneShape = newShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
-	mergeTrafficShape   = newShape("trafficCids")
+	buyTrafficShape       = newShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
+	buyTrafficDoneShape   = newShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
+	mergeTrafficShape     = newShape("trafficCids")
+	mergeTrafficDoneShape = newShape("mergedTrafficCid")
 )
 
 // purchasesBeforeMerge is how many purchases of a node pile up.
@@ -25,7 +26,7 @@ func (x *executor) buyTraffic() bool {
 	member := "PAR::" + x.names.participants[node]
 	at := x.exercise(x.rules.amulet, "AmuletRules_BuyMemberTraffic", a.record(buyTrafficShape, x.inputsValue(&p),
 		x.context(&p), partyValue(operator), text(member), text(x.names.synchronizers[0]),
-		int64Value(x.migration), int64Value(bytes), partyValue(dso)), operator)
+		int64Value(x.migration), int64Value(bytes), x.expectedDSO()), operator)
 	s := x.settle(p)
 	x.burn(x.spend(s.created[0]))
 	purchase := x.create(memberTrafficTemplate, memberTraffic{
@@ -73,6 +74,6 @@ func (x *executor) mergeTraffic(node int) {
 		x.archive(c)
 	}
 	merged := x.create(memberTrafficTemplate, sum)
-	x.finish(at, contractID(merged.number))
+	x.finish(at, a.record(mergeTrafficDoneShape, contractID(merged.number)))
 	x.traffic[node] = append(x.traffic[node][:0], merged)
 }

@@ -12,6 +12,7 @@ var (
 	transferShape        = newShape("sender", "provider", "inputs", "outputs", "beneficiaries")
 	outputShape          = newShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
 	transferContextShape = newShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
+	paymentContextShape  = newShape("amuletRules", "context")
 	transferResultShape  = newShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
 	transferSummaryShape = newShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
 	balanceChangeShape   = newShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
@@ -157,6 +158,9 @@ func coinOf(c *contract) amulet {
 	return c.payload.(amulet)
 }
 
+// expectedDSO is the argument by which a caller makes sure of the network it is on.
+func (x *executor) expectedDSO() value { return x.arena().some(partyValue(dso)) }
+
 // settle executes a payment within the node that is open: it archives the inputs,
 // creates outputs and change, and hands out the rewards for it.
 func (x *executor) settle(p payment) *settlement {
@@ -288,6 +292,11 @@ func (x *executor) context(p *payment) value {
 		optional(a, right != nil, idOf(right)))
 }
 
+// paymentContext is the context with the rules contract, for choices on others.
+func (x *executor) paymentContext(p *payment) value {
+	return x.arena().record(paymentContextShape, contractID(x.rules.amulet.number), x.context(p))
+}
+
 func (x *executor) outputsValue(p *payment) value {
 	a := x.arena()
 	vs := make([]value, len(p.outputs))
@@ -317,7 +326,7 @@ func (x *executor) transfer(p payment) (*settlement, value) {
 		fields = append(fields, none())
 	}
 	at := x.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
-		a.record(transferShape, fields...), x.context(&p), partyValue(dso)), p.sender, provider)
+		a.record(transferShape, fields...), x.context(&p), x.expectedDSO()), p.sender, provider)
 	s := x.settle(p)
 	result := x.transferResult(s)
 	x.finish(at, result)

@@ -6,6 +6,7 @@ var (
 	tapShape          = newShape("receiver", "amount", "openRound")
 	mintShape         = newShape("receiver", "amount", "openRound", "reason")
 	tapDoneShape      = newShape("amuletSum", "meta")
+	mintDoneShape     = newShape("amuletSum")
 	amuletSumShape    = newShape("amulet", "amuletPrice", "round")
 	unlockShape       = newShape("openRoundCid")
 	expireAmuletShape = newShape("roundCid")
@@ -36,9 +37,8 @@ func (x *executor) tap(p party, amount decimal) *contract {
 	mint := x.exercise(x.rules.amulet, "AmuletRules_Mint", a.record(mintShape, fields...), dso, p)
 	x.mint(amount)
 	c := x.newCoin(p, amount)
-	result := a.record(tapDoneShape, x.withMeta([]value{x.amuletSum(c)}, none())...)
-	x.finish(mint, result)
-	x.finish(tap, result)
+	x.finish(mint, a.record(mintDoneShape, x.amuletSum(c)))
+	x.finish(tap, a.record(tapDoneShape, x.withMeta([]value{x.amuletSum(c)}, none())...))
 	return c
 }
 

@@ -260,6 +260,7 @@ func post(t *testing.T, url, query string) (status int, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Close = true // an idle connection would delay the engine's end
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
