@@ -13,12 +13,13 @@ type ansState struct {
 // ansAccount is one name and the contracts around it.
 type ansAccount struct {
 	subscription
-	context *contract
-	request *contract // until the first payment
-	payment *contract // while one waits
-	locked  *contract // the coin of the payment
-	entry   *contract // once there is one
-	idle    *contract // between payments
+	reference uint64 // number of the request, by which contracts refer to the subscription
+	context   *contract
+	request   *contract // until the first payment
+	payment   *contract // while one waits
+	locked    *contract // the coin of the payment
+	entry     *contract // once there is one
+	idle      *contract // between payments
 }
 
 const entryFeeUSD = one
@@ -49,7 +50,8 @@ func (x *executor) requestName() bool {
 	at := x.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
 		text(account.url), text(account.description), partyValue(user)), user)
 	account.request = x.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
-	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.request.number})
+	account.reference = account.request.number
+	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})
 	x.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
 	x.ans.requested = append(x.ans.requested, account)
 	return true
@@ -117,7 +119,7 @@ func (x *executor) pay(account *ansAccount, c *contract, choice string, renewal 
 		template = renewalPaymentTemplate
 	}
 	account.payment = x.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
-		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, reference: account.context.number})
+		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, reference: account.reference})
 	x.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.changeID(s)))
 	x.ans.paid = append(x.ans.paid, account)
 	return true
@@ -160,7 +162,7 @@ func (x *executor) issueName(account *ansAccount) {
 	entry := x.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
 	account.entry = entry
 	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
-		dueAt: expires - account.lifetime/3, reference: account.context.number})
+		dueAt: expires - account.lifetime/3, reference: account.reference})
 	x.expireAt(expires, func() { x.expireName(account, entry) })
 }
 
@@ -189,7 +191,7 @@ func (x *executor) terminate(account *ansAccount) {
 	a := x.arena()
 	at := x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
 		a.record(expireEntryShape, partyValue(dso)), dso)
-	ended := x.create(terminatedTemplate, terminatedSubscription{account.subscription, account.context.number})
+	ended := x.create(terminatedTemplate, terminatedSubscription{account.subscription, account.reference})
 	x.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
 	at = x.consume(account.context, "AnsEntryContext_Terminate",
 		a.record(terminateContextShape, partyValue(dso), contractID(ended.number)), dso)
