@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func (j jittery) Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item
 }
 
 func TestExportIsDeterministic(t *testing.T) {
-	src := twoMigrations(1, 150)
+	src := twoMigrations(1, 100)
 	g := buckettest.Gateway(t)
 	var want map[string]string
 	for i, tt := range []struct{ procs, workers, page int }{
@@ -132,11 +133,11 @@ func TestExportIsDeterministic(t *testing.T) {
 	}
 	parts := 0
 	for key := range want {
-		if len(key) > len("part-00001.parquet") && key[len(key)-len("part-00001.parquet"):] == "part-00001.parquet" {
+		if strings.HasSuffix(key, "/part-00001.parquet") {
 			parts++
 		}
 	}
-	if parts < 4 {
+	if parts < 3 {
 		t.Errorf("only %d tables have a second part: the test proves nothing about parts; keys %v", parts, slices.Sorted(maps.Keys(want)))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -29,25 +30,48 @@ type NetworkSizes struct{ Updates, ACS NetworkSize }
 // with sorted keys in zstd frames of level 3, one run of frames per day for the updates
 // and one for the contracts active at its start, values in the stored encoding. open
 // gives the writer for each and is called with schemas.ParquetUpdates or
-// schemas.ParquetACS; io.Discard is fine for who only wants the sizes.
+// schemas.ParquetACS, by several goroutines at once; io.Discard is fine for who only
+// wants the sizes.
 func (e *Exporter) NetworkLayout(ctx context.Context, open func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)) (NetworkSizes, error) {
-	var sizes NetworkSizes
 	refs, err := e.closedSegments(ctx)
 	if err != nil {
-		return sizes, err
+		return NetworkSizes{}, err
 	}
-	for _, ref := range refs {
+	sizes := make([]NetworkSizes, len(refs))
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(e.cfg.Workers)
+	for i, ref := range refs {
 		if ref.IsImports() {
 			continue // the network gives them as part of active sets only
 		}
-		if err := e.networkUpdates(ctx, ref, open, &sizes.Updates); err != nil {
-			return sizes, fmt.Errorf("writing updates of %s as JSON lines: %w", ref, err)
-		}
-		if err := e.networkACS(ctx, ref, open, &sizes.ACS); err != nil {
-			return sizes, fmt.Errorf("writing the active contracts of %s as JSON lines: %w", ref, err)
-		}
+		running.Go(func() error { return e.networkDay(ctx, ref, open, &sizes[i]) })
 	}
-	return sizes, nil
+	if err := running.Wait(); err != nil {
+		return NetworkSizes{}, err
+	}
+	var total NetworkSizes
+	for _, s := range sizes {
+		total.Updates.add(s.Updates)
+		total.ACS.add(s.ACS)
+	}
+	return total, nil
+}
+
+func (n *NetworkSize) add(more NetworkSize) {
+	n.Rows += more.Rows
+	n.JSONBytes += more.JSONBytes
+	n.ZstdBytes += more.ZstdBytes
+	n.Frames += more.Frames
+}
+
+func (e *Exporter) networkDay(ctx context.Context, ref schemas.SegmentRef, open openFunc, sizes *NetworkSizes) error {
+	if err := e.networkUpdates(ctx, ref, open, &sizes.Updates); err != nil {
+		return fmt.Errorf("writing updates of %s as JSON lines: %w", ref, err)
+	}
+	if err := e.networkACS(ctx, ref, open, &sizes.ACS); err != nil {
+		return fmt.Errorf("writing the active contracts of %s as JSON lines: %w", ref, err)
+	}
+	return nil
 }
 
 type openFunc = func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)

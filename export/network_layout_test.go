@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,7 +19,10 @@ func TestNetworkLayoutHoldsTheSameRows(t *testing.T) {
 	src := twoMigrations(31, 100)
 	e := newTestExporter(t, src, openMemory(), &memoryCatalog{}, nil)
 	files := make(map[string]*bytes.Buffer)
+	var mu sync.Mutex
 	sizes, err := e.NetworkLayout(t.Context(), func(ref schemas.SegmentRef, table schemas.ParquetTable) (io.Writer, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		file := new(bytes.Buffer)
 		files[fmt.Sprintf("%s/%s", table, ref)] = file
 		return file, nil

@@ -67,7 +67,7 @@ func TestStoreToBucketAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	fill(t, db, schematest.New(schematest.Config{Seed: 5, Items: 150, Migrations: 2, Step: 30 * 60 * 1e6}).Items)
+	fill(t, db, schematest.New(schematest.Config{Seed: 5, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	reader := history.NewReader(db, schemas.ScanStream)
 	e := newTestExporter(t, reader, openBucket(t), nil, nil)
 	e.catalog = storeCatalog{conn: dsn.Conn, stream: schemas.ScanStream}

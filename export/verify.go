@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -35,39 +38,74 @@ type Progress struct {
 
 // VerifyObjects reads back every published object: it checks size, SHA-256, number of
 // rows and order, rebuilds the updates, events, contracts and verdicts from the rows and
-// compares their digests with the manifests. progress is called after each object and
-// may be nil. What is wrong with objects is in the findings; an error means that the
+// compares their digests with the manifests. Segments are read side by side, as many as
+// there are workers. progress is called after each object, one call at a time, and may
+// be nil. What is wrong with objects is in the findings; an error means that the
 // verification could not be done.
 func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (*Verification, error) {
 	rows, err := e.catalog.between(ctx, schemas.MinMicros-1, schemas.MaxMicros)
 	if err != nil {
 		return nil, err
 	}
-	v := &Verification{
-		Digests:  make(map[string]schemas.Digest),
-		Segments: make(map[schemas.SegmentRef]map[string]schemas.Digest, len(rows)),
-	}
 	meter := &progressMeter{report: progress}
 	for i := range rows {
 		meter.now.TotalObjects += rows[i].Objects
 		meter.now.TotalBytes += rows[i].Bytes
 	}
+	segments := make([]segmentResult, len(rows))
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(e.cfg.Workers)
 	for i := range rows {
-		if err := e.verifySegment(ctx, &rows[i], v, meter); err != nil {
-			return nil, fmt.Errorf("verifying segment %s: %w", rows[i].ref(), err)
+		running.Go(func() (err error) {
+			if segments[i], err = e.verifySegment(ctx, &rows[i], meter); err != nil {
+				return fmt.Errorf("verifying segment %s: %w", rows[i].ref(), err)
+			}
+			return nil
+		})
+	}
+	if err := running.Wait(); err != nil {
+		return nil, err
+	}
+	return summarize(segments, meter.now), nil
+}
+
+// segmentResult is what the objects of one segment have shown.
+type segmentResult struct {
+	ref       schemas.SegmentRef
+	digests   map[string]schemas.Digest
+	manifests int64 // 1 if the manifest is right
+	findings  []string
+}
+
+func summarize(segments []segmentResult, done Progress) *Verification {
+	v := &Verification{
+		Digests:        make(map[string]schemas.Digest),
+		Segments:       make(map[schemas.SegmentRef]map[string]schemas.Digest, len(segments)),
+		ObjectsChecked: done.Objects, BytesChecked: done.Bytes,
+	}
+	for _, s := range segments {
+		v.Segments[s.ref] = s.digests
+		v.ManifestsChecked += s.manifests
+		v.Findings = append(v.Findings, s.findings...)
+		for table, digest := range s.digests {
+			total := v.Digests[table]
+			total.Merge(digest)
+			v.Digests[table] = total
 		}
 	}
-	v.ObjectsChecked, v.BytesChecked = meter.now.Objects, meter.now.Bytes
-	return v, nil
+	return v
 }
 
 // progressMeter counts objects that were fetched and found right.
 type progressMeter struct {
 	report func(Progress)
+	mu     sync.Mutex
 	now    Progress
 }
 
 func (p *progressMeter) object(part Part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.now.Objects++
 	p.now.Bytes += part.Bytes
 	if p.report != nil {
@@ -75,47 +113,44 @@ func (p *progressMeter) object(part Part) {
 	}
 }
 
-func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, v *Verification, meter *progressMeter) error {
+func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *progressMeter) (segmentResult, error) {
+	r := segmentResult{ref: row.ref(), digests: make(map[string]schemas.Digest)}
 	m, err := decodeManifest([]byte(row.Manifest))
 	if err != nil {
-		return err
+		return r, err
 	}
-	found := make(map[string]schemas.Digest)
-	v.Segments[m.Ref()] = found
-	if err := v.note(e.verifyManifest(ctx, row, v)); err != nil {
-		return err
+	if err := r.note(e.verifyManifest(ctx, row)); err != nil {
+		return r, err
 	}
+	r.manifests = int64(1 - len(r.findings))
 	check := segmentCheck{exporter: e, manifest: m, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
 	for _, verify := range check.groups() {
-		if err := v.note(verify(ctx)); err != nil {
-			return err
+		if err := r.note(verify(ctx)); err != nil {
+			return r, err
 		}
 	}
 	for _, t := range m.Tables {
 		got := check.digest(t.Name).sum
-		found[string(t.Name)] = got
-		total := v.Digests[string(t.Name)]
-		total.Merge(got)
-		v.Digests[string(t.Name)] = total
+		r.digests[string(t.Name)] = got
 		if got != t.Digest {
-			v.Findings = append(v.Findings, fmt.Sprintf("table %s of segment %s holds %s, its manifest says %s", t.Name, m.Ref(), got, t.Digest))
+			r.findings = append(r.findings, fmt.Sprintf("table %s of segment %s holds %s, its manifest says %s", t.Name, r.ref, got, t.Digest))
 		}
 	}
-	return nil
+	return r, nil
 }
 
 // note keeps a mismatch as a finding and returns any other error.
-func (v *Verification) note(err error) error {
+func (r *segmentResult) note(err error) error {
 	var m mismatch
 	if !errors.As(err, &m) {
 		return err
 	}
-	v.Findings = append(v.Findings, err.Error())
+	r.findings = append(r.findings, err.Error())
 	return nil
 }
 
 // verifyManifest compares the manifest in the bucket with the one in the catalog.
-func (e *Exporter) verifyManifest(ctx context.Context, row *segmentRow, v *Verification) error {
+func (e *Exporter) verifyManifest(ctx context.Context, row *segmentRow) error {
 	body, err := e.cfg.Objects.Get(ctx, row.ManifestKey, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return mismatchf("%s is missing", row.ManifestKey)
@@ -135,6 +170,5 @@ func (e *Exporter) verifyManifest(ctx context.Context, row *segmentRow, v *Verif
 	if got := hex.EncodeToString(hash.Sum(nil)); got != row.ManifestHash {
 		return mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
 	}
-	v.ManifestsChecked++
 	return nil
 }

@@ -20,9 +20,10 @@ import (
 // LEDGERLAKE_SCAN_URL and, for all settings alike, the flag --scan-url. A flag wins
 // over the environment, which wins over the file, which wins over the default.
 type config struct {
-	Data     string
-	Listen   string
-	LogLevel string
+	Data        string
+	Listen      string
+	LogLevel    string
+	MemoryLimit int64
 
 	ScanURL        string
 	ScanSource     string
@@ -58,6 +59,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.Int64Var(&c.MemoryLimit, "memory-limit", 640<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; GOMEMLIMIT wins")
 	f.StringVar(&c.ScanURL, "scan-url", "", "scan service to ingest from; without one, up and demo run a simulated network")
 	f.StringVar(&c.ScanSource, "scan-source", "auto", "operation to read history with: auto, events, updates or updates-before")
 	f.IntVar(&c.ScanWorkers, "scan-workers", 4, "requests to the upstream in flight")
@@ -154,6 +156,8 @@ func (c *config) check() error {
 		return errors.New("--data must name a folder")
 	case c.ScanWorkers < 1 || c.ScanWorkers > 64:
 		return fmt.Errorf("--scan-workers must be between 1 and 64, not %d", c.ScanWorkers)
+	case c.MemoryLimit < 64<<20:
+		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
 	case c.Concurrency < 1:
 		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):

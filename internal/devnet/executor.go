@@ -186,14 +186,14 @@ type action struct {
 }
 
 var actions = []action{
-	{300, (*executor).transferCoins},
-	{60, func(x *executor) bool { x.tapSomeone(); return true }},
-	{170, (*executor).collectRewards},
-	{40, (*executor).mergeCoins},
+	{380, (*executor).transferCoins},
+	{40, func(x *executor) bool { x.tapSomeone(); return true }},
+	{230, (*executor).collectRewards},
+	{70, (*executor).mergeCoins},
 	{35, (*executor).lockCoins},
 	{35, (*executor).unlockCoins},
 	{50, (*executor).buyTraffic},
-	{35, (*executor).recordLiveness},
+	{25, (*executor).recordLiveness},
 	{12, (*executor).requestName},
 	{24, (*executor).payForName},
 	{20, (*executor).collectNamePayment},

@@ -272,10 +272,10 @@ func TestHistoryIsVaried(t *testing.T) {
 			}
 		}
 	}
-	if mean := bytes / updates; mean < 4000 || mean > 10000 {
+	if mean := bytes / updates; mean < 6000 || mean > 14000 {
 		t.Errorf("an update has %d bytes on average", mean)
 	}
-	if mean := float64(nodes) / float64(updates); mean < 5 || mean > 10 {
+	if mean := float64(nodes) / float64(updates); mean < 7 || mean > 9 {
 		t.Errorf("an update has %.1f events on average", mean)
 	}
 	for _, tpl := range allTemplateNames() {

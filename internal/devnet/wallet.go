@@ -50,13 +50,13 @@ func (x *executor) amuletSum(c *contract) value {
 // transferCoins moves coins from one user to one to three others, often through an app.
 func (x *executor) transferCoins() bool {
 	sender := x.someUser()
-	p, spendable, ok := x.fund(sender, 1+x.random.below(4), 3)
+	p, spendable, ok := x.fund(sender, 3+x.random.below(6), 8)
 	if !ok {
 		return false
 	}
 	p.provider = x.someProvider(sender)
-	for range 1 + x.random.below(3) {
-		amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/4)))
+	for range 2 + x.random.below(7) {
+		amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/9)))
 		if x.random.percent(4) {
 			amount = min(amount, x.random.decimalBetween(1000, one/200)) // dust
 		}
@@ -114,7 +114,7 @@ func (x *executor) collectRewards() bool {
 	return true
 }
 
-const couponsPerTransfer = 9
+const couponsPerTransfer = 16
 
 // mergeCoins turns the coins of a party that has many into one.
 func (x *executor) mergeCoins() bool {

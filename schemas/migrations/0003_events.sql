@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS events
     consuming      Bool CODEC(ZSTD(1)),
     acting_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
     children       Array(Int32) CODEC(ZSTD(1)),
-    body           String CODEC(ZSTD(3, 22)) SETTINGS (min_compress_block_size = 4194304, max_compress_block_size = 4194304),
+    body           String CODEC(ZSTD(2, 22)) SETTINGS (min_compress_block_size = 4194304, max_compress_block_size = 4194304),
     contract_id    String ALIAS substringIndex(body, '\n', 1),
     argument       String ALIAS splitByChar('\n', body)[2],
     result         String ALIAS splitByChar('\n', body)[3],
@@ -35,4 +35,4 @@ CREATE TABLE IF NOT EXISTS events
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id, node)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12;
