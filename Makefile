@@ -1,0 +1,73 @@
+# `make` alone lists the targets. Every target installs what it needs first.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Newer staticcheck releases may need a newer Go; raise both together.
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Empty in a repository without commits; the binary then says dev.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+# Extra arguments of the runs below, e.g. `make demo ARGS="--json"`.
+ARGS ?=
+# Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
+TESTFLAGS ?=
+PACKAGES ?= ./...
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' Makefile
+
+.PHONY: setup
+setup: ## install everything that building, testing and checking need
+	@scripts/setup.sh modules engine redis compose
+
+.PHONY: build
+build: ## build bin/ledgerlake
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ledgerlake ./cmd/ledgerlake
+
+.PHONY: demo
+demo: setup-run build ## ingest, export, verify and query a simulated network, then print a summary
+	bin/ledgerlake demo $(ARGS)
+
+.PHONY: up
+up: setup-run build ## start everything in one process tree and keep it running
+	bin/ledgerlake up $(ARGS)
+
+.PHONY: setup-run
+setup-run:
+	@scripts/setup.sh modules engine
+
+.PHONY: test
+test: ## vet and test every package, on real parts
+	@scripts/setup.sh modules engine redis
+	go vet ./...
+	go test -timeout 10m $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: check
+check: ## formatting, static analysis, go.mod, compose file, house rules
+	@scripts/setup.sh modules compose
+	scripts/check-format.sh
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go mod tidy -diff
+	scripts/check-files.sh
+	scripts/check-compose.sh
+
+.PHONY: lint
+lint: ## golangci-lint, for those who have it; make check does without, to judge alike everywhere
+	golangci-lint run ./...
+
+.PHONY: bench
+bench: setup-run ## the product side by side with what it is compared with (ARGS="--only size")
+	go run ./bench $(ARGS)
+
+.PHONY: bench-packages
+bench-packages: ## the Go benchmarks of every package
+	@scripts/setup.sh modules engine redis
+	go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: clean
+clean: ## remove what the build made; data folders and the installed engine stay
+	rm -rf bin
+	go clean -testcache

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Installs what the named parts need, and nothing that is there already:
+#
+#   modules   the Go modules of go.mod
+#   engine    the embedded engine, an npm package, into deploy/engine/node_modules
+#   redis     redis-server, for tests of the queue on a real Redis
+#   compose   docker-compose, to validate docker-compose.yml
+#
+# What cannot be installed is named in one message at the end. That is an error only
+# when CI is set: elsewhere the tests of that part skip, saying so.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+missing=()
+apt_updated=""
+
+# apt_install PACKAGE: installs a Debian package as root. Services of the package are
+# neither started now (policy-rc.d) nor at the next start: tests run their own.
+apt_install() {
+	command -v apt-get >/dev/null || return 1
+	[ "$(id -u)" = 0 ] || return 1
+	if [ -z "$apt_updated" ]; then
+		apt-get update -qq >&2 || return 1
+		apt_updated=yes
+	fi
+	local policy=/usr/sbin/policy-rc.d placed="" status=0
+	if [ ! -e "$policy" ]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod +x "$policy"
+		placed=yes
+	fi
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >&2 || status=1
+	if [ -n "$placed" ]; then rm -f "$policy"; fi
+	return "$status"
+}
+
+setup_modules() {
+	go mod download || missing+=("Go modules (go mod download failed)")
+}
+
+# engine_present: the package is there, or an engine that takes its place.
+engine_present() {
+	[ -n "${LEDGERLAKE_ENGINE:-}" ] || command -v clickhouse >/dev/null || compgen -G 'deploy/engine/node_modules/@chdb/*/libchdb.so' >/dev/null
+}
+
+setup_engine() {
+	engine_present && return
+	if ! command -v npm >/dev/null; then
+		missing+=("embedded engine (install npm and run make setup, or put a clickhouse binary on PATH)")
+		return
+	fi
+	echo "setup: installing the embedded engine into deploy/engine" >&2
+	if ! (cd deploy/engine && npm ci --no-audit --no-fund --loglevel=error >&2) || ! engine_present; then
+		missing+=("embedded engine (npm ci in deploy/engine failed)")
+	fi
+}
+
+setup_redis() {
+	command -v redis-server >/dev/null && return
+	echo "setup: installing redis-server" >&2
+	if ! apt_install redis-server; then
+		missing+=("redis-server (as root: apt-get install redis-server)")
+		return
+	fi
+	if [ -d /run/systemd/system ]; then systemctl disable --quiet redis-server >&2; fi
+}
+
+setup_compose() {
+	docker compose version >/dev/null 2>&1 && return
+	command -v docker-compose >/dev/null && return
+	echo "setup: installing docker-compose" >&2
+	apt_install docker-compose || missing+=("docker-compose (as root: apt-get install docker-compose)")
+}
+
+if ! command -v go >/dev/null; then
+	echo "setup: Go is not installed; go.mod names the version that is needed" >&2
+	exit 1
+fi
+for part in "$@"; do
+	case "$part" in
+	modules | engine | redis | compose) "setup_$part" ;;
+	*)
+		echo "setup: unknown part \"$part\"" >&2
+		exit 2
+		;;
+	esac
+done
+if [ "${#missing[@]}" -gt 0 ]; then
+	list=$(printf '; %s' "${missing[@]}")
+	echo "setup: not installed: ${list#; }" >&2
+	if [ -n "${CI:-}" ]; then exit 1; fi
+fi
