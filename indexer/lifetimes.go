@@ -77,8 +77,8 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 	return &Lifetimes{db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream))}
 }
 
-// Run steps until ctx ends, then returns nil. It returns early only when what is
-// stored contradicts itself.
+// Run steps until ctx ends, then returns nil. It returns early only with an error that
+// needs a person: what is stored contradicts itself, or the disk is full.
 func (l *Lifetimes) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		wait := time.Duration(0)
@@ -87,7 +87,7 @@ func (l *Lifetimes) Run(ctx context.Context) error {
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
 			failures, wait = 0, l.poll
-		case errors.Is(err, schemas.ErrDiverged):
+		case schemas.NeedsPerson(err):
 			return err
 		case ctx.Err() == nil:
 			failures++

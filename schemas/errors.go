@@ -9,6 +9,14 @@ var (
 	ErrDiverged = errors.New("history diverged")
 	// ErrMalformed means that an upstream's answer does not follow the interface.
 	ErrMalformed = errors.New("malformed history")
+	// ErrNoSpace means that the disk below the store is full.
+	ErrNoSpace = errors.New("the disk of the store is full: free space on it, or give it more, and start again")
 	// ErrNotFound means that the store holds no such thing.
 	ErrNotFound = errors.New("not found")
 )
+
+// NeedsPerson reports whether err will stay until somebody acts, so that repeating what
+// failed is of no use.
+func NeedsPerson(err error) bool {
+	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrNoSpace)
+}

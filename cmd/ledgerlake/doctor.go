@@ -114,7 +114,7 @@ func (a *app) checkClickHouse(ctx context.Context) finding {
 			f.Detail, f.Fix = err.Error(), "run make setup, or give --engine or --clickhouse-dsn"
 			return f
 		}
-		f.OK, f.Detail = true, fmt.Sprintf("embedded engine, %v", location)
+		f.OK, f.Detail = true, fmt.Sprintf("embedded engine %s (found by %s)", location.Path, location.Source)
 		return f
 	}
 	conn, err := engine.Open(ctx, dsn)

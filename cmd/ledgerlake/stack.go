@@ -154,7 +154,9 @@ func (s *stack) openBucket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := client.EnsureBucket(ctx); err != nil {
+	if err := client.EnsureBucket(ctx); errors.Is(err, bucket.ErrDenied) {
+		return fmt.Errorf("the object storage refuses our keys: check --s3-access-key and --s3-secret-key: %w", err)
+	} else if err != nil {
 		return err
 	}
 	s.bucket = client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,7 @@ queue, and returns when they are done. --from and --to limit the days.`,
 // segments lets jobs export segments and ask which are due.
 type segments struct {
 	exporter *export.Exporter
+	temp     string // where objects wait for their upload
 	from, to string // days, "" = no limit
 }
 
@@ -78,7 +80,9 @@ func (s segments) ExportSegment(ctx context.Context, ref schemas.SegmentRef, pro
 	progress(0, 1)
 	err := s.exporter.ExportSegment(ctx, ref)
 	switch {
-	case errors.Is(err, export.ErrConflict):
+	case errors.Is(err, syscall.ENOSPC):
+		return jobs.Permanent(fmt.Errorf("the disk of %s is full, free some space: %w", s.temp, err))
+	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
 		return jobs.Permanent(err)
 	case err != nil:
 		return err
@@ -108,7 +112,7 @@ func (s *stack) openQueue(ctx context.Context, rescan time.Duration) (*jobs.Queu
 	if err != nil {
 		return nil, segments{}, err
 	}
-	work := segments{exporter: exporter, from: s.exportFrom, to: s.exportTo}
+	work := segments{exporter: exporter, temp: s.app.cfg.Data, from: s.exportFrom, to: s.exportTo}
 	queue, err := jobs.Open(ctx, jobs.Config{
 		RedisURL: s.app.cfg.RedisURL, Concurrency: s.app.cfg.Concurrency, Rescan: rescan, Log: s.app.log,
 	})

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -352,7 +351,7 @@ func (ing *Ingester) write(ctx context.Context, f filled) error {
 	return nil
 }
 
-// retry calls the sink until it works, diverges, ctx ends or it is time to give up.
+// retry calls the sink until it works, needs a person, ctx ends or it is time to give up.
 func (ing *Ingester) retry(ctx context.Context, doing string, call func() error) error {
 	begin := ing.cfg.Now()
 	for tries := 1; ; tries++ {
@@ -360,7 +359,7 @@ func (ing *Ingester) retry(ctx context.Context, doing string, call func() error)
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, schemas.ErrDiverged):
+		case schemas.NeedsPerson(err):
 			return fmt.Errorf("%s: %w", doing, err)
 		case ended(ctx) != nil:
 			return ended(ctx)

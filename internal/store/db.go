@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/chpool"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // DB is a pool of native connections to one ClickHouse. It is safe for concurrent use.
@@ -86,7 +89,7 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	}
 	err := db.pool.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
 	if err != nil {
-		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, err)
+		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, explain(err))
 	}
 	return nil
 }
@@ -98,7 +101,7 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 	for _, c := range b.columns() {
 		results = append(results, proto.ResultColumn{Name: c.name, Data: c.data})
 	}
-	return db.pool.Do(ctx, ch.Query{
+	err := db.pool.Do(ctx, ch.Query{
 		Body: query, Result: results, Parameters: params.list(),
 		OnResult: func(context.Context, proto.Block) error {
 			if b.Rows() == 0 {
@@ -107,12 +110,21 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 			return each()
 		},
 	})
+	return explain(err)
 }
 
 // Exec runs a statement without a result. A token, if not empty, makes an INSERT
 // SELECT repeatable in the same way as Insert.
 func (db *DB) Exec(ctx context.Context, statement, token string, params Params, settings ...ch.Setting) error {
-	return db.pool.Do(ctx, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)})
+	return explain(db.pool.Do(ctx, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
+}
+
+// explain marks errors that callers decide on.
+func explain(err error) error {
+	if e, ok := ch.AsException(err); ok && (e.IsCode(proto.ErrNotEnoughSpace) || strings.Contains(e.Message, "No space left on device")) {
+		return fmt.Errorf("%w: %w", schemas.ErrNoSpace, err)
+	}
+	return err
 }
 
 func withToken(settings []ch.Setting, token string) []ch.Setting {
