@@ -386,6 +386,32 @@ func TestOneLineErrors(t *testing.T) {
 	}
 }
 
+// TestFullDisk runs into the end of a small file system and goes on after it has grown.
+func TestFullDisk(t *testing.T) {
+	needEngine(t)
+	small := t.TempDir()
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("needs the right to mount a file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ledger, url := network(t, 12000)
+	args := []string{"ingest", "--once", "--data", small, "--scan-url", url}
+	l := start(t, args...)
+	err := l.Wait()
+	if last := lastLine([]byte(l.stderr.String())); err == nil || !bytes.Contains(last, []byte("disk of the store is full")) {
+		t.Fatalf("ended with %v and %q, want a full disk", err, last)
+	}
+	if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=400m"); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, args...)
+	check(t, small, served(t, ledger))
+}
+
 func TestConfigurationPrecedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledgerlake.yaml")
 	if err := os.WriteFile(file, []byte("scan_workers: 3\nlisten: 127.0.0.1:1\ns3_secret_key: hidden-value\n"), 0o600); err != nil {

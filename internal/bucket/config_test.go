@@ -23,7 +23,7 @@ func TestConfigHidesItsSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, printed := range []string{
-		fmt.Sprintf("%v", cfg), fmt.Sprintf("%+v", cfg), fmt.Sprintf("%#v", cfg), fmt.Sprintf("%s", cfg),
+		fmt.Sprintf("%v", cfg), fmt.Sprintf("%+v", cfg), fmt.Sprintf("%#v", cfg), cfg.String(),
 		fmt.Sprintf("%+v", struct{ S3 bucket.Config }{cfg}), logged.String(),
 	} {
 		if strings.Contains(printed, "hush") || !strings.Contains(printed, "AKID") {

@@ -11,13 +11,12 @@ type renderer struct {
 	names       *names
 	skipCompact bool
 
-	arena      arena // of the create arguments of one node
-	sig, obs   []party
-	order      []int32
-	id         []byte // of the item in work
-	effective  []byte // its effective time, which is also the creation time of its contracts
-	contractID []byte
-	row        []byte
+	arena     arena // of the create arguments of one node
+	sig, obs  []party
+	order     []int32
+	id        []byte // of the item in work
+	effective []byte // its effective time, which is also the creation time of its contracts
+	row       []byte
 }
 
 // rendered is what a batch becomes: bytes to append to the data files, and index

@@ -25,7 +25,6 @@ type memory struct {
 	mark      schemas.Position
 	lifetimes schemas.Position
 	fail      error
-	reads     map[string]int
 	violation error
 }
 
@@ -38,10 +37,6 @@ type lifetime struct {
 
 func (m *memory) begin(name string, through schemas.Position, limit int) error {
 	m.mu.Lock()
-	if m.reads == nil {
-		m.reads = map[string]int{}
-	}
-	m.reads[name]++
 	if limit < 1 {
 		m.violation = fmt.Errorf("%s with limit %d", name, limit)
 	}
@@ -49,12 +44,6 @@ func (m *memory) begin(name string, through schemas.Position, limit int) error {
 		m.violation = fmt.Errorf("%s up to %s, above the watermark %s", name, through, m.mark)
 	}
 	return m.fail
-}
-
-func (m *memory) count(name string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.reads[name]
 }
 
 func (m *memory) setMark(p schemas.Position) {

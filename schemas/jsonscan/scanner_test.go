@@ -25,6 +25,9 @@ func TestScannerReadsAnArrayOfObjects(t *testing.T) {
 			} else {
 				value, err = s.Number()
 			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			got = append(got, string(value))
 		}
 	}
