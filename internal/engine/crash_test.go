@@ -17,6 +17,7 @@ import (
 // A real owner process is killed, and its engine has to go with it, by either of the
 // two signs: the parent death signal, or the end of stdin alone.
 func TestEngineDiesWithItsOwner(t *testing.T) {
+	t.Parallel()
 	requireEngine(t)
 	for _, c := range []struct {
 		name          string
@@ -51,6 +52,7 @@ func TestEngineDiesWithItsOwner(t *testing.T) {
 
 // The next owner may come while the engine of the killed one is still ending.
 func TestStartWaitsForPredecessor(t *testing.T) {
+	t.Parallel()
 	requireEngine(t)
 	dir := t.TempDir()
 	owner, enginePID := startOwner(t, dir, true)
@@ -130,6 +132,7 @@ func ended(pid int) bool {
 // Every insert that was answered before a SIGKILL is there after it, and of the one
 // that was not answered either all rows are or none.
 func TestKilledEngineKeepsAcknowledgedRows(t *testing.T) {
+	t.Parallel()
 	const rowsPerInsert = 100
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})

@@ -58,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil {
 		return nil, fmt.Errorf("creating engine data folder: %w", err)
 	}
-	lock, err := lockFolder(cfg.DataDir)
+	lock, err := lockFolder(ctx, cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}

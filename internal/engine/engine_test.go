@@ -29,6 +29,7 @@ func TestStartAnswersSoon(t *testing.T) {
 }
 
 func TestRestartKeepsData(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})
 	run(t, open(t, first.DSN()),
@@ -46,6 +47,7 @@ func TestRestartKeepsData(t *testing.T) {
 }
 
 func TestStopReleasesEverything(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := start(t, Config{DataDir: dir})
 	if dsn, err := RunningDSN(dir); err != nil || dsn != e.DSN() {
@@ -74,6 +76,7 @@ func TestStopReleasesEverything(t *testing.T) {
 }
 
 func TestStopEndsRunningQueries(t *testing.T) {
+	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir()})
 	conn := open(t, e.DSN())
 	failed := make(chan error, 1)
@@ -93,6 +96,7 @@ func TestStopEndsRunningQueries(t *testing.T) {
 }
 
 func TestSecondStartIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})
 	_, err := Start(t.Context(), Config{DataDir: dir, Log: quiet})
@@ -106,6 +110,7 @@ func TestSecondStartIsRefused(t *testing.T) {
 }
 
 func TestFixedPorts(t *testing.T) {
+	t.Parallel()
 	p, err := pickPorts(Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +125,7 @@ func TestFixedPorts(t *testing.T) {
 }
 
 func TestPortTaken(t *testing.T) {
+	t.Parallel()
 	requireEngine(t)
 	taken := listen(t)
 	for name, cfg := range map[string]Config{
@@ -139,6 +145,7 @@ func TestPortTaken(t *testing.T) {
 }
 
 func TestLostFreePortIsReplaced(t *testing.T) {
+	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir(), pickPorts: raced(listen(t))})
 	if got := value[uint8](t, open(t, e.DSN()), "SELECT 1"); got != 1 {
 		t.Errorf("SELECT 1 = %d", got)
@@ -171,6 +178,7 @@ func listen(t *testing.T) int {
 }
 
 func TestFailedStarts(t *testing.T) {
+	t.Parallel()
 	requireEngine(t)
 	notALibrary := filepath.Join(t.TempDir(), libraryName)
 	if err := os.WriteFile(notALibrary, []byte("not a shared library"), 0o755); err != nil {
@@ -227,6 +235,7 @@ func sleeper(t *testing.T) string {
 }
 
 func TestStrangersAreShutOut(t *testing.T) {
+	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir()})
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(secret, []byte("seed words"), 0o600); err != nil {
@@ -274,6 +283,7 @@ func post(t *testing.T, url, query string) (status int, body string) {
 }
 
 func TestSecretsAreNotOnDiskForOthers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := start(t, Config{DataDir: dir})
 	files, err := filepath.Glob(filepath.Join(dir, "engine*"))
@@ -299,6 +309,7 @@ func TestSecretsAreNotOnDiskForOthers(t *testing.T) {
 }
 
 func TestServerSettingsAreHonoured(t *testing.T) {
+	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir(), MaxMemory: 1 << 30, MaxThreads: 1})
 	conn := open(t, e.DSN())
 	for query, want := range map[string]string{

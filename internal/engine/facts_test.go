@@ -14,6 +14,7 @@ import (
 // A repeated insert with the same token is dropped, also one of many blocks, on a table
 // that is not replicated.
 func TestFactInsertDeduplication(t *testing.T) {
+	t.Parallel()
 	conn := open(t, start(t, Config{DataDir: t.TempDir()}).DSN())
 	run(t, conn, `CREATE TABLE updates (id UInt64) ENGINE = MergeTree ORDER BY id
 		SETTINGS non_replicated_deduplication_window = 100`)
@@ -61,6 +62,7 @@ func insertBlocks(t *testing.T, conn driver.Conn, token string, rows int) {
 
 // The deduplication window outlives the process.
 func TestFactDeduplicationSurvivesRestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})
 	conn := open(t, first.DSN())
@@ -81,6 +83,7 @@ func TestFactDeduplicationSurvivesRestart(t *testing.T) {
 // An archive of live contracts is a lightweight update that takes its values from a
 // Join table; readers see it at once, and it leaves no mutation behind.
 func TestFactLightweightUpdateFromJoinTable(t *testing.T) {
+	t.Parallel()
 	conn := open(t, start(t, Config{DataDir: t.TempDir()}).DSN())
 	run(t, conn,
 		`CREATE TABLE live (created_at DateTime64(6), contract_id String, archived_at DateTime64(6))
@@ -108,6 +111,7 @@ func TestFactLightweightUpdateFromJoinTable(t *testing.T) {
 
 // A Join table keeps its rows over a SIGKILL, and so do unmerged patch parts.
 func TestFactPatchPartsAndJoinTablesSurviveKill(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})
 	conn := open(t, first.DSN())
@@ -133,6 +137,7 @@ func TestFactPatchPartsAndJoinTablesSurviveKill(t *testing.T) {
 
 // There is no query log in the embedded engine: nothing may depend on it.
 func TestFactNoQueryLog(t *testing.T) {
+	t.Parallel()
 	conn := open(t, start(t, Config{DataDir: t.TempDir()}).DSN())
 	run(t, conn, "SYSTEM FLUSH LOGS")
 	if err := conn.Exec(context.Background(), "SELECT count() FROM system.query_log"); err == nil {

@@ -13,17 +13,30 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// lockPatience is how long a start waits for the lock: the threads of a killed owner
+// end one by one, and the last of them releases it.
+const lockPatience = 500 * time.Millisecond
+
 // lockFolder takes the data folder for this process, or returns an error that wraps
 // ErrInUse and names the owner. The caller releases it with Unlock.
-func lockFolder(dir string) (*flock.Flock, error) {
+func lockFolder(ctx context.Context, dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, "engine.lock")
 	lock := flock.New(path)
-	ok, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("locking data folder: %w", err)
+	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	ok, err := lock.TryLockContext(patience, 20*time.Millisecond)
+	if err != nil && !errors.Is(err, patience.Err()) {
+		return nil, fmt.Errorf("locking data folder %s: %w", dir, err)
+	}
+	if ctx.Err() != nil {
+		if ok {
+			err = lock.Unlock()
+		}
+		return nil, errors.Join(fmt.Errorf("locking data folder %s: %w", dir, context.Cause(ctx)), err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: data folder %s is in use by %s; stop it or use another --data", ErrInUse, dir, owner(path))
+		inUse := fmt.Errorf("%w: data folder %s is in use by %s; stop it or use another --data", ErrInUse, dir, owner(path))
+		return nil, errors.Join(inUse, lock.Close())
 	}
 	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing our process id: %w", err), lock.Unlock())

@@ -71,6 +71,7 @@ func compressesBy(m clickhouse.CompressionMethod) func(*clickhouse.Options) bool
 }
 
 func TestOpenErrorsHideThePassword(t *testing.T) {
+	t.Parallel()
 	const secret = "p4ssw0rd-of-ours"
 	e := start(t, Config{DataDir: t.TempDir()})
 	for name, dsn := range map[string]string{

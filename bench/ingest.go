@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// loadTask asks for a history to be loaded into a new engine.
+type loadTask struct {
+	URL        string `json:"url"`
+	NetworkPID int    `json:"network_pid"`
+	// Dir is the engine's folder.
+	Dir string `json:"dir"`
+	// Lifetimes lets the product derive contract lifetimes beside the ingest.
+	Lifetimes bool `json:"lifetimes"`
+	// ParseOnce lets the baseline extract events in the way that parses least.
+	ParseOnce bool `json:"parse_once"`
+	// Quiet is the time without merges after which the engine counts as settled.
+	Quiet time.Duration `json:"quiet"`
+}
+
+// loaded is what loading a history took.
+type loaded struct {
+	Engine string `json:"engine"`
+	// PageBytes is the size of the upstream's pages, each counted once.
+	PageBytes int64 `json:"page_bytes"`
+	// HistorySeconds passed until all history was in, Seconds until all that was asked
+	// for was derived from it too.
+	HistorySeconds float64 `json:"history_seconds"`
+	Seconds        float64 `json:"seconds"`
+	// Cost is that of Seconds, Settled includes the merges that went on afterwards.
+	Cost    cost `json:"cost"`
+	Settled cost `json:"settled"`
+	// ClientPeak and EnginePeak are the largest resident sets, in bytes.
+	ClientPeak int64                 `json:"client_peak_bytes"`
+	EnginePeak int64                 `json:"engine_peak_bytes"`
+	Tables     map[string]tableFacts `json:"tables"`
+	// Unassignments are events to the network and not in table events.
+	Unassignments uint64 `json:"unassignments"`
+}
+
+// ingestHistory is the child that is the product: ingester, writer and lifetimes.
+func ingestHistory(ctx context.Context, task loadTask, answer func(any) error) error {
+	return withStore(ctx, task, answer, func(ctx context.Context, s *engineStore, l *load) error {
+		db, err := store.Open(ctx, s.engine.DSN())
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return ingest(ctx, task, db, l)
+	})
+}
+
+// ingest is what `ledgerlake ingest --once` does.
+func ingest(ctx context.Context, task loadTask, db *store.DB, l *load) error {
+	log := newLogger()
+	ingester, err := scan.New(scan.Config{BaseURL: task.URL, Sink: indexer.NewSinks(db, log), Log: log})
+	if err != nil {
+		return err
+	}
+	if err := alongside(ctx, task.Lifetimes, db, log, func(ctx context.Context) error {
+		err := ingester.Backfill(ctx)
+		l.historyDone()
+		return err
+	}); err != nil {
+		return err
+	}
+	st := ingester.Status()
+	l.PageBytes = st.Bytes
+	if st.Retries > 0 {
+		return fmt.Errorf("%d requests were retried, the last for %s: the measurement is not to be trusted", st.Retries, st.LastError)
+	}
+	return indexer.SetBackfilled(ctx, db, schemas.ScanStream)
+}
+
+// alongside runs work, with lifetimes beside it that then catch up.
+func alongside(ctx context.Context, lifetimes bool, db *store.DB, log *slog.Logger, work func(context.Context) error) error {
+	if !lifetimes {
+		return work(ctx)
+	}
+	l := indexer.NewLifetimes(db, schemas.ScanStream, 0, log)
+	besides, stop := context.WithCancel(ctx)
+	defer stop()
+	group, groupCtx := errgroup.WithContext(besides)
+	group.Go(func() error { return l.Run(groupCtx) })
+	err := work(groupCtx)
+	stop()
+	if err := errors.Join(group.Wait(), err); err != nil {
+		return err
+	}
+	return l.CatchUp(ctx)
+}
+
+// load is a load under way.
+type load struct {
+	loaded
+	began time.Time
+}
+
+// historyDone notes that all history is in.
+func (l *load) historyDone() { l.HistorySeconds = time.Since(l.began).Seconds() }
+
+// withStore runs work on a new engine and answers with what it took.
+func withStore(ctx context.Context, task loadTask, answer func(any) error, work func(context.Context, *engineStore, *load) error) (err error) {
+	s, err := openEngine(ctx, task.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	m, err := startMeter(s.engine.PID(), task.NetworkPID)
+	if err != nil {
+		return err
+	}
+	l := &load{began: time.Now()}
+	if err := work(ctx, s, l); err != nil {
+		return err
+	}
+	l.Seconds = time.Since(l.began).Seconds()
+	if err := l.finish(ctx, s, m, task.Quiet); err != nil {
+		return err
+	}
+	return answer(l.loaded)
+}
+
+// finish fills in what is known only at the end. The order matters: questions about the
+// content cost processor time and memory themselves.
+func (l *load) finish(ctx context.Context, s *engineStore, m *meter, quiet time.Duration) (err error) {
+	if l.Cost, err = m.since(); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, quiet); err != nil {
+		return err
+	}
+	if l.Settled, err = m.since(); err != nil {
+		return err
+	}
+	if l.ClientPeak, err = peakBytes(os.Getpid()); err != nil {
+		return err
+	}
+	if l.EnginePeak, err = peakBytes(s.engine.PID()); err != nil {
+		return err
+	}
+	if l.Engine, err = s.version(ctx); err != nil {
+		return err
+	}
+	if l.Unassignments, err = s.unassignments(ctx); err != nil {
+		return err
+	}
+	l.Tables, err = s.contents(ctx)
+	return err
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// maxShareOfNetwork is the most that the store may take of the network's own layout.
+const maxShareOfNetwork = 0.6
+
+// measureSize compares the tables on disk with the network's own bulk objects of the
+// same history.
+func measureSize(ctx context.Context, l *lab, r *report) error {
+	lake, err := l.ingested(ctx)
+	if err != nil {
+		return err
+	}
+	r.Engine = lake.Engine
+	s, err := r.section("size")
+	if err != nil {
+		return err
+	}
+	layout, err := l.networkLayout(ctx)
+	if err != nil {
+		return err
+	}
+	all := s.addTables(lake.Tables)
+	core := float64(lake.Tables["updates"].Bytes + lake.Tables["events"].Bytes + lake.Tables["imports"].Bytes)
+	s.add("tables updates, events and imports", core/megabyte, "MB")
+	s.add("all tables", all/megabyte, "MB")
+	one, acs, everything := layout.protobuf.Updates.ZstdBytes, layout.protobuf.ACS.ZstdBytes, layout.bytes()
+	s.add("network, updates in one encoding", float64(one)/megabyte, "MB")
+	s.add("network, updates and daily ACS in one encoding", float64(one+acs)/megabyte, "MB")
+	s.add("network, updates and daily ACS in both encodings", float64(everything)/megabyte, "MB")
+	// Judged are the pairs that are about the same: history alone in one encoding, and
+	// all that either side keeps.
+	s.atMost(maxShareOfNetwork, "updates, events and imports / network, updates in one encoding", core/float64(one), "")
+	s.add("updates, events and imports / network, updates and daily ACS in one encoding", core/float64(one+acs), "")
+	s.add("updates, events and imports / network, updates and daily ACS in both encodings", core/float64(everything), "")
+	s.add("all tables / network, updates in one encoding", all/float64(one), "")
+	s.add("all tables / network, updates and daily ACS in one encoding", all/float64(one+acs), "")
+	s.atMost(maxShareOfNetwork, "all tables / network, updates and daily ACS in both encodings", all/float64(everything), "")
+	return nil
+}
+
+// addTables adds the size of each table and returns the sum in bytes.
+func (s section) addTables(tables map[string]tableFacts) float64 {
+	all := 0.0
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		t := tables[name]
+		s.add(fmt.Sprintf("table %s, %d rows in %d parts", name, t.Rows, t.Parts), float64(t.Bytes)/megabyte, "MB")
+		all += float64(t.Bytes)
+	}
+	return all
+}
+
+// layoutSizes are the sizes of the network's bulk objects in each encoding.
+type layoutSizes struct{ protobuf, compact export.NetworkSizes }
+
+// bytes is the size of everything that the network publishes.
+func (l layoutSizes) bytes() int64 {
+	return l.protobuf.Updates.ZstdBytes + l.protobuf.ACS.ZstdBytes + l.compact.Updates.ZstdBytes + l.compact.ACS.ZstdBytes
+}
+
+// networkLayout measures the network's layout of what is in the lake.
+func (l *lab) networkLayout(ctx context.Context) (sizes layoutSizes, err error) {
+	s, err := openEngine(ctx, l.lakeDir())
+	if err != nil {
+		return sizes, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	db, err := store.Open(ctx, s.engine.DSN())
+	if err != nil {
+		return sizes, err
+	}
+	defer db.Close()
+	stored := sealed{history.NewReader(db, schemas.ScanStream)}
+	l.say("writing the network's layout in protobuf_json")
+	if sizes.protobuf, err = s.layoutOf(ctx, stored); err != nil {
+		return sizes, err
+	}
+	if got, want := uint64(sizes.protobuf.Updates.Rows), l.lake.Tables["updates"].Rows; got != want {
+		return sizes, fmt.Errorf("the network's layout has %d updates, the store %d", got, want)
+	}
+	l.say("writing the network's layout in compact_json")
+	catalog, err := networkCatalog()
+	if err != nil {
+		return sizes, err
+	}
+	sizes.compact, err = s.layoutOf(ctx, &compacted{Source: stored, catalog: catalog})
+	return sizes, err
+}
+
+// noObjects is the bucket of an exporter that only measures and so never uses it.
+type noObjects struct{ export.Objects }
+
+func (s *engineStore) layoutOf(ctx context.Context, source export.Source) (export.NetworkSizes, error) {
+	exporter, err := export.New(export.Config{Source: source, Conn: s.conn, Objects: noObjects{}, Log: newLogger()})
+	if err != nil {
+		return export.NetworkSizes{}, err
+	}
+	return exporter.NetworkLayout(ctx, func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error) { return io.Discard, nil })
+}

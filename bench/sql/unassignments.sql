@@ -1,0 +1,2 @@
+-- Updates that send a contract off.
+SELECT count() AS n FROM updates WHERE kind = 'unassignment'

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// clockTicks is the unit of CPU times in /proc: USER_HZ, 100 on every platform that
+// Go runs Linux on.
+const clockTicks = 100
+
+// cpuSeconds returns the user and system time of a process so far, its children left out.
+func cpuSeconds(pid int) (float64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+	}
+	s, err := parseCPU(stat)
+	if err != nil {
+		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+	}
+	return s, nil
+}
+
+// parseCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat. The second field
+// is the program's name in parentheses and may hold anything.
+func parseCPU(stat []byte) (float64, error) {
+	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !ok || len(fields) < 13 {
+		return 0, fmt.Errorf("%q is no line of /proc/PID/stat", stat)
+	}
+	user, userErr := strconv.ParseUint(fields[11], 10, 64)
+	system, systemErr := strconv.ParseUint(fields[12], 10, 64)
+	return float64(user+system) / clockTicks, errors.Join(userErr, systemErr)
+}
+
+// peakBytes returns the largest resident set that a process has had.
+func peakBytes(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the peak memory of process %d: %w", pid, err)
+	}
+	n, err := parsePeak(status)
+	if err != nil {
+		return 0, fmt.Errorf("reading the peak memory of process %d: %w", pid, err)
+	}
+	return n, nil
+}
+
+// parsePeak reads VmHWM of /proc/PID/status.
+func parsePeak(status []byte) (int64, error) {
+	for line := range strings.Lines(string(status)) {
+		value, ok := strings.CutPrefix(line, "VmHWM:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		return kib << 10, err
+	}
+	return 0, errors.New("there is no VmHWM")
+}
+
+// cost is what a load took of the processor, in seconds.
+type cost struct {
+	// Client is the process that fetches and writes: the product, or the baseline's.
+	Client float64 `json:"client"`
+	Engine float64 `json:"engine"`
+	// Network is the simulated network that answers, which is no part of the cost but
+	// takes its share of a small machine.
+	Network float64 `json:"network"`
+}
+
+// total is the cost of client and engine.
+func (c cost) total() float64 { return c.Client + c.Engine }
+
+func (c cost) minus(o cost) cost {
+	return cost{c.Client - o.Client, c.Engine - o.Engine, c.Network - o.Network}
+}
+
+// meter reads the CPU times of the processes of one load since it was started.
+type meter struct {
+	engine, network int // process ids
+	begin           cost
+}
+
+func startMeter(enginePID, networkPID int) (*meter, error) {
+	m := &meter{engine: enginePID, network: networkPID}
+	var err error
+	m.begin, err = m.read()
+	return m, err
+}
+
+// since returns the cost since the start.
+func (m *meter) since() (cost, error) {
+	now, err := m.read()
+	return now.minus(m.begin), err
+}
+
+func (m *meter) read() (c cost, err error) {
+	var errs [3]error
+	c.Client, errs[0] = cpuSeconds(os.Getpid())
+	c.Engine, errs[1] = cpuSeconds(m.engine)
+	c.Network, errs[2] = cpuSeconds(m.network)
+	return c, errors.Join(errs[:]...)
+}
