@@ -313,18 +313,21 @@ func TestCrashBetweenSteps(t *testing.T) {
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 3, Items: 120})
 	list := batches(h.Items, 20)
+	var l *Lifetimes
 	for attempt := 0; ; attempt++ {
+		if attempt%3 == 0 { // else the same process goes on after an error
+			l = NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+		}
 		if attempt > 500 {
 			t.Fatal("no progress in 500 attempts")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt%60)*time.Millisecond)
-		done := f.attempt(ctx, t, list)
+		done := f.attempt(ctx, t, list, l)
 		cancel()
 		if done {
 			break
 		}
 	}
-	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
 	if err := l.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -335,10 +338,9 @@ func TestCrashBetweenSteps(t *testing.T) {
 }
 
 // attempt is one life of the process; it reports whether everything is written.
-func (f *fixture) attempt(ctx context.Context, t *testing.T, list []*schemas.Batch) bool {
+func (f *fixture) attempt(ctx context.Context, t *testing.T, list []*schemas.Batch, l *Lifetimes) bool {
 	t.Helper()
 	w := NewWriter(f.db, schemas.ScanStream, f.log)
-	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
 	resume, err := w.Resume(ctx, schemas.ScanStream)
 	if err != nil {
 		return false
@@ -412,6 +414,48 @@ func TestTwoWritersWithOtherContentStop(t *testing.T) {
 	if got, want := f.stored(t), digestItems(h.Items[:10]); got != want {
 		t.Fatalf("stored %s, want %s", got, want)
 	}
+}
+
+// TestTheLaterOfTwoGivesWay lets two processes announce other content under one number,
+// for batches and for ranges of lifetimes, and starts again after that.
+func TestTheLaterOfTwoGivesWay(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 9, Items: 60, Migrations: 1})
+	small, large := batches(h.Items, 20), batches(h.Items, 30)
+	row := func(writer string, b *schemas.Batch) store.BatchRow {
+		return store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: b.Hash(), Writer: writer}
+	}
+	if err := announce(t.Context(), f.db, row("first", small[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := announce(t.Context(), f.db, row("second", large[0])); !errors.Is(err, schemas.ErrDiverged) {
+		t.Fatalf("a second process announced other content: %v", err)
+	}
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	resume, err := w.Resume(t.Context(), schemas.ScanStream)
+	if err != nil || resume.Pending == nil || resume.Pending.Through != small[0].Through {
+		t.Fatalf("a restart finds %+v, %v, want the first process's batch", resume, err)
+	}
+	for _, b := range small {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+	if err := one.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ranged := store.BatchRow{Stream: ContractsStream(schemas.ScanStream), Sequence: 1, After: schemas.Start, Through: small[0].Through, Hash: "another range", Writer: "second"}
+	if err := announce(t.Context(), f.db, ranged); !errors.Is(err, schemas.ErrDiverged) {
+		t.Fatalf("a second process announced another range: %v", err)
+	}
+	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.stored(t), digestItems(h.Items); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
+	f.checkActive(t, h, "after two processes met")
 }
 
 func TestUnfitBatchesAreRefused(t *testing.T) {

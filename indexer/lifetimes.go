@@ -18,11 +18,8 @@ import (
 //go:embed sql/commits_after.sql
 var commitsAfter string
 
-//go:embed sql/creates_in_range.sql
-var createsInRange string
-
-//go:embed sql/ends_in_range.sql
-var endsInRange string
+//go:embed sql/lifetime_events_in_range.sql
+var lifetimeEventsInRange string
 
 //go:embed sql/imported_in_range.sql
 var importedInRange string
@@ -40,10 +37,10 @@ var dropEnded string
 var ErrCaughtUp = errors.New("caught up")
 
 const (
-	// maxRangeEvents bounds the rows, and so the memory, of one lifetimes step: it
-	// takes whole batches until their events exceed it.
-	maxRangeEvents = 200_000
-	maxRangeBatch  = 64
+	// maxRangeRows bounds the rows, and so the memory, of one lifetimes step: it takes
+	// whole batches until their items and events exceed it.
+	maxRangeRows  = 80_000
+	maxRangeBatch = 64
 	// tidyAfter ended lifetimes may wait in the live table; readers filter them out
 	// at a cost that grows with their number.
 	tidyAfter = 300_000
@@ -65,7 +62,8 @@ type Lifetimes struct {
 
 	loaded  bool
 	journal journal
-	ended   int // lifetimes in the live table that have ended, since the last tidy
+	source  int64 // sequence of the last commit of the stream that is taken; 0 = not known
+	ended   int   // lifetimes in the live table that have ended, since the last tidy
 }
 
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
@@ -99,14 +97,22 @@ func (l *Lifetimes) Run(ctx context.Context) error {
 	return nil
 }
 
-// CatchUp steps until the lifetimes have reached the stream's watermark.
+// CatchUp steps until the lifetimes have reached the stream's watermark. A failure is
+// tried again a few times.
 func (l *Lifetimes) CatchUp(ctx context.Context) error {
-	for {
+	const attempts = 5
+	for failures := 0; ; {
 		switch err := l.Step(ctx); {
 		case errors.Is(err, ErrCaughtUp):
 			return nil
-		case err != nil:
+		case err == nil:
+			failures = 0
+		case ctx.Err() != nil, schemas.NeedsPerson(err), failures == attempts:
 			return err
+		default:
+			failures++
+			l.log.WarnContext(ctx, "lifetimes step failed", "err", err)
+			sleep(ctx, time.Duration(failures)*l.poll)
 		}
 	}
 }
@@ -134,50 +140,53 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 		l.journal, l.loaded = j, true
 		l.ended = tidyAfter // unknown after a start: tidy soon
 	}
-	row, err := l.next(ctx)
-	if err != nil {
+	row, source, err := l.next(ctx)
+	if errors.Is(err, ErrCaughtUp) {
 		return err
 	}
-	if err := l.apply(ctx, row); err != nil {
-		l.loaded = false
-		return fmt.Errorf("deriving lifetimes through %s: %w", row.Through, err)
+	if err == nil {
+		err = l.apply(ctx, row)
 	}
-	l.journal = journal{sequence: row.Sequence, committed: row.Through}
+	if err != nil {
+		l.loaded = false // nobody knows which step was applied
+		return fmt.Errorf("deriving lifetimes after %s: %w", row.After, err)
+	}
+	l.journal, l.source = journal{sequence: row.Sequence, committed: row.Through}, source
 	if l.ended >= tidyAfter {
 		return l.Tidy(ctx)
 	}
 	return nil
 }
 
-// next announces the next range, or returns the one that is announced already.
-func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, error) {
+// next announces the next range, or returns the one that is announced already, with
+// the sequence number of its last batch in the stream's journal.
+func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, int64, error) {
 	row := store.BatchRow{Stream: ContractsStream(l.stream), Sequence: l.journal.sequence + 1, After: l.journal.committed, Writer: l.name}
 	if p := l.journal.pending; p != nil {
-		row.Through = p.Through
-		return row, nil
+		row.Through, row.Hash = p.Through, p.Hash
+		return row, l.source, nil
 	}
 	commits, err := selectBatches(ctx, l.db, commitsAfter, store.Params{
-		"stream": store.Text(l.stream), "limit": store.Int(maxRangeBatch), "migration": store.Int(row.After.MigrationID),
-		"time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
+		"stream": store.Text(l.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(l.source),
+		"migration": store.Int(row.After.MigrationID), "time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
 	})
 	if err != nil {
-		return row, fmt.Errorf("reading commits of %s: %w", l.stream, err)
+		return row, 0, fmt.Errorf("reading commits of %s: %w", l.stream, err)
 	}
 	if len(commits) == 0 {
-		return row, ErrCaughtUp
+		return row, 0, ErrCaughtUp
 	}
+	source := l.source
 	for i, c := range commits {
-		if i > 0 && (row.Events+c.Events > maxRangeEvents || !sameKind(row.Through, c.Through)) {
+		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !sameKind(row.Through, c.Through)) {
 			break
 		}
-		row.Through = c.Through
+		row.Through, source = c.Through, c.Sequence
 		row.Items += c.Items
 		row.Events += c.Events
 	}
-	if err := insertJournal(ctx, l.db, row, store.Intent); err != nil {
-		return row, fmt.Errorf("announcing lifetimes: %w", err)
-	}
-	return row, nil
+	row.Hash = row.Through.String() // another range under this number is other content
+	return row, source, announce(ctx, l.db, row)
 }
 
 // sameKind reports whether two positions lie in one migration and are both imports
@@ -189,11 +198,10 @@ func sameKind(a, b schemas.Position) bool {
 // apply derives the lifetimes of one range. The order matters: ends of earlier
 // contracts first, so that they never meet a lifetime that begins in this range.
 func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
-	lifetimes, ends, err := l.read(ctx, row)
+	lifetimes, earlier, err := l.read(ctx, row)
 	if err != nil {
 		return err
 	}
-	earlier := closeLifetimes(lifetimes, ends)
 	if err := l.endEarlier(ctx, row.Through.MigrationID, earlier); err != nil {
 		return err
 	}
@@ -206,7 +214,7 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 			archived.Append(l.stream, lt)
 		}
 	}
-	token := fmt.Sprintf("%s/%d/", row.Stream, row.Sequence)
+	token := fmt.Sprintf("%s/%d/%s/", row.Stream, row.Sequence, row.Hash)
 	if err := l.db.Insert(ctx, "contracts_archived", token+"archived", archived); err != nil {
 		return err
 	}
@@ -220,8 +228,8 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 	return nil
 }
 
-// read returns the lifetimes that begin in the range and the ends in it, both in
-// history order.
+// read returns the lifetimes that begin in the range, with their ends where those are
+// in it too, and the ends of contracts that began before it.
 func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
 	after := row.After
 	if !sameKind(after, row.Through) {
@@ -233,68 +241,55 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 		"through_time": store.Time(store.Clamp(row.Through.RecordTime)), "through_id": store.Text(row.Through.UpdateID),
 	}
 	if row.Through.RecordTime == schemas.MinMicros {
-		lifetimes, err := l.readCreates(ctx, importedInRange, params)
-		return lifetimes, nil, err
+		return l.readCarried(ctx, params)
 	}
-	lifetimes, err := l.readCreates(ctx, createsInRange, params)
-	if err != nil {
-		return nil, nil, err
-	}
-	var ends []store.End
-	block := store.NewEnds()
-	err = l.db.Select(ctx, endsInRange, params, block, func() error {
-		ends = block.AppendTo(ends)
+	pairs := pairing{open: make(map[string]int)}
+	block := store.NewLifetimeEvents()
+	err := l.db.Select(ctx, lifetimeEventsInRange, params, block, func() error {
+		block.Each(pairs.begin, pairs.end)
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading ends: %w", err)
+		return nil, nil, fmt.Errorf("reading creates and ends: %w", err)
 	}
-	return lifetimes, ends, nil
+	return pairs.lifetimes, pairs.earlier, nil
 }
 
-func (l *Lifetimes) readCreates(ctx context.Context, query string, params store.Params) ([]store.Lifetime, error) {
-	var lifetimes []store.Lifetime
-	block := store.NewCreates()
-	err := l.db.Select(ctx, query, params, block, func() error {
+func (l *Lifetimes) readCarried(ctx context.Context, params store.Params) (lifetimes []store.Lifetime, earlier []store.End, err error) {
+	delete(params, "after_time")
+	delete(params, "through_time")
+	block := store.NewCarried()
+	err = l.db.Select(ctx, importedInRange, params, block, func() error {
 		lifetimes = block.AppendTo(lifetimes)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading creates: %w", err)
+		return nil, nil, fmt.Errorf("reading contracts that are carried over: %w", err)
 	}
-	return lifetimes, nil
+	return lifetimes, nil, nil
 }
 
-// closeLifetimes gives each end to the lifetime it closes, walking both lists in
-// history order, and returns the ends of contracts that began before this range. A
-// contract may have several lifetimes, when reassigned away and back.
-func closeLifetimes(lifetimes []store.Lifetime, ends []store.End) (earlier []store.End) {
-	open := make(map[string]int, len(lifetimes)) // contract id -> index of its open lifetime
-	next := 0
-	for _, e := range ends {
-		for next < len(lifetimes) && beginsBefore(&lifetimes[next], &e) {
-			open[lifetimes[next].Event.ContractID] = next
-			next++
-		}
-		i, ok := open[e.ContractID]
-		if !ok {
-			earlier = append(earlier, e)
-			continue
-		}
-		lifetimes[i].ArchivedAt = e.At
-		delete(open, e.ContractID)
-	}
-	return earlier
+// pairing gives each end to the lifetime it closes. A contract may have several
+// lifetimes in a range, when reassigned away and back.
+type pairing struct {
+	lifetimes []store.Lifetime
+	open      map[string]int // contract id -> index of its open lifetime
+	earlier   []store.End    // of contracts that began before the range
 }
 
-func beginsBefore(l *store.Lifetime, e *store.End) bool {
-	switch {
-	case l.CreatedTime != e.At:
-		return l.CreatedTime < e.At
-	case l.CreatedIn != e.UpdateID:
-		return l.CreatedIn < e.UpdateID
+func (p *pairing) begin(l store.Lifetime) {
+	p.open[l.Event.ContractID] = len(p.lifetimes)
+	p.lifetimes = append(p.lifetimes, l)
+}
+
+func (p *pairing) end(e store.End) {
+	i, ok := p.open[e.ContractID]
+	if !ok {
+		p.earlier = append(p.earlier, e)
+		return
 	}
-	return l.Node < e.Node
+	p.lifetimes[i].ArchivedAt = e.At
+	delete(p.open, e.ContractID)
 }
 
 // endEarlier sets the end of contracts in the live table, by way of the scratch
@@ -306,7 +301,7 @@ func (l *Lifetimes) endEarlier(ctx context.Context, migration int64, ends []stor
 	if err := l.db.Exec(ctx, "TRUNCATE TABLE contract_ends", "", nil); err != nil {
 		return fmt.Errorf("emptying contract_ends: %w", err)
 	}
-	block := store.NewStoredEnds()
+	block := store.NewEnds()
 	for _, e := range ends {
 		block.Append(e)
 	}

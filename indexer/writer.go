@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -141,28 +140,7 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 		}
 		return nil
 	}
-	if err := insertJournal(ctx, w.db, row, store.Intent); err != nil {
-		return fmt.Errorf("announcing batch %d of %s: %w", row.Sequence, w.stream, err)
-	}
-	return w.checkAlone(ctx, row)
-}
-
-// checkAlone makes sure that no other writer announced other content under the same
-// sequence number. Of two that race, at least the later one sees both intents.
-func (w *Writer) checkAlone(ctx context.Context, row store.BatchRow) error {
-	intents, err := selectBatches(ctx, w.db, intentsOfSequence, store.Params{
-		"stream": store.Text(w.stream), "sequence": store.Int(row.Sequence),
-	})
-	if err != nil {
-		return fmt.Errorf("looking for other writers of %s: %w", w.stream, err)
-	}
-	for _, other := range intents {
-		if other.Writer != w.name && (other.Hash != row.Hash || other.Through != row.Through) {
-			return fmt.Errorf("%w: another process writes stream %s and announced batch %d through %s; stop one of the two",
-				schemas.ErrDiverged, w.stream, row.Sequence, other.Through)
-		}
-	}
-	return nil
+	return announce(ctx, w.db, row)
 }
 
 // tables are the rows of one batch, by table.
@@ -263,5 +241,3 @@ func (s *Sinks) writer(stream string) *Writer {
 	}
 	return w
 }
-
-var errJournal = errors.New("the journal of batches is inconsistent")

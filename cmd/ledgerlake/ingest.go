@@ -144,10 +144,10 @@ func (in *ingestion) backfill(ctx context.Context, p *progress) error {
 func (in *ingestion) alongside(ctx context.Context, work func(context.Context) error, watch func(context.Context)) error {
 	besides, stop := context.WithCancel(ctx)
 	defer stop()
-	group, ctx := errgroup.WithContext(besides)
-	group.Go(func() error { return in.lifetimes.Run(ctx) })
-	group.Go(func() error { watch(ctx); return nil })
-	workErr := work(ctx)
+	group, groupCtx := errgroup.WithContext(besides)
+	group.Go(func() error { return in.lifetimes.Run(groupCtx) })
+	group.Go(func() error { watch(groupCtx); return nil })
+	workErr := work(groupCtx)
 	stop()
 	if err := group.Wait(); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (in *ingestion) alongside(ctx context.Context, work func(context.Context) e
 	if workErr != nil {
 		return workErr
 	}
-	return in.lifetimes.CatchUp(context.WithoutCancel(ctx))
+	return in.lifetimes.CatchUp(ctx)
 }
 
 // run ingests and follows until ctx ends, logging how it stands.

@@ -3,8 +3,8 @@
 SELECT i.created_at AS created_at, i.contract_id AS contract_id, ifNull(e.created_in, '') AS created_in,
        i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding, i.argument AS argument,
        i.signatories AS signatories, i.observers AS observers,
-       i.migration_id AS migration_id, toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AS created_time,
-       i.synchronizer_id AS synchronizer_id, toInt32(0) AS node
+       i.migration_id AS migration_id,
+       i.synchronizer_id AS synchronizer_id
 FROM
 (
     SELECT * FROM imports

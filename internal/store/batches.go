@@ -9,10 +9,12 @@ import (
 // BatchState says how far a batch has come.
 type BatchState string
 
-// A batch is announced by an intent and finished by a commit.
+// A batch is announced by an intent and finished by a commit. An intent is withdrawn
+// when its writer gave way to another one before it wrote any row.
 const (
-	Intent BatchState = "intent"
-	Commit BatchState = "commit"
+	Intent    BatchState = "intent"
+	Commit    BatchState = "commit"
+	Withdrawn BatchState = "withdrawn"
 )
 
 // BatchRow is one line of the writer's journal.

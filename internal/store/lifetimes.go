@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -21,8 +23,6 @@ type Lifetime struct {
 	// CreatedTime is the record time from which the contract is active, BeforeHistory
 	// if it was carried over; ArchivedAt the one from which it no longer is.
 	CreatedTime, ArchivedAt schemas.Micros
-	// Node is the number of the creating event within its update; it is not stored.
-	Node int32
 }
 
 // Lifetimes are rows of tables contracts_live and contracts_archived.
@@ -58,32 +58,28 @@ func (b *Lifetimes) Append(stream string, l *Lifetime) {
 	b.template.Append(schemas.TemplateName(l.Event.PackageName, l.Event.TemplateID))
 }
 
-// Creates are result rows over the creating events of a range, in history order.
-type Creates struct {
+// Carried are result rows over the contracts carried over into a migration.
+type Carried struct {
 	Contracts
 	synchronizer *lowCardinality
 	migration    proto.ColInt64
-	createdTime  *proto.ColDateTime64
-	node         proto.ColInt32
 }
 
-// NewCreates returns a block without rows.
-func NewCreates() *Creates {
-	return &Creates{Contracts: *NewContracts(), synchronizer: newLowCardinality(), createdTime: newTime()}
+// NewCarried returns a block without rows.
+func NewCarried() *Carried {
+	return &Carried{Contracts: *NewContracts(), synchronizer: newLowCardinality()}
 }
 
-func (b *Creates) columns() []column {
-	return append(b.Contracts.columns(),
-		column{"migration_id", &b.migration}, column{"created_time", b.createdTime},
-		column{"synchronizer_id", b.synchronizer}, column{"node", &b.node})
+func (b *Carried) columns() []column {
+	return append(b.Contracts.columns(), column{"migration_id", &b.migration}, column{"synchronizer_id", b.synchronizer})
 }
 
 // AppendTo appends the block's rows to list as lifetimes that have not ended.
-func (b *Creates) AppendTo(list []Lifetime) []Lifetime {
+func (b *Carried) AppendTo(list []Lifetime) []Lifetime {
 	for i, row := range b.Contracts.AppendTo(make([]ContractRow, 0, b.Rows())) {
 		list = append(list, Lifetime{
 			ContractRow: row, MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
-			CreatedTime: timeAt(b.createdTime, i), ArchivedAt: NeverArchived, Node: b.node.Row(i),
+			CreatedTime: BeforeHistory, ArchivedAt: NeverArchived,
 		})
 	}
 	return list
@@ -93,46 +89,82 @@ func (b *Creates) AppendTo(list []Lifetime) []Lifetime {
 type End struct {
 	ContractID string
 	At         schemas.Micros
-	UpdateID   string
-	Node       int32
 }
 
-// Ends are result rows over the ends in a range, and rows of table contract_ends.
+// LifetimeEvents are result rows over what begins or ends a lifetime, in history order.
+type LifetimeEvents struct {
+	migration                                           proto.ColInt64
+	recordTime, createdAt                               *proto.ColDateTime64
+	updateID, body                                      proto.ColStr
+	node                                                proto.ColInt32
+	kind, synchronizer, template, packageName, encoding *lowCardinality
+	signatories, observers                              *proto.ColArr[string]
+}
+
+// NewLifetimeEvents returns a block without rows.
+func NewLifetimeEvents() *LifetimeEvents {
+	return &LifetimeEvents{
+		recordTime: newTime(), createdAt: newTime(), kind: newLowCardinality(), synchronizer: newLowCardinality(),
+		template: newLowCardinality(), packageName: newLowCardinality(), encoding: newLowCardinality(),
+		signatories: newParties(), observers: newParties(),
+	}
+}
+
+func (b *LifetimeEvents) columns() []column {
+	return []column{
+		{"migration_id", &b.migration}, {"record_time", b.recordTime}, {"update_id", &b.updateID}, {"node", &b.node},
+		{"kind", b.kind}, {"created_at", b.createdAt}, {"synchronizer_id", b.synchronizer}, {"template_id", b.template},
+		{"package_name", b.packageName}, {"encoding", b.encoding}, {"signatories", b.signatories}, {"observers", b.observers},
+		{"body", &b.body},
+	}
+}
+
+// Rows returns the number of rows.
+func (b *LifetimeEvents) Rows() int { return b.migration.Rows() }
+
+// Each calls begin or end for each row, in order.
+func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
+	updateID := stringsOf(&b.updateID)
+	for i := range b.Rows() {
+		at := timeAt(b.recordTime, i)
+		if b.kind.Row(i) != string(schemas.Created) {
+			end(End{ContractID: b.body.Row(i), At: at})
+			continue
+		}
+		// Only what is kept is copied: the rest of the body is an empty result.
+		contractID, argument, _ := splitBody(b.body.RowBytes(i))
+		begin(Lifetime{
+			ContractRow: ContractRow{
+				Event: schemas.Event{
+					Kind: schemas.Created, ContractID: contractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
+					Argument: bytes.Clone(argument), CreatedAt: timeAt(b.createdAt, i),
+					Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
+				},
+				Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: updateID(i),
+			},
+			MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i), CreatedTime: at, ArchivedAt: NeverArchived,
+		})
+	}
+}
+
+// Ends are rows of table contract_ends.
 type Ends struct {
-	contractID, updateID proto.ColStr
-	archivedAt           *proto.ColDateTime64
-	node                 proto.ColInt32
-	stored               bool
+	contractID proto.ColStr
+	archivedAt *proto.ColDateTime64
 }
 
-// NewEnds returns a block for reading ends.
+// NewEnds returns a block without rows.
 func NewEnds() *Ends { return &Ends{archivedAt: newTime()} }
 
-// NewStoredEnds returns a block for writing table contract_ends.
-func NewStoredEnds() *Ends { return &Ends{archivedAt: newTime(), stored: true} }
-
 func (b *Ends) columns() []column {
-	list := []column{{"contract_id", &b.contractID}, {"archived_at", b.archivedAt}}
-	if b.stored {
-		return list
-	}
-	return append(list, column{"update_id", &b.updateID}, column{"node", &b.node})
+	return []column{{"contract_id", &b.contractID}, {"archived_at", b.archivedAt}}
 }
 
 // Rows returns the number of rows.
 func (b *Ends) Rows() int { return b.contractID.Rows() }
 
-// Append adds e to a block of NewStoredEnds.
+// Append adds e.
 func (b *Ends) Append(e End) {
 	b.contractID.Append(e.ContractID)
 	appendTime(b.archivedAt, e.At)
-}
-
-// AppendTo appends the rows of a block of NewEnds to list.
-func (b *Ends) AppendTo(list []End) []End {
-	contractID, updateID := stringsOf(&b.contractID), stringsOf(&b.updateID)
-	for i := range b.Rows() {
-		list = append(list, End{contractID(i), timeAt(b.archivedAt, i), updateID(i), b.node.Row(i)})
-	}
-	return list
 }

@@ -1,13 +1,13 @@
 -- +goose Up
 -- The writer's journal: an intent before a batch's rows are inserted, a commit
--- after. The last commit of a stream is its watermark; an intent without a commit
+-- after. A writer that meets another one's intent withdraws its own. The last commit of a stream is its watermark; an intent without a commit
 -- is a batch to repeat. Times are microseconds since 1970, because a position may
 -- stand at year 1, which DateTime64 cannot hold.
 CREATE TABLE IF NOT EXISTS batches
 (
     stream            LowCardinality(String),
     sequence          Int64,
-    state             Enum8('intent' = 1, 'commit' = 2),
+    state             Enum8('intent' = 1, 'commit' = 2, 'withdrawn' = 3),
     after_migration   Int64,
     after_time        Int64,
     after_id          String,

@@ -1,0 +1,30 @@
+-- What begins or ends a lifetime in a range of one migration's history, in history
+-- order: creates, consuming exercises and unassignments. An end has its contract id
+-- only as body. One pass, because reading bodies is most of the work.
+SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
+       signatories, observers, body
+FROM
+(
+    SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
+           signatories, observers, if(kind = 'created', body, substringIndex(body, '\n', 1)) AS body
+    FROM events
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND record_time >= fromUnixTimestamp64Micro({after_time:Int64}, 'UTC')
+      AND record_time <= fromUnixTimestamp64Micro({through_time:Int64}, 'UTC')
+      AND (record_time, update_id) > (fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'), {after_id:String})
+      AND (record_time, update_id) <= (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
+      AND (kind = 'created' OR consuming)
+    UNION ALL
+    SELECT migration_id, record_time, update_id, toInt32(0) AS node, kind, record_time AS created_at, synchronizer_id,
+           toLowCardinality('') AS template_id, toLowCardinality('') AS package_name, encoding,
+           CAST([], 'Array(LowCardinality(String))') AS signatories, CAST([], 'Array(LowCardinality(String))') AS observers,
+           contract_id AS body
+    FROM updates
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND record_time >= fromUnixTimestamp64Micro({after_time:Int64}, 'UTC')
+      AND record_time <= fromUnixTimestamp64Micro({through_time:Int64}, 'UTC')
+      AND (record_time, update_id) > (fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'), {after_id:String})
+      AND (record_time, update_id) <= (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
+      AND kind = 'unassignment'
+)
+ORDER BY record_time, update_id, node
