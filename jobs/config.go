@@ -25,8 +25,9 @@ type Config struct {
 	PromptConcurrency int
 	// Rescan is how often handlers are asked what is due. Defaults to 1 min.
 	Rescan time.Duration
-	// MaxRetry is how often a failed task is repeated before it is dead. Defaults to 12,
-	// with the default Backoff over an hour.
+	// MaxRetry is how often a failed task is repeated before it is dead. Defaults to 150,
+	// which with the default Backoff is most of a day: longer than a usual outage of a
+	// storage service.
 	MaxRetry int
 	// Backoff is the wait before a task is repeated that failed n times, n from 1 on.
 	// It defaults to 1 s, doubled each time up to 10 min, with jitter.
@@ -56,7 +57,7 @@ func (c Config) withDefaults() Config {
 	c.Concurrency = orDefault(c.Concurrency, 2)
 	c.PromptConcurrency = orDefault(c.PromptConcurrency, 2)
 	c.Rescan = orDefault(c.Rescan, time.Minute)
-	c.MaxRetry = orDefault(c.MaxRetry, 12)
+	c.MaxRetry = orDefault(c.MaxRetry, 150)
 	c.Drain = orDefault(c.Drain, 10*time.Second)
 	if c.Backoff == nil {
 		c.Backoff = backoff

@@ -2,6 +2,8 @@ package schemas
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +85,43 @@ func (s SegmentRef) String() string {
 // that of Hive partitions, which DuckDB, Spark and Polars read as columns.
 func ObjectKey(table ParquetTable, s SegmentRef, part int) string {
 	return fmt.Sprintf("%s%s/%s%s/part-%05d.parquet", streamPrefix(s.Stream), table, ParquetVersion, segmentPath(s, ""), part)
+}
+
+// ParseObjectKey is the inverse of ObjectKey. ok is false for any text that ObjectKey
+// does not give.
+func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok bool) {
+	s.Stream = ScanStream
+	path := key
+	if after, named := strings.CutPrefix(key, "stream="); named {
+		escaped, rest, _ := strings.Cut(after, "/")
+		stream, err := url.PathUnescape(escaped)
+		if err != nil {
+			return "", SegmentRef{}, 0, false
+		}
+		s.Stream, path = stream, rest
+	}
+	names := strings.Split(path, "/")
+	if len(names) == 5 {
+		s.Date = strings.TrimPrefix(names[3], "date=")
+		names = slices.Delete(names, 3, 4)
+	}
+	if len(names) != 4 {
+		return "", SegmentRef{}, 0, false
+	}
+	table = ParquetTable(names[0])
+	number := strings.TrimSuffix(strings.TrimPrefix(names[3], "part-"), ".parquet")
+	var err error
+	if s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64); err != nil {
+		return "", SegmentRef{}, 0, false
+	}
+	if part, err = strconv.Atoi(number); err != nil {
+		return "", SegmentRef{}, 0, false
+	}
+	// What was read loosely above must give the same key again.
+	if s.Check() != nil || part < 0 || !slices.Contains(s.Tables(), table) || ObjectKey(table, s, part) != key {
+		return "", SegmentRef{}, 0, false
+	}
+	return table, s, part, true
 }
 
 // ManifestKey names the manifest of a segment:

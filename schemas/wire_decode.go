@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unsafe"
 
 	"github.com/bytedance/sonic"
@@ -353,8 +352,8 @@ func (w *wireEvent) event(updateID string, n int32, e *Event) (err error) {
 	if w.ContractID == "" || w.TemplateID == "" {
 		return fmt.Errorf("contract_id or template_id is missing")
 	}
-	if strings.ContainsFunc(w.ContractID, unicode.IsControl) {
-		return fmt.Errorf("contract id %q has control characters", w.ContractID)
+	if strings.IndexByte(w.ContractID, '\n') >= 0 {
+		return fmt.Errorf("contract id %q has a line break", w.ContractID)
 	}
 	*e = Event{
 		EventID: w.EventID, Node: n, ContractID: w.ContractID, TemplateID: w.TemplateID, PackageName: w.PackageName,

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -173,23 +172,39 @@ func (a *app) tokenKey() ([]byte, error) {
 		return []byte(a.cfg.TokenKey), nil
 	}
 	path := filepath.Join(a.cfg.Data, "token.key")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := makeTokenKey(path); err != nil {
+			return nil, fmt.Errorf("making a key for page tokens: %w", err)
+		}
+	}
 	raw, err := os.ReadFile(path)
-	if err == nil {
-		return []byte(strings.TrimSpace(string(raw))), nil
+	if err != nil {
+		return nil, fmt.Errorf("reading the key for page tokens: %w", err)
 	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("reading the token key: %w", err)
+	key := strings.TrimSpace(string(raw))
+	if len(key) < 16 {
+		return nil, fmt.Errorf("%s holds no key: delete the file to have a new one made", path)
 	}
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
-		return nil, fmt.Errorf("making a token key: %w", err)
+	return []byte(key), nil
+}
+
+// makeTokenKey writes a new key to path, whole or not at all. When another process is
+// faster, its key stands.
+func makeTokenKey(path string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(a.cfg.Data, 0o755); err != nil {
-		return nil, fmt.Errorf("making the data folder: %w", err)
+	file, err := os.CreateTemp(filepath.Dir(path), ".token-*") // readable by the owner only
+	if err != nil {
+		return err
 	}
-	text := hex.EncodeToString(key)
-	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-		return nil, fmt.Errorf("keeping the token key: %w", err)
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	_, err = fmt.Fprintln(file, rand.Text()+rand.Text())
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
 	}
-	return []byte(text), nil
+	if err := os.Link(file.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -143,6 +144,9 @@ func (s *stack) exportAll(ctx context.Context, p *progress) error {
 	if err != nil {
 		return err
 	}
+	if err := retryDead(ctx, queue, due); err != nil {
+		return err
+	}
 	p.begin("export", "segments", int64(len(due)))
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -167,12 +171,8 @@ func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work segment
 		if len(left) == 0 {
 			return nil
 		}
-		dead, err := queue.Dead(ctx)
-		if err != nil {
+		if err := deadExport(ctx, queue, left); err != nil {
 			return err
-		}
-		if len(dead) > 0 {
-			return fmt.Errorf("the export job %s failed for good: %s", dead[0].ID, dead[0].LastError)
 		}
 		select {
 		case <-ctx.Done():
@@ -180,4 +180,41 @@ func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work segment
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// retryDead queues jobs of the given segments again that had failed for good: who asks
+// for an export now wants them tried.
+func retryDead(ctx context.Context, queue *jobs.Queue, due []schemas.SegmentRef) error {
+	dead, err := deadAmong(ctx, queue, due)
+	if err != nil {
+		return err
+	}
+	for _, task := range dead {
+		if err := queue.Retry(ctx, task.ID); err != nil && !errors.Is(err, jobs.ErrUnknownTask) {
+			return err
+		}
+	}
+	return nil
+}
+
+// deadExport returns the failure of a job that exports one of the given segments and
+// will not be tried again by itself, or nil.
+func deadExport(ctx context.Context, queue *jobs.Queue, due []schemas.SegmentRef) error {
+	dead, err := deadAmong(ctx, queue, due)
+	if err != nil || len(dead) == 0 {
+		return err
+	}
+	return fmt.Errorf("the job %s failed for good: %s", dead[0].ID, dead[0].LastError)
+}
+
+func deadAmong(ctx context.Context, queue *jobs.Queue, due []schemas.SegmentRef) ([]jobs.Status, error) {
+	all, err := queue.Dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[string]bool, len(due))
+	for _, ref := range due {
+		wanted[jobs.ExportTaskID(ref)] = true
+	}
+	return slices.DeleteFunc(all, func(s jobs.Status) bool { return !wanted[s.ID] }), nil
 }

@@ -25,5 +25,6 @@
 // The listeners are on 127.0.0.1 only, and every start makes a new random password
 // for the one usable user: the engine's file() function reads whatever its process may
 // read, so a port open to every local account would give our files away. Processes of
-// the same owner find the address with RunningDSN.
+// the same owner find the address with RunningDSN. A table function that connects back to
+// the engine, such as remote(), has to be given the user and password too.
 package engine

@@ -25,8 +25,12 @@ var (
 	watermarkQuery string
 	//go:embed sql/synchronizer_ranges.sql
 	synchronizerRangesQuery string
+	//go:embed sql/last_update_of_synchronizer.sql
+	lastUpdateOfSynchronizerQuery string
 	//go:embed sql/import_counts.sql
 	importCountsQuery string
+	//go:embed sql/import_counts_within.sql
+	importCountsWithinQuery string
 	//go:embed sql/active_contracts.sql
 	activeContractsQuery string
 	//go:embed sql/milestones.sql

@@ -68,10 +68,6 @@ func (r *Reader) Migrations(ctx context.Context) ([]Migration, error) {
 	if err != nil || watermark == schemas.Start {
 		return nil, err
 	}
-	params := store.Params{
-		"stream": store.Text(r.stream), "through_migration": store.Int(watermark.MigrationID),
-		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
-	}
 	byID := make(map[int64]*Migration)
 	var list []*Migration
 	at := func(id int64) *Migration {
@@ -81,34 +77,82 @@ func (r *Reader) Migrations(ctx context.Context) ([]Migration, error) {
 		}
 		return byID[id]
 	}
-	counts := store.NewImportCounts()
-	params["all_imports"] = "false"
-	if watermark.RecordTime != schemas.MinMicros {
-		params["all_imports"] = "true"
-	}
-	err = r.db.Select(ctx, importCountsQuery, params, counts, func() error {
-		for _, c := range counts.AppendTo(nil) {
-			m := at(c.MigrationID)
-			m.Imports, m.LastImportID = c.Imports, c.LastID
-		}
-		return nil
-	})
+	counts, err := r.importCounts(ctx, watermark)
 	if err != nil {
 		return nil, fmt.Errorf("counting imports: %w", err)
 	}
-	delete(params, "all_imports")
-	ranges := store.NewSynchronizerRanges()
-	err = r.db.Select(ctx, synchronizerRangesQuery, params, ranges, func() error {
-		for _, s := range ranges.AppendTo(nil) {
-			m := at(s.MigrationID)
-			m.Synchronizers = append(m.Synchronizers, SynchronizerRange{s.SynchronizerID, s.Min, s.Max})
-		}
-		return nil
-	})
+	for _, c := range counts {
+		m := at(c.MigrationID)
+		m.Imports, m.LastImportID = c.Imports, c.LastID
+	}
+	ranges, err := r.synchronizerRanges(ctx, watermark)
 	if err != nil {
 		return nil, fmt.Errorf("reading record time ranges: %w", err)
 	}
+	for _, s := range ranges {
+		m := at(s.MigrationID)
+		m.Synchronizers = append(m.Synchronizers, SynchronizerRange{s.SynchronizerID, s.Min, s.Max})
+	}
 	return sortedMigrations(list), nil
+}
+
+// importCounts counts import updates at or below the watermark. Those above it lie in the
+// migration whose imports are being written, if any.
+func (r *Reader) importCounts(ctx context.Context, watermark schemas.Position) ([]store.ImportCount, error) {
+	query, params := importCountsQuery, store.Params{
+		"stream": store.Text(r.stream), "through_migration": store.Int(watermark.MigrationID),
+	}
+	if watermark.RecordTime == schemas.MinMicros {
+		query, params["through_id"] = importCountsWithinQuery, store.Text(watermark.UpdateID)
+	}
+	var counts []store.ImportCount
+	block := store.NewImportCounts()
+	err := r.db.Select(ctx, query, params, block, func() error {
+		counts = block.AppendTo(counts)
+		return nil
+	})
+	return counts, err
+}
+
+// synchronizerRanges are the record times held at or below the watermark. A batch that
+// is being written lies above it, and only in the newest migration: there, a range that
+// goes too far is cut.
+func (r *Reader) synchronizerRanges(ctx context.Context, watermark schemas.Position) ([]store.SynchronizerRange, error) {
+	all, err := r.selectRanges(ctx, synchronizerRangesQuery, store.Params{"stream": store.Text(r.stream)})
+	if err != nil {
+		return nil, err
+	}
+	var held []store.SynchronizerRange
+	for _, s := range all {
+		switch {
+		case s.MigrationID > watermark.MigrationID:
+			continue
+		case s.MigrationID == watermark.MigrationID && s.Max >= watermark.RecordTime:
+			last, err := r.selectRanges(ctx, lastUpdateOfSynchronizerQuery, store.Params{
+				"stream": store.Text(r.stream), "migration": store.Int(s.MigrationID), "synchronizer": store.Text(s.SynchronizerID),
+				"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
+			})
+			if err != nil {
+				return nil, err
+			}
+			if len(last) == 0 {
+				continue
+			}
+			s.Max = last[0].Max
+		}
+		held = append(held, s)
+	}
+	return held, nil
+}
+
+func (r *Reader) selectRanges(ctx context.Context, query string, params store.Params) ([]store.SynchronizerRange, error) {
+	var ranges []store.SynchronizerRange
+	block := store.NewSynchronizerRanges()
+	err := r.db.Select(ctx, query, params, block, func() error {
+		ranges = block.AppendTo(ranges)
+		return nil
+	})
+	return ranges, err
 }
 
 // Updates returns the transactions and reassignments in rg, ascending, whole.

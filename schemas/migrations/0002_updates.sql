@@ -1,4 +1,5 @@
 -- +goose Up
+-- The projection keeps, per part, what the record time ranges need, which are asked for often.
 -- One row per transaction or reassignment; the nodes of a transaction are in events.
 -- Import updates are apart, in imports: they are not history.
 CREATE TABLE IF NOT EXISTS updates
@@ -20,7 +21,12 @@ CREATE TABLE IF NOT EXISTS updates
     unassign_id               String CODEC(ZSTD(1)),
     reassignment_counter      Int64 CODEC(ZSTD(1)),
     contract_id               String CODEC(ZSTD(1)),
-    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION ranges
+    (
+        SELECT stream, migration_id, synchronizer_id, min(record_time), max(record_time)
+        GROUP BY stream, migration_id, synchronizer_id
+    )
 )
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))

@@ -17,7 +17,12 @@ CREATE TABLE IF NOT EXISTS imports
     argument        String CODEC(ZSTD(3)),
     created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
-    observers       Array(LowCardinality(String)) CODEC(ZSTD(1))
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    PROJECTION counts
+    (
+        SELECT stream, migration_id, count(), max(update_id)
+        GROUP BY stream, migration_id
+    )
 )
 ENGINE = MergeTree
 PARTITION BY migration_id
