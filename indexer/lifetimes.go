@@ -64,6 +64,10 @@ type Lifetimes struct {
 	journal journal
 	source  int64 // sequence of the last commit of the stream that is taken; 0 = not known
 	ended   int   // lifetimes in the live table that have ended, since the last tidy
+
+	// Kept from step to step for their memory.
+	events         *store.LifetimeEvents
+	live, archived *store.Lifetimes
 }
 
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
@@ -72,7 +76,10 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 	if poll == 0 {
 		poll = 200 * time.Millisecond
 	}
-	return &Lifetimes{db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream))}
+	return &Lifetimes{
+		db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream)),
+		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
+	}
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that
@@ -205,20 +212,21 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 	if err := l.endEarlier(ctx, row.Through.MigrationID, earlier); err != nil {
 		return err
 	}
-	live, archived := store.NewLifetimes(), store.NewLifetimes()
+	store.Reset(l.live)
+	store.Reset(l.archived)
 	for i := range lifetimes {
 		switch lt := &lifetimes[i]; {
 		case lt.ArchivedAt == store.NeverArchived:
-			live.Append(l.stream, lt)
+			l.live.Append(l.stream, lt)
 		case lt.ArchivedAt > lt.CreatedTime: // else it was never active at any instant
-			archived.Append(l.stream, lt)
+			l.archived.Append(l.stream, lt)
 		}
 	}
 	token := fmt.Sprintf("%s/%d/%s/", row.Stream, row.Sequence, row.Hash)
-	if err := l.db.Insert(ctx, "contracts_archived", token+"archived", archived); err != nil {
+	if err := l.db.Insert(ctx, "contracts_archived", token+"archived", l.archived); err != nil {
 		return err
 	}
-	if err := l.db.Insert(ctx, "contracts_live", token+"live", live); err != nil {
+	if err := l.db.Insert(ctx, "contracts_live", token+"live", l.live); err != nil {
 		return err
 	}
 	if err := insertJournal(ctx, l.db, row, store.Commit); err != nil {
@@ -244,9 +252,8 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 		return l.readCarried(ctx, params)
 	}
 	pairs := pairing{open: make(map[string]int)}
-	block := store.NewLifetimeEvents()
-	err := l.db.Select(ctx, lifetimeEventsInRange, params, block, func() error {
-		block.Each(pairs.begin, pairs.end)
+	err := l.db.Select(ctx, lifetimeEventsInRange, params, l.events, func() error {
+		l.events.Each(pairs.begin, pairs.end)
 		return nil
 	})
 	if err != nil {

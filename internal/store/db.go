@@ -16,7 +16,12 @@ import (
 )
 
 // DB is a pool of native connections to one ClickHouse. It is safe for concurrent use.
-type DB struct{ pool *chpool.Pool }
+type DB struct {
+	pool *chpool.Pool
+	// inserts is apart and small: a connection keeps a buffer as large as the largest
+	// block it ever sent, and blocks of history are tens of megabytes.
+	inserts *chpool.Pool
+}
 
 const (
 	dialTimeout = 10 * time.Second
@@ -24,6 +29,7 @@ const (
 	// packets far more often.
 	readTimeout = 5 * time.Minute
 	maxConns    = 16
+	maxInserts  = 2
 )
 
 // Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
@@ -37,26 +43,34 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	if len(opts.Addr) == 0 {
 		return nil, errors.New("the ClickHouse DSN names no host")
 	}
-	pool, err := chpool.Dial(ctx, chpool.Options{
-		MaxConns: maxConns,
-		ClientOptions: ch.Options{
-			Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
-			TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: readTimeout,
-			Settings: []ch.Setting{
-				// Both are needed for exactly once: see the indexer's writer.
-				{Key: "async_insert", Value: "0", Important: true},
-				{Key: "insert_deduplicate", Value: "1", Important: true},
-			},
+	client := ch.Options{
+		Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
+		TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: readTimeout,
+		Settings: []ch.Setting{
+			// Both are needed for exactly once: see the indexer's writer.
+			{Key: "async_insert", Value: "0", Important: true},
+			{Key: "insert_deduplicate", Value: "1", Important: true},
 		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", opts.Addr[0], err)
 	}
-	return &DB{pool: pool}, nil
+	db := new(DB)
+	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
+		*pool, err = chpool.Dial(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
+		if err != nil {
+			db.Close()
+			return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", opts.Addr[0], err)
+		}
+	}
+	return db, nil
 }
 
 // Close closes all connections.
-func (db *DB) Close() { db.pool.Close() }
+func (db *DB) Close() {
+	for _, pool := range []*chpool.Pool{db.pool, db.inserts} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
 
 // Block is a set of columns of one table or result.
 type Block interface {
@@ -87,7 +101,7 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	for _, c := range b.columns() {
 		input = append(input, proto.InputColumn{Name: c.name, Data: c.data})
 	}
-	err := db.pool.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
+	err := db.inserts.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
 	if err != nil {
 		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, explain(err))
 	}
