@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -40,77 +41,93 @@ type bulk struct {
 	bucket   *bucket.Client
 }
 
-// ActiveSet returns the objects of the latest active set at or before an instant.
+// ActiveSet returns the objects of the latest active set at or before an instant. Of
+// two migrations with the same day it is the lower one's: the other one began after
+// the day's start.
 func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micros) (schemas.Micros, []scan.Object, error) {
 	if format != scan.Parquet {
 		return 0, nil, schemas.ErrNotFound
 	}
-	found, err := b.exporter.Objects(ctx, schemas.MinMicros, schemas.MaxMicros, schemas.ParquetACS)
+	days, _, err := b.exporter.Published(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	var start schemas.Micros
-	var objects []scan.Object
-	for _, o := range found {
-		if o.Start > at || o.Start < start {
-			continue
+	var latest *export.Day
+	for i := range days {
+		if d := &days[i]; d.Start <= at && (latest == nil || d.Start > latest.Start) {
+			latest = d
 		}
-		if o.Start > start {
-			start, objects = o.Start, nil
-		}
-		object, err := objectOf(o)
-		if err != nil {
-			return 0, nil, err
-		}
-		objects = append(objects, object)
 	}
-	if len(objects) == 0 {
+	if latest == nil {
 		return 0, nil, schemas.ErrNotFound
 	}
-	return start, objects, nil
+	found, err := b.exporter.ObjectsOf(ctx, []schemas.SegmentRef{latest.Segment}, schemas.ParquetACS)
+	if err != nil {
+		return 0, nil, err
+	}
+	set, ok := found[latest.Segment]
+	if !ok { // withdrawn since
+		return 0, nil, schemas.ErrNotFound
+	}
+	objects, err := objectsOf(set)
+	return latest.Start, objects, err
 }
 
-// Segments returns the published segments that overlap (start, end].
+// Segments returns the published segments that overlap (start, end], up to the first gap.
 func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schemas.Micros) ([]scan.Segment, schemas.Micros, error) {
-	published := schemas.MinMicros
 	if format != scan.Parquet {
-		return nil, published, nil
+		return nil, schemas.MinMicros, nil
 	}
-	objects, err := b.exporter.Objects(ctx, 0, schemas.MaxMicros, schemas.ParquetUpdates)
+	days, published, err := b.exporter.Published(ctx)
 	if err != nil {
-		return nil, published, err
+		return nil, schemas.MinMicros, err
 	}
-	var list []scan.Segment
-	for _, o := range objects {
-		published = max(published, o.End)
-		if o.Start >= end || o.End <= start {
-			continue
+	days = slices.DeleteFunc(days, func(d export.Day) bool { return d.Start >= end || d.End <= start })
+	refs := make([]schemas.SegmentRef, len(days))
+	for i, d := range days {
+		refs[i] = d.Segment
+	}
+	found, err := b.exporter.ObjectsOf(ctx, refs, schemas.ParquetUpdates)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	list := make([]scan.Segment, 0, len(days))
+	for _, d := range days {
+		updates, ok := found[d.Segment]
+		if !ok { // withdrawn since the list was read
+			return list, min(published, d.Start), nil
 		}
-		if n := len(list); n == 0 || list[n-1].MigrationID != o.Segment.MigrationID || list[n-1].Start != o.Start {
-			list = append(list, scan.Segment{MigrationID: o.Segment.MigrationID, Start: o.Start, End: o.End})
-		}
-		object, err := objectOf(o)
+		objects, err := objectsOf(updates)
 		if err != nil {
-			return nil, published, err
+			return nil, schemas.MinMicros, err
 		}
-		last := &list[len(list)-1]
-		last.Objects = append(last.Objects, object)
+		list = append(list, scan.Segment{MigrationID: d.Segment.MigrationID, Start: d.Start, End: d.End, Objects: objects})
 	}
 	return list, published, nil
 }
 
-// Object looks a published object up by its key.
-func (b bulk) Object(ctx context.Context, key string) (scan.Object, error) {
-	objects, err := b.exporter.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		return scan.Object{}, err
+// Published returns the record time up to which everything is published.
+func (b bulk) Published(ctx context.Context, format scan.Format) (schemas.Micros, error) {
+	if format != scan.Parquet {
+		return schemas.MinMicros, nil
 	}
-	for _, o := range objects {
-		if o.Key == key {
-			return objectOf(o)
+	_, published, err := b.exporter.Published(ctx)
+	return published, err
+}
+
+// Objects looks published objects up by their keys.
+func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Object, error) {
+	found, err := b.exporter.Find(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	objects := make(map[string]scan.Object, len(found))
+	for key, o := range found {
+		if objects[key], err = objectOf(o); err != nil {
+			return nil, err
 		}
 	}
-	return scan.Object{}, schemas.ErrNotFound
+	return objects, nil
 }
 
 // Open streams a range of an object.
@@ -131,4 +148,15 @@ func objectOf(o export.Object) (scan.Object, error) {
 		return scan.Object{}, fmt.Errorf("the manifest's SHA-256 of %s is not one", o.Key)
 	}
 	return scan.Object{Key: o.Key, Bytes: o.Bytes, SHA256: [32]byte(sum)}, nil
+}
+
+func objectsOf(list []export.Object) ([]scan.Object, error) {
+	objects := make([]scan.Object, len(list))
+	for i, o := range list {
+		var err error
+		if objects[i], err = objectOf(o); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
 }

@@ -59,7 +59,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
-	f.Int64Var(&c.MemoryLimit, "memory-limit", 800<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; GOMEMLIMIT wins")
+	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; GOMEMLIMIT wins")
 	f.StringVar(&c.ScanURL, "scan-url", "", "scan service to ingest from; without one, up and demo run a simulated network")
 	f.StringVar(&c.ScanSource, "scan-source", "auto", "operation to read history with: auto, events, updates or updates-before")
 	f.IntVar(&c.ScanWorkers, "scan-workers", 4, "requests to the upstream in flight")
