@@ -24,10 +24,6 @@ func (d *discard) Put(ctx context.Context, key string, body io.ReadSeeker, size 
 	return d.PutIfAbsent(ctx, key, body, size, sum, contentType)
 }
 
-func (d *discard) Head(context.Context, string) (bucket.Object, error) {
-	return bucket.Object{}, bucket.ErrNotFound
-}
-
 func (d *discard) Get(context.Context, string, int64, int64) (*bucket.Reader, error) {
 	return nil, bucket.ErrNotFound
 }

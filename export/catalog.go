@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,6 +21,8 @@ var (
 	segmentQuery string
 	//go:embed sql/segments_between.sql
 	segmentsBetweenQuery string
+	//go:embed sql/segments_by_ref.sql
+	segmentsByRefQuery string
 	//go:embed sql/insert_segment.sql
 	insertSegment string
 )
@@ -91,6 +95,9 @@ type catalog interface {
 	// between returns the published segments that overlap the record times after from
 	// and up to to, by migration and day.
 	between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error)
+	// some returns the latest rows of the given segments, at least one, by migration
+	// and day. Segments without a row are left out.
+	some(ctx context.Context, refs []schemas.SegmentRef) ([]segmentRow, error)
 	// last returns the latest row of a segment, or a withdrawn one of version 0 if
 	// there is none.
 	last(ctx context.Context, ref schemas.SegmentRef) (segmentRow, error)
@@ -111,6 +118,19 @@ func (c storeCatalog) all(ctx context.Context) ([]segmentRow, error) {
 func (c storeCatalog) between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error) {
 	return c.query(ctx, segmentsBetweenQuery, clickhouse.Parameters{
 		"stream": c.stream, "from": fmt.Sprint(int64(from)), "to": fmt.Sprint(int64(to)),
+	})
+}
+
+func (c storeCatalog) some(ctx context.Context, refs []schemas.SegmentRef) ([]segmentRow, error) {
+	migrations, dates := make([]string, len(refs)), make([]string, len(refs))
+	for i, ref := range refs {
+		if err := ref.Check(); err != nil { // a date of another form could end the array
+			return nil, err
+		}
+		migrations[i], dates[i] = strconv.FormatInt(ref.MigrationID, 10), "'"+ref.Date+"'"
+	}
+	return c.query(ctx, segmentsByRefQuery, clickhouse.Parameters{
+		"stream": c.stream, "migrations": "[" + strings.Join(migrations, ",") + "]", "dates": "[" + strings.Join(dates, ",") + "]",
 	})
 }
 

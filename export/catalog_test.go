@@ -57,6 +57,10 @@ func (c *memoryCatalog) between(_ context.Context, from, to schemas.Micros) ([]s
 	}), nil
 }
 
+func (c *memoryCatalog) some(_ context.Context, refs []schemas.SegmentRef) ([]segmentRow, error) {
+	return slices.DeleteFunc(c.latest(), func(r segmentRow) bool { return !slices.Contains(refs, r.ref()) }), nil
+}
+
 func (c *memoryCatalog) last(_ context.Context, ref schemas.SegmentRef) (segmentRow, error) {
 	for _, row := range c.latest() {
 		if row.ref() == ref {
@@ -99,6 +103,10 @@ func testCatalog(t *testing.T, c catalog) {
 	bare := func(r segmentRow) segmentRow { r.Manifest = ""; return r }
 	if all, err := c.all(ctx); err != nil || !slices.Equal(all, []segmentRow{bare(rows[4]), bare(rows[3]), bare(rows[0])}) {
 		t.Errorf("all gives %+v, %v", all, err)
+	}
+	never := schemas.SegmentRef{Stream: "scan", MigrationID: 2, Date: "2026-06-30"}
+	if some, err := c.some(ctx, []schemas.SegmentRef{tuesday, never, imports, monday, tuesday}); err != nil || !slices.Equal(some, []segmentRow{rows[4], rows[3], rows[0]}) {
+		t.Errorf("some gives %+v, %v", some, err)
 	}
 	start, end, err := tuesday.Bounds()
 	if err != nil {

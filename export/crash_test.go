@@ -111,7 +111,7 @@ func TestCrashBetweenPublishSteps(t *testing.T) {
 	for _, applied := range []bool{false, true} {
 		after := int64(0)
 		for ; ; after++ {
-			objects, c := openMemory(), &memoryCatalog{}
+			objects, c := openMemory(undisturbed), &memoryCatalog{}
 			export := func(e *Exporter) error { return e.ExportSegment(t.Context(), crashRef) }
 			if !runCut(t, src, objects, c, after, applied, export) {
 				break
@@ -153,13 +153,13 @@ func checkNothingListed(t *testing.T, objects *memoryObjects, c *memoryCatalog) 
 // the segment is listed, its objects are those of one version.
 func TestCrashWhileExportingAgain(t *testing.T) {
 	before, now := twoMigrations(12, 90), twoMigrations(13, 40)
-	fresh := openMemory()
+	fresh := openMemory(nil)
 	if err := newTestExporter(t, now, fresh, &memoryCatalog{}, nil).ExportSegment(t.Context(), crashRef); err != nil {
 		t.Fatal(err)
 	}
 	for _, applied := range []bool{false, true} {
 		for after := int64(0); ; after++ {
-			objects, c := openMemory(), &memoryCatalog{}
+			objects, c := openMemory(nil), &memoryCatalog{}
 			if err := newTestExporter(t, before, objects, c, nil).ExportSegment(t.Context(), crashRef); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,9 @@ type Exporter struct {
 	cfg     Config
 	stream  string
 	catalog catalog
-	log     *slog.Logger
+	// manifests holds decoded manifests for listings and lookups.
+	manifests *manifestCache
+	log       *slog.Logger
 }
 
 // New returns an exporter. It sends nothing yet.
@@ -24,7 +26,8 @@ func New(cfg Config) (*Exporter, error) {
 	}
 	stream := cfg.Source.Stream()
 	return &Exporter{
-		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream}, log: cfg.Log.With("stream", stream),
+		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
+		manifests: newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
 	}, nil
 }
 

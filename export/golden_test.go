@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 // what is in them. If it fails, the format has changed: objects would no longer compare
 // with those that are published.
 func TestGoldenObjects(t *testing.T) {
-	objects, c := openMemory(), &memoryCatalog{}
+	objects, c := openMemory(nil), &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(42, 40), objects, c, func(c *Config) {
 		c.Layout = Layout{RowsPerGroup: 100, BytesPerGroup: 64 << 20, GroupsPerPart: 100}
 	})
@@ -167,7 +167,7 @@ func parquetRows[T any](t *testing.T, data []byte) []T {
 // TestDeclaredOrderAndFiltersAreTrue checks what the writer takes on trust: that rows
 // are sorted as declared, and that the Bloom filters know every value and few others.
 func TestDeclaredOrderAndFiltersAreTrue(t *testing.T) {
-	objects := openMemory()
+	objects := openMemory(nil)
 	e := newTestExporter(t, twoMigrations(43, 150), objects, &memoryCatalog{}, nil)
 	exportDue(t, e)
 	checked := 0
@@ -280,7 +280,7 @@ func checkFilterKnows(t *testing.T, key string, chunk parquet.ColumnChunk, filte
 // TestRowGroupsFollowTheRule checks sizes of groups and parts against the layout.
 func TestRowGroupsFollowTheRule(t *testing.T) {
 	c := &memoryCatalog{}
-	e := newTestExporter(t, twoMigrations(44, 300), openMemory(), c, func(c *Config) {
+	e := newTestExporter(t, twoMigrations(44, 300), openMemory(nil), c, func(c *Config) {
 		c.Layout = Layout{RowsPerGroup: 40, BytesPerGroup: 1 << 30, GroupsPerPart: 3}
 	})
 	exportDue(t, e)

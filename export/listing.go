@@ -1,9 +1,11 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -29,18 +31,155 @@ func (e *Exporter) Objects(ctx context.Context, from, to schemas.Micros, tables 
 	}
 	var objects []Object
 	for i := range rows {
-		m, err := decodeManifest([]byte(rows[i].Manifest))
+		m, err := e.manifests.of(&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range m.Tables {
-			if len(tables) > 0 && !slices.Contains(tables, t.Name) {
-				continue
-			}
-			for _, p := range t.Parts {
-				objects = append(objects, Object{p, m.Ref(), t.Name, schemas.Micros(rows[i].Start), schemas.Micros(rows[i].End)})
+		objects = append(objects, listObjects(&rows[i], m, tables)...)
+	}
+	return objects, nil
+}
+
+// ObjectsOf is Objects for given segments. A segment that is not published, or was
+// withdrawn, is left out; one whose tables are empty has an empty list.
+func (e *Exporter) ObjectsOf(ctx context.Context, refs []schemas.SegmentRef, tables ...schemas.ParquetTable) (map[schemas.SegmentRef][]Object, error) {
+	found := make(map[schemas.SegmentRef][]Object, len(refs))
+	if len(refs) == 0 {
+		return found, nil
+	}
+	rows, err := e.catalog.some(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if rows[i].State != published {
+			continue
+		}
+		m, err := e.manifests.of(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		found[rows[i].ref()] = listObjects(&rows[i], m, tables)
+	}
+	return found, nil
+}
+
+// Find looks published objects up by their keys. Keys that no published object has
+// are left out.
+func (e *Exporter) Find(ctx context.Context, keys ...string) (map[string]Object, error) {
+	wanted := make(map[string]bool, len(keys))
+	segments := make(map[schemas.SegmentRef]bool)
+	var refs []schemas.SegmentRef
+	for _, key := range keys {
+		_, ref, _, ok := schemas.ParseObjectKey(key)
+		if !ok || ref.Stream != e.stream {
+			continue
+		}
+		wanted[key] = true
+		if !segments[ref] {
+			segments[ref] = true
+			refs = append(refs, ref)
+		}
+	}
+	published, err := e.ObjectsOf(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]Object, len(wanted))
+	for _, objects := range published {
+		for _, o := range objects {
+			if wanted[o.Key] {
+				found[o.Key] = o
 			}
 		}
 	}
-	return objects, nil
+	return found, nil
+}
+
+// listObjects lists the objects of a row's tables, of all if none are given.
+func listObjects(row *segmentRow, m *Manifest, tables []schemas.ParquetTable) []Object {
+	objects := []Object{}
+	for _, t := range m.Tables {
+		if len(tables) > 0 && !slices.Contains(tables, t.Name) {
+			continue
+		}
+		for _, p := range t.Parts {
+			objects = append(objects, Object{p, row.ref(), t.Name, schemas.Micros(row.Start), schemas.Micros(row.End)})
+		}
+	}
+	return objects
+}
+
+// Day is the segment of a day of one migration.
+type Day struct {
+	Segment schemas.SegmentRef
+	// Start is exclusive, End inclusive.
+	Start, End schemas.Micros
+}
+
+// Published lists the published days by (Start, migration), those with empty tables
+// included, up to the first day that has history and is not published. through is the
+// record time up to which nothing is missing, schemas.MinMicros if nothing is there:
+// while the last day of one migration is published and the same day of the next one
+// is not, it is the start of that day.
+func (e *Exporter) Published(ctx context.Context) (days []Day, through schemas.Micros, err error) {
+	held, err := e.heldDays(ctx)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	rows, err := e.catalog.all(ctx)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	done := make(map[schemas.SegmentRef]bool, len(rows))
+	for i := range rows {
+		done[rows[i].ref()] = rows[i].State == published
+	}
+	through = schemas.MinMicros
+	for _, d := range held {
+		if !done[d.Segment] {
+			return days, min(through, d.Start), nil
+		}
+		days = append(days, d)
+		through = max(through, d.End)
+	}
+	return days, through, nil
+}
+
+// heldDays lists the days from the first to the last one with history of every
+// migration, closed or not, by (Start, migration). The newest migration has one day
+// more: the one that history will go on with.
+func (e *Exporter) heldDays(ctx context.Context) ([]Day, error) {
+	h, err := e.extent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var days []Day
+	for _, m := range slices.Backward(h.migrations) { // the newest first
+		list, err := e.daysOf(ctx, m, h.watermark, len(days) == 0)
+		if err != nil {
+			return nil, err
+		}
+		days = append(days, list...)
+	}
+	slices.SortFunc(days, func(a, b Day) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Segment.MigrationID, b.Segment.MigrationID))
+	})
+	return days, nil
+}
+
+func (e *Exporter) daysOf(ctx context.Context, m history.Migration, watermark schemas.Position, newest bool) ([]Day, error) {
+	first, last, held, err := e.span(ctx, m, watermark)
+	if err != nil || !held {
+		return nil, err
+	}
+	end := dayEnd(last)
+	if newest {
+		end += day
+	}
+	var days []Day
+	for at := dayEnd(first); at <= end; at += day {
+		days = append(days, Day{schemas.DaySegment(e.stream, m.ID, at), at - day, at})
+	}
+	return days, nil
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,15 +14,18 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 )
 
-// memoryObjects keeps objects in memory, for tests with very many runs. Get is not
-// among what it can do, because only a bucket makes readers.
+// memoryObjects keeps objects in memory, for tests with very many runs. Get takes the
+// way through a bucket, because only a bucket makes readers.
 type memoryObjects struct {
-	discard
+	readers *bucket.Client
 	mu      sync.Mutex
 	objects map[string][]byte
 }
 
-func openMemory() *memoryObjects { return &memoryObjects{objects: make(map[string][]byte)} }
+// openMemory returns an empty memory. readers may be nil where nothing is read.
+func openMemory(readers *bucket.Client) *memoryObjects {
+	return &memoryObjects{readers: readers, objects: make(map[string][]byte)}
+}
 
 func (m *memoryObjects) PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error {
 	m.mu.Lock()
@@ -50,14 +54,18 @@ func (m *memoryObjects) Put(_ context.Context, key string, body io.ReadSeeker, s
 	return nil
 }
 
-func (m *memoryObjects) Head(_ context.Context, key string) (bucket.Object, error) {
+// Get puts the bytes into the bucket and reads them from there.
+func (m *memoryObjects) Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	data, ok := m.objects[key]
+	m.mu.Unlock()
 	if !ok {
-		return bucket.Object{}, bucket.ErrNotFound
+		return nil, bucket.ErrNotFound
 	}
-	return bucket.Object{Key: key, Size: int64(len(data)), SHA256: sha256.Sum256(data)}, nil
+	if err := m.readers.Put(ctx, key, bytes.NewReader(data), int64(len(data)), sha256.Sum256(data), ""); err != nil {
+		return nil, err
+	}
+	return m.readers.Get(ctx, key, from, to)
 }
 
 func (m *memoryObjects) Delete(_ context.Context, key string) error {
@@ -80,7 +88,7 @@ func (m *memoryObjects) sums() map[string]string {
 // TestObjectsContract holds the memory to what the exporter needs of a bucket, and the
 // bucket to the same.
 func TestObjectsContract(t *testing.T) {
-	for name, objects := range map[string]Objects{"memory": openMemory(), "bucket": openBucket(t)} {
+	for name, objects := range map[string]Objects{"memory": openMemory(openBucket(t)), "bucket": openBucket(t)} {
 		t.Run(name, func(t *testing.T) { testObjects(t, objects) })
 	}
 }
@@ -90,8 +98,8 @@ func testObjects(t *testing.T, objects Objects) {
 	put := func(write func(context.Context, string, io.ReadSeeker, int64, [32]byte, string) error, content string) error {
 		return write(ctx, "a/b", strings.NewReader(content), int64(len(content)), sha256.Sum256([]byte(content)), "text/plain")
 	}
-	if _, err := objects.Head(ctx, "a/b"); !errors.Is(err, bucket.ErrNotFound) {
-		t.Errorf("Head of a missing object: %v", err)
+	if _, err := objects.Get(ctx, "a/b", 0, -1); !errors.Is(err, bucket.ErrNotFound) {
+		t.Errorf("Get of a missing object: %v", err)
 	}
 	if err := put(objects.PutIfAbsent, "one"); err != nil {
 		t.Error(err)
@@ -99,20 +107,25 @@ func testObjects(t *testing.T, objects Objects) {
 	if err := put(objects.PutIfAbsent, "two"); !errors.Is(err, bucket.ErrExists) {
 		t.Errorf("PutIfAbsent of a key that is there: %v", err)
 	}
-	head := func(want string) {
-		if got, err := objects.Head(ctx, "a/b"); err != nil || got.SHA256 != sha256.Sum256([]byte(want)) || got.Size != int64(len(want)) {
-			t.Errorf("the object is %+v, %v; want %q", got, err, want)
+	holds := func(want string) {
+		body, err := objects.Get(ctx, "a/b", 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(body)
+		if err = errors.Join(err, body.Close()); err != nil || string(got) != want {
+			t.Errorf("the object is %q, %v; want %q", got, err, want)
 		}
 	}
-	head("one")
+	holds("one")
 	if err := put(objects.Put, "three"); err != nil {
 		t.Error(err)
 	}
-	head("three")
+	holds("three")
 	if err := objects.Put(ctx, "a/b", strings.NewReader("x"), 1, sha256.Sum256([]byte("y")), ""); !errors.Is(err, bucket.ErrChecksum) {
 		t.Errorf("Put with a wrong SHA-256: %v", err)
 	}
-	head("three")
+	holds("three")
 	if err := errors.Join(objects.Delete(ctx, "a/b"), objects.Delete(ctx, "a/b")); err != nil {
 		t.Errorf("deleting twice: %v", err)
 	}

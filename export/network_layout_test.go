@@ -17,7 +17,7 @@ import (
 // with those of the Parquet tables.
 func TestNetworkLayoutHoldsTheSameRows(t *testing.T) {
 	src := twoMigrations(31, 100)
-	e := newTestExporter(t, src, openMemory(), &memoryCatalog{}, nil)
+	e := newTestExporter(t, src, openMemory(nil), &memoryCatalog{}, nil)
 	files := make(map[string]*bytes.Buffer)
 	var mu sync.Mutex
 	sizes, err := e.NetworkLayout(t.Context(), func(ref schemas.SegmentRef, table schemas.ParquetTable) (io.Writer, error) {

@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,22 +11,43 @@ import (
 )
 
 // put stores an object under a key that is new, or that holds the same bytes from a
-// run that was cut off. Other bytes are ErrConflict unless they may be overwritten.
+// run that was cut off. Other bytes are ErrConflict unless they may be overwritten:
+// then the object is replaced whatever it holds, since it may be damaged below the
+// digest that stands beside it.
 func (e *Exporter) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
+	if overwrite {
+		return e.cfg.Objects.Put(ctx, key, body, size, sum, contentType)
+	}
 	err := e.cfg.Objects.PutIfAbsent(ctx, key, body, size, sum, contentType)
 	if !errors.Is(err, bucket.ErrExists) {
 		return err
 	}
-	object, err := e.cfg.Objects.Head(ctx, key)
-	switch {
-	case err != nil:
+	stored, bytes, err := e.storedSum(ctx, key)
+	if err != nil {
 		return err
-	case object.SHA256 == sum && object.Size == size:
+	}
+	if stored == sum && bytes == size {
 		return nil
-	case overwrite:
-		return e.cfg.Objects.Put(ctx, key, body, size, sum, contentType)
 	}
 	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, this segment gives %d with %x; "+
 		"if the one in the bucket is wrong, export the segment again with overwriting",
-		ErrConflict, key, object.Size, object.SHA256, size, sum)
+		ErrConflict, key, bytes, stored, size, sum)
+}
+
+// storedSum reads an object back and returns the SHA-256 of the bytes that are there
+// and their number, also where they are not those that were once stored.
+func (e *Exporter) storedSum(ctx context.Context, key string) (sum [32]byte, size int64, err error) {
+	body, err := e.cfg.Objects.Get(ctx, key, 0, -1)
+	if err != nil {
+		return sum, 0, err
+	}
+	hash := sha256.New()
+	size, err = io.Copy(hash, body)
+	if errors.Is(err, bucket.ErrChecksum) {
+		err = nil // it comes after the last byte: the caller compares with what it wants
+	}
+	if err = errors.Join(err, body.Close()); err != nil {
+		return sum, 0, fmt.Errorf("reading back %s: %w", key, err)
+	}
+	return [32]byte(hash.Sum(nil)), size, nil
 }

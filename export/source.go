@@ -37,9 +37,8 @@ type Objects interface {
 	Put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
 	// PutIfAbsent is Put for a new key; bucket.ErrExists means that there is an object.
 	PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
-	// Head describes an object, with its SHA-256; or bucket.ErrNotFound.
-	Head(ctx context.Context, key string) (bucket.Object, error)
-	// Get streams a range of an object, the rest of it if to is negative.
+	// Get streams a range of an object, the rest of it if to is negative; or
+	// bucket.ErrNotFound.
 	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
 	// Delete removes an object; a missing one is no error.
 	Delete(ctx context.Context, key string) error

@@ -14,18 +14,24 @@ type Producer func(ctx context.Context, dst []byte) (out []byte, more bool, err 
 // 1,000 usual updates takes 6 MB, larger ones are rare enough to allocate.
 const maxPooledBuffer = 16 << 20
 
-// buffers recycles answer bodies.
-type buffers struct{ pool sync.Pool }
+// newBuffer is the size of a new buffer for an answer.
+const newBuffer = 64 << 10
+
+// buffers recycles buffers of size to largest bytes; larger ones are let go.
+type buffers struct {
+	pool          sync.Pool
+	size, largest int
+}
 
 func (b *buffers) get() []byte {
 	if p, ok := b.pool.Get().(*[]byte); ok {
 		return (*p)[:0]
 	}
-	return make([]byte, 0, 64<<10)
+	return make([]byte, 0, b.size)
 }
 
 func (b *buffers) put(buf []byte) {
-	if cap(buf) > 0 && cap(buf) <= maxPooledBuffer {
+	if cap(buf) > 0 && cap(buf) <= b.largest {
 		b.pool.Put(&buf)
 	}
 }
@@ -118,16 +124,14 @@ func (b *body) CloseWithError(err error) error {
 	return closeErr
 }
 
-// copyPiece is how much of a raw stream is moved at a time.
+// copyPiece is how much of a raw stream is moved at a time. Streams have a pool of
+// their own: a large buffer from a page would be held for as long as a slow client takes.
 const copyPiece = 64 << 10
 
-// readPiece is a next function over a reader. The number of bytes is known to the
+// readPiece is a next function over a reader, for buffers of copyPiece. The number of bytes is known to the
 // server from elsewhere, so a reader that ends early makes it cut the connection.
 func readPiece(r io.Reader) func(dst []byte) ([]byte, bool, error) {
 	return func(dst []byte) ([]byte, bool, error) {
-		if cap(dst) < copyPiece {
-			dst = make([]byte, 0, copyPiece)
-		}
 		n, err := r.Read(dst[:copyPiece])
 		if err == io.EOF {
 			return dst[:n], false, nil

@@ -15,6 +15,8 @@ type call struct {
 	sending bool
 	slot    bool
 	parked  int64
+	// transfer says that the call has a token of Server.transfers.
+	transfer bool
 	// cancel ends the context of a transfer, which outlives the handler.
 	cancel context.CancelFunc
 }
@@ -34,6 +36,19 @@ func (c *call) park(n int64) {
 	c.server.slots.release()
 }
 
+// beginTransfer counts the call as a transfer, or returns an Error of class
+// Unavailable if there are too many. It does not wait: transfers take long.
+func (c *call) beginTransfer() error {
+	select {
+	case c.server.transfers <- struct{}{}:
+		c.transfer = true
+		c.server.metrics.transfers.Inc()
+		return nil
+	default:
+		return Errorf(Unavailable, "Too many downloads are under way.")
+	}
+}
+
 // end closes the account and writes the request's log line and metrics. err is what
 // cut the answer off, or nil.
 func (c *call) end(sent int64, err error) {
@@ -43,6 +58,10 @@ func (c *call) end(sent int64, err error) {
 	}
 	if c.slot {
 		s.slots.release()
+	}
+	if c.transfer {
+		s.metrics.transfers.Dec()
+		<-s.transfers
 	}
 	s.parked.Add(-c.parked)
 	elapsed := s.cfg.Now().Sub(c.start)

@@ -15,6 +15,8 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
 	inFlight prometheus.Gauge
+	// transfers is part of inFlight.
+	transfers prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -32,11 +34,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "ledgerlake_http_in_flight_requests", Help: "Requests that are being answered.",
 		}),
+		transfers: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "ledgerlake_http_transfers", Help: "Downloads under way.",
+		}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytes, m.inFlight} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytes, m.inFlight, m.transfers} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

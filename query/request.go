@@ -99,7 +99,7 @@ func (r *Request) finish(status int, buf []byte) error {
 	}
 	r.rc.SetStatusCode(status)
 	r.rc.SetContentType(jsonType)
-	r.send(&body{buf: buf}, len(buf))
+	r.send(&body{buf: buf, pool: &r.server.buffers}, len(buf))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (r *Request) stream(first []byte, next Producer) error {
 		defer cancel()
 		return next(ctx, dst)
 	}
-	b := &body{buf: first, next: piece}
+	b := &body{buf: first, next: piece, pool: &r.server.buffers}
 	r.SetHeader("Vary", "Accept-Encoding")
 	if r.wantsGzip() {
 		if err := r.compress(b); err != nil {
@@ -153,9 +153,9 @@ func (r *Request) wantsGzip() bool {
 // Send answers with size bytes out of stream as they are, without gathering them,
 // and closes stream. For HEAD stream may be nil.
 func (r *Request) Send(status int, contentType string, size int64, stream io.ReadCloser) error {
-	b := &body{}
+	b := &body{pool: &r.server.pieces}
 	if stream != nil {
-		b.buf, b.next, b.source = r.server.buffers.get(), readPiece(stream), stream
+		b.buf, b.next, b.source = r.server.pieces.get(), readPiece(stream), stream
 	}
 	r.rc.SetStatusCode(status)
 	r.rc.SetContentType(contentType)
@@ -165,7 +165,7 @@ func (r *Request) Send(status int, contentType string, size int64, stream io.Rea
 
 // send hands the body to the server; from here on its end is the request's end.
 func (r *Request) send(b *body, size int) {
-	b.pool, b.done = &r.server.buffers, r.call.end
+	b.done = r.call.end
 	if b.next == nil || size >= 0 {
 		r.call.park(int64(len(b.buf)))
 	}

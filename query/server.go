@@ -50,6 +50,9 @@ type Config struct {
 	// times as many may wait up to QueueTimeout (default 1 s) for their turn.
 	MaxConcurrent int
 	QueueTimeout  time.Duration
+	// MaxTransfers is how many stored objects are sent at once, from the request to
+	// the last byte; default 256. One more is refused at once, with 503.
+	MaxTransfers int
 	// MaxParkedBytes is how much of gathered answers may wait for slow clients
 	// without counting against MaxConcurrent; default 512 MiB.
 	MaxParkedBytes int64
@@ -76,7 +79,7 @@ func (c *Config) setDefaults() error {
 	if c.Listener == nil && c.Address == "" {
 		return errors.New("query: Config needs a Listener or an Address")
 	}
-	for _, n := range []float64{float64(c.MaxBodyBytes), float64(c.MaxPageBytes), float64(c.MaxConcurrent), c.RateLimit, c.ClientRateLimit} {
+	for _, n := range []float64{float64(c.MaxBodyBytes), float64(c.MaxPageBytes), float64(c.MaxConcurrent), float64(c.MaxTransfers), c.RateLimit, c.ClientRateLimit} {
 		if n < 0 {
 			return errors.New("query: a limit in Config is negative")
 		}
@@ -90,6 +93,7 @@ func (c *Config) setDefaults() error {
 	defaultTo(&c.MaxBodyBytes, 1<<20)
 	defaultTo(&c.MaxPageBytes, 64<<20)
 	defaultTo(&c.MaxConcurrent, 64)
+	defaultTo(&c.MaxTransfers, 256)
 	defaultTo(&c.MaxParkedBytes, 512<<20)
 	defaultTo(&c.MaxConnections, 16<<10)
 	if c.Now == nil {
@@ -107,17 +111,20 @@ func defaultTo[T comparable](v *T, def T) {
 
 // Server serves the mounted interfaces on one listener.
 type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	http    *fasthttp.Server
-	ln      net.Listener
-	slots   *slots
-	rates   *rates
-	metrics *metrics
-	parked  atomic.Int64 // bytes of gathered answers that wait for slow clients
-	ids     requestIDs
-	buffers buffers
-	gzip    compressors
+	cfg   Config
+	log   *slog.Logger
+	http  *fasthttp.Server
+	ln    net.Listener
+	slots *slots
+	// transfers holds one token per transfer under way.
+	transfers chan struct{}
+	rates     *rates
+	metrics   *metrics
+	parked    atomic.Int64 // bytes of gathered answers that wait for slow clients
+	ids       requestIDs
+	buffers   buffers // of answers
+	pieces    buffers // of transfers
+	gzip      compressors
 
 	// base is the parent of every request's context. It ends when the time for a
 	// graceful shutdown is over.
@@ -133,8 +140,11 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, ids: newRequestIDs(),
-		slots: newSlots(cfg.MaxConcurrent, cfg.QueueTimeout),
-		rates: newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
+		slots:     newSlots(cfg.MaxConcurrent, cfg.QueueTimeout),
+		transfers: make(chan struct{}, cfg.MaxTransfers),
+		buffers:   buffers{size: newBuffer, largest: maxPooledBuffer},
+		pieces:    buffers{size: copyPiece, largest: copyPiece},
+		rates:     newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
 	}
 	var err error
 	if s.metrics, err = newMetrics(registerer(cfg.Metrics)); err != nil {
@@ -261,7 +271,8 @@ func (s *Server) reject(err *Error) fasthttp.RequestHandler {
 
 // route puts the wrappers around a handler. Their order is a decision: everything is
 // logged and counted, a panic included; refused requests take no slot; the wait for a
-// slot counts against the deadline.
+// slot counts against the deadline. A transfer has a slot while its object is looked
+// up, and counts as a transfer until its last byte is sent.
 func (s *Server) route(route Route) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		s.metrics.inFlight.Inc()
@@ -297,6 +308,11 @@ func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err erro
 	if !route.Probe {
 		if err := s.rates.allow(clientAddr(r.rc)); err != nil {
 			return err
+		}
+		if route.Transfer {
+			if err := r.call.beginTransfer(); err != nil {
+				return err
+			}
 		}
 		if err := s.slots.acquire(ctx); err != nil {
 			return err

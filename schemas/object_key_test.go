@@ -57,3 +57,39 @@ func TestSegmentRefCheck(t *testing.T) {
 		t.Errorf("imports: %v", err)
 	}
 }
+
+func TestParseObjectKey(t *testing.T) {
+	refs := []SegmentRef{{ScanStream, 3, "2026-07-01"}, {ScanStream, 0, ""}, {"node:alice::12/é", 12, "2026-12-31"}, {"node:b", 1, ""}}
+	for _, ref := range refs {
+		for _, table := range ref.Tables() {
+			for _, part := range []int{0, 7, 123456} {
+				key := ObjectKey(table, ref, part)
+				if gotTable, got, gotPart, ok := ParseObjectKey(key); !ok || gotTable != table || got != ref || gotPart != part {
+					t.Errorf("%s parses as %s %+v %d, %v", key, gotTable, got, gotPart, ok)
+				}
+			}
+		}
+	}
+	for _, key := range []string{
+		"", "updates", "private/secrets.json", "manifests/v1/migration_id=3/date=2026-07-01.json",
+		"updates/v2/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"updates/v1/migration_id=03/date=2026-07-01/part-00000.parquet",
+		"updates/v1/migration_id=-1/date=2026-07-01/part-00000.parquet",
+		"updates/v1/migration_id=3/date=2026-02-30/part-00000.parquet",
+		"updates/v1/migration_id=3/date=/part-00000.parquet",
+		"updates/v1/migration_id=3/date=2026-07-01/part-0.parquet",
+		"updates/v1/migration_id=3/date=2026-07-01/part--0001.parquet",
+		"updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet/x",
+		"updates/v1/migration_id=3/part-00000.parquet", // of imports only
+		"imports/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"secrets/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"stream=scan/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"stream=node:b/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"stream=%zz/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+		"stream=", "//updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
+	} {
+		if table, ref, part, ok := ParseObjectKey(key); ok {
+			t.Errorf("%q parses as %s %+v %d", key, table, ref, part)
+		}
+	}
+}

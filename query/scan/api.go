@@ -114,6 +114,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.readyz, Probe: true},
 		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.livez, Probe: true},
 		{Method: "GET", Path: "/status", Name: "scan.status", Handle: a.status, Probe: true},
+		{Method: "GET", Path: "/v0/feature-support", Name: "scan.feature_support", Handle: a.featureSupport},
 
 		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Handle: a.updates(v2)},
 		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.update(v2)},
@@ -127,6 +128,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshotBefore},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshotAfter},
+		{Method: "POST", Path: "/v0/state/acs/force", Name: "scan.force_acs", Handle: a.forceSnapshot},
 
 		{Method: "POST", Path: "/v0/backfilling/migration-info", Name: "scan.migration_info", Handle: a.migrationInfo},
 		{Method: "POST", Path: "/v0/backfilling/updates-before", Name: "scan.updates_before", Handle: a.updatesBefore},
@@ -136,6 +138,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "GET", Path: "/v0/history/bulk/acs", Name: "scan.bulk_acs", Handle: a.bulkActiveSet},
 		{Method: "POST", Path: "/v0/history/bulk/updates", Name: "scan.bulk_updates", Handle: a.bulkUpdates},
 		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulkChecksums},
+		{Method: "GET", Path: "/v0/history/bulk/progress", Name: "scan.bulk_progress", Handle: a.bulkProgress},
 		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.download, Transfer: true},
 	}
 }

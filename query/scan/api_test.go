@@ -109,7 +109,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"GET", "/v0/history/bulk/acs", ``, 400, "at_or_before_record_time is required"},
 		{"GET", "/v0/history/bulk/acs?at_or_before_record_time=2026-07-01T06:00:00Z&format=csv", ``, 400, "one of json_zstd, parquet"},
 		{"POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-02T00:00:00Z","end_record_time":"2026-07-01T00:00:00Z","page_size":1}`, 400, "must be after"},
-		{"POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"next_page_token":"x"}`, 400, "token"},
+		{"POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"format":"parquet","next_page_token":"x"}`, 400, "token"},
 		{"POST", "/v0/history/bulk/checksums", `{}`, 400, "object_keys is required"},
 	}
 	for _, c := range cases {
@@ -547,5 +547,31 @@ func TestImportUpdates(t *testing.T) {
 	s.ok("POST", "/v0/backfilling/import-updates", `{"migration_id":7,"after_update_id":"","limit":2}`, &page)
 	if page.Transactions == nil || len(page.Transactions) != 0 {
 		t.Errorf("imports of an unknown migration: %v", page.Transactions)
+	}
+}
+
+func TestSmallOperations(t *testing.T) {
+	s := serve(t, world())
+	if r := s.do("GET", "/api/scan/v0/feature-support", ""); r.status != 200 || r.body != "{}" {
+		t.Errorf("feature-support = %d %s", r.status, r.body)
+	}
+	s.refused("POST", "/v0/state/acs/force", "", 400, "disabled")
+}
+
+// The list of migrations may be cached from before the last imports; the answer that
+// calls them complete must not name an earlier one as the last.
+func TestMigrationInfoNeverPairsCompleteImportsWithAnOldLastID(t *testing.T) {
+	source := world()
+	end := source.mark
+	source.setMark(source.imports[0].Position())
+	s := serve(t, source, func(c *Config) { c.WatermarkTTL = time.Hour })
+	// Loads the list, but not the watermark.
+	s.refused("POST", "/v0/backfilling/updates-before",
+		`{"migration_id":9,"synchronizer_id":"x","before":"2026-07-02T00:00:00Z","count":1}`, 404, "No data")
+	source.setMark(end)
+	var info migrationInfo
+	s.ok("POST", "/v0/backfilling/migration-info", `{"migration_id":1}`, &info)
+	if last := source.imports[2].UpdateID; !info.ImportUpdatesComplete || info.LastImportUpdateID != last {
+		t.Errorf("import_updates_complete %v with last id %s, want %s", info.ImportUpdatesComplete, info.LastImportUpdateID, last)
 	}
 }

@@ -29,13 +29,19 @@ func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	m, previous, err := a.heldMigration(ctx, id)
-	if err != nil {
-		return err
-	}
+	// The watermark first and then, not from the cache, what is held: if it is past the
+	// imports, the last one of them is in what is read after it.
 	watermark, err := a.horizon.watermark.get(ctx)
 	if err != nil {
 		return err
+	}
+	list, err := a.source.Migrations(ctx)
+	if err != nil {
+		return err
+	}
+	m, previous, ok := findMigration(list, id)
+	if !ok {
+		return noMigration(id)
 	}
 	complete := a.cfg.Health.Backfilled(ctx)
 	// The imports of a migration come before its history, so history proves them whole.
@@ -53,13 +59,17 @@ func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
 	return r.JSON(info)
 }
 
-// heldMigration is an Error of class NotFound for a migration without data.
-func (a *API) heldMigration(ctx context.Context, id int64) (m history.Migration, previous int64, err error) {
-	m, previous, ok, err := a.horizon.migration(ctx, id)
+// requireMigration is an Error of class NotFound for a migration without data.
+func (a *API) requireMigration(ctx context.Context, id int64) error {
+	_, _, ok, err := a.horizon.migration(ctx, id)
 	if err == nil && !ok {
-		err = query.Errorf(query.NotFound, "No data for migration %d", id)
+		err = noMigration(id)
 	}
-	return m, previous, err
+	return err
+}
+
+func noMigration(id int64) error {
+	return query.Errorf(query.NotFound, "No data for migration %d", id)
 }
 
 // updatesBefore serves updates of one synchronizer, newest first.
@@ -76,7 +86,7 @@ func (a *API) updatesBefore(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if _, _, err := a.heldMigration(ctx, b.MigrationID); err != nil {
+	if err := a.requireMigration(ctx, b.MigrationID); err != nil {
 		return err
 	}
 	watermark, err := a.horizon.watermark.get(ctx)

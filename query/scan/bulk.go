@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -27,6 +28,14 @@ func (a *API) requireListing() error {
 	}
 	if a.cfg.PublicURL == "" {
 		return query.Errorf(query.Disabled, "Bulk storage needs a public URL to be configured.")
+	}
+	return nil
+}
+
+// requireFormat is an Error of class Disabled for a format that is not published.
+func requireFormat(f Format) error {
+	if f != Parquet {
+		return query.Errorf(query.Disabled, "Bulk objects are published as Parquet: ask for format=parquet.")
 	}
 	return nil
 }
@@ -68,7 +77,7 @@ func escapeKey(key string) string {
 func (a *API) bulkActiveSet(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	at, format := p.Time("at_or_before_record_time"), formatOf(p)
-	if err := errors.Join(p.Err(), a.requireListing()); err != nil {
+	if err := cmp.Or(p.Err(), a.requireListing(), requireFormat(format)); err != nil {
 		return err
 	}
 	recordTime, objects, err := a.cfg.Bulk.ActiveSet(ctx, format, at)
@@ -134,7 +143,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.requireListing(); err != nil {
+	if err := cmp.Or(a.requireListing(), requireFormat(l.format)); err != nil {
 		return err
 	}
 	after := segmentKey{start: schemas.MinMicros, migrationID: -1}
@@ -194,20 +203,36 @@ type checksum struct {
 func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 	p := r.Body()
 	keys := p.RequiredTexts("object_keys")
-	if err := errors.Join(p.Err(), a.requireBulk()); err != nil {
+	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
+		return err
+	}
+	found, err := a.cfg.Bulk.Objects(ctx, keys...)
+	if err != nil {
 		return err
 	}
 	sums := make([]checksum, len(keys))
 	for i, key := range keys {
-		o, err := a.cfg.Bulk.Object(ctx, key)
-		switch {
-		case err == nil:
+		if o, ok := found[key]; ok {
 			sums[i].Value = base64.StdEncoding.EncodeToString(o.SHA256[:])
-		case !errors.Is(err, schemas.ErrNotFound):
-			return err
 		}
 	}
 	return r.JSON(struct {
 		Checksums []checksum `json:"checksums"`
 	}{sums})
+}
+
+// bulkProgress tells whether everything up to a record time is published.
+func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
+	p := r.Query()
+	at := p.Time("record_time")
+	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
+		return err
+	}
+	published, err := a.cfg.Bulk.Published(ctx, Parquet)
+	if err != nil {
+		return err
+	}
+	return r.JSON(struct {
+		Beyond bool `json:"beyond_requested_record_time"`
+	}{published >= at})
 }

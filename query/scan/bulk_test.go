@@ -82,9 +82,6 @@ func TestBulkUpdates(t *testing.T) {
 			}
 		})
 	}
-	if refs, tokens := s.listing("2026-07-01T00:00:00Z", "2026-07-02T00:00:00Z", "json_zstd", 10); len(refs) != 0 || tokens == 0 {
-		t.Errorf("unpublished format: %d objects, %d tokens", len(refs), tokens)
-	}
 	s.refused("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"format":"parquet"}`, 400, "too low")
 }
 
@@ -136,7 +133,42 @@ func TestBulkActiveSet(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	s.refused("GET", "/v0/history/bulk/acs?format=parquet&at_or_before_record_time=2026-07-02T12:00:00Z", "", 404, "No active contract set")
-	s.refused("GET", "/v0/history/bulk/acs?at_or_before_record_time=2026-07-04T12:00:00Z", "", 404, "No active contract set")
+}
+
+// The network's own format, which is the default, is refused rather than listed empty.
+func TestBulkFormatThatIsNotPublished(t *testing.T) {
+	s := serve(t, world())
+	library(s)
+	const text = "Bulk objects are published as Parquet: ask for format=parquet."
+	body := `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":10%s}`
+	for _, format := range []string{"", "json_zstd"} {
+		query, member := "", ""
+		if format != "" {
+			query, member = "&format="+format, `,"format":"`+format+`"`
+		}
+		s.refused("GET", "/v0/history/bulk/acs?at_or_before_record_time=2026-07-04T12:00:00Z"+query, "", 501, text)
+		s.refused("POST", "/v0/history/bulk/updates", fmt.Sprintf(body, member), 501, text)
+	}
+}
+
+func TestBulkProgress(t *testing.T) {
+	s := serve(t, world())
+	library(s) // through 6 July
+	for _, c := range []struct {
+		at   string
+		want bool
+	}{
+		{"2026-07-01T00:00:00Z", true}, {"2026-07-06T00:00:00Z", true}, {"2026-07-06T00:00:00.000001Z", false},
+	} {
+		var got struct {
+			Beyond *bool `json:"beyond_requested_record_time"`
+		}
+		s.ok("GET", "/v0/history/bulk/progress?record_time="+c.at, "", &got)
+		if got.Beyond == nil || *got.Beyond != c.want {
+			t.Errorf("progress beyond %s is %v, want %v", c.at, got.Beyond, c.want)
+		}
+	}
+	s.refused("GET", "/v0/history/bulk/progress", "", 400, "record_time")
 }
 
 func TestBulkChecksums(t *testing.T) {
@@ -159,6 +191,7 @@ func TestBulkNotConfigured(t *testing.T) {
 		s.refused("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1}`, 501, "configured")
 	}
 	none.refused("POST", "/v0/history/bulk/checksums", `{"object_keys":[]}`, 501, "configured")
+	none.refused("GET", "/v0/history/bulk/progress?record_time=2026-07-06T00:00:00Z", "", 501, "configured")
 	none.refused("GET", "/v0/history/bulk/download/x", "", 404, "no object")
 }
 
@@ -222,7 +255,7 @@ func TestDownload(t *testing.T) {
 				t.Errorf("error body %s", r.body)
 			}
 			if c.status == 200 && strings.Contains(c.path, "updates") {
-				if r.header.Get("ETag") != etag || r.header.Get("Accept-Ranges") != "bytes" || r.header.Get("Content-Length") != "20" ||
+				if r.header.Get("ETag") != etag || r.header.Get("Accept-Ranges") != "bytes" || r.header.Get("Cache-Control") != "public, no-cache" || r.header.Get("Content-Length") != "20" ||
 					r.header.Get("Content-Type") != octetStream || r.header.Get("Content-Encoding") != "" {
 					t.Errorf("headers %v", r.header)
 				}

@@ -3,12 +3,10 @@ package scan
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // octetStream is the type of bulk objects.
@@ -24,18 +22,19 @@ func (a *API) download(ctx context.Context, r *query.Request) error {
 	if a.cfg.Bulk == nil {
 		return query.Errorf(query.NotFound, "There is no object %s.", key)
 	}
-	o, err := a.cfg.Bulk.Object(ctx, key)
-	if errors.Is(err, schemas.ErrNotFound) {
-		return query.Errorf(query.NotFound, "There is no object %s.", key)
-	}
+	found, err := a.cfg.Bulk.Objects(ctx, key)
 	if err != nil {
 		return err
+	}
+	o, ok := found[key]
+	if !ok {
+		return query.Errorf(query.NotFound, "There is no object %s.", key)
 	}
 	etag := `"` + hex.EncodeToString(o.SHA256[:]) + `"`
 	r.SetHeader("ETag", etag)
 	r.SetHeader("Accept-Ranges", "bytes")
-	// An object never changes under its key.
-	r.SetHeader("Cache-Control", "public, max-age=31536000, immutable")
+	// To be kept, but asked for again with its tag: a segment may be published again.
+	r.SetHeader("Cache-Control", "public, no-cache")
 	if matches(r.Header("If-None-Match"), etag) {
 		return r.Empty(304)
 	}

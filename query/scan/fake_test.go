@@ -281,12 +281,19 @@ func (s *shelf) Segments(_ context.Context, f Format, start, end schemas.Micros)
 	return list, published, nil
 }
 
-func (s *shelf) Object(_ context.Context, key string) (Object, error) {
-	content, ok := s.content[key]
-	if !ok || strings.HasPrefix(key, "private/") {
-		return Object{}, fmt.Errorf("object %s: %w", key, schemas.ErrNotFound)
+func (s *shelf) Published(ctx context.Context, f Format) (schemas.Micros, error) {
+	_, published, err := s.Segments(ctx, f, schemas.MinMicros, schemas.MinMicros)
+	return published, err
+}
+
+func (s *shelf) Objects(_ context.Context, keys ...string) (map[string]Object, error) {
+	found := map[string]Object{}
+	for _, key := range keys {
+		if content, ok := s.content[key]; ok && !strings.HasPrefix(key, "private/") {
+			found[key] = Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
+		}
 	}
-	return Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, nil
+	return found, nil
 }
 
 func (s *shelf) Open(_ context.Context, key string, from, to int64) (io.ReadCloser, error) {

@@ -39,14 +39,21 @@ func (h *horizon) migration(ctx context.Context, id int64) (m history.Migration,
 	if err != nil {
 		return m, 0, false, err
 	}
+	m, previous, ok = findMigration(list, id)
+	return m, previous, ok, nil
+}
+
+// findMigration returns a migration and the one before it, -1 for none; ok is false
+// if the list does not have it.
+func findMigration(list []history.Migration, id int64) (m history.Migration, previous int64, ok bool) {
 	previous = -1
 	for _, m := range list {
 		if m.ID == id {
-			return m, previous, true, nil
+			return m, previous, true
 		}
 		previous = m.ID
 	}
-	return m, 0, false, nil
+	return m, 0, false
 }
 
 // events returns the position up to which events may be shown.

@@ -47,3 +47,7 @@ func (a *API) status(ctx context.Context, r *query.Request) error {
 		ID: a.cfg.NodeID, Uptime: a.cfg.Now().Sub(a.start).Truncate(time.Second).String(), Ports: ports, Active: true,
 	}})
 }
+
+// featureSupport has no members: none is guaranteed, and clients take a missing one
+// for a feature that is not there.
+func (a *API) featureSupport(_ context.Context, r *query.Request) error { return r.JSON(struct{}{}) }

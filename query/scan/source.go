@@ -72,12 +72,17 @@ type Segment struct {
 type Bulk interface {
 	// ActiveSet returns the objects of the latest published active contract set at
 	// or before at, and the instant it is for; schemas.ErrNotFound if there is none.
+	// Where two migrations have a set of one instant, it is that of the lower one:
+	// the other began after that instant.
 	ActiveSet(ctx context.Context, format Format, at schemas.Micros) (schemas.Micros, []Object, error)
 	// Segments returns the published segments with Start < end and End > start, in
-	// order, and the End of the last one of all, schemas.MinMicros if there is none.
+	// order and without a gap, also those without objects, and the record time up to
+	// which nothing is missing, schemas.MinMicros if there is nothing.
 	Segments(ctx context.Context, format Format, start, end schemas.Micros) (list []Segment, published schemas.Micros, err error)
-	// Object looks a key up; schemas.ErrNotFound if no published object has it.
-	Object(ctx context.Context, key string) (Object, error)
+	// Published is the second result of Segments alone.
+	Published(ctx context.Context, format Format) (schemas.Micros, error)
+	// Objects looks keys up; those that no published object has are left out.
+	Objects(ctx context.Context, keys ...string) (map[string]Object, error)
 	// Open streams the bytes of an object from offset from (inclusive) to offset to
 	// (exclusive). The stream ends with ctx; the caller closes it.
 	Open(ctx context.Context, key string, from, to int64) (io.ReadCloser, error)

@@ -1,0 +1,175 @@
+package export
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// overlapping is a history whose second migration begins on the last day but one of
+// the first: (07-01, 0), (07-02, 0), (07-03, 0) and (07-02, 1), (07-03, 1), (07-04, 1).
+func overlapping() *memorySource {
+	g, s := newGenerator(31), &memorySource{}
+	for _, at := range []string{"2026-07-01T05:00:00Z", "2026-07-02T23:00:00Z", "2026-07-03T00:10:00Z"} {
+		s.updates = append(s.updates, g.transaction(0, micros(at), 2))
+	}
+	for _, at := range []string{"2026-07-02T23:50:00Z", "2026-07-03T12:00:00Z", "2026-07-04T12:00:00Z"} {
+		s.updates = append(s.updates, g.transaction(1, micros(at), 2))
+	}
+	s.watermark = schemas.EndOf(1, micros("2026-07-04T12:00:00Z"))
+	s.contracts = s.watermark
+	return s
+}
+
+func TestPublishedEndsAtTheFirstHole(t *testing.T) {
+	src, empty := overlapping(), twoMigrations(32, 10) // 07-02 of the second is without history
+	long := overlapping()
+	long.watermark = schemas.EndOf(1, micros("2026-07-02T23:50:00Z"))
+	long.contracts = long.watermark
+	tests := []struct {
+		name      string
+		src       *memorySource
+		published []string
+		want      []string
+		through   string
+	}{
+		{"nothing", src, nil, nil, ""},
+		{"imports alone are not history", src, []string{"imports", "1/imports"}, nil, ""},
+		{"everything closed", src, []string{"2026-07-01", "2026-07-02", "2026-07-03", "1/2026-07-02", "1/2026-07-03"},
+			[]string{"2026-07-01", "2026-07-02", "1/2026-07-02", "2026-07-03", "1/2026-07-03"}, "2026-07-04T00:00:00Z"},
+		{"a hole", src, []string{"2026-07-01", "2026-07-03", "1/2026-07-02", "1/2026-07-03"}, []string{"2026-07-01"}, "2026-07-02T00:00:00Z"},
+		{"the first day is missing", src, []string{"2026-07-02", "2026-07-03", "1/2026-07-02"}, nil, ""},
+		{"the later migration lacks a day that the earlier one has", src, []string{"2026-07-01", "2026-07-02", "2026-07-03"},
+			[]string{"2026-07-01", "2026-07-02"}, "2026-07-02T00:00:00Z"},
+		{"that day is still open", long, []string{"2026-07-01", "2026-07-02", "2026-07-03"},
+			[]string{"2026-07-01", "2026-07-02"}, "2026-07-02T00:00:00Z"},
+		{"the earlier migration lacks one", src, []string{"2026-07-01", "1/2026-07-02", "1/2026-07-03"}, []string{"2026-07-01"}, "2026-07-02T00:00:00Z"},
+		{"a day without history counts", empty, []string{"2026-07-01", "2026-07-02"}, []string{"2026-07-01", "2026-07-02"}, "2026-07-03T00:00:00Z"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &memoryCatalog{}
+			for _, ref := range refsNamed(t, tt.published) {
+				row := unpublishedRow(ref)
+				row.Version, row.State = 1, published
+				c.rows = append(c.rows, row)
+			}
+			// A withdrawn segment is a hole like one that never was.
+			gone := unpublishedRow(schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-02"})
+			if !slices.Contains(tt.published, gone.Date) {
+				gone.Version = 2
+				c.rows = append(c.rows, gone)
+			}
+			days, through, err := newTestExporter(t, tt.src, &discard{}, c, nil).Published(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var refs []schemas.SegmentRef
+			for _, d := range days {
+				refs = append(refs, d.Segment)
+				if start, end, err := d.Segment.Bounds(); err != nil || d.Start != start || d.End != end {
+					t.Errorf("%s is said to hold (%s, %s], it holds (%s, %s], %v", d.Segment, d.Start, d.End, start, end, err)
+				}
+			}
+			wantThrough := schemas.MinMicros
+			if tt.through != "" {
+				wantThrough = micros(tt.through)
+			}
+			if got := names(refs); !slices.Equal(got, tt.want) || through != wantThrough {
+				t.Errorf("published are %v through %s, want %v through %s", got, through, tt.want, wantThrough)
+			}
+		})
+	}
+}
+
+// refsNamed is the inverse of names.
+func refsNamed(t *testing.T, list []string) []schemas.SegmentRef {
+	t.Helper()
+	var refs []schemas.SegmentRef
+	for _, name := range list {
+		ref := schemas.SegmentRef{Stream: "scan"}
+		if _, err := fmt.Sscanf(name, "%d/%s", &ref.MigrationID, &ref.Date); err != nil {
+			ref.MigrationID, ref.Date = 0, name
+		}
+		if ref.Date == "imports" {
+			ref.Date = ""
+		}
+		refs = append(refs, ref)
+	}
+	return refs
+}
+
+func TestFindByKey(t *testing.T) {
+	c := &memoryCatalog{}
+	e := newTestExporter(t, twoMigrations(33, 40), openMemory(nil), c, nil)
+	due := exportDue(t, e)
+	all, err := e.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]Object)
+	keys := []string{"", "secrets.json", schemas.ManifestKey(due[0]),
+		schemas.ObjectKey(schemas.ParquetUpdates, due[1], 4321),
+		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "node:x", MigrationID: 0, Date: due[1].Date}, 0),
+		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "scan", MigrationID: 77, Date: due[1].Date}, 0),
+	}
+	unknown := len(keys)
+	for _, o := range all {
+		want[o.Key] = o
+		keys = append(keys, o.Key)
+	}
+	for range 2 { // the second time from the cache
+		if found, err := e.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) || len(want) < 20 {
+			t.Fatalf("found %d objects of %d, %v", len(found), len(want), err)
+		}
+	}
+	// A withdrawn segment has no objects to find.
+	row, err := c.last(t.Context(), due[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.Version, row.State = row.Version+1, withdrawn
+	if err := c.append(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(want, func(_ string, o Object) bool { return o.Segment == due[1] })
+	if found, err := e.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) {
+		t.Errorf("after withdrawing %s found %d objects, want %d; %v", due[1], len(found), len(want), err)
+	}
+	if found, err := e.Find(t.Context(), keys[:unknown]...); err != nil || len(found) > 0 {
+		t.Errorf("unknown keys give %v, %v", found, err)
+	}
+}
+
+func sameObject(a, b Object) bool {
+	return a.Key == b.Key && a.SHA256 == b.SHA256 && a.Segment == b.Segment && a.Table == b.Table && a.Start == b.Start && a.End == b.End
+}
+
+func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
+	c := newManifestCache(2)
+	row := func(day int, version int64) *segmentRow {
+		return &segmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
+			Manifest: fmt.Sprintf(`{"format_version":"v1","date":"%d.%d"}`, day, version)}
+	}
+	for _, tt := range []struct {
+		day     int
+		version int64
+	}{{1, 1}, {2, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}} {
+		m, err := c.of(row(tt.day, tt.version))
+		if want := fmt.Sprintf("%d.%d", tt.day, tt.version); err != nil || m.Date != want {
+			t.Fatalf("day %d version %d gives %+v, %v", tt.day, tt.version, m, err)
+		}
+		if len(c.byID) != c.used.Len() || c.used.Len() > 2 {
+			t.Fatalf("%d manifests by id, %d in order, want at most 2", len(c.byID), c.used.Len())
+		}
+	}
+	if c.get(manifestID{row(3, 1).ref(), 1}) == nil || c.get(manifestID{row(2, 1).ref(), 1}) == nil || c.get(manifestID{row(1, 2).ref(), 2}) != nil {
+		t.Error("what is kept is not what was used last")
+	}
+	if _, err := c.of(&segmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
+		t.Error("a broken manifest is accepted")
+	}
+}
