@@ -30,7 +30,7 @@ type filled struct {
 func (b *batcher) add(ctx context.Context, p part) error {
 	for i := range p.items {
 		size := wireSize(&p.items[i])
-		if len(b.items) > 0 && (len(b.items) >= b.maxItems || b.bytes+size > b.maxBytes) {
+		if (len(b.items) >= b.maxItems || b.bytes+size > b.maxBytes) && b.mayEndBefore(&p.items[i]) {
 			if err := b.flush(ctx); err != nil {
 				return err
 			}
@@ -44,12 +44,23 @@ func (b *batcher) add(ctx context.Context, p part) error {
 	return nil
 }
 
+// mayEndBefore reports whether the batch being filled may end before it. Cursors of
+// history have no update id, so nothing can be read after a batch that ends between
+// items of one record time. Import updates are read by their ids.
+func (b *batcher) mayEndBefore(it *schemas.Item) bool {
+	if len(b.items) == 0 {
+		return false
+	}
+	p := it.Position()
+	return p.RecordTime == schemas.MinMicros || !sameTime(b.items[len(b.items)-1].Position(), p)
+}
+
 // flush passes the batch on, unless it is empty.
 func (b *batcher) flush(ctx context.Context) error {
 	if len(b.items) == 0 {
 		return nil
 	}
-	through := b.items[len(b.items)-1].Position()
+	through := detached(b.items[len(b.items)-1].Position())
 	f := filled{
 		batch: &schemas.Batch{Stream: b.stream, After: b.after, Through: through, Items: b.items},
 		bytes: b.bytes, cost: b.cost,

@@ -17,6 +17,9 @@ type bodyReader struct {
 	limit int64
 	// reserve, when set, is asked before the buffer grows to size bytes.
 	reserve func(size int64) error
+	// expect is about how large the answer will be, 0 if unknown. It counts only when
+	// the answer does not say its size.
+	expect int64
 	// progress is called after each piece that arrived.
 	progress func()
 }
@@ -38,7 +41,7 @@ func (b bodyReader) read(resp *http.Response) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes, limit %d", errTooLarge, size, b.limit)
 	}
 	if size < 0 {
-		size = 64 << 10
+		size = min(max(b.expect-1, 64<<10), b.limit)
 	}
 	// One byte more than announced, so that the read that finds the end needs no growth.
 	buf, err := b.grow(nil, size+1)
@@ -53,7 +56,7 @@ func (b bodyReader) read(resp *http.Response) ([]byte, error) {
 		case int64(len(buf)) > b.limit:
 			return nil, fmt.Errorf("%w: more than %d bytes", errTooLarge, b.limit)
 		case err == io.EOF:
-			return buf, nil
+			return trim(buf), nil
 		case err != nil:
 			return nil, fmt.Errorf("reading the answer after %d bytes: %w", len(buf), err)
 		case len(buf) < cap(buf):
@@ -65,10 +68,19 @@ func (b bodyReader) read(resp *http.Response) ([]byte, error) {
 	}
 }
 
+// trim copies buf if much of it is unused: answers stay in memory as long as the items
+// that were decoded from them.
+func trim(buf []byte) []byte {
+	if cap(buf)-len(buf) <= len(buf)/8+4<<10 {
+		return buf
+	}
+	return append(make([]byte, 0, len(buf)), buf...)
+}
+
 // nextSize doubles small buffers and grows large ones by a quarter, which keeps what
 // is allocated in vain small where it would hurt.
 func nextSize(size int64) int64 {
-	if size < 16<<20 {
+	if size < 1<<20 {
 		return 2 * size
 	}
 	return size + size/4

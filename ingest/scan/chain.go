@@ -18,6 +18,9 @@ type chain struct {
 	// missing is a migration that is named as previous but of which the upstream has
 	// no data yet, -1 if there is none.
 	missing int64
+	// refusal is set if migrations were denied in other words than the interface has
+	// for a migration without data: the upstream may be no scan at all.
+	refusal error
 	read    time.Time
 }
 
@@ -35,7 +38,7 @@ const (
 // successor was seen, so it covers all of the migration if there is a successor.
 func readChain(ctx context.Context, c *Client, from int64) (*chain, error) {
 	ch := &chain{infos: map[int64]*MigrationInfo{}, missing: -1}
-	info, err := newestMigration(ctx, c, from)
+	info, err := ch.newestOf(ctx, c, from)
 	for info != nil && err == nil {
 		ch.ids = append(ch.ids, info.MigrationID)
 		ch.infos[info.MigrationID] = info
@@ -54,14 +57,17 @@ func readChain(ctx context.Context, c *Client, from int64) (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(ch.ids) == 0 && ch.refusal == nil {
+		ch.refusal = c.alive(ctx)
+	}
 	slices.Reverse(ch.ids)
 	ch.read = c.cfg.Now()
 	return ch, nil
 }
 
-// newestMigration returns what the upstream holds of its last migration, nil if it has
-// none with the given id or a higher one.
-func newestMigration(ctx context.Context, c *Client, from int64) (newest *MigrationInfo, err error) {
+// newestOf returns what the upstream holds of its last migration, nil if it has none
+// with the given id or a higher one.
+func (ch *chain) newestOf(ctx context.Context, c *Client, from int64) (newest *MigrationInfo, err error) {
 	misses := 0
 	for id := max(from, 0); newest == nil && misses < firstProbes || newest != nil && misses < gapProbes; id++ {
 		info, err := c.MigrationInfo(ctx, id)
@@ -73,6 +79,9 @@ func newestMigration(ctx context.Context, c *Client, from int64) (newest *Migrat
 			newest, misses = info, 0
 		case errors.Is(err, schemas.ErrNotFound):
 			misses++
+			if !noData(err) {
+				ch.refusal = err
+			}
 		default:
 			return nil, err
 		}
@@ -115,6 +124,8 @@ func (ch *chain) end() schemas.Position {
 func (ch *chain) waitReason(at schemas.Position) string {
 	newest := ch.newest()
 	switch {
+	case newest == nil && ch.refusal != nil:
+		return fmt.Sprintf("the upstream does not answer like a scan service: %v", ch.refusal)
 	case newest == nil && at == schemas.Start:
 		return "the upstream has no history yet"
 	case newest == nil:

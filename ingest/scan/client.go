@@ -144,6 +144,8 @@ type call struct {
 	once bool
 	// reserve, when set, is asked before the answer takes size bytes of memory.
 	reserve func(size int64) error
+	// expect is about how large the answer will be, 0 if unknown.
+	expect int64
 }
 
 // do carries out k with retries and returns the body of the answer.
@@ -188,29 +190,40 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 	}
 }
 
-// attempt carries out k once. As long as no base has answered anything but "not
-// found", all of them are tried in turn.
-func (c *Client) attempt(ctx context.Context, k *call, request []byte) (answer []byte, err error) {
+// attempt carries out k once. As long as no base has answered with 200, all of them
+// are tried in turn: any other answer may be that of whatever stands at the wrong one,
+// such as a gateway or a web page. Of several refusals the one that says most counts.
+func (c *Client) attempt(ctx context.Context, k *call, request []byte) ([]byte, error) {
 	if base := c.base.Load(); base != nil {
 		return c.attemptAt(ctx, *base, k, request)
 	}
-	var first error
+	var worst *Error
 	for i := range c.bases {
-		answer, err = c.attemptAt(ctx, c.bases[i], k, request)
+		answer, err := c.attemptAt(ctx, c.bases[i], k, request)
 		var e *Error
 		failed := errors.As(err, &e)
-		if !failed || e.Status != 0 && e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+		switch {
+		case err == nil, failed && e.Status == http.StatusOK:
 			c.base.CompareAndSwap(nil, &c.bases[i])
 			return answer, err
-		}
-		if e.Status == 0 {
+		case !failed, e.Status == 0, e.Status == http.StatusTooManyRequests:
 			return nil, err
-		}
-		if first == nil {
-			first = err
+		case worst == nil, telling(e) > telling(worst):
+			worst = e
 		}
 	}
-	return nil, first
+	return nil, worst
+}
+
+// telling ranks refusals by how much they say of the operation asked for.
+func telling(e *Error) int {
+	switch {
+	case e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed:
+		return 2
+	case noData(e):
+		return 1
+	}
+	return 0
 }
 
 // attemptAt sends the request of k to one base and reads the answer.
@@ -238,7 +251,7 @@ func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refused(resp, k)
 	}
-	body := bodyReader{limit: c.cfg.MaxPageBytes, progress: func() { watchdog.Reset(c.cfg.RequestTimeout) }}
+	body := bodyReader{limit: c.cfg.MaxPageBytes, expect: k.expect, progress: func() { watchdog.Reset(c.cfg.RequestTimeout) }}
 	if k.reserve != nil {
 		body.reserve = func(size int64) error {
 			watchdog.Stop() // waiting for our own memory is not the upstream's fault

@@ -25,8 +25,9 @@ type Sink interface {
 type Source string
 
 const (
-	// Auto takes Events if the upstream has it, else Updates; an upstream whose own
-	// backfill is not complete is read with UpdatesBefore where that is possible.
+	// Auto takes Events. A stream without history falls back to Updates, then to
+	// UpdatesBefore, if the upstream does not have the operation; one with history does
+	// not, as verdicts would be missing from there on.
 	Auto Source = ""
 	// Events reads /v0/events: updates, verdicts, traffic and app activity.
 	Events Source = "events"
@@ -55,11 +56,12 @@ type Config struct {
 	// Workers is the number of requests in flight. Default 4.
 	Workers int
 	// BatchItems and BatchBytes bound a batch; a single item that is larger than
-	// BatchBytes makes a batch of its own. Defaults 8,192 and 48 MiB.
+	// BatchBytes makes a batch of its own, and items of one record time stay together.
+	// Defaults 8,192 and 32 MiB.
 	BatchItems int
 	BatchBytes int64
 	// InFlightBytes bounds the pages that are fetched ahead of the batch being
-	// filled. Default 128 MiB. The page that is due next is always let through.
+	// filled. Default 64 MiB. The page that is due next is always let through.
 	InFlightBytes int64
 	// MaxPageBytes caps one answer. Default 256 MiB.
 	MaxPageBytes int64
@@ -95,8 +97,8 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.Stream, schemas.ScanStream)
 	setDefault(&c.Workers, 4)
 	setDefault(&c.BatchItems, 8192)
-	setDefault(&c.BatchBytes, 48<<20)
-	setDefault(&c.InFlightBytes, 128<<20)
+	setDefault(&c.BatchBytes, 32<<20)
+	setDefault(&c.InFlightBytes, 64<<20)
 	setDefault(&c.MaxPageBytes, 256<<20)
 	setDefault(&c.Poll, time.Second)
 	setDefault(&c.Refresh, 30*time.Second)

@@ -30,6 +30,10 @@ type Ingester struct {
 	importsDone bool
 	source      Source
 	chain       *chain
+	// following is set once Run has backfilled. short counts the steps in a row that
+	// ended before the overview says that history does.
+	following bool
+	short     int
 }
 
 // New checks cfg and fills in its defaults. It does not talk to the upstream yet.
@@ -94,6 +98,8 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	if err := ing.Backfill(ctx); err != nil {
 		return err
 	}
+	ing.following = true
+	defer func() { ing.following = false }()
 	for {
 		ing.status.phase(PhaseFollowing, "")
 		if err := sleep(ctx, ing.cfg.Poll); err != nil {
@@ -124,7 +130,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 	}
 	ing.moveTo(resume.Committed)
 	ing.chain = nil
-	if err := ing.chooseSource(ctx, resume.Pending); err != nil {
+	if err := ing.chooseSource(ctx, resume); err != nil {
 		return err
 	}
 	ing.log.InfoContext(ctx, "ingest starts", "source", ing.source, "position", ing.at, "pending", resume.Pending != nil)
@@ -164,10 +170,16 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	next, known := ing.chain.next(ing.migration)
-	switch {
-	case end.items > 0:
+	if end.items > 0 {
+		ing.short = 0
 		return false, nil
+	}
+	next, known := ing.chain.next(ing.migration)
+	if to, short := ing.endsShort(); short {
+		return ing.readAgain(ctx, to, known)
+	}
+	ing.short = 0
+	switch {
 	case known:
 		ing.log.InfoContext(ctx, "migration is through", "migration", ing.migration, "next", next)
 		ing.migration, ing.importsDone = next, false
@@ -177,6 +189,50 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		return false, ing.wait(ctx, 1, fmt.Sprintf("the upstream has history of migration %d but no overview of it yet", end.next.MigrationID))
 	}
 	return true, nil
+}
+
+// endsShort reports whether the stream ends before the current migration's history
+// does as of the overview, through record time to.
+func (ing *Ingester) endsShort() (to schemas.Micros, short bool) {
+	_, to, known := ing.chain.infos[ing.migration].Span()
+	return to, known && ing.start().RecordTime < to
+}
+
+const (
+	// cappedTries is how often a backfill asks for events that the overview has but
+	// the operation does not give.
+	cappedTries = 5
+	// shortTries is the same where nothing may hold history back. The waits between
+	// them add up to some two minutes.
+	shortTries = 8
+)
+
+// readAgain decides what to do when the upstream has nothing beyond the position but
+// the overview says that there is history up to record time to. Answers may come from
+// replicas that are behind, so it is asked for again, with a fresh overview. It
+// reports true when the stream counts as caught up: events end at the last verdict
+// while a migration goes on, which may stand before the last update.
+func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished bool) (caughtUp bool, err error) {
+	capped := ing.source == Events && !finished
+	if capped && ing.following {
+		return true, nil
+	}
+	ing.short++
+	tries := ing.short
+	switch {
+	case capped && tries > cappedTries:
+		ing.log.InfoContext(ctx, "taken as caught up: the overview has later updates, which events give once their verdicts are there",
+			"position", ing.at, "overview_through", to, "checks", cappedTries)
+		ing.short = 0
+		return true, nil
+	case capped:
+		tries = 1
+	case tries > shortTries:
+		return false, malformed(ing.client, ing.operation(), ing.start(),
+			fmt.Errorf("the history of migration %d ends here, but its overview says it goes through %s", ing.migration, to))
+	}
+	ing.chain = nil
+	return false, ing.wait(ctx, tries, fmt.Sprintf("the upstream gives nothing after %s, but its overview has history through %s", ing.start(), to))
 }
 
 // overview makes sure that ing.chain is current and that history after ing.at can be
@@ -194,6 +250,9 @@ func (ing *Ingester) overview(ctx context.Context) error {
 		reason := ing.chain.waitReason(ing.at)
 		if reason == "" {
 			return ing.checkKnown()
+		}
+		if refusal := ing.chain.refusal; refusal != nil && len(ing.chain.ids) == 0 && ing.at == schemas.Start && tries >= refusalTries {
+			return fmt.Errorf("%w: is this the address of a scan service?", refusal)
 		}
 		ing.chain = nil
 		if err := ing.wait(ctx, tries, reason); err != nil {
@@ -246,23 +305,47 @@ func (ing *Ingester) importUpdates(ctx context.Context) error {
 	if info.LastImportID == "" {
 		return nil
 	}
+	for tries := 1; ; tries++ {
+		last, err := ing.readImports(ctx)
+		if err != nil || ing.at == last {
+			return err
+		}
+		if tries == importTries {
+			return malformed(ing.client, importUpdatesOperation, ing.start(),
+				fmt.Errorf("the import updates of migration %d end at %q, but its overview says %q", ing.migration, ing.start().UpdateID, last.UpdateID))
+		}
+		// They may have grown since the overview was read.
+		reason := fmt.Sprintf("the import updates of migration %d end elsewhere than its overview says", ing.migration)
+		if err := ing.wait(ctx, tries, reason); err != nil {
+			return err
+		}
+		ing.chain = nil
+		if err := ing.overview(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// importTries is how often the end of the import updates is compared with a fresh
+// overview before their difference counts.
+const importTries = 4
+
+// readImports reads import updates until there are no more or the last one by the
+// overview is there, which it returns.
+func (ing *Ingester) readImports(ctx context.Context) (last schemas.Position, err error) {
 	ing.status.phase(PhaseImports, "")
-	last := schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros, UpdateID: info.LastImportID}
+	last = schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros, UpdateID: ing.chain.infos[ing.migration].LastImportID}
 	t := ing.imports(ing.migration)
 	for ing.at != last {
 		end, err := ing.read(ctx, t, "imports", ing.start(), t.position(maxCoordinate), t.coordinate(last))
 		if err != nil {
-			return err
+			return last, err
 		}
 		if end.items == 0 {
 			break
 		}
 	}
-	if ing.at != last {
-		return malformed(ing.client, importUpdatesOperation, ing.start(),
-			fmt.Errorf("the import updates of migration %d end at %q, but its overview says %q", ing.migration, ing.start().UpdateID, last.UpdateID))
-	}
-	return nil
+	return last, nil
 }
 
 // start is where reading of the current migration begins.

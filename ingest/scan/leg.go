@@ -151,6 +151,8 @@ func (l *leg) fetchSlice(ctx context.Context, s *slice, plan *planner) {
 func (l *leg) fetch(ctx context.Context, s *slice, plan *planner, after schemas.Position) (part, error) {
 	size := plan.pageSize(after, s.upTo, l.pages.size())
 	held := l.pages.bytes(size)
+	held += held / 8 // so that most pages fit what was taken for them
+	expect := held
 	if err := l.budget.acquire(ctx, s.number, held); err != nil {
 		return part{}, err
 	}
@@ -164,7 +166,7 @@ func (l *leg) fetch(ctx context.Context, s *slice, plan *planner, after schemas.
 		}
 		return err
 	}
-	c, err := l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve})
+	c, err := l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve, expect: expect})
 	if err != nil {
 		l.budget.release(held)
 		return part{}, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -17,6 +18,7 @@ const (
 	migrationInfoOperation = "/v0/backfilling/migration-info"
 	updatesBeforeOperation = "/v0/backfilling/updates-before"
 	importUpdatesOperation = "/v0/backfilling/import-updates"
+	versionOperation       = "/version"
 )
 
 // MaxPageItems is the largest page that the interface allows.
@@ -67,6 +69,33 @@ func (m *MigrationInfo) Span() (from, to schemas.Micros, ok bool) {
 		}
 	}
 	return from, to, len(m.Ranges) > 0
+}
+
+// noData reports whether err is the interface's own answer for a migration without
+// data, which tells it from the 404 of a server that is no scan.
+func noData(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusNotFound && strings.HasPrefix(e.Err.Error(), "No data for migration")
+}
+
+// alive returns nil when an operation other than migration-info answers, be it only to
+// say that history is not complete yet, else what the upstream said last.
+func (c *Client) alive(ctx context.Context) (err error) {
+	first := PageRequest{After: schemas.Start, Size: 1, once: true}
+	for _, k := range []*call{
+		{method: http.MethodGet, operation: versionOperation, once: true},
+		first.call(updatesOperation),
+		first.call(eventsOperation),
+	} {
+		var e *Error
+		if _, err = c.do(ctx, k); err == nil || errors.As(err, &e) && e.Status == http.StatusServiceUnavailable {
+			return nil
+		}
+		if reason := ended(ctx); reason != nil {
+			return reason
+		}
+	}
+	return err
 }
 
 // MigrationInfo asks what the upstream holds of a migration. It is
@@ -145,6 +174,7 @@ type PageRequest struct {
 
 	once    bool
 	reserve func(int64) error
+	expect  int64
 }
 
 type pageAfter struct {
@@ -166,7 +196,7 @@ func (r *PageRequest) call(operation string) *call {
 	if r.After != schemas.Start {
 		body.After = &pageAfter{MigrationID: r.After.MigrationID, RecordTime: r.After.RecordTime.String()}
 	}
-	return &call{method: http.MethodPost, operation: operation, cursor: r.After.String(), body: body, once: r.once, reserve: r.reserve}
+	return &call{method: http.MethodPost, operation: operation, cursor: r.After.String(), body: body, once: r.once, reserve: r.reserve, expect: r.expect}
 }
 
 // EventsPage asks for items: updates with their verdicts and side data. Fewer than
@@ -193,13 +223,14 @@ type BeforeRequest struct {
 	Count int
 
 	reserve func(int64) error
+	expect  int64
 }
 
 // UpdatesBefore asks for updates with AtOrAfter <= record time < Before, newest
 // first. An empty page means that there are none left.
 func (c *Client) UpdatesBefore(ctx context.Context, r BeforeRequest) (Page, error) {
 	k := &call{
-		method: http.MethodPost, operation: updatesBeforeOperation, reserve: r.reserve,
+		method: http.MethodPost, operation: updatesBeforeOperation, reserve: r.reserve, expect: r.expect,
 		cursor: fmt.Sprintf("(backwards) migration %d before %s", r.MigrationID, r.Before),
 		body: struct {
 			MigrationID    int64  `json:"migration_id"`
@@ -222,13 +253,14 @@ type ImportsRequest struct {
 	Limit int
 
 	reserve func(int64) error
+	expect  int64
 }
 
 // ImportUpdates asks for import updates by ascending update id. Only an empty page
 // means that there are none left.
 func (c *Client) ImportUpdates(ctx context.Context, r ImportsRequest) (Page, error) {
 	k := &call{
-		method: http.MethodPost, operation: importUpdatesOperation, reserve: r.reserve,
+		method: http.MethodPost, operation: importUpdatesOperation, reserve: r.reserve, expect: r.expect,
 		cursor: schemas.Position{MigrationID: r.MigrationID, RecordTime: schemas.MinMicros, UpdateID: r.AfterUpdateID}.String(),
 		body: struct {
 			MigrationID   int64  `json:"migration_id"`

@@ -76,7 +76,7 @@ func (p *planner) observe(after schemas.Position, c *chunk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c.next != schemas.Start {
-		p.gapAfter, p.gapBefore = c.covered, c.next
+		p.gapAfter, p.gapBefore = detached(c.covered), detached(c.next)
 	}
 	span := p.track.coordinate(c.covered) - p.track.coordinate(after)
 	seen := 0.0

@@ -3,77 +3,98 @@ package scan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
+// refusalTries is how often an upstream may refuse what a scan service has to know
+// before that counts as its true word: a gateway that restarts says the same for a while.
+const refusalTries = 3
+
 // chooseSource finds out how history can be read from this upstream, unless the
-// configuration says it. A pending batch must be read in the way it was read first,
-// which may have had verdicts, so it rules out the way round an incomplete upstream.
-func (ing *Ingester) chooseSource(ctx context.Context, pending *schemas.Intent) error {
+// configuration says it. A stream that has history, or a batch announced, goes on with
+// events only: the other sources have no verdicts, traffic and app activity, which
+// would be missing from there on for good. Only a person may decide that.
+func (ing *Ingester) chooseSource(ctx context.Context, resume schemas.Resume) error {
 	ing.source = ing.cfg.Source
 	if ing.source != Auto {
 		ing.status.chose(ing.source)
 		return nil
 	}
-	source, err := ing.findSource(ctx, pending != nil)
-	if err != nil {
+	if err := ing.probe(ctx, Events, ing.client.EventsPage); err == nil {
+		ing.source = Events
+	} else if !unsupported(err) {
+		return err
+	} else if resume.Committed != schemas.Start || resume.Pending != nil {
+		return fmt.Errorf("the stream has history through %s, but %s gives no events to go on with "+
+			"(--scan-source %s would go on without verdicts, traffic and app activity): %w", ing.at, ing.client.Upstream(), Updates, err)
+	} else if ing.source, err = ing.sourceWithoutEvents(ctx); err != nil {
 		return err
 	}
-	if source != Events {
-		ing.log.WarnContext(ctx, "the upstream gives no events: verdicts, traffic and app activity will be missing", "source", source)
-	}
-	ing.source = source
-	ing.status.chose(source)
+	ing.status.chose(ing.source)
 	return nil
 }
 
-func (ing *Ingester) findSource(ctx context.Context, pending bool) (Source, error) {
-	probes := []struct {
-		source Source
-		page   func(context.Context, PageRequest) (Page, error)
-	}{{Events, ing.client.EventsPage}, {Updates, ing.client.UpdatesPage}}
-	begin := ing.cfg.Now()
-	for i, tries := 0, 1; i < len(probes); {
-		_, err := probes[i].page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
+func (ing *Ingester) sourceWithoutEvents(ctx context.Context) (Source, error) {
+	source := Updates
+	if err := ing.probe(ctx, Updates, ing.client.UpdatesPage); unsupported(err) {
+		source = UpdatesBefore
+	} else if err != nil {
+		return Auto, err
+	}
+	ing.log.WarnContext(ctx, "the upstream gives no events: verdicts, traffic and app activity will be missing", "source", source)
+	return source, nil
+}
+
+// probe asks for a page until the upstream gives one. It returns an error that is
+// unsupported if the upstream refuses the operation refusalTries times in a row.
+func (ing *Ingester) probe(ctx context.Context, source Source, page func(context.Context, PageRequest) (Page, error)) error {
+	begin, refused := ing.cfg.Now(), 0
+	for tries := 1; ; tries++ {
+		_, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
 		if err == nil || errors.Is(err, errTooLarge) {
-			return probes[i].source, nil
+			return nil
 		}
 		if reason := ended(ctx); reason != nil {
-			return Auto, reason
-		}
-		if unsupported(err) {
-			i++
-			continue
+			return reason
 		}
 		var e *Error
-		if !errors.As(err, &e) || !e.retryable {
-			return Auto, err
-		}
-		if ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter {
-			return Auto, err
+		switch {
+		case unsupported(err):
+			if refused++; refused == refusalTries {
+				return err
+			}
+		case !errors.As(err, &e) || !e.retryable, ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter:
+			return err
+		default:
+			refused = 0
 		}
 		ing.status.retried(err)
-		reason := err.Error()
-		if e.Status == http.StatusServiceUnavailable {
-			ch, err := readChain(ctx, ing.client, ing.at.MigrationID)
-			if err != nil {
-				return Auto, err
-			}
-			newest := ch.newest()
-			wait := ch.waitReason(ing.at)
-			if newest != nil && !newest.Complete && wait == "" && !pending {
-				return UpdatesBefore, nil
-			}
-			if wait != "" {
-				reason = wait
-			}
+		reason, err := ing.probeReason(ctx, err)
+		if err != nil {
+			return err
 		}
 		if err := ing.wait(ctx, tries, reason); err != nil {
-			return Auto, err
+			return err
 		}
-		tries++
 	}
-	return UpdatesBefore, nil
+}
+
+// probeReason explains a failed probe: an upstream that answers 503 may still be
+// loading its history.
+func (ing *Ingester) probeReason(ctx context.Context, failure error) (string, error) {
+	var e *Error
+	if !errors.As(failure, &e) || e.Status != http.StatusServiceUnavailable {
+		return failure.Error(), nil
+	}
+	ch, err := readChain(ctx, ing.client, ing.at.MigrationID)
+	if err != nil {
+		return "", err
+	}
+	if reason := ch.waitReason(ing.at); reason != "" {
+		return reason, nil
+	}
+	return failure.Error(), nil
 }

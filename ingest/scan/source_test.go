@@ -42,11 +42,11 @@ func TestIncompleteUpstreamIsReadOnlyWhereItIsWhole(t *testing.T) {
 	m := generate(1, 0, 30, 2000)
 	begin := m.items[0].Position()
 	middle := m.items[1000].Position()
-	t.Run("past its beginning", func(t *testing.T) {
+	t.Run("past its beginning with updates-before", func(t *testing.T) {
 		u, sink := newUpstream(t, m), newSink()
 		u.incomplete = true
 		sink.at, sink.resume.Committed = middle, middle
-		ing := newIngester(t, u, sink, nil)
+		ing := newIngester(t, u, sink, func(c *Config) { c.Source = UpdatesBefore })
 		if err := ing.Backfill(testContext(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +58,7 @@ func TestIncompleteUpstreamIsReadOnlyWhereItIsWhole(t *testing.T) {
 		resume schemas.Resume
 		reason string
 	}{
+		"past its beginning":        {schemas.Resume{Committed: middle}, "status 503"},
 		"from the start":            {schemas.Resume{Committed: schemas.Start}, "still loading its own history"},
 		"before its beginning":      {schemas.Resume{Committed: schemas.Position{MigrationID: 1, RecordTime: begin.RecordTime - 1}}, "still loading its own history"},
 		"with a batch unfinished":   {schemas.Resume{Committed: middle, Pending: &schemas.Intent{After: middle, Through: m.items[1100].Position()}}, "status 503"},

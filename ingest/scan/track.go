@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -30,6 +31,8 @@ type fetchOptions struct {
 	whole bool
 	// reserve, when set, is asked before the page takes size bytes of memory.
 	reserve func(size int64) error
+	// expect is about how many bytes a page of size items takes, 0 if unknown.
+	expect int64
 }
 
 // chunk is a validated part of a slice.
@@ -49,6 +52,13 @@ type chunk struct {
 	next schemas.Position
 	// end means that the upstream has nothing beyond covered as of this answer.
 	end bool
+}
+
+// detached copies the update id of p, which otherwise keeps the whole page that it was
+// decoded from in memory for as long as p is held.
+func detached(p schemas.Position) schemas.Position {
+	p.UpdateID = strings.Clone(p.UpdateID)
+	return p
 }
 
 // afterAllIDs sorts behind every update id: ids are UTF-8, which never has this byte.

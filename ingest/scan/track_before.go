@@ -54,7 +54,8 @@ func (t *beforeTrack) fetchSpan(ctx context.Context, from, before schemas.Micros
 		if !all {
 			oldest := items[len(items)-1].Position().RecordTime
 			fits := float64(before-oldest) * sliceFill * float64(o.size) / float64(len(items))
-			return c, from + min(max(schemas.Micros(fits), 1), oldest-from), nil
+			// At least half is kept: a burst behind a long gap says nothing about the gap.
+			return c, from + min(max(schemas.Micros(fits), (oldest-from)/2, 1), oldest-from), nil
 		}
 		c.items = append(c.items, items...)
 		c.bytes += bytes
@@ -67,13 +68,16 @@ func (t *beforeTrack) fetchSpan(ctx context.Context, from, before schemas.Micros
 }
 
 // fetchOne reads one synchronizer's part of a span, newest first, until an empty page
-// ends it; all is false if it stopped at o.size items with more to come.
+// ends it; all is false if it stopped at o.size items with more to come. As with
+// historyTrack, the items at the end of a full page that share a record time are left
+// to the next.
 func (t *beforeTrack) fetchOne(ctx context.Context, synchronizer string, from, before schemas.Micros, o fetchOptions, held int64) (items []schemas.Item, bytes int64, all bool, err error) {
+	count, seen := o.size, 0
 	for before > from {
-		if len(items) >= o.size && !o.whole {
+		if seen >= o.size && !o.whole {
 			return items, bytes, false, nil
 		}
-		r := BeforeRequest{MigrationID: t.migrationID, SynchronizerID: synchronizer, Before: before, AtOrAfter: from, Count: o.size}
+		r := BeforeRequest{MigrationID: t.migrationID, SynchronizerID: synchronizer, Before: before, AtOrAfter: from, Count: count, expect: o.expect}
 		if o.reserve != nil {
 			r.reserve = func(size int64) error { return o.reserve(held + bytes + size) }
 		}
@@ -91,13 +95,26 @@ func (t *beforeTrack) fetchOne(ctx context.Context, synchronizer string, from, b
 		if len(got) == 0 {
 			break
 		}
-		items, bytes = append(items, got...), bytes+int64(len(page.Body))
+		bytes += int64(len(page.Body))
+		arrived := len(got)
+		if arrived >= count {
+			got = dropLastTime(got)
+		}
+		if len(got) == 0 {
+			if count >= MaxPageItems {
+				return nil, 0, false, malformed(t.client, updatesBeforeOperation, historyBound(t.migrationID, int64(before)),
+					fmt.Errorf("%d updates or more share one record time, so that no cursor leads past them", count))
+			}
+			count = min(2*count, MaxPageItems)
+			continue
+		}
+		items, seen, count = append(items, got...), seen+arrived, o.size
 		before = got[len(got)-1].Position().RecordTime
 	}
 	return items, bytes, true, nil
 }
 
-// check makes sure that a page goes strictly backwards within its span.
+// check makes sure that a page goes backwards within its span.
 func (t *beforeTrack) check(items []schemas.Item, synchronizer string, from, before schemas.Micros) error {
 	for i := range items {
 		u := items[i].Update
@@ -109,7 +126,7 @@ func (t *beforeTrack) check(items []schemas.Item, synchronizer string, from, bef
 				u.UpdateID, u.MigrationID, u.SynchronizerID, t.migrationID, synchronizer)
 		case u.RecordTime < from || i == 0 && u.RecordTime >= before:
 			return fmt.Errorf("update %s at %s lies outside the span from %s to before %s", u.UpdateID, u.RecordTime, from, before)
-		case u.RecordTime >= before:
+		case i > 0 && u.RecordTime > before:
 			return fmt.Errorf("history goes forwards: update %s at %s follows one at %s", u.UpdateID, u.RecordTime, before)
 		}
 		if err := checkEncoding(u); err != nil {

@@ -74,7 +74,7 @@ func (t *importTrack) fetch(ctx context.Context, after, upTo schemas.Position, o
 	if after.MigrationID != t.migrationID {
 		id = ""
 	}
-	page, err := t.client.ImportUpdates(ctx, ImportsRequest{MigrationID: t.migrationID, AfterUpdateID: id, Limit: o.size, reserve: o.reserve})
+	page, err := t.client.ImportUpdates(ctx, ImportsRequest{MigrationID: t.migrationID, AfterUpdateID: id, Limit: o.size, reserve: o.reserve, expect: o.expect})
 	if err != nil {
 		return chunk{}, err
 	}

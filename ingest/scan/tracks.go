@@ -30,6 +30,17 @@ func (ing *Ingester) historyTrack(migrationID int64) track {
 	return &historyTrack{client: ing.client, migrationID: migrationID, page: ing.client.EventsPage, operation: eventsOperation}
 }
 
+// operation is the one that history is read with.
+func (ing *Ingester) operation() string {
+	switch ing.source {
+	case UpdatesBefore:
+		return updatesBeforeOperation
+	case Updates:
+		return updatesOperation
+	}
+	return eventsOperation
+}
+
 // trackOf is the track that the position p lies on.
 func (ing *Ingester) trackOf(p schemas.Position) (t track, kind string) {
 	if p.RecordTime == schemas.MinMicros {
