@@ -57,7 +57,7 @@ type Config struct {
 	Workers int
 	// BatchItems and BatchBytes bound a batch; a single item that is larger than
 	// BatchBytes makes a batch of its own, and items of one record time stay together.
-	// Defaults 8,192 and 32 MiB.
+	// Defaults 8,192 and 48 MiB.
 	BatchItems int
 	BatchBytes int64
 	// InFlightBytes bounds the pages that are fetched ahead of the batch being
@@ -97,7 +97,7 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.Stream, schemas.ScanStream)
 	setDefault(&c.Workers, 4)
 	setDefault(&c.BatchItems, 8192)
-	setDefault(&c.BatchBytes, 32<<20)
+	setDefault(&c.BatchBytes, 48<<20)
 	setDefault(&c.InFlightBytes, 64<<20)
 	setDefault(&c.MaxPageBytes, 256<<20)
 	setDefault(&c.Poll, time.Second)

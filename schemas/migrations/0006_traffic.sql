@@ -12,4 +12,4 @@ CREATE TABLE IF NOT EXISTS traffic
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id)
-SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12;
+SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;

@@ -25,4 +25,4 @@ CREATE TABLE IF NOT EXISTS contracts_archived
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(archived_at))
 ORDER BY (stream, migration_id, created_at, contract_id)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;
