@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -257,6 +258,45 @@ func TestKillAtAnyMoment(t *testing.T) {
 	if !v.OK || v.ObjectsChecked < 10 {
 		t.Fatalf("after the kills: %+v", v)
 	}
+}
+
+// TestKillUpstream kills the simulated network while a backfill reads from it, and starts
+// it again at the same address: the backfill waits and goes on.
+func TestKillUpstream(t *testing.T) {
+	needEngine(t)
+	ledger, _ := network(t, 4000)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	upstream := func() *ledgerlake {
+		l := start(t, "devnet", "--updates", "4000", "--seed", "11", "--data", t.TempDir(), "--devnet-listen", address)
+		for deadline := time.Now().Add(30 * time.Second); !ready("http://" + address + "/readyz"); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the network is not ready\n%s", tail(l.stderr.String()))
+			}
+		}
+		return l
+	}
+	data := t.TempDir()
+	running := upstream()
+	ingest := start(t, "ingest", "--once", "--data", data, "--scan-url", "http://"+address, "--scan-rate", "12")
+	for range 2 {
+		time.Sleep(400 * time.Millisecond)
+		if err := running.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = running.Wait() // killed
+		running = upstream()
+	}
+	if err := ingest.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, tail(ingest.stderr.String()))
+	}
+	check(t, data, served(t, ledger))
 }
 
 // TestMirror backfills a second instance from the first one's own interface.
