@@ -39,8 +39,12 @@ var ErrCaughtUp = errors.New("caught up")
 const (
 	// maxRangeRows bounds the rows, and so the memory, of one lifetimes step: it takes
 	// whole batches until their items and events exceed it.
-	maxRangeRows  = 80_000
+	maxRangeRows  = 120_000
 	maxRangeBatch = 64
+	// While a backfill commits large batches, Run lets some of them gather: the cost of a
+	// step is mostly per step. In following the tail, ranges are small and never wait.
+	bulkRows  = 20_000
+	bulkPause = 1500 * time.Millisecond
 	// tidyAfter ended lifetimes may wait in the live table; readers filter them out
 	// at a cost that grows with their number.
 	tidyAfter = 300_000
@@ -62,8 +66,9 @@ type Lifetimes struct {
 
 	loaded  bool
 	journal journal
-	source  int64 // sequence of the last commit of the stream that is taken; 0 = not known
-	ended   int   // lifetimes in the live table that have ended, since the last tidy
+	source  int64  // sequence of the last commit of the stream that is taken; 0 = not known
+	ended   int    // lifetimes in the live table that have ended, since the last tidy
+	rows    uint64 // items and events of the last step
 
 	// Kept from step to step for their memory.
 	events         *store.LifetimeEvents
@@ -88,6 +93,8 @@ func (l *Lifetimes) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		wait := time.Duration(0)
 		switch err := l.Step(ctx); {
+		case err == nil && l.rows > bulkRows:
+			failures, wait = 0, bulkPause
 		case err == nil:
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
@@ -159,6 +166,7 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 		return fmt.Errorf("deriving lifetimes after %s: %w", row.After, err)
 	}
 	l.journal, l.source = journal{sequence: row.Sequence, committed: row.Through}, source
+	l.rows = row.Items + row.Events
 	if l.ended >= tidyAfter {
 		return l.Tidy(ctx)
 	}
