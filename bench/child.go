@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"time"
 )
 
@@ -15,6 +16,9 @@ import (
 // ROLE TASK, the task being JSON. It answers with JSON values on stdout and ends when
 // its stdin does.
 const childCommand = "internal-bench"
+
+// productMemoryLimit is the default of ledgerlake's --memory-limit.
+const productMemoryLimit = 700 << 20
 
 // childGrace is how long a child may take to end before it is killed.
 const childGrace = 30 * time.Second
@@ -42,6 +46,7 @@ func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 	case roleNetwork:
 		return runRole(ctx, task, answer, serveNetwork)
 	case roleIngest:
+		debug.SetMemoryLimit(productMemoryLimit)
 		return runRole(ctx, task, answer, ingestHistory)
 	case roleBaseline:
 		return runRole(ctx, task, answer, loadRawJSON)
