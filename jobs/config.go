@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,25 +54,16 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // withDefaults returns c with empty fields filled in.
 func (c Config) withDefaults() Config {
-	c.Name = orDefault(c.Name, "ledgerlake")
-	c.Concurrency = orDefault(c.Concurrency, 2)
-	c.PromptConcurrency = orDefault(c.PromptConcurrency, 2)
-	c.Rescan = orDefault(c.Rescan, time.Minute)
-	c.MaxRetry = orDefault(c.MaxRetry, 150)
-	c.Drain = orDefault(c.Drain, 10*time.Second)
+	c.Name = cmp.Or(c.Name, "ledgerlake")
+	c.Concurrency = cmp.Or(c.Concurrency, 2)
+	c.PromptConcurrency = cmp.Or(c.PromptConcurrency, 2)
+	c.Rescan = cmp.Or(c.Rescan, time.Minute)
+	c.MaxRetry = cmp.Or(c.MaxRetry, 150)
+	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	if c.Backoff == nil {
 		c.Backoff = backoff
 	}
 	return c
-}
-
-// orDefault returns v unless it is zero.
-func orDefault[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }
 
 func (c Config) validate() error {

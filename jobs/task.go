@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func (t Task) options(cfg Config) []asynq.Option {
 		asynq.TaskID(t.ID),
 		asynq.Queue(cfg.queue(t.Kind.Lane)),
 		asynq.MaxRetry(cfg.MaxRetry),
-		asynq.Timeout(orDefault(t.Kind.Timeout, 6*time.Hour)),
+		asynq.Timeout(cmp.Or(t.Kind.Timeout, 6*time.Hour)),
 		// Retention stays 0: a finished task leaves the queue, so that the same work can
 		// be queued again should the store say that it is due again.
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,29 +85,22 @@ func (c *Config) setDefaults() error {
 			return errors.New("query: a limit in Config is negative")
 		}
 	}
-	defaultTo(&c.RequestTimeout, 30*time.Second)
-	defaultTo(&c.ReadTimeout, 30*time.Second)
-	defaultTo(&c.StallTimeout, 30*time.Second)
-	defaultTo(&c.IdleTimeout, 2*time.Minute)
-	defaultTo(&c.ShutdownTimeout, 15*time.Second)
-	defaultTo(&c.QueueTimeout, time.Second)
-	defaultTo(&c.MaxBodyBytes, 1<<20)
-	defaultTo(&c.MaxPageBytes, 64<<20)
-	defaultTo(&c.MaxConcurrent, 64)
-	defaultTo(&c.MaxTransfers, 256)
-	defaultTo(&c.MaxParkedBytes, 512<<20)
-	defaultTo(&c.MaxConnections, 16<<10)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.StallTimeout = cmp.Or(c.StallTimeout, 30*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 15*time.Second)
+	c.QueueTimeout = cmp.Or(c.QueueTimeout, time.Second)
+	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
+	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 64<<20)
+	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
+	c.MaxTransfers = cmp.Or(c.MaxTransfers, 256)
+	c.MaxParkedBytes = cmp.Or(c.MaxParkedBytes, 512<<20)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 16<<10)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	return nil
-}
-
-func defaultTo[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }
 
 // Server serves the mounted interfaces on one listener.

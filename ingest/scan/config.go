@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,14 +95,14 @@ func (c *Config) setDefaults() error {
 	default:
 		return fmt.Errorf("source of history %q is none of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
 	}
-	setDefault(&c.Stream, schemas.ScanStream)
-	setDefault(&c.Workers, 4)
-	setDefault(&c.BatchItems, 8192)
-	setDefault(&c.BatchBytes, 48<<20)
-	setDefault(&c.InFlightBytes, 64<<20)
-	setDefault(&c.MaxPageBytes, 256<<20)
-	setDefault(&c.Poll, time.Second)
-	setDefault(&c.Refresh, 30*time.Second)
+	c.Stream = cmp.Or(c.Stream, schemas.ScanStream)
+	c.Workers = cmp.Or(c.Workers, 4)
+	c.BatchItems = cmp.Or(c.BatchItems, 8192)
+	c.BatchBytes = cmp.Or(c.BatchBytes, 48<<20)
+	c.InFlightBytes = cmp.Or(c.InFlightBytes, 64<<20)
+	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 256<<20)
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.Refresh = cmp.Or(c.Refresh, 30*time.Second)
 	if c.Workers < 0 || c.BatchItems < 0 || c.BatchBytes < 0 || c.InFlightBytes < 0 || c.MaxPageBytes < 0 {
 		return errors.New("workers and limits of the ingest must be positive")
 	}
@@ -109,12 +110,4 @@ func (c *Config) setDefaults() error {
 		c.Now = time.Now
 	}
 	return nil
-}
-
-// setDefault replaces the zero value.
-func setDefault[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -92,26 +93,17 @@ func mask(secret string) string {
 
 // withDefaults returns c with empty fields filled in.
 func (c Config) withDefaults() Config {
-	c.Region = orDefault(c.Region, "us-east-1")
-	c.MaxAttempts = orDefault(c.MaxAttempts, 4)
-	c.PartSize = orDefault(c.PartSize, DefaultPartSize)
-	c.PartBuffers = orDefault(c.PartBuffers, 4)
-	c.Timeouts.Connect = orDefault(c.Timeouts.Connect, 5*time.Second)
-	c.Timeouts.Stall = orDefault(c.Timeouts.Stall, 2*time.Minute)
-	c.Timeouts.Call = orDefault(c.Timeouts.Call, 30*time.Second)
+	c.Region = cmp.Or(c.Region, "us-east-1")
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, 4)
+	c.PartSize = cmp.Or(c.PartSize, DefaultPartSize)
+	c.PartBuffers = cmp.Or(c.PartBuffers, 4)
+	c.Timeouts.Connect = cmp.Or(c.Timeouts.Connect, 5*time.Second)
+	c.Timeouts.Stall = cmp.Or(c.Timeouts.Stall, 2*time.Minute)
+	c.Timeouts.Call = cmp.Or(c.Timeouts.Call, 30*time.Second)
 	if c.Prefix != "" && !strings.HasSuffix(c.Prefix, "/") {
 		c.Prefix += "/"
 	}
 	return c
-}
-
-// orDefault returns v unless it is zero.
-func orDefault[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }
 
 // validate refuses a configuration that cannot work. It expects defaults filled in.

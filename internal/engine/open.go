@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,11 +58,11 @@ func Options(dsn string) (*clickhouse.Options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading store address %s: %w", MaskDSN(dsn), hide(err, passwordOf(dsn)))
 	}
-	setDefault(&opts.DialTimeout, dialTimeout)
-	setDefault(&opts.ReadTimeout, readTimeout)
-	setDefault(&opts.MaxOpenConns, maxOpenConns)
-	setDefault(&opts.MaxIdleConns, min(maxIdleConns, opts.MaxOpenConns))
-	setDefault(&opts.ConnMaxLifetime, connLifetime)
+	opts.DialTimeout = cmp.Or(opts.DialTimeout, dialTimeout)
+	opts.ReadTimeout = cmp.Or(opts.ReadTimeout, readTimeout)
+	opts.MaxOpenConns = cmp.Or(opts.MaxOpenConns, maxOpenConns)
+	opts.MaxIdleConns = cmp.Or(opts.MaxIdleConns, min(maxIdleConns, opts.MaxOpenConns))
+	opts.ConnMaxLifetime = cmp.Or(opts.ConnMaxLifetime, connLifetime)
 	if opts.Compression == nil {
 		opts.Compression = &clickhouse.Compression{Method: compressionFor(opts.Addr)}
 	}
@@ -71,13 +72,6 @@ func Options(dsn string) (*clickhouse.Options, error) {
 		}
 	}
 	return opts, nil
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func compressionFor(addrs []string) clickhouse.CompressionMethod {
