@@ -77,32 +77,22 @@ func (e *Exporter) networkDay(ctx context.Context, ref schemas.SegmentRef, open 
 type openFunc = func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)
 
 func (e *Exporter) networkUpdates(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
-	out, err := open(ref, schemas.ParquetUpdates)
-	if err != nil {
-		return err
-	}
-	frames, err := newFrameWriter(out, size)
-	if err != nil {
-		return err
-	}
-	var line []byte
-	err = e.updatePages(ctx, ref, func(_ context.Context, page []schemas.Update) error {
-		for i := range page {
-			line = append(schemas.AppendUpdate(line[:0], &page[i], schemas.UpdateForm{}), '\n')
-			if err := frames.writeLine(line); err != nil {
-				return err
-			}
-		}
-		return nil
+	return networkLines(ctx, ref, schemas.ParquetUpdates, open, size, e.updatePages, func(dst []byte, u *schemas.Update) []byte {
+		return schemas.AppendUpdate(dst, u, schemas.UpdateForm{})
 	})
-	if err != nil {
-		return err
-	}
-	return frames.end()
 }
 
 func (e *Exporter) networkACS(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
-	out, err := open(ref, schemas.ParquetACS)
+	return networkLines(ctx, ref, schemas.ParquetACS, open, size, e.contractPages, func(dst []byte, c *history.ActiveContract) []byte {
+		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.StoredValues{})
+	})
+}
+
+// networkLines writes all rows of one table of a segment, a JSON line each.
+func networkLines[T any](ctx context.Context, ref schemas.SegmentRef, table schemas.ParquetTable, open openFunc, size *NetworkSize,
+	pages func(context.Context, schemas.SegmentRef, func(context.Context, []T) error) error, appendRow func([]byte, *T) []byte,
+) error {
+	out, err := open(ref, table)
 	if err != nil {
 		return err
 	}
@@ -111,10 +101,9 @@ func (e *Exporter) networkACS(ctx context.Context, ref schemas.SegmentRef, open 
 		return err
 	}
 	var line []byte
-	err = e.contractPages(ctx, ref, func(_ context.Context, page []history.ActiveContract) error {
+	err = pages(ctx, ref, func(_ context.Context, page []T) error {
 		for i := range page {
-			c := &page[i]
-			line = append(schemas.AppendActiveContract(line[:0], &c.Event, c.CreatedIn, schemas.StoredValues{}), '\n')
+			line = append(appendRow(line[:0], &page[i]), '\n')
 			if err := frames.writeLine(line); err != nil {
 				return err
 			}

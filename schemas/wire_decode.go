@@ -58,20 +58,6 @@ func DecodeUpdates(page []byte, enc Encoding) ([]Item, error) {
 	return items, nil
 }
 
-// DecodeUpdate reads one update in any of the v1 and v2 shapes. It refers to data,
-// which must not change any more.
-func DecodeUpdate(data []byte, enc Encoding) (*Update, error) {
-	var w wireUpdate
-	if err := decodePage(data, &w); err != nil {
-		return nil, err
-	}
-	u, err := w.update(enc)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	return u, nil
-}
-
 // decodePage reads a page in canonical form, so that every raw value inside is
 // canonical as well; a page in another form is rewritten first. Either way UTF-8,
 // duplicate keys and depth are checked. Strings and raw values of the result refer to

@@ -38,7 +38,7 @@ func openTestStack(t *testing.T) *stack {
 			t.Error(err)
 		}
 	})
-	if err := errors.Join(s.openStore(t.Context()), s.openBucket(t.Context())); err != nil {
+	if err := s.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s

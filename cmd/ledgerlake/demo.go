@@ -124,7 +124,7 @@ func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	ready := make(chan error, 1)
-	go func() { ready <- errors.Join(run.openStore(ctx), run.openBucket(ctx)) }()
+	go func() { ready <- run.open(ctx) }()
 	start := time.Now()
 	node, err := run.app.startDevnet(ctx, d, "127.0.0.1:0", run.progress)
 	if err := errors.Join(err, <-ready); err != nil {

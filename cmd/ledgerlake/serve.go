@@ -30,10 +30,7 @@ many as you need beside one ingest.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s := newStack(a)
 			defer s.closeInto(&err)
-			if err := s.openStore(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.openBucket(cmd.Context()); err != nil {
+			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
 			server, err := s.newServer()

@@ -94,6 +94,14 @@ func errOr(err, otherwise error) error {
 	return otherwise
 }
 
+// open connects to the store and then to the object storage.
+func (s *stack) open(ctx context.Context) error {
+	if err := s.openStore(ctx); err != nil {
+		return err
+	}
+	return s.openBucket(ctx)
+}
+
 // openStore connects to ClickHouse, embedded or given, and brings its tables up to date.
 func (s *stack) openStore(ctx context.Context) error {
 	s.dsn = s.app.cfg.ClickHouseDSN

@@ -31,10 +31,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	}
 	s := newStack(a)
 	defer s.closeInto(&err)
-	if err := s.openStore(ctx); err != nil {
-		return err
-	}
-	if err := s.openBucket(ctx); err != nil {
+	if err := s.open(ctx); err != nil {
 		return err
 	}
 	var parts []func(context.Context) error

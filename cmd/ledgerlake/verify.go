@@ -40,10 +40,7 @@ anything differs.`,
 			a.quiet()
 			s := newStack(a)
 			defer s.closeInto(&err)
-			if err := s.openStore(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.openBucket(cmd.Context()); err != nil {
+			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
 			report, err := s.verify(cmd.Context(), newProgress(a.stderr))

@@ -27,7 +27,7 @@ history is exported once, whichever worker gets it. Run several against one --re
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s := newStack(a)
 			defer s.closeInto(&err)
-			if err := errors.Join(s.openStore(cmd.Context()), s.openBucket(cmd.Context())); err != nil {
+			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
 			worker, err := s.newWorker(cmd.Context())
@@ -57,7 +57,7 @@ queue, and returns when they are done. --from and --to limit the days.`,
 			s := newStack(a)
 			s.exportFrom, s.exportTo = from, to
 			defer s.closeInto(&err)
-			if err := errors.Join(s.openStore(cmd.Context()), s.openBucket(cmd.Context())); err != nil {
+			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
 			p := newProgress(a.stderr)

@@ -173,9 +173,6 @@ func (l *Ledger) Supply() Supply {
 // GovernanceParty is the party that sees all public history.
 func (l *Ledger) GovernanceParty() string { return l.names.parties[dso] }
 
-// Synchronizers are the ids of the ledger's synchronizers, the main one first.
-func (l *Ledger) Synchronizers() []string { return slices.Clone(l.names.synchronizers) }
-
 // countedCoins sums up the coins that are active now, for comparison with Supply.
 func (l *Ledger) countedCoins() decimal {
 	l.mu.Lock()

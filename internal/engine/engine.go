@@ -228,9 +228,6 @@ func (e *Engine) DSN() string {
 // PID is the process id of the child.
 func (e *Engine) PID() int { return e.server.cmd.Process.Pid }
 
-// Location says which engine runs.
-func (e *Engine) Location() Location { return e.loc }
-
 // newPassword is random and safe in a DSN.
 func newPassword() string {
 	b := make([]byte, 24)
