@@ -10,10 +10,16 @@ import (
 // updates have MinMicros as record time and so precede the history of their
 // migration. The zero Position precedes everything but is not "nothing": compare
 // with Before, and use Start for the beginning of history.
+//
+// On a node's own stream the offset comes first and, as record times of several
+// synchronizers do not follow one another there, is all that history is ordered by:
+// see AtOffset. Only the contracts that a stream began with share an offset.
 type Position struct {
 	MigrationID int64
 	RecordTime  Micros
 	UpdateID    string
+	// Offset is 0 in public history.
+	Offset int64
 }
 
 // Start is the position before all history.
@@ -21,7 +27,7 @@ var Start = Position{MigrationID: -1, RecordTime: MinMicros}
 
 // Compare returns -1, 0 or 1 as p stands before, at or after q.
 func (p Position) Compare(q Position) int {
-	return cmp.Or(cmp.Compare(p.MigrationID, q.MigrationID),
+	return cmp.Or(cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.MigrationID, q.MigrationID),
 		cmp.Compare(p.RecordTime, q.RecordTime), strings.Compare(p.UpdateID, q.UpdateID))
 }
 
@@ -33,6 +39,10 @@ func (p Position) String() string {
 	switch {
 	case p == Start:
 		return "the start of history"
+	case p.Offset > 0 && p.UpdateID != "":
+		return fmt.Sprintf("contract %s active at offset %d", short(p.UpdateID), p.Offset)
+	case p.Offset > 0:
+		return fmt.Sprintf("offset %d", p.Offset)
 	case p.RecordTime == MinMicros && p.UpdateID == "":
 		return fmt.Sprintf("the start of migration %d", p.MigrationID)
 	case p.RecordTime == MinMicros:
@@ -53,4 +63,6 @@ func short(id string) string {
 const MaxUpdateID = "\U0010ffff"
 
 // EndOf returns the position after everything at record time t of a migration.
-func EndOf(migrationID int64, t Micros) Position { return Position{migrationID, t, MaxUpdateID} }
+func EndOf(migrationID int64, t Micros) Position {
+	return Position{MigrationID: migrationID, RecordTime: t, UpdateID: MaxUpdateID}
+}

@@ -46,8 +46,12 @@ type Update struct {
 	// has one created event, an unassignment none.
 	Events []Event
 
-	// Reassignment is set for assignments and unassignments only.
+	// Reassignment is set for assignments and unassignments only. On a node's own stream
+	// one update may reassign several contracts: it describes the first of them.
 	Reassignment *Reassignment
+
+	// Local is set on a node's own stream only.
+	Local *LocalUpdate
 }
 
 // Reassignment holds what the two halves of a reassignment have in common.
@@ -100,6 +104,11 @@ type Event struct {
 	Consuming     bool
 	ActingParties []string
 	Children      []int32
+
+	// Local is set on a node's own stream only. There node numbers may have holes, where
+	// this node's parties see nothing, and Children is empty: Local.LastDescendant says
+	// what is below an event.
+	Local *LocalEvent
 }
 
 // Verdict is the mediator's decision on one transaction, also for rejected and
@@ -151,12 +160,15 @@ func (it *Item) Position() Position {
 	if it.Update != nil {
 		return it.Update.Position()
 	}
-	return Position{it.Verdict.MigrationID, it.Verdict.RecordTime, it.Verdict.UpdateID}
+	return Position{MigrationID: it.Verdict.MigrationID, RecordTime: it.Verdict.RecordTime, UpdateID: it.Verdict.UpdateID}
 }
 
 // Position returns where the update stands in history.
 func (u *Update) Position() Position {
-	return Position{u.MigrationID, u.RecordTime, u.UpdateID}
+	if u.Local != nil {
+		return u.localPosition()
+	}
+	return Position{MigrationID: u.MigrationID, RecordTime: u.RecordTime, UpdateID: u.UpdateID}
 }
 
 // IsImport reports whether u carries a contract over into a new migration.

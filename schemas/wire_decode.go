@@ -182,7 +182,7 @@ func (w *wireItem) item(enc Encoding, it *Item) (err error) {
 	if it.Verdict, err = w.Verdict.verdict(); err != nil {
 		return err
 	}
-	if it.Update != nil && it.Update.Position() != (Position{it.Verdict.MigrationID, it.Verdict.RecordTime, it.Verdict.UpdateID}) {
+	if it.Update != nil && it.Update.Position() != (&Item{Verdict: it.Verdict}).Position() {
 		return fmt.Errorf("update %s and its verdict disagree on where they stand in history", it.Update.UpdateID)
 	}
 	if w.Traffic != nil {

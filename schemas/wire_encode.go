@@ -124,8 +124,11 @@ func appendReassignmentEvent(dst []byte, u *Update, values ValueWriter) []byte {
 }
 
 func appendEvent(dst []byte, updateID string, e *Event, values ValueWriter) []byte {
-	if e.Kind == Created {
+	switch e.Kind {
+	case Created:
 		return appendCreated(dst, e, values)
+	case Unassigned:
+		return appendUnassigned(dst, e)
 	}
 	dst = append(dst, `{"acting_parties":`...)
 	dst = appendStrings(dst, e.ActingParties)
@@ -162,6 +165,17 @@ func appendCreated(dst []byte, e *Event, values ValueWriter) []byte {
 	dst = appendMember(dst, "package_name", e.PackageName)
 	dst = append(dst, `,"signatories":`...)
 	dst = appendStrings(dst, e.Signatories)
+	dst = appendMember(dst, "template_id", e.TemplateID)
+	return append(dst, '}')
+}
+
+// appendUnassigned appends an event that only a node's own stream has.
+func appendUnassigned(dst []byte, e *Event) []byte {
+	dst = append(dst, `{"contract_id":`...)
+	dst = appendString(dst, e.ContractID)
+	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_type":"unassigned_event"`...)
+	dst = appendMember(dst, "package_name", e.PackageName)
 	dst = appendMember(dst, "template_id", e.TemplateID)
 	return append(dst, '}')
 }
@@ -209,7 +223,11 @@ func AppendItemForm(dst []byte, it *Item, form UpdateForm) []byte {
 	}
 	if it.Update != nil {
 		dst = append(dst, sep+`"update":`...)
-		dst = AppendUpdate(dst, it.Update, form)
+		if it.Update.Local != nil {
+			dst = AppendLocalUpdate(dst, it.Update)
+		} else {
+			dst = AppendUpdate(dst, it.Update, form)
+		}
 		sep = ","
 	}
 	if it.Verdict != nil {
