@@ -29,12 +29,6 @@ var extractImports string
 //go:embed sql/extract_verdicts.sql
 var extractVerdicts string
 
-//go:embed sql/extract_traffic.sql
-var extractTraffic string
-
-//go:embed sql/extract_app_activity.sql
-var extractAppActivity string
-
 // loadRawJSON is the child that is the baseline: raw JSON into ClickHouse by JSONEachRow,
 // then the columns out of it by SQL, into tables that are defined like the product's.
 func loadRawJSON(ctx context.Context, task loadTask, answer func(any) error) error {
@@ -46,7 +40,7 @@ func loadRawJSON(ctx context.Context, task loadTask, answer func(any) error) err
 			return err
 		}
 		l.historyDone()
-		return s.execute(ctx, extractUpdates, task.eventsQuery(), extractImports, extractVerdicts, extractTraffic, extractAppActivity)
+		return s.execute(ctx, extractUpdates, task.eventsQuery(), extractImports, extractVerdicts)
 	})
 }
 

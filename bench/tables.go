@@ -20,7 +20,7 @@ var unassignmentCount string
 var backgroundWork string
 
 // historyTables hold what the upstream said; the others are derived or journals.
-var historyTables = []string{"updates", "events", "imports", "verdicts", "traffic", "app_activity"}
+var historyTables = []string{"updates", "events", "imports", "verdicts"}
 
 // tableFacts describe a table as it is on disk.
 type tableFacts struct {

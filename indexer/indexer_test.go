@@ -20,6 +20,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 type fixture struct {
+	dsn    string
 	db     *store.DB
 	reader *history.Reader
 	log    *slog.Logger
@@ -39,7 +40,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	return &fixture{db: db, reader: history.NewReader(db, schemas.ScanStream), log: slog.New(slog.DiscardHandler)}
+	return &fixture{dsn: dsn, db: db, reader: history.NewReader(db, schemas.ScanStream), log: slog.New(slog.DiscardHandler)}
 }
 
 // batches cuts items into batches of about size that mix neither migrations nor imports.
@@ -234,6 +235,7 @@ func (f *fixture) checkActive(t *testing.T, h *schematest.History, when string) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	matched := uint64(0)
 	for i := 0; i < len(h.Items); i += 31 {
 		p := h.Items[i].Position()
 		if p.RecordTime == schemas.MinMicros || mark.Before(p) {
@@ -244,12 +246,16 @@ func (f *fixture) checkActive(t *testing.T, h *schematest.History, when string) 
 		if got != want {
 			t.Fatalf("%s: active set at %s is %s, want %s", when, p, got, want)
 		}
-		parties := []string{"party1::1220", "observer-b::1220"}
+		parties := []string{schematest.Party("party", 1), schematest.Party("observer", 2)}
 		templates := []string{"package:Mod.Ule:T1", "package:Mod.Ule:T2"}
 		filtered := f.active(t, history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties, Templates: templates})
 		if filtered.Rows > got.Rows {
 			t.Fatalf("a filtered set of %d contracts is larger than the whole of %d", filtered.Rows, got.Rows)
 		}
+		matched += filtered.Rows
+	}
+	if matched == 0 {
+		t.Fatal("no filtered set had a contract: the test proves nothing")
 	}
 }
 

@@ -21,6 +21,9 @@ var commitsAfter string
 //go:embed sql/lifetime_events_in_range.sql
 var lifetimeEventsInRange string
 
+//go:embed sql/lifetime_events_by_offset.sql
+var lifetimeEventsByOffset string
+
 //go:embed sql/imported_in_range.sql
 var importedInRange string
 
@@ -184,6 +187,7 @@ func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, int64, error) {
 	commits, err := selectBatches(ctx, l.db, commitsAfter, store.Params{
 		"stream": store.Text(l.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(l.source),
 		"migration": store.Int(row.After.MigrationID), "time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
+		"offset": store.Int(row.After.Offset),
 	})
 	if err != nil {
 		return row, 0, fmt.Errorf("reading commits of %s: %w", l.stream, err)
@@ -259,8 +263,14 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 	if row.Through.RecordTime == schemas.MinMicros {
 		return l.readCarried(ctx, params)
 	}
+	query := lifetimeEventsInRange
+	if row.Through.Offset > 0 {
+		query, params = lifetimeEventsByOffset, store.Params{
+			"stream": store.Text(l.stream), "after": store.Int(row.After.Offset), "through": store.Int(row.Through.Offset),
+		}
+	}
 	pairs := pairing{open: make(map[string]int)}
-	err := l.db.Select(ctx, lifetimeEventsInRange, params, l.events, func() error {
+	err := l.db.Select(ctx, query, params, l.events, func() error {
 		l.events.Each(pairs.begin, pairs.end)
 		return nil
 	})

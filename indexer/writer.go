@@ -102,12 +102,41 @@ func (w *Writer) check(b *schemas.Batch) error {
 			return fmt.Errorf("%w: item %d of a batch stands at %s, outside (%s, %s]",
 				schemas.ErrDiverged, i, p, last, b.Through)
 		}
+		if err := storable(it); err != nil {
+			return err
+		}
 		if u := it.Update; u != nil && u.IsImport() && (it.Verdict != nil || len(u.Events) != 1 || u.Events[0].Kind != schemas.Created) {
 			return fmt.Errorf("%w: import update %s is not a single created event", schemas.ErrMalformed, u.UpdateID)
 		}
 		last = p
 	}
 	return nil
+}
+
+// storable refuses an item that the tables cannot give back as it was.
+func storable(it *schemas.Item) error {
+	if it.Verdict == nil && (it.Traffic != nil || it.AppActivity != nil) || it.Traffic != nil && it.Traffic.TotalCost < 0 {
+		return fmt.Errorf("%w: update %s has side data without a verdict or at negative cost", schemas.ErrMalformed, it.Position())
+	}
+	if it.Update == nil {
+		return nil
+	}
+	for i := range it.Update.Events {
+		if id := it.Update.Events[i].ContractID; hasControl(id) {
+			return fmt.Errorf("%w: contract id %q of update %s has control characters", schemas.ErrMalformed, id, it.Update.UpdateID)
+		}
+	}
+	return nil
+}
+
+// hasControl reports whether an id has ASCII control characters.
+func hasControl(id string) bool {
+	for i := range len(id) {
+		if id[i] < ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
@@ -145,18 +174,15 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 
 // tables are the rows of one batch, by table.
 type tables struct {
-	updates     *store.Updates
-	events      *store.Events
-	imports     *store.Imports
-	verdicts    *store.Verdicts
-	traffic     *store.Traffic
-	appActivity *store.AppActivity
+	updates  *store.Updates
+	events   *store.Events
+	imports  *store.Imports
+	verdicts *store.Verdicts
 }
 
 func newTables() *tables {
 	return &tables{
-		updates: store.NewUpdates(), events: store.NewEvents(), imports: store.NewImports(),
-		verdicts: store.NewVerdicts(), traffic: store.NewTraffic(), appActivity: store.NewAppActivity(),
+		updates: store.NewUpdates(), events: store.NewEvents(), imports: store.NewImports(), verdicts: store.NewVerdicts(),
 	}
 }
 
@@ -172,8 +198,7 @@ func (t *tables) fill(b *schemas.Batch) {
 
 func (t *tables) blocks() map[string]store.Block {
 	return map[string]store.Block{
-		"updates": t.updates, "events": t.events, "imports": t.imports,
-		"verdicts": t.verdicts, "traffic": t.traffic, "app_activity": t.appActivity,
+		"updates": t.updates, "events": t.events, "imports": t.imports, "verdicts": t.verdicts,
 	}
 }
 
@@ -186,14 +211,8 @@ func (t *tables) append(stream string, it *schemas.Item) {
 		t.updates.Append(stream, u)
 		t.events.Append(stream, u)
 	}
-	if it.Verdict != nil {
-		t.verdicts.Append(stream, it.Verdict)
-	}
-	if it.Traffic != nil {
-		t.traffic.Append(stream, it.Position(), it.Traffic)
-	}
-	if it.AppActivity != nil {
-		t.appActivity.Append(stream, it.Position(), it.AppActivity)
+	if it.Verdict != nil { // side data never comes without one
+		t.verdicts.Append(stream, it)
 	}
 }
 

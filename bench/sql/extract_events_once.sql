@@ -1,7 +1,7 @@
 -- Rows of table events out of the raw elements, each of which is parsed once.
 INSERT INTO events
     (stream, migration_id, record_time, update_id, node, kind, synchronizer_id, encoding, event_id, template_id,
-     package_name, created_at, signatories, observers, choice, interface_id, consuming, acting_parties, children, body)
+     package_name, created_at, signatories, observers, choice, interface_id, consuming, acting_parties, children, body_text)
 SELECT 'scan', migration_id, record_time, update_id,
        if(reassigned, 0, toInt32(substring(e.event_id, length(update_id) + 2))) AS node,
        if(e.event_type = 'created_event', 'created', 'exercised') AS kind,

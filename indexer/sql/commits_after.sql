@@ -1,11 +1,11 @@
 -- The commits of a stream after a sequence number that end after a position, oldest
 -- first. The sequence number is what the key can search by.
 SELECT stream, sequence, state,
-       after_migration, after_time, after_id,
-       through_migration, through_time, through_id,
+       after_migration, after_time, after_id, after_offset,
+       through_migration, through_time, through_id, through_offset,
        items, events, hash, writer
 FROM batches
 WHERE stream = {stream:String} AND state = 'commit' AND sequence > {sequence:Int64}
-  AND (through_migration, through_time, through_id) > ({migration:Int64}, {time:Int64}, {id:String})
+  AND (through_offset, through_migration, through_time, through_id) > ({offset:Int64}, {migration:Int64}, {time:Int64}, {id:String})
 ORDER BY sequence
 LIMIT {limit:UInt32}

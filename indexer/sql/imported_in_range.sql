@@ -1,10 +1,10 @@
 -- The contracts carried over into a migration, in a range of ids, with the update
 -- that created each one where an earlier migration knows it.
 SELECT i.created_at AS created_at, i.contract_id AS contract_id, ifNull(e.created_in, '') AS created_in,
-       i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding, i.argument AS argument,
+       i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding,
        i.signatories AS signatories, i.observers AS observers,
-       i.migration_id AS migration_id,
-       i.synchronizer_id AS synchronizer_id
+       i.argument_text AS argument_text, i.argument_ids AS argument_ids, i.argument_parties AS argument_parties,
+       i.migration_id AS migration_id, i.synchronizer_id AS synchronizer_id
 FROM
 (
     SELECT * FROM imports

@@ -1,7 +1,7 @@
 -- All intents under one sequence number, of whatever writer, and their withdrawals.
 SELECT stream, sequence, state,
-       after_migration, after_time, after_id,
-       through_migration, through_time, through_id,
+       after_migration, after_time, after_id, after_offset,
+       through_migration, through_time, through_id, through_offset,
        items, events, hash, writer
 FROM batches
 WHERE stream = {stream:String} AND sequence = {sequence:Int64} AND state IN ('intent', 'withdrawn')

@@ -1,7 +1,7 @@
 -- The journal lines of a stream from its last commit on.
 SELECT stream, sequence, state,
-       after_migration, after_time, after_id,
-       through_migration, through_time, through_id,
+       after_migration, after_time, after_id, after_offset,
+       through_migration, through_time, through_id, through_offset,
        items, events, hash, writer
 FROM batches
 WHERE stream = {stream:String}

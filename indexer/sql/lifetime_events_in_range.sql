@@ -2,11 +2,12 @@
 -- order: creates, consuming exercises and unassignments. An end has its contract id
 -- only as body. One pass, because reading bodies is most of the work.
 SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
-       signatories, observers, body
+       signatories, observers, body_text, body_ids, body_parties
 FROM
 (
     SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
-           signatories, observers, if(kind = 'created', body, substringIndex(body, '\n', 1)) AS body
+           signatories, observers, if(kind = 'created', body_text, substringIndex(body_text, '\n', 1)) AS body_text,
+           if(kind = 'created', body_ids, arraySlice(body_ids, 1, 1)) AS body_ids, body_parties
     FROM events
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND record_time >= fromUnixTimestamp64Micro({after_time:Int64}, 'UTC')
@@ -18,7 +19,7 @@ FROM
     SELECT migration_id, record_time, update_id, toInt32(0) AS node, kind, record_time AS created_at, synchronizer_id,
            toLowCardinality('') AS template_id, toLowCardinality('') AS package_name, encoding,
            CAST([], 'Array(LowCardinality(String))') AS signatories, CAST([], 'Array(LowCardinality(String))') AS observers,
-           contract_id AS body
+           contract_id AS body_text, CAST([], 'Array(String)') AS body_ids, CAST([], 'Array(LowCardinality(String))') AS body_parties
     FROM updates
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND record_time >= fromUnixTimestamp64Micro({after_time:Int64}, 'UTC')

@@ -43,48 +43,17 @@ func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Ite
 	if err != nil {
 		return nil, fmt.Errorf("reading verdicts after %s: %w", rg.After, err)
 	}
-	return r.withSideData(ctx, verdicts)
+	return verdicts, nil
 }
 
-func (r *Reader) selectVerdicts(ctx context.Context, query string, params store.Params) ([]schemas.Verdict, error) {
-	var verdicts []schemas.Verdict
+func (r *Reader) selectVerdicts(ctx context.Context, query string, params store.Params) ([]schemas.Item, error) {
+	var items []schemas.Item
 	block := store.NewVerdicts()
 	err := r.db.Select(ctx, query, params, block, func() error {
-		verdicts = block.AppendTo(verdicts)
+		items = block.AppendTo(items)
 		return nil
 	})
-	return verdicts, err
-}
-
-// withSideData makes items of verdicts, which are ascending and of one migration.
-func (r *Reader) withSideData(ctx context.Context, verdicts []schemas.Verdict) ([]schemas.Item, error) {
-	if len(verdicts) == 0 {
-		return nil, nil
-	}
-	items := make([]schemas.Item, len(verdicts))
-	for i := range verdicts {
-		items[i].Verdict = &verdicts[i]
-	}
-	params := r.between(items[0].Position(), items[len(items)-1].Position())
-	traffic := make(map[schemas.Position]*schemas.TrafficSummary, len(items))
-	activity := make(map[schemas.Position]*schemas.AppActivity)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		block := store.NewTraffic()
-		return r.db.Select(ctx, trafficQuery, params, block, func() error { block.AddTo(traffic); return nil })
-	})
-	group.Go(func() error {
-		block := store.NewAppActivity()
-		return r.db.Select(ctx, appActivityQuery, params, block, func() error { block.AddTo(activity); return nil })
-	})
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("reading side data from %s: %w", items[0].Position(), err)
-	}
-	for i := range items {
-		p := items[i].Position()
-		items[i].Traffic, items[i].AppActivity = traffic[p], activity[p]
-	}
-	return items, nil
+	return items, err
 }
 
 // mergeItems joins ascending updates and verdicts by position and cuts to limit. Both
@@ -125,7 +94,7 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
 	}
 	var updates []schemas.Update
-	var verdicts []schemas.Verdict
+	var verdicts []schemas.Item
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		updates, err = r.selectUpdates(groupCtx, updatesByIDQuery, params)
@@ -142,14 +111,10 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 }
 
 // assemble completes updates and verdicts that were found one by one.
-func (r *Reader) assemble(ctx context.Context, updates []schemas.Update, verdicts []schemas.Verdict) (map[string]schemas.Item, error) {
+func (r *Reader) assemble(ctx context.Context, updates []schemas.Update, verdicts []schemas.Item) (map[string]schemas.Item, error) {
 	items := make(map[string]schemas.Item, len(updates)+len(verdicts))
 	for i := range verdicts {
-		withSide, err := r.withSideData(ctx, verdicts[i:i+1])
-		if err != nil {
-			return nil, err
-		}
-		items[verdicts[i].UpdateID] = withSide[0]
+		items[verdicts[i].Verdict.UpdateID] = verdicts[i]
 	}
 	for i := range updates {
 		if err := r.addEvents(ctx, updates[i:i+1]); err != nil {

@@ -9,16 +9,16 @@ var (
 	updatesBeforeQuery string
 	//go:embed sql/updates_by_id.sql
 	updatesByIDQuery string
+	//go:embed sql/updates_by_offset.sql
+	updatesByOffsetQuery string
+	//go:embed sql/events_by_offset.sql
+	eventsByOffsetQuery string
 	//go:embed sql/events.sql
 	eventsQuery string
 	//go:embed sql/verdicts.sql
 	verdictsQuery string
 	//go:embed sql/verdicts_by_id.sql
 	verdictsByIDQuery string
-	//go:embed sql/traffic.sql
-	trafficQuery string
-	//go:embed sql/app_activity.sql
-	appActivityQuery string
 	//go:embed sql/imports.sql
 	importsQuery string
 	//go:embed sql/watermark.sql

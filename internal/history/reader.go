@@ -246,10 +246,16 @@ func (r *Reader) addEvents(ctx context.Context, updates []schemas.Update) error 
 	if len(updates) == 0 {
 		return nil
 	}
+	return r.hangOn(ctx, updates, eventsQuery, r.between(updates[0].Position(), updates[len(updates)-1].Position()))
+}
+
+// hangOn gives each update its events out of a query whose rows are in the order of the
+// updates.
+func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query string, params store.Params) error {
 	var rows []store.EventRow
 	block := store.NewEvents()
 	next := 0 // update that the next event belongs to, or a later one
-	err := r.db.Select(ctx, eventsQuery, r.between(updates[0].Position(), updates[len(updates)-1].Position()), block, func() error {
+	err := r.db.Select(ctx, query, params, block, func() error {
 		rows = block.AppendTo(rows[:0])
 		for i := range rows {
 			for next < len(updates) && updates[next].Position().Before(rows[i].Position) {
@@ -321,7 +327,7 @@ func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveCo
 	}, block, func() error {
 		rows = block.AppendTo(rows[:0])
 		for _, row := range rows {
-			contracts = append(contracts, ActiveContract(row))
+			contracts = append(contracts, ActiveContract{Event: row.Event, Encoding: row.Encoding, CreatedIn: row.CreatedIn})
 		}
 		return nil
 	})

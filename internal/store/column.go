@@ -8,32 +8,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// dictionary is the index of a low-cardinality column that makes each distinct
-// string of a block once, where proto.ColStr would make one per row.
-type dictionary struct {
-	proto.ColStr
-	values []string
-}
-
-// DecodeColumn reads the index and makes its strings.
-func (d *dictionary) DecodeColumn(r *proto.Reader, rows int) error {
-	if err := d.ColStr.DecodeColumn(r, rows); err != nil {
-		return err
-	}
-	d.values = d.values[:0]
-	for i := range rows {
-		d.values = append(d.values, d.ColStr.Row(i))
-	}
-	return nil
-}
-
-// Row returns the i-th distinct string of the last decoded block.
-func (d *dictionary) Row(i int) string { return d.values[i] }
-
-type lowCardinality = proto.ColLowCardinality[string]
-
-func newLowCardinality() *lowCardinality { return proto.NewLowCardinality[string](&dictionary{}) }
-
 func newParties() *proto.ColArr[string] { return proto.NewArray[string](newLowCardinality()) }
 
 func newTime() *proto.ColDateTime64 {

@@ -12,12 +12,15 @@ type ContractRow struct {
 	Event     schemas.Event
 	Encoding  schemas.Encoding
 	CreatedIn string
+
+	packed *packedRow // in place of Event.Argument, on its way from one table to another
 }
 
 // Contracts are result rows over the tables of lifetimes.
 type Contracts struct {
 	createdAt                         *proto.ColDateTime64
-	contractID, createdIn, argument   proto.ColStr
+	contractID, createdIn             proto.ColStr
+	argument                          packed
 	templateID, packageName, encoding *lowCardinality
 	signatories, observers            *proto.ColArr[string]
 }
@@ -26,16 +29,16 @@ type Contracts struct {
 func NewContracts() *Contracts {
 	return &Contracts{
 		createdAt: newTime(), templateID: newLowCardinality(), packageName: newLowCardinality(), encoding: newLowCardinality(),
-		signatories: newParties(), observers: newParties(),
+		signatories: newParties(), observers: newParties(), argument: newPacked("argument"),
 	}
 }
 
 func (b *Contracts) columns() []column {
-	return []column{
+	return append([]column{
 		{"created_at", b.createdAt}, {"contract_id", &b.contractID}, {"created_in", &b.createdIn}, {"template_id", b.templateID},
-		{"package_name", b.packageName}, {"encoding", b.encoding}, {"argument", &b.argument},
+		{"package_name", b.packageName}, {"encoding", b.encoding},
 		{"signatories", b.signatories}, {"observers", b.observers},
-	}
+	}, b.argument.columns()...)
 }
 
 // Rows returns the number of rows.
@@ -43,7 +46,7 @@ func (b *Contracts) Rows() int { return b.contractID.Rows() }
 
 // AppendTo appends the block's rows to list.
 func (b *Contracts) AppendTo(list []ContractRow) []ContractRow {
-	contractID, createdIn, argument := stringsOf(&b.contractID), stringsOf(&b.createdIn), bytesOf(&b.argument)
+	contractID, createdIn, argument := stringsOf(&b.contractID), stringsOf(&b.createdIn), b.argument.rows()
 	for i := range b.Rows() {
 		list = append(list, ContractRow{
 			Event: schemas.Event{
@@ -64,7 +67,11 @@ func (b *Contracts) append(r *ContractRow) {
 	b.templateID.Append(r.Event.TemplateID)
 	b.packageName.Append(r.Event.PackageName)
 	b.encoding.Append(string(r.Encoding))
-	b.argument.AppendBytes(r.Event.Argument)
+	if r.packed != nil {
+		b.argument.appendPacked(*r.packed)
+	} else {
+		b.argument.appendText(r.Event.Argument)
+	}
 	b.signatories.Append(r.Event.Signatories)
 	b.observers.Append(r.Event.Observers)
 }

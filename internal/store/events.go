@@ -14,11 +14,19 @@ type Events struct {
 	template, packageName, choice, iface *lowCardinality
 	migration                            proto.ColInt64
 	recordTime, createdAt                *proto.ColDateTime64
-	updateID, eventID, body              proto.ColStr
+	updateID, eventID                    proto.ColStr
 	node                                 proto.ColInt32
 	signatories, observers, acting       *proto.ColArr[string]
 	consuming                            proto.ColBool
+	body                                 packed
 	children                             *proto.ColArr[int32]
+
+	// Told by a node's own stream only.
+	offset         proto.ColInt64
+	witnesses      *proto.ColArr[string]
+	acsDelta       proto.ColBool
+	lastDescendant proto.ColInt32
+	extras         proto.ColStr
 }
 
 // NewEvents returns a block without rows.
@@ -27,18 +35,20 @@ func NewEvents() *Events {
 		stream: newLowCardinality(), kind: newLowCardinality(), synchronizer: newLowCardinality(), encoding: newLowCardinality(), template: newLowCardinality(), packageName: newLowCardinality(),
 		choice: newLowCardinality(), iface: newLowCardinality(), recordTime: newTime(), createdAt: newTime(),
 		signatories: newParties(), observers: newParties(), acting: newParties(),
-		children: proto.NewArray[int32](new(proto.ColInt32)),
+		children: proto.NewArray[int32](new(proto.ColInt32)), body: newPacked("body"), witnesses: newParties(),
 	}
 }
 
 func (b *Events) columns() []column {
-	return []column{
+	return append([]column{
 		{"stream", b.stream}, {"migration_id", &b.migration}, {"record_time", b.recordTime}, {"update_id", &b.updateID},
 		{"node", &b.node}, {"kind", b.kind}, {"synchronizer_id", b.synchronizer}, {"encoding", b.encoding}, {"event_id", &b.eventID},
 		{"template_id", b.template}, {"package_name", b.packageName}, {"created_at", b.createdAt},
 		{"signatories", b.signatories}, {"observers", b.observers}, {"choice", b.choice}, {"interface_id", b.iface},
-		{"consuming", &b.consuming}, {"acting_parties", b.acting}, {"children", b.children}, {"body", &b.body},
-	}
+		{"consuming", &b.consuming}, {"acting_parties", b.acting}, {"children", b.children},
+		{"node_offset", &b.offset}, {"witness_parties", b.witnesses}, {"acs_delta", &b.acsDelta},
+		{"last_descendant", &b.lastDescendant}, {"extras", &b.extras},
+	}, b.body.columns()...)
 }
 
 // Rows returns the number of rows.
@@ -67,7 +77,8 @@ func (b *Events) Append(stream string, u *schemas.Update) {
 		b.consuming.Append(e.Consuming)
 		b.acting.Append(e.ActingParties)
 		b.children.Append(e.Children)
-		appendJoined(&b.body, e.ContractID, e.Argument, e.Result)
+		b.body.appendBody(e.ContractID, e.Argument, e.Result)
+		b.appendLocal(u, e)
 	}
 }
 
@@ -79,17 +90,40 @@ func storedEventID(u *schemas.Update, e *schemas.Event) string {
 	return e.EventID
 }
 
-// appendJoined adds the row contractID, argument and result, each on a line of its own:
-// canonical JSON has no line breaks, and neither has a contract id.
-func appendJoined(c *proto.ColStr, contractID string, argument, result []byte) {
-	start := len(c.Buf)
-	c.Buf = append(append(c.Buf, contractID...), '\n')
-	c.Buf = append(append(c.Buf, argument...), '\n')
-	c.Buf = append(c.Buf, result...)
-	c.Pos = append(c.Pos, proto.Position{Start: start, End: len(c.Buf)})
+// appendLocal adds what a node's own stream tells of e.
+func (b *Events) appendLocal(u *schemas.Update, e *schemas.Event) {
+	l := e.Local
+	if l == nil {
+		l = &schemas.LocalEvent{}
+	}
+	b.offset.Append(offsetOf(u))
+	b.witnesses.Append(l.Witnesses)
+	b.acsDelta.Append(l.ACSDelta)
+	b.lastDescendant.Append(l.LastDescendant)
+	b.extras.AppendBytes(l.Extras)
 }
 
-// splitBody undoes appendJoined.
+// offsetOf is 0 in public history.
+func offsetOf(u *schemas.Update) int64 {
+	if u.Local == nil {
+		return 0
+	}
+	return u.Local.Offset
+}
+
+// appendBody adds the row contractID, argument and result, each on a line of its own:
+// canonical JSON has no line breaks, and neither has a contract id.
+func (p *packed) appendBody(contractID string, argument, result []byte) {
+	start := len(p.text.Buf)
+	p.takeID(contractID)
+	p.text.Buf = append(p.text.Buf, '\n')
+	p.take(argument)
+	p.text.Buf = append(p.text.Buf, '\n')
+	p.take(result)
+	p.endRow(start)
+}
+
+// splitBody undoes appendBody.
 func splitBody(body []byte) (contractID string, argument, result []byte) {
 	id, rest, _ := bytes.Cut(body, newline)
 	argument, result, _ = bytes.Cut(rest, newline)
@@ -106,7 +140,7 @@ type EventRow struct {
 
 // AppendTo appends the block's rows to list.
 func (b *Events) AppendTo(list []EventRow) []EventRow {
-	updateID, body := stringsOf(&b.updateID), bytesOf(&b.body)
+	updateID, body, extras := stringsOf(&b.updateID), b.body.rows(), bytesOf(&b.extras)
 	for i := range b.Rows() {
 		contractID, argument, result := splitBody(body(i))
 		row := EventRow{
@@ -120,10 +154,24 @@ func (b *Events) AppendTo(list []EventRow) []EventRow {
 				ActingParties: b.acting.Row(i), Children: b.children.Row(i),
 			},
 		}
+		if offset := b.offset.Row(i); offset > 0 {
+			row.Position = schemas.AtOffset(offset)
+			row.Local = &schemas.LocalEvent{
+				Witnesses: b.witnesses.Row(i), ACSDelta: b.acsDelta.Row(i), LastDescendant: b.lastDescendant.Row(i), Extras: orNil(extras(i)),
+			}
+		}
 		if row.EventID == "" {
-			row.EventID = schemas.EventID(row.UpdateID, row.Node)
+			row.EventID = schemas.EventID(updateID(i), row.Node)
 		}
 		list = append(list, row)
 	}
 	return list
+}
+
+// orNil is nil for a text that is absent.
+func orNil(text []byte) []byte {
+	if len(text) == 0 {
+		return nil
+	}
+	return text
 }

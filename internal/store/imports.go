@@ -11,8 +11,10 @@ type Imports struct {
 	stream, synchronizer, encoding, template, packageName *lowCardinality
 	migration                                             proto.ColInt64
 	effectiveAt, createdAt                                *proto.ColDateTime64
-	updateID, workflow, eventID, contractID, argument     proto.ColStr
-	signatories, observers                                *proto.ColArr[string]
+	updateID, workflow, eventID, contractID, extras       proto.ColStr
+	argument                                              packed
+	offset                                                proto.ColInt64
+	signatories, observers, witnesses                     *proto.ColArr[string]
 }
 
 // NewImports returns a block without rows.
@@ -20,17 +22,18 @@ func NewImports() *Imports {
 	return &Imports{
 		stream: newLowCardinality(), synchronizer: newLowCardinality(), encoding: newLowCardinality(),
 		template: newLowCardinality(), packageName: newLowCardinality(), effectiveAt: newTime(), createdAt: newTime(),
-		signatories: newParties(), observers: newParties(),
+		signatories: newParties(), observers: newParties(), witnesses: newParties(), argument: newPacked("argument"),
 	}
 }
 
 func (b *Imports) columns() []column {
-	return []column{
+	return append([]column{
 		{"stream", b.stream}, {"migration_id", &b.migration}, {"update_id", &b.updateID}, {"synchronizer_id", b.synchronizer},
 		{"encoding", b.encoding}, {"workflow_id", &b.workflow}, {"effective_at", b.effectiveAt}, {"event_id", &b.eventID},
-		{"contract_id", &b.contractID}, {"template_id", b.template}, {"package_name", b.packageName}, {"argument", &b.argument},
+		{"contract_id", &b.contractID}, {"template_id", b.template}, {"package_name", b.packageName},
 		{"created_at", b.createdAt}, {"signatories", b.signatories}, {"observers", b.observers},
-	}
+		{"node_offset", &b.offset}, {"witness_parties", b.witnesses}, {"extras", &b.extras},
+	}, b.argument.columns()...)
 }
 
 // Rows returns the number of rows.
@@ -50,15 +53,22 @@ func (b *Imports) Append(stream string, u *schemas.Update) {
 	b.contractID.Append(e.ContractID)
 	b.template.Append(e.TemplateID)
 	b.packageName.Append(e.PackageName)
-	b.argument.AppendBytes(e.Argument)
+	b.argument.appendText(e.Argument)
 	appendTime(b.createdAt, e.CreatedAt)
 	b.signatories.Append(e.Signatories)
 	b.observers.Append(e.Observers)
+	l := e.Local
+	if l == nil {
+		l = &schemas.LocalEvent{}
+	}
+	b.offset.Append(offsetOf(u))
+	b.witnesses.Append(l.Witnesses)
+	b.extras.AppendBytes(l.Extras)
 }
 
 // AppendTo appends the block's rows to list.
 func (b *Imports) AppendTo(list []schemas.Update) []schemas.Update {
-	argument := bytesOf(&b.argument)
+	argument, extras := b.argument.rows(), bytesOf(&b.extras)
 	for i := range b.Rows() {
 		u := schemas.Update{
 			Kind: schemas.Transaction, MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
@@ -72,6 +82,10 @@ func (b *Imports) AppendTo(list []schemas.Update) []schemas.Update {
 		}
 		if u.Events[0].EventID == "" {
 			u.Events[0].EventID = schemas.EventID(u.UpdateID, 0)
+		}
+		if offset := b.offset.Row(i); offset > 0 {
+			u.Local = &schemas.LocalUpdate{Offset: offset, PaidTrafficCost: -1}
+			u.Events[0].Local = &schemas.LocalEvent{Witnesses: b.witnesses.Row(i), ACSDelta: true, Extras: orNil(extras(i))}
 		}
 		list = append(list, u)
 	}

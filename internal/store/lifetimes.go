@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -95,7 +93,8 @@ type End struct {
 type LifetimeEvents struct {
 	migration                                           proto.ColInt64
 	recordTime, createdAt                               *proto.ColDateTime64
-	updateID, body                                      proto.ColStr
+	updateID                                            proto.ColStr
+	body                                                packed
 	node                                                proto.ColInt32
 	kind, synchronizer, template, packageName, encoding *lowCardinality
 	signatories, observers                              *proto.ColArr[string]
@@ -106,41 +105,41 @@ func NewLifetimeEvents() *LifetimeEvents {
 	return &LifetimeEvents{
 		recordTime: newTime(), createdAt: newTime(), kind: newLowCardinality(), synchronizer: newLowCardinality(),
 		template: newLowCardinality(), packageName: newLowCardinality(), encoding: newLowCardinality(),
-		signatories: newParties(), observers: newParties(),
+		signatories: newParties(), observers: newParties(), body: newPacked("body"),
 	}
 }
 
 func (b *LifetimeEvents) columns() []column {
-	return []column{
+	return append([]column{
 		{"migration_id", &b.migration}, {"record_time", b.recordTime}, {"update_id", &b.updateID}, {"node", &b.node},
 		{"kind", b.kind}, {"created_at", b.createdAt}, {"synchronizer_id", b.synchronizer}, {"template_id", b.template},
 		{"package_name", b.packageName}, {"encoding", b.encoding}, {"signatories", b.signatories}, {"observers", b.observers},
-		{"body", &b.body},
-	}
+	}, b.body.columns()...)
 }
 
 // Rows returns the number of rows.
 func (b *LifetimeEvents) Rows() int { return b.migration.Rows() }
 
-// Each calls begin or end for each row, in order.
+// Each calls begin or end for each row, in order. The lifetimes carry their argument as it
+// is stored, for Lifetimes to store again: Event.Argument is empty.
 func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 	updateID := stringsOf(&b.updateID)
 	for i := range b.Rows() {
 		at := timeAt(b.recordTime, i)
+		contractID := b.body.contractIDOf(i)
 		if b.kind.Row(i) != string(schemas.Created) {
-			end(End{ContractID: b.body.Row(i), At: at})
+			end(End{ContractID: contractID, At: at})
 			continue
 		}
-		// Only what is kept is copied: the rest of the body is an empty result.
-		contractID, argument, _ := splitBody(b.body.RowBytes(i))
+		argument := b.body.argumentOf(i)
 		begin(Lifetime{
 			ContractRow: ContractRow{
 				Event: schemas.Event{
 					Kind: schemas.Created, ContractID: contractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
-					Argument: bytes.Clone(argument), CreatedAt: timeAt(b.createdAt, i),
+					CreatedAt:   timeAt(b.createdAt, i),
 					Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
 				},
-				Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: updateID(i),
+				Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: updateID(i), packed: &argument,
 			},
 			MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i), CreatedTime: at, ArchivedAt: NeverArchived,
 		})

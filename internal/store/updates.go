@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -15,6 +17,10 @@ type Updates struct {
 	roots                                *proto.ColArr[int32]
 	submitter, source, target            *lowCardinality
 	unassignID, contractID               proto.ColStr
+
+	// Told by a node's own stream only.
+	offset, paidTraffic        proto.ColInt64
+	commandID, trace, topology proto.ColStr
 }
 
 // NewUpdates returns a block without rows.
@@ -33,6 +39,8 @@ func (b *Updates) columns() []column {
 		{"effective_at", b.effectiveAt}, {"external_transaction_hash", &b.hash}, {"root_events", b.roots},
 		{"submitter", b.submitter}, {"source_synchronizer", b.source}, {"target_synchronizer", b.target},
 		{"unassign_id", &b.unassignID}, {"reassignment_counter", &b.counter}, {"contract_id", &b.contractID},
+		{"node_offset", &b.offset}, {"command_id", &b.commandID}, {"paid_traffic_cost", &b.paidTraffic},
+		{"trace_context", &b.trace}, {"topology", &b.topology},
 	}
 }
 
@@ -62,6 +70,15 @@ func (b *Updates) Append(stream string, u *schemas.Update) {
 	b.unassignID.Append(r.UnassignID)
 	b.counter.Append(r.Counter)
 	b.contractID.Append(r.ContractID)
+	l := u.Local
+	if l == nil {
+		l = &schemas.LocalUpdate{PaidTrafficCost: -1}
+	}
+	b.offset.Append(l.Offset)
+	b.commandID.Append(l.CommandID)
+	b.paidTraffic.Append(l.PaidTrafficCost)
+	b.trace.AppendBytes(l.TraceContext)
+	b.topology.AppendBytes(l.Topology)
 }
 
 // AppendTo appends the block's rows to list. Events are left empty.
@@ -73,10 +90,16 @@ func (b *Updates) AppendTo(list []schemas.Update) []schemas.Update {
 			WorkflowID: b.workflow.Row(i), EffectiveAt: timeAt(b.effectiveAt, i),
 			ExternalTransactionHash: b.hash.Row(i), RootEvents: b.roots.Row(i),
 		}
-		if u.Kind != schemas.Transaction {
+		if u.Kind == schemas.Assignment || u.Kind == schemas.Unassignment {
 			u.Reassignment = &schemas.Reassignment{
 				Submitter: b.submitter.Row(i), SourceSynchronizer: b.source.Row(i), TargetSynchronizer: b.target.Row(i),
 				UnassignID: b.unassignID.Row(i), Counter: b.counter.Row(i), ContractID: b.contractID.Row(i),
+			}
+		}
+		if offset := b.offset.Row(i); offset > 0 {
+			u.Local = &schemas.LocalUpdate{
+				Offset: offset, CommandID: b.commandID.Row(i), PaidTrafficCost: b.paidTraffic.Row(i),
+				TraceContext: orNil(bytes.Clone(b.trace.RowBytes(i))), Topology: orNil(bytes.Clone(b.topology.RowBytes(i))),
 			}
 		}
 		list = append(list, u)

@@ -6,12 +6,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Verdicts are rows of table verdicts.
+// Verdicts are rows of table verdicts: verdicts with their traffic summary and app activity.
 type Verdicts struct {
 	stream, synchronizer, participant, result *lowCardinality
-	migration, round                          proto.ColInt64
+	migration, round, cost, activityRound     proto.ColInt64
 	recordTime, finalization                  *proto.ColDateTime64
-	updateID, views                           proto.ColStr
+	updateID, envelopes, records              proto.ColStr
+	views                                     packed
 	parties                                   *proto.ColArr[string]
 	group                                     proto.ColInt32
 }
@@ -21,23 +22,26 @@ func NewVerdicts() *Verdicts {
 	return &Verdicts{
 		stream: newLowCardinality(), synchronizer: newLowCardinality(), participant: newLowCardinality(), result: newLowCardinality(),
 		recordTime: newTime(), finalization: newTime(), parties: newParties(),
+		views: newPacked("views"),
 	}
 }
 
 func (b *Verdicts) columns() []column {
-	return []column{
+	return append([]column{
 		{"stream", b.stream}, {"migration_id", &b.migration}, {"record_time", b.recordTime}, {"update_id", &b.updateID},
 		{"synchronizer_id", b.synchronizer}, {"finalization_time", b.finalization}, {"submitting_parties", b.parties},
 		{"submitting_participant_uid", b.participant}, {"result", b.result}, {"mediator_group", &b.group},
-		{"round_number", &b.round}, {"views", &b.views},
-	}
+		{"round_number", &b.round}, {"traffic_cost", &b.cost}, {"traffic_envelopes", &b.envelopes},
+		{"activity_round", &b.activityRound}, {"activity_records", &b.records},
+	}, b.views.columns()...)
 }
 
 // Rows returns the number of rows.
 func (b *Verdicts) Rows() int { return b.updateID.Rows() }
 
-// Append adds the row of v.
-func (b *Verdicts) Append(stream string, v *schemas.Verdict) {
+// Append adds the row of it, which has a verdict.
+func (b *Verdicts) Append(stream string, it *schemas.Item) {
+	v := it.Verdict
 	b.stream.Append(stream)
 	b.migration.Append(v.MigrationID)
 	appendTime(b.recordTime, v.RecordTime)
@@ -49,19 +53,41 @@ func (b *Verdicts) Append(stream string, v *schemas.Verdict) {
 	b.result.Append(v.Result)
 	b.group.Append(v.MediatorGroup)
 	b.round.Append(v.RoundNumber)
-	b.views.AppendBytes(v.Views)
+	b.views.appendText(v.Views)
+	traffic := schemas.TrafficSummary{TotalCost: absent}
+	if it.Traffic != nil {
+		traffic = *it.Traffic
+	}
+	b.cost.Append(traffic.TotalCost)
+	b.envelopes.AppendBytes(traffic.Envelopes)
+	activity := schemas.AppActivity{RoundNumber: absent}
+	if it.AppActivity != nil {
+		activity = *it.AppActivity
+	}
+	b.activityRound.Append(activity.RoundNumber)
+	b.records.AppendBytes(activity.Records)
 }
 
-// AppendTo appends the block's rows to list.
-func (b *Verdicts) AppendTo(list []schemas.Verdict) []schemas.Verdict {
-	views := bytesOf(&b.views)
+// absent is the number of a traffic summary or app activity that a verdict does not have.
+const absent = -1
+
+// AppendTo appends the block's rows to list, as items without updates.
+func (b *Verdicts) AppendTo(list []schemas.Item) []schemas.Item {
+	views, envelopes, records := b.views.rows(), bytesOf(&b.envelopes), bytesOf(&b.records)
 	for i := range b.Rows() {
-		list = append(list, schemas.Verdict{
+		it := schemas.Item{Verdict: &schemas.Verdict{
 			UpdateID: b.updateID.Row(i), MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
 			RecordTime: timeAt(b.recordTime, i), FinalizationTime: timeAt(b.finalization, i),
 			SubmittingParties: b.parties.Row(i), SubmittingParticipantUID: b.participant.Row(i), Result: b.result.Row(i),
 			MediatorGroup: b.group.Row(i), RoundNumber: b.round.Row(i), Views: views(i),
-		})
+		}}
+		if b.cost.Row(i) != absent {
+			it.Traffic = &schemas.TrafficSummary{TotalCost: b.cost.Row(i), Envelopes: envelopes(i)}
+		}
+		if text := records(i); len(text) > 0 {
+			it.AppActivity = &schemas.AppActivity{RoundNumber: b.activityRound.Row(i), Records: text}
+		}
+		list = append(list, it)
 	}
 	return list
 }

@@ -1,7 +1,8 @@
 -- +goose Up
 -- The projection keeps, per part, what the record time ranges need, which are asked for often.
 -- One row per transaction or reassignment; the nodes of a transaction are in events.
--- Import updates are apart, in imports: they are not history.
+-- Import updates are apart, in imports: they are not history. The columns from
+-- node_offset on are told by a node's own stream only.
 CREATE TABLE IF NOT EXISTS updates
 (
     stream                    LowCardinality(String),
@@ -21,6 +22,12 @@ CREATE TABLE IF NOT EXISTS updates
     unassign_id               String CODEC(ZSTD(1)),
     reassignment_counter      Int64 CODEC(ZSTD(1)),
     contract_id               String CODEC(ZSTD(1)),
+    node_offset               Int64 CODEC(Delta, ZSTD(1)),
+    command_id                String CODEC(ZSTD(1)),
+    paid_traffic_cost         Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    trace_context             String CODEC(ZSTD(1)),
+    topology                  String CODEC(ZSTD(1)),
+    INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
     INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
     PROJECTION ranges
     (

@@ -1,6 +1,8 @@
 -- +goose Up
 -- One row per contract that was carried over into a migration. The update's record
--- time is always the minimum timestamp and its only event is its root.
+-- time is always the minimum timestamp and its only event is its root. A node's own stream
+-- that began with a set of active contracts has them here, with the offset of the set.
+-- The argument is stored like the body of an event, see there.
 CREATE TABLE IF NOT EXISTS imports
 (
     stream          LowCardinality(String),
@@ -14,10 +16,16 @@ CREATE TABLE IF NOT EXISTS imports
     contract_id     String CODEC(ZSTD(1)),
     template_id     LowCardinality(String) CODEC(ZSTD(1)),
     package_name    LowCardinality(String) CODEC(ZSTD(1)),
-    argument        String CODEC(ZSTD(3)),
+    argument_text      String CODEC(ZSTD(3)),
+    argument_ids       Array(String) CODEC(ZSTD(1)),
+    argument_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
     created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    node_offset     Int64 CODEC(ZSTD(1)),
+    witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    extras          String CODEC(ZSTD(3)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', argument_text), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     PROJECTION counts
     (
         SELECT stream, migration_id, count(), max(update_id)

@@ -1,6 +1,9 @@
 -- +goose Up
 -- The mediator's decisions, also on rejected and private transactions.
--- round_number is -1 where the upstream names no round.
+-- round_number is -1 where the upstream names no round. Traffic summary and app activity
+-- only ever come with a verdict and so stand in its row: traffic_cost is -1 and
+-- activity_records is empty where there is none. The views are stored like the body of
+-- an event, see there.
 CREATE TABLE IF NOT EXISTS verdicts
 (
     stream                     LowCardinality(String),
@@ -14,7 +17,14 @@ CREATE TABLE IF NOT EXISTS verdicts
     result                     LowCardinality(String) CODEC(ZSTD(1)),
     mediator_group             Int32 CODEC(ZSTD(1)),
     round_number               Int64 CODEC(ZSTD(1)),
-    views                      String CODEC(ZSTD(3)),
+    views_text      String CODEC(ZSTD(3)),
+    views_ids       Array(String) CODEC(ZSTD(1)),
+    views_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    traffic_cost               Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    traffic_envelopes          String CODEC(ZSTD(3)),
+    activity_round             Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    activity_records           String CODEC(ZSTD(3)),
+    views String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', views_text), arrayPushBack(arrayMap(id -> lower(hex(id)), views_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), views_parties), ''))),
     INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree

@@ -15,9 +15,12 @@ CREATE TABLE IF NOT EXISTS contracts_archived
     template_id     LowCardinality(String) CODEC(ZSTD(1)),
     package_name    LowCardinality(String) CODEC(ZSTD(1)),
     encoding        LowCardinality(String) CODEC(ZSTD(1)),
-    argument        String CODEC(ZSTD(3)),
+    argument_text      String CODEC(ZSTD(3)),
+    argument_ids       Array(String) CODEC(ZSTD(1)),
+    argument_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', argument_text), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1

@@ -6,6 +6,7 @@ package schematest
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -79,8 +80,13 @@ func New(cfg Config) *History {
 
 func (g *generator) id(prefix string) string {
 	g.ids++
-	return fmt.Sprintf("%s%016x%08d", prefix, g.Uint64(), g.ids)
+	random := g.Uint64()
+	return fmt.Sprintf("%s%016x%016x%032x", prefix, random, bits.Reverse64(random), g.ids)
 }
+
+// Party returns one of a few parties, named like those of a network: party 0 to 4 are
+// signatories, observer 1 and 2 observers.
+func Party(name string, n int) string { return fmt.Sprintf("%s%d::1220%064x", name, n, 0xabc0+n) }
 
 func (g *generator) add(it schemas.Item) { g.history.Items = append(g.history.Items, it) }
 
@@ -151,11 +157,12 @@ func (g *generator) create(u *schemas.Update) int32 {
 	e := schemas.Event{
 		EventID: schemas.EventID(u.UpdateID, n), Node: n, Kind: schemas.Created, ContractID: g.id("00"),
 		TemplateID: fmt.Sprintf("pkg%d:Mod.Ule:T%d", g.IntN(2), g.IntN(3)), PackageName: "package",
-		Argument:  fmt.Appendf(nil, `{"record":{"fields":[{"value":{"text":"π %d\n"}}]}}`, g.IntN(100)),
-		CreatedAt: u.EffectiveAt, Signatories: []string{fmt.Sprintf("party%d::1220", g.IntN(5))},
+		Argument: fmt.Appendf(nil, `{"record":{"fields":[{"value":{"text":"π %d\n"}},{"value":{"contractId":%q}},{"value":{"party":%q}}]}}`,
+			g.IntN(100), fmt.Sprintf("00%0136x", g.ids), Party("owner", g.ids%9)),
+		CreatedAt: u.EffectiveAt, Signatories: []string{Party("party", g.IntN(5))},
 	}
 	if g.IntN(2) == 0 {
-		e.Observers = []string{"observer-a::1220", "observer-b::1220"}
+		e.Observers = []string{Party("observer", 1), Party("observer", 2)}
 	}
 	u.Events = append(u.Events, e)
 	g.history.Active[e.ContractID] = &e

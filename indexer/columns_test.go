@@ -1,0 +1,212 @@
+package indexer
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+// SQL sees texts as they were written, although the store keeps them taken apart.
+func TestComputedColumnsReadAsWritten(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 11, Items: 200})
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range batches(h.Items, 100) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{}
+	for _, it := range h.Items {
+		if it.Verdict != nil {
+			want["verdicts"] = append(want["verdicts"], string(it.Verdict.Views))
+		}
+		if it.Update == nil {
+			continue
+		}
+		for _, e := range it.Update.Events {
+			text := fmt.Sprintf("%s %s %s", e.ContractID, e.Argument, e.Result)
+			if it.Update.IsImport() {
+				want["imports"] = append(want["imports"], text)
+				continue
+			}
+			want["events"] = append(want["events"], text)
+		}
+	}
+	for _, e := range h.Active {
+		want["lifetimes"] = append(want["lifetimes"], fmt.Sprintf("%s %s", e.ContractID, e.Argument))
+	}
+	for name, query := range map[string]string{
+		"events":   "SELECT concat(contract_id, ' ', argument, ' ', result) FROM events",
+		"imports":  "SELECT concat(contract_id, ' ', argument, ' ') FROM imports",
+		"verdicts": "SELECT views FROM verdicts",
+		"lifetimes": `SELECT concat(contract_id, ' ', argument) FROM contracts_live
+			WHERE migration_id = 1 AND archived_at > '2200-01-01'`,
+	} {
+		got := f.texts(t, query)
+		slices.Sort(got)
+		slices.Sort(want[name])
+		if len(got) == 0 || !slices.Equal(got, want[name]) {
+			t.Errorf("%s: SQL reads %d texts that differ from the %d written", name, len(got), len(want[name]))
+		}
+	}
+}
+
+// texts runs a query of one text column.
+func (f *fixture) texts(t *testing.T, query string) []string {
+	t.Helper()
+	conn, err := engine.Open(t.Context(), f.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	rows, err := conn.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// nodeHistory is a short history of a node's own stream: a set of two active contracts at
+// offset 10, then creates, an archival, a divulged create and a reassignment.
+func nodeHistory() []*schemas.Batch {
+	contract := func(n int) string { return fmt.Sprintf("00%0136x", n) }
+	created := func(node int32, n int, delta bool) schemas.Event {
+		return schemas.Event{
+			Node: node, Kind: schemas.Created, ContractID: contract(n), TemplateID: "pkg:Mod:T", PackageName: "package",
+			Argument: []byte(`{"owner":"` + schematest.Party("owner", n) + `"}`), CreatedAt: schematest.FirstTime,
+			Signatories: []string{schematest.Party("party", 1)},
+			Local: &schemas.LocalEvent{
+				Witnesses: []string{schematest.Party("party", 1)}, ACSDelta: delta, LastDescendant: node, Extras: []byte(`{"createdEventBlob":"YQ=="}`),
+			},
+		}
+	}
+	update := func(offset int64, kind schemas.UpdateKind, events ...schemas.Event) schemas.Item {
+		id := fmt.Sprintf("1220%064x", offset)
+		for i := range events {
+			events[i].EventID = schemas.EventID(id, events[i].Node)
+		}
+		u := &schemas.Update{
+			Kind: kind, SynchronizerID: "sync::1220", RecordTime: schematest.FirstTime + schemas.Micros(1000-offset), UpdateID: id,
+			Encoding: schemas.CompactJSON, EffectiveAt: schematest.FirstTime, Events: events,
+			Local: &schemas.LocalUpdate{Offset: offset, CommandID: "command", PaidTrafficCost: 7, TraceContext: []byte(`{"traceparent":"00"}`)},
+		}
+		return schemas.Item{Update: u}
+	}
+	archived := func(node int32, n int, kind schemas.EventKind) schemas.Event {
+		e := created(node, n, true)
+		e.Kind, e.Signatories, e.CreatedAt, e.Argument = kind, nil, 0, nil
+		if kind == schemas.Exercised {
+			e.Consuming, e.Choice, e.Argument, e.Result = true, "Archive", []byte(`{}`), []byte(`{}`)
+		}
+		return e
+	}
+	imported := func(n int) schemas.Item {
+		it := update(10, schemas.Transaction, created(0, n, true))
+		it.Update.RecordTime, it.Update.UpdateID = schemas.MinMicros, contract(n)
+		it.Update.Local = &schemas.LocalUpdate{Offset: 10, PaidTrafficCost: -1}
+		it.Update.Events[0].EventID = schemas.EventID(contract(n), 0)
+		it.Update.RootEvents = []int32{0}
+		return it
+	}
+	unassigned := update(15, schemas.Unassignment, archived(0, 2, schemas.Unassigned))
+	unassigned.Update.Reassignment = &schemas.Reassignment{UnassignID: "u1", SourceSynchronizer: "sync::1220", ContractID: contract(2)}
+	topology := update(16, schemas.Topology)
+	topology.Update.Local.Topology = []byte(`[{"event":{"ParticipantAuthorizationAdded":{}}}]`)
+	set := []schemas.Item{imported(1), imported(2)}
+	first := []schemas.Item{
+		update(11, schemas.Transaction, created(0, 3, true), created(2, 4, true)),
+		update(12, schemas.Transaction, archived(0, 3, schemas.Exercised), created(1, 5, false)),
+		update(14, schemas.Transaction, archived(0, 1, schemas.Exercised)),
+	}
+	second := []schemas.Item{unassigned, topology, update(20, schemas.Transaction, created(0, 6, true))}
+	stream := schemas.NodeStream("participant")
+	var list []*schemas.Batch
+	after := schemas.Start
+	for _, b := range []struct {
+		through schemas.Position
+		items   []schemas.Item
+	}{{set[1].Position(), set}, {schemas.AtOffset(10), nil}, {schemas.AtOffset(14), first}, {schemas.AtOffset(25), second}} {
+		list = append(list, &schemas.Batch{Stream: stream, After: after, Through: b.through, Items: b.items})
+		after = b.through
+	}
+	return list
+}
+
+// The own stream of a node is written by offset, whatever the order of its record times,
+// and its lifetimes follow.
+func TestNodeStreamByOffset(t *testing.T) {
+	f := newFixture(t)
+	list := nodeHistory()
+	stream := list[0].Stream
+	l := NewLifetimes(f.db, stream, time.Millisecond, f.log)
+	for _, b := range list {
+		// Each batch by a writer that knows nothing yet, and twice.
+		for range 2 {
+			if err := NewWriter(f.db, stream, f.log).Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resume, err := NewWriter(f.db, stream, f.log).Resume(t.Context(), stream)
+	if err != nil || resume.Committed != schemas.AtOffset(25) || resume.Pending != nil {
+		t.Fatalf("resume at %+v, %v", resume, err)
+	}
+	live := f.texts(t, "SELECT substring(contract_id, -1) FROM contracts_live WHERE archived_at > '2200-01-01' ORDER BY contract_id")
+	if want := []string{"4", "6"}; !slices.Equal(live, want) {
+		t.Errorf("contracts %q are live, want %q", live, want)
+	}
+	f.checkNodeUpdates(t, list)
+}
+
+// checkNodeUpdates reads updates and events of a node's stream back by offset.
+func (f *fixture) checkNodeUpdates(t *testing.T, list []*schemas.Batch) {
+	t.Helper()
+	var want, got schemas.Digest
+	for _, b := range list {
+		want.Merge(digestItems(b.Items))
+	}
+	reader := history.NewReader(f.db, list[0].Stream)
+	updates, err := reader.UpdatesByOffset(t.Context(), 0, 25, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports, err := reader.Imports(t.Context(), 0, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range append(updates, imports...) {
+		got.Add(schemas.AppendItem(nil, &schemas.Item{Update: &u}))
+	}
+	if got != want {
+		t.Errorf("read back %s, written %s", got, want)
+	}
+	some, err := reader.UpdatesByOffset(t.Context(), 11, 16, 2)
+	if err != nil || len(some) != 2 || some[0].Local.Offset != 12 || some[1].Local.Offset != 14 {
+		t.Errorf("two updates after offset 11: %d, %v", len(some), err)
+	}
+}

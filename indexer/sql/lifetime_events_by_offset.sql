@@ -1,0 +1,10 @@
+-- What begins or ends a lifetime between two offsets of a node's own stream, in its order.
+-- A create that did not change the set of contracts active on the node, because none of
+-- its parties is a stakeholder, begins none.
+SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
+       signatories, observers, if(kind = 'created', body_text, substringIndex(body_text, '\n', 1)) AS body_text,
+       if(kind = 'created', body_ids, arraySlice(body_ids, 1, 1)) AS body_ids, body_parties
+FROM events
+WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
+  AND (kind = 'created' AND acs_delta OR kind = 'exercised' AND consuming OR kind = 'unassigned')
+ORDER BY node_offset, node

@@ -1,8 +1,0 @@
--- Rows of traffic between two positions of one migration, both inclusive.
-SELECT stream, migration_id, record_time, update_id, total_cost, envelopes
-FROM traffic
-WHERE stream = {stream:String} AND migration_id = {migration:Int64}
-  AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC')
-  AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
-  AND (record_time, update_id) >= (fromUnixTimestamp64Micro({first_time:Int64}, 'UTC'), {first_id:String})
-  AND (record_time, update_id) <= (fromUnixTimestamp64Micro({last_time:Int64}, 'UTC'), {last_id:String})

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+const (
+	hex64    = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	contract = "00" + hex64 + "ca1012" + hex64
+	alice    = "alice::1220" + hex64
+)
+
+// roundTrip packs the texts as rows of one block and returns what comes back.
+func roundTrip(p *packed, texts [][]byte) [][]byte {
+	for _, text := range texts {
+		p.appendText(text)
+	}
+	row, got := p.rows(), make([][]byte, len(texts))
+	for i := range texts {
+		got[i] = row(i)
+	}
+	return got
+}
+
+func TestPackedTextComesBack(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":                     ``,
+		"neither ids nor parties":   `{"record":{"fields":[]}}`,
+		"one id":                    `{"contractId":"` + contract + `"}`,
+		"one party":                 `{"party":"` + alice + `"}`,
+		"both, twice":               strings.Repeat(`["`+contract+`","`+alice+`"]`, 2),
+		"side by side":              `"` + contract + `""` + contract + `""` + alice + `""` + alice + `"`,
+		"id of odd length":          `"` + contract + `0"`,
+		"id that is too short":      `"0012ab"`,
+		"id in capitals":            `"` + strings.ToUpper(contract) + `"`,
+		"id that does not end":      `"` + contract,
+		"id in a longer text":       `"` + contract + ` and more"`,
+		"huge hexadecimal text":     `"00` + strings.Repeat("ab", 10_000) + `"`,
+		"party with a short print":  `"alice::1220ab"`,
+		"party in a longer text":    `"` + alice + ` and more"`,
+		"party without a quote":     alice + `"`,
+		"party after a quote":       `"say \"` + alice + `"`,
+		"party with a long name":    `"` + strings.Repeat("x", 2*maxParty) + alice + `"`,
+		"party like an id":          `"00` + hex64 + `::1220` + hex64 + `"`,
+		"colons at the end":         `"::1220`,
+		"party name that is empty":  `"::1220` + hex64 + `"`,
+		"party, then its own colon": `"` + alice + `"::1220"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPacked("body")
+			if got := roundTrip(&p, [][]byte{[]byte(text)})[0]; string(got) != text {
+				t.Errorf("got  %q\nwant %q", got, text)
+			}
+		})
+	}
+}
+
+func TestPackedTakesIDsAndPartiesOut(t *testing.T) {
+	p := newPacked("body")
+	p.appendBody(contract, []byte(`{"owner":"`+alice+`","of":"`+contract+`"}`), nil)
+	if got, want := p.text.Row(0), "\x01\n{\"owner\":\"\x02\",\"of\":\"\x01\"}\n"; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	if p.raw.Rows() != 2 || len(p.raw.Row(0)) != len(contract)/2 || p.names.Row(0) != alice {
+		t.Errorf("%d ids, party %q", p.raw.Rows(), p.names.Row(0))
+	}
+}
+
+// Rows made at random of pieces that look like ids, parties and text come back.
+func TestPackedRandomRows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{`"`, `""`, `","`, contract, contract[:80], contract[1:], alice, alice[3:], "::1220", "00", hex64, `\"`, "x", "{}", "\n", "ü"}
+	for round := range 200 {
+		p := newPacked("body")
+		texts := make([][]byte, 50)
+		for i := range texts {
+			for range rnd.IntN(12) {
+				texts[i] = append(texts[i], pieces[rnd.IntN(len(pieces))]...)
+			}
+		}
+		for i, got := range roundTrip(&p, texts) {
+			if !bytes.Equal(got, texts[i]) {
+				t.Fatalf("round %d, row %d\ngot  %q\nwant %q", round, i, got, texts[i])
+			}
+		}
+	}
+}
+
+func BenchmarkPackedAppend(b *testing.B) {
+	text := []byte(strings.Repeat(`{"record":{"fields":[{"value":{"party":"`+alice+`"}},{"value":{"contractId":"`+contract+`"}},{"value":{"numeric":"12.3456789000"}},{"value":{"record":{"fields":[{"value":{"int64":"624"}}]}}}]}}`, 16))
+	p := newPacked("body")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		p.appendText(text)
+		if p.text.Rows() == 1000 {
+			for _, c := range p.columns() {
+				c.data.Reset()
+			}
+		}
+	}
+}
+
+func BenchmarkPackedRows(b *testing.B) {
+	text := []byte(strings.Repeat(`{"record":{"fields":[{"value":{"party":"`+alice+`"}},{"value":{"contractId":"`+contract+`"}},{"value":{"numeric":"12.3456789000"}},{"value":{"record":{"fields":[{"value":{"int64":"624"}}]}}}]}}`, 16))
+	p := newPacked("body")
+	for range 1000 {
+		p.appendText(text)
+	}
+	b.SetBytes(int64(len(text)) * 1000)
+	for b.Loop() {
+		p.rows()
+	}
+}
