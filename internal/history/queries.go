@@ -33,6 +33,8 @@ var (
 	importCountsWithinQuery string
 	//go:embed sql/active_contracts.sql
 	activeContractsQuery string
+	//go:embed sql/streams.sql
+	streamsQuery string
 	//go:embed sql/milestones.sql
 	milestonesQuery string
 )
