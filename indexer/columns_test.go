@@ -89,8 +89,9 @@ func (f *fixture) texts(t *testing.T, query string) []string {
 }
 
 // nodeHistory is a short history of a node's own stream: a set of two active contracts at
-// offset 10, then creates, an archival, a divulged create and a reassignment.
-func nodeHistory() []*schemas.Batch {
+// offset 10, then creates, an archival, a divulged create and a reassignment. The set may
+// end with a batch of its own, without items.
+func nodeHistory(apart bool) []*schemas.Batch {
 	contract := func(n int) string { return fmt.Sprintf("00%0136x", n) }
 	created := func(node int32, n int, delta bool) schemas.Event {
 		return schemas.Event{
@@ -144,10 +145,15 @@ func nodeHistory() []*schemas.Batch {
 	stream := schemas.NodeStream("participant")
 	var list []*schemas.Batch
 	after := schemas.Start
-	for _, b := range []struct {
+	type part struct {
 		through schemas.Position
 		items   []schemas.Item
-	}{{set[1].Position(), set}, {schemas.AtOffset(10), nil}, {schemas.AtOffset(14), first}, {schemas.AtOffset(25), second}} {
+	}
+	parts := []part{{set[0].Position(), set[:1]}, {schemas.AtOffset(10), set[1:]}, {schemas.AtOffset(14), first}, {schemas.AtOffset(25), second}}
+	if apart {
+		parts = append([]part{{set[1].Position(), set}, {schemas.AtOffset(10), nil}}, parts[2:]...)
+	}
+	for _, b := range parts {
 		list = append(list, &schemas.Batch{Stream: stream, After: after, Through: b.through, Items: b.items})
 		after = b.through
 	}
@@ -157,16 +163,28 @@ func nodeHistory() []*schemas.Batch {
 // The own stream of a node is written by offset, whatever the order of its record times,
 // and its lifetimes follow.
 func TestNodeStreamByOffset(t *testing.T) {
-	f := newFixture(t)
-	list := nodeHistory()
+	for _, apart := range []bool{false, true} {
+		for _, every := range []int{1, 4} { // lifetimes after each batch, and after all
+			t.Run(fmt.Sprintf("set apart %v, lifetimes every %d batches", apart, every), func(t *testing.T) {
+				newFixture(t).checkNodeStream(t, nodeHistory(apart), every)
+			})
+		}
+	}
+}
+
+func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int) {
+	t.Helper()
 	stream := list[0].Stream
 	l := NewLifetimes(f.db, stream, time.Millisecond, f.log)
-	for _, b := range list {
+	for i, b := range list {
 		// Each batch by a writer that knows nothing yet, and twice.
 		for range 2 {
 			if err := NewWriter(f.db, stream, f.log).Write(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if (i+1)%every != 0 {
+			continue
 		}
 		if err := l.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)

@@ -251,6 +251,9 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 // read returns the lifetimes that begin in the range, with their ends where those are
 // in it too, and the ends of contracts that began before it.
 func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
+	if row.Through.Offset > 0 {
+		return l.readNode(ctx, row)
+	}
 	after := row.After
 	if !sameKind(after, row.Through) {
 		after = schemas.Position{MigrationID: row.Through.MigrationID, RecordTime: schemas.MinMicros}
@@ -263,23 +266,57 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 	if row.Through.RecordTime == schemas.MinMicros {
 		return l.readCarried(ctx, params)
 	}
-	query := lifetimeEventsInRange
-	if row.Through.Offset > 0 {
-		query, params = lifetimeEventsByOffset, store.Params{
-			"stream": store.Text(l.stream), "after": store.Int(row.After.Offset), "through": store.Int(row.Through.Offset),
+	pairs := pairing{open: make(map[string]int)}
+	if err := l.pair(ctx, &pairs, lifetimeEventsInRange, params); err != nil {
+		return nil, nil, err
+	}
+	return pairs.lifetimes, pairs.earlier, nil
+}
+
+// readNode is read for a node's own stream. Its first ranges have the contracts that the
+// stream begins with, and the one in which those end may go on with history.
+func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
+	pairs := pairing{open: make(map[string]int)}
+	if row.After == schemas.Start || row.After.RecordTime == schemas.MinMicros {
+		through := schemas.MaxUpdateID
+		if row.Through.RecordTime == schemas.MinMicros {
+			through = row.Through.UpdateID
+		}
+		carried, _, err := l.readCarried(ctx, store.Params{
+			"stream": store.Text(l.stream), "migration": store.Int(row.Through.MigrationID),
+			"after_id": store.Text(row.After.UpdateID), "through_id": store.Text(through),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, lt := range carried {
+			pairs.begin(lt)
 		}
 	}
-	pairs := pairing{open: make(map[string]int)}
+	if row.Through.RecordTime != schemas.MinMicros {
+		err := l.pair(ctx, &pairs, lifetimeEventsByOffset, store.Params{
+			"stream": store.Text(l.stream), "after": store.Int(row.After.Offset), "through": store.Int(row.Through.Offset),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return pairs.lifetimes, pairs.earlier, nil
+}
+
+// pair gives the pairing what a query finds.
+func (l *Lifetimes) pair(ctx context.Context, pairs *pairing, query string, params store.Params) error {
 	err := l.db.Select(ctx, query, params, l.events, func() error {
 		l.events.Each(pairs.begin, pairs.end)
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading creates and ends: %w", err)
+		return fmt.Errorf("reading creates and ends: %w", err)
 	}
-	return pairs.lifetimes, pairs.earlier, nil
+	return nil
 }
 
+// readCarried returns the lifetimes of import updates in a range of ids.
 func (l *Lifetimes) readCarried(ctx context.Context, params store.Params) (lifetimes []store.Lifetime, earlier []store.End, err error) {
 	delete(params, "after_time")
 	delete(params, "through_time")

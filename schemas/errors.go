@@ -7,6 +7,9 @@ var (
 	// ErrDiverged means that history we hold and history we are given differ. A
 	// person must look: retrying would store wrong rows.
 	ErrDiverged = errors.New("history diverged")
+	// ErrDisagreement means that upstreams which have to agree on a range of history do
+	// not, so that none of what they gave was stored.
+	ErrDisagreement = errors.New("upstreams disagree")
 	// ErrMalformed means that an upstream's answer does not follow the interface.
 	ErrMalformed = errors.New("malformed history")
 	// ErrNoSpace means that the disk below the store is full.
@@ -18,5 +21,5 @@ var (
 // NeedsPerson reports whether err will stay until somebody acts, so that repeating what
 // failed is of no use.
 func NeedsPerson(err error) bool {
-	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrNoSpace)
+	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrDisagreement) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrNoSpace)
 }

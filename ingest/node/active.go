@@ -1,0 +1,283 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// readActive brings the contracts active at an offset into the stream, by ascending
+// contract id, from the one after the given id on. The last batch moves the position to
+// the offset itself; it may be without items.
+func (ing *Ingester) readActive(ctx context.Context, offset int64, after string) error {
+	begin := ing.cfg.Now()
+	from := schemas.Start
+	if after != "" {
+		from = importPosition(offset, after)
+	}
+	if err := ing.fetchActive(ctx, from, schemas.AtOffset(offset), ing.write); err != nil {
+		return fmt.Errorf("reading the contracts active at offset %d, which the stream begins with as the node has pruned what was before: %w", offset, err)
+	}
+	ing.moveTo(schemas.AtOffset(offset))
+	ing.log.InfoContext(ctx, "the stream begins with the active contracts", "stream", ing.stream, "offset", offset,
+		"imports", ing.Status().Imports, "elapsed", ing.cfg.Now().Sub(begin))
+	return nil
+}
+
+func importPosition(offset int64, contractID string) schemas.Position {
+	return schemas.Position{RecordTime: schemas.MinMicros, UpdateID: contractID, Offset: offset}
+}
+
+// fetchActive writes the contracts of (after, through] of the set at the offset of
+// through, in batches of which the last ends at through.
+func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Position, write func(context.Context, filled) error) (err error) {
+	ing.status.phase(PhaseActive, fmt.Sprintf("reading the contracts active at offset %d", through.Offset))
+	s := newSpool(ing.cfg.TempDir, ing.cfg.SpoolBytes)
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := ing.spoolActive(ctx, through.Offset, s); err != nil {
+		return err
+	}
+	ing.status.phase(PhaseActive, fmt.Sprintf("writing %d contracts active at offset %d", s.count, through.Offset))
+	b := ing.newBatcher(after)
+	add := func(u *schemas.Update, size int64) error {
+		p := u.Position()
+		if !after.Before(p) || through.Before(p) {
+			return nil
+		}
+		if !b.room(size) {
+			if err := write(ctx, b.batch()); err != nil {
+				return err
+			}
+			b.taken()
+		}
+		b.add(u, size)
+		// The id lies in the text of the contract, which must not live as long.
+		b.through.UpdateID = strings.Clone(p.UpdateID)
+		return nil
+	}
+	if err := ing.mergeActive(s, through.Offset, add); err != nil {
+		return err
+	}
+	b.cover(through)
+	if b.after == b.through {
+		return nil // a repeated batch ended just there
+	}
+	return write(ctx, b.batch())
+}
+
+// mergeActive calls add for the spooled contracts by ascending id, each once.
+func (ing *Ingester) mergeActive(s *spool, offset int64, add func(u *schemas.Update, size int64) error) error {
+	d := newDecoder(ing.cfg.MigrationID, ing.notice)
+	var last activeEntry
+	size := int64(0)
+	flush := func() error {
+		if last.update == nil {
+			return nil
+		}
+		return add(last.update, size)
+	}
+	err := s.merge(func(e stored) error {
+		next, err := d.decodeActive(e.content, offset)
+		switch {
+		case err != nil:
+			return err
+		case last.update == nil || last.update.UpdateID != next.update.UpdateID:
+			if err := flush(); err != nil {
+				return err
+			}
+		case last.counter > next.counter:
+			return nil // a contract that arrived at a synchronizer may still be told at the one before
+		case last.counter == next.counter && hash(last.update) != hash(next.update):
+			return fmt.Errorf("%w: contract %s is told twice in the set at offset %d with different content",
+				schemas.ErrMalformed, next.update.UpdateID, offset)
+		}
+		last, size = next, int64(len(e.content))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// activeFeed reads the set at an offset into the spool. token continues an earlier
+// attempt and is moved forward.
+type activeFeed struct {
+	ing    *Ingester
+	offset int64
+	spool  *spool
+	d      *decoder
+	pager  *decoder // splits answers into elements
+	token  string
+	limit  int
+}
+
+// spoolActive reads the whole set at offset into s, by whichever way the node offers.
+func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) error {
+	f := &activeFeed{ing: ing, offset: offset, spool: s, limit: firstLimit,
+		d: newDecoder(ing.cfg.MigrationID, ing.notice), pager: newDecoder(ing.cfg.MigrationID, ing.notice),
+	}
+	ways := []func(context.Context) error{f.stream, f.pages, f.list}
+	switch ing.cfg.Source {
+	case WebSocket:
+		ways = ways[:1]
+	case Lists, Flats:
+		ways = ways[1:]
+	}
+	failures := ing.newFailures()
+	for broken := 0; ; {
+		before := s.count
+		err := ways[0](ctx)
+		if err == nil {
+			return nil
+		}
+		if reason := ended(ctx); reason != nil {
+			return reason
+		}
+		if s.count > before && f.token != "" {
+			failures.reset()
+			broken = 0
+		}
+		f.restart(err)
+		if brokenStream(err) {
+			broken++
+		}
+		if len(ways) > 1 && (refused(err) || broken >= webSocketTries) {
+			ing.log.WarnContext(ctx, "the active contracts cannot be read this way, trying the next", "err", err)
+			ways, broken, f.token = ways[1:], 0, ""
+			s.reset()
+			continue
+		}
+		if err := failures.again(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// restart forgets what was read unless the node can go on after it.
+func (f *activeFeed) restart(err error) {
+	var e *Error
+	if f.token != "" && (!errors.As(err, &e) || e.Retryable() || e.unauthenticated()) {
+		return
+	}
+	f.token = ""
+	f.spool.reset()
+}
+
+func (f *activeFeed) request() activeRequest {
+	return activeRequest{ActiveAtOffset: f.offset, EventFormat: f.ing.cfg.eventFormat()}
+}
+
+func (f *activeFeed) cursor() string { return schemas.AtOffset(f.offset).String() }
+
+// take spools one element.
+func (f *activeFeed) take(body []byte) error {
+	a, err := f.d.decodeActive(body, f.offset)
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		e.Upstream, e.Operation, e.Cursor = f.ing.client.name, activeOperation, f.cursor()
+		return e
+	case err != nil:
+		return &Error{Upstream: f.ing.client.name, Operation: activeOperation, Cursor: f.cursor(), Err: err}
+	case a.update != nil:
+		if err := f.spool.add(a.update.UpdateID, a.counter, body); err != nil {
+			return final{err}
+		}
+	}
+	f.token = strings.Clone(a.token)
+	return nil
+}
+
+// stream reads the set by websocket.
+func (f *activeFeed) stream(ctx context.Context) error {
+	q := f.request()
+	q.Continuation = f.token
+	return f.ing.client.open(ctx, &stream{
+		operation: activeOperation, cursor: f.cursor(), request: q, idle: f.ing.cfg.IdleTimeout, take: f.take,
+	})
+}
+
+// call posts a request and returns the answer, asking for fewer elements if the node
+// says that they are too many.
+func (f *activeFeed) call(ctx context.Context, operation string, request func() any, query func() url.Values) ([]byte, error) {
+	for {
+		body, err := f.ing.client.do(ctx, &call{
+			method: http.MethodPost, operation: operation, cursor: f.cursor(), query: query(), body: request(),
+		})
+		if !tooLong(err) || f.limit == 1 {
+			return body, err
+		}
+		f.limit /= 2
+	}
+}
+
+// pages reads the set page by page.
+func (f *activeFeed) pages(ctx context.Context) error {
+	f.token = ""
+	f.spool.reset()
+	q := f.request()
+	for {
+		body, err := f.call(ctx, activePagesOperation, func() any { q.PageSize = f.limit; return q }, func() url.Values { return nil })
+		if err != nil {
+			return err
+		}
+		next := ""
+		if err := f.pager.page(body, &next, f.take); err != nil {
+			return err
+		}
+		if next == "" {
+			return nil
+		}
+		if next = strings.Clone(next); next == q.PageToken {
+			return f.malformed("a page names itself as the next one")
+		}
+		q.PageToken = next
+	}
+}
+
+// list reads the set by list calls, each of which continues the one before.
+func (f *activeFeed) list(ctx context.Context) error {
+	for limited := true; ; {
+		q := f.request()
+		q.Continuation = f.token
+		body, err := f.call(ctx, activeOperation, func() any { return q }, func() url.Values {
+			if !limited {
+				return nil
+			}
+			return url.Values{"limit": {strconv.Itoa(f.limit)}}
+		})
+		if err != nil {
+			if tooLong(err) {
+				return final{fmt.Errorf("the node gives active contracts by short lists only, and not all of them fit into one: let the websocket %s through: %w", activeOperation, err)}
+			}
+			return err
+		}
+		count, before := 0, f.token
+		err = f.pager.elements(body, func(element []byte) error { count++; return f.take(element) })
+		switch {
+		case err != nil:
+			return err
+		case !limited || count < f.limit:
+			return nil
+		case f.token == "":
+			// A node that does not say how to go on has to give everything at once.
+			limited = false
+			f.limit = 1
+			f.spool.reset()
+		case f.token == before:
+			return f.malformed("a list ends with the token that it was asked with")
+		}
+	}
+}
+
+func (f *activeFeed) malformed(text string) error {
+	return &Error{Upstream: f.ing.client.name, Operation: activeOperation, Cursor: f.cursor(),
+		Err: fmt.Errorf("%w: %s", schemas.ErrMalformed, text)}
+}

@@ -1,0 +1,259 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Paths of the node that are used here.
+const (
+	updatesOperation     = "/v2/updates"
+	flatsOperation       = "/v2/updates/flats"
+	ledgerEndOperation   = "/v2/state/ledger-end"
+	prunedOperation      = "/v2/state/latest-pruned-offsets"
+	participantOperation = "/v2/parties/participant-id"
+	activeOperation      = "/v2/state/active-contracts"
+	activePagesOperation = "/v2/state/active-contracts-page"
+)
+
+const (
+	contentJSON      = "application/json"
+	longestRefusal   = 64 << 10
+	longestWait      = time.Minute // that a node can ask for
+	connectTimeout   = 10 * time.Second
+	connectionBuffer = 256 << 10
+)
+
+// client makes the calls of one node. No call is retried here: whoever asks decides.
+// It is safe for concurrent use.
+type client struct {
+	http     *http.Client
+	base     string // without a slash at the end
+	name     string // base without credentials
+	version  string
+	timeout  time.Duration
+	limit    int64
+	compress bool
+	tokens   *tokens
+	now      func() time.Time
+}
+
+func newClient(cfg *Config) (*client, error) {
+	u, err := url.Parse(cfg.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("node %q is not an http or https URL", redact(u))
+	}
+	c := &client{
+		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: redact(u), version: cfg.Version,
+		timeout: cfg.RequestTimeout, limit: cfg.MaxFrameBytes, now: cfg.Now,
+		// On this machine bandwidth is free and compressing costs both sides.
+		compress: !isLoopback(u.Hostname()),
+		tokens:   &tokens{source: cfg.Token, file: cfg.TokenFile, now: cfg.Now},
+	}
+	if c.http == nil {
+		c.http = &http.Client{Transport: newTransport()}
+	}
+	return c, nil
+}
+
+// newTransport reads connections through a large buffer: a websocket library reads each
+// frame in several small pieces, which would be a system call each.
+func newTransport() *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true // gzip is asked for and undone here
+	transport.ForceAttemptHTTP2 = false // a websocket needs HTTP/1.1
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newBufferedConn(conn), nil
+	}
+	return transport
+}
+
+// redact names a URL without user, password, query and fragment.
+func redact(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return plain.String()
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// call is one request of the node.
+type call struct {
+	method    string
+	operation string
+	query     url.Values
+	cursor    string // for errors
+	body      any    // JSON body, nil for none
+}
+
+// get asks for the JSON object at operation.
+func (c *client) get(ctx context.Context, operation string, into any) error {
+	k := &call{method: http.MethodGet, operation: operation}
+	answer, err := c.do(ctx, k)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return c.fail(k, http.StatusOK, fmt.Errorf("%w: %w", schemas.ErrMalformed, err))
+	}
+	return nil
+}
+
+// do carries out k and returns the body of the answer. Failures are *Error, but for the
+// reason why ctx ended.
+func (c *client) do(ctx context.Context, k *call) ([]byte, error) {
+	token, err := c.tokens.get(ctx)
+	if err != nil {
+		return nil, c.fail(k, 0, err)
+	}
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(c.timeout, func() { cancel(errStalled) })
+	defer watchdog.Stop()
+	answer, err := c.send(ctx, k, token, func() { watchdog.Reset(c.timeout) })
+	if err == nil {
+		return answer, nil
+	}
+	if reason := ended(outer); reason != nil {
+		return nil, reason
+	}
+	return nil, c.clean(k, err, token, ctx)
+}
+
+func (c *client) send(ctx context.Context, k *call, token string, progress func()) ([]byte, error) {
+	req, err := c.request(ctx, k, token)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.refusal(k, resp, token)
+	}
+	var r io.Reader = resp.Body
+	size := resp.ContentLength
+	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		unzip, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("reading a gzip answer: %w", err)
+		}
+		defer unzip.Close()
+		r, size = unzip, -1
+	}
+	return readAll(r, size, c.limit, progress)
+}
+
+// clean makes an *Error of err, with the reason for which ctx was ended, if it was, and
+// without the token, which an upstream may repeat.
+func (c *client) clean(k *call, err error, token string, ctx context.Context) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		if reason := ended(ctx); reason != nil {
+			err = reason
+		}
+		e = c.fail(k, 0, err)
+	}
+	if token != "" && strings.Contains(e.Err.Error(), token) {
+		e.Err = errors.New(strings.ReplaceAll(e.Err.Error(), token, "<token>"))
+	}
+	return e
+}
+
+func (c *client) fail(k *call, status int, err error) *Error {
+	return &Error{Upstream: c.name, Operation: k.operation, Cursor: k.cursor, Status: status, Err: err}
+}
+
+func (c *client) request(ctx context.Context, k *call, token string) (*http.Request, error) {
+	var reader io.Reader
+	if k.body != nil {
+		body, err := json.Marshal(k.body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		reader = bytes.NewReader(body)
+	}
+	address := c.base + k.operation
+	if len(k.query) > 0 {
+		address += "?" + k.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, address, reader)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	req.Header = c.header(token)
+	if k.body != nil {
+		req.Header.Set("Content-Type", contentJSON)
+	}
+	req.Header.Set("Accept", contentJSON)
+	req.Header.Set("Accept-Encoding", "identity")
+	if c.compress {
+		req.Header.Set("Accept-Encoding", "gzip")
+	}
+	return req, nil
+}
+
+// header has what every request carries.
+func (c *client) header(token string) http.Header {
+	h := http.Header{}
+	h.Set("User-Agent", "ledgerlake/"+c.version)
+	if token != "" {
+		h.Set("Authorization", "Bearer "+token)
+	}
+	return h
+}
+
+// refusal turns an answer that is not what was asked for into an error.
+func (c *client) refusal(k *call, resp *http.Response, token string) *Error {
+	text, err := readAll(io.LimitReader(resp.Body, longestRefusal), -1, longestRefusal, func() {})
+	if err != nil {
+		text = nil // the status alone decides; the text only explains it
+	}
+	e := c.fail(k, resp.StatusCode, errors.New(oneLine(string(text))))
+	if own, ok := parseLedgerError(text); ok {
+		own.fill(e)
+	}
+	if after := retryAfter(resp.Header.Get("Retry-After"), c.now()); after > 0 {
+		e.retryAfter = after
+	}
+	return c.clean(k, e, token, context.Background())
+}
+
+// retryAfter reads the header of that name: seconds or an HTTP date; 0 when absent or
+// unreadable. More than a minute counts as a minute.
+func retryAfter(value string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longestWait)
+}

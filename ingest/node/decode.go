@@ -1,0 +1,284 @@
+package node
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// element is what one frame of the updates stream says: an update, or that the stream
+// is complete up to an offset.
+type element struct {
+	// update is nil for a checkpoint.
+	update *schemas.Update
+	offset int64
+	// size is that of the frame in bytes.
+	size int64
+}
+
+// unknownKind means an update of a kind that did not exist when this was written.
+// Skipping it would leave a hole that nobody sees.
+type unknownKind struct{ what, name string }
+
+func (e *unknownKind) Error() string {
+	return fmt.Sprintf("%s %q is not known here: a newer release of ledgerlake is needed to read on", e.what, e.name)
+}
+
+// decodeElement reads a frame {"update": {...}} of the updates stream. The result refers
+// to body, which must not change any more. Errors wrap schemas.ErrMalformed, or are an
+// *Error if the frame is one of the node's own errors.
+func (d *decoder) decodeElement(body []byte) (element, error) {
+	el := element{size: int64(len(body))}
+	found := false
+	err := d.text(body, func(key []byte) error {
+		if string(key) != "update" {
+			return d.unknown("a frame", key)
+		}
+		found = true
+		return d.oneOf("update", func(kind []byte) error { return d.update(string(kind), &el) })
+	})
+	if err == nil && found && el.offset > 0 {
+		return el, nil
+	}
+	if own, ok := parseLedgerError(body); ok {
+		e := &Error{}
+		own.fill(e)
+		return el, e
+	}
+	switch {
+	case err != nil:
+		return el, malformedAt(&el, err)
+	case !found:
+		return el, fmt.Errorf("%w: a frame has no member \"update\"", schemas.ErrMalformed)
+	}
+	return el, fmt.Errorf("%w: an update has no offset", schemas.ErrMalformed)
+}
+
+// malformedAt says where an element is malformed, as far as that was read.
+func malformedAt(el *element, err error) error {
+	switch {
+	case el.update != nil && el.offset > 0:
+		return fmt.Errorf("%w: update %q at offset %d: %w", schemas.ErrMalformed, el.update.UpdateID, el.offset, err)
+	case el.update != nil && el.update.UpdateID != "":
+		return fmt.Errorf("%w: update %q: %w", schemas.ErrMalformed, el.update.UpdateID, err)
+	}
+	return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
+}
+
+// update reads one of the kinds of update, each {"value": {...}}.
+func (d *decoder) update(kind string, el *element) error {
+	switch kind {
+	case "OffsetCheckpoint":
+		return d.wrapped(func(key []byte) (err error) {
+			if string(key) == "offset" {
+				el.offset, err = d.positive("offset")
+				return err
+			}
+			return d.skip() // times of synchronizers are not history
+		})
+	case "Transaction", "Reassignment", "TopologyTransaction":
+		return d.localUpdate(kind, el)
+	}
+	return &unknownKind{"an update of kind", kind}
+}
+
+// localUpdate reads the three kinds that have events.
+func (d *decoder) localUpdate(kind string, el *element) error {
+	u := &schemas.Update{
+		Kind: schemas.Transaction, MigrationID: d.migrationID, Encoding: schemas.CompactJSON,
+		Local: &schemas.LocalUpdate{PaidTrafficCost: -1},
+	}
+	el.update = u
+	if kind == "TopologyTransaction" {
+		u.Kind = schemas.Topology
+	}
+	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
+	d.sawTime = timesSeen{}
+	count := 0
+	err := d.wrapped(func(key []byte) error {
+		if string(key) == "events" {
+			var err error
+			count, err = d.updateEvents(kind, u)
+			return err
+		}
+		known, err := d.updateMember(key, u)
+		if !known && err == nil {
+			err = d.unknown(kind, key)
+		}
+		return err
+	})
+	el.offset = u.Local.Offset
+	switch {
+	case err != nil:
+		return err
+	case u.UpdateID == "" || u.SynchronizerID == "" || el.offset == 0:
+		return fmt.Errorf("updateId, synchronizerId or offset is missing")
+	case !d.sawTime.record || kind == "Transaction" && !d.sawTime.effective:
+		return fmt.Errorf("recordTime or effectiveAt is missing")
+	case count == 0:
+		return fmt.Errorf("it has no events")
+	}
+	return d.finish(u)
+}
+
+// updateMember reads a member that the kinds of update share; known is false for any
+// other, which is then still to be read.
+func (d *decoder) updateMember(key []byte, u *schemas.Update) (known bool, err error) {
+	switch string(key) {
+	case "updateId":
+		u.UpdateID, err = d.string("updateId")
+	case "commandId":
+		u.Local.CommandID, err = d.string("commandId")
+	case "workflowId":
+		u.WorkflowID, err = d.string("workflowId")
+	case "synchronizerId":
+		u.SynchronizerID, err = d.string("synchronizerId")
+	case "offset":
+		u.Local.Offset, err = d.positive("offset")
+	case "recordTime":
+		d.sawTime.record = true
+		u.RecordTime, err = d.time("recordTime")
+	case "effectiveAt":
+		d.sawTime.effective = true
+		u.EffectiveAt, err = d.time("effectiveAt")
+	case "paidTrafficCost":
+		if !d.null() {
+			u.Local.PaidTrafficCost, err = d.cost("paidTrafficCost")
+		}
+	case "traceContext":
+		if !d.null() {
+			u.Local.TraceContext, err = d.canonical("traceContext")
+		}
+	case "externalTransactionHash":
+		u.ExternalTransactionHash, err = d.hash("externalTransactionHash")
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (d *decoder) cost(key string) (int64, error) {
+	n, err := d.int64(key)
+	if err == nil && n < 0 {
+		return 0, fmt.Errorf("%s is %d, which is negative", key, n)
+	}
+	return n, err
+}
+
+// hash reads base64 and returns hex, which is how public history writes hashes.
+func (d *decoder) hash(key string) (string, error) {
+	text, err := d.string(key)
+	if err != nil || text == "" {
+		return "", err
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		if raw, err = base64.RawStdEncoding.DecodeString(text); err != nil {
+			return "", fmt.Errorf("%s is not base64: %w", key, err)
+		}
+	}
+	return hex.EncodeToString(raw), nil
+}
+
+// updateEvents reads the list of events of an update and returns their number.
+func (d *decoder) updateEvents(kind string, u *schemas.Update) (count int, err error) {
+	if kind == "TopologyTransaction" {
+		if u.Local.Topology, err = d.canonical("events"); err != nil {
+			return 0, err
+		}
+		if len(u.Local.Topology) < 2 || u.Local.Topology[0] != '[' {
+			return 0, fmt.Errorf("events are not a list")
+		}
+		return len(u.Local.Topology) - 2, nil
+	}
+	err = d.list("events", func() error {
+		count++
+		return d.oneOf("event", func(name []byte) error {
+			if kind == "Transaction" {
+				return d.transactionEvent(string(name))
+			}
+			return d.reassignmentEvent(string(name), u)
+		})
+	})
+	return count, err
+}
+
+// transactionEvent reads one node of a transaction into d.events.
+func (d *decoder) transactionEvent(name string) error {
+	switch name {
+	case "CreatedEvent":
+		return d.created(false)
+	case "ExercisedEvent":
+		return d.exercised()
+	case "ArchivedEvent":
+		return fmt.Errorf("the node gives archived events: it did not follow the shape asked for, which has exercises")
+	}
+	return &unknownKind{"an event of kind", name}
+}
+
+// finish completes u with the events that were read.
+func (d *decoder) finish(u *schemas.Update) error {
+	if u.Kind == schemas.Topology {
+		return nil
+	}
+	u.Events = d.eventSlab.copyOf(d.events)
+	locals := d.localSlab.copyOf(d.locals)
+	for i := range u.Events {
+		e := &u.Events[i]
+		e.Local = &locals[i]
+		e.EventID = d.eventID(u.UpdateID, e.Node)
+		if d.offsets[i] == u.Local.Offset || d.offsets[i] == 0 {
+			continue
+		}
+		// Only events of other places carry offsets of their own.
+		if err := d.addExtras(e.Local, `"offset":`, d.offsets[i]); err != nil {
+			return err
+		}
+	}
+	if !slices.IsSortedFunc(u.Events, byNode) {
+		slices.SortFunc(u.Events, byNode)
+	}
+	if u.Kind == schemas.Transaction {
+		return d.tree(u)
+	}
+	for i := 1; i < len(u.Events); i++ {
+		if u.Events[i].Node == u.Events[i-1].Node {
+			return fmt.Errorf("two events have node number %d", u.Events[i].Node)
+		}
+	}
+	return nil
+}
+
+func byNode(a, b schemas.Event) int { return int(a.Node) - int(b.Node) }
+
+// tree checks that subtrees lie within each other and finds the roots: the events that
+// are not below another one that is visible.
+func (d *decoder) tree(u *schemas.Update) error {
+	open := d.open[:0] // last descendants of the events around the current one
+	roots := d.nodes[:0]
+	for i := range u.Events {
+		e := &u.Events[i]
+		if i > 0 && e.Node == u.Events[i-1].Node {
+			return fmt.Errorf("two events have node number %d", e.Node)
+		}
+		for len(open) > 0 && open[len(open)-1] < e.Node {
+			open = open[:len(open)-1]
+		}
+		last := e.Local.LastDescendant
+		switch {
+		case last < e.Node:
+			return fmt.Errorf("event %d has last descendant %d, which is before it", e.Node, last)
+		case len(open) == 0:
+			roots = append(roots, e.Node)
+		case last > open[len(open)-1]:
+			return fmt.Errorf("event %d has last descendant %d, beyond that of the event around it, %d", e.Node, last, open[len(open)-1])
+		}
+		open = append(open, last)
+	}
+	d.open, d.nodes = open, roots
+	u.RootEvents = d.nodeSlab.copyOf(roots)
+	return nil
+}

@@ -1,0 +1,186 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// activeEntry is an element of the active contract set.
+type activeEntry struct {
+	// update is the import update of the contract, nil for elements without an active one.
+	update *schemas.Update
+	// counter is how often the contract was reassigned.
+	counter int64
+	// token continues the set after this element, "" if the node gives none.
+	token string
+}
+
+// decodeActive reads an element of the active contract set at an offset. The result
+// refers to body, which must not change any more. Errors are those of decodeElement.
+func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
+	var a activeEntry
+	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
+	workflow, synchronizer, found := "", "", false
+	err := d.text(body, func(key []byte) (err error) {
+		switch string(key) {
+		case "workflowId":
+			workflow, err = d.string("workflowId")
+		case "streamContinuationToken":
+			a.token, err = d.string("streamContinuationToken")
+		case "contractEntry":
+			if found = true; d.null() {
+				return nil
+			}
+			err = d.oneOf("contractEntry", func(kind []byte) (err error) {
+				synchronizer, err = d.activeKind(string(kind), &a)
+				return err
+			})
+		default:
+			err = d.unknown("an active contract", key)
+		}
+		return err
+	})
+	if own, ok := parseLedgerError(body); (err != nil || !found) && ok {
+		e := &Error{}
+		own.fill(e)
+		return a, e
+	}
+	if err == nil && !found && a.token == "" {
+		err = fmt.Errorf("it has no contractEntry")
+	}
+	if err == nil && synchronizer != "" {
+		a.update, err = d.importUpdate(offset, workflow, synchronizer, a.counter)
+	}
+	if err != nil {
+		return a, fmt.Errorf("%w: an active contract: %w", schemas.ErrMalformed, err)
+	}
+	return a, nil
+}
+
+// activeKind reads one kind of entry and returns the synchronizer on which its contract
+// is active, "" if it is not. A contract that left one synchronizer and has not arrived
+// at another is not active anywhere: its assignment is still to come.
+func (d *decoder) activeKind(kind string, a *activeEntry) (synchronizer string, err error) {
+	switch kind {
+	case "JsActiveContract":
+		return d.activeContract(a)
+	case "JsIncompleteAssigned":
+		return d.incompleteAssigned(a)
+	case "JsIncompleteUnassigned", "JsEmpty":
+		return "", d.skip()
+	}
+	return "", &unknownKind{"an active contract of kind", kind}
+}
+
+func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error) {
+	err = d.object("JsActiveContract", func(key []byte) (err error) {
+		switch string(key) {
+		case "createdEvent":
+			return d.created(true)
+		case "synchronizerId":
+			synchronizer, err = d.string("synchronizerId")
+			return err
+		case "reassignmentCounter":
+			a.counter, err = d.int64("reassignmentCounter")
+			return err
+		}
+		return d.unknown("JsActiveContract", key)
+	})
+	if err == nil && (len(d.events) != 1 || synchronizer == "") {
+		err = fmt.Errorf("createdEvent or synchronizerId is missing")
+	}
+	return synchronizer, err
+}
+
+// incompleteAssigned reads a contract that has arrived at its synchronizer while the
+// other one has not told yet that it left.
+func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err error) {
+	var r reassigned
+	err = d.object("JsIncompleteAssigned", func(key []byte) error {
+		if string(key) == "assignedEvent" {
+			return d.assigned(&r, true)
+		}
+		return d.unknown("JsIncompleteAssigned", key)
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(d.events) != 1 {
+		return "", fmt.Errorf("an incomplete assignment has no assignedEvent")
+	}
+	a.counter = r.Counter
+	// The counter is added like that of any active contract.
+	l := &d.locals[0]
+	parts := []any{`"reassignmentId":`, r.UnassignID, `"source":`, r.SourceSynchronizer}
+	if r.Submitter != "" {
+		parts = append(parts, `"submitter":`, r.Submitter)
+	}
+	return r.TargetSynchronizer, d.addExtras(l, parts...)
+}
+
+// importUpdate makes the import update of the contract just read. The update that
+// created it is not known: what is told of it, the offset at which the contract was
+// activated last and how often it was reassigned, goes into the extras.
+func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, counter int64) (*schemas.Update, error) {
+	e, l := &d.events[0], &d.locals[0]
+	activated := d.offsets[0]
+	if activated == 0 || activated > offset {
+		return nil, fmt.Errorf("contract %s of the set at offset %d was activated at offset %d", e.ContractID, offset, activated)
+	}
+	if counter < 0 {
+		return nil, fmt.Errorf("contract %s has reassignmentCounter %d", e.ContractID, counter)
+	}
+	if err := d.addExtras(l, `"offset":`, activated, `"reassignmentCounter":`, counter); err != nil {
+		return nil, err
+	}
+	u := &schemas.Update{
+		Kind: schemas.Transaction, MigrationID: d.migrationID, SynchronizerID: synchronizer, RecordTime: schemas.MinMicros,
+		UpdateID: e.ContractID, Encoding: schemas.CompactJSON, WorkflowID: workflow, EffectiveAt: e.CreatedAt,
+		RootEvents: d.nodeSlab.copyOf([]int32{e.Node}),
+		Local:      &schemas.LocalUpdate{Offset: offset, PaidTrafficCost: -1},
+	}
+	e.EventID = d.eventID(e.ContractID, e.Node)
+	u.Events = d.eventSlab.copyOf(d.events[:1])
+	u.Events[0].Local = &d.localSlab.copyOf(d.locals[:1])[0]
+	return u, nil
+}
+
+// page reads a page of the active contract set and passes its elements on, as they
+// stand. nextToken is left as it is on the last page.
+func (d *decoder) page(body []byte, nextToken *string, take func(element []byte) error) error {
+	var failed error
+	found := false
+	err := d.text(body, func(key []byte) (err error) {
+		switch string(key) {
+		case "activeContracts":
+			found = true
+			return d.list("activeContracts", func() error {
+				element, err := d.raw()
+				if err == nil {
+					failed = take(element)
+					err = failed
+				}
+				return err
+			})
+		case "nextPageToken":
+			*nextToken, err = d.string("nextPageToken")
+			return err
+		}
+		return d.skip() // activeAtOffset repeats what was asked for
+	})
+	if own, ok := parseLedgerError(body); ok && !found {
+		e := &Error{}
+		own.fill(e)
+		return e
+	}
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
+	case !found:
+		return fmt.Errorf("%w: a page has no activeContracts", schemas.ErrMalformed)
+	}
+	return nil
+}

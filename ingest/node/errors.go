@@ -1,0 +1,217 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+var (
+	// ErrPruned means that the node has pruned updates that the stream does not hold
+	// yet. It wraps schemas.ErrDiverged: a person must decide how to go on.
+	ErrPruned = fmt.Errorf("%w: the node has pruned history that is not stored yet", schemas.ErrDiverged)
+	// ErrDenied means that the node refuses the token, or that the token lacks a right.
+	ErrDenied = errors.New("the node denies access")
+
+	// errTooLarge means that a frame or answer is larger than the cap.
+	errTooLarge = errors.New("the answer is larger than the limit")
+	// errStalled is the cause with which a call without progress is ended.
+	errStalled = errors.New("no progress within the request timeout")
+	// errIdle ends a websocket on which nothing arrives any more.
+	errIdle = errors.New("neither an update nor a checkpoint within the idle timeout")
+	// errRenewed ends a websocket whose token is about to expire and was renewed.
+	errRenewed = errors.New("the token was renewed")
+	// errChange ends a session of list calls when the websocket is to be tried again.
+	errChange = errors.New("time to try the websocket again")
+)
+
+// Codes of the node's errors that decide something.
+const (
+	codePruned          = "PARTICIPANT_PRUNED_DATA_ACCESSED"
+	codeAfterEnd        = "OFFSET_AFTER_LEDGER_END"
+	codeUnauthenticated = "UNAUTHENTICATED"
+	codeStaleToken      = "STALE_STREAM_AUTHORIZATION"
+	codeDenied          = "PERMISSION_DENIED"
+	codeListTooLong     = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED"
+)
+
+// Error is a failed call of the node: what was asked, from where on, and why it did not
+// work. It never contains credentials.
+type Error struct {
+	// Upstream is the base URL without user, password and query.
+	Upstream string
+	// Operation is the node's path, such as /v2/updates.
+	Operation string
+	// Cursor says where in the stream the call stood; "" when it had no cursor.
+	Cursor string
+	// Status is the HTTP status, or 0 when there was no answer or it came in a frame.
+	Status int
+	// Code and Category are those of the node's own error; "" and 0 when it gave none.
+	Code     string
+	Category int
+	// Err is the cause.
+	Err error
+
+	retryAfter time.Duration
+}
+
+// Error reads as one sentence.
+func (e *Error) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s of %s", e.Operation, e.Upstream)
+	if e.Cursor != "" {
+		s.WriteString(" after " + e.Cursor)
+	}
+	if e.Status != 0 && e.Status != http.StatusOK {
+		fmt.Fprintf(&s, ": status %d", e.Status)
+	}
+	if e.Code != "" {
+		s.WriteString(": " + e.Code)
+	}
+	return s.String() + ": " + e.Err.Error()
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same call may succeed later.
+func (e *Error) Retryable() bool {
+	switch {
+	case errors.Is(e.Err, errTooLarge), schemas.NeedsPerson(e.Err), e.refused(), e.unauthenticated(), e.denied():
+		return false
+	case e.Status == 0 && e.Code == "", e.Category >= 1 && e.Category <= 3:
+		return true
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooManyRequests:
+		return true
+	case e.Status >= 500:
+		return e.Status != http.StatusHTTPVersionNotSupported
+	case e.Status == 0:
+		return retryableCategory(e.Category)
+	}
+	return e.Status == http.StatusOK
+}
+
+// retryableCategory is for errors in frames, which have no status: those of which the
+// node says that the request itself is wrong are not tried for ever.
+func retryableCategory(category int) bool { return category == 4 || category == 13 }
+
+// refused reports whether the node, or what stands before it, does not offer the
+// operation in this form.
+func (e *Error) refused() bool {
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUpgradeRequired, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+func (e *Error) unauthenticated() bool {
+	return e.Status == http.StatusUnauthorized || e.Code == codeUnauthenticated || e.Code == codeStaleToken
+}
+
+func (e *Error) denied() bool {
+	return e.Status == http.StatusForbidden || e.Code == codeDenied
+}
+
+// codeOf returns the code of the node's error in err, "" if there is none.
+func codeOf(err error) string {
+	var e *Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Code
+}
+
+// refused reports whether err says that the operation is not offered.
+func refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.refused()
+}
+
+// tooLong reports whether err says that a list has more elements than the node gives.
+func tooLong(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Status == http.StatusRequestEntityTooLarge || e.Code == codeListTooLong)
+}
+
+// final wraps an error after which the ingest must not go on.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
+
+// ledgerError is the body of the node's errors.
+type ledgerError struct {
+	Code      string  `json:"code"`
+	Cause     string  `json:"cause"`
+	Category  *int    `json:"errorCategory"`
+	RetryInfo *string `json:"retryInfo"`
+}
+
+// parseLedgerError reads the node's own error, of which code and category are always
+// there; ok is false for anything else.
+func parseLedgerError(body []byte) (e ledgerError, ok bool) {
+	if json.Unmarshal(body, &e) != nil || e.Code == "" || e.Category == nil {
+		return ledgerError{}, false
+	}
+	return e, true
+}
+
+// fill puts what the node says into e.
+func (l *ledgerError) fill(e *Error) {
+	e.Code, e.Category, e.Err = l.Code, *l.Category, errors.New(oneLine(l.Cause))
+	if l.RetryInfo != nil {
+		e.retryAfter = retryInfo(*l.RetryInfo)
+	}
+}
+
+// retryInfo reads a duration such as "1 second" or "500 milliseconds", 0 if it is none.
+// More than a minute counts as a minute.
+func retryInfo(text string) time.Duration {
+	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
+	n, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	for prefix, scale := range map[string]time.Duration{
+		"milli": time.Millisecond, "second": time.Second, "minute": time.Minute,
+	} {
+		if strings.HasPrefix(unit, prefix) {
+			return min(time.Duration(n)*scale, time.Minute)
+		}
+	}
+	return 0
+}
+
+// oneLine cuts a text from outside to one short line.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	const longest = 200
+	if len(text) > longest {
+		cut := longest
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "..."
+	}
+	if text == "" {
+		return "no reason given"
+	}
+	return text
+}
+
+// withoutURL takes the request URL, which may hold credentials, out of a transport error.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

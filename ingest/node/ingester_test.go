@@ -1,0 +1,527 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+func TestBackfillDeliversTheWholeStream(t *testing.T) {
+	t.Parallel()
+	elements := newGenerator(1).elements(1500)
+	for _, source := range []Source{Auto, WebSocket, Lists, Flats} {
+		for _, workers := range []int{1, 4} {
+			t.Run(fmt.Sprintf("source %q with %d workers", source, workers), func(t *testing.T) {
+				t.Parallel()
+				u, sink := newUpstream(t, elements), newSink()
+				ing := newIngester(t, u, sink, func(c *Config) { c.Source, c.Workers, c.BatchItems = source, workers, 100 })
+				if err := ing.Backfill(testContext(t)); err != nil {
+					t.Fatal(err)
+				}
+				sameLines(t, sink.lines, u.lines(0, u.end))
+				if sink.at != schemas.AtOffset(u.end) {
+					t.Errorf("the sink is at %s, want offset %d", sink.at, u.end)
+				}
+				for _, b := range sink.batches {
+					if len(b.Items) > 100 {
+						t.Errorf("a batch has %d items", len(b.Items))
+					}
+				}
+				s := ing.Status()
+				if s.Phase != PhaseCaughtUp || s.Updates != int64(len(sink.lines)) || s.Fraction != 1 || s.Retries != 0 || s.Stream != schemas.NodeStream(participant) {
+					t.Errorf("status %+v", s)
+				}
+			})
+		}
+	}
+}
+
+func TestRequestAsksForEverything(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   []string
+	}{
+		"all parties":      {func(*Config) {}, []string{`"filtersForAnyParty":{`, `"includeCreatedEventBlob":true`, `"parties":[]`, `"includeReassignments":`, `"endInclusive":`}},
+		"some parties":     {func(c *Config) { c.Parties = []string{"alice::1220"} }, []string{`"filtersByParty":{"alice::1220":{`, `"parties":["alice::1220"]`}},
+		"without the blob": {func(c *Config) { c.WithoutBlobs = true }, []string{`"includeCreatedEventBlob":false`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpstream(t, newGenerator(2).elements(10))
+			if err := newIngester(t, u, newSink(), c.change).Backfill(testContext(t)); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(u.requests[0], want) {
+					t.Errorf("request %s has no %s", u.requests[0], want)
+				}
+			}
+		})
+	}
+}
+
+func TestResumeAtEveryBatch(t *testing.T) {
+	t.Parallel()
+	u, whole := newUpstream(t, newGenerator(3).elements(300)), newSink()
+	config := func(c *Config) { c.BatchItems = 20 }
+	if err := newIngester(t, u, whole, config).Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range whole.batches {
+		for _, source := range []Source{WebSocket, Lists} {
+			for _, pending := range []bool{false, true} {
+				sink := sinkAt(b.After)
+				if pending {
+					sink.resume.Pending = &schemas.Intent{Sequence: 7, After: b.After, Through: b.Through, Items: len(b.Items), Hash: b.Hash()}
+				}
+				ing := newIngester(t, u, sink, func(c *Config) { c.BatchItems, c.Source = 35, source })
+				if err := ing.Backfill(testContext(t)); err != nil {
+					t.Fatalf("batch %d, pending %v: %v", i, pending, err)
+				}
+				sameLines(t, sink.lines, u.lines(max(0, b.After.Offset), u.end))
+				if pending && (sink.batches[0].Through != b.Through || sink.batches[0].Hash() != b.Hash()) {
+					t.Errorf("batch %d was repeated through %s, want %s", i, sink.batches[0].Through, b.Through)
+				}
+			}
+		}
+	}
+}
+
+func TestPendingBatchThatDiffersStops(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(4).elements(50)), newSink()
+	sink.resume.Pending = &schemas.Intent{After: schemas.Start, Through: schemas.AtOffset(u.elements[20].offset), Items: 3, Hash: "abc"}
+	ing := newIngester(t, u, sink, nil)
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrDiverged, "announced were 3 with hash abc")
+}
+
+func TestPendingCheckpointIsRepeated(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(5)
+	g.offset = 10
+	u, sink := newUpstream(t, []told{g.checkpoint()}), newSink()
+	empty := schemas.Batch{}
+	sink.resume.Pending = &schemas.Intent{After: schemas.Start, Through: schemas.AtOffset(10), Hash: empty.Hash()}
+	if err := newIngester(t, u, sink, nil).Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if len(sink.batches) != 1 || sink.at != schemas.AtOffset(10) {
+		t.Errorf("%d batches through %s", len(sink.batches), sink.at)
+	}
+}
+
+// checkStopped makes sure that err is target, says the text and shows in the status.
+func checkStopped(t *testing.T, ing *Ingester, err, target error, texts ...string) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("error %v, want one that is %v", err, target)
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v does not say %q", err, text)
+		}
+	}
+	if s := ing.Status(); s.Phase != PhaseStopped || s.LastError != err.Error() {
+		t.Errorf("status %+v does not show %v", s, err)
+	}
+}
+
+func TestFollowHandsOverAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, source := range []Source{WebSocket, Lists} {
+		t.Run(string(source), func(t *testing.T) {
+			t.Parallel()
+			g := newGenerator(6)
+			u, sink := newUpstream(t, g.elements(100)), newSink()
+			ing := newIngester(t, u, sink, func(c *Config) { c.Source = source })
+			stop := running(t, ing)
+			sink.await(t, func() bool { return sink.at.Offset >= u.end })
+			var slowest time.Duration
+			for range 40 {
+				g.offset++
+				next := g.transaction()
+				begin := time.Now()
+				u.grow(next)
+				sink.await(t, func() bool { return sink.at.Offset >= next.offset })
+				slowest = max(slowest, time.Since(begin))
+			}
+			if err := stop(); !errors.Is(err, errTestOver) {
+				t.Errorf("Run ended with %v", err)
+			}
+			sameLines(t, sink.lines, u.lines(0, u.end))
+			t.Logf("the slowest of 40 updates took %s", slowest)
+			if slowest > 500*time.Millisecond {
+				t.Errorf("an update took %s to the sink", slowest)
+			}
+			if ing.Status().Reconnects != 0 {
+				t.Errorf("%d reconnects", ing.Status().Reconnects)
+			}
+		})
+	}
+}
+
+func TestBatchesGrowWhileTheSinkIsSlow(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(7)
+	u, sink := newUpstream(t, g.elements(10)), newSink()
+	ing := newIngester(t, u, sink, nil)
+	stop := running(t, ing)
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	release := make(chan struct{})
+	var once atomic.Bool
+	sink.mu.Lock()
+	sink.fail = func(*schemas.Batch) error {
+		if once.CompareAndSwap(false, true) {
+			<-release
+		}
+		return nil
+	}
+	sink.mu.Unlock()
+	more := g.elements(500)
+	u.grow(more...)
+	time.Sleep(50 * time.Millisecond)
+	close(release)
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	_ = stop()
+	sameLines(t, sink.lines, u.lines(0, u.end))
+	if n := len(sink.batches); n > 60 {
+		t.Errorf("%d batches for 500 updates behind a slow sink", n)
+	}
+}
+
+func TestCheckpointsMoveAQuietStream(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(8)
+	u, sink := newUpstream(t, g.elements(20)), newSink()
+	var clock atomic.Int64 // seconds
+	now := func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }
+	ing := newIngester(t, u, sink, func(c *Config) { c.Now = now })
+	stop := running(t, ing)
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	commits := len(sink.batches)
+	checkpoint := func() int64 { g.offset += 5; u.grow(g.checkpoint()); return g.offset }
+	for range 20 {
+		checkpoint()
+	}
+	time.Sleep(50 * time.Millisecond)
+	sink.mu.Lock()
+	if len(sink.batches) != commits {
+		t.Errorf("%d commits without items within the interval", len(sink.batches)-commits)
+	}
+	sink.mu.Unlock()
+	clock.Store(11)
+	at := checkpoint()
+	sink.await(t, func() bool { return sink.at.Offset == at })
+	if got := sink.batches[len(sink.batches)-1]; len(got.Items) != 0 || len(sink.batches) != commits+1 {
+		t.Errorf("%d batches, the last with %d items", len(sink.batches)-commits, len(got.Items))
+	}
+	_ = stop()
+}
+
+func TestSourcesFallBack(t *testing.T) {
+	t.Parallel()
+	elements := newGenerator(9).elements(400)
+	for name, c := range map[string]struct {
+		missing map[string]int
+		source  Source
+		want    Source
+	}{
+		"upgrade refused with 404":        {map[string]int{"WS /v2/updates": 404}, Auto, Lists},
+		"upgrade refused with 405":        {map[string]int{"WS /v2/updates": 405}, Auto, Lists},
+		"upgrade refused with 426":        {map[string]int{"WS /v2/updates": 426}, Auto, Lists},
+		"upgrade refused with 501":        {map[string]int{"WS /v2/updates": 501}, Auto, Lists},
+		"upgrade broken by a proxy":       {map[string]int{"WS /v2/updates": 502}, Auto, Lists},
+		"upgrade answered like a page":    {map[string]int{"WS /v2/updates": 200}, Auto, Lists},
+		"an older node":                   {map[string]int{"WS /v2/updates": 404, "/v2/updates": 404}, Auto, Flats},
+		"only the forced source is used":  {map[string]int{"WS /v2/updates": 404}, Flats, Flats},
+		"nothing is refused":              {nil, Auto, WebSocket},
+		"an older node that has the path": {map[string]int{"WS /v2/updates": 426, "/v2/updates": 405}, Auto, Flats},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, sink := newUpstream(t, elements), newSink()
+			u.missing = c.missing
+			ing := newIngester(t, u, sink, func(cfg *Config) { cfg.Source = c.source })
+			if err := ing.Backfill(testContext(t)); err != nil {
+				t.Fatal(err)
+			}
+			sameLines(t, sink.lines, u.lines(0, u.end))
+			if got := ing.Status().Source; got != c.want {
+				t.Errorf("source %q, want %q", got, c.want)
+			}
+		})
+	}
+	t.Run("nothing is offered", func(t *testing.T) {
+		t.Parallel()
+		u := newUpstream(t, elements)
+		u.missing = map[string]int{"WS /v2/updates": 404, "/v2/updates": 404, "/v2/updates/flats": 404}
+		ing := newIngester(t, u, newSink(), nil)
+		err := ing.Backfill(testContext(t))
+		if err == nil || !strings.Contains(err.Error(), "is this the address of a ledger JSON API?") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("the websocket is tried again", func(t *testing.T) {
+		t.Parallel()
+		g := newGenerator(10)
+		u, sink := newUpstream(t, g.elements(50)), newSink()
+		u.missing["WS /v2/updates"] = 404
+		ing := newIngester(t, u, sink, func(c *Config) { c.TryWebSocketEvery = 30 * time.Millisecond })
+		stop := running(t, ing)
+		sink.await(t, func() bool { return sink.at.Offset >= u.end })
+		u.set(func(u *upstream) { u.missing = map[string]int{} })
+		until(t, func() bool { return ing.Status().Source == WebSocket && u.sockets.Load() > 0 })
+		u.grow(g.elements(50)...)
+		sink.await(t, func() bool { return sink.at.Offset >= u.end })
+		_ = stop()
+		sameLines(t, sink.lines, u.lines(0, u.end))
+	})
+}
+
+func until(t testing.TB, done func() bool) {
+	t.Helper()
+	for begin := time.Now(); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(begin) > 20*time.Second {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+func TestListsKeepToTheNodesLimit(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 7, 200, 1000, 100_000} {
+		for _, source := range []Source{Lists, Flats} {
+			t.Run(fmt.Sprint(source, " ", limit), func(t *testing.T) {
+				t.Parallel()
+				u, sink := newUpstream(t, newGenerator(11).elements(min(1000, 200+100*limit))), newSink()
+				u.listLimit = limit
+				ing := newIngester(t, u, sink, func(c *Config) { c.Source = source })
+				if err := ing.Backfill(testContext(t)); err != nil {
+					t.Fatal(err)
+				}
+				sameLines(t, sink.lines, u.lines(0, u.end))
+				if ing.Status().Retries > 0 {
+					t.Errorf("%d retries", ing.Status().Retries)
+				}
+			})
+		}
+	}
+}
+
+func TestListsShrinkToTheLargestAnswer(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(19).elements(500)), newSink()
+	if err := newIngester(t, u, sink, func(c *Config) { c.Source, c.MaxFrameBytes = Lists, 64<<10 }).Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	sameLines(t, sink.lines, u.lines(0, u.end))
+}
+
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(12)
+	elements := g.elements(600)
+	for name, c := range map[string]struct {
+		frame func(total int) func(n int, wire string) (string, error)
+	}{
+		"connection dropped now and then": {func(int) func(int, string) (string, error) {
+			return func(n int, wire string) (string, error) {
+				if n == 150 {
+					return "", errors.New("cut")
+				}
+				return wire, nil
+			}
+		}},
+		"error frame in the middle": {func(int) func(int, string) (string, error) {
+			return func(n int, wire string) (string, error) {
+				if n == 200 {
+					return errorFrame("SERVICE_NOT_RUNNING", 1, "restarting"), nil
+				}
+				if n > 200 {
+					return "", errors.New("cut")
+				}
+				return wire, nil
+			}
+		}},
+		"a frame cut short once in a while": {func(int) func(int, string) (string, error) {
+			return func(n int, wire string) (string, error) {
+				if n == 250 {
+					return wire[:len(wire)/2], nil
+				}
+				return wire, nil
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, sink := newUpstream(t, elements), newSink()
+			u.frame = c.frame(len(elements))
+			ing := newIngester(t, u, sink, nil)
+			if err := ing.Backfill(testContext(t)); err != nil {
+				t.Fatal(err)
+			}
+			sameLines(t, sink.lines, u.lines(0, u.end))
+			if s := ing.Status(); s.Reconnects == 0 || s.Source != WebSocket {
+				t.Errorf("status %+v", s)
+			}
+		})
+	}
+}
+
+func TestIdleStreamReconnects(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(13)
+	u, sink := newUpstream(t, g.elements(20)), newSink()
+	ing := newIngester(t, u, sink, func(c *Config) { c.IdleTimeout = 40 * time.Millisecond })
+	stop := running(t, ing)
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	until(t, func() bool { return u.sockets.Load() > 6 })
+	if s := ing.Status(); s.Source != WebSocket || s.Retries > 0 || s.Phase != PhaseFollowing {
+		t.Errorf("status %+v", s)
+	}
+	u.grow(g.elements(20)...)
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	_ = stop()
+	sameLines(t, sink.lines, u.lines(0, u.end))
+}
+
+func TestSinkFailuresAreRetried(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(14).elements(300)), newSink()
+	n := 0
+	sink.fail = func(*schemas.Batch) error {
+		if n++; n%2 == 1 {
+			return errors.New("the store is away")
+		}
+		return nil
+	}
+	if err := newIngester(t, u, sink, func(c *Config) { c.BatchItems = 200 }).Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	sameLines(t, sink.lines, u.lines(0, u.end))
+}
+
+func TestSinkThatNeedsAPersonStops(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(15).elements(300)), newSink()
+	sink.fail = func(*schemas.Batch) error { return fmt.Errorf("%w: really", schemas.ErrNoSpace) }
+	ing := newIngester(t, u, sink, nil)
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrNoSpace, "really")
+}
+
+func TestConditionsThatStop(t *testing.T) {
+	t.Parallel()
+	elements := newGenerator(16).elements(100)
+	middle := elements[50].offset
+	for name, c := range map[string]struct {
+		change func(u *upstream, c *Config)
+		at     schemas.Position
+		target error
+		texts  []string
+	}{
+		"pruned behind the position": {
+			func(u *upstream, _ *Config) { u.pruned = middle + 1 }, schemas.AtOffset(middle), ErrPruned,
+			[]string{fmt.Sprintf("committed up to offset %d", middle), fmt.Sprintf("pruned everything through offset %d", middle+1), "Ways out", "node:" + participant},
+		},
+		"ledger ends before the position": {
+			func(*upstream, *Config) {}, schemas.AtOffset(10_000), schemas.ErrDiverged,
+			[]string{"committed up to offset 10000", "restored from an older state"},
+		},
+		"another participant": {
+			func(_ *upstream, c *Config) { c.ParticipantID = "PAR::other::1220" }, schemas.Start, schemas.ErrDiverged,
+			[]string{"PAR::other::1220", participant},
+		},
+		"a position of public history": {
+			func(*upstream, *Config) {}, schemas.Position{MigrationID: 1, RecordTime: epoch}, schemas.ErrDiverged,
+			[]string{"no position of a node's stream"},
+		},
+		"rights denied": {
+			func(u *upstream, _ *Config) {
+				u.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Path != updatesOperation {
+						return false
+					}
+					refuse(w, http.StatusForbidden, codeDenied, 7, "no rights")
+					return true
+				}
+			}, schemas.Start, ErrDenied, []string{"CanReadAsAnyParty", "no rights"},
+		},
+		"rights denied in a frame": {
+			func(u *upstream, _ *Config) {
+				u.frame = func(int, string) (string, error) { return errorFrame(codeDenied, 7, "no rights"), nil }
+			}, schemas.Start, ErrDenied, []string{"CanReadAsAnyParty"},
+		},
+		"request refused in a frame": {
+			func(u *upstream, _ *Config) {
+				u.frame = func(int, string) (string, error) { return errorFrame("INVALID_FIELD", 8, "what is that"), nil }
+			}, schemas.Start, anyError, []string{"INVALID_FIELD", "what is that"},
+		},
+		"a frame beyond the limit": {
+			func(_ *upstream, c *Config) { c.MaxFrameBytes = 600 }, schemas.Start, errTooLarge, []string{"larger than the limit"},
+		},
+		"gives up": {
+			func(u *upstream, c *Config) {
+				c.GiveUpAfter = 50 * time.Millisecond
+				u.intercept = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
+			}, schemas.Start, anyError, []string{"giving up after", "status 503"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpstream(t, elements)
+			ing := newIngester(t, u, sinkAt(c.at), func(cfg *Config) { c.change(u, cfg) })
+			err := ing.Backfill(testContext(t))
+			if c.target == anyError && err != nil {
+				checkStopped(t, ing, err, err, c.texts...)
+				return
+			}
+			checkStopped(t, ing, err, c.target, c.texts...)
+		})
+	}
+}
+
+var anyError = errors.New("any")
+
+func TestPrunedWhileFollowingStops(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(17)
+	u, sink := newUpstream(t, g.elements(50)), newSink()
+	var cut atomic.Bool
+	u.frame = func(_ int, wire string) (string, error) {
+		if cut.Load() {
+			return "", errors.New("cut")
+		}
+		return wire, nil
+	}
+	ing := newIngester(t, u, sink, nil)
+	ctx := testContext(t)
+	done := make(chan error)
+	go func() { done <- ing.Run(ctx) }()
+	sink.await(t, func() bool { return sink.at.Offset >= u.end })
+	cut.Store(true)
+	more := g.elements(20)
+	u.set(func(u *upstream) { u.pruned = more[10].offset })
+	u.grow(more...)
+	checkStopped(t, ing, <-done, ErrPruned, "Ways out")
+}
+
+func TestParticipantThatChangesBetweenSessionsStops(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(18).elements(200)), newSink()
+	u.frame = func(n int, wire string) (string, error) {
+		if n == 100 {
+			u.set(func(u *upstream) { u.participant = "PAR::validator-2::1220cd" })
+			return "", errors.New("cut")
+		}
+		return wire, nil
+	}
+	ing := newIngester(t, u, sink, nil)
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrDiverged, "PAR::validator-2::1220cd")
+}

@@ -1,0 +1,164 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Subprotocols of the node's websockets: the first names the protocol, the second
+// carries the token.
+const (
+	protocolAuth  = "daml.ws.auth"
+	protocolToken = "jwt.token."
+)
+
+// stream is one websocket of the node.
+type stream struct {
+	operation string
+	cursor    string // for errors
+	request   any    // the first frame
+	idle      time.Duration
+	// renew ends the stream with errRenewed when its token can be replaced before it
+	// expires.
+	renew bool
+	// take gets each frame; the frame is its own.
+	take func(body []byte) error
+}
+
+// open reads s until the node ends it properly, which it reports as nil, until take
+// fails or ctx ends. Other failures are *Error.
+func (c *client) open(ctx context.Context, s *stream) error {
+	k := &call{method: http.MethodGet, operation: s.operation, cursor: s.cursor}
+	token, err := c.tokens.get(ctx)
+	if err != nil {
+		return c.fail(k, 0, err)
+	}
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(c.timeout, func() { cancel(errStalled) })
+	defer watchdog.Stop()
+	conn, err := c.dial(ctx, k, token)
+	if err != nil {
+		if reason := ended(outer); reason != nil {
+			return reason
+		}
+		return c.clean(k, err, token, ctx)
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.CloseNow() })() // ends a read that waits
+	defer conn.CloseNow()
+	if s.renew {
+		stop := c.watchToken(ctx, token, func() { cancel(errRenewed) })
+		defer stop()
+	}
+	alive := func() { watchdog.Reset(s.idle) }
+	watchdog.Stop()
+	watchdog = time.AfterFunc(s.idle, func() { cancel(errIdle) })
+	err = c.converse(ctx, conn, s, alive)
+	var own ownError
+	switch {
+	case errors.As(err, &own):
+		return own.error
+	case err == nil:
+		return nil
+	case ended(outer) != nil:
+		return ended(outer)
+	}
+	return c.clean(k, err, token, ctx)
+}
+
+// ownError is an error of stream.take.
+type ownError struct{ error }
+
+func (c *client) dial(ctx context.Context, k *call, token string) (*websocket.Conn, error) {
+	protocols := []string{protocolAuth}
+	if token != "" {
+		protocols = append(protocols, protocolToken+token)
+	}
+	conn, resp, err := websocket.Dial(ctx, c.base+k.operation, &websocket.DialOptions{
+		HTTPClient: c.http, HTTPHeader: c.header(token), Subprotocols: protocols,
+	})
+	switch {
+	case err == nil:
+		conn.SetReadLimit(c.limit)
+		return conn, nil
+	case resp == nil:
+		return nil, withoutURL(err)
+	case resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK:
+		return nil, c.fail(k, 0, err) // not a websocket after all
+	}
+	return nil, c.refusal(k, resp, token)
+}
+
+// converse sends the request and passes on what comes.
+func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, alive func()) error {
+	request, err := json.Marshal(s.request)
+	if err != nil {
+		return fmt.Errorf("encoding the request: %w", err)
+	}
+	if err := conn.Write(ctx, websocket.MessageText, request); err != nil {
+		return fmt.Errorf("sending the request: %w", err)
+	}
+	// Reads get a context that never ends, which spares a timer for each: the end of ctx
+	// closes the connection instead.
+	plain := context.WithoutCancel(ctx)
+	expect := int64(4 << 10)
+	for {
+		_, r, err := conn.Reader(plain)
+		if err != nil {
+			return streamEnd(err)
+		}
+		body, err := readAll(r, min(expect, c.limit), c.limit, alive)
+		if err != nil {
+			return streamEnd(err)
+		}
+		// Most frames fit what the last ones took, a little more.
+		expect = max(1<<10, (7*expect+int64(len(body))+int64(len(body))/4)/8)
+		if err := s.take(body); err != nil {
+			return ownError{err}
+		}
+		alive() // waiting for our own memory is not the node's fault
+	}
+}
+
+// streamEnd returns nil if err is the proper end of a stream.
+func streamEnd(err error) error {
+	switch {
+	case websocket.CloseStatus(err) == websocket.StatusNormalClosure:
+		return nil
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return fmt.Errorf("%w: %w", errTooLarge, err)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("the stream broke off: %w", err)
+	}
+	return err
+}
+
+// watchToken calls renewed once another token than the given one is there, which it
+// asks for ahead of the token's expiry. stop ends the watch.
+func (c *client) watchToken(ctx context.Context, token string, renewed func()) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			at := c.tokens.renewAt()
+			if at.IsZero() || sleep(ctx, max(at.Sub(c.now()), minRenewWait/10)) != nil {
+				return
+			}
+			// A failure shows when the token has expired and the node says so.
+			if next, err := c.tokens.get(ctx); err == nil && next != token && ctx.Err() == nil {
+				renewed()
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
