@@ -25,12 +25,21 @@ type config struct {
 	LogLevel    string
 	MemoryLimit int64
 
-	ScanURL        string
+	ScanURLs       []string
+	ScanAgree      int
+	ScanAgreeOn    string
 	ScanSource     string
 	ScanWorkers    int
 	ScanRate       float64
 	ScanPageBytes  int64
 	FollowInterval time.Duration
+
+	NodeURL       string
+	NodeSource    string
+	NodeParties   []string
+	NodeToken     string
+	NodeTokenFile string
+	StatusListen  string
 
 	Engine        string
 	EngineMemory  int64
@@ -60,12 +69,20 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; GOMEMLIMIT wins")
-	f.StringVar(&c.ScanURL, "scan-url", "", "scan service to ingest from; without one, up and demo run a simulated network")
+	f.StringSliceVar(&c.ScanURLs, "scan-url", nil, "scan service to ingest from, given once for each of several; without one, up and demo run a simulated network")
+	f.IntVar(&c.ScanAgree, "scan-agree", 1, "scan services that must give the same content before it is stored")
+	f.StringVar(&c.ScanAgreeOn, "scan-agree-on", "updates", "what they must give alike: updates, or events, which is verdicts and side data as well")
 	f.StringVar(&c.ScanSource, "scan-source", "auto", "operation to read history with: auto, events, updates or updates-before")
-	f.IntVar(&c.ScanWorkers, "scan-workers", 4, "requests to the upstream in flight")
+	f.IntVar(&c.ScanWorkers, "scan-workers", 0, "requests to the scan services in flight; 0 means 4 for each, at most 16")
 	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
 	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
-	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "wait between polls of the upstream's tail")
+	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail")
+	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is ingested, too")
+	f.StringVar(&c.NodeSource, "node-source", "auto", "way to read the node's stream: auto, websocket, lists or flats")
+	f.StringSliceVar(&c.NodeParties, "node-parties", nil, "parties whose stream is read, separated by commas; none means all of the node's")
+	f.StringVar(&c.NodeToken, "node-token", "", "access token for the node")
+	f.StringVar(&c.NodeTokenFile, "node-token-file", "", "file with the access token for the node, read again when it changes")
+	f.StringVar(&c.StatusListen, "status-listen", "", "address on which ingest serves /streams and /metrics, such as 127.0.0.1:8090; up and serve have them on --listen")
 	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found by itself when empty")
 	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
@@ -86,7 +103,7 @@ func (c *config) settings() *pflag.FlagSet {
 }
 
 // secrets are the settings that are never shown.
-var secrets = map[string]bool{"s3-secret-key": true, "token-key": true}
+var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true}
 
 const envPrefix = "LEDGERLAKE_"
 
@@ -143,19 +160,27 @@ func readConfigFile(path string) (map[string]string, error) {
 
 // check rejects values that no part can work with.
 func (c *config) check() error {
-	for name, raw := range map[string]string{"scan-url": c.ScanURL, "s3-endpoint": c.S3Endpoint, "public-url": c.PublicURL} {
-		if raw == "" {
-			continue
-		}
-		if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return fmt.Errorf("--%s must be a URL such as http://127.0.0.1:5012", name)
+	for name, urls := range map[string][]string{
+		"scan-url": c.ScanURLs, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
+	} {
+		for _, raw := range urls {
+			if raw == "" && name != "scan-url" {
+				continue
+			}
+			if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+				return fmt.Errorf("--%s must be a URL such as http://127.0.0.1:5012", name)
+			}
 		}
 	}
 	switch {
 	case c.Data == "":
 		return errors.New("--data must name a folder")
-	case c.ScanWorkers < 1 || c.ScanWorkers > 64:
-		return fmt.Errorf("--scan-workers must be between 1 and 64, not %d", c.ScanWorkers)
+	case c.ScanWorkers < 0 || c.ScanWorkers > 64:
+		return fmt.Errorf("--scan-workers must be between 0 and 64, not %d", c.ScanWorkers)
+	case c.ScanAgree < 1 || len(c.ScanURLs) > 0 && c.ScanAgree > len(c.ScanURLs):
+		return fmt.Errorf("--scan-agree must be between 1 and the number of --scan-url, which is %d, not %d", len(c.ScanURLs), c.ScanAgree)
+	case c.NodeToken != "" && c.NodeTokenFile != "":
+		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
 	case c.MemoryLimit < 64<<20:
 		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
 	case c.Concurrency < 1:
@@ -175,8 +200,12 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 		switch {
 		case secrets[s.Name] && value != "":
 			value = "********"
-		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "scan-url":
+		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url":
 			value = maskURL(value)
+		case s.Name == "scan-url":
+			value = strings.Join(maskURLs(c.ScanURLs), ",")
+		case s.Name == "node-parties":
+			value = strings.Join(c.NodeParties, ",")
 		}
 		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, fileKey(s.Name), value))
 	})
@@ -192,4 +221,12 @@ func maskURL(raw string) string {
 		return "********"
 	}
 	return u.Redacted()
+}
+
+func maskURLs(list []string) []string {
+	masked := make([]string, len(list))
+	for i, raw := range list {
+		masked[i] = maskURL(raw)
+	}
+	return masked
 }

@@ -143,7 +143,7 @@ func (run *demoRun) steps(ctx context.Context) error {
 	if err := run.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	in, err := run.newIngestion(run.node.url)
+	in, err := run.newStreams([]string{run.node.url}, "")
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (run *demoRun) print(keep bool) {
 
 // ask puts a few questions to the query tier, as a client would.
 func (run *demoRun) ask(ctx context.Context) error {
-	server, err := run.newServer()
+	server, err := run.newServer(nil)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,8 +45,9 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	findings := []finding{
-		a.checkData(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), a.checkUpstream(ctx), checkRedisServer(),
+		a.checkData(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), checkRedisServer(),
 	}
+	findings = append(findings, a.checkUpstreams(ctx)...)
 	failed := 0
 	for _, f := range findings {
 		if !f.OK && !f.Optional {
@@ -169,16 +171,28 @@ func (a *app) checkRedis(ctx context.Context) finding {
 	return f
 }
 
-func (a *app) checkUpstream(ctx context.Context) finding {
-	f := finding{Check: "upstream", OK: true, Detail: "none given: up and demo run a simulated network"}
-	if a.cfg.ScanURL == "" {
-		return f
+// checkUpstreams asks each scan service for its version, and a node for its own.
+func (a *app) checkUpstreams(ctx context.Context) []finding {
+	if len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == "" {
+		return []finding{{Check: "upstream", OK: true, Detail: "none given: up and demo run a simulated network"}}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.cfg.ScanURL+"/version", nil)
+	var list []finding
+	for _, raw := range a.cfg.ScanURLs {
+		list = append(list, checkUpstream(ctx, raw, "/version", "check --scan-url; it is the address under which /version and /v0/events are found"))
+	}
+	if a.cfg.NodeURL != "" {
+		list = append(list, checkUpstream(ctx, a.cfg.NodeURL, "/v2/version", "check --node-url; it is the address under which /v2/version and /v2/updates are found"))
+	}
+	return list
+}
+
+func checkUpstream(ctx context.Context, base, path, fix string) finding {
+	f := finding{Check: "upstream"}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+path, nil)
 	if err == nil {
 		var response *http.Response
 		if response, err = http.DefaultClient.Do(request); err == nil {
-			f.Detail = fmt.Sprintf("%s answers %d to /version", maskURL(a.cfg.ScanURL), response.StatusCode)
+			f.Detail = fmt.Sprintf("%s answers %d to %s", maskURL(base), response.StatusCode, path)
 			f.OK = response.StatusCode == http.StatusOK
 			err = response.Body.Close()
 		}
@@ -187,7 +201,7 @@ func (a *app) checkUpstream(ctx context.Context) finding {
 		f.OK, f.Detail = false, err.Error()
 	}
 	if !f.OK {
-		f.Fix = "check --scan-url; it is the address under which /version and /v0/events are found"
+		f.Fix = fix
 	}
 	return f
 }

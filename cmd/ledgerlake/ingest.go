@@ -4,54 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
-	"github.com/ledgerlake/ledgerlake/ingest/scan"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 func newIngest(a *app) *cobra.Command {
 	var once bool
 	cmd := &cobra.Command{
-		Use:   "ingest --scan-url URL",
-		Short: "backfill history from a scan into the store, then follow its tail",
+		Use:   "ingest [--scan-url URL]... [--node-url URL]",
+		Short: "backfill history from its upstreams into the store, then follow their tail",
 		Long: `ingest reads the whole history of the network from a scan service (its update and
-backfilling operations), writes it into ClickHouse exactly once, and then follows the
-tail until it is stopped. It can be stopped and started at any time: it goes on where
-the store stands.`,
+backfilling operations) and, where a node is given, what that node's own parties see from
+its ledger API. It writes both into ClickHouse exactly once, and then follows the tail
+until it is stopped. It can be stopped and started at any time: it goes on where the
+store stands.
+
+Several scan services share the work, and replace each other while one is away. With
+--scan-agree 2 or more a range is stored only once so many gave the same content.`,
 		Example: "  ledgerlake ingest --scan-url https://scan.example.com\n" +
-			"  ledgerlake ingest --scan-url http://127.0.0.1:5012 --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default\n" +
-			"  ledgerlake ingest --scan-url http://127.0.0.1:5012 --once",
+			"  ledgerlake ingest --scan-url https://scan-a.example.com --scan-url https://scan-b.example.com --scan-agree 2\n" +
+			"  ledgerlake ingest --node-url http://127.0.0.1:7575 --node-token-file /run/secrets/token --status-listen 127.0.0.1:8090\n" +
+			"  ledgerlake ingest --scan-url http://127.0.0.1:5012 --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --once",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if a.cfg.ScanURL == "" {
-				return errors.New("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012")
+			if len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == "" {
+				return errors.New("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
 			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}
-			in, err := s.newIngestion(a.cfg.ScanURL)
+			streams, err := s.newStreams(a.cfg.ScanURLs, a.cfg.NodeURL)
 			if err != nil {
 				return err
 			}
 			if once {
 				return s.guard(cmd.Context(), func(ctx context.Context) error {
-					return in.backfill(ctx, newProgress(a.stderr))
+					return streams.backfill(ctx, newProgress(a.stderr))
 				})
 			}
-			return s.supervise(cmd.Context(), in.run)
+			parts := []func(context.Context) error{streams.run}
+			if a.cfg.StatusListen != "" {
+				server, err := s.newStatusServer(streams)
+				if err != nil {
+					return err
+				}
+				parts = append(parts, server.Serve)
+			}
+			return s.supervise(cmd.Context(), parts...)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "stop when the end of the upstream's history is reached")
+	cmd.Flags().BoolVar(&once, "once", false, "stop when the end of the upstreams' history is reached")
 	return cmd
+}
+
+// newStatusServer serves the status page and the metrics of an ingest that has no query
+// tier beside it.
+func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
+	listener, err := listen(s.app.cfg.StatusListen, "status-listen")
+	if err != nil {
+		return nil, err
+	}
+	s.closeListener(listener)
+	page := &statusPage{db: s.db, streams: streams}
+	server, err := query.New(query.Config{
+		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page),
+	})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(s.app.stdout, "streams: http://%s/streams, metrics: http://%s/metrics\n", server.Addr(), server.Addr())
+	return server, nil
 }
 
 // supervise runs parts until ctx ends or one of them, or an embedded service, fails.
@@ -85,119 +115,167 @@ func (s *stack) guard(ctx context.Context, work func(context.Context) error, bes
 	return errOr(err, workErr)
 }
 
-// ingestion is one upstream's way into the store: the ingester and the lifetimes that
-// follow it.
-type ingestion struct {
-	ingester  *scan.Ingester
-	lifetimes *indexer.Lifetimes
-	db        *store.DB
-	log       *slog.Logger
+// source is where one stream comes from: a network's scan services, or a node.
+type source interface {
+	// Backfill ingests up to the upstream's end as of now, Run goes on from there.
+	Backfill(ctx context.Context) error
+	Run(ctx context.Context) error
+	// stream names the stream, "" as long as that is not known.
+	stream() string
+	live() liveStream
 }
 
-func (s *stack) newIngestion(scanURL string) (*ingestion, error) {
-	cfg := &s.app.cfg
-	source := scan.Source(cfg.ScanSource)
-	if cfg.ScanSource == "auto" {
-		source = scan.Auto
-	}
-	ingester, err := scan.New(scan.Config{
-		BaseURL: scanURL, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: source,
-		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
-		Poll: cfg.FollowInterval, Version: readBuild().version,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &ingestion{
-		ingester: ingester, lifetimes: indexer.NewLifetimes(s.db, schemas.ScanStream, 0, s.app.log),
-		db: s.db, log: s.app.log,
-	}, nil
+// streams are the streams that this process ingests, each with the lifetimes derived
+// from it.
+type streams struct {
+	*stack
+	sources []source
 }
 
-// backfill ingests up to the upstream's end as of now and derives the lifetimes.
-func (in *ingestion) backfill(ctx context.Context, p *progress) error {
-	p.begin("backfill", "updates", 0)
-	err := in.alongside(ctx, in.ingester.Backfill, func(ctx context.Context) {
-		every(ctx, 200*time.Millisecond, func() {
-			st := in.ingester.Status()
-			done := st.Updates + st.Imports
-			total := int64(0)
-			if st.Fraction > 0.01 {
-				total = max(done, int64(float64(done)/st.Fraction))
-			}
-			p.set(done, total)
-		})
-	})
-	if err != nil {
-		return err
+// newStreams prepares what is given; nothing is asked of it yet.
+func (s *stack) newStreams(scanURLs []string, nodeURL string) (*streams, error) {
+	all := &streams{stack: s}
+	if len(scanURLs) > 0 {
+		from, err := s.newScanSource(scanURLs)
+		if err != nil {
+			return nil, err
+		}
+		all.sources = append(all.sources, from)
 	}
-	if err := indexer.SetBackfilled(ctx, in.db, schemas.ScanStream); err != nil {
-		return err
+	if nodeURL != "" {
+		from, err := s.newNodeSource(nodeURL)
+		if err != nil {
+			return nil, err
+		}
+		all.sources = append(all.sources, from)
 	}
-	st := in.ingester.Status()
-	p.end(fmt.Sprintf("%d updates, %d import updates, %d events, %d verdicts", st.Updates, st.Imports, st.Events, st.Verdicts))
+	return all, nil
+}
+
+// backfill ingests the streams one after another up to the end of their upstreams as of
+// now, with their lifetimes.
+func (s *streams) backfill(ctx context.Context, p *progress) error {
+	for _, from := range s.sources {
+		if err := s.backfillOne(ctx, from, p); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// alongside runs work with the lifetimes and watch beside it, and then lets the
-// lifetimes catch up.
-func (in *ingestion) alongside(ctx context.Context, work func(context.Context) error, watch func(context.Context)) error {
-	besides, stop := context.WithCancel(ctx)
+func (s *streams) backfillOne(ctx context.Context, from source, p *progress) error {
+	p.begin("backfill", "updates", 0)
+	group, groupCtx := errgroup.WithContext(ctx)
+	besides, stop := context.WithCancel(groupCtx)
 	defer stop()
-	group, groupCtx := errgroup.WithContext(besides)
-	group.Go(func() error { return in.lifetimes.Run(groupCtx) })
-	group.Go(func() error { watch(groupCtx); return nil })
-	workErr := work(groupCtx)
-	stop()
+	group.Go(func() error {
+		defer stop()
+		return from.Backfill(groupCtx)
+	})
+	group.Go(func() error { return s.derive(besides, from) })
+	group.Go(func() error {
+		every(besides, 200*time.Millisecond, func() {
+			st := from.live()
+			done, total := st.Updates+st.Imports, int64(0)
+			if st.fraction > 0.01 {
+				total = max(done, int64(float64(done)/st.fraction))
+			}
+			p.set(done, total)
+		})
+		return nil
+	})
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if workErr != nil {
-		return workErr
+	lifetimes := indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log)
+	if err := lifetimes.CatchUp(ctx); err != nil {
+		return err
 	}
-	return in.lifetimes.CatchUp(ctx)
+	if err := indexer.SetBackfilled(ctx, s.db, from.stream()); err != nil {
+		return err
+	}
+	st := from.live()
+	p.end(fmt.Sprintf("%s: %d updates, %d imported contracts, %d events, %d verdicts", from.stream(), st.Updates, st.Imports, st.Events, st.Verdicts))
+	return nil
 }
 
-// run ingests and follows until ctx ends, logging how it stands.
-func (in *ingestion) run(ctx context.Context) error {
+// run ingests and follows all streams until ctx ends. A stream that stops with an error
+// leaves the others going; run returns when none is left, or the store fails.
+func (s *streams) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return in.ingester.Run(ctx) })
-	group.Go(func() error { return in.lifetimes.Run(ctx) })
-	group.Go(func() error { return in.markBackfilled(ctx) })
+	failures := make([]error, len(s.sources))
+	for i, from := range s.sources {
+		group.Go(func() error {
+			failures[i] = s.runOne(ctx, from)
+			if err := failures[i]; err != nil && ctx.Err() == nil {
+				s.app.log.ErrorContext(ctx, "stream stopped", "stream", from.stream(), "err", err)
+				if errors.Is(err, schemas.ErrNoSpace) {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return errors.Join(failures...)
+}
+
+func (s *streams) runOne(ctx context.Context, from source) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return from.Run(ctx) })
+	group.Go(func() error { return s.derive(ctx, from) })
+	group.Go(func() error { return s.markBackfilled(ctx, from) })
 	group.Go(func() error {
-		every(ctx, 10*time.Second, in.report)
+		every(ctx, 10*time.Second, func() { s.report(from) })
 		return nil
 	})
 	return group.Wait()
 }
 
-// markBackfilled waits until the upstream's end is reached once and records it.
-func (in *ingestion) markBackfilled(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if in.ingester.Status().Phase == scan.PhaseFollowing {
-			return indexer.SetBackfilled(ctx, in.db, schemas.ScanStream)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+// derive keeps the lifetimes of a stream up with it until ctx ends.
+func (s *streams) derive(ctx context.Context, from source) error {
+	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
+		return nil
 	}
-	return nil
+	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).Run(ctx)
 }
 
-func (in *ingestion) report() {
-	st := in.ingester.Status()
-	attrs := []any{
-		"phase", st.Phase, "position", st.Position.String(), "updates", st.Updates, "events", st.Events,
-		"rate", int(st.Rate), "lag", st.Lag.Round(time.Millisecond), "retries", st.Retries,
+// markBackfilled waits until the upstream's end is reached once and records it.
+func (s *streams) markBackfilled(ctx context.Context, from source) error {
+	if !waitFor(ctx, func() bool { return from.live().following }) {
+		return nil
 	}
-	if st.ETA > 0 {
-		attrs = append(attrs, "eta", st.ETA.Round(time.Second))
+	return indexer.SetBackfilled(ctx, s.db, from.stream())
+}
+
+// waitFor looks until something is so, and reports whether it was before ctx ended.
+func waitFor(ctx context.Context, so func() bool) bool {
+	for !so() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return true
+}
+
+// report logs how a stream stands.
+func (s *streams) report(from source) {
+	st := from.live()
+	attrs := []any{
+		"stream", from.stream(), "phase", st.Phase, "position", st.Position, "updates", st.Updates, "events", st.Events,
+		"rate", int(st.Rate), "lag", st.lag.Round(time.Millisecond), "retries", st.Retries,
+	}
+	if st.eta > 0 {
+		attrs = append(attrs, "eta", st.eta.Round(time.Second))
 	}
 	if st.Detail != "" {
 		attrs = append(attrs, "detail", st.Detail)
 	}
-	in.log.Info("ingest", attrs...)
+	s.app.log.Info("ingest", attrs...)
 }
 
 // every calls f at an interval until ctx ends.

@@ -8,8 +8,6 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -33,7 +31,7 @@ many as you need beside one ingest.`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
-			server, err := s.newServer()
+			server, err := s.newServer(nil)
 			if err != nil {
 				return err
 			}
@@ -43,23 +41,19 @@ many as you need beside one ingest.`,
 	}
 }
 
-// newServer listens and returns the query tier over the store and the bucket.
-func (s *stack) newServer() (*query.Server, error) {
+// newServer listens and returns the query tier over the store and the bucket. streams are
+// those that this process ingests, or nil.
+func (s *stack) newServer(streams *streams) (*query.Server, error) {
 	cfg := &s.app.cfg
 	key, err := s.app.tokenKey()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen(cfg.Listen)
+	listener, err := listen(cfg.Listen, "listen")
 	if err != nil {
 		return nil, err
 	}
-	s.onClose(func() error {
-		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			return err
-		}
-		return nil
-	})
+	s.closeListener(listener)
 	publicURL := cfg.PublicURL
 	if publicURL == "" {
 		publicURL = "http://" + listener.Addr().String()
@@ -70,7 +64,7 @@ func (s *stack) newServer() (*query.Server, error) {
 	}
 	b := readBuild()
 	api, err := scan.New(scan.Config{
-		Source: s.reader, Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
+		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key,
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
@@ -78,20 +72,30 @@ func (s *stack) newServer() (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	page := &statusPage{db: s.db, streams: streams}
 	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
-		ClientRateLimit: cfg.RateLimit, Metrics: metrics, Pprof: cfg.Profiling,
+		Listener: listener, Mounts: []query.Mount{api.Mount(), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
+		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
 }
 
-func listen(address string) (net.Listener, error) {
+// listen opens the address of a setting.
+func listen(address, setting string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %s: %w; choose another address with --listen", address, err)
+		return nil, fmt.Errorf("listening on %s: %w; choose another address with --%s", address, err, setting)
 	}
 	return listener, nil
+}
+
+// closeListener closes a listener at the end, unless its server has.
+func (s *stack) closeListener(listener net.Listener) {
+	s.onClose(func() error {
+		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
 }
 
 // health answers readiness from the store.

@@ -35,21 +35,21 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 		return err
 	}
 	var parts []func(context.Context) error
-	scanURL := a.cfg.ScanURL
-	if scanURL == "" {
+	scanURLs := a.cfg.ScanURLs
+	if len(scanURLs) == 0 {
 		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.stderr))
 		if err != nil {
 			return err
 		}
 		s.onClose(node.close)
-		scanURL = node.url
+		scanURLs = []string{node.url}
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
-	in, err := s.newIngestion(scanURL)
+	in, err := s.newStreams(scanURLs, a.cfg.NodeURL)
 	if err != nil {
 		return err
 	}
-	server, err := s.newServer()
+	server, err := s.newServer(in)
 	if err != nil {
 		return err
 	}
@@ -57,13 +57,16 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a.printURLs(s, scanURL, server.Addr())
+	a.printURLs(s, scanURLs, server.Addr())
 	return s.supervise(ctx, append(parts, in.run, server.Serve, worker)...)
 }
 
-func (a *app) printURLs(s *stack, scanURL, address string) {
-	fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(scanURL))
+func (a *app) printURLs(s *stack, scanURLs []string, address string) {
+	for _, raw := range scanURLs {
+		fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(raw))
+	}
 	fmt.Fprintf(a.stdout, "scan interface   http://%s/  (also below /api/scan)\n", address)
+	fmt.Fprintf(a.stdout, "streams          http://%s/streams\n", address)
 	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
 	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.dsn))
 	fmt.Fprintf(a.stdout, "data             %s\n", a.cfg.Data)

@@ -3,17 +3,25 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
+
+// objectsCheck is the name of the check of published objects, beside those of package verify.
+const objectsCheck = "objects"
 
 // verification is what verify reports.
 type verification struct {
@@ -22,37 +30,91 @@ type verification struct {
 	Tables         verify.Tables `json:"tables"`
 	ObjectsChecked int64         `json:"objects_checked"`
 	Segments       int           `json:"segments_checked"`
-	Findings       []string      `json:"findings,omitempty"`
+	// Checks have what each check looked at and found.
+	Checks []*verify.Check `json:"checks"`
+	Supply *verify.Supply  `json:"supply,omitempty"`
+	// Findings are those of all checks in words.
+	Findings []string           `json:"findings,omitempty"`
+	Seconds  map[string]float64 `json:"seconds"`
+}
+
+// verifyFlags choose what verify does.
+type verifyFlags struct {
+	checks []string
+	peer   string
+	json   bool
 }
 
 func newVerify(a *app) *cobra.Command {
-	var asJSON bool
+	var f verifyFlags
+	names := append(verify.Names(), objectsCheck)
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "re-check that store and objects hold the same history",
-		Long: `verify reads every row of the store and every published object back and compares them:
-per table, an order-free digest over the canonical JSON of each row; per object, its
-SHA-256, its row count and its order. Nothing is repaired. The exit status is 1 when
-anything differs.`,
-		Example: "  ledgerlake verify --data /srv/ledgerlake\n  ledgerlake verify --json | jq .tables",
-		Args:    cobra.NoArgs,
+		Short: "re-check that the store holds all of history, and the objects the same",
+		Long: `verify reads every row of the store and every published object back. Nothing is repaired.
+The exit status is 1 when anything differs. The checks, of which --check selects some:
+
+  batches    the journal has no gap, and each batch has the rows it was committed with
+  hashes     the content of each batch has the hash it was committed with
+  days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
+  lifetimes  contract lifetimes, derived again from the events, are those of the store
+  coins      every transfer adds up, and only choices that mint or burn change the supply
+  objects    per object its SHA-256, row count and order; per segment and table the
+             digest of its rows, which must be that of the store
+
+Without --check all are done, days only with --peer. Named in --check, days compares with
+--scan-url when there is no --peer.`,
+		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
+			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
+			"  ledgerlake verify --check days --peer https://lake.example.com",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
-			s := newStack(a)
-			defer s.closeInto(&err)
-			if err := s.open(cmd.Context()); err != nil {
+			if err := f.check(names, a.cfg.ScanURLs); err != nil {
 				return err
 			}
-			report, err := s.verify(cmd.Context(), newProgress(a.stderr))
+			s := newStack(a)
+			defer s.closeInto(&err)
+			open := s.openStore
+			if f.has(objectsCheck) {
+				open = s.open
+			}
+			if err := open(cmd.Context()); err != nil {
+				return err
+			}
+			report, err := s.verifyChecks(cmd.Context(), newProgress(a.stderr), &f)
 			if err != nil {
 				return err
 			}
-			return a.reportVerification(report, asJSON)
+			return a.reportVerification(report, f.json)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringSliceVar(&f.checks, "check", nil, "checks to do: "+strings.Join(names, ", ")+"; all that apply when empty")
+	cmd.Flags().StringVar(&f.peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
+
+// check fills in the checks that apply and the peer.
+func (f *verifyFlags) check(names, scanURLs []string) error {
+	for _, name := range f.checks {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("--check %s: there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	switch {
+	case len(f.checks) == 0:
+		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
+	case !f.has(verify.Days):
+	case f.peer == "" && len(scanURLs) == 0:
+		return errors.New("--check days needs --peer or --scan-url, the address of a ledgerlake or scan to compare with")
+	case f.peer == "":
+		f.peer = scanURLs[0]
+	}
+	return nil
+}
+
+func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
 
 func (a *app) reportVerification(v *verification, asJSON bool) error {
 	if asJSON {
@@ -60,51 +122,143 @@ func (a *app) reportVerification(v *verification, asJSON bool) error {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	} else {
-		for _, table := range slices.Sorted(maps.Keys(v.Tables)) {
-			fmt.Fprintf(a.stdout, "%-18s %12d rows  %s\n", table, v.Tables[table].Rows, v.Tables[table].Hash())
-		}
-		fmt.Fprintf(a.stdout, "%d objects in %d segments read back\n", v.ObjectsChecked, v.Segments)
-		for _, f := range v.Findings {
-			fmt.Fprintln(a.stdout, "DIFFERENCE:", f)
-		}
+		v.print(a.stdout)
 	}
 	if !v.OK {
-		return fmt.Errorf("store and objects differ in %d places: %w", len(v.Findings), errReported)
+		return fmt.Errorf("verification found differences in %s: %w", strings.Join(v.failed(), ", "), errReported)
 	}
 	return nil
 }
 
-// verify digests the store and the objects and compares them segment by segment.
+// failed names the checks with findings.
+func (v *verification) failed() []string {
+	var names []string
+	for _, c := range v.Checks {
+		if !c.OK {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// print writes the report for people: tables, then a line for each check with its findings
+// below it.
+func (v *verification) print(w io.Writer) {
+	for _, table := range slices.Sorted(maps.Keys(v.Tables)) {
+		fmt.Fprintf(w, "%-18s %12d rows  %s\n", table, v.Tables[table].Rows, v.Tables[table].Hash())
+	}
+	if s := v.Supply; s != nil {
+		fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
+	}
+	for _, c := range v.Checks {
+		outcome := "ok"
+		if !c.OK {
+			outcome = fmt.Sprintf("%d DIFFERENCES", c.Total)
+		}
+		var counts []string
+		for _, kind := range slices.Sorted(maps.Keys(c.Checked)) {
+			counts = append(counts, fmt.Sprintf("%d %s", c.Checked[kind], strings.ReplaceAll(kind, "_", " ")))
+		}
+		fmt.Fprintf(w, "%-10s %-16s %s\n", c.Name, outcome, strings.Join(counts, ", "))
+		for _, f := range c.Findings {
+			fmt.Fprintln(w, "  DIFFERENCE:", f)
+		}
+		if more := c.Total - int64(len(c.Findings)); more > 0 {
+			fmt.Fprintf(w, "  and %d more\n", more)
+		}
+	}
+}
+
+// verify does all checks that need no peer.
 func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) {
+	f := &verifyFlags{}
+	if err := f.check(append(verify.Names(), objectsCheck), nil); err != nil {
+		return nil, err
+	}
+	return s.verifyChecks(ctx, p, f)
+}
+
+func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (*verification, error) {
+	v := &verification{OK: true, Seconds: make(map[string]float64)}
+	start := time.Now()
+	stored, err := s.verifyStore(ctx, p, f)
+	if err != nil {
+		return nil, err
+	}
+	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, stored.Checks
+	v.Seconds["store"] = time.Since(start).Seconds()
+	if f.has(objectsCheck) {
+		start = time.Now()
+		if err := s.verifyObjects(ctx, p, stored, v); err != nil {
+			return nil, err
+		}
+		v.Seconds[objectsCheck] = time.Since(start).Seconds()
+	}
+	for _, c := range v.Checks {
+		v.OK = v.OK && c.OK
+		for _, finding := range c.Findings {
+			v.Findings = append(v.Findings, c.Name+": "+finding.String())
+		}
+	}
+	return v, nil
+}
+
+// verifyStore does the checks of package verify. The objects need the store's digests,
+// whatever else is checked.
+func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (report *verify.Report, err error) {
+	conn, err := engine.Open(ctx, s.dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	p.begin("verify store", "updates and verdicts", 0)
+	cfg := verify.Config{
+		Source: s.reader, Audit: history.NewAudit(conn, schemas.ScanStream), Progress: p.set,
+		Checks: slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck }),
+	}
+	if len(cfg.Checks) == 0 {
+		cfg.Checks = []string{verify.Hashes}
+	}
+	if f.has(verify.Days) {
+		if cfg.Peer, err = s.newPeer(f.peer); err != nil {
+			return nil, err
+		}
+	}
+	if report, err = verify.Run(ctx, cfg); err != nil {
+		return nil, err
+	}
+	p.end(fmt.Sprintf("%d updates, %d verdicts", report.Total["updates"].Rows, report.Total["verdicts"].Rows))
+	return report, nil
+}
+
+// verifyObjects reads the objects back and compares them with the store, segment by segment.
+func (s *stack) verifyObjects(ctx context.Context, p *progress, stored *verify.Report, v *verification) error {
 	exporter, err := s.newExporter()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p.begin("verify store", "updates", 0)
-	stored, err := verify.Store(ctx, s.reader, func(n int64) { p.set(n, 0) })
-	if err != nil {
-		return nil, err
-	}
-	p.end(fmt.Sprintf("%d updates", stored.Total["updates"].Rows))
 	p.begin("verify objects", "objects", 0)
 	objects, err := exporter.VerifyObjects(ctx, func(v export.Progress) { p.set(v.Objects, v.TotalObjects) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.end(fmt.Sprintf("%d objects, %d bytes", objects.ObjectsChecked, objects.BytesChecked))
-	findings, err := s.compare(ctx, stored, objects)
-	if err != nil {
-		return nil, err
+	check := verify.NewCheck(objectsCheck, 0)
+	check.Count("objects", objects.ObjectsChecked)
+	check.Count("segments", int64(len(objects.Segments)))
+	for _, finding := range objects.Findings {
+		check.Add(verify.Finding{What: finding, Where: "the bucket"})
 	}
-	return &verification{
-		OK: len(findings) == 0, Tables: stored.Total, ObjectsChecked: objects.ObjectsChecked,
-		Segments: len(objects.Segments), Findings: findings,
-	}, nil
+	if err := s.compareObjects(ctx, stored, objects, check); err != nil {
+		return err
+	}
+	v.ObjectsChecked, v.Segments = objects.ObjectsChecked, len(objects.Segments)
+	v.Checks = append(v.Checks, check)
+	return nil
 }
 
-// compare says where the objects differ from the store, segment by segment.
-func (s *stack) compare(ctx context.Context, stored *verify.Report, objects *export.Verification) ([]string, error) {
-	findings := slices.Clone(objects.Findings)
+// compareObjects says where the objects differ from the store.
+func (s *stack) compareObjects(ctx context.Context, stored *verify.Report, objects *export.Verification, check *verify.Check) error {
 	refs := slices.SortedFunc(maps.Keys(objects.Segments), func(x, y schemas.SegmentRef) int {
 		return strings.Compare(x.String(), y.String())
 	})
@@ -113,15 +267,20 @@ func (s *stack) compare(ctx context.Context, stored *verify.Report, objects *exp
 		if !ref.IsImports() {
 			start, _, err := ref.Bounds()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if inStore["acs"], err = verify.ActiveAt(ctx, s.reader, ref.MigrationID, start); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		for _, d := range verify.Differences("the store", inStore, "the bucket", objects.Segments[ref]) {
-			findings = append(findings, fmt.Sprintf("segment %s, %s", ref, d))
+		for _, table := range slices.Sorted(maps.Keys(inStore)) {
+			if got, ok := objects.Segments[ref][table]; ok && got != inStore[table] {
+				check.Add(verify.Finding{
+					What: "table " + table + " of the objects", Where: "segment " + ref.String(),
+					Expected: inStore[table].String() + " as in the store", Found: got.String(),
+				})
+			}
 		}
 	}
-	return findings, nil
+	return nil
 }

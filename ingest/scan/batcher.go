@@ -11,9 +11,12 @@ type batcher struct {
 	stream   string
 	maxItems int
 	maxBytes int64
-	out      chan<- filled
+	// apart keeps what came from different upstreams in different batches.
+	apart bool
+	out   chan<- filled
 
 	after schemas.Position // where the batch being filled begins
+	from  *peer            // who gave what is in it
 	items []schemas.Item
 	bytes int64
 	cost  int64
@@ -28,6 +31,14 @@ type filled struct {
 
 // add takes the items of p.
 func (b *batcher) add(ctx context.Context, p part) error {
+	if b.apart && b.from != p.from && len(p.items) > 0 {
+		if b.mayEndBefore(&p.items[0]) {
+			if err := b.flush(ctx); err != nil {
+				return err
+			}
+		}
+		b.from = p.from
+	}
 	for i := range p.items {
 		size := wireSize(&p.items[i])
 		if (len(b.items) >= b.maxItems || b.bytes+size > b.maxBytes) && b.mayEndBefore(&p.items[i]) {

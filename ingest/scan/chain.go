@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -90,6 +91,16 @@ func (ch *chain) newestOf(ctx context.Context, c *Client, from int64) (newest *M
 }
 
 func (ch *chain) has(id int64) bool { return slices.Contains(ch.ids, id) }
+
+// covers reports whether ch has all that another overview has of each synchronizer.
+func (ch *chain) covers(other *chain) bool {
+	for id, info := range other.infos {
+		if own := ch.infos[id]; own == nil || !own.covers(info.Ranges, math.MaxInt64) {
+			return false
+		}
+	}
+	return true
+}
 
 // next returns the migration after id; ok is false when id is the newest.
 func (ch *chain) next(id int64) (next int64, ok bool) {

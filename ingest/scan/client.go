@@ -46,6 +46,15 @@ type ClientConfig struct {
 	// OnRetry, when set, is told of every failure that will be retried. It must be
 	// safe for concurrent use.
 	OnRetry func(error)
+
+	// once leaves the decision about every failure to the caller, who has other
+	// upstreams to ask: no retries.
+	once bool
+	// patience, when set, is asked at each attempt and takes the place of RequestTimeout.
+	patience func() time.Duration
+	// onAttempt, when set, is told of every attempt: the operation, when it began and
+	// how it ended. It must be safe for concurrent use.
+	onAttempt func(operation string, began time.Time, err error)
 }
 
 func (c *ClientConfig) setDefaults() {
@@ -58,6 +67,12 @@ func (c *ClientConfig) setDefaults() {
 	}
 	if c.RequestTimeout <= 0 {
 		c.RequestTimeout = time.Minute
+	}
+	if c.patience == nil {
+		c.patience = func() time.Duration { return c.RequestTimeout }
+	}
+	if c.onAttempt == nil {
+		c.onAttempt = func(string, time.Time, error) {}
 	}
 	if c.MaxPageBytes <= 0 {
 		c.MaxPageBytes = 256 << 20
@@ -134,6 +149,11 @@ func isLoopback(host string) bool {
 // Upstream names the upstream without credentials.
 func (c *Client) Upstream() string { return c.name }
 
+// place names the service that the upstream's base URL leads to.
+func (c *Client) place() string {
+	return strings.TrimSuffix(strings.TrimRight(c.name, "/"), "/api/scan")
+}
+
 // call is one operation to be carried out.
 type call struct {
 	method    string
@@ -167,7 +187,7 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 			return nil, reason
 		}
 		var e *Error
-		if !errors.As(err, &e) || !e.retryable || k.once {
+		if !errors.As(err, &e) || !e.retryable || k.once || c.cfg.once {
 			return nil, err
 		}
 		if failures == 1 {
@@ -226,17 +246,28 @@ func telling(e *Error) int {
 	return 0
 }
 
-// attemptAt sends the request of k to one base and reads the answer.
+// attemptAt sends the request of k to one base, when it is its turn, and reads the
+// answer.
 func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []byte) ([]byte, error) {
 	if err := c.waitForTurn(ctx); err != nil {
 		return nil, err
 	}
+	began := c.cfg.Now()
+	answer, err := c.exchange(ctx, base, k, request)
+	if ended(ctx) == nil {
+		c.cfg.onAttempt(k.operation, began, err)
+	}
+	return answer, err
+}
+
+func (c *Client) exchange(ctx context.Context, base string, k *call, request []byte) ([]byte, error) {
 	fail := func(status int, retryable bool, err error) *Error {
 		return &Error{Upstream: c.name, Operation: k.operation, Cursor: k.cursor, Status: status, Err: err, retryable: retryable}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchdog := time.AfterFunc(c.cfg.RequestTimeout, func() { cancel(errStalled) })
+	patience := c.cfg.patience()
+	watchdog := time.AfterFunc(patience, func() { cancel(errStalled) })
 	defer watchdog.Stop()
 
 	req, err := c.request(ctx, base, k, request)
@@ -251,11 +282,11 @@ func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refused(resp, k)
 	}
-	body := bodyReader{limit: c.cfg.MaxPageBytes, expect: k.expect, progress: func() { watchdog.Reset(c.cfg.RequestTimeout) }}
+	body := bodyReader{limit: c.cfg.MaxPageBytes, expect: k.expect, progress: func() { watchdog.Reset(patience) }}
 	if k.reserve != nil {
 		body.reserve = func(size int64) error {
 			watchdog.Stop() // waiting for our own memory is not the upstream's fault
-			defer watchdog.Reset(c.cfg.RequestTimeout)
+			defer watchdog.Reset(patience)
 			return k.reserve(size)
 		}
 	}
@@ -355,6 +386,24 @@ func (c *Client) waitForTurn(ctx context.Context) error {
 		return reasonOr(ctx, err)
 	}
 	return nil
+}
+
+// turn is when the next request could be sent: when the upstream's rest is over and the
+// rate limit allows it.
+func (c *Client) turn() time.Time {
+	now := c.cfg.Now()
+	c.mu.Lock()
+	turn := c.pausedUntil
+	c.mu.Unlock()
+	if limit := c.limiter.Limit(); limit != rate.Inf {
+		if missing := 1 - c.limiter.Tokens(); missing > 0 {
+			now = now.Add(time.Duration(missing / float64(limit) * float64(time.Second)))
+		}
+	}
+	if turn.Before(now) {
+		return now
+	}
+	return turn
 }
 
 // jsonReason reads the member error of an error answer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -43,10 +44,23 @@ const (
 type Config struct {
 	// BaseURL is the upstream scan, with or without a trailing /api/scan. Required.
 	BaseURL string
+	// Peers are further upstreams of the same network. Requests go to those that are
+	// well, and what one of them fails to give is asked of the others.
+	Peers []string
+	// Agree is how many upstreams must give a range of history alike before it is
+	// handed to the sink. Default 1: each is believed.
+	Agree int
+	// AgreeOn is what they must give alike. Default AgreeOnUpdates.
+	AgreeOn AgreeOn
+	// Disagreements, when set, is told what they did not.
+	Disagreements Disagreements
 	// HTTPClient defaults to a client with its own connection pool.
 	HTTPClient *http.Client
 	// Sink takes the batches. Required.
 	Sink Sink
+	// Gaps, when set, has Run look for verdicts, traffic and app activity of items that
+	// were stored without, and hand them to the sink as the stream SideStream.
+	Gaps Gaps
 	// Log is required.
 	Log *slog.Logger
 
@@ -54,7 +68,7 @@ type Config struct {
 	Stream string
 	// Source defaults to Auto.
 	Source Source
-	// Workers is the number of requests in flight. Default 4.
+	// Workers is the number of requests in flight. Default 4 for each upstream, at most 16.
 	Workers int
 	// BatchItems and BatchBytes bound a batch; a single item that is larger than
 	// BatchBytes makes a batch of its own, and items of one record time stay together.
@@ -66,14 +80,19 @@ type Config struct {
 	InFlightBytes int64
 	// MaxPageBytes caps one answer. Default 256 MiB.
 	MaxPageBytes int64
-	// RequestsPerSecond is explained at ClientConfig.
+	// RequestsPerSecond is for each upstream and explained at ClientConfig.
 	RequestsPerSecond float64
 	// RequestTimeout ends a request that makes no progress for so long. Default 1m.
 	RequestTimeout time.Duration
 	// GiveUpAfter ends the retries of one request or one write; 0 means never.
 	GiveUpAfter time.Duration
-	// Poll is the wait between questions for new history once caught up. Default 1s.
+	// Poll is the longest wait between questions for new history once caught up, when
+	// none came for a while. Default 1s.
 	Poll time.Duration
+	// BusyPoll is the wait after new history came, which doubles up to Poll when none
+	// does. Default 100ms when all upstreams are on this machine, else 250ms; at most
+	// Poll. UpdatesBefore, whose every question takes several requests, always waits for Poll.
+	BusyPoll time.Duration
 	// Refresh is how long the upstream's overview of migrations is taken as current.
 	// Default 30s.
 	Refresh time.Duration
@@ -96,13 +115,22 @@ func (c *Config) setDefaults() error {
 		return fmt.Errorf("source of history %q is none of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
 	}
 	c.Stream = cmp.Or(c.Stream, schemas.ScanStream)
-	c.Workers = cmp.Or(c.Workers, 4)
+	c.Workers = cmp.Or(c.Workers, min(4*(1+len(c.Peers)), 16))
+	c.Agree, c.AgreeOn = cmp.Or(c.Agree, 1), cmp.Or(c.AgreeOn, AgreeOnUpdates)
 	c.BatchItems = cmp.Or(c.BatchItems, 8192)
 	c.BatchBytes = cmp.Or(c.BatchBytes, 48<<20)
 	c.InFlightBytes = cmp.Or(c.InFlightBytes, 64<<20)
 	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 256<<20)
 	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.BusyPoll = min(cmp.Or(c.BusyPoll, c.busyPoll()), c.Poll)
+	c.RequestTimeout = cmp.Or(max(c.RequestTimeout, 0), time.Minute)
 	c.Refresh = cmp.Or(c.Refresh, 30*time.Second)
+	if c.Agree < 1 || c.Agree > len(c.urls()) {
+		return fmt.Errorf("%d upstreams cannot agree: there are %d", c.Agree, len(c.urls()))
+	}
+	if c.AgreeOn != AgreeOnUpdates && c.AgreeOn != AgreeOnEvents {
+		return fmt.Errorf("upstreams agree on %q or %q, not on %q", AgreeOnUpdates, AgreeOnEvents, c.AgreeOn)
+	}
 	if c.Workers < 0 || c.BatchItems < 0 || c.BatchBytes < 0 || c.InFlightBytes < 0 || c.MaxPageBytes < 0 {
 		return errors.New("workers and limits of the ingest must be positive")
 	}
@@ -110,4 +138,17 @@ func (c *Config) setDefaults() error {
 		c.Now = time.Now
 	}
 	return nil
+}
+
+// urls are all upstreams.
+func (c *Config) urls() []string { return append([]string{c.BaseURL}, c.Peers...) }
+
+// busyPoll is the default of BusyPoll.
+func (c *Config) busyPoll() time.Duration {
+	for _, raw := range c.urls() {
+		if u, err := url.Parse(raw); err != nil || !isLoopback(u.Hostname()) {
+			return 250 * time.Millisecond
+		}
+	}
+	return 100 * time.Millisecond
 }

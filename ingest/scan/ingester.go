@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,10 +17,12 @@ import (
 // must not run at the same time; Status may be called at any time.
 type Ingester struct {
 	cfg    Config
-	client *Client
+	peers  *peers
 	log    *slog.Logger
 	pages  map[string]*pageSizer // by kind of track
 	status *progress
+	// writing is held while the sink takes a batch.
+	writing sync.Mutex
 
 	// The rest belongs to the goroutine that runs Backfill or Run.
 
@@ -29,7 +33,11 @@ type Ingester struct {
 	migration   int64
 	importsDone bool
 	source      Source
-	chain       *chain
+	// chain is the overview that is gone by, of the upstream lead.
+	chain *chain
+	lead  *peer
+	// anchor is the last update that was handed to the sink.
+	anchor anchors
 	// following is set once Run has backfilled. short counts the steps in a row that
 	// ended before the overview says that history does.
 	following bool
@@ -43,27 +51,35 @@ func New(cfg Config) (*Ingester, error) {
 	}
 	ing := &Ingester{cfg: cfg, pages: map[string]*pageSizer{"imports": newPageSizer(), "history": newPageSizer()}}
 	ing.status = newProgress(cfg.Now)
-	client, err := NewClient(ClientConfig{
-		BaseURL: cfg.BaseURL, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
-		RequestTimeout: cfg.RequestTimeout, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
-		Version: cfg.Version, Log: cfg.Log.With("stream", cfg.Stream), Now: cfg.Now, OnRetry: ing.status.retried,
-	})
-	if err != nil {
+	ing.anchor.at.position = schemas.Start
+	var err error
+	if ing.peers, err = newPeers(&ing.cfg, ing.status); err != nil {
 		return nil, err
 	}
-	ing.client = client
-	ing.log = cfg.Log.With("stream", cfg.Stream, "upstream", client.Upstream())
+	ing.peers.check = ing.checkAnchor
+	ing.lead = ing.peers.list[0]
+	ing.log = cfg.Log.With("stream", cfg.Stream, "upstream", strings.Join(ing.peers.names(), " "))
 	return ing, nil
 }
 
 // Status says how far the ingest is.
-func (ing *Ingester) Status() Status { return ing.status.snapshot() }
+func (ing *Ingester) Status() Status {
+	s := ing.status.snapshot()
+	s.Upstreams = ing.peers.status()
+	return s
+}
 
 // Backfill brings the stream to the upstream's end as of now. It returns the reason
 // when ctx ends earlier, an error that wraps schemas.ErrDiverged or
 // schemas.ErrMalformed when a person must look, or the failure that was retried for
 // Config.GiveUpAfter.
 func (ing *Ingester) Backfill(ctx context.Context) error {
+	ctx, stop := ing.peers.watch(ctx)
+	defer stop()
+	return ing.backfillAndTell(ctx)
+}
+
+func (ing *Ingester) backfillAndTell(ctx context.Context) error {
 	err := ing.backfill(ctx)
 	if err != nil {
 		ing.status.stopped(err)
@@ -95,23 +111,46 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 // Run backfills and then follows the upstream until ctx ends, which it reports as the
 // reason why it ended. Other errors are those of Backfill.
 func (ing *Ingester) Run(ctx context.Context) error {
-	if err := ing.Backfill(ctx); err != nil {
+	ctx, stop := ing.peers.watch(ctx)
+	defer stop()
+	if err := ing.backfillAndTell(ctx); err != nil {
 		return err
 	}
 	ing.following = true
 	defer func() { ing.following = false }()
-	for {
+	if ing.cfg.Gaps != nil {
+		ctx, stopSide := context.WithCancel(ctx)
+		var side sync.WaitGroup
+		side.Go(func() { ing.fillGaps(ctx) })
+		defer side.Wait()
+		defer stopSide()
+	}
+	err := ing.follow(ctx)
+	ing.status.stopped(err)
+	return err
+}
+
+// follow asks for new history until ctx ends: soon after some came, and less and less
+// often while none does.
+func (ing *Ingester) follow(ctx context.Context) error {
+	shortest := ing.cfg.BusyPoll
+	if ing.source == UpdatesBefore {
+		shortest = ing.cfg.Poll
+	}
+	for wait := shortest; ; {
 		ing.status.phase(PhaseFollowing, "")
-		if err := sleep(ctx, ing.cfg.Poll); err != nil {
-			ing.status.stopped(err)
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
+		before := ing.at
 		for caughtUp := false; !caughtUp; {
 			var err error
 			if caughtUp, err = ing.step(ctx); err != nil {
-				ing.status.stopped(err)
 				return err
 			}
+		}
+		if wait = min(2*wait, ing.cfg.Poll); ing.at != before {
+			wait = shortest
 		}
 	}
 }
@@ -133,6 +172,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 	if err := ing.chooseSource(ctx, resume); err != nil {
 		return err
 	}
+	ing.placeAnchor(resume.Committed)
 	ing.log.InfoContext(ctx, "ingest starts", "source", ing.source, "position", ing.at, "pending", resume.Pending != nil)
 	if resume.Pending != nil {
 		if err := ing.repeat(ctx, resume.Pending); err != nil {
@@ -147,6 +187,7 @@ func (ing *Ingester) moveTo(at schemas.Position) {
 	ing.at, ing.migration = at, at.MigrationID
 	ing.importsDone = at != schemas.Start && at.RecordTime != schemas.MinMicros
 	ing.status.moved(at)
+	ing.peers.moved(ing.at, ing.migration)
 }
 
 // step reads what the upstream has of the current migration, or goes on to the next
@@ -159,6 +200,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	}
 	if ing.migration < 0 {
 		ing.migration = ing.chain.ids[0]
+		ing.peers.moved(ing.at, ing.migration)
 	}
 	if !ing.importsDone {
 		if err := ing.importUpdates(ctx); err != nil {
@@ -172,7 +214,9 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	}
 	if end.items > 0 {
 		ing.short = 0
-		return false, nil
+		// What came ended where the upstream's history did a moment ago: asking again at
+		// once would cost a request, and a batch, for next to nothing.
+		return ing.following && end.next == schemas.Start, nil
 	}
 	next, known := ing.chain.next(ing.migration)
 	if to, short := ing.endsShort(); short {
@@ -183,6 +227,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	case known:
 		ing.log.InfoContext(ctx, "migration is through", "migration", ing.migration, "next", next)
 		ing.migration, ing.importsDone = next, false
+		ing.peers.moved(ing.at, ing.migration)
 		return false, nil
 	case end.next != schemas.Start:
 		ing.chain = nil // there is history of a migration that the overview does not have yet
@@ -228,55 +273,20 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 	case capped:
 		tries = 1
 	case tries > shortTries:
-		return false, malformed(ing.client, ing.operation(), ing.start(),
+		err := malformed(ing.lead.client, ing.operation(), ing.start(),
 			fmt.Errorf("the history of migration %d ends here, but its overview says it goes through %s", ing.migration, to))
+		if !ing.peers.several() {
+			return false, err
+		}
+		// The others may be right: this one is not asked any more.
+		ing.lead.bar(err)
+		if ing.peers.hopeless(ing.cfg.Agree) != nil {
+			return false, err
+		}
+		ing.short = 0
 	}
 	ing.chain = nil
 	return false, ing.wait(ctx, tries, fmt.Sprintf("the upstream gives nothing after %s, but its overview has history through %s", ing.start(), to))
-}
-
-// overview makes sure that ing.chain is current and that history after ing.at can be
-// read in order.
-func (ing *Ingester) overview(ctx context.Context) error {
-	for tries := 1; ; tries++ {
-		if ing.chain == nil || ing.cfg.Now().Sub(ing.chain.read) >= ing.refresh() {
-			ch, err := readChain(ctx, ing.client, max(ing.at.MigrationID, ing.migration))
-			if err != nil {
-				return fmt.Errorf("reading the overview of migrations: %w", err)
-			}
-			ing.chain = ch
-			ing.status.overview(ch)
-		}
-		reason := ing.chain.waitReason(ing.at)
-		if reason == "" {
-			return ing.checkKnown()
-		}
-		if refusal := ing.chain.refusal; refusal != nil && len(ing.chain.ids) == 0 && ing.at == schemas.Start && tries >= refusalTries {
-			return fmt.Errorf("%w: is this the address of a scan service?", refusal)
-		}
-		ing.chain = nil
-		if err := ing.wait(ctx, tries, reason); err != nil {
-			return err
-		}
-	}
-}
-
-// refresh is the age at which the overview is read again. Reading backwards depends on
-// it: new history shows only there.
-func (ing *Ingester) refresh() time.Duration {
-	if ing.source == UpdatesBefore {
-		return min(ing.cfg.Poll/2, ing.cfg.Refresh)
-	}
-	return ing.cfg.Refresh
-}
-
-// checkKnown makes sure that the upstream's history contains the migration of ours.
-func (ing *Ingester) checkKnown() error {
-	if ing.migration < 0 || ing.chain.has(ing.migration) {
-		return nil
-	}
-	return fmt.Errorf("%w: the stream stands at %s, but the migrations of %s are %v",
-		schemas.ErrDiverged, ing.at, ing.client.Upstream(), ing.chain.ids)
 }
 
 // wait waits before try number n+1, saying why.
@@ -311,7 +321,7 @@ func (ing *Ingester) importUpdates(ctx context.Context) error {
 			return err
 		}
 		if tries == importTries {
-			return malformed(ing.client, importUpdatesOperation, ing.start(),
+			return malformed(ing.lead.client, importUpdatesOperation, ing.start(),
 				fmt.Errorf("the import updates of migration %d end at %q, but its overview says %q", ing.migration, ing.start().UpdateID, last.UpdateID))
 		}
 		// They may have grown since the overview was read.
@@ -396,10 +406,11 @@ func (ing *Ingester) read(ctx context.Context, t track, kind string, start, boun
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan filled) // one is written, one waits, one is being filled
 	l := &leg{
-		track: ing.patient(t, kind), pages: ing.pages[kind], start: start, bound: bound, last: last,
+		track: t, pages: ing.pages[kind], start: start, bound: bound, last: last,
 		workers: ing.cfg.Workers, budget: newBudget(ing.cfg.InFlightBytes),
 	}
-	b := &batcher{stream: ing.cfg.Stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes, out: batches, after: ing.at}
+	b := &batcher{stream: ing.cfg.Stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes, out: batches, after: ing.at,
+		apart: kind == "history" && ing.apart(ing.operation())}
 	group.Go(func() error {
 		for f := range batches {
 			if err := ing.write(ctx, f); err != nil {
@@ -423,15 +434,24 @@ func (ing *Ingester) read(ctx context.Context, t track, kind string, start, boun
 // write hands a batch to the sink until it is stored.
 func (ing *Ingester) write(ctx context.Context, f filled) error {
 	begin := ing.cfg.Now()
-	err := ing.retry(ctx, "writing the batch", func() error { return ing.cfg.Sink.Write(ctx, f.batch) })
+	err := ing.retry(ctx, "writing the batch", func() error { return ing.writeOnce(ctx, f.batch) })
 	if err != nil {
 		return fmt.Errorf("%d items after %s through %s: %w", len(f.batch.Items), f.batch.After, f.batch.Through, err)
 	}
 	ing.at = f.batch.Through
+	ing.peers.moved(ing.at, ing.migration)
+	ing.anchor.set(f.batch)
 	ing.status.wrote(f)
 	ing.log.DebugContext(ctx, "wrote batch", "items", len(f.batch.Items), "bytes", f.bytes, "through", f.batch.Through,
 		"elapsed", ing.cfg.Now().Sub(begin))
 	return nil
+}
+
+// writeOnce hands a batch to the sink, which takes one at a time.
+func (ing *Ingester) writeOnce(ctx context.Context, b *schemas.Batch) error {
+	ing.writing.Lock()
+	defer ing.writing.Unlock()
+	return ing.cfg.Sink.Write(ctx, b)
 }
 
 // retry calls the sink until it works, needs a person, ctx ends or it is time to give up.

@@ -166,7 +166,7 @@ func (l *leg) fetch(ctx context.Context, s *slice, plan *planner, after schemas.
 		}
 		return err
 	}
-	c, err := l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve, expect: expect})
+	c, err := l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve, expect: expect, stripe: s.number / stripeSlices})
 	if err != nil {
 		l.budget.release(held)
 		return part{}, err

@@ -1,10 +1,14 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -19,27 +23,30 @@ const refusalTries = 3
 // would be missing from there on for good. Only a person may decide that.
 func (ing *Ingester) chooseSource(ctx context.Context, resume schemas.Resume) error {
 	ing.source = ing.cfg.Source
-	if ing.source != Auto {
+	defer func() {
 		ing.status.chose(ing.source)
+		ing.peers.refreshEvery(ing.refresh())
+	}()
+	if ing.source != Auto {
 		return nil
 	}
-	if err := ing.probe(ctx, Events, ing.client.EventsPage); err == nil {
+	if err := ing.probe(ctx, Events); err == nil {
 		ing.source = Events
 	} else if !unsupported(err) {
 		return err
 	} else if resume.Committed != schemas.Start || resume.Pending != nil {
 		return fmt.Errorf("the stream has history through %s, but %s gives no events to go on with "+
-			"(--scan-source %s would go on without verdicts, traffic and app activity): %w", ing.at, ing.client.Upstream(), Updates, err)
+			"(--scan-source %s would go on without verdicts, traffic and app activity): %w",
+			ing.at, strings.Join(ing.peers.names(), ", "), Updates, err)
 	} else if ing.source, err = ing.sourceWithoutEvents(ctx); err != nil {
 		return err
 	}
-	ing.status.chose(ing.source)
 	return nil
 }
 
 func (ing *Ingester) sourceWithoutEvents(ctx context.Context) (Source, error) {
 	source := Updates
-	if err := ing.probe(ctx, Updates, ing.client.UpdatesPage); unsupported(err) {
+	if err := ing.probe(ctx, Updates); unsupported(err) {
 		source = UpdatesBefore
 	} else if err != nil {
 		return Auto, err
@@ -48,31 +55,24 @@ func (ing *Ingester) sourceWithoutEvents(ctx context.Context) (Source, error) {
 	return source, nil
 }
 
-// probe asks for a page until the upstream gives one. It returns an error that is
-// unsupported if the upstream refuses the operation refusalTries times in a row.
-func (ing *Ingester) probe(ctx context.Context, source Source, page func(context.Context, PageRequest) (Page, error)) error {
-	begin, refused := ing.cfg.Now(), 0
+// probe asks for a page until an upstream gives one. It returns an error that is
+// unsupported if all upstreams refuse the operation refusalTries times in a row.
+func (ing *Ingester) probe(ctx context.Context, source Source) error {
+	begin, probes := ing.cfg.Now(), make([]probed, len(ing.peers.list))
 	for tries := 1; ; tries++ {
-		_, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
-		if err == nil || errors.Is(err, errTooLarge) {
+		if ing.probeAll(ctx, source, probes) {
 			return nil
 		}
 		if reason := ended(ctx); reason != nil {
 			return reason
 		}
-		var e *Error
-		switch {
-		case unsupported(err):
-			if refused++; refused == refusalTries {
-				return err
-			}
-		case !errors.As(err, &e) || !e.retryable, ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter:
-			return err
-		default:
-			refused = 0
+		late := ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter
+		failure, final := outcome(probes, late)
+		if final {
+			return failure
 		}
-		ing.status.retried(err)
-		reason, err := ing.probeReason(ctx, err)
+		ing.status.retried(failure)
+		reason, err := ing.probeReason(ctx, failure)
 		if err != nil {
 			return err
 		}
@@ -82,14 +82,82 @@ func (ing *Ingester) probe(ctx context.Context, source Source, page func(context
 	}
 }
 
+// probed is how an upstream answered so far.
+type probed struct {
+	// err is the last failure; refused counts refusals of the operation in a row,
+	// failures other failures in a row.
+	err               error
+	refused, failures int
+}
+
+// absentTries is how often an upstream that fails is asked in vain before the others'
+// word is enough.
+const absentTries = 6
+
+// outcome returns the failure to go by, and whether it is final: when it will not go
+// away, or has been there for long.
+func outcome(probes []probed, late bool) (failure error, final bool) {
+	refused, absent := 0, 0
+	for _, p := range probes {
+		var e *Error
+		switch {
+		case p.refused >= refusalTries:
+			refused++
+			failure = cmp.Or(failure, p.err)
+		case unsupported(p.err):
+		case !errors.As(p.err, &e) || !e.retryable:
+			return p.err, len(probes) == 1
+		case p.failures >= absentTries && len(probes) > 1:
+			absent++
+		}
+	}
+	if refused > 0 && refused+absent == len(probes) {
+		return failure, true
+	}
+	for _, p := range probes {
+		if p.refused < refusalTries {
+			failure = p.err
+		}
+	}
+	return failure, late
+}
+
+// probeAll asks all upstreams at a time and reports whether one gave a page.
+func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probed) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	var found atomic.Bool
+	for i, p := range ing.peers.list {
+		group.Go(func() {
+			page := p.client.EventsPage
+			if source == Updates {
+				page = p.client.UpdatesPage
+			}
+			_, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
+			switch state := &probes[i]; {
+			case err == nil || errors.Is(err, errTooLarge):
+				found.Store(true)
+				cancel() // the others need not be waited for
+			case unsupported(err):
+				*state = probed{err: err, refused: state.refused + 1}
+			default:
+				*state = probed{err: err, failures: state.failures + 1}
+			}
+		})
+	}
+	group.Wait()
+	return found.Load()
+}
+
 // probeReason explains a failed probe: an upstream that answers 503 may still be
 // loading its history.
 func (ing *Ingester) probeReason(ctx context.Context, failure error) (string, error) {
 	var e *Error
-	if !errors.As(failure, &e) || e.Status != http.StatusServiceUnavailable {
+	if !errors.As(failure, &e) || e.Status != http.StatusServiceUnavailable || ing.peers.several() {
 		return failure.Error(), nil
 	}
-	ch, err := readChain(ctx, ing.client, ing.at.MigrationID)
+	ch, err := readChain(ctx, ing.lead.client, ing.at.MigrationID)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -58,7 +59,29 @@ type Status struct {
 	Retries     int64
 	LastError   string
 	LastErrorAt time.Time
+
+	// Side is how the search for late side data is doing.
+	Side SideStatus
+
+	// Upstreams has each of them, in the order of the configuration.
+	Upstreams []UpstreamStatus
+	// Disagreements has the latest ranges of which upstreams gave different content,
+	// at most keptDisagreements.
+	Disagreements []Disagreement
 }
+
+// SideStatus is a snapshot of the search for late side data.
+type SideStatus struct {
+	// Position is how far gaps have been gone through.
+	Position schemas.Position
+	// Verdicts counts what was found and written.
+	Verdicts int64
+	// LastError is why the search made no headway the last time, "" if it did.
+	LastError string
+}
+
+// keptDisagreements is how many a Status shows: enough to see what it is about.
+const keptDisagreements = 16
 
 // progress gathers what Status shows. It is safe for concurrent use.
 type progress struct {
@@ -68,6 +91,10 @@ type progress struct {
 	status  Status
 	chain   *chain
 	samples []sample
+	// held has the reasons for which requests are being held back, and how many are.
+	held map[string]int
+	// found are the keys of the disagreements shown.
+	found []string
 	// begun is when the first history of this run was written, at beganAt.
 	begun   time.Time
 	beganAt schemas.Position
@@ -86,8 +113,9 @@ const (
 )
 
 func newProgress(now func() time.Time) *progress {
-	return &progress{now: now, status: Status{
+	return &progress{now: now, held: map[string]int{}, status: Status{
 		Phase: PhaseStarting, MigrationID: -1, Position: schemas.Start, UpstreamEnd: schemas.Start,
+		Side: SideStatus{Position: schemas.Start},
 	}}
 }
 
@@ -108,6 +136,42 @@ func (p *progress) retried(err error) {
 	defer p.mu.Unlock()
 	p.status.Retries++
 	p.fail(err)
+}
+
+// hold notes that a request is held back for a reason until release is called.
+func (p *progress) hold(reason string) (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[reason]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.held[reason]--; p.held[reason] == 0 {
+			delete(p.held, reason)
+		}
+	}
+}
+
+func (p *progress) side(change func(*SideStatus)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.status.Side)
+}
+
+// disagreed notes d and reports whether it is new.
+func (p *progress) disagreed(d Disagreement) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := d.key()
+	if slices.Contains(p.found, key) {
+		return false
+	}
+	p.found = append(p.found, key)
+	p.status.Disagreements = append(slices.Clone(p.status.Disagreements), d)
+	if n := len(p.found) - keptDisagreements; n > 0 {
+		p.found, p.status.Disagreements = p.found[n:], p.status.Disagreements[n:]
+	}
+	return true
 }
 
 func (p *progress) stopped(err error) {
@@ -189,6 +253,11 @@ func (p *progress) snapshot() Status {
 	defer p.mu.Unlock()
 	s := p.status
 	s.ETA = -1
+	if s.Phase == PhaseImports || s.Phase == PhaseHistory {
+		for reason := range p.held {
+			s.Phase, s.Detail = PhaseWaiting, reason
+		}
+	}
 	now := p.now()
 	if len(p.samples) > 0 {
 		if d := now.Sub(p.samples[0].at).Seconds(); d > 0 {

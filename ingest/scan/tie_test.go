@@ -128,3 +128,7 @@ func TestPageOfOneRecordTimeGrows(t *testing.T) {
 		}
 	}
 }
+
+func sortItems(m *migration) {
+	slices.SortFunc(m.items, func(a, b schemas.Item) int { return a.Position().Compare(b.Position()) })
+}

@@ -33,10 +33,17 @@ type fetchOptions struct {
 	reserve func(size int64) error
 	// expect is about how many bytes a page of size items takes, 0 if unknown.
 	expect int64
+	// once leaves the decision about a failure to the caller: no retries.
+	once bool
+	// stripe numbers runs of neighbouring pages, which should come from one upstream;
+	// below 0 means that it does not matter.
+	stripe int64
 }
 
 // chunk is a validated part of a slice.
 type chunk struct {
+	// from is who gave it, nil when there is but one upstream.
+	from *peer
 	// items lie in the slice, strictly ascending. May be empty.
 	items []schemas.Item
 	// bytes is the size of the answers; seen counts all items in them, which stand

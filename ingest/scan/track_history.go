@@ -54,7 +54,7 @@ func (t *historyTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 }
 
 func (t *historyTrack) fetchPage(ctx context.Context, after schemas.Position, size int, o fetchOptions) (Page, []schemas.Item, error) {
-	page, err := t.page(ctx, PageRequest{After: after, Size: size, reserve: o.reserve, expect: o.expect})
+	page, err := t.page(ctx, PageRequest{After: after, Size: size, once: o.once, reserve: o.reserve, expect: o.expect})
 	if err != nil {
 		return page, nil, err
 	}

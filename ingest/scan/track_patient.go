@@ -17,6 +17,8 @@ const malformedTries = 3
 // pages after pages that are too large.
 type patientTrack struct {
 	track
+	// tries is how often a malformed page is asked for: once when others can be asked.
+	tries   int
 	pages   *pageSizer
 	log     *slog.Logger
 	onRetry func(error)
@@ -41,7 +43,7 @@ func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 		case tooManyItems(err) > 0 && tooManyItems(err) < o.size:
 			t.pages.limit(tooManyItems(err))
 			continue
-		case !errors.Is(err, schemas.ErrMalformed) || tries == malformedTries:
+		case !errors.Is(err, schemas.ErrMalformed) || tries >= t.tries:
 			return c, err
 		}
 		t.onRetry(err)

@@ -43,7 +43,7 @@ func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Ite
 	if err != nil {
 		return nil, fmt.Errorf("reading verdicts after %s: %w", rg.After, err)
 	}
-	return verdicts, nil
+	return r.lateVerdicts(ctx, rg, verdicts)
 }
 
 func (r *Reader) selectVerdicts(ctx context.Context, query string, params store.Params) ([]schemas.Item, error) {
@@ -89,10 +89,7 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 	if err != nil || watermark == schemas.Start {
 		return nil, err
 	}
-	params := store.Params{
-		"stream": store.Text(r.stream), "ids": store.Texts(ids), "through_migration": store.Int(watermark.MigrationID),
-		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
-	}
+	params := r.byID(ids, watermark)
 	var updates []schemas.Update
 	var verdicts []schemas.Item
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -107,7 +104,35 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("looking up %d update ids: %w", len(ids), err)
 	}
+	if r.side != nil {
+		late, err := r.side.verdictsByID(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		verdicts = append(late, verdicts...) // what was there first wins
+	}
 	return r.assemble(ctx, updates, verdicts)
+}
+
+// verdictsByID looks up verdicts at or below the stream's watermark.
+func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item, error) {
+	watermark, err := r.Watermark(ctx)
+	if err != nil || watermark == schemas.Start {
+		return nil, err
+	}
+	verdicts, err := r.selectVerdicts(ctx, verdictsByIDQuery, r.byID(ids, watermark))
+	if err != nil {
+		return nil, fmt.Errorf("looking up late verdicts of %d update ids: %w", len(ids), err)
+	}
+	return verdicts, nil
+}
+
+// byID are the parameters of a lookup at or below a watermark.
+func (r *Reader) byID(ids []string, watermark schemas.Position) store.Params {
+	return store.Params{
+		"stream": store.Text(r.stream), "ids": store.Texts(ids), "through_migration": store.Int(watermark.MigrationID),
+		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
+	}
 }
 
 // assemble completes updates and verdicts that were found one by one.

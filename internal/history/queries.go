@@ -19,6 +19,10 @@ var (
 	verdictsQuery string
 	//go:embed sql/verdicts_by_id.sql
 	verdictsByIDQuery string
+	//go:embed sql/transaction_positions.sql
+	transactionPositionsQuery string
+	//go:embed sql/verdict_positions.sql
+	verdictPositionsQuery string
 	//go:embed sql/imports.sql
 	importsQuery string
 	//go:embed sql/watermark.sql

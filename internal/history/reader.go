@@ -12,6 +12,7 @@ import (
 type Reader struct {
 	db     *store.DB
 	stream string
+	side   *Reader // see WithSide; usually nil
 }
 
 // NewReader returns a reader of a stream, usually schemas.ScanStream.

@@ -1,4 +1,5 @@
-// Package verify digests what the store holds, so that it can be compared with what
-// an upstream says it served and with what exported objects contain. It reads every
-// row as it stands, without removing duplicates: a row written twice shows.
+// Package verify checks that a store holds what it should: every batch that was
+// committed, whole and unchanged; lifetimes that follow from the events; coins that are
+// conserved; the same history as a peer. Start at Run. It reads every row as it stands,
+// without removing duplicates, and repairs nothing.
 package verify

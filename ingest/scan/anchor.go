@@ -1,0 +1,193 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// anchor is an update that the stream holds. An upstream that has another one in its
+// place, or none although its history goes further, is not the one it was.
+type anchor struct {
+	position schemas.Position
+	// hash is that of the update without side data, "" while only its place is known.
+	hash string
+	// source is the operation to look for it with.
+	source Source
+}
+
+// anchors keeps the latest one. It is safe for concurrent use.
+type anchors struct {
+	mu sync.Mutex
+	at anchor
+}
+
+func (a *anchors) get() anchor {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at
+}
+
+// place notes a position of which nothing else is known.
+func (a *anchors) place(at schemas.Position, source Source) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = anchor{position: at, source: source}
+}
+
+// placeAnchor takes the end of the stream as the anchor until more is known. Where
+// several upstreams give events it may have been a verdict that one of them alone has.
+func (ing *Ingester) placeAnchor(at schemas.Position) {
+	if ing.source == Events && ing.peers.several() {
+		at = schemas.Start
+	}
+	ing.anchor.place(at, ing.source)
+}
+
+// largestAnchor is the size up to which an update is used: hashing takes memory.
+const largestAnchor = 256 << 10
+
+// set takes the last update of b. An earlier batch's stays if b has none of use.
+func (a *anchors) set(b *schemas.Batch) {
+	for i := len(b.Items) - 1; i >= 0; i-- {
+		u := b.Items[i].Update
+		if u == nil || u.IsImport() || wireSize(&b.Items[i]) > largestAnchor {
+			continue
+		}
+		hash := updateHash(u)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.at.position, a.at.hash = detached(u.Position()), hash
+		return
+	}
+}
+
+func updateHash(u *schemas.Update) string {
+	one := schemas.Batch{Items: []schemas.Item{{Update: u}}}
+	return one.Hash()
+}
+
+// anchorPage is how many items are asked for in search of an anchor: more than share a
+// record time in practice.
+const anchorPage = 16
+
+// checkAnchor compares the update that p has where the anchor is. It returns an error
+// that wraps schemas.ErrDiverged if that is another one or none, and other errors if
+// that cannot be told.
+func (ing *Ingester) checkAnchor(ctx context.Context, p *peer) error {
+	a := ing.anchor.get()
+	if a.position.RecordTime == schemas.MinMicros {
+		return nil
+	}
+	c, err := ing.around(ctx, p, a)
+	if err != nil {
+		return err
+	}
+	found, err := a.among(c.items, p.client)
+	switch {
+	case found || err != nil || !a.position.Before(c.last): // the last if history does not reach that far
+		return err
+	case a.hash == "" && a.source == Events:
+		// It may have been a verdict, of which each upstream has its own.
+		ing.log.WarnContext(ctx, "the upstream does not have the item that the stream ends with; if that was a verdict, which another upstream recorded, all is well",
+			"from", p.client.Upstream(), "position", a.position.String(), "update_id", a.position.UpdateID)
+		return nil
+	}
+	return a.missing(p.client)
+}
+
+// among looks for the anchor. It returns an error that wraps schemas.ErrDiverged if
+// another update stands there.
+func (a anchor) among(items []schemas.Item, c *Client) (found bool, err error) {
+	for i := range items {
+		if items[i].Position() != a.position {
+			continue
+		}
+		if u := items[i].Update; a.hash != "" && (u == nil || updateHash(u) != a.hash) {
+			return false, fmt.Errorf("%w: %s gives other content of update %s, %s, than the stream holds",
+				schemas.ErrDiverged, c.Upstream(), a.position.UpdateID, a.position)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func (a anchor) missing(c *Client) error {
+	return fmt.Errorf("%w: %s does not have update %s, %s, which the stream holds",
+		schemas.ErrDiverged, c.Upstream(), a.position.UpdateID, a.position)
+}
+
+// anchoredTrack asks for what follows on the stream's end from the last update on that
+// the stream holds, which must come again. An upstream that was exchanged or has
+// rewritten its history is found out before anything of it is stored.
+type anchoredTrack struct {
+	track
+	client    *Client
+	operation string
+	anchor    anchor
+	// start is the end of the stream. Behind the anchor it has but verdicts.
+	start schemas.Position
+}
+
+func (t *anchoredTrack) fetch(ctx context.Context, after, upTo schemas.Position, o fetchOptions) (chunk, error) {
+	if after != t.start {
+		return t.track.fetch(ctx, after, upTo, o)
+	}
+	before := historyBound(t.anchor.position.MigrationID, int64(t.anchor.position.RecordTime-1))
+	c, err := t.track.fetch(ctx, before, upTo, o)
+	if err != nil {
+		return c, err
+	}
+	found, err := t.anchor.among(c.items, t.client)
+	if reaches := t.anchor.position.Before(c.last); err == nil && !found && reaches && (len(c.items) > 0 || c.done) {
+		err = t.anchor.missing(t.client)
+	}
+	if err != nil {
+		return chunk{}, &Error{Upstream: t.client.Upstream(), Operation: t.operation, Cursor: after.String(), Err: err}
+	}
+	known := 0
+	for known < len(c.items) && !timeBefore(after, c.items[known].Position()) { // as a cursor does
+		known++
+	}
+	c.items = c.items[known:]
+	if c.covered.Before(after) {
+		c.covered = after
+	}
+	if len(c.items) > 0 || c.done {
+		return c, nil
+	}
+	return t.track.fetch(ctx, after, upTo, o) // the page had but what is known
+}
+
+// around fetches the items from the record time of an anchor on.
+func (ing *Ingester) around(ctx context.Context, p *peer, a anchor) (chunk, error) {
+	m, at := a.position.MigrationID, a.position.RecordTime
+	before := historyBound(m, int64(at-1))
+	o := fetchOptions{size: anchorPage}
+	t := &historyTrack{client: p.client, migrationID: m, page: p.client.EventsPage, operation: eventsOperation}
+	switch a.source {
+	case UpdatesBefore:
+		return ing.aroundBefore(ctx, p, a)
+	case Updates:
+		t.page, t.operation = p.client.UpdatesPage, updatesOperation
+	}
+	return t.fetch(ctx, before, historyBound(m, maxCoordinate), o)
+}
+
+// aroundBefore is around for the operation that goes backwards. Whether there is anything
+// behind the anchor the overview tells.
+func (ing *Ingester) aroundBefore(ctx context.Context, p *peer, a anchor) (chunk, error) {
+	m, at := a.position.MigrationID, a.position.RecordTime
+	ch := p.overview()
+	t := &beforeTrack{client: p.client, migrationID: m, first: at}
+	if info := ch.infos[m]; info != nil {
+		for _, r := range info.Ranges {
+			t.synchronizers = append(t.synchronizers, r.SynchronizerID)
+		}
+	}
+	c, err := t.fetch(ctx, historyBound(m, int64(at-1)), historyBound(m, int64(at)), fetchOptions{size: anchorPage})
+	c.last = ch.end()
+	return c, err
+}

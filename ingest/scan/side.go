@@ -1,0 +1,224 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// SideStream is the stream of verdicts, traffic and app activity that came after the
+// items they belong to. Its items have no update.
+const SideStream = schemas.ScanStream + "/side"
+
+// Gap is a stretch of history that was stored without verdicts.
+type Gap struct {
+	// After is exclusive, Through inclusive. Both lie in one migration, behind its
+	// import updates.
+	After, Through schemas.Position
+}
+
+// Gaps knows of which items the store has no verdict.
+type Gaps interface {
+	// NextGap returns the first gap of a stream that reaches beyond the position after,
+	// or nil if there is none up to the stream's watermark. It may begin before after.
+	// What the side stream added does not make a gap smaller.
+	NextGap(ctx context.Context, stream string, after schemas.Position) (*Gap, error)
+}
+
+const (
+	// sidePause is the wait between questions for gaps when there is none, or when a gap
+	// could not be read.
+	sidePause = 30 * time.Second
+	// sidePage is how many items are asked for at a time: few, as following goes first.
+	sidePage = 200
+)
+
+// sideStream is the search for late side data as it stands.
+type sideStream struct {
+	ing   *Ingester
+	pages *pageSizer
+	// at is the end of the stream; seen is how far gaps were gone through, which may be
+	// further where there was nothing to hand on.
+	at, seen schemas.Position
+}
+
+// fillGaps looks for late side data until ctx ends. A gap is gone through once, in
+// order, by whoever gives events: what no upstream has by then is not asked for again.
+// Its failures are logged and do not concern the stream itself.
+func (ing *Ingester) fillGaps(ctx context.Context) {
+	s := &sideStream{ing: ing, pages: newPageSizer(), at: schemas.Start, seen: schemas.Start}
+	for resumed, failures := false, 0; ctx.Err() == nil; {
+		wait := ing.cfg.BusyPoll
+		more, err := true, error(nil)
+		if !resumed {
+			err = s.resume(ctx)
+			resumed = err == nil
+		} else {
+			more, err = s.step(ctx)
+		}
+		ing.status.side(func(st *SideStatus) {
+			if st.Position, st.LastError = s.seen, ""; err != nil {
+				st.LastError = err.Error()
+			}
+		})
+		if failures++; err == nil {
+			failures = 0
+		}
+		if err != nil && ctx.Err() == nil {
+			if growing(failures) || schemas.NeedsPerson(err) {
+				ing.log.WarnContext(ctx, "looking for late side data failed", "position", s.seen.String(), "failures", failures, "err", err)
+			}
+			if schemas.NeedsPerson(err) {
+				return
+			}
+			resumed = false // nobody knows what of a batch was written
+		}
+		if err != nil || !more {
+			wait = max(sidePause, ing.cfg.Poll)
+		}
+		_ = sleep(ctx, wait) // returns early when ctx ends; the loop condition stops us
+	}
+}
+
+// resume finds out where the side stream stands and repeats an announced batch.
+func (s *sideStream) resume(ctx context.Context) error {
+	resume, err := s.ing.cfg.Sink.Resume(ctx, SideStream)
+	if err != nil {
+		return fmt.Errorf("reading where stream %s stands: %w", SideStream, err)
+	}
+	s.at = resume.Committed
+	if s.seen.Before(s.at) {
+		s.seen = s.at
+	}
+	in := resume.Pending
+	if in == nil {
+		return nil
+	}
+	var differs error
+	for _, p := range s.ing.peers.list {
+		b := &schemas.Batch{Stream: SideStream, After: in.After, Through: in.Through}
+		if b.Items, err = s.again(ctx, p, in); err != nil {
+			return fmt.Errorf("reading the announced batch again: %w", err)
+		}
+		hash := b.Hash()
+		if hash == in.Hash {
+			return s.write(ctx, b)
+		}
+		differs = fmt.Errorf("%w: %s gives %d verdicts with hash %s, announced were %d with hash %s",
+			schemas.ErrDiverged, p.client.Upstream(), len(b.Items), hash, in.Items, in.Hash)
+	}
+	return differs
+}
+
+// again reads what an announced batch has from the gaps within it.
+func (s *sideStream) again(ctx context.Context, p *peer, in *schemas.Intent) (items []schemas.Item, err error) {
+	for at := in.After; at.Before(in.Through); {
+		gap, err := s.ing.cfg.Gaps.NextGap(ctx, s.ing.cfg.Stream, at)
+		if err != nil {
+			return nil, err
+		}
+		if gap == nil || !gap.After.Before(in.Through) {
+			return items, nil
+		}
+		if at.Before(gap.After) {
+			at = gap.After
+		}
+		through := gap.Through
+		if in.Through.Before(through) {
+			through = in.Through
+		}
+		more, end, err := s.read(ctx, p, at, through, true)
+		if err != nil {
+			return nil, err
+		}
+		if end.Before(through) {
+			return nil, fmt.Errorf("%s ends at %s", p.client.Upstream(), end)
+		}
+		items, at = append(items, more...), through
+	}
+	return items, nil
+}
+
+// step reads one page of the next gap. more is false when there is none.
+func (s *sideStream) step(ctx context.Context) (more bool, err error) {
+	gap, err := s.ing.cfg.Gaps.NextGap(ctx, s.ing.cfg.Stream, s.seen)
+	if err != nil || gap == nil {
+		return false, err
+	}
+	after := gap.After
+	if after.Before(s.seen) {
+		after = s.seen
+	}
+	p := s.who(after)
+	if p == nil {
+		return false, errors.New("no upstream gives events at present")
+	}
+	items, end, err := s.read(ctx, p, after, gap.Through, false)
+	if err != nil {
+		return false, err
+	}
+	if !after.Before(end) {
+		return false, fmt.Errorf("%s ends before the gap at %s does", p.client.Upstream(), after)
+	}
+	if len(items) > 0 {
+		b := &schemas.Batch{Stream: SideStream, After: s.at, Through: items[len(items)-1].Position(), Items: items}
+		if err := s.write(ctx, b); err != nil {
+			return false, err
+		}
+	}
+	s.seen = detached(end)
+	return true, nil
+}
+
+// who is asked for events after a position, nil if nobody can be.
+func (s *sideStream) who(after schemas.Position) *peer {
+	peers := s.ing.peers
+	if !peers.several() {
+		return peers.list[0]
+	}
+	w := want{operation: eventsOperation, after: after, through: schemas.Start}
+	return fastest(peers.able(w, func(*peer) bool { return false }), s.ing.cfg.Now())
+}
+
+// read returns the verdicts of a page, or of the whole range, and how far they go.
+func (s *sideStream) read(ctx context.Context, p *peer, after, through schemas.Position, whole bool) (items []schemas.Item, end schemas.Position, err error) {
+	plain := &historyTrack{client: p.client, migrationID: through.MigrationID, page: p.client.EventsPage, operation: eventsOperation}
+	t := &patientTrack{track: plain, tries: 1, pages: s.pages, log: s.ing.log}
+	for end = after; end.Before(through); {
+		from := end
+		if from.MigrationID != through.MigrationID {
+			from = schemas.Position{MigrationID: through.MigrationID, RecordTime: schemas.MinMicros}
+		}
+		c, err := t.fetch(ctx, from, through, fetchOptions{size: sidePage, once: true})
+		if err != nil {
+			return nil, end, err
+		}
+		for _, it := range c.items {
+			if it.Update = nil; it.Verdict != nil {
+				items = append(items, it)
+			}
+		}
+		if end = c.covered; c.done && !c.end {
+			end = through
+		}
+		if c.end || !whole {
+			break
+		}
+	}
+	return items, end, nil
+}
+
+func (s *sideStream) write(ctx context.Context, b *schemas.Batch) error {
+	if err := s.ing.writeOnce(ctx, b); err != nil {
+		return fmt.Errorf("writing %d verdicts through %s: %w", len(b.Items), b.Through, err)
+	}
+	s.at = detached(b.Through)
+	if s.seen.Before(s.at) {
+		s.seen = s.at
+	}
+	s.ing.status.side(func(st *SideStatus) { st.Verdicts += int64(len(b.Items)) })
+	return nil
+}

@@ -1,0 +1,244 @@
+package history
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/zeebo/xxh3"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+var (
+	//go:embed sql/lifetime_sums.sql
+	lifetimeSumsQuery string
+	//go:embed sql/lifetime_rows.sql
+	lifetimeRowsQuery string
+	//go:embed sql/carried_origins.sql
+	carriedOriginsQuery string
+	//go:embed sql/rows_above.sql
+	rowsAboveQuery string
+)
+
+// LifetimeBuckets is into how many parts contracts are divided, by their id, so that
+// lifetimes can be compared part by part.
+const LifetimeBuckets = 4096
+
+// LifetimeBucket is the part that a contract belongs to.
+func LifetimeBucket(contractID string) int {
+	return int(xxh3.HashString(contractID) % LifetimeBuckets)
+}
+
+// LifetimeSum sums up lifetimes whatever their order: it counts them, and adds up the
+// hashes of AppendBegin and AppendEnd modulo 2^64.
+type LifetimeSum struct {
+	Begins, BeginHash uint64
+	Ends, EndHash     uint64
+}
+
+// AppendBegin appends what a lifetime's begin is known by. carried says that the contract
+// was carried over into the migration; then at is not read. The arguments of a lifetime
+// are those of the created event that began it, in update createdIn.
+func AppendBegin(dst []byte, migration int64, at schemas.Micros, carried bool, createdIn, synchronizer string, encoding schemas.Encoding, e *schemas.Event) []byte {
+	if carried {
+		at, createdIn = store.BeforeHistory, ""
+	}
+	line := func(s string) { dst = append(append(dst, s...), '\n') }
+	line(e.ContractID)
+	dst = append(strconv.AppendInt(dst, migration, 10), '\n')
+	dst = append(strconv.AppendInt(dst, int64(at), 10), '\n')
+	line(createdIn)
+	line(synchronizer)
+	line(string(encoding))
+	dst = append(strconv.AppendInt(dst, int64(e.CreatedAt), 10), '\n')
+	line(schemas.TemplateName(e.PackageName, e.TemplateID))
+	line(e.TemplateID)
+	line(e.PackageName)
+	for i, list := range [][]string{e.Signatories, e.Observers} {
+		for j, party := range list {
+			if j > 0 {
+				dst = append(dst, '\t')
+			}
+			dst = append(dst, party...)
+		}
+		if i == 0 {
+			dst = append(dst, '\n')
+		}
+	}
+	return append(append(dst, '\n'), e.Argument...)
+}
+
+// AppendEnd appends what a lifetime's end is known by.
+func AppendEnd(dst []byte, migration int64, at schemas.Micros, contractID string) []byte {
+	dst = append(append(dst, contractID...), '\n')
+	dst = append(strconv.AppendInt(dst, migration, 10), '\n')
+	return strconv.AppendInt(dst, int64(at), 10)
+}
+
+// Audit asks the store what checking it needs and what nothing else asks for.
+type Audit struct {
+	conn   driver.Conn
+	stream string
+}
+
+// NewAudit returns the audit of a stream. The connection stays the caller's.
+func NewAudit(conn driver.Conn, stream string) *Audit { return &Audit{conn: conn, stream: stream} }
+
+func (a *Audit) parameters(more clickhouse.Parameters) clickhouse.Parameters {
+	p := clickhouse.Parameters{"stream": store.Text(a.stream), "buckets": strconv.Itoa(LifetimeBuckets)}
+	for name, value := range more {
+		p[name] = value
+	}
+	return p
+}
+
+// query calls each for every row of a result.
+func (a *Audit) query(ctx context.Context, query string, more clickhouse.Parameters, each func(driver.Rows) error) (err error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(a.parameters(more)))
+	rows, err := a.conn.Query(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// LifetimeSums sums up the tables of lifetimes by LifetimeBucket. A lifetime that
+// housekeeping is moving, and which stands in both tables, counts once. backwards counts
+// lifetimes that end before they begin.
+func (a *Audit) LifetimeSums(ctx context.Context) (sums []LifetimeSum, backwards uint64, err error) {
+	sums = make([]LifetimeSum, LifetimeBuckets)
+	err = a.query(ctx, lifetimeSumsQuery, nil, func(rows driver.Rows) error {
+		var bucket, wrong uint64
+		var s LifetimeSum
+		if err := rows.Scan(&bucket, &s.Begins, &s.BeginHash, &s.Ends, &s.EndHash, &wrong); err != nil {
+			return err
+		}
+		sums[bucket] = s
+		backwards += wrong
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("summing up lifetimes: %w", err)
+	}
+	return sums, backwards, nil
+}
+
+// LifetimeStep is one line of a contract's life in a migration: a begin or an end as the
+// events tell it, or a lifetime as the tables have it.
+type LifetimeStep struct {
+	MigrationID int64
+	ContractID  string
+	// Derived tells a row of the tables of lifetimes, which has both begin and end, from
+	// what the events say, which is one of the two.
+	Derived bool
+	// Begin and End are record times: Begin is store.BeforeHistory for a contract that was
+	// carried over, End store.NeverArchived when there is none. Of an event, the one that it
+	// is not is 0.
+	Begin, End schemas.Micros
+	// Hash is that of the begin: see AppendBegin.
+	Hash uint64
+}
+
+// LifetimeSteps gives all steps of the contracts in the given buckets, contract by
+// contract within a migration: first those of the events, in the order of history, then
+// those of the tables.
+func (a *Audit) LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(LifetimeStep) error) error {
+	list := make([]string, len(buckets))
+	for i, b := range buckets {
+		list[i] = strconv.Itoa(b)
+	}
+	err := a.query(ctx, lifetimeRowsQuery, a.through(through, clickhouse.Parameters{"only": "[" + strings.Join(list, ",") + "]"}), func(rows driver.Rows) error {
+		var s LifetimeStep
+		var derived uint8
+		var begin, end int64
+		if err := rows.Scan(&s.MigrationID, &s.ContractID, &derived, &begin, &end, &s.Hash); err != nil {
+			return err
+		}
+		s.Derived, s.Begin, s.End = derived == 1, schemas.Micros(begin), schemas.Micros(end)
+		return each(s)
+	})
+	if err != nil {
+		return fmt.Errorf("reading the lifetimes of %d of %d parts: %w", len(buckets), LifetimeBuckets, err)
+	}
+	return nil
+}
+
+// Origin is a contract that was carried over into a migration, with the update that
+// created it: as its lifetime says, and as those of earlier migrations say.
+type Origin struct {
+	MigrationID          int64
+	ContractID           string
+	CreatedIn, Elsewhere string
+}
+
+// WrongOrigins gives contracts that were carried over and whose lifetime names another
+// creating update than those in earlier migrations do, one portion of all contracts at a
+// time: portion counts from 0.
+func (a *Audit) WrongOrigins(ctx context.Context, portion, portions int, each func(Origin) error) error {
+	err := a.query(ctx, carriedOriginsQuery, clickhouse.Parameters{
+		"portion": strconv.Itoa(portion), "portions": strconv.Itoa(portions),
+	}, func(rows driver.Rows) error {
+		var o Origin
+		if err := rows.Scan(&o.MigrationID, &o.ContractID, &o.CreatedIn, &o.Elsewhere); err != nil {
+			return err
+		}
+		return each(o)
+	})
+	if err != nil {
+		return fmt.Errorf("reading where contracts that were carried over come from: %w", err)
+	}
+	return nil
+}
+
+// RowsAbove counts, by table, the rows that stand above a position.
+func (a *Audit) RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error) {
+	counts := make(map[string]uint64)
+	err := a.query(ctx, rowsAboveQuery, a.through(mark, nil), func(rows driver.Rows) error {
+		var table string
+		var n uint64
+		if err := rows.Scan(&table, &n); err != nil {
+			return err
+		}
+		counts[table] = n
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting rows above %s: %w", mark, err)
+	}
+	return counts, nil
+}
+
+func (a *Audit) through(p schemas.Position, more clickhouse.Parameters) clickhouse.Parameters {
+	if more == nil {
+		more = make(clickhouse.Parameters)
+	}
+	more["through_migration"] = store.Int(p.MigrationID)
+	more["through_time"] = store.Time(store.Clamp(p.RecordTime))
+	more["through_id"] = store.Text(p.UpdateID)
+	more["within_imports"] = "0"
+	if p.RecordTime == schemas.MinMicros {
+		more["within_imports"] = "1"
+	}
+	return more
+}
+
+// Ends of a lifetime that are no record time.
+const (
+	// BeforeHistory is the begin of a contract that was carried over into a migration.
+	BeforeHistory = store.BeforeHistory
+	// NeverArchived is the end of one that is active.
+	NeverArchived = store.NeverArchived
+)

@@ -1,0 +1,28 @@
+-- Contracts that were carried over and whose lifetime names another creating update than
+-- the lifetimes of earlier migrations, of one portion of all contracts.
+WITH lifetimes AS
+(
+    SELECT migration_id, contract_id, created_time, created_in FROM contracts_live
+    WHERE stream = {stream:String} AND xxh3(contract_id) % {portions:UInt64} = {portion:UInt64}
+    UNION ALL
+    SELECT migration_id, contract_id, created_time, created_in FROM contracts_archived
+    WHERE stream = {stream:String} AND xxh3(contract_id) % {portions:UInt64} = {portion:UInt64}
+)
+SELECT c.migration_id, c.contract_id, c.created_in, arrayStringConcat(o.origins, ' or ') AS elsewhere
+FROM
+(
+    SELECT migration_id, contract_id, created_in FROM lifetimes
+    WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC')
+) AS c
+LEFT JOIN
+(
+    -- What began within history; what was carried over before only repeats it.
+    SELECT contract_id, groupUniqArray(created_in) AS origins, min(migration_id) AS first_migration
+    FROM lifetimes
+    WHERE created_time > toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AND created_in != ''
+      AND contract_id IN (SELECT contract_id FROM lifetimes WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'))
+    GROUP BY contract_id
+) AS o ON c.contract_id = o.contract_id
+WHERE if(empty(o.origins) OR o.first_migration >= c.migration_id, c.created_in != '', NOT has(o.origins, c.created_in))
+ORDER BY c.migration_id, c.contract_id
+LIMIT 1000

@@ -1,0 +1,61 @@
+-- What the events and what the tables of lifetimes say of the contracts in some buckets.
+SELECT migration_id, contract_id, derived, begin, end, hash
+FROM
+(
+    SELECT migration_id, contract_id, toUInt8(0) AS derived, toUnixTimestamp64Micro(record_time) AS at, node,
+           if(kind = 'created', toUnixTimestamp64Micro(record_time), 0) AS begin,
+           if(kind = 'created', 0, toUnixTimestamp64Micro(record_time)) AS end,
+           if(kind = 'created',
+              xxh3(concat(contract_id, '\n', toString(migration_id), '\n', toString(toUnixTimestamp64Micro(record_time)), '\n',
+                          update_id, '\n', synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
+                          concat(package_name, ':', substring(template_id, position(template_id, ':') + 1)), '\n',
+                          template_id, '\n', package_name, '\n',
+                          arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)), 0) AS hash
+    FROM events
+    WHERE stream = {stream:String} AND (kind = 'created' OR consuming)
+      AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+      AND (migration_id < {through_migration:Int64} OR (migration_id = {through_migration:Int64} AND NOT {within_imports:Bool}
+           AND (record_time, update_id) <= (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})))
+    UNION ALL
+    SELECT migration_id, contract_id, toUInt8(0) AS derived, toUnixTimestamp64Micro(record_time) AS at, toInt32(0) AS node,
+           toInt64(0) AS begin, toUnixTimestamp64Micro(record_time) AS end, toUInt64(0) AS hash
+    FROM updates
+    WHERE stream = {stream:String} AND kind = 'unassignment'
+      AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+      AND (migration_id < {through_migration:Int64} OR (migration_id = {through_migration:Int64} AND NOT {within_imports:Bool}
+           AND (record_time, update_id) <= (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})))
+    UNION ALL
+    SELECT migration_id, contract_id, toUInt8(0) AS derived, toInt64(-2208988800000000) AS at, toInt32(0) AS node,
+           toInt64(-2208988800000000) AS begin, toInt64(0) AS end,
+           xxh3(concat(contract_id, '\n', toString(migration_id), '\n-2208988800000000\n\n',
+                       synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
+                       concat(package_name, ':', substring(template_id, position(template_id, ':') + 1)), '\n',
+                       template_id, '\n', package_name, '\n',
+                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash
+    FROM imports
+    WHERE stream = {stream:String}
+      AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+      AND (migration_id < {through_migration:Int64} OR (migration_id = {through_migration:Int64}
+           AND (NOT {within_imports:Bool} OR update_id <= {through_id:String})))
+    UNION ALL
+    SELECT migration_id, contract_id, toUInt8(1) AS derived, toUnixTimestamp64Micro(created_time) AS at, toInt32(0) AS node,
+           toUnixTimestamp64Micro(created_time) AS begin, toUnixTimestamp64Micro(archived_at) AS end,
+           xxh3(concat(contract_id, '\n', toString(migration_id), '\n', toString(toUnixTimestamp64Micro(created_time)), '\n',
+                       if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in), '\n',
+                       synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
+                       template, '\n', template_id, '\n', package_name, '\n',
+                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash
+    FROM
+    (
+        SELECT *, argument FROM contracts_archived
+        WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+        UNION ALL
+        SELECT *, argument FROM contracts_live
+        WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+          AND (archived_at = toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
+               OR (migration_id, contract_id, created_time) NOT IN (
+                   SELECT migration_id, contract_id, created_time FROM contracts_archived
+                   WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})))
+    )
+)
+ORDER BY migration_id, contract_id, derived, at, node

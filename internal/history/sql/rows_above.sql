@@ -1,0 +1,21 @@
+-- How many rows of each table stand above a position.
+SELECT table, n FROM
+(
+    SELECT 'updates' AS table, count() AS n FROM updates
+    WHERE stream = {stream:String} AND (migration_id > {through_migration:Int64} OR (migration_id = {through_migration:Int64}
+      AND ({within_imports:Bool} OR (record_time, update_id) > (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String}))))
+    UNION ALL
+    SELECT 'events' AS table, count() AS n FROM events
+    WHERE stream = {stream:String} AND (migration_id > {through_migration:Int64} OR (migration_id = {through_migration:Int64}
+      AND ({within_imports:Bool} OR (record_time, update_id) > (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String}))))
+    UNION ALL
+    SELECT 'verdicts' AS table, count() AS n FROM verdicts
+    WHERE stream = {stream:String} AND (migration_id > {through_migration:Int64} OR (migration_id = {through_migration:Int64}
+      AND ({within_imports:Bool} OR (record_time, update_id) > (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String}))))
+    UNION ALL
+    SELECT 'imports' AS table, count() AS n FROM imports
+    WHERE stream = {stream:String} AND (migration_id > {through_migration:Int64}
+      OR (migration_id = {through_migration:Int64} AND {within_imports:Bool} AND update_id > {through_id:String}))
+)
+WHERE n > 0
+ORDER BY table

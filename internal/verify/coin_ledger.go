@@ -1,0 +1,235 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Supply is what became of the coins of a history, as its events tell it.
+type Supply struct {
+	// Carried is what the history began with, if its first migration began with coins.
+	Carried amount `json:"carried"`
+	Minted  amount `json:"minted"`
+	Burned  amount `json:"burned"`
+	// Circulating is what is left, locked coins included: Carried + Minted - Burned.
+	Circulating amount `json:"circulating"`
+	// Unexplained is the part of Burned that no choice explains which is in the catalogue.
+	Unexplained amount `json:"unexplained"`
+	// Coins is the number of coins that circulate.
+	Coins int `json:"coins"`
+	// Rounds are the mining rounds by number, in which coins were minted or burned.
+	Rounds []RoundSupply `json:"rounds,omitempty"`
+}
+
+// RoundSupply is what one mining round did to the supply, and what circulated at its end.
+type RoundSupply struct {
+	Round       int64  `json:"round"`
+	Minted      amount `json:"minted"`
+	Burned      amount `json:"burned"`
+	Circulating amount `json:"circulating"`
+}
+
+// heldCoin is a coin that is not spent.
+type heldCoin struct {
+	worth     amount
+	at        schemas.Micros // record time of the update that created it
+	migration int64          // the last one that it was seen in
+}
+
+// coinLedger follows every coin through history. It takes about 100 bytes for each coin
+// that is not spent.
+type coinLedger struct {
+	check     *Check
+	catalog   *values.Catalog
+	coins     map[coinID]heldCoin
+	migration int64 // of the last update, -1 before the first
+	importing bool  // the coins of this migration are being carried over
+	carried   int   // coins carried over into this migration
+	supply    Supply
+}
+
+func newCoinLedger(check *Check) *coinLedger {
+	return &coinLedger{check: check, catalog: values.Default(), coins: make(map[coinID]heldCoin), migration: -1}
+}
+
+// apply takes the updates in the order of history.
+func (l *coinLedger) apply(u *coinUpdate) {
+	for _, f := range u.findings {
+		l.check.Add(f)
+	}
+	first := l.migration < 0
+	if u.position.MigrationID != l.migration {
+		l.endImports()
+		l.importing, l.carried = !first, 0
+		l.migration = u.position.MigrationID
+	}
+	if u.imported {
+		for i := range u.created {
+			l.carryOver(u, &u.created[i])
+		}
+		return
+	}
+	l.endImports()
+	l.check.Count("updates", 1)
+	// By whether it happened below a choice that burns.
+	var net, minted, burned, within [2]amount
+	for i := range u.created {
+		c := &u.created[i]
+		if _, twice := l.coins[c.id]; twice {
+			l.check.Add(Finding{What: "a coin is created twice", Where: where(u.position) + ", contract " + c.text})
+		}
+		l.coins[c.id] = heldCoin{c.worth, u.position.RecordTime, u.position.MigrationID}
+		net[index(c.burner)] = net[index(c.burner)].add(c.worth)
+	}
+	for i := range u.spent {
+		c := &u.spent[i]
+		held, ok := l.coins[c.id]
+		if !ok {
+			l.check.Add(Finding{What: "a coin is spent that is not there", Where: where(u.position) + ", contract " + c.text})
+			continue
+		}
+		delete(l.coins, c.id)
+		net[index(c.burner)] = net[index(c.burner)].sub(held.worth)
+	}
+	for _, c := range u.claims {
+		i := index(c.burner)
+		minted[i], burned[i], within[i] = minted[i].add(c.minted), burned[i].add(c.burned), within[i].add(c.within)
+	}
+	for i := range net {
+		l.balance(u, net[i], minted[i], burned[i], within[i], i == index(true))
+	}
+	l.book(u, minted[0].add(minted[1]), net[0].add(net[1]))
+}
+
+func index(burner bool) int {
+	if burner {
+		return 1
+	}
+	return 0
+}
+
+// balance compares what an update did to the supply with what its choices say that it did.
+func (l *coinLedger) balance(u *coinUpdate, net, minted, burned, within amount, burner bool) {
+	expected := minted.sub(burned)
+	difference := net.sub(expected)
+	switch {
+	case difference == amount{}, difference == within:
+	case !difference.negative():
+		l.check.Add(Finding{
+			What: "coins out of nothing", Where: where(u.position),
+			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
+		})
+	case burner: // the coins themselves say what is burned
+	case u.unknown:
+		l.supply.Unexplained = l.supply.Unexplained.sub(difference)
+	default:
+		l.check.Add(Finding{
+			What: "coins disappear and no choice burns them", Where: where(u.position),
+			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
+		})
+	}
+}
+
+// book adds an update to the supply of its round.
+func (l *coinLedger) book(u *coinUpdate, minted, net amount) {
+	burned := minted.sub(net)
+	s := &l.supply
+	s.Minted, s.Burned, s.Circulating = s.Minted.add(minted), s.Burned.add(burned), s.Circulating.add(net)
+	if u.round < 0 && len(s.Rounds) == 0 {
+		return
+	}
+	if len(s.Rounds) == 0 || u.round > s.Rounds[len(s.Rounds)-1].Round {
+		s.Rounds = append(s.Rounds, RoundSupply{Round: u.round})
+	}
+	// A transaction may name a round before the newest; rounds follow record time here.
+	r := &s.Rounds[len(s.Rounds)-1]
+	r.Minted, r.Burned, r.Circulating = r.Minted.add(minted), r.Burned.add(burned), s.Circulating
+}
+
+// carryOver takes a coin that a migration began with.
+func (l *coinLedger) carryOver(u *coinUpdate, c *coin) {
+	held, ok := l.coins[c.id]
+	switch {
+	case !l.importing && !ok: // the first migration that the store has
+		held = heldCoin{worth: c.worth, at: schemas.MinMicros}
+		l.supply.Carried, l.supply.Circulating = l.supply.Carried.add(c.worth), l.supply.Circulating.add(c.worth)
+	case !ok:
+		l.check.Add(Finding{What: "a coin is carried over that was not there", Where: where(u.position)})
+		held = heldCoin{worth: c.worth, at: schemas.MinMicros}
+	case held.worth != c.worth:
+		l.check.Add(Finding{What: "a coin changes when it is carried over", Where: where(u.position), Expected: held.worth.String(), Found: c.worth.String()})
+	}
+	held.migration = u.position.MigrationID
+	l.coins[c.id] = held
+	l.carried++
+}
+
+// endImports compares the coins that were carried over with those that there were.
+func (l *coinLedger) endImports() {
+	if !l.importing {
+		return
+	}
+	l.importing = false
+	if l.carried == len(l.coins) {
+		return
+	}
+	if l.carried == 0 {
+		l.check.Add(Finding{
+			What: "no coins were carried over", Where: fmt.Sprintf("migration %d", l.migration),
+			Expected: fmt.Sprintf("%d coins", len(l.coins)), Found: "none",
+		})
+		return
+	}
+	for _, held := range l.coins {
+		if held.migration != l.migration {
+			l.check.Add(Finding{
+				What: "a coin was not carried over", Where: fmt.Sprintf("migration %d", l.migration),
+				Expected: fmt.Sprintf("%s coins created at %s", held.worth, held.at), Found: "none",
+			})
+		}
+	}
+}
+
+// held compares a contract that the store has as active with the coins that are left.
+func (l *coinLedger) held(c *history.ActiveContract) {
+	e := &c.Event
+	kind := coinType(l.catalog, e)
+	if kind == nil {
+		return
+	}
+	l.check.Count("coins_held", 1)
+	id := xxh3.HashString128(e.ContractID)
+	worth, _ := coinWorth(kind, e, c.Encoding)
+	left, ok := l.coins[id]
+	switch {
+	case !ok:
+		l.check.Add(Finding{
+			What: "a coin is held that no event leaves", Where: "contract " + e.ContractID,
+			Expected: "none", Found: worth.String() + " coins",
+		})
+	case left.worth != worth:
+		l.check.Add(Finding{What: "a coin's worth", Where: "contract " + e.ContractID, Expected: left.worth.String(), Found: worth.String()})
+	}
+	if ok {
+		l.supply.Coins++
+		delete(l.coins, id)
+	}
+}
+
+// close reports coins that the events leave and that nobody holds, and returns the supply.
+func (l *coinLedger) close() *Supply {
+	l.endImports()
+	for _, left := range l.coins {
+		l.supply.Coins++
+		l.check.Add(Finding{
+			What: "a coin is left and nobody holds it", Where: "created at " + left.at.String(),
+			Expected: left.worth.String() + " coins held", Found: "none",
+		})
+	}
+	return &l.supply
+}

@@ -1,0 +1,340 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+const (
+	coinTemplate       = "splice-amulet:Splice.Amulet:Amulet"
+	coinPackage        = "splice-amulet"
+	lockedCoinTemplate = "splice-amulet:Splice.Amulet:LockedAmulet"
+)
+
+// burners are choices below which coins may disappear without the result's saying how
+// many: the coins themselves say it.
+var burners = map[string]bool{
+	"Amulet_Expire": true, "Amulet_ExpireV2": true, "LockedAmulet_ExpireAmulet": true, "LockedAmulet_ExpireAmuletV2": true,
+	"AnsRules_CollectInitialEntryPayment": true, "AnsRules_CollectEntryRenewalPayment": true,
+	"AnsEntryContext_CollectInitialEntryPayment": true, "AnsEntryContext_CollectEntryRenewalPayment": true,
+	// Its fees, which there were once, stand in the result of the transfer below it; not
+	// where it has none.
+	"TransferFactory_Transfer": true,
+}
+
+// rewards are the fields of a transfer's summary that say what it mints.
+var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"}
+
+// optionalRewards came with later versions.
+var optionalRewards = []string{"inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
+
+// coinID identifies a coin in memory: XXH3-128 of its contract id.
+type coinID = xxh3.Uint128
+
+// coin is what is known of a coin that was created.
+type coin struct {
+	id     coinID
+	worth  amount
+	burner bool // created, or spent, below a choice that burns
+	// text is the contract id, for findings.
+	text string
+}
+
+// claim is what a choice says that it does to the supply.
+type claim struct {
+	minted, burned amount
+	// within is a part of burned that some versions count a second time in what was paid.
+	within amount
+	burner bool
+}
+
+// coinUpdate is what one update does to coins.
+type coinUpdate struct {
+	position schemas.Position
+	imported bool
+	round    int64 // -1 if none is named
+	created  []coin
+	spent    []coin // worth is not known
+	claims   []claim
+	// unknown says that a choice is not in the catalogue: it may burn.
+	unknown  bool
+	findings []Finding
+}
+
+// coinReader reads updates for what they do to coins. It is used by one goroutine.
+type coinReader struct {
+	catalog *values.Catalog
+	kinds   map[choiceKey]*choiceKind
+	coins   map[string]*values.Type // by template id; nil for one that is no coin
+	burner  []bool                  // by index of event
+	claimed []bool                  // an event below a choice says what it does, by index of event
+}
+
+type choiceKey struct{ packageName, template, iface, choice string }
+
+// choiceKind is what is known of a choice of one template.
+type choiceKind struct {
+	known            bool
+	argument, result *values.Type
+	mints            bool
+	paid             bool     // its result says what was paid
+	summary          []string // where in its result a transfer is summed up, nil if nowhere
+}
+
+func newCoinReader() *coinReader {
+	return &coinReader{catalog: values.Default(), kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type)}
+}
+
+// update returns what u does to coins; ok is false if it does nothing.
+func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
+	if u.Kind != schemas.Transaction {
+		return c, false // coins that are reassigned stay coins
+	}
+	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1}
+	r.burner = slices.Grow(r.burner[:0], len(u.Events))[:len(u.Events)]
+	r.claimed = slices.Grow(r.claimed[:0], len(u.Events))[:len(u.Events)]
+	clear(r.burner)
+	clear(r.claimed)
+	for i := range u.Events {
+		if e := &u.Events[i]; e.Kind == schemas.Exercised && (r.burner[i] || burners[e.Choice]) {
+			r.burner[i] = true
+			r.mark(r.burner, e.Children)
+		}
+	}
+	// From the last event back, so that a choice knows of the transfers below it.
+	for i := len(u.Events) - 1; i >= 0; i-- {
+		r.event(&c, u, i)
+	}
+	return c, len(c.created)+len(c.spent)+len(c.claims)+len(c.findings) > 0
+}
+
+// mark sets the flags of children; a node number that does not exist is left to others.
+func (r *coinReader) mark(flags []bool, children []int32) {
+	for _, n := range children {
+		if n >= 0 && int(n) < len(flags) {
+			flags[n] = true
+		}
+	}
+}
+
+func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
+	e := &u.Events[i]
+	coinType := r.coinType(e)
+	isCoin := coinType != nil
+	if e.Kind == schemas.Created {
+		if isCoin {
+			worth, ok := coinWorth(coinType, e, u.Encoding)
+			if !ok {
+				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: where(c.position) + ", contract " + e.ContractID})
+			}
+			c.created = append(c.created, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID})
+		}
+		return
+	}
+	if isCoin && e.Consuming {
+		c.spent = append(c.spent, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID})
+	}
+	for _, n := range e.Children {
+		if n >= 0 && int(n) < len(r.claimed) && r.claimed[n] {
+			r.claimed[i] = true
+		}
+	}
+	r.choice(c, u, i)
+}
+
+// coinType returns the type of the contract of e if that is a coin, else nil.
+func (r *coinReader) coinType(e *schemas.Event) *values.Type {
+	if e.PackageName != coinPackage {
+		return nil
+	}
+	t, seen := r.coins[e.TemplateID]
+	if !seen {
+		t = coinType(r.catalog, e)
+		r.coins[e.TemplateID] = t
+	}
+	return t
+}
+
+// coinType returns the type of a coin, locked or not, nil for any other contract.
+func coinType(catalog *values.Catalog, e *schemas.Event) *values.Type {
+	if name := schemas.TemplateName(e.PackageName, e.TemplateID); name != coinTemplate && name != lockedCoinTemplate {
+		return nil
+	}
+	return catalog.Template(e.PackageName, e.TemplateID)
+}
+
+// coinWorth reads the amount of a coin, locked or not.
+func coinWorth(kind *values.Type, e *schemas.Event, encoding schemas.Encoding) (amount, bool) {
+	p := newPayload(e.Argument, kind, encoding)
+	if inner := p.field("amulet"); inner.json != nil {
+		p = inner
+	}
+	return p.path("amount", "initialAmount").amount()
+}
+
+func (r *coinReader) kind(e *schemas.Event) *choiceKind {
+	key := choiceKey{e.PackageName, e.TemplateID, e.InterfaceID, e.Choice}
+	k := r.kinds[key]
+	if k == nil {
+		k = &choiceKind{
+			argument: r.catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
+			result:   r.catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
+			mints:    e.Choice == "AmuletRules_Mint",
+		}
+		k.known = k.argument != nil
+		k.paid = fieldType(k.result, "amuletPaid") != nil
+		for _, path := range [][]string{{"summary"}, {"transferResult", "summary"}, {"result", "summary"}} {
+			if t := fieldType(k.result, path...); t != nil && t.Kind == values.KindRecord && k.summary == nil {
+				k.summary = path
+			}
+		}
+		r.kinds[key] = k
+	}
+	return k
+}
+
+// fieldType returns the type of a field of a field of a record, nil if there is none.
+func fieldType(t *values.Type, labels ...string) *values.Type {
+	for _, label := range labels {
+		if t == nil || t.Kind != values.KindRecord {
+			return nil
+		}
+		i := fieldIndex(t, label)
+		if i < 0 {
+			return nil
+		}
+		t = t.Fields[i].Type
+	}
+	return t
+}
+
+// fieldIndex returns where a record has a field, -1 if it has none of that name.
+func fieldIndex(t *values.Type, label string) int {
+	return slices.IndexFunc(t.Fields, func(f values.Field) bool { return f.Label == label })
+}
+
+// pick returns the field of that name among those that payload.fields gave.
+func pick(fields []payload, t *values.Type, label string) payload {
+	if i := fieldIndex(t, label); i >= 0 && i < len(fields) {
+		return fields[i]
+	}
+	return payload{}
+}
+
+// choice reads what an exercise says of the supply.
+func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
+	e := &u.Events[i]
+	k := r.kind(e)
+	if !k.known {
+		c.unknown = true
+		return
+	}
+	if !k.mints && !k.paid && k.summary == nil {
+		return
+	}
+	result := newPayload(e.Result, k.result, u.Encoding)
+	if k.mints {
+		minted, ok := newPayload(e.Argument, k.argument, u.Encoding).field("amount").amount()
+		if !ok {
+			c.findings = append(c.findings, Finding{What: "a mint without a readable amount", Where: where(c.position) + ", event " + e.EventID})
+		}
+		c.claims = append(c.claims, claim{minted: minted, burner: r.burner[i]})
+		c.noteRound(result.path("amuletSum", "round", "number"))
+		return
+	}
+	var summary payload
+	if k.summary != nil {
+		summary = result.path(k.summary...)
+	}
+	var paid amount
+	if k.paid {
+		paid, _ = result.field("amuletPaid").amount()
+	}
+	if summary.json == nil && paid == (amount{}) {
+		return
+	}
+	cl := claim{burned: paid, burner: r.burner[i]}
+	if summary.json != nil && !r.claimed[i] { // else the transfer below says it
+		r.claimed[i] = true
+		r.transfer(c, u, i, k, summary, paid, &cl)
+	}
+	c.noteRound(result.path("round", "number"))
+	c.claims = append(c.claims, cl)
+}
+
+func (c *coinUpdate) noteRound(number payload) {
+	n := int64(0)
+	text := number.text()
+	for _, d := range text {
+		if d < '0' || d > '9' {
+			return
+		}
+		n = n*10 + int64(d-'0')
+	}
+	if len(text) > 0 {
+		c.round = max(c.round, n)
+	}
+}
+
+// transfer reads the summary of a transfer, which must add up: inputs are outputs, change
+// and fees.
+func (r *coinReader) transfer(c *coinUpdate, u *schemas.Update, i int, k *choiceKind, summary payload, paid amount, cl *claim) {
+	e := &u.Events[i]
+	at := where(c.position) + ", event " + e.EventID
+	number := func(p payload) amount {
+		a, ok := p.amount()
+		if !ok {
+			c.findings = append(c.findings, Finding{What: "a transfer's summary cannot be read", Where: at})
+		}
+		return a
+	}
+	parts := summary.fields()
+	part := func(name string) payload { return pick(parts, summary.kind, name) }
+	for _, name := range rewards {
+		cl.minted = cl.minted.add(number(part(name)))
+	}
+	for _, name := range optionalRewards {
+		if p := part(name).some(); p.json != nil {
+			cl.minted = cl.minted.add(number(p))
+		}
+	}
+	outputFees := amount{}
+	part("outputFees").each(func(p payload) { outputFees = outputFees.add(number(p)) })
+	fees := outputFees.add(number(part("senderChangeFee"))).add(number(part("holdingFees")))
+	cl.burned = cl.burned.add(fees)
+	if paid != (amount{}) {
+		cl.within = outputFees
+	}
+	inputs := number(part("inputAmuletAmount")).add(cl.minted)
+	outputs := number(part("senderChangeAmount")).add(fees)
+	shared := false // a receiver who bears a part of the fee gets less than the output says
+	list := newPayload(e.Argument, k.argument, u.Encoding).path("transfer", "outputs")
+	switch {
+	case list.json != nil:
+		list.each(func(p payload) {
+			fields := p.fields()
+			outputs = outputs.add(number(pick(fields, p.kind, "amount")))
+			if ratio, ok := pick(fields, p.kind, "receiverFeeRatio").amount(); ok && ratio != (amount{}) {
+				shared = true
+			}
+		})
+	case paid != (amount{}):
+		outputs = outputs.add(paid)
+	default:
+		return // it does not list what it gives: only what it creates can be checked
+	}
+	if inputs != outputs && inputs != outputs.sub(cl.within) && !(shared && outputFees != (amount{})) {
+		c.findings = append(c.findings, Finding{
+			What: "a transfer does not add up", Where: at,
+			Expected: inputs.String() + " out, as much as in", Found: outputs.String(),
+		})
+	}
+}
+
+// String writes the claim for findings.
+func (c claim) String() string { return fmt.Sprintf("%s minted, %s burned", c.minted, c.burned) }

@@ -1,0 +1,120 @@
+package verify
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"0.0000000000", "0.0000000000"},
+		{"0E-10", "0.0000000000"},
+		{"1", "1.0000000000"},
+		{"-1.5", "-1.5000000000"},
+		{"0.0000000001", "0.0000000001"},
+		{"-0.0000000001", "-0.0000000001"},
+		{"123456789012345678.0123456789", "123456789012345678.0123456789"},
+		{"9999999999999999999999999999.9999999999", "9999999999999999999999999999.9999999999"},
+	} {
+		got, err := parseAmount([]byte(c.text))
+		if err != nil || got.String() != c.want {
+			t.Errorf("%s is read as %s, %v; want %s", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"", "-", ".", "1.", ".5", "1.12345678901", "1e5", "1,5", "12345678901234567890123456789", " 1"} {
+		if got, err := parseAmount([]byte(text)); err == nil {
+			t.Errorf("%q is read as %s", text, got)
+		}
+	}
+}
+
+func TestAmountsAddUp(t *testing.T) {
+	read := func(text string) amount {
+		a, err := parseAmount([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	const big = "9999999999999999999999999999.9999999999"
+	if got := read("0.0000000001").sub(read(big)); !got.negative() || got.String() != "-9999999999999999999999999999.9999999998" {
+		t.Errorf("got %s", got)
+	}
+	if got := read("-0.0000000001").add(read(big)).sub(read(big)); got.String() != "-0.0000000001" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The payload of a transfer's summary in protobuf_json; fees in its output list.
+const summaryJSON = `{"record":{"fields":[` +
+	`{"value":{"numeric":"1.0000000000"}},{"value":{"numeric":"2.0000000000"}},{"value":{"numeric":"3.0000000000"}},{"value":{"numeric":"40.0000000000"}},` +
+	`{"value":{"genMap":{"entries":[{"key":{"party":"a\"]}::1220"},"value":{"record":{"fields":[{"value":{"numeric":"-1.0000000000"}},{"value":{"numeric":"0.0000000000"}}]}}}]}}},` +
+	`{"value":{"numeric":"0.5000000000"}},{"value":{"list":{"elements":[{"numeric":"0.1000000000"},{"numeric":"0.2000000000"}]}}},` +
+	`{"value":{"numeric":"0.2000000000"}},{"value":{"numeric":"35.0000000000"}},{"value":{"numeric":"0.1600000000"}},` +
+	`{"value":{"optional":{"value":{"numeric":"4.0000000000"}}}},{"value":{"optional":{}}}]}}`
+
+func TestTransfersAreReadInBothEncodings(t *testing.T) {
+	catalog := values.Default()
+	resultType := catalog.ChoiceResult("splice-amulet", "pkg:Splice.AmuletRules:AmuletRules", "", "AmuletRules_Transfer")
+	argumentType := catalog.ChoiceArgument("splice-amulet", "pkg:Splice.AmuletRules:AmuletRules", "", "AmuletRules_Transfer")
+	none := `{"optional":{}}`
+	output := `{"record":{"fields":[{"value":{"party":"b::1220"}},{"value":{"numeric":"0.0000000000"}},{"value":{"numeric":"14.0000000000"}},{"value":` + none + `}]}}`
+	argument := `{"record":{"fields":[{"value":{"record":{"fields":[{"value":{"party":"a::1220"}},{"value":{"party":"a::1220"}},` +
+		`{"value":{"list":{}}},{"value":{"list":{"elements":[` + output + `]}}}]}}},` +
+		`{"value":{"record":{"fields":[{"value":{"contractId":"00"}},{"value":{"genMap":{}}},{"value":{"genMap":{}}},{"value":` + none + `}]}}},{"value":` + none + `}]}}`
+	result := `{"record":{"fields":[{"value":{"record":{"fields":[{"value":{"int64":"7"}}]}}},{"value":` + summaryJSON + `},{"value":{"list":{}}},{"value":` + none + `}]}}`
+	for _, encoding := range []schemas.Encoding{schemas.ProtobufJSON, schemas.CompactJSON} {
+		e := schemas.Event{
+			EventID: "1220:0", Kind: schemas.Exercised, PackageName: "splice-amulet", TemplateID: "pkg:Splice.AmuletRules:AmuletRules",
+			Choice: "AmuletRules_Transfer", Argument: []byte(argument), Result: []byte(result),
+		}
+		if encoding == schemas.CompactJSON {
+			var err error
+			if e.Argument, err = values.AppendCompact(nil, e.Argument, argumentType); err != nil {
+				t.Fatal(err)
+			}
+			if e.Result, err = values.AppendCompact(nil, e.Result, resultType); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u := &schemas.Update{Kind: schemas.Transaction, UpdateID: "1220", Encoding: encoding, Events: []schemas.Event{e}}
+		c, ok := newCoinReader().update(u)
+		if !ok || len(c.claims) != 1 || c.round != 7 || c.unknown {
+			t.Fatalf("%s: read as %+v", encoding, c)
+		}
+		if got := c.claims[0].String(); got != "10.0000000000 minted, 1.0000000000 burned" {
+			t.Errorf("%s: %s", encoding, got)
+		}
+		if len(c.findings) != 0 { // 50 in; 14, 35 change and 1 of fees out
+			t.Errorf("%s: %v", encoding, c.findings)
+		}
+		u.Events[0].Result = []byte(strings.Replace(string(u.Events[0].Result), "35.", "36.", 1))
+		if c, _ := newCoinReader().update(u); len(c.findings) != 1 || c.findings[0].What != "a transfer does not add up" {
+			t.Errorf("%s: one coin too much gives %v", encoding, c.findings)
+		}
+	}
+}
+
+// What is not the JSON expected must end a walk, not loop or panic.
+func FuzzPayload(f *testing.F) {
+	f.Add([]byte(summaryJSON))
+	f.Add([]byte(`{"a":[1,2,{"b":"\\\""}],"c":null}`))
+	f.Add([]byte(`{"record":{"fields":[{"value"`))
+	kind := values.Default().ChoiceResult("splice-amulet", "pkg:Splice.AmuletRules:AmuletRules", "", "AmuletRules_Transfer")
+	f.Fuzz(func(t *testing.T, json []byte) {
+		for _, compact := range []bool{true, false} {
+			p := payload{json, kind, compact}
+			for _, field := range p.field("summary").fields() {
+				field.each(func(e payload) { e.amount() })
+				field.some().text()
+			}
+			p.path("round", "number").text()
+		}
+		if end := skip(json); end > len(json) || len(json) > 0 && end < 1 {
+			t.Fatalf("skip of %q is %d", json, end)
+		}
+	})
+}

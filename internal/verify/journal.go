@@ -1,0 +1,147 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// journal is what the journals say of the stream.
+type journal struct {
+	commits []history.JournalRow // by sequence, one for each number
+	pending bool                 // a batch is announced and not committed
+}
+
+// readJournals reads the journals of the stream and of its lifetimes.
+func (v *verification) readJournals(ctx context.Context) (*journal, error) {
+	rows, err := v.cfg.Source.Journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j := v.checkJournal(v.cfg.Source.Stream(), rows)
+	rows, err = v.cfg.Source.ContractsJournal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.checkJournal(v.cfg.Source.Stream()+"/contracts", rows)
+	// Another process may have committed since the watermark was read.
+	for len(j.commits) > 0 && v.mark.Before(j.commits[len(j.commits)-1].Through) {
+		j.commits, j.pending = j.commits[:len(j.commits)-1], true
+	}
+	return j, nil
+}
+
+// checkJournal checks one journal. Without check batches its findings are dropped.
+func (v *verification) checkJournal(stream string, rows []history.JournalRow) *journal {
+	check := v.checks[Batches]
+	if check == nil {
+		check = NewCheck(Batches, 0)
+	}
+	w := journalWalk{stream: stream, check: check, journal: new(journal), end: schemas.Start}
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Sequence == rows[0].Sequence {
+			n++
+		}
+		w.batch(rows[:n])
+		rows = rows[n:]
+	}
+	check.Count("batches", int64(len(w.journal.commits)))
+	return w.journal
+}
+
+// journalWalk goes through a journal batch by batch.
+type journalWalk struct {
+	stream  string
+	check   *Check
+	journal *journal
+	last    int64            // sequence number of the last commit
+	end     schemas.Position // where it ended
+}
+
+// batch takes the lines of one sequence number.
+func (w *journalWalk) batch(rows []history.JournalRow) {
+	where := fmt.Sprintf("batch %d of %s", rows[0].Sequence, w.stream)
+	var commit *history.JournalRow
+	withdrawn := make(map[string]bool)
+	for i := range rows {
+		switch r := &rows[i]; {
+		case r.State == history.Withdrawn:
+			withdrawn[r.Writer] = true
+		case r.State == history.Commit && commit == nil:
+			commit = r
+		case r.State == history.Commit && (r.Hash != commit.Hash || r.After != commit.After || r.Through != commit.Through):
+			w.check.Add(Finding{What: "two commits", Where: where, Expected: "through " + commit.Through.String(), Found: "through " + r.Through.String()})
+		}
+	}
+	for i := range rows {
+		if r := &rows[i]; r.State == history.Intent && !withdrawn[r.Writer] {
+			w.intent(where, r, commit)
+		}
+	}
+	if commit != nil {
+		w.commit(where, commit)
+	}
+}
+
+// intent checks an intent that stands, against the commit that followed it, if any.
+func (w *journalWalk) intent(where string, r, commit *history.JournalRow) {
+	switch {
+	case commit == nil && (r.Sequence != w.last+1 || r.After != w.end):
+		w.check.Add(Finding{
+			What: "an intent is left over that is not the next batch", Where: where,
+			Expected: fmt.Sprintf("batch %d after %s", w.last+1, w.end), Found: "after " + r.After.String(),
+		})
+	case commit == nil && w.journal.pending:
+		w.check.Add(Finding{What: "more than one pending intent", Where: where})
+	case commit == nil:
+		w.journal.pending = true
+	case r.After != commit.After || r.Through != commit.Through || r.Hash != commit.Hash:
+		w.check.Add(Finding{
+			What: "committed otherwise than announced", Where: where,
+			Expected: fmt.Sprintf("(%s, %s] with hash %s", r.After, r.Through, r.Hash),
+			Found:    fmt.Sprintf("(%s, %s] with hash %s", commit.After, commit.Through, commit.Hash),
+		})
+	}
+}
+
+func (w *journalWalk) commit(where string, r *history.JournalRow) {
+	switch {
+	case r.Sequence != w.last+1:
+		w.check.Add(Finding{What: "batches are missing before it", Where: where, Expected: fmt.Sprintf("batch %d", w.last+1), Found: fmt.Sprintf("batch %d", r.Sequence)})
+	case r.After != w.end:
+		w.check.Add(Finding{What: "does not start where the one before ended", Where: where, Expected: w.end.String(), Found: r.After.String()})
+	}
+	if !r.After.Before(r.Through) {
+		w.check.Add(Finding{What: "ends before it starts", Where: where, Expected: "after " + r.After.String(), Found: r.Through.String()})
+	}
+	w.last, w.end = r.Sequence, r.Through
+	w.journal.commits = append(w.journal.commits, *r)
+}
+
+// rowsAbove looks for rows above the watermark that no pending batch explains.
+func (v *verification) rowsAbove(ctx context.Context, check *Check) error {
+	if v.journal.pending {
+		return nil
+	}
+	counts, err := v.cfg.Audit.RowsAbove(ctx, v.mark)
+	if err != nil || len(counts) == 0 {
+		return err
+	}
+	rows, err := v.cfg.Source.Journal(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(v.journal.commits); len(rows) > 0 && (n == 0 || rows[len(rows)-1].Sequence > v.journal.commits[n-1].Sequence) {
+		return nil // a batch is being written
+	}
+	for table, n := range counts {
+		check.Add(Finding{
+			What: "rows above the watermark, and no pending batch", Where: "table " + table,
+			Expected: "none", Found: fmt.Sprintf("%d rows above %s", n, v.mark),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// lifetimeWalk sums up what the events of a stretch say of lifetimes. Begins and ends are
+// summed up apart, so that nothing must be remembered of open contracts: the two sums tell
+// all, since no lifetime ends before it begins.
+type lifetimeWalk struct {
+	sums map[int]*history.LifetimeSum
+	buf  []byte
+	// transient are contracts of one update that begin and end in it: never active, they
+	// have no lifetime.
+	transient map[string]bool
+	created   []string // contracts that the update creates
+}
+
+func newLifetimeWalk() *lifetimeWalk {
+	return &lifetimeWalk{sums: make(map[int]*history.LifetimeSum), transient: make(map[string]bool)}
+}
+
+func (w *lifetimeWalk) sum(contractID string) *history.LifetimeSum {
+	bucket := history.LifetimeBucket(contractID)
+	s := w.sums[bucket]
+	if s == nil {
+		s = new(history.LifetimeSum)
+		w.sums[bucket] = s
+	}
+	return s
+}
+
+func (w *lifetimeWalk) update(u *schemas.Update) {
+	if u.Kind == schemas.Unassignment {
+		w.end(u, u.Reassignment.ContractID)
+		return
+	}
+	w.findTransient(u.Events)
+	for i := range u.Events {
+		switch e := &u.Events[i]; {
+		case w.transient[e.ContractID]:
+		case e.Kind == schemas.Created:
+			w.begin(u, e)
+		case e.Consuming:
+			w.end(u, e.ContractID)
+		}
+	}
+}
+
+// findTransient fills w.transient. Few updates archive what they have created, and most
+// create and archive little, so nothing is put into the map before it is found.
+func (w *lifetimeWalk) findTransient(events []schemas.Event) {
+	clear(w.transient)
+	w.created = w.created[:0]
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Kind == schemas.Created:
+			w.created = append(w.created, e.ContractID)
+		case !e.Consuming:
+		case len(w.created) > manyCreated:
+			w.findAmongMany(events)
+			return
+		case slices.Contains(w.created, e.ContractID):
+			w.transient[e.ContractID] = true
+		}
+	}
+}
+
+// manyCreated is from how many contracts of an update on they are looked up in a map.
+const manyCreated = 64
+
+func (w *lifetimeWalk) findAmongMany(events []schemas.Event) {
+	created := make(map[string]bool)
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Kind == schemas.Created:
+			created[e.ContractID] = true
+		case e.Consuming && created[e.ContractID]:
+			w.transient[e.ContractID] = true
+		}
+	}
+}
+
+func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event) {
+	w.buf = history.AppendBegin(w.buf[:0], u.MigrationID, u.RecordTime, u.IsImport(), u.UpdateID, u.SynchronizerID, u.Encoding, e)
+	s := w.sum(e.ContractID)
+	s.Begins++
+	s.BeginHash += xxh3.Hash(w.buf)
+}
+
+func (w *lifetimeWalk) end(u *schemas.Update, contractID string) {
+	w.buf = history.AppendEnd(w.buf[:0], u.MigrationID, u.RecordTime, contractID)
+	s := w.sum(contractID)
+	s.Ends++
+	s.EndHash += xxh3.Hash(w.buf)
+}
+
+// storedLifetimes sums up the tables of lifetimes.
+func (v *verification) storedLifetimes(ctx context.Context) ([]history.LifetimeSum, error) {
+	sums, backwards, err := v.cfg.Audit.LifetimeSums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if backwards > 0 {
+		v.checks[Lifetimes].Add(Finding{
+			What: "lifetimes end before they begin", Where: "the tables of lifetimes",
+			Expected: "none", Found: fmt.Sprint(backwards),
+		})
+	}
+	return sums, nil
+}
+
+const (
+	// stepsAtOnce bounds the memory of the engine, which sorts them.
+	stepsAtOnce = 2_000_000
+	// originsAtOnce bounds that of a join.
+	originsAtOnce = 4_000_000
+)
+
+// compareLifetimes compares the sums, and names the contracts where they differ. Ends of
+// contracts that history never shows to begin make a sum differ, too: they are visible to
+// the governance party only as a part of a larger transaction, and are no fault.
+func (v *verification) compareLifetimes(ctx context.Context, stored []history.LifetimeSum) error {
+	check := v.checks[Lifetimes]
+	var buckets []int
+	steps, contracts := uint64(0), uint64(0)
+	for b := range stored {
+		check.Count("lifetimes", int64(stored[b].Begins))
+		contracts += stored[b].Begins
+		if stored[b] == v.sums[b] {
+			continue
+		}
+		buckets = append(buckets, b)
+		steps += stored[b].Begins + v.sums[b].Begins + v.sums[b].Ends
+		if steps > stepsAtOnce {
+			if err := v.compareContracts(ctx, buckets); err != nil {
+				return err
+			}
+			buckets, steps = buckets[:0], 0
+		}
+	}
+	if err := v.compareContracts(ctx, buckets); err != nil {
+		return err
+	}
+	portions := 1 + int(contracts/originsAtOnce)
+	for p := range portions {
+		err := v.cfg.Audit.WrongOrigins(ctx, p, portions, func(o history.Origin) error {
+			check.Add(Finding{
+				What: "creating update of a contract that was carried over", Where: fmt.Sprintf("contract %s, migration %d", o.ContractID, o.MigrationID),
+				Expected: named(o.Elsewhere), Found: named(o.CreatedIn),
+			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func named(updateID string) string {
+	if updateID == "" {
+		return "none"
+	}
+	return updateID
+}
+
+func (v *verification) compareContracts(ctx context.Context, buckets []int) error {
+	if len(buckets) == 0 {
+		return nil
+	}
+	p := lifetimePairs{check: v.checks[Lifetimes]}
+	if err := v.cfg.Audit.LifetimeSteps(ctx, buckets, v.mark, p.step); err != nil {
+		return err
+	}
+	p.finish()
+	return nil
+}
+
+// lifetimePairs pairs begins with ends, contract by contract, and compares them with the
+// lifetimes stored.
+type lifetimePairs struct {
+	check     *Check
+	migration int64
+	contract  string
+
+	expected, stored []history.LifetimeStep
+	open             bool // the last expected lifetime has no end yet
+}
+
+func (p *lifetimePairs) step(s history.LifetimeStep) error {
+	if s.ContractID != p.contract || s.MigrationID != p.migration {
+		p.finish()
+		p.contract, p.migration = s.ContractID, s.MigrationID
+	}
+	switch {
+	case s.Derived:
+		p.stored = append(p.stored, s)
+	case s.Begin != 0:
+		s.End = history.NeverArchived
+		p.expected = append(p.expected, s)
+		p.open = true
+	case p.open:
+		p.expected[len(p.expected)-1].End = s.End
+		p.open = false
+	}
+	return nil
+}
+
+// finish compares the lifetimes of the contract under way.
+func (p *lifetimePairs) finish() {
+	p.expected = slices.DeleteFunc(p.expected, func(s history.LifetimeStep) bool { return s.End <= s.Begin })
+	where := fmt.Sprintf("contract %s, migration %d", p.contract, p.migration)
+	for i := range max(len(p.expected), len(p.stored)) {
+		switch {
+		case i >= len(p.stored):
+			p.check.Add(Finding{What: "lifetime is missing", Where: where, Expected: span(p.expected[i]), Found: "none"})
+		case i >= len(p.expected):
+			p.check.Add(Finding{What: "lifetime too much", Where: where, Expected: "none", Found: span(p.stored[i])})
+		case p.expected[i].Begin != p.stored[i].Begin || p.expected[i].End != p.stored[i].End:
+			p.check.Add(Finding{What: "lifetime", Where: where, Expected: span(p.expected[i]), Found: span(p.stored[i])})
+		case p.expected[i].Hash != p.stored[i].Hash:
+			p.check.Add(Finding{What: "contract of a lifetime is not the one created", Where: where + ", active " + span(p.stored[i])})
+		}
+	}
+	p.expected, p.stored, p.open = p.expected[:0], p.stored[:0], false
+}
+
+// span writes from when to when a contract was active.
+func span(s history.LifetimeStep) string {
+	from, to := s.Begin.String(), s.End.String()
+	if s.Begin == history.BeforeHistory {
+		from = "the start of the migration"
+	}
+	if s.End == history.NeverArchived {
+		to = "now"
+	}
+	return "from " + from + " to " + to
+}

@@ -1,0 +1,247 @@
+package verify
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// payload is a contract value in one of its encodings: canonical JSON and its type. A
+// payload that is not there has no JSON, and so have all its parts.
+type payload struct {
+	json    []byte // begins with the value; what follows it is not looked at
+	kind    *values.Type
+	compact bool
+}
+
+func newPayload(json []byte, kind *values.Type, encoding schemas.Encoding) payload {
+	return payload{json, kind, encoding == schemas.CompactJSON}
+}
+
+// field returns a field of a record by its label, absent if it is not there.
+func (p payload) field(label string) payload {
+	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindRecord {
+		return payload{}
+	}
+	for i := range p.kind.Fields {
+		if p.kind.Fields[i].Label != label {
+			continue
+		}
+		f := payload{kind: p.kind.Fields[i].Type, compact: p.compact}
+		if p.compact {
+			f.json = member(p.json, label)
+			return f
+		}
+		f.json = member(element(p.elements("record", "fields"), i), "value")
+		return f
+	}
+	return payload{}
+}
+
+// elements returns the array below two members of a value in protobuf_json.
+func (p payload) elements(kind, list string) []byte { return member(member(p.json, kind), list) }
+
+// fields returns all fields of a record in the order of its type, read in one pass. Those
+// that are not there are absent.
+func (p payload) fields() []payload {
+	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindRecord {
+		return nil
+	}
+	list := make([]payload, len(p.kind.Fields))
+	set := func(i int, json []byte) {
+		if i >= 0 && i < len(list) {
+			list[i] = payload{json, p.kind.Fields[i].Type, p.compact}
+		}
+	}
+	if p.compact {
+		eachMember(p.json, func(key, value []byte) bool {
+			set(slices.IndexFunc(p.kind.Fields, func(f values.Field) bool { return f.Label == string(key) }), value)
+			return true
+		})
+		return list
+	}
+	i := 0
+	eachElement(p.elements("record", "fields"), func(value []byte) bool {
+		set(i, member(value, "value"))
+		i++
+		return true
+	})
+	return list
+}
+
+// path is field of field.
+func (p payload) path(labels ...string) payload {
+	for _, l := range labels {
+		p = p.field(l)
+	}
+	return p
+}
+
+// some returns the content of an optional, absent for none.
+func (p payload) some() payload {
+	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindOptional {
+		return payload{}
+	}
+	p.kind = p.kind.Elem
+	if !p.compact {
+		p.json = member(member(p.json, "optional"), "value")
+	} else if bytes.HasPrefix(p.json, []byte("null")) {
+		p.json = nil
+	}
+	return p
+}
+
+// each calls f for each element of a list.
+func (p payload) each(f func(payload)) {
+	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindList {
+		return
+	}
+	list := p.json
+	if !p.compact {
+		list = p.elements("list", "elements")
+	}
+	eachElement(list, func(value []byte) bool {
+		f(payload{value, p.kind.Elem, p.compact})
+		return true
+	})
+}
+
+// text returns the text of a party, contract id, number or numeric, nil if absent.
+func (p payload) text() []byte {
+	v := p.json
+	if v == nil || p.kind == nil {
+		return nil
+	}
+	if !p.compact {
+		v = member(v, p.kind.Kind.String())
+	}
+	if len(v) > 0 && v[0] == '"' {
+		return v[1 : 1+stringEnd(v[1:])]
+	}
+	return v[:skip(v)]
+}
+
+// amount returns a numeric; ok is false if it is absent or none.
+func (p payload) amount() (amount, bool) {
+	text := p.text()
+	if text == nil {
+		return amount{}, false
+	}
+	a, err := parseAmount(text)
+	return a, err == nil
+}
+
+// The functions below walk canonical JSON, which has no white space: what is malformed
+// gives nil or ends the walk. Values they return are not cut at their end.
+
+// eachMember calls f for the members of an object until f returns false.
+func eachMember(object []byte, f func(key, value []byte) bool) {
+	if len(object) == 0 || object[0] != '{' {
+		return
+	}
+	for rest := object[1:]; len(rest) > 0 && rest[0] == '"'; {
+		end := 1 + stringEnd(rest[1:])
+		if end+1 >= len(rest) || rest[end+1] != ':' {
+			return
+		}
+		key, value := rest[1:end], rest[end+2:]
+		if !f(key, value) {
+			return
+		}
+		rest = next(value)
+	}
+}
+
+// eachElement calls f for the elements of an array until f returns false.
+func eachElement(array []byte, f func(value []byte) bool) {
+	if len(array) == 0 || array[0] != '[' {
+		return
+	}
+	for rest := array[1:]; len(rest) > 0 && rest[0] != ']'; rest = next(rest) {
+		if !f(rest) {
+			return
+		}
+	}
+}
+
+// next returns what follows a value and its comma, nil if there is no comma.
+func next(value []byte) []byte {
+	rest := value[skip(value):]
+	if len(rest) == 0 || rest[0] != ',' {
+		return nil
+	}
+	return rest[1:]
+}
+
+// member returns the value of a member of an object, nil if it has none of that name.
+func member(object []byte, name string) (found []byte) {
+	eachMember(object, func(key, value []byte) bool {
+		if string(key) == name {
+			found = value
+		}
+		return found == nil
+	})
+	return found
+}
+
+// element returns element i of an array, nil if it has none.
+func element(array []byte, i int) (found []byte) {
+	eachElement(array, func(value []byte) bool {
+		if i == 0 {
+			found = value
+		}
+		i--
+		return found == nil
+	})
+	return found
+}
+
+// skip returns the end of the value that json begins with, at least 1 of a text that is
+// not empty, so that walks end. It is 0 of an empty one.
+func skip(json []byte) int {
+	depth := 0
+	for i := 0; i < len(json); i++ {
+		switch json[i] {
+		case '"':
+			i += 1 + stringEnd(json[i+1:])
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 {
+				continue
+			}
+			for i < len(json) && json[i] != ',' && json[i] != '}' && json[i] != ']' {
+				i++
+			}
+			return max(i, 1)
+		}
+		if depth <= 0 {
+			return min(i+1, len(json))
+		}
+	}
+	return len(json)
+}
+
+// stringEnd returns where the closing quote of a string stands, given what follows the
+// opening one.
+func stringEnd(s []byte) int {
+	for at := 0; ; {
+		n := bytes.IndexByte(s[at:], '"')
+		if n < 0 {
+			return len(s)
+		}
+		at += n
+		slashes := 0
+		for slashes < at && s[at-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return at
+		}
+		at++
+	}
+}

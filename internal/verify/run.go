@@ -1,0 +1,255 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// The checks, in the order in which they are reported.
+const (
+	// Batches: the commits of each journal follow one another without a gap, nothing but
+	// one pending intent is left over, and each batch has as many rows as it was
+	// committed with.
+	Batches = "batches"
+	// Hashes: the content of each batch, from the stored rows, has the hash it was
+	// committed with.
+	Hashes = "hashes"
+	// Days: each day has the same rows as at a peer.
+	Days = "days"
+	// Lifetimes: those that follow from the events are those that the store has.
+	Lifetimes = "lifetimes"
+	// Coins: coins come into being and disappear only by choices that mint and burn.
+	Coins = "coins"
+)
+
+// Names are the names of the checks.
+func Names() []string { return []string{Batches, Hashes, Days, Lifetimes, Coins} }
+
+// Source is the part of a history reader that verification needs.
+type Source interface {
+	Stream() string
+	Watermark(ctx context.Context) (schemas.Position, error)
+	ContractsWatermark(ctx context.Context) (schemas.Position, error)
+	Journal(ctx context.Context) ([]history.JournalRow, error)
+	ContractsJournal(ctx context.Context) ([]history.JournalRow, error)
+	Stretch(ctx context.Context, after, through schemas.Position) (*history.Stretch, error)
+	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
+}
+
+// Audit is what SQL answers about the store; *history.Audit is one.
+type Audit interface {
+	LifetimeSums(ctx context.Context) (sums []history.LifetimeSum, backwards uint64, err error)
+	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error
+	WrongOrigins(ctx context.Context, portion, portions int, each func(history.Origin) error) error
+	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
+}
+
+// Config says what is verified and how.
+type Config struct {
+	Source Source // required
+	// Audit is needed by Batches, to see rows that no batch has, and by Lifetimes.
+	Audit Audit
+	// Checks to do, of Names; empty means all but Days, which needs a Peer.
+	Checks []string
+	// Peer is compared with by Days.
+	Peer Peer
+	// Workers read side by side; default as many as there are processors.
+	Workers int
+	// Findings is how many findings of each check are kept; default 100.
+	Findings int
+	// Progress, when set, is told how many updates and verdicts have been read and how
+	// many there are, one call at a time.
+	Progress func(done, total int64)
+}
+
+// Report is what a store holds and what is wrong with it.
+type Report struct {
+	// Total covers everything; its active_contracts are those at the watermark.
+	Total Tables
+	// Segments split the tables of Total, without active contracts, by segment.
+	Segments map[schemas.SegmentRef]Tables
+	// Checks in the order of Names.
+	Checks []*Check
+	// Supply of coins, nil unless Coins was checked.
+	Supply *Supply
+}
+
+// OK reports whether no check has a finding.
+func (r *Report) OK() bool {
+	return !slices.ContainsFunc(r.Checks, func(c *Check) bool { return !c.OK })
+}
+
+func (c *Config) setDefaults() error {
+	c.Workers = cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))
+	c.Findings = cmp.Or(max(c.Findings, 0), 100)
+	if c.Progress == nil {
+		c.Progress = func(int64, int64) {}
+	}
+	for _, name := range c.Checks {
+		if !slices.Contains(Names(), name) {
+			return fmt.Errorf("there is no check %q; there are %s", name, strings.Join(Names(), ", "))
+		}
+	}
+	if len(c.Checks) == 0 {
+		c.Checks = Names()
+		if c.Peer == nil {
+			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Days })
+		}
+	}
+	switch {
+	case c.Source == nil:
+		return errors.New("verification needs a source")
+	case c.has(Days) && c.Peer == nil:
+		return errors.New("check days compares with a peer, and there is none")
+	case c.has(Lifetimes) && c.Audit == nil:
+		return errors.New("check lifetimes needs an audit of the store")
+	}
+	return nil
+}
+
+func (c *Config) has(name string) bool { return slices.Contains(c.Checks, name) }
+
+// verification is one run under way.
+type verification struct {
+	cfg     Config
+	mark    schemas.Position
+	journal *journal
+	checks  map[string]*Check
+	total   int64            // items
+	last    schemas.Position // of the last item of history
+
+	report *Report
+	sums   []history.LifetimeSum // from events
+	ledger *coinLedger
+}
+
+// Run verifies a store up to its watermark. What is wrong is in the report; an error means
+// that it could not be verified. Every row of history is read once, for all checks.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	v := &verification{cfg: cfg, checks: make(map[string]*Check), report: &Report{Segments: make(map[schemas.SegmentRef]Tables)}}
+	for _, name := range Names() {
+		if cfg.has(name) {
+			v.checks[name] = NewCheck(name, cfg.Findings)
+			v.report.Checks = append(v.report.Checks, v.checks[name])
+		}
+	}
+	if err := v.begin(ctx); err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	var stored []history.LifetimeSum
+	if cfg.has(Lifetimes) {
+		group.Go(func() (err error) {
+			stored, err = v.storedLifetimes(groupCtx)
+			return err
+		})
+	}
+	group.Go(func() error { return v.readHistory(groupCtx) })
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if err := v.finish(ctx, stored); err != nil {
+		return nil, err
+	}
+	return v.report, nil
+}
+
+// Store digests everything that src holds up to its watermark. progress is called with
+// the number of updates and verdicts read so far; it may be nil.
+func Store(ctx context.Context, src Source, progress func(items int64)) (*Report, error) {
+	cfg := Config{Source: src, Checks: []string{Hashes}}
+	if progress != nil {
+		cfg.Progress = func(done, _ int64) { progress(done) }
+	}
+	return Run(ctx, cfg)
+}
+
+// begin reads where the store stands and checks the journals.
+func (v *verification) begin(ctx context.Context) error {
+	var err error
+	if v.mark, err = v.cfg.Source.Watermark(ctx); err != nil {
+		return err
+	}
+	contracts, err := v.cfg.Source.ContractsWatermark(ctx)
+	if err != nil {
+		return err
+	}
+	if contracts != v.mark {
+		return fmt.Errorf("contract lifetimes stand at %s, history at %s: let ingest finish first", contracts, v.mark)
+	}
+	if v.journal, err = v.readJournals(ctx); err != nil {
+		return err
+	}
+	v.last = schemas.Start
+	for _, c := range v.journal.commits {
+		v.total += int64(c.Items)
+	}
+	if v.cfg.has(Lifetimes) {
+		v.sums = make([]history.LifetimeSum, history.LifetimeBuckets)
+	}
+	if v.cfg.has(Coins) {
+		v.ledger = newCoinLedger(v.checks[Coins])
+	}
+	return nil
+}
+
+// finish does what needs the whole history.
+func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum) error {
+	var parts []Tables
+	for _, t := range v.report.Segments {
+		parts = append(parts, t)
+	}
+	v.report.Total = Sum(parts...)
+	if c := v.checks[Batches]; c != nil && v.cfg.Audit != nil {
+		if err := v.rowsAbove(ctx, c); err != nil {
+			return err
+		}
+	}
+	if v.cfg.has(Lifetimes) {
+		if err := v.compareLifetimes(ctx, stored); err != nil {
+			return err
+		}
+	}
+	if err := v.active(ctx); err != nil {
+		return err
+	}
+	if v.cfg.has(Days) {
+		return v.comparePeer(ctx)
+	}
+	return nil
+}
+
+// active digests the contracts active at the watermark, and compares the coins among them
+// with those that the events leave.
+func (v *verification) active(ctx context.Context) error {
+	var active schemas.Digest
+	if v.mark != schemas.Start {
+		var err error
+		active, err = eachActive(ctx, v.cfg.Source, v.mark.MigrationID, v.mark.RecordTime, func(c *history.ActiveContract) {
+			if v.ledger != nil {
+				v.ledger.held(c)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	v.report.Total["active_contracts"] = active
+	if v.ledger != nil {
+		v.report.Supply = v.ledger.close()
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package verify_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+func TestHonestStoreHasNoFindings(t *testing.T) {
+	ledger, items := network(t, devnet.Config{Updates: 3000, Seed: 5, Days: 4})
+	f := newFixture(t)
+	f.write(t, items, 150)
+	var done, total int64
+	r := f.verify(t, verify.Config{Progress: func(d, n int64) { done, total = d, n }})
+	if !r.OK() {
+		t.Fatal(findings(r))
+	}
+	if done == 0 || done != total || int(total) != len(items) {
+		t.Errorf("progress ended at %d of %d, want %d", done, total, len(items))
+	}
+	for table, want := range ledger.Digests().Tables {
+		if got := r.Total[table]; got.Rows != want.Rows || got.Hash() != want.Hash {
+			t.Errorf("table %s: %s, the network served %d rows, %s", table, got, want.Rows, want.Hash)
+		}
+	}
+	supply := ledger.Supply()
+	if got := r.Supply; got.Minted.String() != supply.Minted || got.Burned.String() != supply.Burned || got.Circulating.String() != supply.Circulating {
+		t.Errorf("supply is %s minted, %s burned, %s circulating, the network has %+v", got.Minted, got.Burned, got.Circulating, supply)
+	}
+	if n := len(r.Supply.Rounds); n == 0 || r.Supply.Rounds[n-1].Circulating != r.Supply.Circulating {
+		t.Errorf("the supply of %d rounds does not end in the whole", n)
+	}
+}
+
+// Histories with what the simulated network does not do: reassignments there and back,
+// verdicts without updates, exercises on contracts never seen.
+func TestOddHistoriesHaveNoFindings(t *testing.T) {
+	for seed := range uint64(3) {
+		f := newFixture(t)
+		f.write(t, schematest.New(schematest.Config{Seed: seed, Items: 250, Migrations: 3}).Items, 40)
+		if r := f.verify(t, verify.Config{}); !r.OK() {
+			t.Errorf("seed %d:\n%s", seed, findings(r))
+		}
+	}
+}
+
+func TestEmptyStore(t *testing.T) {
+	if r := newFixture(t).verify(t, verify.Config{}); !r.OK() || r.Total["updates"].Rows != 0 {
+		t.Errorf("an empty store: %d updates\n%s", r.Total["updates"].Rows, findings(r))
+	}
+}
+
+// damage is one way to spoil a store, and what must be found.
+type damage struct {
+	name       string
+	statements []string
+	check      string
+	what       string // part of one of its findings
+}
+
+const (
+	// oneUpdate is an update in the midst of history, oneCreate a created event that is not
+	// the only one of its update.
+	oneUpdate = "(SELECT update_id FROM updates WHERE kind = 'transaction' ORDER BY migration_id, record_time LIMIT 1 OFFSET 450)"
+	oneCreate = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND node > 1 ORDER BY migration_id, record_time, update_id, node LIMIT 1 OFFSET 500)"
+	oneCoin   = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND template_id LIKE '%:Splice.Amulet:Amulet' ORDER BY migration_id, record_time, update_id, node LIMIT 1 OFFSET 200)"
+	oneSpend  = "(SELECT (update_id, node) FROM events WHERE consuming AND template_id LIKE '%:Splice.Amulet:Amulet' ORDER BY migration_id DESC, record_time, update_id, node LIMIT 1 OFFSET 20)"
+	oneEnded  = "(SELECT (contract_id, created_time) FROM contracts_archived ORDER BY contract_id, created_time LIMIT 1 OFFSET 50)"
+	oneActive = "(SELECT (contract_id, created_time) FROM contracts_live WHERE archived_at > '2200-01-01' AND created_time > '2000-01-01' AND migration_id = (SELECT max(migration_id) FROM contracts_live) ORDER BY contract_id LIMIT 1 OFFSET 5)"
+	oneCarry  = "(SELECT (contract_id, created_time, migration_id) FROM contracts_live WHERE created_time < '1950-01-01' AND created_in != '' ORDER BY migration_id, contract_id LIMIT 1)"
+	oneImport = "(SELECT update_id FROM imports ORDER BY update_id LIMIT 1 OFFSET 20)"
+)
+
+var damages = []damage{
+	{"a commit is gone", []string{"ALTER TABLE batches DELETE WHERE stream = 'scan' AND state = 'commit' AND sequence = 3"}, verify.Batches, "batches are missing before it"},
+	{"a batch is gone", []string{"ALTER TABLE batches DELETE WHERE stream = 'scan' AND sequence = 3"}, verify.Batches, "rows that no batch has"},
+	{"a lifetimes batch is gone", []string{"ALTER TABLE batches DELETE WHERE stream = 'scan/contracts' AND sequence = 1"}, verify.Batches, "batches are missing before it"},
+	{"a batch starts early", []string{"ALTER TABLE batches UPDATE after_time = after_time - 1 WHERE stream = 'scan' AND sequence = 4"}, verify.Batches, "does not start where the one before ended"},
+	{"a commit with another hash", []string{"ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "committed otherwise than announced"},
+	{"two commits", []string{"INSERT INTO batches SELECT * REPLACE (repeat('0', 32) AS hash) FROM batches WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "two commits"},
+	{"an intent far ahead", []string{"INSERT INTO batches SELECT * REPLACE (9000 AS sequence) FROM (SELECT * FROM batches WHERE stream = 'scan' AND sequence = 4 AND state = 'intent')"}, verify.Batches, "an intent is left over"},
+	{"a row above the watermark", []string{"INSERT INTO updates SELECT * REPLACE (record_time + INTERVAL 900 DAY AS record_time) FROM updates ORDER BY migration_id DESC LIMIT 1"}, verify.Batches, "rows above the watermark"},
+	{"an update is gone", []string{"ALTER TABLE updates DELETE WHERE update_id = " + oneUpdate}, verify.Batches, "events without their update"},
+	{"an update stands twice", []string{"INSERT INTO updates SELECT * FROM updates WHERE update_id = " + oneUpdate}, verify.Batches, "number of items"},
+	{"an update is changed", []string{"ALTER TABLE updates UPDATE workflow_id = 'other' WHERE update_id = " + oneUpdate}, verify.Hashes, "content"},
+	{"an event is gone", []string{"ALTER TABLE events DELETE WHERE (update_id, node) = " + oneCreate}, verify.Batches, "number of events"},
+	{"an event stands twice", []string{"INSERT INTO events SELECT * FROM events WHERE (update_id, node) = " + oneCreate}, verify.Batches, "number of events"},
+	{"an event is changed", []string{"ALTER TABLE events UPDATE created_at = created_at + INTERVAL 1 MICROSECOND WHERE (update_id, node) = " + oneCreate}, verify.Hashes, "content"},
+	{"an event's body is changed", []string{"ALTER TABLE events UPDATE body_text = replaceOne(body_text, 'record', 'rekord') WHERE (update_id, node) = " + oneCreate}, verify.Hashes, "content"},
+	{"a verdict is gone", []string{"ALTER TABLE verdicts DELETE WHERE result LIKE '%REJECTED' "}, verify.Batches, "number of items"},
+	{"a verdict of an update is gone", []string{"ALTER TABLE verdicts DELETE WHERE update_id = " + oneUpdate}, verify.Hashes, "content"},
+	{"traffic is changed", []string{"ALTER TABLE verdicts UPDATE traffic_cost = traffic_cost + 1 WHERE update_id = " + oneUpdate}, verify.Hashes, "content"},
+	{"an import is gone", []string{"ALTER TABLE imports DELETE WHERE update_id = " + oneImport}, verify.Batches, "number of items"},
+	{"an import is changed", []string{"ALTER TABLE imports UPDATE workflow_id = 'other' WHERE update_id = " + oneImport}, verify.Hashes, "content"},
+	{"an active contract is gone", []string{"DELETE FROM contracts_live WHERE (contract_id, created_time) = " + oneActive}, verify.Lifetimes, "lifetime is missing"},
+	{"an ended contract is gone", []string{"ALTER TABLE contracts_archived DELETE WHERE (contract_id, created_time) = " + oneEnded}, verify.Lifetimes, "lifetime is missing"},
+	{"a lifetime stands twice", []string{"INSERT INTO contracts_archived SELECT * FROM contracts_archived WHERE (contract_id, created_time) = " + oneEnded}, verify.Lifetimes, "lifetime too much"},
+	{"a lifetime ends late", []string{"INSERT INTO contracts_archived SELECT * REPLACE (archived_at + INTERVAL 1 MICROSECOND AS archived_at) FROM contracts_archived WHERE (contract_id, created_time) = " + oneEnded,
+		"ALTER TABLE contracts_archived DELETE WHERE (contract_id, created_time) = " + oneEnded + " AND archived_at = (SELECT min(archived_at) FROM contracts_archived WHERE (contract_id, created_time) = " + oneEnded + ")"}, verify.Lifetimes, "lifetime"},
+	{"a lifetime ends before it begins", []string{"INSERT INTO contracts_archived SELECT * REPLACE (created_time - INTERVAL 1 SECOND AS archived_at) FROM contracts_archived WHERE (contract_id, created_time) = " + oneEnded}, verify.Lifetimes, "lifetimes end before they begin"},
+	{"an ended contract lives on", []string{
+		"INSERT INTO contracts_live SELECT * REPLACE (toDateTime64('2299-12-31 00:00:00', 6, 'UTC') AS archived_at) FROM contracts_archived WHERE (contract_id, created_time) = " + oneEnded,
+		"ALTER TABLE contracts_archived DELETE WHERE (contract_id, created_time) = " + oneEnded,
+	}, verify.Lifetimes, "lifetime"},
+	{"a lifetime has another observer", []string{"ALTER TABLE contracts_archived UPDATE observers = arrayPushBack(observers, 'eve::1220') WHERE (contract_id, created_time) = " + oneEnded}, verify.Lifetimes, "contract of a lifetime is not the one created"},
+	{"a lifetime has another argument", []string{"ALTER TABLE contracts_archived UPDATE argument_text = replaceOne(argument_text, 'record', 'rekord') WHERE (contract_id, created_time) = " + oneEnded}, verify.Lifetimes, "contract of a lifetime is not the one created"},
+	{"a carried contract has another origin", []string{"UPDATE contracts_live SET created_in = '1220ff' WHERE (contract_id, created_time, migration_id) = " + oneCarry}, verify.Lifetimes, "creating update of a contract that was carried over"},
+	{"a coin is worth more", []string{"ALTER TABLE events UPDATE body_text = replaceOne(body_text, '\"numeric\":\"', '\"numeric\":\"9') WHERE (update_id, node) = " + oneCoin}, verify.Coins, "coins out of nothing"},
+	{"a coin is worth nothing", []string{"ALTER TABLE events UPDATE body_text = replaceRegexpOne(body_text, '\"numeric\":\"[0-9.]*', '\"numeric\":\"0.0000000000') WHERE (update_id, node) = " + oneCoin}, verify.Coins, "coins disappear"},
+	{"a transfer does not add up", []string{"ALTER TABLE events UPDATE body_text = concat(substringIndex(body_text, '\\n', 2), '\\n', replaceAll(substring(body_text, length(substringIndex(body_text, '\\n', 2)) + 2), '\"numeric\":\"0.', '\"numeric\":\"7.')) WHERE choice = 'AmuletRules_Transfer'"}, verify.Coins, "a transfer does not add up"},
+	{"a spend is gone", []string{"ALTER TABLE events DELETE WHERE (update_id, node) = " + oneSpend}, verify.Coins, "a coin is left and nobody holds it"},
+	{"a mint is gone", []string{"ALTER TABLE events UPDATE choice = 'AmuletRules_Mean' WHERE choice = 'AmuletRules_Mint'"}, verify.Coins, "coins out of nothing"},
+	{"a coin is created twice", []string{"INSERT INTO events SELECT * REPLACE (toInt32(node + 500) AS node) FROM (SELECT * FROM events WHERE (update_id, node) = " + oneCoin + ")"}, verify.Coins, "a coin is created twice"},
+	{"a holding is changed", []string{"UPDATE contracts_live SET argument_text = replaceOne(argument_text, '\"numeric\":\"', '\"numeric\":\"9') WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_at > '2200-01-01'"}, verify.Coins, "a coin's worth"},
+	{"a holding out of nothing", []string{"INSERT INTO contracts_live SELECT * REPLACE (concat(contract_id, 'ff') AS contract_id) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_at > '2200-01-01' ORDER BY migration_id DESC LIMIT 1"}, verify.Coins, "a coin is held that no event leaves"},
+	{"an imported coin is gone", []string{"ALTER TABLE imports DELETE WHERE update_id = (SELECT min(update_id) FROM imports WHERE template_id LIKE '%:Splice.Amulet:Amulet')"}, verify.Coins, "a coin was not carried over"},
+}
+
+func TestDamageIsFound(t *testing.T) {
+	_, items := network(t, devnet.Config{Updates: 1000, Seed: 6, Days: 4})
+	honest, spoilt := newFixture(t), newFixture(t)
+	honest.write(t, items, 120)
+	for _, table := range tables {
+		spoilt.copyRows(t, honest, table)
+	}
+	for _, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			spoilt.exec(t, d.statements...)
+			r := spoilt.verify(t, verify.Config{Checks: []string{d.check}})
+			for _, table := range tables {
+				if strings.Contains(strings.Join(d.statements, " "), " "+table+" ") {
+					spoilt.copyRows(t, honest, table)
+				}
+			}
+			for _, finding := range r.Checks[0].Findings {
+				if strings.Contains(finding.String(), d.what) {
+					return
+				}
+			}
+			t.Errorf("check %s does not find %q; it finds\n%s", d.check, d.what, findings(r))
+		})
+	}
+	if r := spoilt.verify(t, verify.Config{}); !r.OK() {
+		t.Errorf("after all repairs:\n%s", findings(r))
+	}
+}
+
+// memoryPeer has a history in memory, without digests of its own.
+type memoryPeer struct{ items []schemas.Item }
+
+func (p memoryPeer) Name() string { return "http://peer.example.com" }
+
+func (p memoryPeer) Digests(context.Context, schemas.Position) (map[schemas.SegmentRef]verify.Tables, error) {
+	return nil, schemas.ErrNotFound
+}
+
+func (p memoryPeer) Items(_ context.Context, after schemas.Position, limit int) ([]schemas.Item, error) {
+	var page []schemas.Item
+	for _, it := range p.items {
+		if at := it.Position(); after.Before(at) && at.RecordTime != schemas.MinMicros && len(page) < limit {
+			page = append(page, it)
+		}
+	}
+	return page, nil
+}
+
+func (p memoryPeer) Imports(_ context.Context, migration int64, after string, limit int) ([]schemas.Update, error) {
+	var page []schemas.Update
+	for _, it := range p.items {
+		if u := it.Update; u != nil && u.IsImport() && u.MigrationID == migration && u.UpdateID > after && len(page) < limit {
+			page = append(page, *u)
+		}
+	}
+	return page, nil
+}
+
+func TestDaysAreComparedWithAPeer(t *testing.T) {
+	items := schematest.New(schematest.Config{Seed: 3, Items: 400, Migrations: 2, Step: 20 * 60 * 1e6}).Items
+	f := newFixture(t)
+	f.write(t, items, 50)
+	days := func(peer memoryPeer) *verify.Check {
+		return f.verify(t, verify.Config{Checks: []string{verify.Days}, Peer: peer}).Checks[0]
+	}
+	whole := days(memoryPeer{items})
+	if !whole.OK || whole.Checked["segments"] < 10 || whole.Checked["segments_not_reached"] != 0 {
+		t.Errorf("an equal peer: %+v, %v", whole.Checked, whole.Findings)
+	}
+	half := days(memoryPeer{items[:len(items)/3]})
+	if half.Checked["segments_not_reached"] == 0 || half.Checked["segments"] == 0 {
+		t.Errorf("a peer with a third of history: %+v", half.Checked)
+	}
+	for _, finding := range half.Findings {
+		if !strings.Contains(finding.Where, "imports") {
+			t.Errorf("a peer that is behind: %s", finding)
+		}
+	}
+	var without []schemas.Item
+	for _, it := range items {
+		if it.Update != nil {
+			without = append(without, schemas.Item{Update: it.Update})
+		}
+	}
+	if c := days(memoryPeer{without}); !c.OK {
+		t.Errorf("a peer without verdicts: %v", c.Findings)
+	}
+	other := slices.Clone(items)
+	changed := *other[100].Update
+	changed.WorkflowID = "other"
+	other[100].Update = &changed
+	want := schemas.DaySegment(schemas.ScanStream, changed.MigrationID, changed.RecordTime).String()
+	if c := days(memoryPeer{other}); c.Total != 1 || c.Findings[0].Where != "segment "+want || c.Findings[0].What != "table updates" {
+		t.Errorf("one update differs in %s; found %v", want, c.Findings)
+	}
+	if c := days(memoryPeer{slices.Delete(slices.Clone(items), 100, 101)}); c.OK {
+		t.Error("a peer that lacks an update is not told apart")
+	}
+}
+
+func TestFindingsAreBounded(t *testing.T) {
+	f := newFixture(t)
+	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 300, Migrations: 1}).Items, 10)
+	f.exec(t, "ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan'")
+	c := f.verify(t, verify.Config{Checks: []string{verify.Hashes}, Findings: 3}).Checks[0]
+	if c.Total < 30 || len(c.Findings) != 3 {
+		t.Errorf("%d findings, of which %d are kept; want 30 and more, and 3", c.Total, len(c.Findings))
+	}
+}
+
+func TestBadConfigIsRefused(t *testing.T) {
+	f := newFixture(t)
+	for _, c := range []struct {
+		cfg  verify.Config
+		want string
+	}{
+		{verify.Config{Source: f.reader, Checks: []string{"spelling"}}, `there is no check "spelling"`},
+		{verify.Config{Source: f.reader, Checks: []string{verify.Days}}, "peer"},
+		{verify.Config{Source: f.reader}, "audit"},
+		{verify.Config{Checks: []string{verify.Hashes}}, "source"},
+	} {
+		if _, err := verify.Run(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v gives %v, want an error that names %q", c.cfg, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// stretchRows bounds memory: batches are read together up to so many items and events.
+const stretchRows = 48_000
+
+// stretches divides commits, which follow one another, into runs to be read at once.
+func stretches(commits []history.JournalRow) [][]history.JournalRow {
+	var list [][]history.JournalRow
+	var rows uint64
+	start := 0
+	for i, c := range commits {
+		if i > start && rows+c.Items+c.Events > stretchRows {
+			list = append(list, commits[start:i])
+			start, rows = i, 0
+		}
+		rows += c.Items + c.Events
+	}
+	if start < len(commits) {
+		list = append(list, commits[start:])
+	}
+	return list
+}
+
+// outcome is what one stretch has shown, apart from findings.
+type outcome struct {
+	items    int64
+	last     schemas.Position // of the last item, imports left out
+	segments map[schemas.SegmentRef]Tables
+	sums     map[int]*history.LifetimeSum
+	coins    []coinUpdate
+}
+
+// readHistory reads every row once. Stretches are read side by side and their outcomes are
+// taken in the order of history.
+func (v *verification) readHistory(ctx context.Context) error {
+	list := stretches(v.journal.commits)
+	group, ctx := errgroup.WithContext(ctx)
+	queue := make(chan chan *outcome, v.cfg.Workers)
+	group.Go(func() error {
+		defer close(queue)
+		workers, ctx := errgroup.WithContext(ctx)
+		workers.SetLimit(v.cfg.Workers)
+		for _, commits := range list {
+			done := make(chan *outcome, 1)
+			select {
+			case queue <- done:
+			case <-ctx.Done():
+				return workers.Wait()
+			}
+			workers.Go(func() error {
+				defer close(done)
+				out, err := v.readStretch(ctx, commits)
+				if err == nil {
+					done <- out
+				}
+				return err
+			})
+		}
+		return workers.Wait()
+	})
+	group.Go(func() error {
+		read := int64(0)
+		for done := range queue {
+			out, ok := <-done
+			if !ok {
+				continue // its error ends the group
+			}
+			v.take(out)
+			read += out.items
+			v.cfg.Progress(min(read, v.total), v.total)
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func (v *verification) take(out *outcome) {
+	for ref, tables := range out.segments {
+		if v.report.Segments[ref] == nil {
+			v.report.Segments[ref] = make(Tables)
+		}
+		v.report.Segments[ref].merge(tables)
+	}
+	if v.last.Before(out.last) {
+		v.last = out.last
+	}
+	for bucket, s := range out.sums {
+		t := &v.sums[bucket]
+		t.Begins += s.Begins
+		t.BeginHash += s.BeginHash
+		t.Ends += s.Ends
+		t.EndHash += s.EndHash
+	}
+	for i := range out.coins {
+		v.ledger.apply(&out.coins[i])
+	}
+}
+
+// readStretch reads the rows of some batches and looks at each once.
+func (v *verification) readStretch(ctx context.Context, commits []history.JournalRow) (*outcome, error) {
+	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through)
+	if err != nil {
+		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
+	}
+	w := &walk{
+		verification: v, rows: rows, commits: commits, render: newRenderer(),
+		out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
+	}
+	if v.cfg.has(Lifetimes) {
+		w.lifetimes = newLifetimeWalk()
+	}
+	if v.cfg.has(Coins) {
+		w.coins = newCoinReader()
+	}
+	w.run()
+	return w.out, nil
+}
+
+// walk goes through the rows of a stretch in the order of history.
+type walk struct {
+	*verification
+	rows    *history.Stretch
+	commits []history.JournalRow // the first is the batch under way
+	render  *renderer
+	out     *outcome
+
+	lifetimes *lifetimeWalk // nil unless checked
+	coins     *coinReader   // nil unless checked
+
+	// The segment under way and, unless it is that of imports, its day: from is exclusive.
+	segment             schemas.SegmentRef
+	dayFrom, dayThrough schemas.Micros
+	items, events       uint64 // of the batch under way
+	// outside says that what comes next stands before the batch under way, where no batch
+	// is; strays counts such items.
+	outside bool
+	strays  int
+}
+
+// run takes imports and then history, migration by migration.
+func (w *walk) run() {
+	for w.next() {
+	}
+	for len(w.commits) > 0 {
+		w.endBatch()
+	}
+	w.endSegment()
+	if w.lifetimes != nil {
+		w.out.sums = w.lifetimes.sums
+	}
+}
+
+// next takes the item that comes first; false means that there are none left.
+func (w *walk) next() bool {
+	r := w.rows
+	const imported, updated, judged, happened = 0, 1, 2, 3
+	first, at := -1, schemas.Position{}
+	consider := func(kind int, p schemas.Position) {
+		if first < 0 || p.Before(at) {
+			first, at = kind, p
+		}
+	}
+	if len(r.Imports) > 0 {
+		consider(imported, r.Imports[0].Position())
+	}
+	if len(r.Updates) > 0 {
+		consider(updated, r.Updates[0].Position())
+	}
+	if len(r.Verdicts) > 0 {
+		consider(judged, r.Verdicts[0].Position())
+	}
+	if len(r.Events) > 0 {
+		consider(happened, r.Events[0].At)
+	}
+	if first < 0 {
+		return false
+	}
+	w.enter(at)
+	var it schemas.Item
+	switch first {
+	case imported:
+		it.Update, r.Imports = &r.Imports[0], r.Imports[1:]
+	case happened:
+		w.orphans(at)
+		return true
+	default:
+		if first == updated {
+			it.Update, r.Updates = &r.Updates[0], r.Updates[1:]
+			w.hang(it.Update, at)
+		}
+		if len(r.Verdicts) > 0 && r.Verdicts[0].Position() == at {
+			v := &r.Verdicts[0]
+			it.Verdict, it.Traffic, it.AppActivity, r.Verdicts = v.Verdict, v.Traffic, v.AppActivity, r.Verdicts[1:]
+		}
+	}
+	w.item(&it, at)
+	return true
+}
+
+// hang gives an update the events that stand at its position.
+func (w *walk) hang(u *schemas.Update, at schemas.Position) {
+	if len(w.rows.Events) == 0 || w.rows.Events[0].At != at {
+		return
+	}
+	u.Events = w.rows.Events[0].Events
+	w.rows.Events = w.rows.Events[1:]
+	if !w.outside {
+		w.events += uint64(len(u.Events))
+	}
+}
+
+// orphans takes the events at a position where there is no update.
+func (w *walk) orphans(at schemas.Position) {
+	n := len(w.rows.Events[0].Events)
+	w.rows.Events = w.rows.Events[1:]
+	w.events += uint64(n)
+	w.add(Batches, Finding{What: "events without their update", Where: where(at), Expected: "an update", Found: fmt.Sprintf("%d events", n)})
+}
+
+// where names a position with its update.
+func where(p schemas.Position) string { return fmt.Sprintf("update %s, %s", p.UpdateID, p) }
+
+func (w *walk) add(check string, f Finding) {
+	if c := w.checks[check]; c != nil {
+		c.Add(f)
+	}
+}
+
+// enter ends batches and segments that lie before a position.
+func (w *walk) enter(at schemas.Position) {
+	for len(w.commits) > 1 && w.commits[0].Through.Before(at) {
+		w.endBatch()
+	}
+	w.outside = len(w.commits) > 0 && !w.commits[0].After.Before(at)
+	w.render.outside = w.outside
+	ref := schemas.SegmentRef{Stream: w.cfg.Source.Stream(), MigrationID: at.MigrationID}
+	if at.RecordTime != schemas.MinMicros {
+		// A day is looked up only when it changes: formatting it costs.
+		if w.segment.MigrationID == at.MigrationID && w.dayFrom < at.RecordTime && at.RecordTime <= w.dayThrough {
+			return
+		}
+		ref = schemas.DaySegment(w.cfg.Source.Stream(), at.MigrationID, at.RecordTime)
+	}
+	if ref == w.segment {
+		return
+	}
+	w.endSegment()
+	w.segment, w.dayFrom, w.dayThrough = ref, 0, 0
+	if from, through, err := ref.Bounds(); err == nil && !ref.IsImports() {
+		w.dayFrom, w.dayThrough = from, through
+	}
+}
+
+func (w *walk) item(it *schemas.Item, at schemas.Position) {
+	w.out.items++
+	if w.outside {
+		w.strays++
+	} else {
+		w.items++
+	}
+	if at.RecordTime != schemas.MinMicros {
+		w.out.last = at
+	}
+	if u := it.Update; u != nil {
+		if u.Kind == schemas.Assignment && len(u.Events) == 0 {
+			w.add(Batches, Finding{What: "an assignment without its created event", Where: where(at)})
+			u.Events = make([]schemas.Event, 1) // it cannot be rendered without; the hash differs
+		}
+		if w.lifetimes != nil {
+			w.lifetimes.update(u)
+		}
+		if w.coins != nil {
+			if c, ok := w.coins.update(u); ok {
+				w.out.coins = append(w.out.coins, c)
+			}
+		}
+	}
+	w.render.item(it)
+}
+
+// endBatch compares the batch under way with what it was committed with.
+func (w *walk) endBatch() {
+	c := w.commits[0]
+	w.commits = w.commits[1:]
+	name := fmt.Sprintf("batch %d of %s, through %s", c.Sequence, c.Stream, c.Through)
+	if w.items != c.Items {
+		w.add(Batches, Finding{What: "number of items", Where: name, Expected: fmt.Sprint(c.Items), Found: fmt.Sprint(w.items)})
+	}
+	if w.events != c.Events {
+		w.add(Batches, Finding{What: "number of events", Where: name, Expected: fmt.Sprint(c.Events), Found: fmt.Sprint(w.events)})
+	}
+	if w.strays > 0 {
+		w.add(Batches, Finding{What: "rows that no batch has", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
+		w.strays = 0
+	}
+	sum := w.render.batchHash()
+	if got := hex.EncodeToString(sum[:]); got != c.Hash {
+		w.add(Hashes, Finding{What: "content", Where: name, Expected: "hash " + c.Hash, Found: "hash " + got})
+	}
+	if check := w.checks[Hashes]; check != nil {
+		check.Count("batches", 1)
+	}
+	if check := w.checks[Batches]; check != nil {
+		check.Count("items", int64(w.items))
+		check.Count("events", int64(w.events))
+	}
+	w.items, w.events = 0, 0
+}
+
+// endSegment hands over the digests of the segment under way.
+func (w *walk) endSegment() {
+	tables := w.render.take()
+	if w.segment.Stream == "" {
+		return
+	}
+	if w.out.segments[w.segment] == nil {
+		w.out.segments[w.segment] = make(Tables)
+	}
+	w.out.segments[w.segment].merge(tables)
+}
