@@ -19,6 +19,7 @@ type options struct {
 	hugeBytes   int
 	only        []string
 	binary      string
+	kills       int
 	work        string
 	quiet       time.Duration
 	json        bool
@@ -37,6 +38,9 @@ var pieces = []piece{
 	{"baseline", measureBaseline},
 	{"size", measureSize},
 	{"huge", measureHuge},
+	{"node", measureNodeStream},
+	{"latency", measureLatency},
+	{"restart", measureRestart},
 	{"demo", measureDemo},
 }
 
@@ -48,6 +52,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.hugeUpdates, "huge-updates", 3000, "updates of the history with a huge one")
 	f.IntVar(&o.hugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
 	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
+	f.IntVar(&o.kills, "kills", 100, "times that the product is killed to measure restarts")
 	f.StringVar(&o.binary, "binary", "", "ledgerlake binary for the demo; built when empty")
 	f.StringVar(&o.work, "work", "", "existing folder to work in; a temporary one when empty")
 	f.DurationVar(&o.quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
@@ -63,8 +68,8 @@ func (o options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
-	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1:
-		return errors.New("--updates, --huge-updates and --huge-update-bytes must be positive")
+	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1 || o.kills < 1:
+		return errors.New("--updates, --huge-updates, --huge-update-bytes and --kills must be positive")
 	case o.quiet <= 0:
 		return errors.New("--quiet must be positive")
 	}

@@ -22,6 +22,10 @@ type devnetFlags struct {
 	days    int
 	huge    int
 	live    float64
+
+	// node is the address on which a participant's ledger API is served, "" for none;
+	// participant says whose.
+	node, participant string
 }
 
 func (d *devnetFlags) register(f *pflag.FlagSet, updates int) {
@@ -39,9 +43,14 @@ func newDevnet(a *app) *cobra.Command {
 		Short: "run the simulated network alone, as an upstream to ingest from",
 		Long: `devnet executes a seeded history of a small network (rounds, taps, transfers, rewards,
 traffic, names, a third-party app, two migrations) and serves it over the operations of
-a scan service that an indexer reads. GET /devnet/digests tells what it serves.`,
+a scan service that an indexer reads. GET /devnet/digests tells what it serves.
+
+With --node-listen it also serves what one participant sees, private transactions
+included, over the ledger API of a node (websockets and lists). GET /devnet/node-digests
+on that address tells what its stream has.`,
 		Example: "  ledgerlake devnet --updates 20000 --seed 7 --devnet-listen 127.0.0.1:5012\n" +
-			"  ledgerlake devnet --updates 1000000 --live 50",
+			"  ledgerlake devnet --updates 1000000 --live 50\n" +
+			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --participant Super-Validator-1",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.runDevnet(cmd.Context(), d, address)
@@ -50,6 +59,8 @@ a scan service that an indexer reads. GET /devnet/digests tells what it serves.`
 	d.register(cmd.Flags(), 100_000)
 	cmd.Flags().Float64Var(&d.live, "live", 0, "updates per second that are added while serving")
 	cmd.Flags().StringVar(&address, "devnet-listen", "127.0.0.1:5012", "address to serve on")
+	cmd.Flags().StringVar(&d.node, "node-listen", "", "address to serve a participant's ledger API on; none when empty")
+	cmd.Flags().StringVar(&d.participant, "participant", "", "the participant of --node-listen, such as validator-2 or Super-Validator-1 (default the busiest validator)")
 	return cmd
 }
 
@@ -60,41 +71,97 @@ func (a *app) runDevnet(ctx context.Context, d devnetFlags, address string) (err
 	}
 	defer func() { err = errors.Join(err, node.close()) }()
 	fmt.Fprintf(a.stdout, "simulated network: %s (stop with Ctrl-C)\n", node.url)
+	if node.participant != nil {
+		fmt.Fprintf(a.stdout, "ledger API of %s: %s\n", node.ledger.NodeDigests().ParticipantID, node.participant.url)
+	}
 	return node.serve(ctx, d.live)
 }
 
-// devnetNode is a simulated network with its HTTP server.
+// devnetNode is a simulated network with its HTTP servers.
 type devnetNode struct {
-	ledger   *devnet.Ledger
+	ledger *devnet.Ledger
+	devnetServer
+	participant *devnetServer // of a participant's ledger API, or nil
+}
+
+// devnetServer is one address that the simulated network serves.
+type devnetServer struct {
 	url      string
 	listener net.Listener
 	server   *http.Server
 }
 
-// startDevnet executes the history and listens; serve answers requests.
-func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *progress) (*devnetNode, error) {
+func listenForDevnet(address string) (devnetServer, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %s for the simulated network: %w; choose another address or stop what uses it", address, err)
+		return devnetServer{}, fmt.Errorf("listening on %s for the simulated network: %w; choose another address or stop what uses it", address, err)
+	}
+	return devnetServer{url: "http://" + listener.Addr().String(), listener: listener}, nil
+}
+
+// answer has h answer requests once the server runs.
+func (s *devnetServer) answer(h http.Handler) {
+	s.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+}
+
+func (s *devnetServer) close() error {
+	if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// startDevnet executes the history and listens; serve answers requests.
+func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *progress) (_ *devnetNode, err error) {
+	n := &devnetNode{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
+	if n.devnetServer, err = listenForDevnet(address); err != nil {
+		return nil, err
+	}
+	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, Dir: filepath.Join(a.cfg.Data, "devnet")}
+	if d.node != "" {
+		participant, err := listenForDevnet(d.node)
+		if err != nil {
+			return nil, err
+		}
+		n.participant = &participant
+		config.Node = &devnet.NodeConfig{Participant: d.participant}
 	}
 	p.begin("simulated network", "updates", int64(d.updates))
-	ledger, err := devnet.New(ctx, devnet.Config{
-		Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, Dir: filepath.Join(a.cfg.Data, "devnet"),
-	}, func(done, total int) { p.set(int64(done), int64(total)) })
+	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.set(int64(done), int64(total)) })
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, err
 	}
 	p.end(fmt.Sprintf("%d updates executed", d.updates))
-	return &devnetNode{
-		ledger: ledger, url: "http://" + listener.Addr().String(), listener: listener,
-		server: &http.Server{Handler: ledger.Handler(), ReadHeaderTimeout: 10 * time.Second},
-	}, nil
+	n.answer(n.ledger.Handler())
+	if n.participant != nil {
+		h, err := n.ledger.NodeHandler(devnet.NodeOptions{})
+		if err != nil {
+			return nil, err
+		}
+		n.participant.answer(h)
+	}
+	return n, nil
+}
+
+// servers are all addresses served.
+func (n *devnetNode) servers() []*devnetServer {
+	if n.participant == nil {
+		return []*devnetServer{&n.devnetServer}
+	}
+	return []*devnetServer{&n.devnetServer, n.participant}
 }
 
 // serve answers requests, and adds updates live if perSecond is positive, until ctx ends.
 func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
-	failed := make(chan error, 2)
-	go func() { failed <- n.server.Serve(n.listener) }()
+	failed := make(chan error, 3)
+	for _, s := range n.servers() {
+		go func() { failed <- s.server.Serve(s.listener) }()
+	}
 	if perSecond > 0 {
 		go func() {
 			if err := n.ledger.Run(ctx, perSecond); err != nil && ctx.Err() == nil {
@@ -106,19 +173,29 @@ func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
 	case err := <-failed:
 		return fmt.Errorf("serving the simulated network: %w", err)
 	case <-ctx.Done():
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-		defer cancel()
-		if err := n.server.Shutdown(stop); err != nil {
-			return n.server.Close() // a client that holds on does not hold us
-		}
-		return nil
+		return n.shutdown(context.WithoutCancel(ctx))
 	}
 }
 
-func (n *devnetNode) close() error {
-	err := n.listener.Close()
-	if errors.Is(err, net.ErrClosed) {
-		err = nil
+func (n *devnetNode) shutdown(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	for _, s := range n.servers() {
+		if s.server.Shutdown(ctx) != nil {
+			err = errors.Join(err, s.server.Close()) // a client that holds on does not hold us
+		}
 	}
-	return errors.Join(err, n.ledger.Close())
+	return err
+}
+
+func (n *devnetNode) close() (err error) {
+	for _, s := range n.servers() {
+		if s.listener != nil {
+			err = errors.Join(err, s.close())
+		}
+	}
+	if n.ledger != nil {
+		err = errors.Join(err, n.ledger.Close())
+	}
+	return err
 }

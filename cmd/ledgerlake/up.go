@@ -14,8 +14,9 @@ func newUp(a *app) *cobra.Command {
 		Use:   "up",
 		Short: "run everything in one process tree and print the URLs",
 		Long: `up ingests, exports closed days and serves the scan interface, all from one process tree,
-until it is stopped. Without --scan-url it runs a simulated network that goes on living,
-so that there is something to see.`,
+until it is stopped. Without --scan-url and --node-url it runs a simulated network that
+goes on living, so that there is something to see, and ingests the stream of one of its
+nodes, too.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), d) },
@@ -35,17 +36,18 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 		return err
 	}
 	var parts []func(context.Context) error
-	scanURLs := a.cfg.ScanURLs
-	if len(scanURLs) == 0 {
+	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
+	if len(scanURLs) == 0 && nodeURL == "" {
+		d.node = "127.0.0.1:0"
 		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.stderr))
 		if err != nil {
 			return err
 		}
 		s.onClose(node.close)
-		scanURLs = []string{node.url}
+		scanURLs, nodeURL = []string{node.url}, node.participant.url
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
-	in, err := s.newStreams(scanURLs, a.cfg.NodeURL)
+	in, err := s.newStreams(scanURLs, nodeURL)
 	if err != nil {
 		return err
 	}
@@ -57,12 +59,15 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a.printURLs(s, scanURLs, server.Addr())
+	a.printURLs(s, append(scanURLs, nodeURL), server.Addr())
 	return s.supervise(ctx, append(parts, in.run, server.Serve, worker)...)
 }
 
-func (a *app) printURLs(s *stack, scanURLs []string, address string) {
-	for _, raw := range scanURLs {
+func (a *app) printURLs(s *stack, upstreams []string, address string) {
+	for _, raw := range upstreams {
+		if raw == "" {
+			continue
+		}
 		fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(raw))
 	}
 	fmt.Fprintf(a.stdout, "scan interface   http://%s/  (also below /api/scan)\n", address)

@@ -1,7 +1,6 @@
 package devnet
 
 import (
-	"fmt"
 	"io"
 	"sync"
 )
@@ -83,14 +82,15 @@ func (a *answer) event(s *store, i int, enc encoding) {
 	a.text(`}`)
 }
 
-// buffers holds the buffers through which answers pass.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+// blockWriters are kept for their buffers.
+var blockWriters = sync.Pool{New: func() any { return &blockWriter{block: make([]byte, 0, blockBytes)} }}
 
 // writeTo writes the answer. It needs little memory whatever the size.
 func (a *answer) writeTo(w io.Writer) error {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	out := blockWriter{w: w, block: (*buffer)[:0]}
+	out := blockWriters.Get().(*blockWriter)
+	defer blockWriters.Put(out)
+	out.w, out.err = w, nil
+	defer out.release()
 	for i := range a.pieces {
 		p := &a.pieces[i]
 		out.text(p.text)
@@ -108,9 +108,33 @@ func (a *answer) writeTo(w io.Writer) error {
 
 // blockWriter gathers what it is given into blocks.
 type blockWriter struct {
-	w     io.Writer
-	block []byte
-	err   error // first error; all later calls do nothing
+	w       io.Writer
+	block   []byte
+	readers [2]blockReader // an answer draws on two files at most: items and verdicts
+	err     error          // first error; all later calls do nothing
+}
+
+// release drops what the answer referred to, but keeps the buffers.
+func (o *blockWriter) release() {
+	o.w = nil
+	for i := range o.readers {
+		o.readers[i].close()
+	}
+}
+
+// reader returns the reader of a file.
+func (o *blockWriter) reader(f *blockFile) *blockReader {
+	for i := range o.readers {
+		r := &o.readers[i]
+		if r.source == nil {
+			r.open(f)
+		}
+		if r.source == f {
+			return r
+		}
+	}
+	o.readers[1].open(f)
+	return &o.readers[1]
 }
 
 func (o *blockWriter) text(s string) {
@@ -123,20 +147,23 @@ func (o *blockWriter) text(s string) {
 	}
 }
 
-// copy adds size bytes of a file, read straight into the block.
-func (o *blockWriter) copy(file io.ReaderAt, start, size int64) {
+// copy adds size bytes of a file.
+func (o *blockWriter) copy(file *blockFile, start, size int64) {
+	if size <= 0 || o.err != nil {
+		return
+	}
+	r := o.reader(file)
 	for size > 0 && o.err == nil {
-		room := o.block[len(o.block):cap(o.block)]
-		if len(room) == 0 {
-			o.flush()
-			continue
-		}
-		n := min(size, int64(len(room)))
-		if _, err := file.ReadAt(room[:n], start); err != nil {
-			o.err = fmt.Errorf("reading %d bytes of history at %d: %w", n, start, err)
+		data, err := r.at(start)
+		if err != nil {
+			o.err = err
 			return
 		}
-		o.block = o.block[:len(o.block)+int(n)]
+		if len(o.block) == cap(o.block) {
+			o.flush()
+		}
+		n := min(size, int64(len(data)), int64(cap(o.block)-len(o.block)))
+		o.block = append(o.block, data[:n]...)
 		start, size = start+n, size-n
 	}
 }

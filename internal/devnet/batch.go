@@ -10,6 +10,8 @@ const (
 	// verdictOnly is a transaction of which only the verdict is public: a private
 	// or a rejected one.
 	verdictOnly
+	// topologyUpdate is one that only a participant's own stream has.
+	topologyUpdate
 )
 
 // update is an executed entry of the history, as values that wait to be rendered.

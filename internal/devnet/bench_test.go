@@ -9,19 +9,23 @@ import (
 	"testing"
 )
 
-// BenchmarkNew reports executed, rendered and stored updates per second.
+// BenchmarkNew reports executed, rendered and stored updates per second. Each ledger
+// is removed before the next: a full page cache would slow them all down.
 func BenchmarkNew(b *testing.B) {
 	for _, skip := range []bool{true, false} {
 		b.Run(fmt.Sprintf("skip_compact=%v", skip), func(b *testing.B) {
 			const updates = 50_000
 			b.ReportAllocs()
 			for b.Loop() {
-				l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: skip, Dir: b.TempDir()}, nil)
+				l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: skip}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
-				end := l.store.end()
-				b.SetBytes(end.protobuf + end.compact + end.side)
+				size := int64(0)
+				for _, n := range l.store.ends {
+					size += n
+				}
+				b.SetBytes(size)
 				if err := l.Close(); err != nil {
 					b.Fatal(err)
 				}
@@ -93,4 +97,40 @@ type discardResponse struct {
 func (w *discardResponse) Write(p []byte) (int, error) {
 	w.written += int64(len(p))
 	return io.Discard.Write(p)
+}
+
+// BenchmarkNewWithNode is BenchmarkNew with the view of a super-validator, which sees
+// every public update.
+func BenchmarkNewWithNode(b *testing.B) {
+	const updates = 20_000
+	for b.Loop() {
+		l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: true,
+			Node: &NodeConfig{Participant: "Super-Validator-1"}}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(updates*b.N)/b.Elapsed().Seconds(), "updates/s")
+}
+
+// BenchmarkNodeReplay reports the rate at which a websocket client is sent history: as
+// it is kept, and cut to the changes of active contracts.
+func BenchmarkNodeReplay(b *testing.B) {
+	_, c := startNode(b, Config{Updates: 20_000, Seed: 1, SkipCompact: true,
+		Node: &NodeConfig{Participant: "Super-Validator-1"}}, NodeOptions{})
+	end := c.ledgerEnd()
+	for _, format := range []struct{ name, text string }{{"everything", everything}, {"acs_delta", acsDeltas}} {
+		b.Run(format.name, func(b *testing.B) {
+			updates, size := 0, int64(0)
+			for b.Loop() {
+				n, bytes := c.drain("/v2/updates", updatesBody(0, end, format.text))
+				updates, size = updates+n, bytes
+			}
+			b.SetBytes(size)
+			b.ReportMetric(float64(updates)/b.Elapsed().Seconds(), "updates/s")
+		})
+	}
 }

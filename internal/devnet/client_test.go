@@ -21,14 +21,20 @@ func startLedger(t *testing.T, c Config) (*Ledger, client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(l.Handler())
 	t.Cleanup(func() {
-		srv.Close()
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return l, client{t, srv.URL}
+	return l, serveScan(t, l)
+}
+
+// serveScan serves a ledger until the test ends.
+func serveScan(t *testing.T, l *Ledger) client {
+	t.Helper()
+	srv := httptest.NewServer(l.Handler())
+	t.Cleanup(srv.Close)
+	return client{t, srv.URL}
 }
 
 // client asks a served ledger.

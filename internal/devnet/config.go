@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Config describes a ledger. Everything but Dir and SkipCompact has an influence
-// on the history; equal values give an equal history, to the byte.
+// Config describes a ledger. Everything but Node, Dir and SkipCompact has an influence
+// on public history; equal values give an equal history, to the byte.
 type Config struct {
 	// Updates is the number of updates (transactions and reassignments, without
 	// import updates) that New executes. At least 1.
@@ -24,6 +24,10 @@ type Config struct {
 	// HugeUpdateBytes, if positive, makes one update in the middle of the history
 	// carry a text of that many bytes.
 	HugeUpdateBytes int
+
+	// Node, if not nil, has the ledger keep what a participant sees as well, private
+	// transactions included, to be served by NodeHandler.
+	Node *NodeConfig
 
 	// Dir receives the data files; a temporary folder, removed by Close, when empty.
 	Dir string

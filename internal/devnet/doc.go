@@ -1,9 +1,10 @@
 // Package devnet is a network to run against when there is none: a deterministic
 // in-memory ledger that executes the choices of the coin model, and a server that
-// hands out its history over HTTP the way a scan does.
+// hands out its history over HTTP the way a scan does, and what one participant sees
+// of it the way that participant's node does.
 //
 // New executes Config.Updates updates and renders each of them once, in both value
-// encodings, to files; memory holds an index of about 50 bytes per update. Two
+// encodings, to compressed files; memory holds an index of about 50 bytes per update. Two
 // ledgers of equal Config hold the same bytes. Advance executes further updates
 // while the ledger is served.
 //
@@ -13,7 +14,17 @@
 //	batch      a run of executed updates, as typed values
 //	renderer   writes a batch as JSON and digests its rows; several run at once
 //	store      appends the bytes to files, in order, and answers by position
-//	server     HTTP
+//	server     HTTP, as a scan
+//
+// With Config.Node these come in addition:
+//
+//	private      gives content to the transactions that public history only has verdicts
+//	             on: wallet and app contracts without the governance party
+//	witnesses    finds out which of the participant's parties see which events
+//	nodeRenderer writes what they see as frames of the node's stream, with a record of
+//	             where in a frame everything is
+//	cutter       cuts narrower formats out of frames by their records
+//	nodeServer   HTTP and websockets, as a node
 //
 // The package is an upstream and nothing else: only commands and tests import it.
 package devnet

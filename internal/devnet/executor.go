@@ -52,6 +52,7 @@ type executor struct {
 	licenses        []*contract   // by validator, nil before onboarding
 	harbor          harborState
 	lanes           []*contract
+	private         private
 	// lockedCoins holds the locked coin of each open transfer instruction.
 	lockedCoins map[*contract]*contract
 }
@@ -79,6 +80,7 @@ func newExecutor(c Config, n *names) *executor {
 		x.validatorRights[p] = x.newContractNumber()
 	}
 	x.apps = newApps(n)
+	x.private = newPrivate(c.Seed)
 	x.tasks = append(x.tasks, x.bootstrap)
 	return x
 }
@@ -103,7 +105,7 @@ func (x *executor) step(b *batch, final bool) error {
 	x.batch = b
 	next := x.recordTime + max(minGap/2, x.gap*int64(x.random.between(20, 180))/100)
 	if x.random.below(100) < verdictOnlyPercent && x.updates > 0 {
-		x.private(next)
+		x.decidePrivately(next)
 	}
 	x.begin(next)
 	x.scheduleRounds()

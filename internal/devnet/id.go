@@ -52,6 +52,7 @@ const (
 // idSpaces are the spaces of one ledger.
 type idSpaces struct {
 	updates, contracts, salts, reassignments idSpace
+	commands, traces, blobs                  idSpace // of a participant's own stream
 }
 
 func newIDSpaces(seed uint64) idSpaces {
@@ -60,6 +61,9 @@ func newIDSpaces(seed uint64) idSpaces {
 		contracts:     newIDSpace(seed, "contract"),
 		salts:         newIDSpace(seed, "contract salt"),
 		reassignments: newIDSpace(seed, "reassignment"),
+		commands:      newIDSpace(seed, "command"),
+		traces:        newIDSpace(seed, "trace"),
+		blobs:         newIDSpace(seed, "blob"),
 	}
 }
 
@@ -90,10 +94,18 @@ func (s *idSpaces) updateNumber(id string) (uint64, bool) {
 
 const hexDigits = "0123456789abcdef"
 
+// hexPairs are the two hex digits of each byte. Ids are a quarter of all text.
+var hexPairs = func() (pairs [256][2]byte) {
+	for b := range pairs {
+		pairs[b] = [2]byte{hexDigits[b>>4], hexDigits[b&15]}
+	}
+	return pairs
+}()
+
 func appendHash(dst []byte, h [32]byte) []byte {
 	var text [64]byte
 	for i, b := range h {
-		text[2*i], text[2*i+1] = hexDigits[b>>4], hexDigits[b&15]
+		*(*[2]byte)(text[2*i:]) = hexPairs[b]
 	}
 	return append(dst, text[:]...)
 }

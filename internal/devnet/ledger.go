@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Ledger is a simulated ledger with its history. Its methods may be called
@@ -16,11 +18,13 @@ import (
 type Ledger struct {
 	config  Config
 	names   *names
+	view    *nodeView // nil if no participant's view is kept
 	store   *store
 	ownsDir bool
 
 	mu       sync.Mutex // guards all below: held while executing
 	executor *executor
+	pipeline *pipeline
 	failed   error   // of an earlier execution; the ledger is unusable then
 	active   *tables // digest of the active contracts, nil after execution
 }
@@ -55,12 +59,32 @@ func (l *Ledger) open() error {
 	}
 	l.names = newNames(l.config)
 	var err error
-	if l.store, err = openStore(l.config.Dir, l.names, l.config.SkipCompact); err != nil {
+	if l.config.Node != nil {
+		if l.view, err = newNodeView(l.config, l.names); err != nil {
+			return err
+		}
+	}
+	if l.store, err = openStore(l.config.Dir, l.names, l.skippedFiles()...); err != nil {
 		return err
+	}
+	if l.view != nil {
+		l.store.node = newNodeIndex()
 	}
 	l.store.startMigration()
 	l.executor = newExecutor(l.config, l.names)
+	l.pipeline = newPipeline(l)
 	return nil
+}
+
+// skippedFiles are the data files that the configuration does without.
+func (l *Ledger) skippedFiles() (skip []fileNumber) {
+	if l.config.SkipCompact {
+		skip = append(skip, compactFile)
+	}
+	if l.config.Node == nil {
+		skip = append(skip, nodeFile, nodeRecordFile)
+	}
+	return skip
 }
 
 // Close removes the data files if they are in a temporary folder, else only closes
@@ -124,8 +148,7 @@ func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total i
 		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
 	}
 	l.active = nil
-	p := pipeline{executor: l.executor, store: l.store, names: l.names, skipCompact: l.config.SkipCompact}
-	err := p.run(ctx, n, progress)
+	err := l.pipeline.run(ctx, n, progress)
 	if err != nil && ctx.Err() == nil {
 		l.failed = fmt.Errorf("devnet stopped: %w", err)
 		return l.failed
@@ -172,6 +195,23 @@ func (l *Ledger) Supply() Supply {
 
 // GovernanceParty is the party that sees all public history.
 func (l *Ledger) GovernanceParty() string { return l.names.parties[dso] }
+
+// NodeDigests returns what the node's stream has had so far, the zero value if no
+// participant's view is kept.
+func (l *Ledger) NodeDigests() NodeDigests {
+	if l.view == nil {
+		return NodeDigests{}
+	}
+	l.store.mu.RLock()
+	defer l.store.mu.RUnlock()
+	d := NodeDigests{Stream: schemas.NodeStream(l.view.uid()), ParticipantID: l.view.uid(),
+		MigrationID: l.view.migration, LedgerEnd: l.store.ledgerEnd(l.view), Tables: map[string]TableDigest{}}
+	for i, name := range [nodeTableCount]string{"updates", "events"} {
+		t := &l.store.node.tables[i]
+		d.Tables[name] = TableDigest{t.Rows, t.Hash()}
+	}
+	return d
+}
 
 // countedCoins sums up the coins that are active now, for comparison with Supply.
 func (l *Ledger) countedCoins() decimal {

@@ -109,11 +109,11 @@ func (s *store) importsAfter(migrationID int64, after string, limit int) *answer
 			return string(s.names.ids.appendContractID(nil, s.importsAt[i].number)) > after
 		})
 		if end := min(len(s.importsAt), first+limit); first < end {
-			start, size := s.importsAt[first].offset, s.ends.imports
+			start, size := s.importsAt[first].offset, s.ends[importsFile]
 			if end < len(s.importsAt) {
 				size = s.importsAt[end].offset
 			}
-			a.extent(extent{s.imports, start, size - start - 1})
+			a.extent(extent{s.files[importsFile], start, size - start - 1})
 		}
 	}
 	a.text(`]}`)

@@ -23,21 +23,31 @@ type renderer struct {
 // entries whose offsets count from the start of those bytes. Every item is
 // followed by a comma.
 type rendered struct {
-	protobuf, compact, side []byte
-	entries                 []entry
-	importEntries           []importEntry
-	tables                  tables
+	data          [fileCount][]byte
+	packed        [fileCount]packedBytes
+	entries       []entry
+	importEntries []importEntry
+	tables        tables
+	node          nodeRendered
 }
 
 // reset keeps the buffers unless one huge item made them too large to keep.
 func (r *rendered) reset() {
 	const keep = 16 << 20
-	for _, b := range []*[]byte{&r.protobuf, &r.compact, &r.side} {
-		if *b = (*b)[:0]; cap(*b) > keep {
-			*b = nil
+	for i := range r.data {
+		if r.data[i] = r.data[i][:0]; cap(r.data[i]) > keep {
+			r.data[i], r.packed[i] = nil, packedBytes{}
 		}
 	}
 	r.entries, r.importEntries, r.tables = r.entries[:0], r.importEntries[:0], tables{}
+	r.node = nodeRendered{entries: r.node.entries[:0], changes: r.node.changes[:0]}
+}
+
+// pack compresses what was rendered.
+func (r *rendered) pack() {
+	for i := range r.data {
+		r.packed[i].pack(r.data[i])
+	}
 }
 
 // importOffset is the offset that is the same on every node.
@@ -54,31 +64,32 @@ func (r *renderer) render(b *batch) {
 }
 
 func (r *renderer) update(out *rendered, u *update) {
+	protobuf, compact, side := &out.data[protobufFile], &out.data[compactFile], &out.data[sideFile]
 	e := entry{time: u.recordTime, kind: u.kind, synchronizer: u.synchronizer,
-		protobuf: int64(len(out.protobuf)), compact: int64(len(out.compact)), side: int64(len(out.side))}
+		protobuf: int64(len(*protobuf)), compact: int64(len(*compact)), side: int64(len(*side))}
 	r.id = r.names.ids.appendUpdateID(r.id[:0], u.number)
 	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.effectiveAt))
 	switch u.kind {
 	case transactionUpdate:
-		out.protobuf, e.tail = r.transaction(out.protobuf, u, protobufJSON, &out.tables[tableEvents])
+		*protobuf, e.tail = r.transaction(*protobuf, u, protobufJSON, &out.tables[tableEvents])
 		if !r.skipCompact {
-			out.compact, _ = r.transaction(out.compact, u, compactJSON, nil)
+			*compact, _ = r.transaction(*compact, u, compactJSON, nil)
 		}
 	case assignmentUpdate, unassignmentUpdate:
-		out.protobuf = r.reassignment(out.protobuf, u, protobufJSON, &out.tables[tableEvents])
+		*protobuf = r.reassignment(*protobuf, u, protobufJSON, &out.tables[tableEvents])
 		if !r.skipCompact {
-			out.compact = r.reassignment(out.compact, u, compactJSON, nil)
+			*compact = r.reassignment(*compact, u, compactJSON, nil)
 		}
 	}
 	if u.kind != verdictOnly {
-		out.tables[tableUpdates].Add(out.protobuf[e.protobuf:])
-		out.protobuf = append(out.protobuf, ',')
+		out.tables[tableUpdates].Add((*protobuf)[e.protobuf:])
+		*protobuf = append(*protobuf, ',')
 		if !r.skipCompact {
-			out.compact = append(out.compact, ',')
+			*compact = append(*compact, ',')
 		}
 	}
 	if u.verdict != nil {
-		out.side, e.extras = r.sideData(out.side, u, &out.tables)
+		*side, e.extras = r.sideData(*side, u, &out.tables)
 	}
 	out.entries = append(out.entries, e)
 }
@@ -251,10 +262,11 @@ func (r *renderer) reassignmentTail(dst []byte, re *reassignment) []byte {
 // importItem appends an import update, which only exists in V1 form.
 func (r *renderer) importItem(out *rendered, i *importUpdate, migration int64) {
 	c := i.contract
-	start := len(out.protobuf)
+	imports := &out.data[importsFile]
+	start := len(*imports)
 	r.id = r.names.ids.appendContractID(r.id[:0], c.number)
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.createdAt))
-	dst := append(out.protobuf, `{"effective_at":"`...)
+	dst := append(*imports, `{"effective_at":"`...)
 	dst = schemas.AppendShortTime(dst, schemas.Micros(i.effectiveAt))
 	dst = append(r.eventID(append(dst, `","events_by_id":{`...), 0), ':')
 	dst = r.created(dst, c, 0, r.row, protobufJSON)
@@ -266,7 +278,7 @@ func (r *renderer) importItem(out *rendered, i *importUpdate, migration int64) {
 	dst = append(append(dst, r.id...), `","workflow_id":"canton-network-acs-import-`...)
 	dst = append(append(dst, r.id...), `"}`...)
 	out.tables[tableImports].Add(dst[start:])
-	out.protobuf = append(dst, ',')
+	*imports = append(dst, ',')
 	out.importEntries = append(out.importEntries, importEntry{number: c.number, offset: int64(start)})
 }
 

@@ -298,7 +298,7 @@ func TestEventCap(t *testing.T) {
 		{"reassignment after the last verdict", []updateKind{transactionUpdate, verdictOnly, assignmentUpdate}, 2},
 		{"transaction at the end", []updateKind{verdictOnly, assignmentUpdate, transactionUpdate}, 3},
 	} {
-		s := &store{names: n}
+		s := &store{names: n, grown: make(chan struct{})}
 		s.startMigration()
 		for i, kind := range tc.kinds {
 			s.publish(&rendered{entries: []entry{{time: int64(10 + i), kind: kind}}})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -26,24 +27,41 @@ type importEntry struct {
 	offset int64
 }
 
+// fileNumber numbers the data files.
+type fileNumber int
+
+const (
+	protobufFile fileNumber = iota
+	compactFile
+	sideFile
+	importsFile
+	nodeFile       // updates as a participant's own stream has them
+	nodeRecordFile // and a record of each
+	fileCount
+)
+
+var fileNames = [fileCount]string{"updates_protobuf", "updates_compact", "verdicts", "imports", "node", "node_records"}
+
+// sizes are sizes of the data files.
+type sizes [fileCount]int64
+
 // store holds the rendered history: files to which it appends, and an index in
 // memory. Reading and appending may happen at the same time; what is read is
 // always a prefix of the history.
 type store struct {
-	names                            *names
-	protobuf, compact, side, imports *os.File
+	names *names
+	files [fileCount]*blockFile // nil for those that are not kept
 
 	mu         sync.RWMutex
 	chunks     [][]entry
 	count      int
-	ends       sizes // sizes of the files
+	ends       sizes // sizes of what the files hold
 	importsAt  []importEntry
 	migrations []migration
 	tables     tables
+	node       *nodeIndex    // nil if no participant's view is kept
+	grown      chan struct{} // closed and replaced when a batch becomes visible
 }
-
-// sizes are the sizes of the data files.
-type sizes struct{ protobuf, compact, side, imports int64 }
 
 // migration is the part of the index that belongs to one migration.
 type migration struct {
@@ -57,35 +75,27 @@ type migration struct {
 // entriesPerChunk keeps growth from copying the index.
 const entriesPerChunk = 1 << 16
 
-func openStore(dir string, n *names, skipCompact bool) (*store, error) {
-	s := &store{names: n}
-	for _, f := range []struct {
-		name string
-		file **os.File
-		skip bool
-	}{
-		{"updates_protobuf.json", &s.protobuf, false},
-		{"updates_compact.json", &s.compact, skipCompact},
-		{"verdicts.json", &s.side, false},
-		{"imports.json", &s.imports, false},
-	} {
-		if f.skip {
+// openStore creates the data files in dir, but for those that skip names.
+func openStore(dir string, n *names, skip ...fileNumber) (*store, error) {
+	s := &store{names: n, grown: make(chan struct{})}
+	for number, name := range fileNames {
+		if slices.Contains(skip, fileNumber(number)) {
 			continue
 		}
-		file, err := os.Create(filepath.Join(dir, f.name))
+		file, err := os.Create(filepath.Join(dir, name+".s2"))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("creating data file of devnet: %w", err), s.close())
 		}
-		*f.file = file
+		s.files[number] = &blockFile{file: file}
 	}
 	return s, nil
 }
 
 func (s *store) close() error {
 	var errs []error
-	for _, f := range []*os.File{s.protobuf, s.compact, s.side, s.imports} {
+	for _, f := range s.files {
 		if f != nil {
-			errs = append(errs, f.Close())
+			errs = append(errs, f.file.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -100,30 +110,28 @@ func (s *store) startMigration() {
 	})
 }
 
-// end returns the sizes of the files, where the next batch goes.
+// end returns the sizes that the files have on disk, behind which the next batch goes.
 func (s *store) end() sizes {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.ends
+	var at sizes
+	for i, f := range s.files {
+		if f != nil {
+			f.mu.RLock()
+			at[i] = f.packed
+			f.mu.RUnlock()
+		}
+	}
+	return at
 }
 
-// write writes a rendered batch behind the given sizes of the files. Batches may
+// write writes a packed batch behind the given sizes of the files. Batches may
 // be written concurrently and in any order; they become visible by publish.
 func (s *store) write(out *rendered, at sizes) error {
-	updates := s.protobuf
-	if len(out.importEntries) > 0 {
-		updates, at.protobuf = s.imports, at.imports
-	}
-	for _, w := range []struct {
-		file *os.File
-		data []byte
-		at   int64
-	}{{updates, out.protobuf, at.protobuf}, {s.compact, out.compact, at.compact}, {s.side, out.side, at.side}} {
-		if len(w.data) == 0 {
+	for i, f := range s.files {
+		if f == nil {
 			continue
 		}
-		if _, err := w.file.WriteAt(w.data, w.at); err != nil {
-			return fmt.Errorf("writing %d bytes of history: %w", len(w.data), err)
+		if err := f.write(&out.packed[i], at[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -131,13 +139,9 @@ func (s *store) write(out *rendered, at sizes) error {
 
 // behind returns the sizes of the files after out was written at s.
 func (s sizes) behind(out *rendered) sizes {
-	if len(out.importEntries) > 0 {
-		s.imports += int64(len(out.protobuf))
-	} else {
-		s.protobuf += int64(len(out.protobuf))
+	for i := range s {
+		s[i] += int64(len(out.packed[i].data))
 	}
-	s.compact += int64(len(out.compact))
-	s.side += int64(len(out.side))
 	return s
 }
 
@@ -146,18 +150,30 @@ func (s sizes) behind(out *rendered) sizes {
 func (s *store) publish(out *rendered) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i, f := range s.files {
+		if f != nil {
+			f.publish(&out.packed[i])
+		}
+	}
 	for _, e := range out.importEntries {
-		e.offset += s.ends.imports
+		e.offset += s.ends[importsFile]
 		s.importsAt = append(s.importsAt, e)
 	}
 	for _, e := range out.entries {
-		e.protobuf += s.ends.protobuf
-		e.compact += s.ends.compact
-		e.side += s.ends.side
+		e.protobuf += s.ends[protobufFile]
+		e.compact += s.ends[compactFile]
+		e.side += s.ends[sideFile]
 		s.index(e)
 	}
-	s.ends = s.ends.behind(out)
+	if s.node != nil {
+		s.node.publish(&out.node, s.ends)
+	}
+	for i := range s.ends {
+		s.ends[i] += int64(len(out.data[i]))
+	}
 	s.tables.merge(&out.tables)
+	close(s.grown)
+	s.grown = make(chan struct{})
 }
 
 // index adds an entry; the caller holds the lock.
@@ -188,7 +204,7 @@ func (s *store) at(i int) *entry { return &s.chunks[i/entriesPerChunk][i%entries
 // the number of entries; the caller holds the lock.
 func (s *store) offsets(i int) (protobuf, compact, side int64) {
 	if i == s.count {
-		return s.ends.protobuf, s.ends.compact, s.ends.side
+		return s.ends[protobufFile], s.ends[compactFile], s.ends[sideFile]
 	}
 	e := s.at(i)
 	return e.protobuf, e.compact, e.side
@@ -221,17 +237,17 @@ func (s *store) after(c *cursor) int {
 
 // extent is a piece of a file.
 type extent struct {
-	file  *os.File
+	file  *blockFile
 	start int64
 	size  int64
 }
 
 // file returns the file that holds the items in one encoding, nil if it was not kept.
-func (s *store) file(enc encoding) *os.File {
+func (s *store) file(enc encoding) *blockFile {
 	if enc == compactJSON {
-		return s.compact
+		return s.files[compactFile]
 	}
-	return s.protobuf
+	return s.files[protobufFile]
 }
 
 // item returns the extent of the item of entry i without its comma, empty for an
@@ -251,7 +267,7 @@ func (s *store) item(i int, enc encoding) extent {
 func (s *store) sideOf(i int) extent {
 	_, _, start := s.offsets(i)
 	_, _, end := s.offsets(i + 1)
-	return extent{s.side, start, end - start}
+	return extent{s.files[sideFile], start, end - start}
 }
 
 // digests returns the digests of all rows that were appended.

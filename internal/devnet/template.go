@@ -19,6 +19,9 @@ type template struct {
 	number int
 	pkg    *pkg
 	name   string // Module:Entity
+	// private says that the governance party is no stakeholder: public history has no
+	// contract of it.
+	private bool
 }
 
 // templates lists the templates of all packages, each under its number.
@@ -30,10 +33,17 @@ func newTemplate(p *pkg, name string) *template {
 	return t
 }
 
+func newPrivateTemplate(p *pkg, name string) *template {
+	t := newTemplate(p, name)
+	t.private = true
+	return t
+}
+
 var (
 	amuletPackage     = &pkg{name: "splice-amulet"}
 	ansPackage        = &pkg{name: "splice-amulet-name-service"}
 	paymentsPackage   = &pkg{name: "splice-wallet-payments", oneVersion: true}
+	walletPackage     = &pkg{name: "splice-wallet", oneVersion: true}
 	governancePackage = &pkg{name: "splice-dso-governance"}
 	harborPackage     = &pkg{name: "harbor-logistics", oneVersion: true}
 
@@ -72,6 +82,12 @@ var (
 
 	shipmentTemplate = newTemplate(harborPackage, "Harbor.Trade.Shipment:Shipment")
 	laneTemplate     = newTemplate(harborPackage, "Harbor.Trade.Lane:Lane")
+
+	transferOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:TransferOffer")
+	acceptedOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:AcceptedTransferOffer")
+	trafficRequestTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest")
+	quoteTemplate          = newPrivateTemplate(harborPackage, "Harbor.Trade.Quote:Quote")
+	noticeTemplate         = newPrivateTemplate(harborPackage, "Harbor.Trade.Notice:Notice")
 )
 
 // contract is a contract of the ledger. All members but the last three are fixed

@@ -136,10 +136,10 @@ func addActivity(all []appActivity, p party, weight int64) []appActivity {
 	return append(all, appActivity{p, weight})
 }
 
-// private adds an entry of which only the verdict is public, somewhere between the
-// last update and the next, whose record time is given: a transaction among others,
+// decidePrivately adds an entry of which only the verdict is public, somewhere between
+// the last update and the next, whose record time is given: a transaction among others,
 // or a rejected one.
-func (x *executor) private(next int64) {
+func (x *executor) decidePrivately(next int64) {
 	x.begin(x.recordTime + 1 + (next-x.recordTime-2)*int64(x.random.between(10, 90))/100)
 	u := x.current
 	u.kind = verdictOnly
@@ -155,4 +155,7 @@ func (x *executor) private(next int64) {
 	}
 	x.measure(v)
 	u.verdict = v
+	if v.accepted && x.config.Node != nil {
+		x.executePrivate(v)
+	}
 }

@@ -1,0 +1,158 @@
+package devnet
+
+import (
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
+
+// contractStream gives the contracts that are active on the node at an offset, in the
+// order of their activation.
+type contractStream struct {
+	updates updateStream // for its readers and buffers
+	format  *eventFormat
+	at      int64
+	digest  string // of the request, in continuation tokens
+	next    int    // activation
+	picked  []pickedActivation
+}
+
+// pickedActivation is an activation whose contract is active or in flight.
+type pickedActivation struct {
+	activation
+	number    int
+	item      nodeItem
+	departure nodeItem
+	inFlight  bool
+}
+
+func newContractStream(s *store, v *nodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
+	c := &contractStream{format: f, at: at}
+	h := fnv.New64a()
+	fmt.Fprint(h, v.uid(), " ", at, " ", f) // a hash takes everything
+	c.digest = strconv.FormatUint(h.Sum64(), 16)
+	if token != "" {
+		next, err := c.continued(token)
+		if err != nil {
+			return nil, err
+		}
+		c.next = next
+	}
+	c.updates = updateStream{store: s, view: v, cutter: cutter{names: v.names}}
+	c.updates.frames.open(s.files[nodeFile])
+	c.updates.records.open(s.files[nodeRecordFile])
+	return c, nil
+}
+
+func (c *contractStream) close() { c.updates.close() }
+
+func (c *contractStream) idle() []byte { return nil }
+
+// token says that everything up to an activation was given.
+func (c *contractStream) token(number int) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(number+1) + " " + c.digest))
+}
+
+// continued returns the activation to go on with.
+func (c *contractStream) continued(token string) (int, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	number, digest, _ := strings.Cut(string(raw), " ")
+	next, parseErr := strconv.Atoi(number)
+	if err != nil || parseErr != nil || next < 0 || digest != c.digest {
+		return 0, invalidArgument("stream_continuation_token is not one of this request")
+	}
+	return next, nil
+}
+
+func (c *contractStream) take() ([][]byte, <-chan struct{}, bool, error) {
+	done := c.pick()
+	u := &c.updates
+	u.found, u.bounds, u.buffer = u.found[:0], u.bounds[:0], u.buffer[:0]
+	for i := range c.picked {
+		if err := c.contract(&c.picked[i]); err != nil {
+			return nil, nil, false, err
+		}
+		u.bounds = append(u.bounds, len(u.buffer))
+	}
+	start := 0
+	for _, end := range u.bounds {
+		if end > start {
+			u.found = append(u.found, u.buffer[start:end:end])
+		}
+		start = end
+	}
+	return u.found, nil, done, nil
+}
+
+// activationsPerPick bounds how long the lock is held.
+const activationsPerPick = 4096
+
+// pick chooses the next contracts and reports whether these are the last.
+func (c *contractStream) pick() (done bool) {
+	s := c.updates.store
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c.picked = c.picked[:0]
+	x := s.node
+	for looked := 0; looked < activationsPerPick && len(c.picked) < itemsPerTake; looked++ {
+		if c.next >= len(x.activations) || x.entries[x.activations[c.next].entry].offset > c.at {
+			return true
+		}
+		a := x.activations[c.next]
+		p := pickedActivation{activation: a, number: c.next, item: s.nodeItem(int(a.entry))}
+		c.next++
+		if a.ended <= c.at {
+			if a.left < 0 || a.returned <= c.at {
+				continue
+			}
+			p.inFlight, p.departure = true, s.nodeItem(int(a.left))
+		}
+		c.picked = append(c.picked, p)
+	}
+	return false
+}
+
+// contract appends the element of a contract, nothing if the client does not want it.
+func (c *contractStream) contract(p *pickedActivation) error {
+	u := &c.updates
+	if err := u.load(&p.item); err != nil {
+		return err
+	}
+	e := &u.record.list[p.event]
+	ps, blob := u.cutter.matching(c.format, e.stakeholders, e.template, e.version)
+	if len(ps) == 0 {
+		return nil
+	}
+	dst := append(u.buffer, `{"contractEntry":{`...)
+	if p.inFlight {
+		dst = u.cutter.createdEvent(append(dst, `"JsIncompleteUnassigned":{"createdEvent":`...), u.frame, e, ps, blob)
+		var err error
+		if dst, err = c.unassigned(append(dst, `,"unassignedEvent":`...), p); err != nil {
+			return err
+		}
+		dst = append(dst, '}')
+	} else {
+		dst = u.cutter.createdEvent(append(dst, `"JsActiveContract":{"createdEvent":`...), u.frame, e, ps, blob)
+		dst = strconv.AppendInt(append(dst, `,"reassignmentCounter":`...), int64(p.counter), 10)
+		dst = append(append(dst, `,"synchronizerId":"`...), u.view.names.synchronizers[p.domain]...)
+		dst = append(dst, `"}`...)
+	}
+	dst = appendPlain(append(dst, `},"streamContinuationToken":`...), c.token(p.number))
+	u.buffer = append(dst, `,"workflowId":""}`...)
+	return nil
+}
+
+// unassigned appends the event by which a contract in flight left.
+func (c *contractStream) unassigned(dst []byte, p *pickedActivation) ([]byte, error) {
+	u := &c.updates
+	if err := u.load(&p.departure); err != nil {
+		return dst, err
+	}
+	const head, end = `{"JsUnassignedEvent":{"value":`, `}}`
+	e := &u.record.list[0]
+	ps, _ := u.cutter.matching(c.format, e.stakeholders, e.template, e.version)
+	dst = u.cutter.uptoWitnesses(dst, u.frame, e.all.start+len(head), e, true)
+	return append(u.cutter.parties(dst, ps), u.frame[e.witness.end:e.all.end-len(end)]...), nil
+}
