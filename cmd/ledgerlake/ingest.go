@@ -165,16 +165,8 @@ func (s *streams) backfill(ctx context.Context, p *progress) error {
 
 func (s *streams) backfillOne(ctx context.Context, from source, p *progress) error {
 	p.begin("backfill", "updates", 0)
-	group, groupCtx := errgroup.WithContext(ctx)
-	besides, stop := context.WithCancel(groupCtx)
-	defer stop()
-	group.Go(func() error {
-		defer stop()
-		return from.Backfill(groupCtx)
-	})
-	group.Go(func() error { return s.derive(besides, from) })
-	group.Go(func() error {
-		every(besides, 200*time.Millisecond, func() {
+	err := s.alongside(ctx, from, func(ctx context.Context) {
+		every(ctx, 200*time.Millisecond, func() {
 			st := from.live()
 			done, total := st.Updates+st.Imports, int64(0)
 			if st.fraction > 0.01 {
@@ -182,13 +174,8 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 			}
 			p.set(done, total)
 		})
-		return nil
 	})
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	lifetimes := indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log)
-	if err := lifetimes.CatchUp(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := indexer.SetBackfilled(ctx, s.db, from.stream()); err != nil {
@@ -197,6 +184,24 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 	st := from.live()
 	p.end(fmt.Sprintf("%s: %d updates, %d imported contracts, %d events, %d verdicts", from.stream(), st.Updates, st.Imports, st.Events, st.Verdicts))
 	return nil
+}
+
+// alongside ingests a stream up to its upstream's end as of now with the lifetimes and
+// watch beside it, and then lets the lifetimes catch up.
+func (s *streams) alongside(ctx context.Context, from source, watch func(context.Context)) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	besides, stop := context.WithCancel(groupCtx)
+	defer stop()
+	group.Go(func() error {
+		defer stop()
+		return from.Backfill(groupCtx)
+	})
+	group.Go(func() error { return s.derive(besides, from) })
+	group.Go(func() error { watch(besides); return nil })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).CatchUp(ctx)
 }
 
 // run ingests and follows all streams until ctx ends. A stream that stops with an error

@@ -19,7 +19,8 @@ import (
 type DB struct {
 	pool *chpool.Pool
 	// inserts is apart and small: a connection keeps a buffer as large as the largest
-	// block it ever sent, and blocks of history are tens of megabytes.
+	// block it ever sent, and blocks of history are tens of megabytes. Small blocks, such
+	// as the tail of a stream, do not wait for its connections.
 	inserts *chpool.Pool
 }
 
@@ -30,6 +31,9 @@ const (
 	readTimeout = 5 * time.Minute
 	maxConns    = 16
 	maxInserts  = 2
+	// smallRows and smallBytes are the most that a small block has.
+	smallRows  = 4096
+	smallBytes = 4 << 20
 )
 
 // Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
@@ -101,11 +105,27 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	for _, c := range b.columns() {
 		input = append(input, proto.InputColumn{Name: c.name, Data: c.data})
 	}
-	err := db.inserts.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
+	pool := db.inserts
+	if isSmall(b) {
+		pool = db.pool
+	}
+	err := pool.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
 	if err != nil {
 		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, explain(err))
 	}
 	return nil
+}
+
+// isSmall reports whether a connection may send b and keep the buffer. Texts are what
+// makes a block of few rows large.
+func isSmall(b Block) bool {
+	size := 0
+	for _, c := range b.columns() {
+		if text, ok := c.data.(*proto.ColStr); ok {
+			size += len(text.Buf)
+		}
+	}
+	return b.Rows() <= smallRows && size <= smallBytes
 }
 
 // Select runs a query whose result columns are those of b by name and order, and

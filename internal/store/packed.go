@@ -183,10 +183,19 @@ func rowStart(ends proto.ColUInt64, i int) int {
 	return int(ends[i-1])
 }
 
+// size is that of all rows of the current block put together.
+func (p *packed) size() int {
+	n := len(p.text.Buf) + 2*len(p.raw.Buf)
+	for i := range p.names.Rows() {
+		n += len(p.names.Row(i))
+	}
+	return n
+}
+
 // rows returns all rows of the current block in one piece of memory.
 func (p *packed) rows() func(i int) []byte {
 	ends := make([]int, p.text.Rows())
-	buf := make([]byte, 0, len(p.text.Buf)+2*len(p.raw.Buf)+p.names.Rows()*fingerprint)
+	buf := make([]byte, 0, p.size())
 	for i := range ends {
 		buf = p.appendRow(buf, i)
 		ends[i] = len(buf)

@@ -20,11 +20,20 @@ type renderer struct {
 	hash  *xxh3.Hasher // of the batch under way
 	// outside leaves items out of that hash.
 	outside bool
+	// digests says whether rows are digested.
+	digests bool
 
 	updates, events, imports, verdicts, traffic, appActivity schemas.Digest
 }
 
-func newRenderer() *renderer { return &renderer{hash: xxh3.New()} }
+func newRenderer(digests bool) *renderer { return &renderer{hash: xxh3.New(), digests: digests} }
+
+// add digests a row.
+func (r *renderer) add(d *schemas.Digest, row []byte) {
+	if r.digests {
+		d.Add(row)
+	}
+}
 
 // take returns the digests since the last call.
 func (r *renderer) take() Tables {
@@ -65,13 +74,16 @@ func (r *renderer) item(it *schemas.Item) {
 		member("verdict")
 		start := len(line)
 		line = schemas.AppendVerdict(line, it.Verdict)
-		r.verdicts.Add(line[start:])
+		r.add(&r.verdicts, line[start:])
 	}
 	line = append(line, '}', '\n')
 	if !r.outside {
 		_, _ = r.hash.Write(line)
 	}
-	r.sideRows(line, it)
+	r.buf = line
+	if r.digests {
+		r.sideRows(line, it)
+	}
 }
 
 // sideRows digests the rows of side data, which name their update. They are rendered
@@ -100,18 +112,18 @@ func (r *renderer) update(line []byte, u *schemas.Update) []byte {
 		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{})
 		whole := len(line)
 		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{WithOffset: true})
-		r.imports.Add(line[whole:])
+		r.add(&r.imports, line[whole:])
 		return line[:whole]
 	case u.Kind != schemas.Transaction:
 		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{})
 		whole := len(line)
 		line = schemas.AppendReassignmentEvent(line, u)
-		r.events.Add(line[whole:])
+		r.add(&r.events, line[whole:])
 		line = line[:whole]
 	default:
 		line = r.transaction(line, u)
 	}
-	r.updates.Add(line[start:])
+	r.add(&r.updates, line[start:])
 	return line
 }
 
@@ -133,7 +145,7 @@ func (r *renderer) transaction(line []byte, u *schemas.Update) []byte {
 		line = append(jsonscan.AppendString(line, r.id), ':')
 		from := len(line)
 		line = schemas.AppendEvent(line, u, e)
-		r.events.Add(line[from:])
+		r.add(&r.events, line[from:])
 	}
 	return append(line, rest...)
 }

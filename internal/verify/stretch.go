@@ -80,6 +80,7 @@ func (v *verification) readHistory(ctx context.Context) error {
 			read += out.items
 			v.cfg.Progress(min(read, v.total), v.total)
 		}
+		v.report.Items = read
 		return nil
 	})
 	return group.Wait()
@@ -114,7 +115,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
 	}
 	w := &walk{
-		verification: v, rows: rows, commits: commits, render: newRenderer(),
+		verification: v, rows: rows, commits: commits, render: newRenderer(!v.cfg.SkipDigests),
 		out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
 	}
 	if v.cfg.has(Lifetimes) {
@@ -321,7 +322,7 @@ func (w *walk) endBatch() {
 // endSegment hands over the digests of the segment under way.
 func (w *walk) endSegment() {
 	tables := w.render.take()
-	if w.segment.Stream == "" {
+	if w.segment.Stream == "" || w.cfg.SkipDigests {
 		return
 	}
 	if w.out.segments[w.segment] == nil {
