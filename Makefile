@@ -12,6 +12,10 @@ ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
 TESTFLAGS ?=
 PACKAGES ?= ./...
+# Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
+EPISODES ?= 1000
+SEED ?= $(shell date +%s)
+VERBOSE ?=
 
 .PHONY: help
 help: ## list the targets
@@ -66,6 +70,13 @@ bench: setup-run ## the product side by side with what it is compared with (ARGS
 bench-packages: ## the Go benchmarks of every package
 	@scripts/setup.sh modules engine redis
 	go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: soak
+soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOSE=1)
+	@scripts/setup.sh modules engine redis
+	@echo "soak: $(EPISODES) episodes from seed $(SEED) on" >&2
+	LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
+		go test -count=1 -timeout 0 -run '^TestSoak$$' $(if $(VERBOSE),-v) $(TESTFLAGS) ./cmd/ledgerlake
 
 .PHONY: clean
 clean: ## remove what the build made; data folders and the installed engine stay

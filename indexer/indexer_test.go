@@ -394,8 +394,11 @@ func TestChangedHistoryStopsTheStream(t *testing.T) {
 	if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), list[1]); err != nil {
 		t.Fatalf("the announced batch was refused: %v", err)
 	}
-	// A writer that does not know of the commit repeats equal content without harm.
-	if err := first.Write(t.Context(), list[1]); err != nil {
+	// A writer that others took the stream over from gives way, also with equal content.
+	if err := first.Write(t.Context(), list[1]); !errors.Is(err, schemas.ErrDiverged) {
+		t.Fatalf("a writer that was replaced goes on: %v", err)
+	}
+	if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), list[1]); err != nil {
 		t.Fatalf("repeating an equal batch: %v", err)
 	}
 	if got, want := f.stored(t), digestItems(h.Items); got != want {
@@ -462,6 +465,44 @@ func TestTheLaterOfTwoGivesWay(t *testing.T) {
 		t.Fatalf("stored %s, want %s", got, want)
 	}
 	f.checkActive(t, h, "after two processes met")
+}
+
+// TestLateIntentOfADeadWriter has the intent of a writer that was killed arrive after its
+// successor has begun, which is then killed as well.
+func TestLateIntentOfADeadWriter(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 6, Items: 60, Migrations: 1})
+	small, large := batches(h.Items, 20), batches(h.Items, 30)
+	intent := func(writer string, epoch int64, b *schemas.Batch) {
+		t.Helper()
+		row := store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: b.Hash(), Writer: writer, Epoch: epoch}
+		if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead, err := claim(t.Context(), f.db, schemas.ScanStream, "dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	successor, err := claim(t.Context(), f.db, schemas.ScanStream, "successor")
+	if err != nil || successor <= dead {
+		t.Fatalf("claims %d and then %d, %v", dead, successor, err)
+	}
+	intent("successor", successor, large[0])
+	intent("dead", dead, small[0])
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	resume, err := w.Resume(t.Context(), schemas.ScanStream)
+	if err != nil || resume.Pending == nil || resume.Pending.Through != large[0].Through {
+		t.Fatalf("a restart finds %+v, %v, want the successor's batch", resume, err)
+	}
+	for _, b := range large {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := f.stored(t), digestItems(h.Items); got != want {
+		t.Fatalf("stored %s, want %s", got, want)
+	}
 }
 
 func TestUnfitBatchesAreRefused(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -11,6 +14,9 @@ import (
 
 //go:embed sql/last_batches.sql
 var lastBatches string
+
+//go:embed sql/last_claims.sql
+var lastClaims string
 
 //go:embed sql/intents_of_sequence.sql
 var intentsOfSequence string
@@ -20,6 +26,19 @@ type journal struct {
 	sequence  int64 // of the last commit, 0 = none
 	committed schemas.Position
 	pending   *schemas.Intent
+	epoch     int64 // of our claim, 0 = none
+}
+
+// takeOver claims a stream and reads where it stands, in this order: what an earlier writer
+// announced after the reading does not count.
+func takeOver(ctx context.Context, db *store.DB, stream, writer string) (journal, error) {
+	epoch, err := claim(ctx, db, stream, writer)
+	if err != nil {
+		return journal{}, err
+	}
+	j, err := readJournal(ctx, db, stream)
+	j.epoch = epoch
+	return j, err
 }
 
 // readJournal reads the last commit and the intent that follows it, if any.
@@ -34,7 +53,7 @@ func readJournal(ctx context.Context, db *store.DB, stream string) (journal, err
 			j.sequence, j.committed = r.Sequence, r.Through
 		}
 	}
-	for _, r := range standing(rows) {
+	for _, r := range store.StandingIntents(rows) {
 		switch {
 		case r.Sequence <= j.sequence:
 			continue
@@ -50,51 +69,64 @@ func readJournal(ctx context.Context, db *store.DB, stream string) (journal, err
 	return j, nil
 }
 
-// standing returns the intents among rows that are not withdrawn.
-func standing(rows []store.BatchRow) []store.BatchRow {
-	type key struct {
-		sequence int64
-		writer   string
-	}
-	withdrawn := make(map[key]bool)
-	for _, r := range rows {
-		if r.State == store.Withdrawn {
-			withdrawn[key{r.Sequence, r.Writer}] = true
+// claim takes a stream over: intents of earlier writers that arrive after it do not count,
+// and a writer that still lives ends when it looks for later claims. It returns the epoch
+// of the claim.
+func claim(ctx context.Context, db *store.DB, stream, writer string) (int64, error) {
+	for {
+		last, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
+		if err != nil {
+			return 0, fmt.Errorf("reading who writes %s: %w", stream, err)
+		}
+		row := store.BatchRow{Stream: stream, Writer: writer, Epoch: 1}
+		if len(last) > 0 {
+			row.Epoch = last[0].Epoch + 1
+		}
+		if err := insertJournal(ctx, db, row, store.Claim); err != nil {
+			return 0, fmt.Errorf("claiming stream %s: %w", stream, err)
+		}
+		claims, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
+		if err != nil {
+			return 0, fmt.Errorf("reading who writes %s: %w", stream, err)
+		}
+		if !slices.ContainsFunc(claims, func(c store.BatchRow) bool { return c.Epoch >= row.Epoch && c.Writer != writer }) {
+			return row.Epoch, nil
+		}
+		sleep(ctx, time.Duration(rand.Int64N(int64(100*time.Millisecond)))) // another one starts just now
+		if err := ctx.Err(); err != nil {
+			return 0, err
 		}
 	}
-	var intents []store.BatchRow
-	for _, r := range rows {
-		if r.State == store.Intent && !withdrawn[key{r.Sequence, r.Writer}] {
-			intents = append(intents, r)
-		}
-	}
-	return intents
 }
 
-// announce persists an intent and makes sure that no other writer announced other
-// content under the same sequence number. Of two that race, at least the later one sees
-// both intents; it withdraws its own, so that the other, or a restart, can go on.
+// announce persists an intent and makes sure that no later writer took the stream over,
+// and that no other announced other content under the same sequence number. Who finds one
+// withdraws the intent and gives way.
 func announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 	if err := insertJournal(ctx, db, row, store.Intent); err != nil {
 		return fmt.Errorf("announcing batch %d of %s: %w", row.Sequence, row.Stream, err)
 	}
 	rows, err := selectBatches(ctx, db, intentsOfSequence, store.Params{
-		"stream": store.Text(row.Stream), "sequence": store.Int(row.Sequence),
+		"stream": store.Text(row.Stream), "sequence": store.Int(row.Sequence), "epoch": store.Int(row.Epoch),
 	})
 	if err != nil {
 		return fmt.Errorf("looking for other writers of %s: %w", row.Stream, err)
 	}
-	for _, other := range standing(rows) {
-		if other.Writer == row.Writer || other.Hash == row.Hash && other.Through == row.Through {
+	for _, other := range append(store.StandingIntents(rows), claimsOf(rows)...) {
+		if other.Writer == row.Writer || other.State == store.Intent && other.Hash == row.Hash && other.Through == row.Through {
 			continue
 		}
 		if err := insertJournal(ctx, db, row, store.Withdrawn); err != nil {
 			return fmt.Errorf("withdrawing batch %d of %s: %w", row.Sequence, row.Stream, err)
 		}
-		return fmt.Errorf("%w: another process writes %s and announced batch %d through %s; this one gives way: run only one",
-			schemas.ErrDiverged, row.Stream, row.Sequence, other.Through)
+		return fmt.Errorf("%w: another process writes %s since; this one gives way before batch %d: run only one",
+			schemas.ErrDiverged, row.Stream, row.Sequence)
 	}
 	return nil
+}
+
+func claimsOf(rows []store.BatchRow) []store.BatchRow {
+	return slices.DeleteFunc(slices.Clone(rows), func(r store.BatchRow) bool { return r.State != store.Claim })
 }
 
 func insertJournal(ctx context.Context, db *store.DB, row store.BatchRow, state store.BatchState) error {
@@ -105,7 +137,7 @@ func insertJournal(ctx context.Context, db *store.DB, row store.BatchRow, state 
 	// be dropped as a repetition, or neither would learn of the other.
 	token := fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, state)
 	if state != store.Commit {
-		token += "/" + row.Writer + "/" + row.Hash
+		token += fmt.Sprintf("/%s/%d/%s", row.Writer, row.Epoch, row.Hash)
 	}
 	return db.Insert(ctx, "batches", token, block)
 }

@@ -150,7 +150,7 @@ func sleep(ctx context.Context, d time.Duration) {
 // lifetimes have reached the watermark.
 func (l *Lifetimes) Step(ctx context.Context) error {
 	if !l.loaded {
-		j, err := readJournal(ctx, l.db, ContractsStream(l.stream))
+		j, err := takeOver(ctx, l.db, ContractsStream(l.stream), l.name)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 		l.loaded = false // nobody knows which step was applied
 		return fmt.Errorf("deriving lifetimes after %s: %w", row.After, err)
 	}
-	l.journal, l.source = journal{sequence: row.Sequence, committed: row.Through}, source
+	l.journal, l.source = journal{sequence: row.Sequence, committed: row.Through, epoch: row.Epoch}, source
 	l.rows = row.Items + row.Events
 	if l.ended >= tidyAfter {
 		return l.Tidy(ctx)
@@ -179,7 +179,7 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 // next announces the next range, or returns the one that is announced already, with
 // the sequence number of its last batch in the stream's journal.
 func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, int64, error) {
-	row := store.BatchRow{Stream: ContractsStream(l.stream), Sequence: l.journal.sequence + 1, After: l.journal.committed, Writer: l.name}
+	row := store.BatchRow{Stream: ContractsStream(l.stream), Sequence: l.journal.sequence + 1, After: l.journal.committed, Writer: l.name, Epoch: l.journal.epoch}
 	if p := l.journal.pending; p != nil {
 		row.Through, row.Hash = p.Through, p.Hash
 		return row, l.source, nil

@@ -33,6 +33,7 @@ type Writer struct {
 	sequence  int64 // of the last committed batch, 0 = none
 	committed schemas.Position
 	pending   *schemas.Intent
+	epoch     int64 // of our claim on the stream
 
 	rows *tables // kept from batch to batch for its memory
 }
@@ -54,11 +55,11 @@ func (w *Writer) Resume(ctx context.Context, stream string) (schemas.Resume, err
 }
 
 func (w *Writer) load(ctx context.Context) error {
-	journal, err := readJournal(ctx, w.db, w.stream)
+	journal, err := takeOver(ctx, w.db, w.stream, w.name)
 	if err != nil {
 		return err
 	}
-	w.sequence, w.committed, w.pending = journal.sequence, journal.committed, journal.pending
+	w.sequence, w.committed, w.pending, w.epoch = journal.sequence, journal.committed, journal.pending, journal.epoch
 	w.loaded = true
 	return nil
 }
@@ -143,7 +144,7 @@ func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
 	w.rows.fill(b)
 	row := store.BatchRow{
 		Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
-		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: b.Hash(), Writer: w.name,
+		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: b.Hash(), Writer: w.name, Epoch: w.epoch,
 	}
 	if err := w.announce(ctx, row); err != nil {
 		return err

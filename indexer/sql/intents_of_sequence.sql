@@ -1,7 +1,10 @@
--- All intents under one sequence number, of whatever writer, and their withdrawals.
+-- All intents under one sequence number, of whatever writer, their withdrawals, and the
+-- claims of later writers.
 SELECT stream, sequence, state,
        after_migration, after_time, after_id, after_offset,
        through_migration, through_time, through_id, through_offset,
-       items, events, hash, writer
+       items, events, hash, writer, epoch
 FROM batches
-WHERE stream = {stream:String} AND sequence = {sequence:Int64} AND state IN ('intent', 'withdrawn')
+WHERE stream = {stream:String}
+  AND (sequence = {sequence:Int64} AND state IN ('intent', 'withdrawn')
+       OR sequence = 0 AND state = 'claim' AND epoch > {epoch:Int64})

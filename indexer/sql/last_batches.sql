@@ -2,8 +2,8 @@
 SELECT stream, sequence, state,
        after_migration, after_time, after_id, after_offset,
        through_migration, through_time, through_id, through_offset,
-       items, events, hash, writer
+       items, events, hash, writer, epoch
 FROM batches
-WHERE stream = {stream:String}
+WHERE stream = {stream:String} AND state != 'claim'
   AND sequence >= (SELECT max(sequence) FROM batches WHERE stream = {stream:String} AND state = 'commit')
 ORDER BY sequence, state

@@ -44,3 +44,6 @@ func (r *Reader) journal(ctx context.Context, stream string) ([]JournalRow, erro
 	}
 	return rows, nil
 }
+
+// StandingIntents returns the intents among rows that count; see store.StandingIntents.
+func StandingIntents(rows []JournalRow) []JournalRow { return store.StandingIntents(rows) }

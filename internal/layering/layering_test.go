@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"internal/bucket":   {"schemas"},
 	"internal/devnet":   {"schemas"},
 	"internal/verify":   {"schemas", "internal/history"},
+	"internal/faults":   nil,
 	"internal/layering": nil,
 	"docs":              {"schemas"},
 

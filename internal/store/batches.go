@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -15,6 +17,8 @@ const (
 	Intent    BatchState = "intent"
 	Commit    BatchState = "commit"
 	Withdrawn BatchState = "withdrawn"
+	// Claim is not about a batch: it says that a writer takes over the stream.
+	Claim BatchState = "claim"
 )
 
 // BatchRow is one line of the writer's journal.
@@ -25,6 +29,36 @@ type BatchRow struct {
 	After, Through schemas.Position
 	Items, Events  uint64
 	Hash, Writer   string
+	// Epoch is that of the writer's claim: of two writers the one with the higher epoch
+	// came later.
+	Epoch int64
+}
+
+// StandingIntents returns the intents among rows that count: those that are not withdrawn
+// and beside which no intent of a later writer stands. A writer claims its stream before it
+// reads the journal and looks for later claims after each intent and before any row. So
+// an intent that a later writer did not see was either followed by no row, or by those of
+// a writer that had ended; it came late and is void.
+func StandingIntents(rows []BatchRow) []BatchRow {
+	type key struct {
+		sequence, epoch int64
+		writer          string
+	}
+	withdrawn := make(map[key]bool)
+	for _, r := range rows {
+		if r.State == Withdrawn {
+			withdrawn[key{r.Sequence, r.Epoch, r.Writer}] = true
+		}
+	}
+	latest := make(map[int64]int64) // sequence -> epoch
+	var intents []BatchRow
+	for _, r := range rows {
+		if r.State == Intent && !withdrawn[key{r.Sequence, r.Epoch, r.Writer}] {
+			intents = append(intents, r)
+			latest[r.Sequence] = max(latest[r.Sequence], r.Epoch)
+		}
+	}
+	return slices.DeleteFunc(intents, func(r BatchRow) bool { return r.Epoch < latest[r.Sequence] })
 }
 
 // Batches are rows of table batches.
@@ -34,7 +68,7 @@ type Batches struct {
 	sequence                             proto.ColInt64
 	afterMigration, afterTime            proto.ColInt64
 	throughMigration, throughTime        proto.ColInt64
-	afterOffset, throughOffset           proto.ColInt64
+	afterOffset, throughOffset, epoch    proto.ColInt64
 	afterID, throughID, hash, writerName proto.ColStr
 	items, events                        proto.ColUInt64
 }
@@ -47,7 +81,7 @@ func (b *Batches) columns() []column {
 		{"stream", b.stream}, {"sequence", &b.sequence}, {"state", &b.state},
 		{"after_migration", &b.afterMigration}, {"after_time", &b.afterTime}, {"after_id", &b.afterID}, {"after_offset", &b.afterOffset},
 		{"through_migration", &b.throughMigration}, {"through_time", &b.throughTime}, {"through_id", &b.throughID}, {"through_offset", &b.throughOffset},
-		{"items", &b.items}, {"events", &b.events}, {"hash", &b.hash}, {"writer", &b.writerName},
+		{"items", &b.items}, {"events", &b.events}, {"hash", &b.hash}, {"writer", &b.writerName}, {"epoch", &b.epoch},
 	}
 }
 
@@ -71,6 +105,7 @@ func (b *Batches) Append(r BatchRow) {
 	b.events.Append(r.Events)
 	b.hash.Append(r.Hash)
 	b.writerName.Append(r.Writer)
+	b.epoch.Append(r.Epoch)
 }
 
 // AppendTo appends the block's rows to list.
@@ -80,7 +115,7 @@ func (b *Batches) AppendTo(list []BatchRow) []BatchRow {
 			Stream: b.stream.Row(i), Sequence: b.sequence.Row(i), State: BatchState(b.state.Row(i)),
 			After:   position(b.afterMigration.Row(i), b.afterTime.Row(i), b.afterID.Row(i), b.afterOffset.Row(i)),
 			Through: position(b.throughMigration.Row(i), b.throughTime.Row(i), b.throughID.Row(i), b.throughOffset.Row(i)),
-			Items:   b.items.Row(i), Events: b.events.Row(i), Hash: b.hash.Row(i), Writer: b.writerName.Row(i),
+			Items:   b.items.Row(i), Events: b.events.Row(i), Hash: b.hash.Row(i), Writer: b.writerName.Row(i), Epoch: b.epoch.Row(i),
 		})
 	}
 	return list

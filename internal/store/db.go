@@ -26,11 +26,16 @@ type DB struct {
 
 const (
 	dialTimeout = 10 * time.Second
-	// readTimeout bounds the silence of a running query; the server sends progress
-	// packets far more often.
-	readTimeout = 5 * time.Minute
-	maxConns    = 16
-	maxInserts  = 2
+	// wakeUp is how often a connection that waits for the server looks whether its caller
+	// has given up: that is what the client makes of a read timeout.
+	wakeUp = time.Second
+	// silence ends a query of which the server says nothing for so long; it sends progress
+	// ten times a second. An insert may be silent while it is written, and for longer when
+	// the server slows inserts down.
+	silence       = 30 * time.Second
+	insertSilence = 5 * time.Minute
+	maxConns      = 16
+	maxInserts    = 2
 	// smallRows and smallBytes are the most that a small block has.
 	smallRows  = 4096
 	smallBytes = 4 << 20
@@ -49,7 +54,7 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	}
 	client := ch.Options{
 		Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
-		TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: readTimeout,
+		TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: wakeUp,
 		Settings: []ch.Setting{
 			// Both are needed for exactly once: see the indexer's writer.
 			{Key: "async_insert", Value: "0", Important: true},
@@ -109,7 +114,7 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	if isSmall(b) {
 		pool = db.pool
 	}
-	err := pool.Do(ctx, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
+	err := do(ctx, pool, insertSilence, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
 	if err != nil {
 		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, explain(err))
 	}
@@ -135,7 +140,7 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 	for _, c := range b.columns() {
 		results = append(results, proto.ResultColumn{Name: c.name, Data: c.data})
 	}
-	err := db.pool.Do(ctx, ch.Query{
+	err := do(ctx, db.pool, silence, ch.Query{
 		Body: query, Result: results, Parameters: params.list(),
 		OnResult: func(context.Context, proto.Block) error {
 			if b.Rows() == 0 {
@@ -150,7 +155,33 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 // Exec runs a statement without a result. A token, if not empty, makes an INSERT
 // SELECT repeatable in the same way as Insert.
 func (db *DB) Exec(ctx context.Context, statement, token string, params Params, settings ...ch.Setting) error {
-	return explain(db.pool.Do(ctx, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
+	return explain(do(ctx, db.pool, silence, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
+}
+
+var errSilent = errors.New("the server has gone silent")
+
+// do runs a query and ends it when the server is silent for too long.
+func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Query) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(patience, func() { cancel(errSilent) })
+	defer timer.Stop()
+	q.OnProgress = func(context.Context, proto.Progress) error {
+		timer.Reset(patience)
+		return nil
+	}
+	if take := q.OnResult; take != nil {
+		q.OnResult = func(ctx context.Context, b proto.Block) error {
+			timer.Stop() // what the caller does with the block is not the server's time
+			defer timer.Reset(patience)
+			return take(ctx, b)
+		}
+	}
+	err := pool.Do(ctx, q)
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return fmt.Errorf("%w for %s: %w", errSilent, patience, err)
+	}
+	return err
 }
 
 // explain marks errors that callers decide on.

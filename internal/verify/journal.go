@@ -65,21 +65,16 @@ type journalWalk struct {
 func (w *journalWalk) batch(rows []history.JournalRow) {
 	where := fmt.Sprintf("batch %d of %s", rows[0].Sequence, w.stream)
 	var commit *history.JournalRow
-	withdrawn := make(map[string]bool)
 	for i := range rows {
 		switch r := &rows[i]; {
-		case r.State == history.Withdrawn:
-			withdrawn[r.Writer] = true
 		case r.State == history.Commit && commit == nil:
 			commit = r
 		case r.State == history.Commit && (r.Hash != commit.Hash || r.After != commit.After || r.Through != commit.Through):
 			w.check.Add(Finding{What: "two commits", Where: where, Expected: "through " + commit.Through.String(), Found: "through " + r.Through.String()})
 		}
 	}
-	for i := range rows {
-		if r := &rows[i]; r.State == history.Intent && !withdrawn[r.Writer] {
-			w.intent(where, r, commit)
-		}
+	for _, r := range history.StandingIntents(rows) {
+		w.intent(where, &r, commit)
 	}
 	if commit != nil {
 		w.commit(where, commit)

@@ -1,0 +1,264 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// HTTPConfig says what an HTTP proxy stands before.
+type HTTPConfig struct {
+	// Name is put before the kinds in the tally, such as "upstream".
+	Name string
+	// Target is the base URL of the real scan service.
+	Target string
+	// Faults are what happens, at most one per request.
+	Faults []HTTPFault
+	// Liar, if not nil, changes what the service says.
+	Liar *Liar
+	// PageLimit, if positive, is the largest page that is allowed, in items: larger
+	// ones are refused in the words of the interface. It makes many pages of a short
+	// history.
+	PageLimit int
+	// Latency is added to every reply. Clients that can choose choose others.
+	Latency time.Duration
+	// Tally counts what did happen. Required.
+	Tally *Tally
+}
+
+// HTTP is a proxy before a scan service that answers wrongly as planned.
+type HTTP struct {
+	cfg    HTTPConfig
+	url    string
+	server *http.Server
+	client *http.Client
+	ctx    context.Context // ends with Close
+	stop   context.CancelFunc
+
+	mu       sync.Mutex
+	faults   map[int]HTTPFault
+	requests int
+	waiting  map[int]chan struct{} // by the request waited for
+	replied  chan struct{}         // closed and replaced with every reply
+	quiet    bool
+	liar     *Liar
+}
+
+// silence is how long Silent lasts, unless the client goes away before.
+const silence = 2 * time.Second
+
+// NewHTTP listens on a free port of the loopback interface.
+func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening for the %s proxy: %w", cfg.Name, err)
+	}
+	p := &HTTP{
+		cfg: cfg, url: "http://" + listener.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
+		faults: make(map[int]HTTPFault), waiting: make(map[int]chan struct{}), replied: make(chan struct{}), liar: cfg.Liar,
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	for _, f := range cfg.Faults {
+		p.faults[f.Request] = f
+	}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = p.server.Serve(listener) }() // ends with Close
+	return p, nil
+}
+
+// URL is the base URL of the proxy.
+func (p *HTTP) URL() string { return p.url }
+
+// Close ends the proxy and its connections.
+func (p *HTTP) Close() error {
+	p.stop()
+	p.client.CloseIdleConnections()
+	if err := p.server.Close(); err != nil {
+		return fmt.Errorf("closing the %s proxy: %w", p.cfg.Name, err)
+	}
+	return nil
+}
+
+// Pass lets everything through from now on, but goes on lying.
+func (p *HTTP) Pass() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quiet = true
+}
+
+// Lie lets another speak from now on; nil is the truth.
+func (p *HTTP) Lie(liar *Liar) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.liar = liar
+}
+
+func (p *HTTP) speaker() *Liar {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.liar
+}
+
+// Requests is the number of requests so far.
+func (p *HTTP) Requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests
+}
+
+// Request returns a channel that is closed when request n comes in, or at once if it
+// has come.
+func (p *HTTP) Request(n int) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ch, ok := p.waiting[n]
+	if !ok {
+		ch = make(chan struct{})
+		p.waiting[n] = ch
+		if n <= p.requests {
+			close(ch)
+		}
+	}
+	return ch
+}
+
+// ServeHTTP answers a request, with the fault that is planned for it.
+func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f := p.begin()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if p.refusesBefore(w, r, f) {
+		return
+	}
+	if refusal := p.tooLarge(body); refusal != "" {
+		send(w, http.StatusBadRequest, nil, []byte(refusal))
+		return
+	}
+	if p.cfg.Latency > 0 {
+		p.wait(r, p.cfg.Latency)
+	}
+	operation := strings.TrimPrefix(r.URL.Path, "/api/scan")
+	liar := p.speaker()
+	question := liar.question(operation, body)
+	a, err := p.ask(r, question)
+	if err == nil && f.Kind == Twice {
+		a, err = p.ask(r, question)
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if a.status == http.StatusOK {
+		a.body = liar.rewrite(operation, body, a.body)
+	}
+	p.give(w, r, f, a)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.replied)
+	p.replied = make(chan struct{})
+}
+
+// begin counts a request and returns its fault, the zero value if it has none.
+func (p *HTTP) begin() HTTPFault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests++
+	if ch, ok := p.waiting[p.requests]; ok {
+		close(ch)
+	}
+	f, planned := p.faults[p.requests]
+	if !planned || p.quiet {
+		return HTTPFault{}
+	}
+	p.cfg.Tally.Add(p.cfg.Name + ": " + string(f.Kind))
+	return f
+}
+
+// refusesBefore carries out the faults in which the upstream is not asked.
+func (p *HTTP) refusesBefore(w http.ResponseWriter, r *http.Request, f HTTPFault) bool {
+	switch f.Kind {
+	case Unheard:
+		panic(http.ErrAbortHandler)
+	case Silent:
+		p.wait(r, silence)
+		panic(http.ErrAbortHandler)
+	case TooMany:
+		// Zero seconds is a value that the header allows; a whole second would be most
+		// of a test.
+		send(w, http.StatusTooManyRequests, http.Header{"Retry-After": {"0"}}, []byte(`{"error":"slow down"}`))
+	case Broken:
+		send(w, http.StatusInternalServerError, nil, []byte(`{"error":"An unexpected error occurred."}`))
+	case Unavailable:
+		send(w, http.StatusServiceUnavailable, nil, []byte(`{"error":"not now"}`))
+	case Missing:
+		send(w, http.StatusNotFound, nil, []byte(`<html>no such page</html>`))
+	default:
+		return false
+	}
+	return true
+}
+
+// tooLarge returns the refusal of a page beyond PageLimit, or "".
+func (p *HTTP) tooLarge(body []byte) string {
+	if p.cfg.PageLimit <= 0 {
+		return ""
+	}
+	var q struct {
+		PageSize int `json:"page_size"`
+		Count    int `json:"count"`
+		Limit    int `json:"limit"`
+	}
+	if json.Unmarshal(body, &q) != nil {
+		return "" // the upstream says what is wrong with it
+	}
+	if size := max(q.PageSize, q.Count, q.Limit); size > p.cfg.PageLimit {
+		return fmt.Sprintf(`{"error":"Exceeded limit maximum (%d > %d)."}`, size, p.cfg.PageLimit)
+	}
+	return ""
+}
+
+// answer is what the upstream said.
+type answer struct {
+	status int
+	body   []byte
+}
+
+func (p *HTTP) ask(r *http.Request, body []byte) (answer, error) {
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, p.cfg.Target+r.URL.RequestURI(), bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" {
+		request.Header.Set("Content-Type", kind)
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	raw, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return answer{}, err
+	}
+	return answer{response.StatusCode, raw}, nil
+}
+
+// wait waits for d, or until the client has gone or the proxy is closed.
+func (p *HTTP) wait(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	case <-p.ctx.Done():
+	}
+}
