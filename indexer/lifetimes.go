@@ -76,6 +76,7 @@ type Lifetimes struct {
 	// Kept from step to step for their memory.
 	events         *store.LifetimeEvents
 	live, archived *store.Lifetimes
+	begun          []store.Lifetime
 }
 
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
@@ -266,17 +267,18 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 	if row.Through.RecordTime == schemas.MinMicros {
 		return l.readCarried(ctx, params)
 	}
-	pairs := pairing{open: make(map[string]int)}
+	pairs := l.newPairing()
 	if err := l.pair(ctx, &pairs, lifetimeEventsInRange, params); err != nil {
 		return nil, nil, err
 	}
+	l.begun = pairs.lifetimes
 	return pairs.lifetimes, pairs.earlier, nil
 }
 
 // readNode is read for a node's own stream. Its first ranges have the contracts that the
 // stream begins with, and the one in which those end may go on with history.
 func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
-	pairs := pairing{open: make(map[string]int)}
+	pairs := l.newPairing()
 	if row.After == schemas.Start || row.After.RecordTime == schemas.MinMicros {
 		through := schemas.MaxUpdateID
 		if row.Through.RecordTime == schemas.MinMicros {
@@ -301,6 +303,7 @@ func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.L
 			return nil, nil, err
 		}
 	}
+	l.begun = pairs.lifetimes
 	return pairs.lifetimes, pairs.earlier, nil
 }
 
@@ -337,6 +340,11 @@ type pairing struct {
 	lifetimes []store.Lifetime
 	open      map[string]int // contract id -> index of its open lifetime
 	earlier   []store.End    // of contracts that began before the range
+}
+
+func (l *Lifetimes) newPairing() pairing {
+	clear(l.begun) // so that nothing of the last range is held
+	return pairing{lifetimes: l.begun[:0], open: make(map[string]int, len(l.begun))}
 }
 
 func (p *pairing) begin(l store.Lifetime) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -123,21 +124,17 @@ func storable(it *schemas.Item) error {
 		return nil
 	}
 	for i := range it.Update.Events {
-		if id := it.Update.Events[i].ContractID; hasControl(id) {
-			return fmt.Errorf("%w: contract id %q of update %s has control characters", schemas.ErrMalformed, id, it.Update.UpdateID)
+		if id := it.Update.Events[i].ContractID; hasMark(id) {
+			return fmt.Errorf("%w: contract id %q of update %s has a control character", schemas.ErrMalformed, id, it.Update.UpdateID)
 		}
 	}
 	return nil
 }
 
-// hasControl reports whether an id has ASCII control characters.
-func hasControl(id string) bool {
-	for i := range len(id) {
-		if id[i] < ' ' {
-			return true
-		}
-	}
-	return false
+// hasMark reports whether an id has a character that the store uses to tell ids and texts
+// apart.
+func hasMark(id string) bool {
+	return strings.IndexByte(id, '\n') >= 0 || strings.IndexByte(id, 1) >= 0 || strings.IndexByte(id, 2) >= 0
 }
 
 func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
