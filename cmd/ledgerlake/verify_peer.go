@@ -2,36 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
-	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // peer reads the history that verify compares with.
-type peer struct {
-	client *scan.Client
-	base   string
-	http   *http.Client
-}
+type peer struct{ client *scan.Client }
 
-const (
-	// peerGiveUp ends the retries of one request to a peer.
-	peerGiveUp = 2 * time.Minute
-	// digestsTimeout bounds a peer's own digests, for which it may have to read all it has.
-	digestsTimeout = 30 * time.Minute
-	// maxDigestBytes bounds the answer: about a kilobyte for each day.
-	maxDigestBytes = 64 << 20
-)
+// peerGiveUp ends the retries of one request to a peer.
+const peerGiveUp = 2 * time.Minute
 
 func (s *stack) newPeer(address string) (*peer, error) {
 	cfg := &s.app.cfg
@@ -42,43 +24,11 @@ func (s *stack) newPeer(address string) (*peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--peer: %w", err)
 	}
-	return &peer{client: client, base: strings.TrimRight(address, "/"), http: &http.Client{Timeout: digestsTimeout}}, nil
+	return &peer{client: client}, nil
 }
 
 // Name names the peer without credentials.
 func (p *peer) Name() string { return p.client.Upstream() }
-
-// Digests asks a ledgerlake for its own. Only that operation says how it answers; anything
-// else but a digest means that the peer does not offer it.
-func (p *peer) Digests(ctx context.Context, through schemas.Position) (map[schemas.SegmentRef]verify.Tables, error) {
-	query := url.Values{"migration_id": {strconv.FormatInt(through.MigrationID, 10)}, "record_time": {through.RecordTime.String()}, "update_id": {through.UpdateID}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+"/v0/ledgerlake/digests?"+query.Encode(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("asking for digests: %w", err)
-	}
-	response, err := p.http.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("asking for digests: %w", err)
-	}
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxDigestBytes))
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return nil, fmt.Errorf("reading digests: %w", err)
-	}
-	var answer struct {
-		Segments []struct {
-			schemas.SegmentRef
-			Tables verify.Tables `json:"tables"`
-		} `json:"segments"`
-	}
-	if response.StatusCode != http.StatusOK || json.Unmarshal(raw, &answer) != nil || answer.Segments == nil {
-		return nil, fmt.Errorf("%s offers no digests: %w", p.Name(), schemas.ErrNotFound)
-	}
-	segments := make(map[schemas.SegmentRef]verify.Tables, len(answer.Segments))
-	for _, s := range answer.Segments {
-		segments[s.SegmentRef] = s.Tables
-	}
-	return segments, nil
-}
 
 // Items reads a page of events, or of updates where the peer gives no verdicts.
 func (p *peer) Items(ctx context.Context, after schemas.Position, limit int) ([]schemas.Item, error) {

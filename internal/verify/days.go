@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,9 +14,6 @@ import (
 type Peer interface {
 	// Name names the peer for findings, without credentials.
 	Name() string
-	// Digests returns the peer's own digests up to a position and from where on it has
-	// none; schemas.ErrNotFound if it does not offer them, and then it is read.
-	Digests(ctx context.Context, through schemas.Position) (map[schemas.SegmentRef]Tables, error)
 	// Items returns up to limit items after a position in ascending order. Positions stand
 	// at a record time as a whole: all items of the last record time are in the page or
 	// none. An empty page is the end of what the peer has.
@@ -33,11 +29,7 @@ const peerPage = 1000
 // comparePeer compares each segment with the peer's.
 func (v *verification) comparePeer(ctx context.Context) error {
 	check, peer := v.checks[Days], v.cfg.Peer
-	theirs, err := peer.Digests(ctx, v.mark)
-	end := v.mark
-	if errors.Is(err, schemas.ErrNotFound) {
-		theirs, end, err = v.readPeer(ctx)
-	}
+	theirs, end, err := v.readPeer(ctx)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", peer.Name(), err)
 	}

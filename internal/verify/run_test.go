@@ -156,10 +156,6 @@ type memoryPeer struct{ items []schemas.Item }
 
 func (p memoryPeer) Name() string { return "http://peer.example.com" }
 
-func (p memoryPeer) Digests(context.Context, schemas.Position) (map[schemas.SegmentRef]verify.Tables, error) {
-	return nil, schemas.ErrNotFound
-}
-
 func (p memoryPeer) Items(_ context.Context, after schemas.Position, limit int) ([]schemas.Item, error) {
 	var page []schemas.Item
 	for _, it := range p.items {
