@@ -121,15 +121,6 @@ func (e *Error) denied() bool {
 	return e.Status == http.StatusForbidden || e.Code == codeDenied
 }
 
-// codeOf returns the code of the node's error in err, "" if there is none.
-func codeOf(err error) string {
-	var e *Error
-	if !errors.As(err, &e) {
-		return ""
-	}
-	return e.Code
-}
-
 // refused reports whether err says that the operation is not offered.
 func refused(err error) bool {
 	var e *Error

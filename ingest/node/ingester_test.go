@@ -461,7 +461,7 @@ func TestConditionsThatStop(t *testing.T) {
 		"request refused in a frame": {
 			func(u *upstream, _ *Config) {
 				u.frame = func(int, string) (string, error) { return errorFrame("INVALID_FIELD", 8, "what is that"), nil }
-			}, schemas.Start, anyError, []string{"INVALID_FIELD", "what is that"},
+			}, schemas.Start, errAny, []string{"INVALID_FIELD", "what is that"},
 		},
 		"a frame beyond the limit": {
 			func(_ *upstream, c *Config) { c.MaxFrameBytes = 600 }, schemas.Start, errTooLarge, []string{"larger than the limit"},
@@ -470,7 +470,7 @@ func TestConditionsThatStop(t *testing.T) {
 			func(u *upstream, c *Config) {
 				c.GiveUpAfter = 50 * time.Millisecond
 				u.intercept = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
-			}, schemas.Start, anyError, []string{"giving up after", "status 503"},
+			}, schemas.Start, errAny, []string{"giving up after", "status 503"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -478,7 +478,7 @@ func TestConditionsThatStop(t *testing.T) {
 			u := newUpstream(t, elements)
 			ing := newIngester(t, u, sinkAt(c.at), func(cfg *Config) { c.change(u, cfg) })
 			err := ing.Backfill(testContext(t))
-			if c.target == anyError && err != nil {
+			if c.target == errAny && err != nil {
 				checkStopped(t, ing, err, err, c.texts...)
 				return
 			}
@@ -487,7 +487,7 @@ func TestConditionsThatStop(t *testing.T) {
 	}
 }
 
-var anyError = errors.New("any")
+var errAny = errors.New("any")
 
 func TestPrunedWhileFollowingStops(t *testing.T) {
 	t.Parallel()

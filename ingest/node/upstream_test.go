@@ -113,16 +113,6 @@ func (u *upstream) grow(elements ...told) {
 	})
 }
 
-// count returns how often a path was asked for.
-func (u *upstream) count(path string) int64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if n := u.asked[path]; n != nil {
-		return n.Load()
-	}
-	return 0
-}
-
 func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path
 	socket := r.Header.Get("Upgrade") != ""
@@ -417,7 +407,6 @@ type generator struct {
 	*rand.Rand
 	offset int64
 	now    schemas.Micros
-	ids    int
 }
 
 func newGenerator(seed uint64) *generator {
