@@ -13,6 +13,7 @@ ARGS ?=
 TESTFLAGS ?=
 PACKAGES ?= ./...
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
+# (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
 SEED ?= $(shell date +%s)
 VERBOSE ?=
@@ -76,7 +77,7 @@ soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOS
 	@scripts/setup.sh modules engine redis
 	@echo "soak: $(EPISODES) episodes from seed $(SEED) on" >&2
 	LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
-		go test -count=1 -timeout 0 -run '^TestSoak$$' $(if $(VERBOSE),-v) $(TESTFLAGS) ./cmd/ledgerlake
+		go test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTFLAGS) ./cmd/ledgerlake
 
 .PHONY: clean
 clean: ## remove what the build made; data folders and the installed engine stay
