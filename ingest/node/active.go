@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -137,7 +138,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 		if err == nil {
 			return nil
 		}
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
 		if s.count > before && f.token != "" {

@@ -10,12 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -55,13 +53,13 @@ type client struct {
 func newClient(cfg *Config) (*client, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("node %q is not an http or https URL", redact(u))
+		return nil, fmt.Errorf("node %q is not an http or https URL", remote.Redact(u))
 	}
 	c := &client{
-		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: redact(u), version: cfg.Version,
+		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: remote.Redact(u), version: cfg.Version,
 		timeout: cfg.RequestTimeout, limit: cfg.MaxFrameBytes, now: cfg.Now,
 		// On this machine bandwidth is free and compressing costs both sides.
-		compress: !isLoopback(u.Hostname()),
+		compress: !remote.IsLoopback(u.Hostname()),
 		tokens:   &tokens{source: cfg.Token, file: cfg.TokenFile, now: cfg.Now},
 	}
 	if c.http == nil {
@@ -85,20 +83,6 @@ func newTransport() *http.Transport {
 		return newBufferedConn(conn), nil
 	}
 	return transport
-}
-
-// redact names a URL without user, password, query and fragment.
-func redact(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return plain.String()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // call is one request of the node.
@@ -139,7 +123,7 @@ func (c *client) do(ctx context.Context, k *call) ([]byte, error) {
 	if err == nil {
 		return answer, nil
 	}
-	if reason := ended(outer); reason != nil {
+	if reason := remote.Ended(outer); reason != nil {
 		return nil, reason
 	}
 	return nil, c.clean(k, err, token, ctx)
@@ -152,23 +136,13 @@ func (c *client) send(ctx context.Context, k *call, token string, progress func(
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, remote.WithoutURL(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refusal(k, resp, token)
 	}
-	var r io.Reader = resp.Body
-	size := resp.ContentLength
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		unzip, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("reading a gzip answer: %w", err)
-		}
-		defer unzip.Close()
-		r, size = unzip, -1
-	}
-	return readAll(r, size, c.limit, progress)
+	return remote.Reader{Limit: c.limit, Progress: progress}.Body(resp)
 }
 
 // clean makes an *Error of err, with the reason for which ctx was ended, if it was, and
@@ -176,7 +150,7 @@ func (c *client) send(ctx context.Context, k *call, token string, progress func(
 func (c *client) clean(k *call, err error, token string, ctx context.Context) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			err = reason
 		}
 		e = c.fail(k, 0, err)
@@ -206,7 +180,7 @@ func (c *client) request(ctx context.Context, k *call, token string) (*http.Requ
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, address, reader)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, remote.WithoutURL(err)
 	}
 	req.Header = c.header(token)
 	if k.body != nil {
@@ -232,28 +206,16 @@ func (c *client) header(token string) http.Header {
 
 // refusal turns an answer that is not what was asked for into an error.
 func (c *client) refusal(k *call, resp *http.Response, token string) *Error {
-	text, err := readAll(io.LimitReader(resp.Body, longestRefusal), -1, longestRefusal, func() {})
+	text, err := remote.Reader{Limit: longestRefusal, Progress: func() {}}.All(io.LimitReader(resp.Body, longestRefusal), -1)
 	if err != nil {
 		text = nil // the status alone decides; the text only explains it
 	}
-	e := c.fail(k, resp.StatusCode, errors.New(oneLine(string(text))))
+	e := c.fail(k, resp.StatusCode, errors.New(remote.OneLine(string(text))))
 	if own, ok := parseLedgerError(text); ok {
 		own.fill(e)
 	}
-	if after := retryAfter(resp.Header.Get("Retry-After"), c.now()); after > 0 {
+	if after := remote.RetryAfter(resp.Header.Get("Retry-After"), c.now(), longestWait); after > 0 {
 		e.retryAfter = after
 	}
 	return c.clean(k, e, token, context.Background())
-}
-
-// retryAfter reads the header of that name: seconds or an HTTP date; 0 when absent or
-// unreadable. More than a minute counts as a minute.
-func retryAfter(value string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), longestWait)
 }

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -21,8 +20,6 @@ var (
 	// ErrDenied means that the node refuses the token, or that the token lacks a right.
 	ErrDenied = errors.New("the node denies access")
 
-	// errTooLarge means that a frame or answer is larger than the cap.
-	errTooLarge = errors.New("the answer is larger than the limit")
 	// errStalled is the cause with which a call without progress is ended.
 	errStalled = errors.New("no progress within the request timeout")
 	// errIdle ends a websocket on which nothing arrives any more.
@@ -85,7 +82,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Retryable reports whether the same call may succeed later.
 func (e *Error) Retryable() bool {
 	switch {
-	case errors.Is(e.Err, errTooLarge), schemas.NeedsPerson(e.Err), e.refused(), e.unauthenticated(), e.denied():
+	case errors.Is(e.Err, remote.ErrTooLarge), schemas.NeedsPerson(e.Err), e.refused(), e.unauthenticated(), e.denied():
 		return false
 	case e.Status == 0 && e.Code == "", e.Category >= 1 && e.Category <= 3:
 		return true
@@ -157,7 +154,7 @@ func parseLedgerError(body []byte) (e ledgerError, ok bool) {
 
 // fill puts what the node says into e.
 func (l *ledgerError) fill(e *Error) {
-	e.Code, e.Category, e.Err = l.Code, *l.Category, errors.New(oneLine(l.Cause))
+	e.Code, e.Category, e.Err = l.Code, *l.Category, errors.New(remote.OneLine(l.Cause))
 	if l.RetryInfo != nil {
 		e.retryAfter = retryInfo(*l.RetryInfo)
 	}
@@ -179,30 +176,4 @@ func retryInfo(text string) time.Duration {
 		}
 	}
 	return 0
-}
-
-// oneLine cuts a text from outside to one short line.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	const longest = 200
-	if len(text) > longest {
-		cut := longest
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "..."
-	}
-	if text == "" {
-		return "no reason given"
-	}
-	return text
-}
-
-// withoutURL takes the request URL, which may hold credentials, out of a transport error.
-func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -38,13 +39,13 @@ func (f *failures) reset() { *f = failures{ing: f.ing} }
 
 // again waits before the next attempt, or returns why there should be none.
 func (f *failures) again(ctx context.Context, err error) error {
-	if reason := ended(ctx); reason != nil {
+	if reason := remote.Ended(ctx); reason != nil {
 		return reason
 	}
 	if f.total++; f.total == 1 {
 		f.since = f.ing.cfg.Now()
 	}
-	wait := backoff(f.total)
+	wait := remote.Backoff(f.total)
 	if stop := f.decide(ctx, err, &wait); stop != nil {
 		return stop
 	}
@@ -52,10 +53,10 @@ func (f *failures) again(ctx context.Context, err error) error {
 		return fmt.Errorf("giving up after %d attempts: %w", f.total, err)
 	}
 	f.ing.status.retried(err)
-	if growing(f.total) {
+	if remote.Growing(f.total) {
 		f.ing.log.WarnContext(ctx, "the node's stream failed", "err", err, "attempts", f.total, "retry_in", wait)
 	}
-	return sleep(ctx, wait)
+	return remote.Sleep(ctx, wait)
 }
 
 // decide returns the error to stop with, or nil; it may change the wait.
@@ -71,7 +72,7 @@ func (f *failures) decide(ctx context.Context, err error, wait *time.Duration) e
 		if f.malformed++; f.malformed >= malformedTries {
 			return err
 		}
-	case schemas.NeedsPerson(err), isError && errors.Is(e.Err, errTooLarge):
+	case schemas.NeedsPerson(err), isError && errors.Is(e.Err, remote.ErrTooLarge):
 		return err
 	case !isError:
 		return nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -240,17 +241,17 @@ func (ing *Ingester) retrySink(ctx context.Context, doing string, call func() er
 			return nil
 		case schemas.NeedsPerson(err):
 			return fmt.Errorf("%s: %w", doing, err)
-		case ended(ctx) != nil:
-			return ended(ctx)
+		case remote.Ended(ctx) != nil:
+			return remote.Ended(ctx)
 		case ing.givesUp(begin):
 			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
 		}
 		ing.status.retried(err)
-		wait := backoff(tries)
-		if growing(tries) {
+		wait := remote.Backoff(tries)
+		if remote.Growing(tries) {
 			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := remote.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

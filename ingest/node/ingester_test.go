@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -464,7 +465,7 @@ func TestConditionsThatStop(t *testing.T) {
 			}, schemas.Start, errAny, []string{"INVALID_FIELD", "what is that"},
 		},
 		"a frame beyond the limit": {
-			func(_ *upstream, c *Config) { c.MaxFrameBytes = 600 }, schemas.Start, errTooLarge, []string{"larger than the limit"},
+			func(_ *upstream, c *Config) { c.MaxFrameBytes = 600 }, schemas.Start, remote.ErrTooLarge, []string{"larger than the limit"},
 		},
 		"gives up": {
 			func(u *upstream, c *Config) {

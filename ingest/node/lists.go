@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -78,7 +79,7 @@ func (l *lists) read(ctx context.Context, from, to int64, change time.Time, end 
 		if !change.IsZero() && !l.cfg.Now().Before(change) {
 			return errChange
 		}
-		if err := sleep(ctx, l.cfg.Poll); err != nil {
+		if err := remote.Sleep(ctx, l.cfg.Poll); err != nil {
 			return err
 		}
 	}
@@ -101,7 +102,7 @@ func (l *lists) page(ctx context.Context, at, end int64, out emit) (int64, error
 		switch {
 		case err == nil:
 			return l.take(ctx, body, at, through, limit, out)
-		case !tooLong(err) && !errors.Is(err, errTooLarge), limit == 1 && through == at+1:
+		case !tooLong(err) && !errors.Is(err, remote.ErrTooLarge), limit == 1 && through == at+1:
 			return at, err
 		default:
 			l.ceiling = limit

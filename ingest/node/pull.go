@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -20,7 +21,7 @@ func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Cont
 	for to == 0 || ing.batches.through.Offset < to {
 		from, begin := ing.batches.through, ing.cfg.Now()
 		answered, err := ing.session(ctx, to, write)
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
 		if from.Before(ing.batches.through) {

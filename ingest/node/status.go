@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -65,25 +66,13 @@ type Status struct {
 type progress struct {
 	now func() time.Time
 
-	mu      sync.Mutex
-	status  Status
-	samples []sample
+	mu     sync.Mutex
+	status Status
+	meter  remote.Meter
 	// begun is when the first update of this run was written, at beganAt.
 	begun   time.Time
 	beganAt int64
 }
-
-// sample is how much had been written at an instant.
-type sample struct {
-	at      time.Time
-	written int64
-}
-
-// Rates are taken over the last rateWindow, in samples at least sampleEvery apart.
-const (
-	rateWindow  = 20 * time.Second
-	sampleEvery = 500 * time.Millisecond
-)
 
 func newProgress(now func() time.Time) *progress {
 	return &progress{now: now, status: Status{Phase: PhaseStarting, Position: schemas.Start}}
@@ -135,7 +124,7 @@ func (p *progress) moved(at schemas.Position) {
 	p.change(func(s *Status) {
 		s.Position, s.LedgerEnd = at, max(s.LedgerEnd, at.Offset)
 		p.begun, p.beganAt = p.now(), at.Offset
-		p.samples = append(p.samples[:0], sample{p.begun, s.Updates + s.Imports})
+		p.meter.Restart(p.begun, s.Updates+s.Imports)
 	})
 }
 
@@ -155,20 +144,8 @@ func (p *progress) wrote(f filled) {
 		s.Checkpoints += f.checkpoints
 		s.Bytes += f.bytes
 		s.Position, s.LedgerEnd = f.batch.Through, max(s.LedgerEnd, f.batch.Through.Offset)
-		p.sample(s.Updates + s.Imports)
+		p.meter.Sample(p.now(), s.Updates+s.Imports)
 	})
-}
-
-// sample keeps what the rate is computed from.
-func (p *progress) sample(written int64) {
-	now := p.now()
-	if n := len(p.samples); n > 0 && now.Sub(p.samples[n-1].at) < sampleEvery {
-		return
-	}
-	p.samples = append(p.samples, sample{now, written})
-	for len(p.samples) > 2 && now.Sub(p.samples[1].at) > rateWindow {
-		p.samples = p.samples[1:]
-	}
 }
 
 func (p *progress) snapshot() Status {
@@ -177,11 +154,7 @@ func (p *progress) snapshot() Status {
 	s := p.status
 	s.ETA = -1
 	now := p.now()
-	if len(p.samples) > 0 {
-		if d := now.Sub(p.samples[0].at).Seconds(); d > 0 {
-			s.Rate = float64(s.Updates+s.Imports-p.samples[0].written) / d
-		}
-	}
+	s.Rate = p.meter.Rate(now, s.Updates+s.Imports)
 	at := s.Position.Offset
 	if isImport(s.Position) {
 		return s // how many contracts there are is not known

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 )
 
 // jwt makes a token that expires at the given time; its signature means nothing.
@@ -187,10 +189,10 @@ func TestRetryHints(t *testing.T) {
 			t.Errorf("retryInfo(%q) = %s, want %s", text, got, want)
 		}
 	}
-	if got := retryAfter("7", now); got != 7*time.Second {
+	if got := remote.RetryAfter("7", now, longestWait); got != 7*time.Second {
 		t.Errorf("retryAfter(7) = %s", got)
 	}
-	if got := retryAfter(now.Add(30*time.Second).UTC().Format(http.TimeFormat), now); got < 28*time.Second || got > 31*time.Second {
+	if got := remote.RetryAfter(now.Add(30*time.Second).UTC().Format(http.TimeFormat), now, longestWait); got < 28*time.Second || got > 31*time.Second {
 		t.Errorf("retryAfter of a date = %s", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 )
 
 // Subprotocols of the node's websockets: the first names the protocol, the second
@@ -47,7 +49,7 @@ func (c *client) open(ctx context.Context, s *stream) error {
 	defer watchdog.Stop()
 	conn, err := c.dial(ctx, k, token)
 	if err != nil {
-		if reason := ended(outer); reason != nil {
+		if reason := remote.Ended(outer); reason != nil {
 			return reason
 		}
 		return c.clean(k, err, token, ctx)
@@ -68,8 +70,8 @@ func (c *client) open(ctx context.Context, s *stream) error {
 		return own.error
 	case err == nil:
 		return nil
-	case ended(outer) != nil:
-		return ended(outer)
+	case remote.Ended(outer) != nil:
+		return remote.Ended(outer)
 	}
 	return c.clean(k, err, token, ctx)
 }
@@ -90,7 +92,7 @@ func (c *client) dial(ctx context.Context, k *call, token string) (*websocket.Co
 		conn.SetReadLimit(c.limit)
 		return conn, nil
 	case resp == nil:
-		return nil, withoutURL(err)
+		return nil, remote.WithoutURL(err)
 	case resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK:
 		return nil, c.fail(k, 0, err) // not a websocket after all
 	}
@@ -109,13 +111,13 @@ func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, 
 	// Reads get a context that never ends, which spares a timer for each: the end of ctx
 	// closes the connection instead.
 	plain := context.WithoutCancel(ctx)
-	expect := int64(4 << 10)
+	expect, reader := int64(4<<10), remote.Reader{Limit: c.limit, Progress: alive}
 	for {
 		_, r, err := conn.Reader(plain)
 		if err != nil {
 			return streamEnd(err)
 		}
-		body, err := readAll(r, min(expect, c.limit), c.limit, alive)
+		body, err := reader.All(r, min(expect, c.limit))
 		if err != nil {
 			return streamEnd(err)
 		}
@@ -134,7 +136,7 @@ func streamEnd(err error) error {
 	case websocket.CloseStatus(err) == websocket.StatusNormalClosure:
 		return nil
 	case errors.Is(err, websocket.ErrMessageTooBig):
-		return fmt.Errorf("%w: %w", errTooLarge, err)
+		return fmt.Errorf("%w: %w", remote.ErrTooLarge, err)
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the stream broke off: %w", err)
 	}
@@ -150,7 +152,7 @@ func (c *client) watchToken(ctx context.Context, token string, renewed func()) (
 		defer close(done)
 		for {
 			at := c.tokens.renewAt()
-			if at.IsZero() || sleep(ctx, max(at.Sub(c.now()), minRenewWait/10)) != nil {
+			if at.IsZero() || remote.Sleep(ctx, max(at.Sub(c.now()), minRenewWait/10)) != nil {
 				return
 			}
 			// A failure shows when the token has expired and the node says so.

@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 )
 
 // ClientConfig says which upstream a Client talks to and how politely.
@@ -109,14 +109,14 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	cfg.setDefaults()
 	u, err := url.Parse(cfg.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("upstream %q is not an http or https URL", redact(u))
+		return nil, fmt.Errorf("upstream %q is not an http or https URL", remote.Redact(u))
 	}
 	base := strings.TrimRight(u.JoinPath().String(), "/")
 	bases := []string{base}
 	if !strings.HasSuffix(base, "/api/scan") {
 		bases = append(bases, base+"/api/scan")
 	}
-	local := isLoopback(u.Hostname())
+	local := remote.IsLoopback(u.Hostname())
 	limit := rate.Limit(cfg.RequestsPerSecond)
 	switch {
 	case limit < 0 || limit == 0 && local:
@@ -125,25 +125,11 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		limit = 10
 	}
 	return &Client{
-		cfg: cfg, name: redact(u), bases: bases,
+		cfg: cfg, name: remote.Redact(u), bases: bases,
 		limiter: rate.NewLimiter(limit, max(1, int(min(limit, 100)))),
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !local,
 	}, nil
-}
-
-// redact names a URL without user, password, query and fragment.
-func redact(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return plain.String()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Upstream names the upstream without credentials.
@@ -183,7 +169,7 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 		if err == nil {
 			return answer, nil
 		}
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			return nil, reason
 		}
 		var e *Error
@@ -193,7 +179,7 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 		if failures == 1 {
 			firstFailure = c.cfg.Now()
 		}
-		wait := max(backoff(failures), e.retryAfter)
+		wait := max(remote.Backoff(failures), e.retryAfter)
 		outage := c.cfg.Now().Add(wait).Sub(firstFailure)
 		if c.cfg.GiveUpAfter > 0 && outage > c.cfg.GiveUpAfter {
 			return nil, fmt.Errorf("giving up after %d attempts: %w", failures, err)
@@ -201,10 +187,10 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 		if c.cfg.OnRetry != nil {
 			c.cfg.OnRetry(err)
 		}
-		if growing(failures) {
+		if remote.Growing(failures) {
 			c.cfg.Log.WarnContext(ctx, "upstream request failed", "err", err, "attempts", failures, "retry_in", wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := remote.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
@@ -254,7 +240,7 @@ func (c *Client) attemptAt(ctx context.Context, base string, k *call, request []
 	}
 	began := c.cfg.Now()
 	answer, err := c.exchange(ctx, base, k, request)
-	if ended(ctx) == nil {
+	if remote.Ended(ctx) == nil {
 		c.cfg.onAttempt(k.operation, began, err)
 	}
 	return answer, err
@@ -276,30 +262,30 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	}
 	resp, err := c.cfg.HTTPClient.Do(req)
 	if err != nil {
-		return nil, fail(0, true, reasonOr(ctx, withoutURL(err)))
+		return nil, fail(0, true, reasonOr(ctx, remote.WithoutURL(err)))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refused(resp, k)
 	}
-	body := bodyReader{limit: c.cfg.MaxPageBytes, expect: k.expect, progress: func() { watchdog.Reset(patience) }}
+	body := remote.Reader{Limit: c.cfg.MaxPageBytes, Expect: k.expect, Progress: func() { watchdog.Reset(patience) }}
 	if k.reserve != nil {
-		body.reserve = func(size int64) error {
+		body.Reserve = func(size int64) error {
 			watchdog.Stop() // waiting for our own memory is not the upstream's fault
 			defer watchdog.Reset(patience)
 			return k.reserve(size)
 		}
 	}
-	answer, err := body.read(resp)
+	answer, err := body.Body(resp)
 	if err != nil {
-		return nil, fail(resp.StatusCode, !errors.Is(err, errTooLarge), reasonOr(ctx, err))
+		return nil, fail(resp.StatusCode, !errors.Is(err, remote.ErrTooLarge), reasonOr(ctx, err))
 	}
 	return answer, nil
 }
 
 // reasonOr prefers the reason for which ctx was ended over the symptom.
 func reasonOr(ctx context.Context, err error) error {
-	if reason := ended(ctx); reason != nil {
+	if reason := remote.Ended(ctx); reason != nil {
 		return reason
 	}
 	return err
@@ -312,7 +298,7 @@ func (c *Client) request(ctx context.Context, base string, k *call, body []byte)
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, base+k.operation, reader)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, remote.WithoutURL(err)
 	}
 	req.Header.Set("User-Agent", "ledgerlake/"+c.cfg.Version)
 	req.Header.Set("Accept", "application/json")
@@ -330,7 +316,7 @@ func (c *Client) request(ctx context.Context, base string, k *call, body []byte)
 // requests back as well when the upstream asks for a rest.
 func (c *Client) refused(resp *http.Response, k *call) *Error {
 	const longest = 64 << 10
-	text, err := bodyReader{limit: longest, progress: func() {}}.read(resp)
+	text, err := remote.Reader{Limit: longest, Progress: func() {}}.Body(resp)
 	if err != nil {
 		text = nil // the status alone decides; the text only explains it
 	}
@@ -339,22 +325,10 @@ func (c *Client) refused(resp *http.Response, k *call) *Error {
 		Err: errors.New(errorText(text)), retryable: retryableStatus(resp.StatusCode),
 	}
 	if e.retryable {
-		e.retryAfter = retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now())
+		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), time.Hour)
 		c.pause(e.retryAfter)
 	}
 	return e
-}
-
-// retryAfter reads the header of that name: seconds or an HTTP date; 0 when absent
-// or unreadable. More than an hour counts as an hour.
-func retryAfter(value string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), time.Hour)
 }
 
 func (c *Client) pause(d time.Duration) {
@@ -378,7 +352,7 @@ func (c *Client) waitForTurn(ctx context.Context) error {
 		if rest <= 0 {
 			break
 		}
-		if err := sleep(ctx, rest); err != nil {
+		if err := remote.Sleep(ctx, rest); err != nil {
 			return err
 		}
 	}
@@ -415,4 +389,14 @@ func jsonReason(body []byte) (string, bool) {
 		return "", false
 	}
 	return *answer.Error, true
+}
+
+// errorText takes the reason out of an error answer, {"error": ...} or plain text, cut to
+// one short line.
+func errorText(body []byte) string {
+	text := string(body)
+	if reason, ok := jsonReason(body); ok {
+		text = reason
+	}
+	return remote.OneLine(text)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -103,7 +104,7 @@ func TestRetryAfterForms(t *testing.T) {
 		"": 0, "3": 3 * time.Second, "-1": 0, "soon": 0, "86400": time.Hour,
 		"Wed, 01 Jul 2026 12:00:07 GMT": 7 * time.Second, "Wed, 01 Jul 2026 11:00:00 GMT": 0,
 	} {
-		if got := retryAfter(value, now); got != want {
+		if got := remote.RetryAfter(value, now, time.Hour); got != want {
 			t.Errorf("Retry-After %q means %s, want %s", value, got, want)
 		}
 	}

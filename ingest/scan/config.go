@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -146,7 +147,7 @@ func (c *Config) urls() []string { return append([]string{c.BaseURL}, c.Peers...
 // busyPoll is the default of BusyPoll.
 func (c *Config) busyPoll() time.Duration {
 	for _, raw := range c.urls() {
-		if u, err := url.Parse(raw); err != nil || !isLoopback(u.Hostname()) {
+		if u, err := url.Parse(raw); err != nil || !remote.IsLoopback(u.Hostname()) {
 			return 250 * time.Millisecond
 		}
 	}

@@ -1,11 +1,9 @@
 package scan
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -46,8 +44,6 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Retryable() bool { return e.retryable }
 
 var (
-	// errTooLarge means that an answer is larger than the cap on answers.
-	errTooLarge = errors.New("the answer is larger than the limit")
 	// errStalled is the cause with which a request without progress is ended.
 	errStalled = errors.New("no progress within the request timeout")
 )
@@ -74,21 +70,4 @@ func retryableStatus(status int) bool {
 		return false
 	}
 	return status >= 500
-}
-
-// withoutURL takes the request URL, which may hold credentials, out of a transport error.
-func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
-// ended returns the reason why ctx is over, or nil.
-func ended(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return context.Cause(ctx)
 }

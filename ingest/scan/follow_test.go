@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -26,7 +27,7 @@ func TestFollowSeesNewItemsAndANewMigration(t *testing.T) {
 			arrives := func(what string) {
 				t.Helper()
 				want := len(u.lines(source))
-				until(t, func() bool { return sink.count() == want || ended(ctx) != nil })
+				until(t, func() bool { return sink.count() == want || remote.Ended(ctx) != nil })
 				if got := sink.count(); got != want {
 					t.Fatalf("%s: %d items arrived, want %d; status %+v", what, got, want, ing.Status())
 				}

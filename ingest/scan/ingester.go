@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -139,7 +140,7 @@ func (ing *Ingester) follow(ctx context.Context) error {
 	}
 	for wait := shortest; ; {
 		ing.status.phase(PhaseFollowing, "")
-		if err := sleep(ctx, wait); err != nil {
+		if err := remote.Sleep(ctx, wait); err != nil {
 			return err
 		}
 		before := ing.at
@@ -292,11 +293,11 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 // wait waits before try number n+1, saying why.
 func (ing *Ingester) wait(ctx context.Context, n int, reason string) error {
 	ing.status.phase(PhaseWaiting, reason)
-	if growing(n) {
+	if remote.Growing(n) {
 		ing.log.InfoContext(ctx, "waiting", "reason", reason, "checks", n)
 	}
 	const longest = 30 * time.Second
-	return sleep(ctx, min(ing.cfg.Poll<<min(n-1, 5), longest))
+	return remote.Sleep(ctx, min(ing.cfg.Poll<<min(n-1, 5), longest))
 }
 
 // importUpdates reads the import updates of the current migration to their end.
@@ -387,7 +388,7 @@ func (ing *Ingester) history(ctx context.Context) (legEnd, error) {
 	if len(ing.chain.infos[ing.migration].Ranges) > 1 && start.RecordTime < to {
 		// Synchronizers come in independently of each other: what one of them has below
 		// the other's end may still be on its way.
-		if err := sleep(ctx, ing.cfg.Poll); err != nil {
+		if err := remote.Sleep(ctx, ing.cfg.Poll); err != nil {
 			return legEnd{}, err
 		}
 	}
@@ -464,17 +465,17 @@ func (ing *Ingester) retry(ctx context.Context, doing string, call func() error)
 			return nil
 		case schemas.NeedsPerson(err):
 			return fmt.Errorf("%s: %w", doing, err)
-		case ended(ctx) != nil:
-			return ended(ctx)
+		case remote.Ended(ctx) != nil:
+			return remote.Ended(ctx)
 		case ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter:
 			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
 		}
 		ing.status.retried(err)
-		wait := backoff(tries)
-		if growing(tries) {
+		wait := remote.Backoff(tries)
+		if remote.Growing(tries) {
 			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := remote.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

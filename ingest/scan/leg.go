@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -82,7 +83,7 @@ func (l *leg) run(ctx context.Context, take func(context.Context, part) error) (
 			return end, s.err
 		}
 	}
-	return end, ended(ctx)
+	return end, remote.Ended(ctx)
 }
 
 // dispatch plans slices and has them fetched until the leg or ctx ends. The first one

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -91,7 +92,7 @@ func (c *Client) alive(ctx context.Context) (err error) {
 		if _, err = c.do(ctx, k); err == nil || errors.As(err, &e) && e.Status == http.StatusServiceUnavailable {
 			return nil
 		}
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
 	}
@@ -119,7 +120,7 @@ func (c *Client) MigrationInfo(ctx context.Context, migrationID int64) (*Migrati
 		if tries == malformedTries {
 			return nil, &Error{Upstream: c.name, Operation: k.operation, Err: fmt.Errorf("migration %d: %w: %w", migrationID, schemas.ErrMalformed, err)}
 		}
-		if err := sleep(ctx, backoff(tries)); err != nil {
+		if err := remote.Sleep(ctx, remote.Backoff(tries)); err != nil {
 			return nil, err
 		}
 	}

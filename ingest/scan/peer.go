@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -106,7 +107,7 @@ func (p *peer) rest(began, now time.Time, retryAfter time.Duration) {
 		return
 	}
 	p.failures++
-	p.failedAt, p.retryAt = now, now.Add(max(backoff(p.failures), retryAfter))
+	p.failedAt, p.retryAt = now, now.Add(max(remote.Backoff(p.failures), retryAfter))
 	// A failure that took long is as dear the next time.
 	const share, longest = 10, 5 * time.Minute
 	p.avoidUntil = later(p.retryAt, now.Add(min(share*now.Sub(began), longest)))

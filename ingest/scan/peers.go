@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -106,7 +107,7 @@ func (ps *peers) watch(ctx context.Context) (watched context.Context, stop func(
 	ctx, cancel := context.WithCancel(ctx)
 	if ps.several() {
 		ps.readers.Go(func() {
-			for sleep(ctx, min(ps.refreshAfter(), time.Second)) == nil {
+			for remote.Sleep(ctx, min(ps.refreshAfter(), time.Second)) == nil {
 				ps.readDue(ctx, ps.refreshAfter())
 			}
 		})
@@ -175,7 +176,7 @@ func (ps *peers) readNow(ctx context.Context, p *peer) {
 	began := ps.now()
 	wasFailing := p.failing()
 	ch, err := readChain(ctx, p.client, max(from, 0))
-	if ended(ctx) != nil {
+	if remote.Ended(ctx) != nil {
 		return
 	}
 	if err != nil {
@@ -425,7 +426,7 @@ func (ps *peers) pick(ctx context.Context, w want, without func(*peer) bool, pre
 		if rest <= 0 {
 			return first, nil
 		}
-		if err := sleepOr(ctx, rest, change); err != nil {
+		if err := remote.SleepOr(ctx, rest, change); err != nil {
 			return nil, err
 		}
 	}
@@ -481,19 +482,6 @@ func leastRecent(list []*peer, now time.Time) (best *peer) {
 		best.takeTurn(now)
 	}
 	return best
-}
-
-// sleepOr waits for d or until change is closed, or returns the reason why ctx ended.
-func sleepOr(ctx context.Context, d time.Duration, change <-chan struct{}) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-	case <-change:
-	}
-	return nil
 }
 
 // status takes a snapshot of all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -37,7 +38,7 @@ func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (filled,
 				continue
 			}
 			f, err := ing.fetchRange(ctx, p, w, in.After, in.Through)
-			if err != nil && (!ing.peers.several() || ended(ctx) != nil) {
+			if err != nil && (!ing.peers.several() || remote.Ended(ctx) != nil) {
 				return f, err
 			}
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -68,7 +69,7 @@ func (ing *Ingester) fillGaps(ctx context.Context) {
 			failures = 0
 		}
 		if err != nil && ctx.Err() == nil {
-			if growing(failures) || schemas.NeedsPerson(err) {
+			if remote.Growing(failures) || schemas.NeedsPerson(err) {
 				ing.log.WarnContext(ctx, "looking for late side data failed", "position", s.seen.String(), "failures", failures, "err", err)
 			}
 			if schemas.NeedsPerson(err) {
@@ -79,7 +80,7 @@ func (ing *Ingester) fillGaps(ctx context.Context) {
 		if err != nil || !more {
 			wait = max(sidePause, ing.cfg.Poll)
 		}
-		_ = sleep(ctx, wait) // returns early when ctx ends; the loop condition stops us
+		_ = remote.Sleep(ctx, wait) // returns early when ctx ends; the loop condition stops us
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -63,7 +64,7 @@ func (ing *Ingester) probe(ctx context.Context, source Source) error {
 		if ing.probeAll(ctx, source, probes) {
 			return nil
 		}
-		if reason := ended(ctx); reason != nil {
+		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
 		late := ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter
@@ -136,7 +137,7 @@ func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probe
 			}
 			_, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
 			switch state := &probes[i]; {
-			case err == nil || errors.Is(err, errTooLarge):
+			case err == nil || errors.Is(err, remote.ErrTooLarge):
 				found.Store(true)
 				cancel() // the others need not be waited for
 			case unsupported(err):

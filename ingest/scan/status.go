@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -87,10 +88,10 @@ const keptDisagreements = 16
 type progress struct {
 	now func() time.Time
 
-	mu      sync.Mutex
-	status  Status
-	chain   *chain
-	samples []sample
+	mu     sync.Mutex
+	status Status
+	chain  *chain
+	meter  remote.Meter
 	// held has the reasons for which requests are being held back, and how many are.
 	held map[string]int
 	// found are the keys of the disagreements shown.
@@ -99,18 +100,6 @@ type progress struct {
 	begun   time.Time
 	beganAt schemas.Position
 }
-
-// sample is how much had been written at an instant.
-type sample struct {
-	at      time.Time
-	written int64
-}
-
-// Rates are taken over the last rateWindow, in samples at least sampleEvery apart.
-const (
-	rateWindow  = 20 * time.Second
-	sampleEvery = 500 * time.Millisecond
-)
 
 func newProgress(now func() time.Time) *progress {
 	return &progress{now: now, held: map[string]int{}, status: Status{
@@ -198,7 +187,7 @@ func (p *progress) moved(at schemas.Position) {
 	defer p.mu.Unlock()
 	p.status.Position, p.status.MigrationID = at, at.MigrationID
 	p.begun, p.beganAt = p.now(), at
-	p.samples = append(p.samples[:0], sample{p.begun, p.written()})
+	p.meter.Restart(p.begun, p.written())
 	p.seen(at)
 }
 
@@ -233,19 +222,7 @@ func (p *progress) wrote(f filled) {
 	s.Bytes += f.bytes
 	s.Position, s.MigrationID = f.batch.Through, f.batch.Through.MigrationID
 	p.seen(s.Position)
-	p.sample()
-}
-
-// sample keeps what the rate is computed from.
-func (p *progress) sample() {
-	now := p.now()
-	if n := len(p.samples); n > 0 && now.Sub(p.samples[n-1].at) < sampleEvery {
-		return
-	}
-	p.samples = append(p.samples, sample{now, p.written()})
-	for len(p.samples) > 2 && now.Sub(p.samples[1].at) > rateWindow {
-		p.samples = p.samples[1:]
-	}
+	p.meter.Sample(p.now(), p.written())
 }
 
 func (p *progress) snapshot() Status {
@@ -259,11 +236,7 @@ func (p *progress) snapshot() Status {
 		}
 	}
 	now := p.now()
-	if len(p.samples) > 0 {
-		if d := now.Sub(p.samples[0].at).Seconds(); d > 0 {
-			s.Rate = float64(p.written()-p.samples[0].written) / d
-		}
-	}
+	s.Rate = p.meter.Rate(now, p.written())
 	if s.Position.RecordTime != schemas.MinMicros && s.Position.MigrationID == s.UpstreamEnd.MigrationID {
 		s.Lag = time.Duration(s.UpstreamEnd.RecordTime-s.Position.RecordTime) * time.Microsecond
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -93,7 +94,7 @@ func (t *agreeTrack) fetch(ctx context.Context, after, upTo schemas.Position, o 
 func (t *agreeTrack) pause(ctx context.Context, tries int, after schemas.Position) error {
 	release := t.status.hold(fmt.Sprintf("upstreams disagree on the history after %s", after))
 	defer release()
-	return sleep(ctx, max(t.poll, backoff(tries)))
+	return remote.Sleep(ctx, max(t.poll, remote.Backoff(tries)))
 }
 
 // gather asks for the range until k answers are alike or nobody is left to ask. It
@@ -118,7 +119,7 @@ func (t *agreeTrack) gather(ctx context.Context, first *answer, after, through s
 			if err := allFaulty(faults, len(t.peers.list)-len(answers)); err != nil {
 				return nil, fmt.Errorf("%d upstreams have to agree on the history after %s: %w", t.k, after, err)
 			}
-			if err := sleepOr(ctx, time.Second, t.peers.change()); err != nil {
+			if err := remote.SleepOr(ctx, time.Second, t.peers.change()); err != nil {
 				return nil, err
 			}
 			continue
@@ -255,7 +256,7 @@ func (ing *Ingester) disagreed(ctx context.Context, d Disagreement) {
 	if ing.cfg.Disagreements == nil {
 		return
 	}
-	if err := ing.cfg.Disagreements.Disagreed(ctx, d); err != nil && !errors.Is(err, ended(ctx)) {
+	if err := ing.cfg.Disagreements.Disagreed(ctx, d); err != nil && !errors.Is(err, remote.Ended(ctx)) {
 		ing.log.ErrorContext(ctx, "recording a disagreement", "err", err)
 	}
 }

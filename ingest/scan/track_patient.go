@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -32,11 +33,11 @@ func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 		case err == nil:
 			t.pages.observe(c.seen, c.bytes)
 			return c, nil
-		case ended(ctx) != nil:
-			return c, ended(ctx)
-		case errors.Is(err, errTooLarge) && o.size == 1:
+		case remote.Ended(ctx) != nil:
+			return c, remote.Ended(ctx)
+		case errors.Is(err, remote.ErrTooLarge) && o.size == 1:
 			return c, fmt.Errorf("a single update does not fit: %w", err)
-		case errors.Is(err, errTooLarge):
+		case errors.Is(err, remote.ErrTooLarge):
 			t.pages.shrink(o.size)
 			t.log.DebugContext(ctx, "page too large", "page_size", o.size, "after", after)
 			continue
@@ -48,7 +49,7 @@ func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 		}
 		t.onRetry(err)
 		t.log.WarnContext(ctx, "malformed page, asking again", "err", err, "attempts", tries)
-		if err := sleep(ctx, backoff(tries)); err != nil {
+		if err := remote.Sleep(ctx, remote.Backoff(tries)); err != nil {
 			return c, err
 		}
 		tries++

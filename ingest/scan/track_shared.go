@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -134,7 +135,7 @@ func (f *sharedFetch) furtherKnown(than schemas.Position) bool {
 
 // failed decides about the failure of one upstream: whoever is left is asked next.
 func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
-	if reason := ended(ctx); reason != nil {
+	if reason := remote.Ended(ctx); reason != nil {
 		return reason
 	}
 	var e *Error
@@ -146,7 +147,7 @@ func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 	p.retried()
 	t.status.retried(err)
 	t.drop(f.o.stripe, p)
-	if growing(f.tries) {
+	if remote.Growing(f.tries) {
 		t.peers.log.WarnContext(ctx, "upstream request failed", "err", err, "attempts", f.tries)
 	}
 	switch {
@@ -178,7 +179,7 @@ func (f *sharedFetch) nobody(ctx context.Context) error {
 	}
 	release := t.status.hold(fmt.Sprintf("no upstream can answer %s after %s at present", f.w.operation, f.w.after))
 	defer release()
-	return sleepOr(ctx, min(max(t.poll, backoff(f.tries+1)), time.Second), t.peers.change())
+	return remote.SleepOr(ctx, min(max(t.poll, remote.Backoff(f.tries+1)), time.Second), t.peers.change())
 }
 
 // allFaulty returns one of the faults if all of n upstreams have one.
