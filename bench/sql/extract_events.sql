@@ -1,7 +1,8 @@
 -- Rows of table events out of the raw elements.
 INSERT INTO events
     (stream, migration_id, record_time, update_id, node, kind, synchronizer_id, encoding, event_id, template_id,
-     package_name, created_at, signatories, observers, choice, interface_id, consuming, acting_parties, children, body_text)
+     package_name, created_at, signatories, observers, choice, interface_id, consuming, acting_parties, children,
+     body_shape, body_scalars)
 SELECT 'scan', migration_id, u.record_time, u.update_id,
        if(reassigned, 0, toInt32(substring(e.event_id, length(u.update_id) + 2))) AS node,
        if(e.event_type = 'created_event', 'created', 'exercised') AS kind,
@@ -9,8 +10,8 @@ SELECT 'scan', migration_id, u.record_time, u.update_id,
        if(e.event_id = concat(u.update_id, ':', toString(node)), '', e.event_id), e.template_id, e.package_name, e.created_at,
        arraySort(e.signatories), arraySort(e.observers), e.choice, e.interface_id, e.consuming, e.acting_parties,
        arrayMap(id -> toInt32(substring(id, length(u.update_id) + 2)), e.child_event_ids),
-       concat(e.contract_id, '\n', if(kind = 'created', e.create_arguments, e.choice_argument), '\n',
-              multiIf(kind = 'created', '', e.exercise_result = '', 'null', e.exercise_result))
+       '\x03\n\x03\n\x03', concat(e.contract_id, '\0', if(kind = 'created', e.create_arguments, e.choice_argument), '\0',
+              multiIf(kind = 'created', '', e.exercise_result = '', 'null', e.exercise_result), '\0')
 FROM
 (
     SELECT u, reassigned, if(reassigned, u.event.migration_id, u.migration_id) AS migration_id,

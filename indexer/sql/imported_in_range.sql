@@ -3,7 +3,7 @@
 SELECT i.created_at AS created_at, i.contract_id AS contract_id, ifNull(e.created_in, '') AS created_in,
        i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding,
        i.signatories AS signatories, i.observers AS observers,
-       i.argument_text AS argument_text, i.argument_ids AS argument_ids, i.argument_parties AS argument_parties,
+       i.argument_shape AS argument_shape, i.argument_scalars AS argument_scalars, i.argument_ids AS argument_ids, i.argument_parties AS argument_parties,
        i.migration_id AS migration_id, i.synchronizer_id AS synchronizer_id
 FROM
 (

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -114,11 +115,11 @@ func offsetOf(u *schemas.Update) int64 {
 // appendBody adds the row contractID, argument and result, each on a line of its own:
 // canonical JSON has no line breaks, and neither has a contract id.
 func (p *packed) appendBody(contractID string, argument, result []byte) {
-	start := len(p.text.Buf)
+	start := p.beginRow()
 	p.takeID(contractID)
-	p.text.Buf = append(p.text.Buf, '\n')
+	p.making = append(p.making, '\n')
 	p.take(argument)
-	p.text.Buf = append(p.text.Buf, '\n')
+	p.making = append(p.making, '\n')
 	p.take(result)
 	p.endRow(start)
 }
@@ -131,6 +132,12 @@ func splitBody(body []byte) (contractID string, argument, result []byte) {
 }
 
 var newline = []byte{'\n'}
+
+// cutLine splits text behind its first line.
+func cutLine(text string) (line, rest string) {
+	line, rest, _ = strings.Cut(text, "\n")
+	return line, rest
+}
 
 // EventRow is an event with the position of its update.
 type EventRow struct {

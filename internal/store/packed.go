@@ -3,69 +3,181 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
-	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// packed is a text that the store keeps in three columns: NAME_text, in which a mark
-// stands for each hexadecimal id and for each party, NAME_ids with the ids as raw bytes
-// and NAME_parties. Contract ids are mostly random: as digits among JSON they make up
-// two thirds of a compressed history, raw and by themselves they take half of that. Any
-// text without the two marks, which canonical JSON never has, comes back as it was.
+// packed is a text, most often JSON, that the store keeps in four columns: NAME_shape is
+// the text with a mark in place of each value in it, low in cardinality because there are
+// as many shapes as kinds of contracts and choices; NAME_ids has the hexadecimal ids among
+// the values as raw bytes, NAME_parties the parties, and NAME_scalars all others, each with
+// a zero byte behind it. So what repeats is stored once, and what is random takes no more
+// than its randomness, in blocks small enough for lookups. Any text without the marks and
+// zero bytes, which canonical JSON never has, comes back as it was.
 type packed struct {
 	name    string
-	text    proto.ColStr
+	shape   *lowCardinality
+	scalars proto.ColStr
 	ids     *proto.ColArr[string]
 	raw     *proto.ColStr // the elements of ids
 	parties *proto.ColArr[string]
 	names   *lowCardinality // the elements of parties
+
+	making []byte   // shape of the row that is being added
+	plans  [][]step // by number of the shape; nil until asked for
 }
 
 const (
-	idMark    = '\x01'
-	partyMark = '\x02'
+	idMark     = '\x01'
+	partyMark  = '\x02'
+	scalarMark = '\x03'
+	scalarEnd  = '\x00'
 	// minID and maxID bound the digits that are taken for an id; the length of an id is even.
 	minID, maxID = 64, 512
 	// fingerprint is how many digits follow the two colons of a party.
 	fingerprint = 68
-	maxParty    = 512
+	// maxShape is where a text is no longer taken for one of few shapes: a longer one, of
+	// long lists or many members, becomes a single scalar, still without ids and parties.
+	maxShape = 8 << 10
 )
-
-// idStart and partyColons are what a search for ids and parties looks for.
-var idStart, partyColons = []byte(`"00`), []byte("::1220")
 
 func newPacked(name string) packed {
 	raw, names := new(proto.ColStr), newLowCardinality()
-	return packed{name: name, raw: raw, ids: proto.NewArray[string](raw), names: names, parties: proto.NewArray[string](names)}
+	return packed{
+		name: name, shape: newLowCardinality(),
+		raw: raw, ids: proto.NewArray[string](raw), names: names, parties: proto.NewArray[string](names),
+	}
 }
 
 func (p *packed) columns() []column {
-	return []column{{p.name + "_text", &p.text}, {p.name + "_ids", p.ids}, {p.name + "_parties", p.parties}}
+	return []column{
+		{p.name + "_shape", p.shape}, {p.name + "_scalars", &p.scalars}, {p.name + "_ids", p.ids}, {p.name + "_parties", p.parties},
+	}
 }
 
 // appendText adds a row.
 func (p *packed) appendText(text []byte) {
-	start := len(p.text.Buf)
+	start := p.beginRow()
 	p.take(text)
 	p.endRow(start)
 }
 
-// endRow ends the row whose text began at start.
+// beginRow returns what endRow wants to know.
+func (p *packed) beginRow() (start int) {
+	p.making = p.making[:0]
+	return len(p.scalars.Buf)
+}
+
+// endRow ends the row whose scalars began at start.
 func (p *packed) endRow(start int) {
-	p.text.Pos = append(p.text.Pos, proto.Position{Start: start, End: len(p.text.Buf)})
+	p.shape.AppendBytes(p.making)
+	p.endValues(start)
+}
+
+func (p *packed) endValues(start int) {
+	p.scalars.Pos = append(p.scalars.Pos, proto.Position{Start: start, End: len(p.scalars.Buf)})
 	p.ids.Offsets = append(p.ids.Offsets, uint64(p.raw.Rows()))
 	p.parties.Offsets = append(p.parties.Offsets, uint64(p.names.Rows()))
 }
 
-// takeID adds an id that stands by itself, without quotes.
-func (p *packed) takeID(id string) {
-	if n := len(id); n < minID || n > maxID || n%2 != 0 || digits(id) != n {
-		p.text.Buf = append(p.text.Buf, id...)
-		return
+// take adds text to the row.
+func (p *packed) take(text []byte) {
+	shape, scalars := len(p.making), len(p.scalars.Buf)
+	p.takeApart(text)
+	if len(p.making)-shape > maxShape {
+		p.joinAgain(shape, scalars)
 	}
-	p.text.Buf = append(p.text.Buf, idMark)
-	p.addID([]byte(id))
+}
+
+// takeApart adds text with marks in place of its values: strings that are no member names,
+// and numbers.
+func (p *packed) takeApart(text []byte) {
+	for {
+		quote := bytes.IndexByte(text, '"')
+		if quote < 0 {
+			p.takeNumbers(text)
+			return
+		}
+		p.takeNumbers(text[:quote])
+		end := stringEnd(text, quote+1)
+		switch {
+		case end < 0:
+			p.making = append(p.making, text[quote:]...)
+			return
+		case end+1 < len(text) && text[end+1] == ':':
+			p.making = append(p.making, text[quote:end+2]...)
+			text = text[end+2:]
+		default:
+			p.making = append(p.making, '"', p.takeValue(text[quote+1:end]), '"')
+			text = text[end+1:]
+		}
+	}
+}
+
+// stringEnd returns where the string that begins at start has its closing quote, or -1.
+func stringEnd(text []byte, start int) int {
+	for from := start; ; {
+		n := bytes.IndexByte(text[from:], '"')
+		if n < 0 {
+			return -1
+		}
+		end := from + n
+		escapes := 0
+		for end-escapes > start && text[end-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end
+		}
+		from = end + 1
+	}
+}
+
+// takeNumbers adds text that has no strings.
+func (p *packed) takeNumbers(text []byte) {
+	for i := 0; i < len(text); {
+		if c := text[i]; c != '-' && (c < '0' || c > '9') {
+			p.making = append(p.making, c)
+			i++
+			continue
+		}
+		n := 1
+		for i+n < len(text) && inNumber(text[i+n]) {
+			n++
+		}
+		p.making = append(p.making, p.takeScalar(text[i:i+n]))
+		i += n
+	}
+}
+
+func inNumber(c byte) bool {
+	return c >= '0' && c <= '9' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
+}
+
+// takeValue adds the content of a string value where it belongs and returns its mark.
+func (p *packed) takeValue(value []byte) byte {
+	n := len(value)
+	switch {
+	case n < minID || n > maxID:
+		return p.takeScalar(value)
+	case isID(value):
+		p.addID(value)
+		return idMark
+	case isParty(value):
+		p.names.AppendBytes(value)
+		return partyMark
+	}
+	return p.takeScalar(value)
+}
+
+func (p *packed) takeScalar(value []byte) byte {
+	p.scalars.Buf = append(append(p.scalars.Buf, value...), scalarEnd)
+	return scalarMark
+}
+
+// takeID adds an id that stands by itself, without quotes, usually hexadecimal.
+func (p *packed) takeID(id string) {
+	p.making = append(p.making, p.takeValue([]byte(id)))
 }
 
 func (p *packed) addID(id []byte) {
@@ -75,70 +187,19 @@ func (p *packed) addID(id []byte) {
 	p.raw.Pos = append(p.raw.Pos, proto.Position{Start: start, End: len(p.raw.Buf)})
 }
 
-// take adds text with marks in place of the ids and parties in it.
-func (p *packed) take(text []byte) {
-	id, party := bytes.Index(text, idStart), bytes.Index(text, partyColons)
-	done := 0 // text before it is added
-	for id >= 0 || party >= 0 {
-		if id >= 0 && (party < 0 || id < party) {
-			if n := idAt(text, id+1); n > 0 {
-				p.text.Buf = append(append(p.text.Buf, text[done:id+1]...), idMark)
-				p.addID(text[id+1 : id+1+n])
-				done = id + 1 + n
-			}
-			id = indexFrom(text, idStart, max(done, id+1))
-			continue
-		}
-		if start, end := partyAt(text, done, party); start >= 0 {
-			p.text.Buf = append(append(p.text.Buf, text[done:start]...), partyMark)
-			p.names.AppendBytes(text[start:end])
-			done = end
-		}
-		party = indexFrom(text, partyColons, max(done, party+1))
-		if id >= 0 && id < done {
-			id = indexFrom(text, idStart, done)
-		}
-	}
-	p.text.Buf = append(p.text.Buf, text[done:]...)
+func isID(value []byte) bool { return len(value)%2 == 0 && digits(value) == len(value) }
+
+func isParty(value []byte) bool {
+	name, print, _ := bytes.Cut(value, partyColons)
+	return len(name) > 0 && len(print) == fingerprint && digits(print) == fingerprint
 }
 
-// indexFrom is bytes.Index in text from an index on.
-func indexFrom(text, what []byte, from int) int {
-	if i := bytes.Index(text[from:], what); i >= 0 {
-		return from + i
-	}
-	return -1
-}
-
-// idAt returns the length of the id that begins at start and ends before a quote, else 0.
-func idAt(text []byte, start int) int {
-	rest := text[start:min(len(text), start+maxID+1)]
-	n := digits(rest)
-	if n < minID || n == len(rest) || n%2 != 0 || rest[n] != '"' {
-		return 0
-	}
-	return n
-}
-
-// partyAt returns where the quoted party around the colons begins and ends, in text from
-// done on, or -1.
-func partyAt(text []byte, done, colons int) (start, end int) {
-	end = colons + 2 + fingerprint
-	if end >= len(text) || text[end] != '"' || digits(text[colons+2:end]) != fingerprint {
-		return -1, -1
-	}
-	from := max(done, colons-maxParty)
-	quote := bytes.LastIndexByte(text[from:colons], '"')
-	if quote < 0 {
-		return -1, -1
-	}
-	return from + quote + 1, end
-}
+var partyColons = []byte("::")
 
 // digits counts the lower-case hexadecimal digits that s begins with.
-func digits[T string | []byte](s T) int {
-	for i := range len(s) {
-		if !isDigit[s[i]] {
+func digits(s []byte) int {
+	for i, c := range s {
+		if !isDigit[c] {
 			return i
 		}
 	}
@@ -146,34 +207,72 @@ func digits[T string | []byte](s T) int {
 }
 
 var isDigit = func() (is [256]bool) {
-	for c := range is {
-		is[c] = strings.IndexByte("0123456789abcdef", byte(c)) >= 0
+	for _, c := range "0123456789abcdef" {
+		is[c] = true
 	}
 	return is
 }()
 
-// appendRow appends row i as it was added.
-func (p *packed) appendRow(dst []byte, i int) []byte {
-	id, party := rowStart(p.ids.Offsets, i), rowStart(p.parties.Offsets, i)
-	idEnd, partyEnd := int(p.ids.Offsets[i]), int(p.parties.Offsets[i])
-	text := p.text.RowBytes(i)
-	done := 0
-	for at, c := range text {
-		switch {
-		case c > partyMark:
+// joinAgain makes one scalar of the part of a row that begins at the given lengths of its
+// shape and of the scalars.
+func (p *packed) joinAgain(shape, scalars int) {
+	values := p.scalars.Buf[scalars:]
+	var text []byte
+	for _, c := range p.making[shape:] {
+		if c != scalarMark {
+			text = append(text, c)
 			continue
-		case c == idMark && id < idEnd:
-			dst = hex.AppendEncode(append(dst, text[done:at]...), p.raw.RowBytes(id))
-			id++
-		case c == partyMark && party < partyEnd:
-			dst = append(append(dst, text[done:at]...), p.names.Row(party)...)
-			party++
-		default:
-			continue // not written by us: it stays as it is
 		}
-		done = at + 1
+		n := bytes.IndexByte(values, scalarEnd)
+		text, values = append(text, values[:n]...), values[n+1:]
 	}
-	return append(dst, text[done:]...)
+	p.making, p.scalars.Buf = p.making[:shape], p.scalars.Buf[:scalars]
+	p.making = append(p.making, p.takeScalar(text))
+}
+
+// step is a mark in a shape.
+type step struct {
+	at   int
+	mark byte
+	bare bool // a scalar without quotes, which may have marks of its own
+}
+
+func plan(shape string) []step {
+	steps := make([]step, 0, 16)
+	for at := range len(shape) {
+		if c := shape[at]; c >= idMark && c <= scalarMark {
+			steps = append(steps, step{at: at, mark: c, bare: c == scalarMark && (at == 0 || shape[at-1] != '"')})
+		}
+	}
+	return steps
+}
+
+// planOf returns the marks in the shape of row i.
+func (p *packed) planOf(i int) []step {
+	number := int(p.shape.keys[i])
+	if number >= len(p.plans) {
+		p.plans = append(p.plans, make([][]step, number+1-len(p.plans))...)
+	}
+	if p.plans[number] == nil {
+		p.plans[number] = plan(p.shape.texts[number])
+	}
+	return p.plans[number]
+}
+
+// values are what the marks of one row stand for, in order.
+type values struct {
+	*packed
+	scalars         []byte
+	id, idEnd       int
+	party, partyEnd int
+}
+
+func (p *packed) valuesOf(i int) values {
+	return values{
+		packed: p, scalars: p.scalars.RowBytes(i),
+		id: rowStart(p.ids.Offsets, i), idEnd: int(p.ids.Offsets[i]),
+		party: rowStart(p.parties.Offsets, i), partyEnd: int(p.parties.Offsets[i]),
+	}
 }
 
 func rowStart(ends proto.ColUInt64, i int) int {
@@ -183,9 +282,57 @@ func rowStart(ends proto.ColUInt64, i int) int {
 	return int(ends[i-1])
 }
 
+// appendNext appends what a mark stands for. A mark for which nothing is left was not
+// written by us and stays as it is.
+func (v *values) appendNext(dst []byte, s step) []byte {
+	switch {
+	case s.mark == idMark && v.id < v.idEnd:
+		v.id++
+		return hex.AppendEncode(dst, v.raw.RowBytes(v.id-1))
+	case s.mark == partyMark && v.party < v.partyEnd:
+		v.party++
+		return append(dst, v.names.Row(v.party-1)...)
+	case s.mark == scalarMark:
+		if n := bytes.IndexByte(v.scalars, scalarEnd); n >= 0 {
+			scalar := v.scalars[:n]
+			v.scalars = v.scalars[n+1:]
+			if s.bare {
+				return v.appendJoined(dst, scalar)
+			}
+			return append(dst, scalar...)
+		}
+	}
+	return append(dst, s.mark)
+}
+
+// appendJoined appends a scalar in which ids and parties have marks.
+func (v *values) appendJoined(dst, scalar []byte) []byte {
+	done := 0
+	for at, c := range scalar {
+		if c == idMark || c == partyMark {
+			dst = v.appendNext(append(dst, scalar[done:at]...), step{mark: c})
+			done = at + 1
+		}
+	}
+	return append(dst, scalar[done:]...)
+}
+
+// appendRow appends row i as it was added.
+func (p *packed) appendRow(dst []byte, i int) []byte {
+	shape, v, done := p.shape.Row(i), p.valuesOf(i), 0
+	for _, s := range p.planOf(i) {
+		dst = v.appendNext(append(dst, shape[done:s.at]...), s)
+		done = s.at + 1
+	}
+	return append(dst, shape[done:]...)
+}
+
 // size is that of all rows of the current block put together.
 func (p *packed) size() int {
-	n := len(p.text.Buf) + 2*len(p.raw.Buf)
+	n := len(p.scalars.Buf) + 2*len(p.raw.Buf)
+	for i := range p.shape.Rows() {
+		n += len(p.shape.Row(i))
+	}
 	for i := range p.names.Rows() {
 		n += len(p.names.Row(i))
 	}
@@ -194,7 +341,8 @@ func (p *packed) size() int {
 
 // rows returns all rows of the current block in one piece of memory.
 func (p *packed) rows() func(i int) []byte {
-	ends := make([]int, p.text.Rows())
+	clear(p.plans) // those of another block's shapes
+	ends := make([]int, p.shape.Rows())
 	buf := make([]byte, 0, p.size())
 	for i := range ends {
 		buf = p.appendRow(buf, i)
@@ -211,46 +359,60 @@ func (p *packed) rows() func(i int) []byte {
 
 // packedRow is a row taken out of its block as it is stored.
 type packedRow struct {
-	text    []byte
+	shape   string
+	scalars []byte
 	ids     [][]byte
 	parties []string
 }
 
 // argumentOf copies the argument out of row i, the body of a created event, so that it
-// can be stored again without being put together first.
+// can be stored again without being put together first. The body has no result.
 func (p *packed) argumentOf(i int) packedRow {
-	id, party := rowStart(p.ids.Offsets, i), rowStart(p.parties.Offsets, i)
-	contractID, rest, _ := bytes.Cut(p.text.RowBytes(i), newline)
-	argument, _, _ := bytes.Cut(rest, newline)
-	if len(contractID) == 1 && contractID[0] == idMark {
-		id++
+	first, argument := cutLine(p.shape.Row(i))
+	argument, _ = cutLine(argument)
+	v := p.valuesOf(i)
+	var scratch [maxID]byte
+	for _, s := range plan(first) {
+		v.appendNext(scratch[:0], s)
 	}
-	row := packedRow{text: bytes.Clone(argument)}
-	for ; id < int(p.ids.Offsets[i]); id++ {
-		row.ids = append(row.ids, bytes.Clone(p.raw.RowBytes(id)))
+	row := packedRow{shape: argument, scalars: bytes.Clone(v.scalars)}
+	if v.id < v.idEnd {
+		row.ids = p.cloneIDs(v.id, v.idEnd)
 	}
-	for ; party < int(p.parties.Offsets[i]); party++ {
-		row.parties = append(row.parties, p.names.Row(party))
+	for ; v.party < v.partyEnd; v.party++ {
+		row.parties = append(row.parties, p.names.Row(v.party))
 	}
 	return row
 }
 
+func (p *packed) cloneIDs(from, to int) [][]byte {
+	base := p.raw.Pos[from].Start
+	buf := bytes.Clone(p.raw.Buf[base:p.raw.Pos[to-1].End])
+	ids := make([][]byte, 0, to-from)
+	for _, at := range p.raw.Pos[from:to] {
+		ids = append(ids, buf[at.Start-base:at.End-base])
+	}
+	return ids
+}
+
 // appendPacked adds a row as it was taken out of another block.
 func (p *packed) appendPacked(row packedRow) {
-	start := len(p.text.Buf)
-	p.text.Buf = append(p.text.Buf, row.text...)
+	start := len(p.scalars.Buf)
+	p.shape.Append(row.shape)
+	p.scalars.Buf = append(p.scalars.Buf, row.scalars...)
 	for _, id := range row.ids {
 		p.raw.AppendBytes(id)
 	}
 	p.names.AppendArr(row.parties)
-	p.endRow(start)
+	p.endValues(start)
 }
 
 // contractIDOf returns the first line of row i, the body of an event.
 func (p *packed) contractIDOf(i int) string {
-	line, _, _ := bytes.Cut(p.text.RowBytes(i), newline)
-	if len(line) == 1 && line[0] == idMark {
-		return hex.EncodeToString(p.raw.RowBytes(rowStart(p.ids.Offsets, i)))
+	line, _ := cutLine(p.shape.Row(i))
+	if len(line) != 1 {
+		return line
 	}
-	return string(line)
+	v := p.valuesOf(i)
+	return string(v.appendNext(nil, step{mark: line[0]}))
 }

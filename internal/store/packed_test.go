@@ -43,7 +43,12 @@ func TestPackedTextComesBack(t *testing.T) {
 		"party in a longer text":    `"` + alice + ` and more"`,
 		"party without a quote":     alice + `"`,
 		"party after a quote":       `"say \"` + alice + `"`,
-		"party with a long name":    `"` + strings.Repeat("x", 2*maxParty) + alice + `"`,
+		"party with a long name":    `"` + strings.Repeat("x", 2*maxID) + alice + `"`,
+		"numbers":                   `{"a":-1.5e+10,"b":[0,1,{"c":22}],"d":true,"e":null}`,
+		"names of members":          `{"` + contract + `":"x","` + alice + `":1}`,
+		"escapes":                   `["\\","\\\"","a\"b\\",{"\"":"\""}]`,
+		"empty strings":             `{"a":"","b":[""]}`,
+		"a long list":               `[` + strings.Repeat(`{"party":"`+alice+`","id":"`+contract+`","n":1},`, maxShape/16) + `""]`,
 		"party like an id":          `"00` + hex64 + `::1220` + hex64 + `"`,
 		"colons at the end":         `"::1220`,
 		"party name that is empty":  `"::1220` + hex64 + `"`,
@@ -60,9 +65,12 @@ func TestPackedTextComesBack(t *testing.T) {
 
 func TestPackedTakesIDsAndPartiesOut(t *testing.T) {
 	p := newPacked("body")
-	p.appendBody(contract, []byte(`{"owner":"`+alice+`","of":"`+contract+`"}`), nil)
-	if got, want := p.text.Row(0), "\x01\n{\"owner\":\"\x02\",\"of\":\"\x01\"}\n"; got != want {
-		t.Errorf("text %q, want %q", got, want)
+	p.appendBody(contract, []byte(`{"owner":"`+alice+`","of":"`+contract+`","amount":"1.5","n":7}`), nil)
+	if got, want := p.shape.Row(0), "\x01\n{\"owner\":\"\x02\",\"of\":\"\x01\",\"amount\":\"\x03\",\"n\":\x03}\n"; got != want {
+		t.Errorf("shape %q, want %q", got, want)
+	}
+	if got, want := p.scalars.Row(0), "1.5\x007\x00"; got != want {
+		t.Errorf("scalars %q, want %q", got, want)
 	}
 	if p.raw.Rows() != 2 || len(p.raw.Row(0)) != len(contract)/2 || p.names.Row(0) != alice {
 		t.Errorf("%d ids, party %q", p.raw.Rows(), p.names.Row(0))
@@ -95,7 +103,7 @@ func BenchmarkPackedAppend(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		p.appendText(text)
-		if p.text.Rows() == 1000 {
+		if p.shape.Rows() == 1000 {
 			for _, c := range p.columns() {
 				c.data.Reset()
 			}

@@ -1,10 +1,11 @@
 -- +goose Up
 -- One row per node of a transaction, and one per created event of an assignment.
 -- The body is "<contract id>\n<argument>\n<result>", argument and result being canonical
--- JSON in the encoding of the update. It is stored taken apart: body_text has a byte 1 in
--- place of each hexadecimal id and a byte 2 in place of each party, which are in order in
--- body_ids (raw) and body_parties. Ids are random and most of what is left after
--- compression; raw, together and in large blocks they take the least.
+-- JSON in the encoding of the update. It is stored taken apart: body_shape has a mark in
+-- place of each value, a byte 1 for a hexadecimal id, which is in body_ids (raw), a byte 2
+-- for a party, which is in body_parties, a byte 3 for any other, which is in body_scalars
+-- with a zero byte behind it. There are as many shapes as kinds of events, so they are low
+-- in cardinality; ids are random and most of what is left after compression.
 -- event_id is empty where it is <update_id>:<node>. synchronizer_id and encoding
 -- repeat those of the update, so that lifetimes need no join. The columns from
 -- node_offset to extras are told by a node's own stream only.
@@ -29,22 +30,23 @@ CREATE TABLE IF NOT EXISTS events
     consuming      Bool CODEC(ZSTD(1)),
     acting_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
     children       Array(Int32) CODEC(ZSTD(1)),
-    body_text      String CODEC(ZSTD(2, 22)) SETTINGS (min_compress_block_size = 4194304, max_compress_block_size = 4194304),
-    body_ids       Array(String) CODEC(ZSTD(3, 22)) SETTINGS (min_compress_block_size = 4194304, max_compress_block_size = 4194304),
-    body_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    body_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    body_scalars    String CODEC(ZSTD(1)),
+    body_ids        Array(String) CODEC(ZSTD(3)),
+    body_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     node_offset    Int64 CODEC(Delta, ZSTD(1)),
     witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
     acs_delta      Bool CODEC(ZSTD(1)),
     last_descendant Int32 CODEC(ZSTD(1)),
     extras         String CODEC(ZSTD(3)),
-    body String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', body_text), arrayPushBack(arrayMap(id -> lower(hex(id)), body_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), body_parties), ''))),
-    contract_id    String ALIAS if(startsWith(body_text, '\x01'), lower(hex(body_ids[1])), substringIndex(body_text, '\n', 1)),
+    body String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(body_shape)), splitByChar('\0', body_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), body_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), body_parties), ''))),
+    contract_id    String ALIAS if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)),
     argument       String ALIAS splitByChar('\n', body)[2],
     result         String ALIAS splitByChar('\n', body)[3],
     INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
-    INDEX contract_id_bloom if(startsWith(body_text, '\x01'), lower(hex(body_ids[1])), substringIndex(body_text, '\n', 1)) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX contract_id_bloom if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id, node)
-SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;

@@ -16,16 +16,17 @@ CREATE TABLE IF NOT EXISTS imports
     contract_id     String CODEC(ZSTD(1)),
     template_id     LowCardinality(String) CODEC(ZSTD(1)),
     package_name    LowCardinality(String) CODEC(ZSTD(1)),
-    argument_text      String CODEC(ZSTD(3)),
-    argument_ids       Array(String) CODEC(ZSTD(1)),
-    argument_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
     node_offset     Int64 CODEC(ZSTD(1)),
     witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
     extras          String CODEC(ZSTD(3)),
-    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', argument_text), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     PROJECTION counts
     (
         SELECT stream, migration_id, count(), max(update_id)
@@ -35,4 +36,4 @@ CREATE TABLE IF NOT EXISTS imports
 ENGINE = MergeTree
 PARTITION BY migration_id
 ORDER BY (stream, migration_id, update_id)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000;

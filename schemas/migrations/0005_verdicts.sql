@@ -17,17 +17,18 @@ CREATE TABLE IF NOT EXISTS verdicts
     result                     LowCardinality(String) CODEC(ZSTD(1)),
     mediator_group             Int32 CODEC(ZSTD(1)),
     round_number               Int64 CODEC(ZSTD(1)),
-    views_text      String CODEC(ZSTD(3)),
-    views_ids       Array(String) CODEC(ZSTD(1)),
-    views_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    views_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    views_scalars    String CODEC(ZSTD(1)),
+    views_ids        Array(String) CODEC(ZSTD(3)),
+    views_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     traffic_cost               Int64 DEFAULT -1 CODEC(ZSTD(1)),
     traffic_envelopes          String CODEC(ZSTD(3)),
     activity_round             Int64 DEFAULT -1 CODEC(ZSTD(1)),
     activity_records           String CODEC(ZSTD(3)),
-    views String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', views_text), arrayPushBack(arrayMap(id -> lower(hex(id)), views_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), views_parties), ''))),
+    views String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(views_shape)), splitByChar('\0', views_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), views_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), views_parties), ''))),
     INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id)
-SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;

@@ -15,12 +15,13 @@ CREATE TABLE IF NOT EXISTS contracts_archived
     template_id     LowCardinality(String) CODEC(ZSTD(1)),
     package_name    LowCardinality(String) CODEC(ZSTD(1)),
     encoding        LowCardinality(String) CODEC(ZSTD(1)),
-    argument_text      String CODEC(ZSTD(3)),
-    argument_ids       Array(String) CODEC(ZSTD(1)),
-    argument_parties   Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
-    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', argument_text), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1
@@ -28,4 +29,4 @@ CREATE TABLE IF NOT EXISTS contracts_archived
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(archived_at))
 ORDER BY (stream, migration_id, created_at, contract_id)
-SETTINGS non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24;

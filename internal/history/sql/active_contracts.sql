@@ -1,11 +1,11 @@
 -- A page of the contracts active at an instant, in (created_at, contract_id) order.
 -- A contract that housekeeping is moving stands in both tables and is taken once.
 SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
-       argument_text, argument_ids, argument_parties
+       argument_shape, argument_scalars, argument_ids, argument_parties
 FROM
 (
     SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
-       argument_text, argument_ids, argument_parties
+       argument_shape, argument_scalars, argument_ids, argument_parties
     FROM contracts_live
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
@@ -18,7 +18,7 @@ FROM
     LIMIT {limit:UInt32}
     UNION ALL
     SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
-       argument_text, argument_ids, argument_parties
+       argument_shape, argument_scalars, argument_ids, argument_parties
     FROM contracts_archived
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')

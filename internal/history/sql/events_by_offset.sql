@@ -2,7 +2,7 @@
 SELECT stream, migration_id, record_time, update_id, node, kind, synchronizer_id, encoding, event_id, template_id,
        package_name, created_at, signatories, observers, choice, interface_id, consuming,
        acting_parties, children, node_offset, witness_parties, acs_delta, last_descendant, extras,
-       body_text, body_ids, body_parties
+       body_shape, body_scalars, body_ids, body_parties
 FROM events
 WHERE stream = {stream:String} AND node_offset >= {first:Int64} AND node_offset <= {last:Int64}
 ORDER BY node_offset, node

@@ -1,7 +1,7 @@
 -- Verdicts by update id, at or below the watermark.
 SELECT stream, migration_id, record_time, update_id, synchronizer_id, finalization_time, submitting_parties,
        submitting_participant_uid, result, mediator_group, round_number, traffic_cost, traffic_envelopes, activity_round,
-       activity_records, views_text, views_ids, views_parties
+       activity_records, views_shape, views_scalars, views_ids, views_parties
 FROM verdicts
 WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
   AND (migration_id, record_time, update_id)
