@@ -28,6 +28,7 @@ func TestCatalogHasTheTemplatesOfTheNetwork(t *testing.T) {
 			Splice.ExternalPartyConfigState: ExternalPartyConfigState
 			Splice.AmuletTransferInstruction: AmuletTransferInstruction
 			Splice.AmuletAllocation: AmuletAllocation
+			Splice.AmuletAllocationV2: AmuletAllocationV2
 			Splice.DecentralizedSynchronizer: MemberTraffic
 			Splice.ValidatorLicense: ValidatorLicense ValidatorFaucetCoupon ValidatorLivenessActivityRecord
 			Splice.Amulet.RewardAccountingV2: CalculateRewardsV2 ProcessRewardsV2`,
@@ -43,6 +44,12 @@ func TestCatalogHasTheTemplatesOfTheNetwork(t *testing.T) {
 		"splice-wallet-payments": `Splice.Wallet.Payment: AppPaymentRequest AcceptedAppPayment TerminatedAppPayment
 			Splice.Wallet.Subscriptions: SubscriptionRequest SubscriptionIdleState SubscriptionInitialPayment
 			SubscriptionPayment Subscription TerminatedSubscription`,
+		"splice-dso-governance": `Splice.DsoBootstrap: DsoBootstrap
+			Splice.DsoRules: DsoRules VoteRequest Confirmation ElectionRequest UnallocatedUnclaimedActivityRecord
+			Splice.DSO.AmuletPrice: AmuletPriceVote
+			Splice.DSO.SvState: SvNodeState SvRewardState SvStatusReport
+			Splice.SvOnboarding: SvOnboardingRequest SvOnboardingConfirmed`,
+		"splice-validator-lifecycle": `Splice.ValidatorOnboarding: ValidatorOnboarding UsedSecret`,
 	}
 	c := Default()
 	for pkg, list := range templates {
@@ -59,6 +66,61 @@ func TestCatalogHasTheTemplatesOfTheNetwork(t *testing.T) {
 			}
 			if c.Template(Neutral(pkg), Neutral(id)) != typ || c.Template(pkg, "#"+pkg+":"+id) != typ || c.Template("", id) != typ {
 				t.Errorf("%s:%s is not found by its other names", pkg, id)
+			}
+		}
+	}
+}
+
+// The choices that clients of the network look for in its history: coin operations, what the
+// wallet's log and automation are made of, external parties, governance of membership.
+func TestCatalogHasTheChoicesOfTheNetwork(t *testing.T) {
+	choices := map[string]string{
+		"splice-amulet:Splice.Amulet:Amulet":       "Amulet_Expire Amulet_ExpireV2",
+		"splice-amulet:Splice.Amulet:LockedAmulet": "LockedAmulet_Unlock LockedAmulet_UnlockV2 LockedAmulet_OwnerExpireLock LockedAmulet_OwnerExpireLockV2 LockedAmulet_ExpireAmulet LockedAmulet_ExpireAmuletV2",
+		"splice-amulet:Splice.AmuletRules:AmuletRules": `AmuletRules_Transfer AmuletRules_DevNet_Tap AmuletRules_Mint AmuletRules_BuyMemberTraffic
+			AmuletRules_MergeMemberTrafficContracts AmuletRules_CreateTransferPreapproval AmuletRules_CreateExternalPartySetupProposal
+			AmuletRules_AdvanceOpenMiningRounds AmuletRules_MiningRound_StartIssuing AmuletRules_MiningRound_Close
+			AmuletRules_MiningRound_Archive AmuletRules_ClaimExpiredRewards AmuletRules_ConvertFeaturedAppActivityMarkers
+			AmuletRules_Amulet_ExpireTransferInstructions AmuletRules_SetConfig`,
+		"splice-amulet:Splice.AmuletRules:TransferPreapproval":                                         "TransferPreapproval_Send TransferPreapproval_SendV2 TransferPreapproval_Renew TransferPreapproval_Cancel TransferPreapproval_Expire",
+		"splice-amulet:Splice.AmuletRules:ExternalPartySetupProposal":                                  "ExternalPartySetupProposal_Accept",
+		"splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules":                       "ExternalPartyAmuletRules_CreateTransferCommand",
+		"splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommand":                                "TransferCommand_Send TransferCommand_Withdraw TransferCommand_Expire",
+		"splice-amulet:Splice.Amulet.RewardAccountingV2:ProcessRewardsV2":                              "ProcessRewardsV2_ProcessBatch",
+		"splice-amulet:Splice.ValidatorLicense:ValidatorLicense":                                       "ValidatorLicense_RecordValidatorLivenessActivity ValidatorLicense_ReceiveFaucetCoupon",
+		"splice-amulet-name-service:Splice.Ans:AnsRules":                                               "AnsRules_CollectInitialEntryPayment AnsRules_CollectEntryRenewalPayment",
+		"splice-wallet-payments:Splice.Wallet.Payment:AppPaymentRequest":                               "AppPaymentRequest_Accept AppPaymentRequest_Reject AppPaymentRequest_Expire",
+		"splice-wallet-payments:Splice.Wallet.Payment:AcceptedAppPayment":                              "AcceptedAppPayment_Collect AcceptedAppPayment_Reject AcceptedAppPayment_Expire",
+		"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionRequest":                       "SubscriptionRequest_AcceptAndMakePayment",
+		"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment":                "SubscriptionInitialPayment_Collect SubscriptionInitialPayment_Reject SubscriptionInitialPayment_Expire",
+		"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment":                       "SubscriptionPayment_Collect SubscriptionPayment_Reject SubscriptionPayment_Expire",
+		"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState":                     "SubscriptionIdleState_MakePayment SubscriptionIdleState_ExpireSubscription",
+		"splice-wallet:Splice.Wallet.Install:WalletAppInstall":                                         "WalletAppInstall_ExecuteBatch WalletAppInstall_CreateTransferOffer WalletAppInstall_CreateBuyTrafficRequest",
+		"splice-wallet:Splice.Wallet.TransferOffer:TransferOffer":                                      "TransferOffer_Accept TransferOffer_Reject TransferOffer_Withdraw TransferOffer_Expire",
+		"splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer":                              "AcceptedTransferOffer_Complete AcceptedTransferOffer_Abort AcceptedTransferOffer_Withdraw AcceptedTransferOffer_Expire",
+		"splice-wallet:Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest":                              "BuyTrafficRequest_Complete BuyTrafficRequest_Cancel BuyTrafficRequest_Expire",
+		"splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal":                  "TransferPreapprovalProposal_Accept",
+		"splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegation":                              "MintingDelegation_Mint MintingDelegation_AssignAndMint",
+		"splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility": "BatchMergeUtility_BatchMerge BatchMergeUtility_MergeHoldings",
+		"splice-dso-governance:Splice.DsoBootstrap:DsoBootstrap":                                       "DsoBootstrap_Bootstrap",
+		"splice-dso-governance:Splice.DsoRules:DsoRules": `DsoRules_AddConfirmedSv DsoRules_AddSv DsoRules_OffboardSv DsoRules_RequestVote
+			DsoRules_CastVote DsoRules_CloseVoteRequest DsoRules_ConfirmAction DsoRules_ExecuteConfirmedAction DsoRules_OnboardValidator`,
+		"splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory":       "TransferFactory_Transfer",
+		"splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferInstruction":   "TransferInstruction_Accept TransferInstruction_Reject TransferInstruction_Withdraw TransferInstruction_Update",
+		"splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory": "AllocationFactory_Allocate",
+		"splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation":                               "Allocation_ExecuteTransfer",
+		"splice-api-token-allocation-v2:Splice.Api.Token.AllocationV2:SettlementFactory":                        "SettlementFactory_SettleBatch",
+	}
+	c := Default()
+	for id, names := range choices {
+		pkg, entity, _ := strings.Cut(id, ":")
+		for _, name := range strings.Fields(names) {
+			argument, result := c.ChoiceArgument(pkg, entity, "", name), c.ChoiceResult(pkg, entity, "", name)
+			if argument == nil || result == nil {
+				t.Errorf("%s of %s: argument %v, result %v", name, id, argument, result)
+			}
+			if c.ChoiceArgument(Neutral(pkg), Neutral(entity), "", Neutral(name)) != argument {
+				t.Errorf("%s of %s is not found by its neutral name", name, id)
 			}
 		}
 	}
@@ -81,7 +143,8 @@ func TestChoices(t *testing.T) {
 		{"unknown interface", "splice-amulet", rules, "0a:Acme:Iface", "AmuletRules_Transfer", "-", "-"},
 		{"unknown package", "acme", rules, "", "AmuletRules_Transfer", "-", "-"},
 		{"result of a nested template", "splice-amulet", "Splice.Round:OpenMiningRound", "", "OpenMiningRound_Fetch", "p", "dso"},
-		{"only the result is known", "splice-amulet", rules, "", "AmuletRules_Amulet_ExpireTransferInstructions", "-", "results"},
+		{"only the result is known", "splice-amulet", rules, "0a:Splice.Api.Token.TransferEventsV2:EventLog", "EventLog_HoldingsChange", "-", ""},
+		{"the same choice of another version of its interface", "splice-amulet", rules, "0a:Splice.Api.Token.TransferInstructionV2:TransferFactory", "TransferFactory_Transfer", "transfer", "output"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
