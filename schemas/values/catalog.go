@@ -46,20 +46,38 @@ var defaultCatalog = sync.OnceValue(func() *Catalog {
 })
 
 // Load returns the catalogue of the network's own packages together with those of the
-// *.yaml files at the root of each of extra; see catalog/README.md for their format. A
-// template in a later file system replaces one of the same name in an earlier one.
+// *.yaml files at the root of each of extra, of which each must have some; see
+// catalog/README.md for their format. A template in a later file system replaces one of the
+// same name in an earlier one. The error names all that is wrong, by file and line.
 func Load(extra ...fs.FS) (*Catalog, error) {
 	own, err := fs.Sub(ownFiles, "catalog")
 	if err != nil {
 		return nil, fmt.Errorf("opening the built-in template catalogue: %w", err)
 	}
 	l := newLoader()
-	for i, fsys := range append([]fs.FS{own}, extra...) {
+	for _, fsys := range append([]fs.FS{own}, extra...) {
 		if err := l.readAll(fsys); err != nil {
-			return nil, fmt.Errorf("reading template catalogue %d: %w", i, err)
+			return nil, fmt.Errorf("reading a template catalogue: %w", err)
 		}
 	}
-	return l.catalog()
+	c, err := l.catalog()
+	if err != nil {
+		return nil, fmt.Errorf("reading a template catalogue: %w", err)
+	}
+	return c, nil
+}
+
+// Templates returns how many templates the catalogue has, interfaces not among them.
+func (c *Catalog) Templates() int {
+	distinct := map[*template]bool{}
+	for pkg, byID := range c.templates {
+		for _, t := range byID {
+			if pkg != "" && t.record != nil {
+				distinct[t] = true
+			}
+		}
+	}
+	return len(distinct)
 }
 
 // Template returns the type of a template's create arguments. templateID is

@@ -257,7 +257,19 @@ func TestLoadErrors(t *testing.T) {
 		{"list for a type", "package: p\nrecords: {R: {a: [Text]}}", "neither a type"},
 		{"field twice", "package: p\nrecords:\n  R:\n    a: Text\n    a: Text", "twice"},
 		{"type twice", "package: p\nrecords: {T: {}}\nvariants: {T: {}}", "twice"},
-		{"template without fields", "package: p\ntemplates: {\"M:T\": {}}", "not a mapping"},
+		{"template without fields", "package: p\ntemplates: {\"M:T\": {}}", "template M:T: there are no fields: write fields: {}"},
+		{"empty file", "", "begin with package:"},
+		{"two documents", "package: p\n---\npackage: q", "second YAML document"},
+		{"field without a name", "package: p\nrecords: {R: {\"\": Text}}", "without a name"},
+		{"field without a type", "package: p\nrecords: {R: {a: }}", "no type"},
+		{"a type of the contract language", "package: p\nrecords:\n  R:\n    a: Decimal", `record R: a: line 4: type Decimal: no type "Decimal" in package p and its imports: write Numeric`},
+		{"optional of the contract language", "package: p\nrecords: {R: {a: Optional}}", "write optional T"},
+		{"a type of another package", "package: p\nrecords: {R: {a: Amulet}}", "add its package to imports"},
+		{"an anchor", "package: p\nrecords: {R: &r {a: Text}, S: {b: *r}}", "neither a type"},
+		{"nested too deep", "package: p\nrecords: {R: {a: \"" + strings.Repeat("List<", 200) + "\"}}", "nested deeper"},
+		{"interface twice", "package: p\ntemplates: {\"M:T\": {fields: {}}}\ninterfaces: {\"M:T\": {}}", "M:T is there twice"},
+		{"unknown key of a choice", "package: p\ninterfaces: {\"M:I\": {choices: {C: {arguments: {}}}}}", "unknown key arguments; the keys here are argument and result"},
+		{"ambiguous template", "package: p\nrecords: {R: {a: T}}\ntemplates: {\"M:T\": {fields: {}}, \"N:T\": {fields: {}}}", "more than one template T"},
 		{"template without a module", "package: p\ntemplates: {T: {fields: {}}}", "Module:Entity"},
 		{"bad choice argument", "package: p\ninterfaces: {\"M:I\": {choices: {C: {argument: Nope}}}}", "argument of C"},
 		{"bad choice result", "package: p\ntemplates: {\"M:T\": {fields: {}, choices: {C: {result: Nope}}}}", "result of C"},
@@ -268,5 +280,52 @@ func TestLoadErrors(t *testing.T) {
 				t.Errorf("Load(%q) = %v, want an error with %q", tt.text, err, tt.want)
 			}
 		})
+	}
+}
+
+// Everything that is wrong is said at once, by file and line.
+func TestLoadSaysAllThatIsWrong(t *testing.T) {
+	_, err := Load(fstest.MapFS{
+		"a.yaml": {Data: []byte("package: a\nrecords:\n  R: {x: Decimal}\n  S:\n    y: Time\n    z: Int")},
+		"b.yaml": {Data: []byte("package: b\nenums: {E: [A]}\nvariants: {V: {W: Bool, X: Boolean}}")},
+	})
+	const want = `reading a template catalogue: a.yaml: record R: x: line 3: type Decimal: no type "Decimal" in package a and its imports: write Numeric
+a.yaml: record S: y: line 5: type Time: no type "Time" in package a and its imports: write Timestamp
+a.yaml: record S: z: line 6: type Int: no type "Int" in package a and its imports: write Int64
+b.yaml: variant V: X: line 3: type Boolean: no type "Boolean" in package b and its imports: write Bool`
+	if err == nil || err.Error() != want {
+		t.Errorf("Load gives\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestLoadWantsFiles(t *testing.T) {
+	if _, err := Load(fstest.MapFS{"acme.yml": {Data: []byte(acme)}}); err == nil || !strings.Contains(err.Error(), "no *.yaml file") {
+		t.Errorf("Load of a folder without files: %v", err)
+	}
+	_, err := Load(fstest.MapFS{"a.yaml": {Data: []byte(acme)}, "b.yaml": {Data: []byte(acme)}})
+	if err == nil || !strings.Contains(err.Error(), "b.yaml: Acme.Trade:Order of package acme-trade is in a.yaml as well: remove one") {
+		t.Errorf("Load of two files of the same: %v", err)
+	}
+}
+
+// Two modules of a package may have templates of the same name.
+func TestLoadSameEntityInTwoModules(t *testing.T) {
+	c, err := Load(fstest.MapFS{"p.yaml": {Data: []byte(`
+package: p
+templates:
+  M:T: {fields: {x: Text}, choices: {Swap: {argument: {other: "N:T"}, result: ContractId<T>}}}
+  N:T: {fields: {y: Int64}}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if firstField(c.Template("p", "M:T")) != "x" || firstField(c.Template("p", "N:T")) != "y" {
+		t.Errorf("templates M:T %v, N:T %v", c.Template("p", "M:T"), c.Template("p", "N:T"))
+	}
+	if other := c.ChoiceArgument("p", "M:T", "", "Swap").Fields[0].Type; other != c.Template("p", "N:T") {
+		t.Errorf("N:T as a type is %v", other)
+	}
+	if got, want := c.Templates(), Default().Templates()+2; got != want {
+		t.Errorf("%d templates, want %d", got, want)
 	}
 }

@@ -16,6 +16,15 @@ var scalars = map[string]*Type{
 // relTime is the length of a time, a record of the network's standard library.
 var relTime = Record(Field{Label: "microseconds", Type: Scalar(KindInt64)})
 
+// sourceNames are how the network's contract language spells types, with our spelling.
+var sourceNames = map[string]string{
+	"Decimal": "Numeric", "Int": "Int64", "Integer": "Int64", "Time": "Timestamp", "String": "Text",
+	"ContractID": "ContractId", "Boolean": "Bool", "()": "Unit", "AnyContractId": "ContractId",
+	"Optional": "optional T", "Map": "GenMap<K, V>", "Map.Map": "GenMap<K, V>", "TextMap.TextMap": "TextMap<T>",
+	"Set.Set": "Set<T>", "GenMap": "GenMap<K, V>", "TextMap": "TextMap<T>", "List": "List<T>", "Set": "Set<T>",
+	"Tuple": "Tuple<A, B>",
+}
+
 // parse reads a type expression:
 //
 //	expression = { "optional" } name [ "<" expression { "," expression } ">" ]
@@ -25,20 +34,26 @@ func (r resolver) parse(expression string) (*Type, error) {
 	p := expressionParser{resolver: r, rest: expression}
 	t, err := p.expression()
 	if err == nil && strings.TrimSpace(p.rest) != "" {
-		err = fmt.Errorf("%q is left over", p.rest)
+		err = fmt.Errorf("%.60q is left over", p.rest)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("type %s: %w", expression, err)
+		return nil, fmt.Errorf("type %.100s: %w", expression, err)
 	}
 	return t, nil
 }
 
 type expressionParser struct {
 	resolver
-	rest string
+	rest  string
+	depth int
 }
 
 func (p *expressionParser) expression() (*Type, error) {
+	// No value is nested deeper, and a hostile expression must not exhaust the stack.
+	if p.depth++; p.depth > MaxDepth {
+		return nil, fmt.Errorf("types nested deeper than %d", MaxDepth)
+	}
+	defer func() { p.depth-- }()
 	name := p.name()
 	if name != "optional" {
 		return p.applied(name)
@@ -114,14 +129,22 @@ func (r resolver) lookup(name string) (*Type, error) {
 		if t := r.l.named[pkg][bare]; t != nil {
 			return t, nil
 		}
-		return nil, fmt.Errorf("no type %s in package %s", bare, pkg)
+		return nil, fmt.Errorf("no type %.60s in package %.60s: a file with that package must declare it", bare, pkg)
 	}
 	for _, pkg := range append([]string{r.f.Package}, r.f.Imports...) {
-		if t := r.l.named[pkg][name]; t != nil {
+		t, ok := r.l.named[pkg][name]
+		if t != nil {
 			return t, nil
 		}
+		if ok {
+			return nil, fmt.Errorf("package %s has more than one template %s: name it with its module, as in Acme.Trade:%s", pkg, name, name)
+		}
 	}
-	return nil, fmt.Errorf("no type %q in package %s and its imports", name, r.f.Package)
+	fix := "declare it, or add its package to imports"
+	if ours := sourceNames[name]; ours != "" {
+		fix = "write " + ours
+	}
+	return nil, fmt.Errorf("no type %.60q in package %s and its imports: %s", name, r.f.Package, fix)
 }
 
 // name cuts off the next name.

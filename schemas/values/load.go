@@ -1,11 +1,14 @@
 package values
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -40,88 +43,176 @@ type choiceInFile struct {
 type loader struct {
 	files []*file
 	// named types by package, then by name. They are allocated before they are filled, so
-	// that types may be recursive.
+	// that types may be recursive. A template is there by Module:Entity, and by its entity
+	// unless another one of the package has the same: then with nil.
 	named map[string]map[string]*Type
 }
 
 func newLoader() *loader { return &loader{named: map[string]map[string]*Type{}} }
 
+// readAll reads the files at the root of fsys. Within it each type and template stands
+// once; what other file systems have of the same name is replaced.
 func (l *loader) readAll(fsys fs.FS) error {
 	names, err := fs.Glob(fsys, "*.yaml")
 	if err != nil {
 		return fmt.Errorf("listing catalogue files: %w", err)
 	}
+	if len(names) == 0 {
+		return errNoFiles
+	}
+	var errs []error
+	d := declarations{loader: l, places: map[declaration]string{}}
 	for _, name := range names {
-		if err := l.read(fsys, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		f, err := readFile(fsys, name)
+		if err == nil {
+			l.files = append(l.files, f)
+			err = d.declare(f)
+		}
+		if err != nil {
+			errs = append(errs, wrap(err, "", name))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-func (l *loader) read(fsys fs.FS, name string) error {
-	in, err := fsys.Open(name)
+// readFile reads one YAML document.
+func readFile(fsys fs.FS, name string) (*file, error) {
+	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer in.Close()
 	f := &file{name: name}
-	d := yaml.NewDecoder(in)
+	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
-	if err := d.Decode(f); err != nil {
-		return err
+	if err := d.Decode(f); errors.Is(err, io.EOF) {
+		return nil, errNoPackage
+	} else if err != nil {
+		return nil, plainYAMLError(err)
 	}
 	if f.Package == "" {
-		return errors.New("no package name")
+		return nil, errNoPackage
 	}
-	l.files = append(l.files, f)
-	return l.declare(f)
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is a second YAML document: put each package into a file of its own")
+	}
+	return f, nil
 }
 
-// declare allocates the named types of a file.
-func (l *loader) declare(f *file) error {
-	names := l.named[f.Package]
-	if names == nil {
-		names = map[string]*Type{}
-		l.named[f.Package] = names
+var (
+	errNoFiles   = errors.New("there is no *.yaml file")
+	errNoPackage = errors.New("there is no package name: begin with package: and the name that events carry as package_name")
+
+	unknownKey = regexp.MustCompile(`field (\S+) not found in type values\.(\w+)`)
+)
+
+// keysOf are the keys of the parts of a file, for people, by the name of their Go type.
+var keysOf = map[string]string{
+	"file":           "package, imports, records, variants, enums, templates and interfaces",
+	"templateInFile": "fields and choices",
+	"choiceInFile":   "argument and result",
+}
+
+// plainYAMLError speaks of keys where the YAML library speaks of our Go types.
+func plainYAMLError(err error) error {
+	var types *yaml.TypeError
+	if !errors.As(err, &types) {
+		return err
 	}
-	own := map[string]bool{}
-	add := func(name string, kind Kind) error {
-		if own[name] {
-			return fmt.Errorf("type %s is there twice", name)
+	var list []error
+	for _, text := range types.Errors {
+		if m := unknownKey.FindStringSubmatch(text); m != nil {
+			text = strings.Replace(text, m[0], fmt.Sprintf("unknown key %s; the keys here are %s", m[1], keysOf[m[2]]), 1)
 		}
-		own[name] = true
-		names[name] = &Type{Kind: kind, Name: name}
-		return nil
+		list = append(list, errors.New(text))
+	}
+	return errors.Join(list...)
+}
+
+// declaration is what may be there once.
+type declaration struct{ pkg, name string }
+
+// declarations allocates the named types of the files of one file system.
+type declarations struct {
+	*loader
+	places map[declaration]string // the file of each
+}
+
+func (d *declarations) declare(f *file) error {
+	if d.named[f.Package] == nil {
+		d.named[f.Package] = map[string]*Type{}
 	}
 	var errs []error
 	for name := range f.Records {
-		errs = append(errs, add(name, KindRecord))
+		errs = append(errs, d.add(f, name, KindRecord))
 	}
 	for name := range f.Variants {
-		errs = append(errs, add(name, KindVariant))
+		errs = append(errs, d.add(f, name, KindVariant))
 	}
 	for name := range f.Enums {
-		errs = append(errs, add(name, KindEnum))
+		errs = append(errs, d.add(f, name, KindEnum))
 	}
 	for id := range f.Templates {
-		_, entity, _ := cutLast(id, ':')
-		errs = append(errs, add(entity, KindRecord))
+		errs = append(errs, d.addTemplate(f, id))
 	}
+	for id := range f.Interfaces {
+		errs = append(errs, d.once(f, id))
+	}
+	return joinSorted(errs)
+}
+
+func (d *declarations) add(f *file, name string, kind Kind) error {
+	d.named[f.Package][name] = &Type{Kind: kind, Name: name}
+	return d.once(f, name)
+}
+
+func (d *declarations) addTemplate(f *file, id string) error {
+	_, entity, qualified := cutLast(id, ':')
+	if !qualified {
+		return fmt.Errorf("template %s is not named Module:Entity, as in Acme.Trade:Order", id)
+	}
+	t := &Type{Kind: KindRecord, Name: entity}
+	d.named[f.Package][id] = t
+	if _, other := d.places[declaration{f.Package, entity}]; other {
+		t = nil // ambiguous; the id is not
+	}
+	d.places[declaration{f.Package, entity}] = f.name
+	d.named[f.Package][entity] = t
+	return d.once(f, id)
+}
+
+// once returns an error if a file of the same file system has the same.
+func (d *declarations) once(f *file, name string) error {
+	key := declaration{f.Package, name}
+	other, there := d.places[key]
+	d.places[key] = f.name
+	switch {
+	case !there:
+		return nil
+	case other == f.name:
+		return fmt.Errorf("%s is there twice: remove one", name)
+	}
+	return fmt.Errorf("%s of package %s is in %s as well: remove one", name, f.Package, other)
+}
+
+// joinSorted joins errors, whose order is by chance, in the order of their texts.
+func joinSorted(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
 }
 
 // catalog fills the declared types and returns the finished catalogue.
 func (l *loader) catalog() (*Catalog, error) {
 	c := &Catalog{templates: map[string]map[string]*template{"": {}}}
+	var errs []error
 	for _, f := range l.files {
 		r := resolver{l: l, f: f}
-		if err := r.fillTypes(); err != nil {
-			return nil, fmt.Errorf("template catalogue %s: %w", f.name, err)
+		if err := joinSorted(append(r.fillTypes(), r.addTemplates(c)...)); err != nil {
+			errs = append(errs, wrap(err, "", f.name))
 		}
-		if err := r.addTemplates(c); err != nil {
-			return nil, fmt.Errorf("template catalogue %s: %w", f.name, err)
-		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	return c, nil
 }
@@ -132,7 +223,8 @@ type resolver struct {
 	f *file
 }
 
-func (r resolver) fillTypes() error {
+// fillTypes fills the named types and returns what is wrong with them.
+func (r resolver) fillTypes() (errs []error) {
 	own := r.l.named[r.f.Package]
 	for name, constructors := range r.f.Enums {
 		own[name].Fields = nil
@@ -140,47 +232,54 @@ func (r resolver) fillTypes() error {
 			own[name].Fields = append(own[name].Fields, Field{Label: c})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.f.Records)) {
-		node := r.f.Records[name]
-		if err := r.fillRecord(own[name], &node); err != nil {
-			return fmt.Errorf("record %s: %w", name, err)
-		}
+	for name, node := range r.f.Records {
+		errs = append(errs, wrap(r.fillRecord(own[name], &node), "record ", name))
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.f.Variants)) {
-		node := r.f.Variants[name]
+	for name, node := range r.f.Variants {
 		fields, err := r.fields(&node)
-		if err != nil {
-			return fmt.Errorf("variant %s: %w", name, err)
-		}
+		errs = append(errs, wrap(err, "variant ", name))
 		own[name].Fields = fields
 	}
-	return nil
+	return errs
 }
 
-func (r resolver) addTemplates(c *Catalog) error {
+// wrap says where an error is, if it is one, or each of several that were joined.
+func wrap(err error, what, name string) error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		var errs []error
+		for _, err := range list.Unwrap() {
+			errs = append(errs, wrap(err, what, name))
+		}
+		return errors.Join(errs...)
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s%s: %w", what, name, err)
+}
+
+// addTemplates adds templates and interfaces and returns what is wrong with them.
+func (r resolver) addTemplates(c *Catalog) (errs []error) {
 	for id, in := range r.f.Templates {
-		_, entity, ok := cutLast(id, ':')
-		if !ok {
-			return fmt.Errorf("template %s is not Module:Entity", id)
+		record := r.l.named[r.f.Package][id]
+		if in.Fields.Kind == 0 {
+			errs = append(errs, fmt.Errorf("template %s: there are no fields: write fields: {} if it has none", id))
+			continue
 		}
-		record := r.l.named[r.f.Package][entity]
-		if err := r.fillRecord(record, &in.Fields); err != nil {
-			return fmt.Errorf("template %s: %w", id, err)
-		}
-		choices, err := r.choices(in.Choices)
-		if err != nil {
-			return fmt.Errorf("template %s: %w", id, err)
+		choices, choiceErrs := r.choices(in.Choices)
+		for _, err := range append(choiceErrs, r.fillRecord(record, &in.Fields)) {
+			errs = append(errs, wrap(err, "template ", id))
 		}
 		c.add(r.f.Package, id, &template{record: record, choices: choices})
 	}
 	for id, in := range r.f.Interfaces {
-		choices, err := r.choices(in.Choices)
-		if err != nil {
-			return fmt.Errorf("interface %s: %w", id, err)
+		choices, choiceErrs := r.choices(in.Choices)
+		for _, err := range choiceErrs {
+			errs = append(errs, wrap(err, "interface ", id))
 		}
 		c.add(r.f.Package, id, &template{choices: choices})
 	}
-	return nil
+	return errs
 }
 
 // add adds a template or interface under both spellings, and without its package.
@@ -202,21 +301,18 @@ func (c *Catalog) add(pkgName, id string, t *template) {
 	c.templates[""][Neutral(id)] = t
 }
 
-func (r resolver) choices(in map[string]choiceInFile) (map[string]choice, error) {
-	out := make(map[string]choice, 2*len(in))
+// choices returns the choices, by both spellings, and what is wrong with them.
+func (r resolver) choices(in map[string]choiceInFile) (out map[string]choice, errs []error) {
+	out = make(map[string]choice, 2*len(in))
 	for name, ch := range in {
 		argument, err := r.typeOf(&ch.Argument)
-		if err != nil {
-			return nil, fmt.Errorf("argument of %s: %w", name, err)
-		}
+		errs = append(errs, wrap(err, "argument of ", name))
 		result, err := r.typeOf(&ch.Result)
-		if err != nil {
-			return nil, fmt.Errorf("result of %s: %w", name, err)
-		}
+		errs = append(errs, wrap(err, "result of ", name))
 		out[name] = choice{argument, result}
 		out[Neutral(name)] = out[name]
 	}
-	return out, nil
+	return out, errs
 }
 
 // typeOf returns the type that a node describes: none for an absent node, a record without
@@ -229,38 +325,48 @@ func (r resolver) typeOf(node *yaml.Node) (*Type, error) {
 		t := &Type{Kind: KindRecord}
 		return t, r.fillRecord(t, node)
 	case yaml.ScalarNode:
-		return r.parse(node.Value)
+		t, err := r.parse(node.Value)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", node.Line, err)
+		}
+		return t, nil
 	}
-	return nil, fmt.Errorf("line %d: neither a type nor a mapping of fields", node.Line)
+	return nil, fmt.Errorf("line %d: neither a type nor a mapping of fields; a list of texts is List<Text>", node.Line)
 }
 
 func (r resolver) fillRecord(t *Type, node *yaml.Node) error {
 	fields, err := r.fields(node)
-	if err != nil {
-		return err
-	}
 	t.setFields(fields)
-	return nil
+	return err
 }
 
 // fields reads a mapping of names to types, in its order.
-func (r resolver) fields(node *yaml.Node) ([]Field, error) {
+func (r resolver) fields(node *yaml.Node) (fields []Field, err error) {
 	if node.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: not a mapping of fields", node.Line)
+		return nil, fmt.Errorf("line %d: not a mapping of fields, such as {owner: Party, amount: Numeric}", node.Line)
 	}
-	var fields []Field
+	var errs []error
 	seen := map[string]bool{}
 	for i := 0; i < len(node.Content); i += 2 {
 		label := node.Content[i].Value
+		if label == "" {
+			errs = append(errs, fmt.Errorf("line %d: a field without a name", node.Content[i].Line))
+			continue
+		}
 		if seen[label] {
-			return nil, fmt.Errorf("line %d: %s is there twice", node.Content[i].Line, label)
+			errs = append(errs, fmt.Errorf("line %d: %s is there twice: remove one", node.Content[i].Line, label))
+			continue
 		}
 		seen[label] = true
 		t, err := r.typeOf(node.Content[i+1])
+		if t == nil && err == nil {
+			err = fmt.Errorf("line %d: no type", node.Content[i].Line)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", label, err)
+			errs = append(errs, wrap(err, "", label))
+			continue
 		}
 		fields = append(fields, Field{Label: label, Type: t})
 	}
-	return fields, nil
+	return fields, errors.Join(errs...)
 }
