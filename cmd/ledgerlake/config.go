@@ -55,6 +55,7 @@ type config struct {
 	S3AccessKey string
 	S3SecretKey string
 
+	Catalog       string
 	PublicURL     string
 	TokenKey      string
 	MaxConcurrent int
@@ -94,6 +95,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
+	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
 	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
 	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")

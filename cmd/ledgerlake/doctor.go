@@ -16,6 +16,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // finding is one line of doctor.
@@ -45,7 +46,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	findings := []finding{
-		a.checkData(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), checkRedisServer(),
+		a.checkData(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer(),
 	}
 	findings = append(findings, a.checkUpstreams(ctx)...)
 	failed := 0
@@ -167,6 +168,22 @@ func (a *app) checkRedis(ctx context.Context) finding {
 	f.Detail = "Redis at " + maskURL(a.cfg.RedisURL)
 	if err := queue.Close(); err != nil {
 		return finding{Check: "queue", Detail: err.Error()}
+	}
+	return f
+}
+
+// checkCatalog reads the template catalogue, with the operator's files if there are any.
+func (a *app) checkCatalog() finding {
+	f := finding{Check: "catalogue"}
+	catalog, err := a.catalog()
+	if err != nil {
+		f.Detail, f.Fix = err.Error(), "correct the files or leave --catalog out; their format is in docs/formats/values.md"
+		return f
+	}
+	own := values.Default().Templates()
+	f.OK, f.Detail = true, fmt.Sprintf("%d templates of the network", own)
+	if a.cfg.Catalog != "" {
+		f.Detail += fmt.Sprintf(", %d more in %s", catalog.Templates()-own, a.cfg.Catalog)
 	}
 	return f
 }

@@ -390,6 +390,10 @@ func TestOneLineErrors(t *testing.T) {
 	if err := os.WriteFile(full, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	mistakes := t.TempDir()
+	if err := os.WriteFile(filepath.Join(mistakes, "acme.yaml"), []byte("package: acme\nrecords: {R: {a: Decimal, b: Nothing}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct {
 		name string
 		args []string
@@ -404,6 +408,8 @@ func TestOneLineErrors(t *testing.T) {
 		{"a missing engine", []string{"ingest", "--once", "--data", t.TempDir(), "--scan-url", url, "--engine", "/nowhere/libchdb.so"}, []string{"/nowhere/libchdb.so"}},
 		{"an unreachable ClickHouse", []string{"ingest", "--once", "--data", t.TempDir(), "--scan-url", url, "--clickhouse-dsn", "clickhouse://u:topsecret@127.0.0.1:1/default"}, []string{"127.0.0.1:1"}},
 		{"storage without keys", []string{"export", "--data", t.TempDir(), "--s3-endpoint", "http://127.0.0.1:1"}, []string{"--s3-access-key"}},
+		{"a catalogue that does not exist", []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--catalog", "/nowhere/catalog"}, []string{"--catalog", "/nowhere/catalog"}},
+		{"a catalogue with mistakes", []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--catalog", mistakes}, []string{mistakes, "acme.yaml", "line 2", "Decimal", "write Numeric", "Nothing"}},
 		{"a day that is none", []string{"export", "--data", t.TempDir(), "--from", "July"}, []string{"July", "2026-07-01"}},
 		{"an unreachable Redis", []string{"worker", "--data", t.TempDir(), "--redis-url", "redis://:topsecret@127.0.0.1:1/0"}, []string{"127.0.0.1:1"}},
 	}

@@ -49,6 +49,10 @@ func (s *stack) newServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	catalog, err := s.app.catalog()
+	if err != nil {
+		return nil, err
+	}
 	listener, err := listen(cfg.Listen, "listen")
 	if err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func (s *stack) newServer(streams *streams) (*query.Server, error) {
 	b := readBuild()
 	api, err := scan.New(scan.Config{
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
-		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key,
+		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
 	})

@@ -212,8 +212,12 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (r
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p.begin("verify store", "updates and verdicts", 0)
+	catalog, err := s.app.catalog()
+	if err != nil {
+		return nil, err
+	}
 	cfg := verify.Config{
-		Source: s.reader, Audit: history.NewAudit(conn, schemas.ScanStream), Progress: p.set,
+		Catalog: catalog, Source: s.reader, Audit: history.NewAudit(conn, schemas.ScanStream), Progress: p.set,
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck }),
 		SkipDigests: !f.has(objectsCheck) && !f.has(verify.Days),
 	}

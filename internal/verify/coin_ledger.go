@@ -53,8 +53,8 @@ type coinLedger struct {
 	supply    Supply
 }
 
-func newCoinLedger(check *Check) *coinLedger {
-	return &coinLedger{check: check, catalog: values.Default(), coins: make(map[coinID]heldCoin), migration: -1}
+func newCoinLedger(check *Check, catalog *values.Catalog) *coinLedger {
+	return &coinLedger{check: check, catalog: catalog, coins: make(map[coinID]heldCoin), migration: -1}
 }
 
 // apply takes the updates in the order of history.

@@ -86,8 +86,8 @@ type choiceKind struct {
 	summary          []string // where in its result a transfer is summed up, nil if nowhere
 }
 
-func newCoinReader() *coinReader {
-	return &coinReader{catalog: values.Default(), kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type)}
+func newCoinReader(catalog *values.Catalog) *coinReader {
+	return &coinReader{catalog: catalog, kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type)}
 }
 
 // update returns what u does to coins; ok is false if it does nothing.

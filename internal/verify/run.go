@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // The checks, in the order in which they are reported.
@@ -63,6 +64,8 @@ type Config struct {
 	Checks []string
 	// Peer is compared with by Days.
 	Peer Peer
+	// Catalog tells Coins what choices do; default values.Default().
+	Catalog *values.Catalog
 	// SkipDigests leaves Report.Total and Segments empty, which spares a SHA-256 of each
 	// row for checks that do not need it. Days does.
 	SkipDigests bool
@@ -100,6 +103,7 @@ func (c *Config) setDefaults() error {
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}
 	}
+	c.Catalog = cmp.Or(c.Catalog, values.Default())
 	for _, name := range c.Checks {
 		if !slices.Contains(Names(), name) {
 			return fmt.Errorf("there is no check %q; there are %s", name, strings.Join(Names(), ", "))
@@ -208,7 +212,7 @@ func (v *verification) begin(ctx context.Context) error {
 		v.sums = make([]history.LifetimeSum, history.LifetimeBuckets)
 	}
 	if v.cfg.has(Coins) {
-		v.ledger = newCoinLedger(v.checks[Coins])
+		v.ledger = newCoinLedger(v.checks[Coins], v.cfg.Catalog)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		w.lifetimes = newLifetimeWalk()
 	}
 	if v.cfg.has(Coins) {
-		w.coins = newCoinReader()
+		w.coins = newCoinReader(v.cfg.Catalog)
 	}
 	w.run()
 	return w.out, nil

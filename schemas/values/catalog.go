@@ -47,7 +47,7 @@ var defaultCatalog = sync.OnceValue(func() *Catalog {
 
 // Load returns the catalogue of the network's own packages together with those of the
 // *.yaml files at the root of each of extra, of which each must have some; see
-// catalog/README.md for their format. A template in a later file system replaces one of the
+// docs/formats/values.md for their format. A template in a later file system replaces one of the
 // same name in an earlier one. The error names all that is wrong, by file and line.
 func Load(extra ...fs.FS) (*Catalog, error) {
 	own, err := fs.Sub(ownFiles, "catalog")
@@ -57,12 +57,12 @@ func Load(extra ...fs.FS) (*Catalog, error) {
 	l := newLoader()
 	for _, fsys := range append([]fs.FS{own}, extra...) {
 		if err := l.readAll(fsys); err != nil {
-			return nil, fmt.Errorf("reading a template catalogue: %w", err)
+			return nil, fmt.Errorf("reading a template catalogue: %w", allOf(err))
 		}
 	}
 	c, err := l.catalog()
 	if err != nil {
-		return nil, fmt.Errorf("reading a template catalogue: %w", err)
+		return nil, fmt.Errorf("reading a template catalogue: %w", allOf(err))
 	}
 	return c, nil
 }

@@ -2,6 +2,7 @@ package values
 
 import (
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -184,6 +185,32 @@ templates:
       Order_Fill: {argument: {at: Timestamp}, result: ContractId<Order>}
 `
 
+// The example of the documentation is one that works.
+func TestDocumentedFile(t *testing.T) {
+	page, err := os.ReadFile("../../docs/formats/values.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/formats/values.md has no example")
+	}
+	c, err := Load(fstest.MapFS{"acme-trade.yaml": {Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ := c.Template("acme-trade", "0a:Acme.Trade:Order")
+	const compact = `{"legs":[{"tag":"Cash","value":{"amount":"1.0000000000","currency":"X"}}],"note":null,"owner":"a","side":"Buy"}`
+	protobuf, err := AppendProtobuf(nil, []byte(compact), typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := AppendCompact(nil, protobuf, typ); err != nil || string(got) != compact {
+		t.Errorf("%s comes back as %s, %v", compact, got, err)
+	}
+}
+
 func TestLoadAddsFiles(t *testing.T) {
 	c, err := Load(fstest.MapFS{"acme.yaml": {Data: []byte(acme)}})
 	if err != nil {
@@ -289,10 +316,7 @@ func TestLoadSaysAllThatIsWrong(t *testing.T) {
 		"a.yaml": {Data: []byte("package: a\nrecords:\n  R: {x: Decimal}\n  S:\n    y: Time\n    z: Int")},
 		"b.yaml": {Data: []byte("package: b\nenums: {E: [A]}\nvariants: {V: {W: Bool, X: Boolean}}")},
 	})
-	const want = `reading a template catalogue: a.yaml: record R: x: line 3: type Decimal: no type "Decimal" in package a and its imports: write Numeric
-a.yaml: record S: y: line 5: type Time: no type "Time" in package a and its imports: write Timestamp
-a.yaml: record S: z: line 6: type Int: no type "Int" in package a and its imports: write Int64
-b.yaml: variant V: X: line 3: type Boolean: no type "Boolean" in package b and its imports: write Bool`
+	const want = `reading a template catalogue: a.yaml: record R: x: line 3: type Decimal: no type "Decimal" in package a and its imports: write Numeric; a.yaml: record S: y: line 5: type Time: no type "Time" in package a and its imports: write Timestamp; a.yaml: record S: z: line 6: type Int: no type "Int" in package a and its imports: write Int64; b.yaml: variant V: X: line 3: type Boolean: no type "Boolean" in package b and its imports: write Bool`
 	if err == nil || err.Error() != want {
 		t.Errorf("Load gives\n%v\nwant\n%s", err, want)
 	}

@@ -7,13 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
-// file is one catalogue file; see catalog/README.md. Mappings of fields stay yaml nodes,
+// file is one catalogue file; see docs/formats/values.md. Mappings of fields stay yaml nodes,
 // because their order counts.
 type file struct {
 	Package    string                    `yaml:"package"`
@@ -194,13 +193,6 @@ func (d *declarations) once(f *file, name string) error {
 	return fmt.Errorf("%s of package %s is in %s as well: remove one", name, f.Package, other)
 }
 
-// joinSorted joins errors, whose order is by chance, in the order of their texts.
-func joinSorted(errs []error) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
-}
-
 // catalog fills the declared types and returns the finished catalogue.
 func (l *loader) catalog() (*Catalog, error) {
 	c := &Catalog{templates: map[string]map[string]*template{"": {}}}
@@ -241,21 +233,6 @@ func (r resolver) fillTypes() (errs []error) {
 		own[name].Fields = fields
 	}
 	return errs
-}
-
-// wrap says where an error is, if it is one, or each of several that were joined.
-func wrap(err error, what, name string) error {
-	if list, ok := err.(interface{ Unwrap() []error }); ok {
-		var errs []error
-		for _, err := range list.Unwrap() {
-			errs = append(errs, wrap(err, what, name))
-		}
-		return errors.Join(errs...)
-	}
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s%s: %w", what, name, err)
 }
 
 // addTemplates adds templates and interfaces and returns what is wrong with them.
