@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-func ownCatalog(t *testing.T) fs.FS {
+func ownCatalog(t testing.TB) fs.FS {
 	t.Helper()
 	own, err := fs.Sub(ownFiles, "catalog")
 	if err != nil {
@@ -267,40 +267,42 @@ func TestLoadSameEntityInTwoPackages(t *testing.T) {
 	}
 }
 
+var badFiles = []struct{ name, text, want string }{
+	{"no YAML", "{", "bad.yaml"},
+	{"no package", "records: {}", "no package name"},
+	{"unknown key", "package: p\nrecord: {}", "record"},
+	{"unknown type", "package: p\nrecords: {R: {a: Nope}}", `no type "Nope"`},
+	{"unknown generic", "package: p\nrecords: {R: {a: Bag<Text>}}", "no type Bag"},
+	{"wrong number of arguments", "package: p\nrecords: {R: {a: \"List<Text, Text>\"}}", "no type List with 2"},
+	{"no such package", "package: p\nrecords: {R: {a: q/X}}", "no type X in package q"},
+	{"open bracket", "package: p\nrecords: {R: {a: List<Text}}", "neither"},
+	{"open contract id", "package: p\nrecords: {R: {a: ContractId<Text}}", "no >"},
+	{"left over", "package: p\nrecords: {R: {a: Text Text}}", "left over"},
+	{"empty type", "package: p\nrecords: {R: {a: \"\"}}", `no type ""`},
+	{"list of fields", "package: p\nrecords: {R: [a]}", "not a mapping"},
+	{"list for a type", "package: p\nrecords: {R: {a: [Text]}}", "neither a type"},
+	{"field twice", "package: p\nrecords:\n  R:\n    a: Text\n    a: Text", "twice"},
+	{"type twice", "package: p\nrecords: {T: {}}\nvariants: {T: {}}", "twice"},
+	{"template without fields", "package: p\ntemplates: {\"M:T\": {}}", "template M:T: there are no fields: write fields: {}"},
+	{"empty file", "", "begin with package:"},
+	{"two documents", "package: p\n---\npackage: q", "second YAML document"},
+	{"field without a name", "package: p\nrecords: {R: {\"\": Text}}", "without a name"},
+	{"field without a type", "package: p\nrecords: {R: {a: }}", "no type"},
+	{"a type of the contract language", "package: p\nrecords:\n  R:\n    a: Decimal", `record R: a: line 4: type Decimal: no type "Decimal" in package p and its imports: write Numeric`},
+	{"optional of the contract language", "package: p\nrecords: {R: {a: Optional}}", "write optional T"},
+	{"a type of another package", "package: p\nrecords: {R: {a: Amulet}}", "add its package to imports"},
+	{"an anchor", "package: p\nrecords: {R: &r {a: Text}, S: {b: *r}}", "neither a type"},
+	{"nested too deep", "package: p\nrecords: {R: {a: \"" + strings.Repeat("List<", 200) + "\"}}", "nested deeper"},
+	{"interface twice", "package: p\ntemplates: {\"M:T\": {fields: {}}}\ninterfaces: {\"M:T\": {}}", "M:T is there twice"},
+	{"unknown key of a choice", "package: p\ninterfaces: {\"M:I\": {choices: {C: {arguments: {}}}}}", "unknown key arguments; the keys here are argument and result"},
+	{"ambiguous template", "package: p\nrecords: {R: {a: T}}\ntemplates: {\"M:T\": {fields: {}}, \"N:T\": {fields: {}}}", "more than one template T"},
+	{"template without a module", "package: p\ntemplates: {T: {fields: {}}}", "Module:Entity"},
+	{"bad choice argument", "package: p\ninterfaces: {\"M:I\": {choices: {C: {argument: Nope}}}}", "argument of C"},
+	{"bad choice result", "package: p\ntemplates: {\"M:T\": {fields: {}, choices: {C: {result: Nope}}}}", "result of C"},
+}
+
 func TestLoadErrors(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"no YAML", "{", "bad.yaml"},
-		{"no package", "records: {}", "no package name"},
-		{"unknown key", "package: p\nrecord: {}", "record"},
-		{"unknown type", "package: p\nrecords: {R: {a: Nope}}", `no type "Nope"`},
-		{"unknown generic", "package: p\nrecords: {R: {a: Bag<Text>}}", "no type Bag"},
-		{"wrong number of arguments", "package: p\nrecords: {R: {a: \"List<Text, Text>\"}}", "no type List with 2"},
-		{"no such package", "package: p\nrecords: {R: {a: q/X}}", "no type X in package q"},
-		{"open bracket", "package: p\nrecords: {R: {a: List<Text}}", "neither"},
-		{"open contract id", "package: p\nrecords: {R: {a: ContractId<Text}}", "no >"},
-		{"left over", "package: p\nrecords: {R: {a: Text Text}}", "left over"},
-		{"empty type", "package: p\nrecords: {R: {a: \"\"}}", `no type ""`},
-		{"list of fields", "package: p\nrecords: {R: [a]}", "not a mapping"},
-		{"list for a type", "package: p\nrecords: {R: {a: [Text]}}", "neither a type"},
-		{"field twice", "package: p\nrecords:\n  R:\n    a: Text\n    a: Text", "twice"},
-		{"type twice", "package: p\nrecords: {T: {}}\nvariants: {T: {}}", "twice"},
-		{"template without fields", "package: p\ntemplates: {\"M:T\": {}}", "template M:T: there are no fields: write fields: {}"},
-		{"empty file", "", "begin with package:"},
-		{"two documents", "package: p\n---\npackage: q", "second YAML document"},
-		{"field without a name", "package: p\nrecords: {R: {\"\": Text}}", "without a name"},
-		{"field without a type", "package: p\nrecords: {R: {a: }}", "no type"},
-		{"a type of the contract language", "package: p\nrecords:\n  R:\n    a: Decimal", `record R: a: line 4: type Decimal: no type "Decimal" in package p and its imports: write Numeric`},
-		{"optional of the contract language", "package: p\nrecords: {R: {a: Optional}}", "write optional T"},
-		{"a type of another package", "package: p\nrecords: {R: {a: Amulet}}", "add its package to imports"},
-		{"an anchor", "package: p\nrecords: {R: &r {a: Text}, S: {b: *r}}", "neither a type"},
-		{"nested too deep", "package: p\nrecords: {R: {a: \"" + strings.Repeat("List<", 200) + "\"}}", "nested deeper"},
-		{"interface twice", "package: p\ntemplates: {\"M:T\": {fields: {}}}\ninterfaces: {\"M:T\": {}}", "M:T is there twice"},
-		{"unknown key of a choice", "package: p\ninterfaces: {\"M:I\": {choices: {C: {arguments: {}}}}}", "unknown key arguments; the keys here are argument and result"},
-		{"ambiguous template", "package: p\nrecords: {R: {a: T}}\ntemplates: {\"M:T\": {fields: {}}, \"N:T\": {fields: {}}}", "more than one template T"},
-		{"template without a module", "package: p\ntemplates: {T: {fields: {}}}", "Module:Entity"},
-		{"bad choice argument", "package: p\ninterfaces: {\"M:I\": {choices: {C: {argument: Nope}}}}", "argument of C"},
-		{"bad choice result", "package: p\ntemplates: {\"M:T\": {fields: {}, choices: {C: {result: Nope}}}}", "result of C"},
-	} {
+	for _, tt := range badFiles {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Load(fstest.MapFS{"bad.yaml": {Data: []byte(tt.text)}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -2,8 +2,9 @@ package values
 
 import (
 	"bytes"
-	"math/rand/v2"
+	"io/fs"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -19,7 +20,7 @@ func fuzzTypes() []*Type {
 		c.ChoiceArgument("", "", "x:Splice.Api.Token.TransferInstructionV1:TransferFactory", "TransferFactory_Transfer"),
 	}
 	for seed := range uint64(57) {
-		types = append(types, generator{rand.New(rand.NewPCG(seed, 2))}.typ(4))
+		types = append(types, newGenerator(seed, 2).typ(4))
 	}
 	return types
 }
@@ -29,12 +30,12 @@ func addSeeds(f *testing.F, types []*Type, compact bool) {
 		if t == nil {
 			continue
 		}
-		g := generator{rand.New(rand.NewPCG(uint64(i), 3))}
-		c, p := g.value(t, false)
+		v := newGenerator(uint64(i), 3).value(t, false, 5)
 		if compact {
-			f.Add([]byte(c), uint8(i))
+			f.Add([]byte(v.compact), uint8(i))
 		} else {
-			f.Add([]byte(p), uint8(i))
+			f.Add([]byte(v.protobuf), uint8(i))
+			f.Add([]byte(v.verbose), uint8(i))
 		}
 	}
 	for _, tt := range sameBothWays {
@@ -85,4 +86,62 @@ func FuzzAppendProtobuf(f *testing.F) {
 			t.Fatalf("%q became %q, then %q, then %q, %v", src, protobuf, compact, again, err)
 		}
 	})
+}
+
+// A catalogue file is refused, or every type in it converts values.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(acme))
+	own := ownCatalog(f)
+	names, err := fs.Glob(own, "*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(own, name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, tt := range badFiles {
+		f.Add([]byte(tt.text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l := newLoader()
+		if l.readAll(fstest.MapFS{"fuzzed.yaml": {Data: text}}) != nil {
+			return
+		}
+		c, err := l.catalog()
+		if err != nil {
+			return
+		}
+		for id, tmpl := range c.templates[l.files[0].Package] {
+			types := []*Type{tmpl.record}
+			for _, ch := range tmpl.choices {
+				types = append(types, ch.argument, ch.result)
+			}
+			for _, typ := range types {
+				if typ == nil || !allFinite(typ, map[*Type]bool{}) {
+					continue
+				}
+				if err := checkBothWays(t, typ, newGenerator(1, 5).value(typ, false, 4)); err != nil {
+					t.Fatalf("%s: %v", id, err)
+				}
+			}
+		}
+	})
+}
+
+// allFinite reports whether t and all types in it have values.
+func allFinite(t *Type, seen map[*Type]bool) bool {
+	if t == nil || seen[t] {
+		return true
+	}
+	seen[t] = true
+	for _, f := range t.Fields {
+		if !allFinite(f.Type, seen) {
+			return false
+		}
+	}
+	return height(t, nil) < endless && (t.Kind != KindVariant || len(t.Fields) > 0) && allFinite(t.Elem, seen) && allFinite(t.Key, seen)
 }
