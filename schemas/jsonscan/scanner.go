@@ -119,6 +119,16 @@ func (s *Scanner) Number() ([]byte, error) {
 	return number, nil
 }
 
+// Accept reads text if that is what comes next byte for byte, without white space, and
+// tells whether it was.
+func (s *Scanner) Accept(text string) bool {
+	if !hasPrefixAt(s.src, s.pos, text) {
+		return false
+	}
+	s.pos += len(text)
+	return true
+}
+
 // Literal reads the given word, one of true, false and null.
 func (s *Scanner) Literal(word string) error {
 	s.Peek()

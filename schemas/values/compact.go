@@ -13,28 +13,60 @@ func (c *converter) compact(dst []byte, t *Type, depth int, nested bool) ([]byte
 	if depth > MaxDepth {
 		return dst, ErrDepth
 	}
-	seen := false
-	err := c.members(func(key []byte) error {
-		kind := kindOf(key)
-		if kind == 0 || seen {
-			return fmt.Errorf("%w: a value has one member that names its kind, not %.40q", ErrInvalid, key)
-		}
-		seen = true
-		typ := t
-		if !nested {
-			typ = plain(t, kind)
-		}
-		if !fits(typ, kind) {
-			return fmt.Errorf("%w: %s instead of %s", ErrMismatch, kind, t.Kind)
-		}
-		var err error
-		dst, err = c.compactKind(dst, kind, typ, depth, nested)
-		return err
-	})
-	if err == nil && !seen {
-		err = fmt.Errorf("%w: a value without a kind", ErrInvalid)
+	kind, err := c.openKind()
+	if err != nil {
+		return dst, err
 	}
-	return dst, err
+	typ := t
+	if !nested {
+		typ = plain(t, kind)
+	}
+	if !fits(typ, kind) {
+		return dst, fmt.Errorf("%w: %s instead of %s", ErrMismatch, kind, t.Kind)
+	}
+	if dst, err = c.compactKind(dst, kind, typ, depth, nested); err != nil {
+		return dst, err
+	}
+	return dst, c.closeKind()
+}
+
+// openKind reads a value up to its kind and the colon after it.
+func (c *converter) openKind() (Kind, error) {
+	if c.scan.Open('{') != nil {
+		return 0, c.unexpected()
+	}
+	if !c.scan.First('}') {
+		return 0, fmt.Errorf("%w: a value without a kind", ErrInvalid)
+	}
+	key, err := c.scan.Key()
+	if err != nil {
+		return 0, c.unexpected()
+	}
+	kind := kindOf(key)
+	if kind == 0 {
+		return 0, notOneKind(key)
+	}
+	return kind, nil
+}
+
+// closeKind reads the end of a value, which has no other member.
+func (c *converter) closeKind() error {
+	more, err := c.scan.More('}')
+	if err != nil {
+		return c.unexpected()
+	}
+	if more {
+		key, err := c.scan.Key()
+		if err != nil {
+			return c.unexpected()
+		}
+		return notOneKind(key)
+	}
+	return nil
+}
+
+func notOneKind(key []byte) error {
+	return fmt.Errorf("%w: a value has one member that names its kind, not %.40q", ErrInvalid, key)
 }
 
 // plain returns the type of the content if a value of a plain kind has an optional type.
@@ -131,7 +163,7 @@ func (c *converter) compactScalar(dst []byte, kind Kind) ([]byte, error) {
 func (c *converter) compactRecord(dst []byte, t *Type, depth int) ([]byte, error) {
 	mark := c.sorter.Begin()
 	dst = append(dst, '{')
-	err := c.parts("fields", func(i int) error {
+	err := c.parts(`{"fields":`, func(i int) error {
 		var err error
 		dst, err = c.compactField(dst, t, i, depth)
 		return err
@@ -145,6 +177,13 @@ func (c *converter) compactRecord(dst []byte, t *Type, depth int) ([]byte, error
 // compactField reads element i of a record's fields. A label in the value goes before the
 // label in the type.
 func (c *converter) compactField(dst []byte, t *Type, i, depth int) ([]byte, error) {
+	if c.scan.Accept(`{"value":`) { // as most fields are
+		dst, err := c.compactPositional(dst, t, i, depth)
+		if err != nil {
+			return dst, err
+		}
+		return dst, c.skipRest()
+	}
 	var field *Field
 	var m jsonscan.Member
 	labelled, seen := false, false
@@ -177,6 +216,25 @@ func (c *converter) compactField(dst []byte, t *Type, i, depth int) ([]byte, err
 		err = fmt.Errorf("%w: field %d has no value", ErrInvalid, i)
 	}
 	return dst, err
+}
+
+// skipRest reads what is left of an object after a member.
+func (c *converter) skipRest() error {
+	for {
+		more, err := c.scan.More('}')
+		if err != nil {
+			return c.unexpected()
+		}
+		if !more {
+			return nil
+		}
+		if _, err := c.scan.Key(); err != nil {
+			return c.unexpected()
+		}
+		if err := c.scan.Skip(); err != nil {
+			return err
+		}
+	}
 }
 
 // compactPositional reads the value of a field without a label.
@@ -308,7 +366,7 @@ func (c *converter) compactOptional(dst []byte, elem *Type, depth int, nested bo
 
 func (c *converter) compactList(dst []byte, elem *Type, depth int) ([]byte, error) {
 	dst = append(dst, '[')
-	err := c.parts("elements", func(i int) error {
+	err := c.parts(`{"elements":`, func(i int) error {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -322,7 +380,7 @@ func (c *converter) compactList(dst []byte, elem *Type, depth int) ([]byte, erro
 func (c *converter) compactTextMap(dst []byte, elem *Type, depth int) ([]byte, error) {
 	mark := c.sorter.Begin()
 	dst = append(dst, '{')
-	err := c.parts("entries", func(int) error {
+	err := c.parts(`{"entries":`, func(int) error {
 		var m jsonscan.Member
 		keyed, seen := false, false
 		err := c.members(func(key []byte) error {
@@ -364,7 +422,7 @@ func (c *converter) compactGenMap(dst []byte, t *Type, depth int) ([]byte, error
 		keyType, elem = t.Key, t.Elem
 	}
 	dst = append(dst, '[')
-	err := c.parts("entries", func(i int) error {
+	err := c.parts(`{"entries":`, func(i int) error {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -391,16 +449,29 @@ func (c *converter) compactGenMap(dst []byte, t *Type, depth int) ([]byte, error
 	return append(dst, ']'), err
 }
 
-// parts reads the content of a record, list or map: an object whose member name holds the
-// array of its parts, unless there are none. visit must read part i.
-func (c *converter) parts(name string, visit func(i int) error) error {
+// parts reads the content of a record, list or map: an object whose one member of note holds
+// the array of its parts, unless there are none. opening is how it begins if that member
+// comes first, such as {"fields":. visit must read part i.
+func (c *converter) parts(opening string, visit func(i int) error) error {
+	if c.scan.Accept(opening) { // as most do
+		if err := c.array(visit); err != nil {
+			return err
+		}
+		return c.skipRest()
+	}
+	name := opening[2 : len(opening)-2]
 	return c.members(func(key []byte) error {
 		if string(key) != name {
 			return c.scan.Skip() // recordId
 		}
-		if c.scan.Peek() == 'n' {
-			return c.scan.Literal("null")
-		}
-		return c.elements(visit)
+		return c.array(visit)
 	})
+}
+
+// array reads an array as elements does, or null.
+func (c *converter) array(visit func(i int) error) error {
+	if c.scan.Peek() == 'n' {
+		return c.scan.Literal("null")
+	}
+	return c.elements(visit)
 }
