@@ -206,6 +206,7 @@ func TestAppendCompactErrors(t *testing.T) {
 		{"numeric that is no number", `{"numeric":"1,5"}`, nil, ErrInvalid},
 		{"numeric without digits", `{"numeric":"."}`, nil, ErrInvalid},
 		{"numeric with a huge exponent", `{"numeric":"1e999999999"}`, nil, ErrInvalid},
+		{"numeric that is too long when written out", `{"numeric":"1E90"}`, nil, ErrInvalid},
 		{"timestamp out of range", `{"timestamp":"253402300800000000"}`, nil, ErrInvalid},
 		{"date out of range", `{"date":-719163}`, nil, ErrInvalid},
 		{"a value without a kind", `{}`, nil, ErrInvalid},

@@ -8,9 +8,9 @@ import (
 const (
 	// numericScale is the number of fraction digits of the network's amounts.
 	numericScale = 10
-	// maxNumericDigits bounds what an exponent may be written out to. Numerics of the
-	// network have at most 38 digits.
-	maxNumericDigits = 100
+	// maxNumericText bounds the text of a number, as it is read and as it is written.
+	// Numerics of the network have at most 38 digits.
+	maxNumericText = 100
 )
 
 // appendNumeric appends the decimal number text with at least 10 fraction digits. Digits
@@ -22,14 +22,19 @@ func appendNumeric(dst, text []byte) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("%w: numeric %.60q", ErrInvalid, text)
 	}
-	if len(text) > 0 && text[0] == '-' {
+	start := len(dst)
+	if text[0] == '-' {
 		dst = append(dst, '-')
 	}
 	if exponent == 0 {
-		dst = append(dst, whole...)
-		return appendFraction(dst, fraction), nil
+		dst = appendFraction(append(dst, whole...), fraction)
+	} else {
+		dst = appendShifted(dst, whole, fraction, exponent)
 	}
-	return appendShifted(dst, whole, fraction, exponent), nil
+	if len(dst)-start > maxNumericText {
+		return dst[:start], fmt.Errorf("%w: numeric %.60q is too long", ErrInvalid, text)
+	}
+	return dst, nil
 }
 
 // appendFraction appends a point, the digits and the zeros that are missing to the scale.
@@ -77,12 +82,12 @@ func splitNumeric(text []byte) (whole, fraction []byte, exponent int, ok bool) {
 	}
 	if len(rest) > 0 && rest[0]|0x20 == 'e' {
 		n, valid := parseInt64(rest[1:])
-		if !valid || n < -maxNumericDigits || n > maxNumericDigits {
+		if !valid || n < -maxNumericText || n > maxNumericText {
 			return nil, nil, 0, false
 		}
 		exponent, rest = int(n), nil
 	}
-	return whole, fraction, exponent, ok && len(rest) == 0 && len(text) <= maxNumericDigits
+	return whole, fraction, exponent, ok && len(rest) == 0 && len(text) <= maxNumericText
 }
 
 func cutDigits(s []byte) (digits, rest []byte) {
