@@ -163,7 +163,8 @@ func (x *executor) issueName(account *ansAccount) {
 	account.entry = entry
 	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
 		dueAt: expires - account.lifetime/3, reference: account.reference})
-	x.expireAt(expires, func() { x.expireName(account, entry) })
+	// The governance party takes its time: names that have expired are still around.
+	x.expireAt(expires+3*x.tick, func() { x.expireName(account, entry) })
 }
 
 // expireName archives an entry whose time is over, and the subscription if no

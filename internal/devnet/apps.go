@@ -43,16 +43,24 @@ func (x *executor) featureApp(p party) {
 	x.finish(at, a.record(featureDoneShape, contractID(c.number)))
 }
 
-// withdrawApp ends the right of p; some time later it is featured again.
-func (x *executor) withdrawApp(p party) {
+// endApp ends the right of p: the governance party withdraws it, or the app gives it up.
+// Some time later the app is featured again, but for the last one that ever was.
+func (x *executor) endApp(p party, review int64) {
 	c := x.apps.right(p)
 	if c == nil {
 		return
 	}
 	x.apps.rights[x.apps.providers.index(p)] = nil
-	at := x.consume(c, "FeaturedAppRight_Withdraw", x.arena().record(withdrawAppShape, text("under review")), p)
-	x.finish(at, enum("FeaturedAppRight_WithdrawResult"))
-	x.expireAt(x.recordTime+5*x.tick, func() { x.featureApp(p) })
+	if review%2 == 0 {
+		at := x.consume(c, "FeaturedAppRight_Withdraw", x.arena().record(withdrawAppShape, text("under review")), dso)
+		x.finish(at, enum("FeaturedAppRight_WithdrawResult"))
+	} else {
+		at := x.consume(c, "FeaturedAppRight_Cancel", x.arena().record(emptyRecordShape), p)
+		x.finish(at, enum("FeaturedAppRight_CancelResult"))
+	}
+	if p != x.names.providers.at(x.names.providers.len()-2) {
+		x.expireAt(x.recordTime+5*x.tick, func() { x.featureApp(p) })
+	}
 }
 
 // markActivity has a featured app record activity that was no coin transfer.

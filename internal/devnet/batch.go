@@ -24,6 +24,7 @@ type update struct {
 	recordTime   int64 // µs
 	effectiveAt  int64 // µs
 	workflow     string
+	external     bool // signed by an external party: has a transaction hash
 
 	nodes        []node // of a transaction, in preorder
 	reassignment reassignment

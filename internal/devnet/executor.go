@@ -47,6 +47,11 @@ type executor struct {
 	locks           []*contract
 	instructions    []*contract
 	preapprovals    []*contract
+	preapproved     map[party]*contract // the newest preapproval by receiver
+	commands        commands
+	fund            fund
+	rewards         []roundRewards // by round
+	consumed        [][]int64      // traffic in bytes, by synchronizer and participant
 	ans             ansState
 	traffic         [][]*contract // by participant: purchases that wait to be merged
 	licenses        []*contract   // by validator, nil before onboarding
@@ -58,7 +63,11 @@ type executor struct {
 }
 
 // ruleContracts are the contracts on which the network's choices are exercised.
-type ruleContracts struct{ amulet, external, dso, ans *contract }
+type ruleContracts struct {
+	amulet, external, dso, ans *contract
+	configStates               []*contract // for external parties: two, older first
+	nodeStates                 []*contract // by super-validator
+}
 
 // wallet holds the unlocked coins of a party. Coins that were archived otherwise
 // than by spending may linger in it.
@@ -75,6 +84,10 @@ func newExecutor(c Config, n *names) *executor {
 		validatorRights: make([]uint64, len(n.parties)),
 		traffic:         make([][]*contract, len(n.participants)),
 		licenses:        make([]*contract, n.validators.len()),
+		consumed:        make([][]int64, len(n.synchronizers)),
+	}
+	for i := range x.consumed {
+		x.consumed[i] = make([]int64, len(n.participants))
 	}
 	for p := range x.validatorRights {
 		x.validatorRights[p] = x.newContractNumber()
@@ -112,6 +125,7 @@ func (x *executor) step(b *batch, final bool) error {
 	if !x.reassign(final) {
 		x.act()
 		x.current.verdict = x.verdictOf(x.current)
+		x.current.external = x.names.external.has(x.current.verdict.submitter)
 	}
 	b.counted++
 	x.updates++
@@ -210,6 +224,12 @@ var actions = []action{
 	{55, (*executor).advanceShipment},
 	{20, (*executor).inspectShipment},
 	{6, (*executor).openLane},
+	{14, (*executor).orderTransfer},
+	{26, (*executor).settleCommand},
+	{5, (*executor).allocateFund},
+	{6, (*executor).settleFundCoupon},
+	{4, (*executor).allocateRecord},
+	{4, (*executor).settleRecord},
 }
 
 func (x *executor) chooseAction() func(*executor) bool {
@@ -250,6 +270,10 @@ func (x *executor) switchMigration() []importUpdate {
 		imports[i] = importUpdate{c, c.synchronizer, x.effectiveAt}
 	}
 	sortImports(imports, &x.names.ids)
+	x.tasks = append(x.tasks, x.setConfig)
+	for i := range x.rules.nodeStates {
+		x.tasks = append(x.tasks, func() { x.setNodeConfig(i) })
+	}
 	return imports
 }
 

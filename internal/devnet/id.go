@@ -52,7 +52,9 @@ const (
 // idSpaces are the spaces of one ledger.
 type idSpaces struct {
 	updates, contracts, salts, reassignments idSpace
-	commands, traces, blobs                  idSpace // of a participant's own stream
+	hashes                                   idSpace // of transactions signed by external parties
+	commands, traces                         idSpace // of a participant's own stream
+	blobs                                    idSpace // of contracts in serialized form
 }
 
 func newIDSpaces(seed uint64) idSpaces {
@@ -61,6 +63,7 @@ func newIDSpaces(seed uint64) idSpaces {
 		contracts:     newIDSpace(seed, "contract"),
 		salts:         newIDSpace(seed, "contract salt"),
 		reassignments: newIDSpace(seed, "reassignment"),
+		hashes:        newIDSpace(seed, "external transaction"),
 		commands:      newIDSpace(seed, "command"),
 		traces:        newIDSpace(seed, "trace"),
 		blobs:         newIDSpace(seed, "blob"),
@@ -90,6 +93,18 @@ func (s *idSpaces) updateNumber(id string) (uint64, bool) {
 	n, ok := s.updates.number(h)
 	// Decoding accepts upper case, ids are lower case only.
 	return n, ok && string(s.appendUpdateID(nil, n)) == id
+}
+
+// hashNumber finds the entry number behind the hash of an external transaction.
+func (s *idSpaces) hashNumber(hash string) (uint64, bool) {
+	var h [32]byte
+	if len(hash) != 2*len(h) {
+		return 0, false
+	}
+	if _, err := hex.Decode(h[:], []byte(hash)); err != nil {
+		return 0, false
+	}
+	return s.hashes.number(h)
 }
 
 const hexDigits = "0123456789abcdef"

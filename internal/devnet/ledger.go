@@ -18,6 +18,7 @@ import (
 type Ledger struct {
 	config  Config
 	names   *names
+	past    pastLedgers
 	view    *nodeView // nil if no participant's view is kept
 	store   *store
 	ownsDir bool
@@ -25,8 +26,9 @@ type Ledger struct {
 	mu       sync.Mutex // guards all below: held while executing
 	executor *executor
 	pipeline *pipeline
-	failed   error   // of an earlier execution; the ledger is unusable then
-	active   *tables // digest of the active contracts, nil after execution
+	failed   error    // of an earlier execution; the ledger is unusable then
+	finals   []uint32 // numbers of updates after which an execution ended
+	active   *tables  // digest of the active contracts, nil after execution
 }
 
 // New creates a ledger and executes c.Updates updates. progress, if not nil, is
@@ -149,6 +151,9 @@ func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total i
 	}
 	l.active = nil
 	err := l.pipeline.run(ctx, n, progress)
+	if err == nil {
+		l.finals = append(l.finals, uint32(l.executor.updates))
+	}
 	if err != nil && ctx.Err() == nil {
 		l.failed = fmt.Errorf("devnet stopped: %w", err)
 		return l.failed

@@ -293,6 +293,11 @@ func TestHistoryIsVaried(t *testing.T) {
 		"AnsRules_RequestEntry", "AnsRules_CollectInitialEntryPayment", "AnsRules_CollectEntryRenewalPayment", "AnsEntry_Expire",
 		"ValidatorLicense_RecordValidatorLivenessActivity", "FeaturedAppRight_CreateActivityMarker",
 		"AmuletRules_ConvertFeaturedAppActivityMarkers", "FeaturedAppRight_Withdraw", "Amulet_Expire", "Archive",
+		"ExternalPartyAmuletRules_CreateTransferCommand", "TransferCommand_Send", "TransferCommand_Withdraw", "TransferCommand_Expire",
+		"AmuletRules_AllocateDevelopmentFundCoupon", "DevelopmentFundCoupon_Withdraw", "DevelopmentFundCoupon_Reject",
+		"DevelopmentFundCoupon_DsoExpire", "AmuletRules_MergeUnclaimedDevelopmentFundCoupons", "UnclaimedActivityRecord_DsoExpire",
+		"DsoRules_AllocateUnallocatedUnclaimedActivityRecord", "AmuletRules_SetConfig", "FeaturedAppRight_Cancel",
+		"AmuletRules_UpdateExternalPartyConfigStates", "DsoRules_SetSynchronizerNodeConfig",
 		"Shipment_Advance", "Shipment_Inspect", "Tracked_Ping", "DsoRules_ReceiveSvRewardCoupon", "DsoRules_OnboardValidator",
 	} {
 		if choices[choice] == 0 {

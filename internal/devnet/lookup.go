@@ -160,6 +160,19 @@ func (s *store) update(id string, enc encoding, v1 bool) *answer {
 	return a
 }
 
+// updateByHash returns the transaction with an external hash, nil if there is none.
+func (s *store) updateByHash(hash string, enc encoding) *answer {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n, ok := s.names.ids.hashNumber(hash)
+	if !ok || n >= uint64(s.count) || !s.at(int(n)).external {
+		return nil
+	}
+	a := &answer{}
+	a.item(s, int(n), enc, false)
+	return a
+}
+
 // event returns the event with an update id, nil if there is none yet.
 func (s *store) event(id string, enc encoding) *answer {
 	s.mu.RLock()

@@ -29,6 +29,8 @@ type names struct {
 	interfaces [interfaceCount]string
 
 	superValidators, validators, providers, users span
+	// external are the users that sign their transactions themselves: the last of them.
+	external span
 }
 
 // span is a run of party numbers: first up to and excluding end.
@@ -50,7 +52,7 @@ func newNames(c Config) *names {
 	n := &names{ids: newIDSpaces(c.Seed)}
 	total := max(minParties, c.Updates/updatesPerParty)
 	validators := min(max(3, total/12), 400)
-	providers := min(max(3, total/100), 12)
+	providers := min(max(5, total/100), 12)
 
 	n.addParties(c.Seed, "DSO", 1)
 	n.superValidators = n.addParties(c.Seed, "Super-Validator", superValidatorCount)
@@ -58,6 +60,8 @@ func newNames(c Config) *names {
 	n.providers = n.addParties(c.Seed, "app-provider", providers)
 	users := max(8, total-len(n.parties))
 	n.users = n.addParties(c.Seed, "user", users)
+
+	n.external = span{n.users.end - party(max(2, n.users.len()/6)), n.users.end}
 
 	for p := n.superValidators.first; p < n.validators.end; p++ {
 		n.participants = append(n.participants, "participant-"+n.parties[p])

@@ -1,7 +1,6 @@
 package devnet
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -202,7 +201,7 @@ func (r *nodeRenderer) createdEvent(u *update, c *contract, e *eventRecord, crea
 	rows.argument.end = len(r.frame)
 	r.frame = append(append(append(r.frame, `,"createdAt":"`...), createdAt...), `",`...)
 	e.blob.start = len(r.frame)
-	r.frame = append(r.appendBlob(append(r.frame, `"createdEventBlob":"`...), c.number), `",`...)
+	r.frame = append(appendBlob(append(r.frame, `"createdEventBlob":"`...), &r.names.ids, c.number), `",`...)
 	e.blob.end = len(r.frame)
 	r.frame = strconv.AppendInt(append(r.frame, `"nodeId":`...), int64(e.node), 10)
 	r.sig, r.obs = c.payload.stakeholders(r.sig[:0], r.obs[:0])
@@ -227,17 +226,6 @@ func (r *nodeRenderer) witnessParties(dst []byte, e *eventRecord) {
 	r.frame = r.parties(dst, e.witnesses)
 	e.witness.end = len(r.frame)
 }
-
-// appendBlob appends what stands for the contract's serialized form, in base64.
-func (r *nodeRenderer) appendBlob(dst []byte, contract uint64) []byte {
-	h := r.names.ids.blobs.hash(contract)
-	for range blobHashes {
-		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between
-	}
-	return dst
-}
-
-const blobHashes = 3
 
 func (r *nodeRenderer) exercisedEvent(u *update, i int, e *eventRecord) {
 	n, rows := &u.nodes[i], r.rows.last()

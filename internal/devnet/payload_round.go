@@ -13,7 +13,7 @@ var (
 	fixedFeeShape       = newShape("fee")
 	steppedRateShape    = newShape("initialRate", "steps")
 	tupleShape          = newShape("_1", "_2")
-	issuanceConfigShape = newShape("amuletToIssuePerYear", "validatorRewardPercentage", "appRewardPercentage", "validatorRewardCap", "featuredAppRewardCap", "unfeaturedAppRewardCap", "optValidatorFaucetCap")
+	issuanceConfigShape = newShape("amuletToIssuePerYear", "validatorRewardPercentage", "appRewardPercentage", "validatorRewardCap", "featuredAppRewardCap", "unfeaturedAppRewardCap", "optValidatorFaucetCap", "optDevelopmentFundPercentage")
 )
 
 // relTime is a length of time; micros is in µs.
@@ -35,7 +35,7 @@ func (p openRound) arguments(a *arena, version uint8) value {
 	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price),
 		timestamp(p.opensAt), timestamp(p.closesAt),
 		relTime(a, p.number*p.tick.Microseconds()),
-		transferConfig(a, version), issuanceConfig(a), relTime(a, p.tick.Microseconds())}
+		transferConfig(a, version), issuanceConfig(a, version), relTime(a, p.tick.Microseconds())}
 	return a.record(openRoundShape, withTrafficPrice(a, fields, version)...)
 }
 
@@ -44,13 +44,13 @@ func withTrafficPrice(a *arena, fields []value, version uint8) []value {
 	if version == 0 {
 		return fields
 	}
-	return append(fields, a.some(numeric(trafficPrice)), none())
+	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a)))
 }
 
 type summarizingRound struct{ roundPayload }
 
 func (p summarizingRound) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price), issuanceConfig(a),
+	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price), issuanceConfig(a, version),
 		relTime(a, p.tick.Microseconds())}
 	return a.record(summarizingRoundShape, withTrafficPrice(a, fields, version)...)
 }
@@ -93,8 +93,12 @@ func transferConfig(a *arena, version uint8) value {
 		numeric(one), int64Value(maxInputs), int64Value(100), int64Value(50))
 }
 
-func issuanceConfig(a *arena) value {
-	return a.record(issuanceConfigShape, numeric(issuancePerYear),
-		numeric(validatorShare), numeric(appShare), numeric(one/5), numeric(featuredAppCap),
-		numeric(unfeaturedAppCap), a.some(numeric(livenessCapUSD)))
+func issuanceConfig(a *arena, version uint8) value {
+	fields := []value{numeric(issuancePerYear),
+		numeric(validatorShare), numeric(appShare), numeric(one / 5), numeric(featuredAppCap),
+		numeric(unfeaturedAppCap), a.some(numeric(livenessCapUSD))}
+	if version > 0 {
+		fields = append(fields, a.some(numeric(fundShare)))
+	}
+	return a.record(issuanceConfigShape, fields...)
 }

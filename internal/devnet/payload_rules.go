@@ -5,7 +5,7 @@ import "time"
 var (
 	amuletRulesShape    = newShape("dso", "configSchedule", "isDevNet", "contractStateSchemaVersion")
 	scheduleShape       = newShape("initialValue", "futureValues")
-	amuletConfigShape   = newShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount")
+	amuletConfigShape   = newShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount", "optDevelopmentFundManager", "externalPartyConfigStateTickDuration", "rewardConfig")
 	synchronizersShape  = newShape("requiredSynchronizers", "activeSynchronizer", "fees")
 	setShape            = newShape("map")
 	trafficFeesShape    = newShape("baseRateTrafficLimits", "extraTrafficPrice", "readVsWriteScalingFactor", "minTopupAmount")
@@ -15,8 +15,6 @@ var (
 	ansRulesShape       = newShape("dso", "config")
 	ansConfigShape      = newShape("renewalDuration", "entryLifetime", "entryFee", "descriptionPrefix")
 	dsoBootstrapShape   = newShape("dso", "sv1Party", "sv1Name", "initialAmuletPrice", "isDevNet")
-	dsoRulesShape       = newShape("dso", "epoch", "svs", "offboardedSvs", "isDevNet")
-	svInfoShape         = newShape("name", "joinedAsOfRound", "svRewardWeight", "participantId")
 	emptyRecordShape    = newShape()
 	preapprovalShape    = newShape("dso", "receiver", "provider", "validFrom", "lastRenewedAt", "expiresAt")
 	memberTrafficShape  = newShape("dso", "memberId", "synchronizerId", "migrationId", "totalPurchased", "numPurchases", "amuletSpent", "usdSpent")
@@ -38,28 +36,51 @@ type amuletRules struct {
 	onlyDSO
 	synchronizer string
 	tick         time.Duration
+	manager      party // of the development fund
 }
 
 func (p amuletRules) arguments(a *arena, version uint8) value {
+	fields := []value{partyValue(dso), a.record(scheduleShape, p.config(a, version), a.list()), boolean(true)}
+	if version > 0 {
+		fields = append(fields, a.some(int64Value(1)))
+	}
+	return a.record(amuletRulesShape, fields...)
+}
+
+func (p amuletRules) config(a *arena, version uint8) value {
 	packages := make([]value, len(packageVersionOf[version]))
 	for i, v := range packageVersionOf[version] {
 		packages[i] = text(v)
 	}
-	config := a.record(amuletConfigShape, transferConfig(a, version),
-		a.record(scheduleShape, issuanceConfig(a), a.list(
-			a.record(tupleShape, relTime(a, (365*24*time.Hour/2).Microseconds()), issuanceConfig(a)))),
+	fields := []value{transferConfig(a, version),
+		a.record(scheduleShape, issuanceConfig(a, version), a.list(
+			a.record(tupleShape, relTime(a, (365*24*time.Hour/2).Microseconds()), issuanceConfig(a, version)))),
 		a.record(synchronizersShape,
 			a.record(setShape, a.genMap(text(p.synchronizer), unit())), text(p.synchronizer),
 			a.record(trafficFeesShape,
 				a.record(trafficLimitsShape, int64Value(400000), relTime(a, (20*time.Minute).Microseconds())),
 				numeric(trafficPrice), int64Value(4), int64Value(minTopUp))),
 		relTime(a, p.tick.Microseconds()), a.record(packageConfigShape, packages...),
-		a.some(numeric(preapprovalFeeUSD)), none())
-	fields := []value{partyValue(dso), a.record(scheduleShape, config, a.list()), boolean(true)}
+		a.some(numeric(preapprovalFeeUSD)), none()}
 	if version > 0 {
-		fields = append(fields, a.some(int64Value(1)))
+		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a)))
 	}
-	return a.record(amuletRulesShape, fields...)
+	return a.record(amuletConfigShape, fields...)
+}
+
+var (
+	setConfigShape     = newShape("newConfig", "baseConfig")
+	setConfigDoneShape = newShape("newAmuletRules")
+)
+
+// setConfig replaces the rules of the coin by those of the package version in use.
+func (x *executor) setConfig() {
+	a, old := x.arena(), x.rules.amulet
+	p := old.payload.(amuletRules)
+	at := x.consume(old, "AmuletRules_SetConfig",
+		a.record(setConfigShape, p.config(a, x.version()), p.config(a, old.version)), dso)
+	x.rules.amulet = x.create(amuletRulesTemplate, p)
+	x.finish(at, a.record(setConfigDoneShape, contractID(x.rules.amulet.number)))
 }
 
 type externalRules struct{ onlyDSO }
@@ -88,26 +109,6 @@ type dsoBootstrap struct {
 func (p dsoBootstrap) arguments(a *arena, _ uint8) value {
 	return a.record(dsoBootstrapShape, partyValue(dso), partyValue(p.founder), text("Super-Validator-1"),
 		numeric(firstPrice), boolean(true))
-}
-
-type dsoRules struct {
-	onlyDSO
-	names *names
-}
-
-func (p dsoRules) arguments(a *arena, _ uint8) value {
-	svs := make([]party, p.names.superValidators.len())
-	for i := range svs {
-		svs[i] = p.names.superValidators.at(i)
-	}
-	var entries []value
-	for _, sv := range p.names.sortParties(svs) {
-		entries = append(entries, partyValue(sv), a.record(svInfoShape,
-			text(p.names.parties[sv]), roundValue(a, 0), int64Value(svRewardWeight),
-			text("PAR::"+p.names.participants[p.names.participantOf(sv, 0)])))
-	}
-	return a.record(dsoRulesShape, partyValue(dso), int64Value(1), a.genMap(entries...),
-		a.genMap(), boolean(true))
 }
 
 // preapproval lets anyone send coins to the receiver in one step.

@@ -22,7 +22,10 @@ func (x *executor) preapprovalFee() decimal {
 
 // createPreapproval has a user's validator pay for a preapproval of transfers to the user.
 func (x *executor) createPreapproval() bool {
-	receiver := x.names.users.of(&x.random)
+	receiver, ok := x.withoutPreapproval()
+	if !ok {
+		return false
+	}
 	provider, fee := x.names.validatorOf(receiver), x.preapprovalFee()
 	taken, ok := x.gather(provider, fee+2*x.outputFee())
 	if !ok {
@@ -41,6 +44,25 @@ func (x *executor) createPreapproval() bool {
 	return true
 }
 
+// withoutPreapproval is a user who has no preapproval yet; it gives up after some tries.
+func (x *executor) withoutPreapproval() (party, bool) {
+	for range 4 {
+		if p := x.names.users.of(&x.random); x.preapprovalOf(p) == nil {
+			return p, true
+		}
+	}
+	return noParty, false
+}
+
+// preapprovalOf is the active preapproval of transfers to p that has not expired, or nil.
+func (x *executor) preapprovalOf(p party) *contract {
+	c := x.preapproved[p]
+	if c == nil || !c.active() || c.payload.(preapproval).expiresAt <= x.effectiveAt {
+		return nil
+	}
+	return c
+}
+
 // payAndBurn executes a payment whose single output is burned at once.
 func (x *executor) payAndBurn(p payment) (*settlement, value) {
 	s, result := x.transfer(p)
@@ -51,6 +73,10 @@ func (x *executor) payAndBurn(p payment) (*settlement, value) {
 func (x *executor) newPreapproval(p preapproval) *contract {
 	c := x.create(preapprovalTemplate, p)
 	x.preapprovals = append(x.preapprovals, c)
+	if x.preapproved == nil {
+		x.preapproved = map[party]*contract{}
+	}
+	x.preapproved[p.receiver] = c
 	x.expireAt(p.expiresAt, func() { x.expirePreapproval(c) })
 	return c
 }
@@ -74,21 +100,30 @@ func (x *executor) sendToPreapproval() bool {
 	}
 	x.preapprovals = append(x.preapprovals, c)
 	to, sender := c.payload.(preapproval), x.someUser()
-	p, spendable, ok := x.fund(sender, 3, 1)
+	if to.expiresAt <= x.effectiveAt { // and waits to be archived
+		return false
+	}
+	p, spendable, ok := x.takeFunds(sender, 3, 1)
 	if !ok {
 		return false
 	}
-	a := x.arena()
 	p.provider = to.provider
 	amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/2)))
 	p.outputs = []output{{receiver: to.receiver, amount: amount}}
+	x.sendThrough(c, p, amount, x.reason())
+	return true
+}
+
+// sendThrough executes a payment by a preapproval and returns the result of the transfer.
+func (x *executor) sendThrough(c *contract, p payment, amount decimal, description string) value {
+	a := x.arena()
 	at := x.exercise(c, "TransferPreapproval_Send", a.record(sendShape,
 		x.paymentContext(&p), x.inputsValue(&p),
-		numeric(amount), partyValue(sender), optionalText(a, x.reason())), sender)
+		numeric(amount), partyValue(p.sender), optionalText(a, description)), p.sender)
 	_, result := x.transfer(p)
-	meta := a.some(metadata(a, senderMetaKey, x.names.parties[sender], txKindMetaKey, "transfer"))
+	meta := a.some(metadata(a, senderMetaKey, x.names.parties[p.sender], txKindMetaKey, "transfer"))
 	x.finish(at, a.record(sendDoneShape, x.withMeta([]value{result}, meta)...))
-	return true
+	return result
 }
 
 // renewPreapproval has the provider pay for another lifetime, or sometimes cancel.

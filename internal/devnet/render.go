@@ -65,7 +65,7 @@ func (r *renderer) render(b *batch) {
 
 func (r *renderer) update(out *rendered, u *update) {
 	protobuf, compact, side := &out.data[protobufFile], &out.data[compactFile], &out.data[sideFile]
-	e := entry{time: u.recordTime, kind: u.kind, synchronizer: u.synchronizer,
+	e := entry{time: u.recordTime, kind: u.kind, synchronizer: u.synchronizer, external: u.external,
 		protobuf: int64(len(*protobuf)), compact: int64(len(*compact)), side: int64(len(*side))}
 	r.id = r.names.ids.appendUpdateID(r.id[:0], u.number)
 	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.effectiveAt))
@@ -108,7 +108,12 @@ func (r *renderer) transaction(dst []byte, u *update, enc encoding, rows *schema
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(closing(dst, '}'), `,"migration_id":`...)
+	dst = append(closing(dst, '}'), ',')
+	if u.external {
+		dst = appendHash(append(dst, `"external_transaction_hash":"`...), r.names.ids.hashes.hash(u.number))
+		dst = append(dst, `",`...)
+	}
+	dst = append(dst, `"migration_id":`...)
 	dst = append(strconv.AppendInt(dst, u.migration, 10), ',')
 	tail := len(dst)
 	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.Micros(u.recordTime))
@@ -259,27 +264,32 @@ func (r *renderer) reassignmentTail(dst []byte, re *reassignment) []byte {
 	return append(dst, `"}`...)
 }
 
-// importItem appends an import update, which only exists in V1 form.
+// importItem adds an import update, which only exists in V1 form.
 func (r *renderer) importItem(out *rendered, i *importUpdate, migration int64) {
-	c := i.contract
 	imports := &out.data[importsFile]
 	start := len(*imports)
+	dst := r.importUpdate(*imports, i, migration, protobufJSON)
+	out.tables[tableImports].Add(dst[start:])
+	*imports = append(dst, ',')
+	out.importEntries = append(out.importEntries, importEntry{number: i.contract.number, offset: int64(start)})
+}
+
+// importUpdate appends an import update in its V1 form.
+func (r *renderer) importUpdate(dst []byte, i *importUpdate, migration int64, enc encoding) []byte {
+	c := i.contract
 	r.id = r.names.ids.appendContractID(r.id[:0], c.number)
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.createdAt))
-	dst := append(*imports, `{"effective_at":"`...)
+	dst = append(dst, `{"effective_at":"`...)
 	dst = schemas.AppendShortTime(dst, schemas.Micros(i.effectiveAt))
 	dst = append(r.eventID(append(dst, `","events_by_id":{`...), 0), ':')
-	dst = r.created(dst, c, 0, r.row, protobufJSON)
+	dst = r.created(dst, c, 0, r.row, enc)
 	dst = strconv.AppendInt(append(dst, `},"migration_id":`...), migration, 10)
 	dst = append(append(dst, ','), importOffset...)
 	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.MinMicros)
 	dst = append(r.eventID(append(dst, `","root_event_ids":[`...), 0), `],"synchronizer_id":"`...)
 	dst = append(append(dst, r.names.synchronizers[i.synchronizer]...), `","update_id":"`...)
 	dst = append(append(dst, r.id...), `","workflow_id":"canton-network-acs-import-`...)
-	dst = append(append(dst, r.id...), `"}`...)
-	out.tables[tableImports].Add(dst[start:])
-	*imports = append(dst, ',')
-	out.importEntries = append(out.importEntries, importEntry{number: c.number, offset: int64(start)})
+	return append(append(dst, r.id...), `"}`...)
 }
 
 // activeContract appends a row of the active contracts table.

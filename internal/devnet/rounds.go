@@ -39,7 +39,7 @@ type round struct {
 	svWeightTotal, livenessTotal           int64
 	perFeaturedApp, perUnfeaturedApp       decimal
 	perValidator, perSvWeight, perLiveness decimal
-	unclaimed                              decimal // of the pools, when issuing starts
+	unclaimed, fund                        decimal // of the pools, when issuing starts
 }
 
 // rounds are the mining rounds that are not archived.
@@ -80,6 +80,7 @@ func (x *executor) newRound(number int64, price decimal, opensAt int64) *round {
 	r := &round{number: number, price: price, opensAt: opensAt, closesAt: opensAt + 2*x.tick}
 	r.contract = x.create(openRoundTemplate, openRound{x.payloadOf(r)})
 	x.rounds.open = append(x.rounds.open, r)
+	x.rewards = append(x.rewards, roundRewards{price: price, rewarded: x.version() > 0})
 	return r
 }
 
@@ -109,7 +110,7 @@ func (x *executor) scheduleRounds() {
 	}
 	if newest := x.openRound().number; newest%roundsPerReview == 0 {
 		app := x.names.providers.of(&x.random)
-		x.tasks = append(x.tasks, func() { x.withdrawApp(app) })
+		x.tasks = append(x.tasks, func() { x.endApp(app, newest/roundsPerReview) })
 	}
 	for n := len(x.rounds.unclaimed); n > unclaimedBeforeMerge; n -= rewardsPerMerge {
 		x.tasks = append(x.tasks, x.mergeUnclaimed)
@@ -128,7 +129,7 @@ var (
 	advanceDoneShape  = newShape("summarizingRoundCid", "openRoundCid")
 	startIssuingShape = newShape("miningRoundCid", "summary")
 	roundSummaryShape = newShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
-	issuingDoneShape  = newShape("issuingRoundCid")
+	issuingDoneShape  = newShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
 	closeRoundShape   = newShape("issuingRoundCid")
 	closeDoneShape    = newShape("closedRoundCid")
 	archiveRoundShape = newShape("closedRoundCid")
@@ -167,7 +168,12 @@ func (x *executor) startIssuing() {
 	r.issuingClosesAt = r.issuesAt + 2*x.tick
 	r.contract = x.create(issuingRoundTemplate, issuingRound{x.payloadOf(r)})
 	x.addUnclaimed(r.unclaimed)
-	x.finish(at, a.record(issuingDoneShape, contractID(r.contract.number)))
+	done := []value{contractID(r.contract.number)}
+	if x.version() > 0 {
+		c := x.addToFund(r.fund)
+		done = append(done, optional(a, c != nil, idOf(c)))
+	}
+	x.finish(at, a.record(issuingDoneShape, done...))
 	x.groupCoupons(r)
 }
 
@@ -175,6 +181,10 @@ func (x *executor) startIssuing() {
 func (x *executor) setIssuance(r *round) {
 	const year = int64(365 * 24 * time.Hour / time.Microsecond)
 	pool := issuancePerYear.times(decimal(x.tick)).over(decimal(year))
+	if r.fund = 0; x.version() > 0 {
+		r.fund = pool.times(fundShare)
+		pool -= r.fund
+	}
 	validators, apps := pool.times(validatorShare), pool.times(appShare)
 	svs := pool - validators - apps
 
@@ -241,7 +251,7 @@ func (x *executor) closeRound() {
 }
 
 // queueClaims queues the sweep of the coupons that nobody collected, in portions,
-// and the archival of the round after it.
+// and the archival of the round some time after it.
 func (x *executor) queueClaims(r *round) {
 	var left []*contract
 	for _, c := range r.coupons {
@@ -256,10 +266,14 @@ func (x *executor) queueClaims(r *round) {
 		left = left[n:]
 		x.tasks = append(x.tasks, func() { x.claimExpired(r, portion) })
 	}
-	x.tasks = append(x.tasks, func() { x.archiveRound(r) })
+	x.expireAt(x.recordTime+closedRoundTicks*x.tick, func() { x.archiveRound(r) })
 }
 
-const couponsPerClaim = 12
+const (
+	couponsPerClaim = 12
+	// closedRoundTicks is how long a closed round stays.
+	closedRoundTicks = 2
+)
 
 // claimExpired turns uncollected coupons into an unclaimed reward.
 func (x *executor) claimExpired(r *round, coupons []*contract) {

@@ -6,21 +6,51 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Handler serves the ledger's history the way a scan does, with and without the
-// prefix /api/scan, and its digests under /devnet/digests.
+// Handler serves the ledger the way a scan does, with and without the prefix
+// /api/scan, and its digests under /devnet/digests. Everything but history is
+// evaluated when asked for, from the contracts that are active; "now" is the record
+// time of the last entry.
 func (l *Ledger) Handler() http.Handler {
 	s := &server{ledger: l, store: l.store}
 	mux := http.NewServeMux()
-	for _, route := range []struct {
-		method, path string
-		handle       handler
-	}{
+	for _, route := range slices.Concat(s.historyRoutes(), s.stateRoutes(), s.networkRoutes()) {
+		for _, prefix := range []string{"", "/api/scan"} {
+			mux.Handle(route.method+" "+prefix+route.path, route.handle)
+		}
+	}
+	mux.Handle("/", unknown(mux))
+	return mux
+}
+
+// unknown refuses what no operation of mux is for, in the words of the service.
+func unknown(mux *http.ServeMux) handler {
+	return func(_ http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				return &requestError{http.StatusMethodNotAllowed, "method not allowed"}
+			}
+		}
+		return &requestError{http.StatusNotFound, "no such operation"}
+	}
+}
+
+// route is one operation.
+type route struct {
+	method, path string
+	handle       handler
+}
+
+func (s *server) historyRoutes() []route {
+	return []route{
 		{"POST", "/v0/backfilling/migration-info", s.migrationInfo},
 		{"POST", "/v0/backfilling/updates-before", s.updatesBefore},
 		{"POST", "/v0/backfilling/import-updates", s.importUpdates},
@@ -34,18 +64,74 @@ func (l *Ledger) Handler() http.Handler {
 		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
 		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
 		{"GET", "/v0/dso-party-id", s.governanceParty},
+		{"POST", "/v0/updates", s.updatesV0},
+		{"GET", "/v0/updates/{id}", s.updateV0},
+		{"GET", "/v2/updates/hash/{hash}", s.updateByHash},
+		{"GET", "/v0/events/latest-record-time", s.latestRecordTime},
+		{"POST", "/v2/state/acs", s.acs(2)},
+		{"POST", "/v1/state/acs", s.acs(1)},
+		{"POST", "/v0/state/acs", s.acs(0)},
+		{"POST", "/v0/state/acs/force", s.forceSnapshot},
+		{"POST", "/v2/holdings/state", s.holdings(2)},
+		{"POST", "/v1/holdings/state", s.holdings(1)},
+		{"POST", "/v0/holdings/state", s.holdings(0)},
+		{"POST", "/v1/holdings/summary", s.holdingsSummary(1)},
+		{"POST", "/v0/holdings/summary", s.holdingsSummary(0)},
+		{"GET", "/devnet/digests", s.digests},
+	}
+}
+
+func (s *server) stateRoutes() []route {
+	const rewards = "/v0/internal/reward-accounting-process/rounds"
+	return []route{
+		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
+		{"GET", "/v0/closed-rounds", s.closedRounds},
+		{"GET", "/v0/dso", s.governance},
+		{"POST", "/v0/amulet-rules", s.rules(amuletRulesTemplate, "amulet_rules")},
+		{"POST", "/v0/external-party-amulet-rules", s.rules(externalRulesTemplate, "external_party_amulet_rules")},
+		{"POST", "/v0/ans-rules", s.rules(ansRulesTemplate, "ans_rules")},
+		{"GET", "/v0/featured-apps", s.featuredApps},
+		{"GET", "/v0/featured-apps/{party}", s.featuredApp},
+		{"GET", "/v0/featured-apps/by-provider/{party}", s.featuredAppsOf},
+		{"GET", "/v0/featured-apps/by-contract-id/{id}", s.featuredAppByID},
+		{"GET", "/v0/ans-entries", s.ansEntries},
+		{"GET", "/v0/ans-entries/by-party/{party}", s.ansEntryOf},
+		{"GET", "/v0/ans-entries/by-name/{name}", s.ansEntryNamed},
+		{"GET", "/v0/transfer-preapprovals/by-party/{party}", s.preapprovalOf},
+		{"GET", "/v0/transfer-command-counter/{party}", s.commandCounterOf},
+		{"GET", "/v0/transfer-command/status", s.commandStatus},
+		{"GET", "/v0/unclaimed-development-fund-coupons", s.unclaimedFund},
+		{"GET", "/v0/validators/validator-faucets", s.validatorFaucets},
+		{"GET", "/v0/admin/validator/licenses", s.licenses},
+		{"GET", rewards + "/earliest-available", s.earliestRewards},
+		{"GET", rewards + "/{round}/activity-totals", s.activityTotals},
+		{"GET", rewards + "/{round}/root-hash", s.rewardRoot},
+		{"GET", rewards + "/{round}/batches/{hash}", s.rewardBatch},
+	}
+}
+
+func (s *server) networkRoutes() []route {
+	return []route{
+		{"GET", "/v0/domains/{domain}/members/{member}/traffic-status", s.trafficStatus},
+		{"GET", "/v0/domains/{domain}/parties/{party}/participant-id", s.participantID},
+		{"GET", "/v1/domains/{domain}/parties/{party}/participant-id", s.participantIDs},
+		{"GET", "/v0/migrations/schedule", s.migrationSchedule},
+		{"GET", "/v0/migrations/last", s.lastMigration},
+		{"GET", "/v0/active-synchronizer-serial", s.activeSerial},
+		{"GET", "/v0/lsu", s.upgrade},
+		{"GET", "/v0/roll-forward-lsu", s.rollForward},
+		{"GET", "/v0/synchronizer-identities/{prefix}", s.synchronizerIdentities},
+		{"GET", "/v0/synchronizer-bootstrapping-transactions/{prefix}", s.bootstrappingTransactions},
+		{"GET", "/v0/splice-instance-names", s.instanceNames},
+		{"GET", "/v0/scans", s.scans},
+		{"GET", "/v0/dso-sequencers", s.sequencers},
+		{"GET", "/v0/sv-bft-sequencers", s.bftSequencers},
+		{"GET", "/v0/feature-support", s.featureSupport},
 		{"GET", "/version", s.version},
+		{"GET", "/status", s.serviceStatus},
 		{"GET", "/readyz", s.healthy},
 		{"GET", "/livez", s.healthy},
-		{"GET", "/devnet/digests", s.digests},
-	} {
-		for _, prefix := range []string{"", "/api/scan"} {
-			mux.Handle(route.method+" "+prefix+route.path, route.handle)
-			mux.Handle(prefix+route.path, refuse(http.StatusMethodNotAllowed, "method not allowed"))
-		}
 	}
-	mux.Handle("/", refuse(http.StatusNotFound, "no such operation"))
-	return mux
 }
 
 type server struct {
@@ -70,10 +156,6 @@ func badRequest(format string, args ...any) error {
 
 func notFound(format string, args ...any) error {
 	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
-}
-
-func refuse(status int, text string) handler {
-	return func(http.ResponseWriter, *http.Request) error { return &requestError{status, text} }
 }
 
 // ServeHTTP answers with the status that belongs to the handler's error.
@@ -189,11 +271,29 @@ func queryEncodings(r *http.Request) encodings {
 // pageRequest is the body of the paged operations.
 type pageRequest struct {
 	PageSize *int32 `json:"page_size"`
-	After    *struct {
-		MigrationID *int64  `json:"after_migration_id"`
-		RecordTime  *string `json:"after_record_time"`
-	} `json:"after"`
+	After    *after `json:"after"`
 	encodings
+}
+
+// after is the position behind which a page starts.
+type after struct {
+	MigrationID *int64  `json:"after_migration_id"`
+	RecordTime  *string `json:"after_record_time"`
+}
+
+// cursor is nil if a is.
+func (a *after) cursor() (*cursor, error) {
+	if a == nil {
+		return nil, nil
+	}
+	if a.MigrationID == nil || a.RecordTime == nil {
+		return nil, badRequest("after needs after_migration_id and after_record_time")
+	}
+	t, err := parseTime("after_record_time", *a.RecordTime)
+	if err != nil {
+		return nil, err
+	}
+	return &cursor{*a.MigrationID, t}, nil
 }
 
 func (s *server) page(r *http.Request) (c *cursor, limit int, enc encoding, err error) {
@@ -207,15 +307,8 @@ func (s *server) page(r *http.Request) (c *cursor, limit int, enc encoding, err 
 	if enc, err = s.encoding(q.encodings); err != nil {
 		return nil, 0, 0, err
 	}
-	if q.After != nil {
-		if q.After.MigrationID == nil || q.After.RecordTime == nil {
-			return nil, 0, 0, badRequest("after needs after_migration_id and after_record_time")
-		}
-		t, err := parseTime("after_record_time", *q.After.RecordTime)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		c = &cursor{*q.After.MigrationID, t}
+	if c, err = q.After.cursor(); err != nil {
+		return nil, 0, 0, err
 	}
 	return c, int(*q.PageSize), enc, nil
 }

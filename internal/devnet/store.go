@@ -19,6 +19,7 @@ type entry struct {
 	extras                  uint16 // length of the side data before the verdict member
 	synchronizer            uint8
 	kind                    updateKind
+	external                bool // has a transaction hash
 }
 
 // importEntry is the index of one import update.

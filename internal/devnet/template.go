@@ -55,6 +55,9 @@ var (
 	validatorRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:ValidatorRewardCoupon")
 	svRewardTemplate            = newTemplate(amuletPackage, "Splice.Amulet:SvRewardCoupon")
 	unclaimedRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedReward")
+	activityRecordTemplate      = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedActivityRecord")
+	unclaimedFundTemplate       = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
+	fundCouponTemplate          = newTemplate(amuletPackage, "Splice.Amulet:DevelopmentFundCoupon")
 	openRoundTemplate           = newTemplate(amuletPackage, "Splice.Round:OpenMiningRound")
 	summarizingRoundTemplate    = newTemplate(amuletPackage, "Splice.Round:SummarizingMiningRound")
 	issuingRoundTemplate        = newTemplate(amuletPackage, "Splice.Round:IssuingMiningRound")
@@ -62,6 +65,9 @@ var (
 	amuletRulesTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:AmuletRules")
 	preapprovalTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:TransferPreapproval")
 	externalRulesTemplate       = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules")
+	transferCommandTemplate     = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommand")
+	commandCounterTemplate      = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommandCounter")
+	configStateTemplate         = newTemplate(amuletPackage, "Splice.ExternalPartyConfigState:ExternalPartyConfigState")
 	transferInstructionTemplate = newTemplate(amuletPackage, "Splice.AmuletTransferInstruction:AmuletTransferInstruction")
 	memberTrafficTemplate       = newTemplate(amuletPackage, "Splice.DecentralizedSynchronizer:MemberTraffic")
 	licenseTemplate             = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLicense")
@@ -79,6 +85,7 @@ var (
 
 	dsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
 	dsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")
+	svNodeStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvNodeState")
 
 	shipmentTemplate = newTemplate(harborPackage, "Harbor.Trade.Shipment:Shipment")
 	laneTemplate     = newTemplate(harborPackage, "Harbor.Trade.Lane:Lane")
@@ -98,6 +105,9 @@ type contract struct {
 	version   uint8
 	createdAt int64 // µs
 	payload   payload
+	entry     uint32 // of the history, that created it
+	node      int32  // of that entry's tree
+	migration uint8  // that it was created in
 
 	slot         int32 // index in the active set, or archived
 	synchronizer uint8

@@ -35,7 +35,7 @@ var (
 // are locked until the receiver answers.
 func (x *executor) offerTokens() bool {
 	sender := x.someUser()
-	p, spendable, ok := x.fund(sender, 2, 1)
+	p, spendable, ok := x.takeFunds(sender, 2, 1)
 	if !ok {
 		return false
 	}

@@ -11,6 +11,7 @@ func (x *executor) create(t *template, p payload) *contract {
 	c := &contract{
 		number: x.newContractNumber(), template: t, version: x.version(),
 		createdAt: x.effectiveAt, payload: p, synchronizer: x.current.synchronizer,
+		entry: uint32(x.current.number), node: int32(len(x.current.nodes)), migration: uint8(x.migration),
 	}
 	x.activate(c)
 	x.created++

@@ -48,6 +48,8 @@ type settlement struct {
 	inValid   decimal
 	inSv      decimal
 	inFaucet  decimal
+	inRecords decimal
+	inFund    decimal
 	fees      []decimal // by output
 	changeFee decimal
 	balances  []balanceChange
@@ -61,7 +63,7 @@ type balanceChange struct {
 }
 
 func (s *settlement) inputs() decimal {
-	return s.inCoins + s.inApp + s.inValid + s.inSv + s.inFaucet
+	return s.inCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
 }
 
 func (s *settlement) changeAmount() decimal {
@@ -208,6 +210,10 @@ func (x *executor) consumeInputs(s *settlement) {
 			s.inSv += worth
 		case liveness:
 			s.inFaucet += worth
+		case activityRecord:
+			s.inRecords += worth
+		case fundCoupon:
+			s.inFund += worth
 		}
 		x.archive(c)
 	}
@@ -369,7 +375,7 @@ func (x *executor) summary(s *settlement) value {
 		x.balancesValue(s), numeric(0), a.list(fees...), numeric(s.changeFee), numeric(s.changeAmount()),
 		numeric(x.openRound().price), a.some(numeric(s.inFaucet))}
 	if x.version() > 0 {
-		fields = append(fields, a.some(numeric(0)), none())
+		fields = append(fields, a.some(numeric(s.inRecords)), optional(a, s.inFund > 0, numeric(s.inFund)))
 	}
 	return a.record(transferSummaryShape, fields...)
 }

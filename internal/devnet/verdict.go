@@ -56,7 +56,7 @@ func (x *executor) verdictOf(u *update) *verdict {
 		}
 		x.addView(v, confirmers, observers, len(u.nodes))
 	}
-	x.measure(v)
+	x.measure(v, u)
 	return v
 }
 
@@ -84,15 +84,17 @@ func (x *executor) addView(v *verdict, confirmers, observers []party, nodes int)
 }
 
 // measure charges the traffic of the views and derives the activity of apps.
-func (x *executor) measure(v *verdict) {
+func (x *executor) measure(v *verdict, u *update) {
 	if x.updates*100 < trafficSince*x.config.Updates {
 		return
 	}
 	for _, w := range v.views {
 		v.total += w.cost
 	}
+	x.consumed[u.synchronizer][v.participant] += v.total
 	if v.accepted && v.total <= maxTrafficCost && v.participant >= superValidatorCount {
 		x.measureActivity(v)
+		x.countActivity(v)
 	}
 }
 
@@ -153,7 +155,7 @@ func (x *executor) decidePrivately(next int64) {
 		}
 		x.addView(v, confirmers, []party{x.names.users.of(&x.random)}, x.random.between(1, 9))
 	}
-	x.measure(v)
+	x.measure(v, u)
 	u.verdict = v
 	if v.accepted && x.config.Node != nil {
 		x.executePrivate(v)

@@ -50,7 +50,7 @@ func (x *executor) amuletSum(c *contract) value {
 // transferCoins moves coins from one user to one to three others, often through an app.
 func (x *executor) transferCoins() bool {
 	sender := x.someUser()
-	p, spendable, ok := x.fund(sender, 3+x.random.below(6), 8)
+	p, spendable, ok := x.takeFunds(sender, 3+x.random.below(6), 8)
 	if !ok {
 		return false
 	}
@@ -66,9 +66,9 @@ func (x *executor) transferCoins() bool {
 	return true
 }
 
-// fund takes up to limit coins of sender for a payment of so many outputs. Without
+// takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
 // anything left to spend after fees it takes none.
-func (x *executor) fund(sender party, limit, outputs int) (p payment, spendable decimal, ok bool) {
+func (x *executor) takeFunds(sender party, limit, outputs int) (p payment, spendable decimal, ok bool) {
 	taken, sum := x.takeCoins(sender, limit)
 	spendable = sum - decimal(outputs+1)*x.outputFee()
 	if spendable < one/1000 {
@@ -142,7 +142,7 @@ const (
 // lockCoins locks coins of a user with another user as holder.
 func (x *executor) lockCoins() bool {
 	sender := x.someUser()
-	p, spendable, ok := x.fund(sender, 2, 1)
+	p, spendable, ok := x.takeFunds(sender, 2, 1)
 	if !ok {
 		return false
 	}

@@ -1,0 +1,33 @@
+package devnet
+
+// Two contracts that tell external parties the price and the fees are always active.
+// Each lives two days and they take turns, so that what one of them refers to stays
+// valid for at least a day.
+
+// configStatePeriod is the time between two of them, µs.
+const configStatePeriod = 24 * 3600e6
+
+var (
+	updateConfigStateShape     = newShape("configStateToArchiveCid", "configStateToKeepCid")
+	updateConfigStateDoneShape = newShape("newConfigStateCid")
+)
+
+// newConfigState creates one, to be replaced after the given number of periods.
+func (x *executor) newConfigState(periods int64) {
+	r := x.openRound()
+	expires := x.effectiveAt + periods*configStatePeriod
+	c := x.create(configStateTemplate, configState{round: r.number, price: r.price, archiveAfter: expires})
+	x.rules.configStates = append(x.rules.configStates, c)
+	x.expireAt(expires, x.updateConfigStates)
+}
+
+// updateConfigStates replaces the older one.
+func (x *executor) updateConfigStates() {
+	a, states := x.arena(), x.rules.configStates
+	at := x.exercise(x.rules.amulet, "AmuletRules_UpdateExternalPartyConfigStates",
+		a.record(updateConfigStateShape, contractID(states[0].number), contractID(states[1].number)), dso)
+	x.archive(states[0])
+	x.rules.configStates = append(states[:0], states[1])
+	x.newConfigState(2)
+	x.finish(at, a.record(updateConfigStateDoneShape, contractID(x.rules.configStates[1].number)))
+}

@@ -1,0 +1,185 @@
+package devnet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// roundRewards counts the activity of apps in one round: a hundred bytes a round, of
+// which there is one per so many updates.
+type roundRewards struct {
+	price decimal // USD per coin
+	// rewarded says that the round has a configuration for rewards by activity.
+	rewarded bool
+	activity []partyActivity // by first appearance
+}
+
+type partyActivity struct {
+	provider party
+	weight   int64
+	records  int64
+}
+
+const (
+	// rewardBatch is the number of allowances, or of batches, in a batch. It is small
+	// enough for trees of several levels.
+	rewardBatch = 2
+	// rewardThresholdUSD is the least that an app is rewarded with.
+	rewardThresholdUSD = 8 * one
+	rewardCouponMicros = 36 * 3600e6
+)
+
+var rewardConfigShape = newShape("mintingVersion", "dryRunVersion", "batchSize", "rewardCouponTimeToLive", "appRewardCouponThreshold")
+
+// rewardConfig has rewards by activity computed, but not paid yet.
+func rewardConfig(a *arena) value {
+	return a.record(rewardConfigShape, enum("RewardVersion_FeaturedAppMarkers"),
+		a.some(enum("RewardVersion_TrafficBasedAppRewards")), int64Value(rewardBatch),
+		relTime(a, rewardCouponMicros), numeric(rewardThresholdUSD))
+}
+
+// countActivity adds the activity of a transaction to its round.
+func (x *executor) countActivity(v *verdict) {
+	if len(v.activity) == 0 {
+		return
+	}
+	r := &x.rewards[v.activityOf]
+	for _, a := range v.activity {
+		i := slices.IndexFunc(r.activity, func(p partyActivity) bool { return p.provider == a.provider })
+		if i < 0 {
+			i = len(r.activity)
+			r.activity = append(r.activity, partyActivity{provider: a.provider})
+		}
+		r.activity[i].weight += a.weight
+		r.activity[i].records++
+	}
+}
+
+// earliestRewards is the first round all of whose activity is known and rewarded;
+// false if it is not over yet. The round in which recording began is not complete.
+func (x *executor) earliestRewards() (int64, bool) {
+	first := slices.IndexFunc(x.rewards, func(r roundRewards) bool { return len(r.activity) > 0 })
+	if first < 0 {
+		return 0, false
+	}
+	for n := first + 1; n < len(x.rewards); n++ {
+		if x.rewards[n].rewarded {
+			return int64(n), x.roundOver(int64(n))
+		}
+	}
+	return 0, false
+}
+
+// roundOver reports whether a round is not open any more.
+func (x *executor) roundOver(number int64) bool {
+	return len(x.rounds.open) > 0 && number < x.rounds.open[0].number
+}
+
+// allowance is what an app may mint for a round.
+type allowance struct {
+	provider string
+	amount   decimal
+}
+
+// rewardTotals is the outcome of a round.
+type rewardTotals struct {
+	weight, records, parties        int64
+	allowances                      []allowance // by party
+	minting, thresholded, unclaimed decimal
+}
+
+// rewardsOf computes what the apps may mint for a round:
+//
+//	issued     = issuance per year / rounds per year, less the share of the
+//	             development fund, times the share of apps
+//	per coupon = min(cap, issued / coupons), coupons = megabytes × price of traffic
+//	of an app  = megabytes × price of traffic × per coupon, unless below the threshold
+//
+// with each operation rounded half even to ten digits.
+func (x *executor) rewardsOf(number int64) rewardTotals {
+	r := &x.rewards[number]
+	var t rewardTotals
+	for _, a := range r.activity {
+		t.weight, t.records, t.parties = t.weight+a.weight, t.records+a.records, t.parties+1
+	}
+	roundsPerYear := coins(365 * 24 * 3600).over(decimal(x.tick) * (one / 1e6))
+	issued := issuancePerYear.over(roundsPerYear)
+	issued = (issued - issued.times(fundShare)).times(appShare)
+	perMegabyte := trafficPrice.over(r.price)
+	coupons := megabytes(t.weight).times(perMegabyte)
+	perCoupon := featuredAppCap
+	if coupons > 0 {
+		perCoupon = min(perCoupon, issued.over(coupons))
+	}
+	t.unclaimed = max(0, issued-perCoupon.times(coupons))
+	rate, threshold := perMegabyte.times(perCoupon), rewardThresholdUSD.over(r.price)
+	for _, a := range r.activity {
+		if amount := megabytes(a.weight).times(rate); amount >= threshold {
+			t.allowances = append(t.allowances, allowance{x.names.parties[a.provider], amount})
+			t.minting += amount
+		}
+	}
+	t.thresholded = issued - t.unclaimed - t.minting
+	slices.SortFunc(t.allowances, func(a, b allowance) int { return strings.Compare(a.provider, b.provider) })
+	return t
+}
+
+// megabytes converts bytes to units of 10^6.
+func megabytes(bytes int64) decimal { return decimal(bytes) * (one / 1e6) }
+
+// rewardTree is the Merkle tree over allowances. Batches are found by their hash.
+type rewardTree struct {
+	root    string
+	batches map[string]rewardNode
+}
+
+// rewardNode is a batch: of batches if children is not nil, else of allowances.
+type rewardNode struct {
+	children   []string
+	allowances []allowance
+}
+
+func newRewardTree(all []allowance) *rewardTree {
+	t := &rewardTree{batches: map[string]rewardNode{}}
+	level := []string{}
+	for first := 0; first == 0 || first < len(all); first += rewardBatch {
+		part := all[first:min(len(all), first+rewardBatch)]
+		hashes := make([]string, len(part))
+		for i, a := range part {
+			hashes[i] = hashList(hashText(a.provider), hashText(a.amount.String()))
+		}
+		h := hashVariant("BatchOfMintingAllowances", hashList(hashes...))
+		t.batches[h] = rewardNode{allowances: part}
+		level = append(level, h)
+	}
+	for len(level) > 1 {
+		var above []string
+		for part := range slices.Chunk(level, rewardBatch) {
+			h := hashVariant("BatchOfBatches", hashList(part...))
+			t.batches[h] = rewardNode{children: part}
+			above = append(above, h)
+		}
+		level = above
+	}
+	t.root = level[0]
+	return t
+}
+
+// The contract code hashes texts as they are, and what consists of hashes as the text
+// of its parts with bars in between.
+
+func hashText(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+func hashList(hashes ...string) string {
+	return hashText(strings.Join(append([]string{strconv.Itoa(len(hashes))}, hashes...), "|"))
+}
+
+func hashVariant(tag string, fields ...string) string {
+	return hashText(strings.Join(append([]string{tag, strconv.Itoa(len(fields))}, fields...), "|"))
+}

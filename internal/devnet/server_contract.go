@@ -1,0 +1,101 @@
+package devnet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// contractAnswer is a contract as the state operations give it.
+type contractAnswer struct {
+	TemplateID string          `json:"template_id"`
+	ContractID string          `json:"contract_id"`
+	Payload    json.RawMessage `json:"payload"`
+	Blob       string          `json:"created_event_blob"`
+	CreatedAt  string          `json:"created_at"`
+}
+
+// placedContract is a contract and the synchronizer that it is on. The contract is
+// absent if the client knows it already.
+type placedContract struct {
+	Contract *contractAnswer `json:"contract,omitempty"`
+	DomainID string          `json:"domain_id,omitempty"`
+}
+
+func (l *Ledger) contractAnswer(c *contract) *contractAnswer {
+	var values arena
+	arguments := c.payload.arguments(&values, c.version)
+	return &contractAnswer{
+		TemplateID: l.names.templateIDs[c.template.number][c.version],
+		ContractID: l.contractID(c),
+		Payload:    appendCompact(nil, l.names, &arguments),
+		Blob:       string(appendBlob(nil, &l.names.ids, c.number)),
+		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))),
+	}
+}
+
+func (l *Ledger) contractID(c *contract) string {
+	return string(l.names.ids.appendContractID(nil, c.number))
+}
+
+// blobHashes is the length of a serialized contract, in hashes of 30 bytes.
+const blobHashes = 3
+
+// appendBlob appends what stands for a contract's serialized form, in base64.
+func appendBlob(dst []byte, ids *idSpaces, contract uint64) []byte {
+	h := ids.blobs.hash(contract)
+	for range blobHashes {
+		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between
+	}
+	return dst
+}
+
+func (l *Ledger) placed(c contractState) placedContract {
+	return placedContract{l.contractAnswer(c.contract), l.names.synchronizers[c.synchronizer]}
+}
+
+// placedUnlessCached leaves out the contract if cached is its id.
+func (l *Ledger) placedUnlessCached(c contractState, cached ...string) placedContract {
+	p := placedContract{DomainID: l.names.synchronizers[c.synchronizer]}
+	id := l.contractID(c.contract)
+	for _, known := range cached {
+		if known == id {
+			return p
+		}
+	}
+	p.Contract = l.contractAnswer(c.contract)
+	return p
+}
+
+func (l *Ledger) contractAnswers(cs []contractState) []*contractAnswer {
+	answers := make([]*contractAnswer, len(cs))
+	for i, c := range cs {
+		answers[i] = l.contractAnswer(c.contract)
+	}
+	return answers
+}
+
+func (l *Ledger) placedAll(cs []contractState) []placedContract {
+	answers := make([]placedContract, len(cs))
+	for i, c := range cs {
+		answers[i] = l.placed(c)
+	}
+	return answers
+}
+
+// sendState answers with v, whose texts go out as they are.
+func sendState(w http.ResponseWriter, v any) error {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encoding answer: %w", err)
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Write(bytes.TrimSpace(body.Bytes())) // if the client is gone, nobody is left to tell
+	return nil
+}

@@ -1,0 +1,97 @@
+package devnet
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// entryAnswer is a name of the name service. Those of the governance party and the
+// super-validators are on no contract and do not expire.
+type entryAnswer struct {
+	ContractID  string `json:"contract_id,omitempty"`
+	User        string `json:"user"`
+	Name        string `json:"name"`
+	URL         string `json:"url"`
+	Description string `json:"description"`
+	ExpiresAt   string `json:"expires_at,omitempty"`
+}
+
+func (l *Ledger) entryAnswer(c *contract) entryAnswer {
+	p := c.payload.(ansEntry)
+	return entryAnswer{l.contractID(c), l.names.parties[p.user], p.name, p.url, p.description,
+		string(schemas.AppendShortTime(nil, schemas.Micros(p.expiresAt)))}
+}
+
+// entries are the names that have not expired and that keep selects, oldest first, then
+// those of the governance.
+func (s *server) entries(keep func(entryAnswer) bool) []entryAnswer {
+	now := s.ledger.now()
+	entries := []entryAnswer{}
+	for _, c := range s.ledger.ofTemplate(ansEntryTemplate, func(c *contract) bool { return c.payload.(ansEntry).expiresAt > now }) {
+		if e := s.ledger.entryAnswer(c.contract); keep(e) {
+			entries = append(entries, e)
+		}
+	}
+	n := s.ledger.names
+	governance := []entryAnswer{{User: n.parties[dso], Name: "dso.cns"}}
+	for p := n.superValidators.first; p < n.superValidators.end; p++ {
+		governance = append(governance, entryAnswer{User: n.parties[p], Name: strings.ToLower(n.svName(p)) + ".sv.cns"})
+	}
+	for _, e := range governance {
+		if keep(e) {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+func (s *server) ansEntries(w http.ResponseWriter, r *http.Request) error {
+	limit, err := queryLimit(r, "page_size", 0)
+	if err != nil {
+		return err
+	}
+	prefix := r.URL.Query().Get("name_prefix")
+	entries := s.entries(func(e entryAnswer) bool { return strings.HasPrefix(e.Name, prefix) })
+	return sendState(w, map[string]any{"entries": entries[:min(limit, len(entries))]})
+}
+
+// queryLimit is a number of items in the query, from 1 to 1000; standard if it is not
+// given, which must not be if that is 0.
+func queryLimit(r *http.Request, name string, standard int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" && standard > 0 {
+		return standard, nil
+	}
+	if text == "" {
+		return 0, badRequest("%s is required", name)
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, badRequest("%s: %q is not a number", name, text)
+	}
+	limit := int32(n)
+	return int(limit), checkLimit(name, &limit)
+}
+
+func (s *server) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
+	party := r.PathValue("party")
+	entries := s.entries(func(e entryAnswer) bool { return e.User == party })
+	if len(entries) == 0 {
+		return notFound("No ans entry found for party: %s", party)
+	}
+	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b entryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
+}
+
+func (s *server) ansEntryNamed(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	entries := s.entries(func(e entryAnswer) bool { return e.Name == name })
+	if len(entries) == 0 {
+		return notFound("No ans entry found for name: %s", name)
+	}
+	return sendState(w, map[string]any{"entry": entries[0]})
+}

@@ -1,0 +1,326 @@
+package devnet
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// What is not on the ledger is made up here from the names of the network: topology,
+// serials, addresses.
+
+const (
+	protocolVersion = 35
+	// synchronizerSerial counts the upgrades of the synchronizers.
+	synchronizerSerial = 2
+)
+
+func (s *server) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
+	t, ok := s.store.latestEvent()
+	if !ok {
+		return notFound("No events yet")
+	}
+	return sendState(w, map[string]string{"record_time": schemas.Micros(t).String()})
+}
+
+// latestEvent is the record time of the last event that can be seen.
+func (s *store) latestEvent() (int64, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n := s.visibleEvents()
+	if n == 0 {
+		return 0, false
+	}
+	return s.at(n - 1).time, true
+}
+
+// synchronizer returns the number of the synchronizer in the path.
+func (s *server) synchronizer(r *http.Request) (int, error) {
+	id := r.PathValue("domain")
+	i := slices.Index(s.ledger.names.synchronizers, id)
+	if i < 0 {
+		return 0, notFound("Unknown synchronizer %s", id)
+	}
+	return i, nil
+}
+
+func (s *server) trafficStatus(w http.ResponseWriter, r *http.Request) error {
+	member := r.PathValue("member")
+	kind, uid, _ := strings.Cut(member, partyNamespaceMark)
+	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, partyNamespaceMark) {
+		return badRequest("member_id: %q is neither PAR::... nor MED::...", member)
+	}
+	synchronizer, err := s.synchronizer(r)
+	if err != nil {
+		return err
+	}
+	consumed, ok := s.ledger.trafficOf(synchronizer, member)
+	if !ok {
+		return notFound("No traffic state found for member: %s", member)
+	}
+	var purchased int64
+	for _, c := range s.ledger.ofTemplate(memberTrafficTemplate, nil) {
+		if p := c.payload.(memberTraffic); p.member == member && p.synchronizer == s.ledger.names.synchronizers[synchronizer] {
+			purchased += p.purchased
+		}
+	}
+	return sendState(w, map[string]any{"traffic_status": map[string]any{
+		"actual": map[string]int64{"total_consumed": consumed, "total_limit": purchased},
+		"target": map[string]int64{"total_purchased": purchased},
+	}})
+}
+
+// trafficOf returns what a member has consumed; false for an unknown member.
+func (l *Ledger) trafficOf(synchronizer int, member string) (int64, bool) {
+	for p := l.names.superValidators.first; p < l.names.superValidators.end; p++ {
+		if l.names.mediatorOf(p) == member {
+			return 0, true // mediators do not pay
+		}
+	}
+	i := slices.Index(l.names.participants, strings.TrimPrefix(member, "PAR::"))
+	if i < 0 {
+		return 0, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executor.consumed[synchronizer][i], true
+}
+
+// hosts returns the participants that host the party in the path: one, but for the
+// governance party.
+func (s *server) hosts(r *http.Request) ([]string, error) {
+	if _, err := s.synchronizer(r); err != nil {
+		return nil, err
+	}
+	n, id := s.ledger.names, r.PathValue("party")
+	p := party(slices.Index(n.parties, id))
+	switch {
+	case p < 0:
+		return nil, notFound("No participant id found hosting party: %s", id)
+	case p == dso:
+		var all []string
+		for _, uid := range n.participants[:superValidatorCount] {
+			all = append(all, "PAR::"+uid)
+		}
+		return all, nil
+	}
+	return []string{"PAR::" + n.participants[n.participantOf(p, 0)]}, nil
+}
+
+func (s *server) participantID(w http.ResponseWriter, r *http.Request) error {
+	hosts, err := s.hosts(r)
+	if err != nil {
+		return err
+	}
+	if len(hosts) > 1 {
+		return &requestError{http.StatusInternalServerError, fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
+	}
+	return sendState(w, map[string]string{"participant_id": hosts[0]})
+}
+
+func (s *server) participantIDs(w http.ResponseWriter, r *http.Request) error {
+	hosts, err := s.hosts(r)
+	if err != nil {
+		return err
+	}
+	return sendState(w, map[string][]string{"participant_ids": hosts})
+}
+
+func (s *server) migration() int64 {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	return s.ledger.executor.migration
+}
+
+// migrationSchedule announces the one migration of the network until it has happened.
+// The body of the 404 is empty.
+func (s *server) migrationSchedule(w http.ResponseWriter, _ *http.Request) error {
+	if s.migration() > 0 {
+		w.WriteHeader(http.StatusNotFound)
+		return nil
+	}
+	c := s.ledger.config
+	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * switchPercent / 100)
+	return sendState(w, map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1})
+}
+
+func (s *server) lastMigration(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]int64{"migration_id": s.migration()})
+}
+
+func (s *server) activeSerial(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]int64{"serial": synchronizerSerial})
+}
+
+// upgrade announces an upgrade of the synchronizer a month after the first history.
+func (s *server) upgrade(w http.ResponseWriter, _ *http.Request) error {
+	t := s.ledger.config.Start.AddDate(0, 0, s.ledger.config.Days+30).UTC()
+	return sendState(w, map[string]any{"lsu": map[string]string{
+		"topologyFreezeTime": t.Add(-24 * time.Hour).Format(time.RFC3339), "upgradeTime": t.Format(time.RFC3339),
+		"successorPhysicalSynchronizerId": fmt.Sprintf("%s::%d-%d", s.ledger.names.synchronizers[0], protocolVersion, synchronizerSerial+1),
+	}})
+}
+
+// rollForward tells that no upgrade has to be repeated.
+func (s *server) rollForward(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]any{})
+}
+
+// serialized stands for bytes that only the nodes of the network can read, in base64.
+func (s *server) serialized(kind string, size int) string {
+	space := newIDSpace(s.ledger.config.Seed, "serialized "+kind)
+	var raw []byte
+	for i := uint64(0); len(raw) < size; i++ {
+		h := space.hash(i)
+		raw = append(raw, h[:]...)
+	}
+	return base64.StdEncoding.EncodeToString(raw[:size])
+}
+
+// synchronizerByPrefix returns the synchronizer whose id starts with the prefix in the
+// path.
+func (s *server) synchronizerByPrefix(r *http.Request) (string, error) {
+	prefix := r.PathValue("prefix")
+	for _, id := range s.ledger.names.synchronizers {
+		if name, _, _ := strings.Cut(id, partyNamespaceMark); name == prefix {
+			return id, nil
+		}
+	}
+	return "", notFound("No synchronizer with the prefix %s", prefix)
+}
+
+func (s *server) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.synchronizerByPrefix(r)
+	if err != nil {
+		return err
+	}
+	n := s.ledger.names
+	sv := n.superValidators.first
+	return sendState(w, map[string]any{
+		"sequencer_id": n.sequencerOf(sv), "mediator_id": n.mediatorOf(sv),
+		"sequencer_identity_transactions": []string{s.serialized(id+" sequencer 1", 300), s.serialized(id+" sequencer 2", 260)},
+		"mediator_identity_transactions":  []string{s.serialized(id+" mediator 1", 300), s.serialized(id+" mediator 2", 260)},
+	})
+}
+
+func (s *server) bootstrappingTransactions(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.synchronizerByPrefix(r)
+	if err != nil {
+		return err
+	}
+	return sendState(w, map[string]string{
+		"domain_parameters":      s.serialized(id+" parameters", 900),
+		"sequencer_domain_state": s.serialized(id+" sequencer state", 400),
+		"mediator_domain_state":  s.serialized(id+" mediator state", 400),
+	})
+}
+
+func (s *server) instanceNames(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]string{
+		"network_name": "Devnet", "network_favicon_url": "https://devnet.example/favicon.ico",
+		"amulet_name": "Amulet", "amulet_name_acronym": "AMT",
+		"name_service_name": "Amulet Name Service", "name_service_name_acronym": "ANS",
+	})
+}
+
+// configuredNodes are the super-validators whose nodes are known.
+func (s *server) configuredNodes() []svNodeState {
+	var nodes []svNodeState
+	for _, c := range s.nodeStates() {
+		if p := c.payload.(svNodeState); p.configured {
+			nodes = append(nodes, p)
+		}
+	}
+	return nodes
+}
+
+func (s *server) scans(w http.ResponseWriter, _ *http.Request) error {
+	n := s.ledger.names
+	scans := []map[string]string{}
+	for _, p := range s.configuredNodes() {
+		scans = append(scans, map[string]string{"publicUrl": n.scanURL(p.sv), "svName": n.svName(p.sv)})
+	}
+	return sendState(w, map[string]any{"scans": []any{map[string]any{"domainId": n.synchronizers[0], "scans": scans}}})
+}
+
+func (s *server) sequencers(w http.ResponseWriter, _ *http.Request) error {
+	n := s.ledger.names
+	sequencers := []map[string]any{}
+	for _, p := range s.configuredNodes() {
+		sequencers = append(sequencers, map[string]any{
+			"migrationId": p.migration, "id": n.sequencerOf(p.sv), "url": n.sequencerURL(p.sv, p.migration),
+			"svName": n.svName(p.sv), "availableAfter": string(schemas.AppendShortTime(nil, schemas.Micros(p.available)))})
+	}
+	return sendState(w, map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.synchronizers[0], "sequencers": sequencers}}})
+}
+
+func (s *server) bftSequencers(w http.ResponseWriter, _ *http.Request) error {
+	n := s.ledger.names
+	sv := n.superValidators.first
+	return sendState(w, map[string]any{"bftSequencers": []any{map[string]any{
+		"serialId": synchronizerSerial, "id": n.sequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.svHost(sv)}}})
+}
+
+func (s *server) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
+	ids := r.URL.Query()["validator_ids"]
+	if len(ids) == 0 || len(ids) > maxPage {
+		return badRequest("validator_ids: 1 to %d, not %d", maxPage, len(ids))
+	}
+	faucets := []map[string]any{}
+	for _, c := range s.ledger.ofTemplate(licenseTemplate, nil) {
+		p := c.payload.(validatorLicense)
+		if p.lastRound < 0 || !slices.Contains(ids, s.ledger.names.parties[p.validator]) {
+			continue
+		}
+		faucets = append(faucets, map[string]any{
+			"validator":          s.ledger.names.parties[p.validator],
+			"numRoundsCollected": p.lastRound - p.firstRound + 1 - p.missed, "numRoundsMissed": p.missed,
+			"firstCollectedInRound": p.firstRound, "lastCollectedInRound": p.lastRound})
+	}
+	slices.SortFunc(faucets, func(a, b map[string]any) int {
+		return cmp.Compare(a["validator"].(string), b["validator"].(string))
+	})
+	return sendState(w, map[string]any{"validatorsReceivedFaucets": faucets})
+}
+
+// licenses pages through the licenses, newest first. The token counts those that were
+// given before.
+func (s *server) licenses(w http.ResponseWriter, r *http.Request) error {
+	limit, err := queryLimit(r, "limit", maxPage)
+	if err != nil {
+		return err
+	}
+	all := s.ledger.ofTemplate(licenseTemplate, nil)
+	slices.Reverse(all)
+	first := 0
+	if text := r.URL.Query().Get("after"); text != "" {
+		if first, err = strconv.Atoi(text); err != nil || first < 0 {
+			return badRequest("after: %q is not a token", text)
+		}
+	}
+	first = min(first, len(all))
+	end := min(first+limit, len(all))
+	answer := map[string]any{"validator_licenses": s.ledger.contractAnswers(all[first:end])}
+	if end < len(all) {
+		answer["next_page_token"] = end
+	}
+	return sendState(w, answer)
+}
+
+func (s *server) featureSupport(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]any{})
+}
+
+// serviceStatus tells that the service is up; its uptime is that of the network.
+func (s *server) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
+	uptime := time.Duration(s.ledger.now()-s.ledger.config.Start.UnixMicro()) * time.Microsecond
+	return sendState(w, map[string]any{"success": map[string]any{
+		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}})
+}

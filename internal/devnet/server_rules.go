@@ -1,0 +1,122 @@
+package devnet
+
+import (
+	"net/http"
+	"slices"
+)
+
+// newest is the contract of a template that was created last; false if there is none.
+func (s *server) newest(t *template) (contractState, bool) {
+	all := s.ledger.ofTemplate(t, nil)
+	if len(all) == 0 {
+		return contractState{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// rules answers with the rules contract of a template, by the cache protocol: name is
+// that of the rules in the members of request and answer.
+func (s *server) rules(t *template, name string) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		q := map[string]any{}
+		if err := decode(r, &q); err != nil {
+			return err
+		}
+		cached := ""
+		for _, member := range []string{"cached_" + name + "_contract_id", "cached_" + name + "_domain_id"} {
+			text, ok := q[member].(string)
+			if q[member] != nil && !ok {
+				return badRequest("%s must be a text", member)
+			}
+			if cached == "" {
+				cached = text
+			}
+		}
+		c, ok := s.newest(t)
+		if !ok {
+			return notFound("No active %s contract", t.entity())
+		}
+		return sendState(w, map[string]any{name + "_update": s.ledger.placedUnlessCached(c, cached)})
+	}
+}
+
+// latestRound is the open round of the highest number that has opened.
+func (s *server) latestRound() (contractState, bool) {
+	now := s.ledger.now()
+	open := s.ledger.ofTemplate(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
+	if len(open) == 0 {
+		return contractState{}, false
+	}
+	return slices.MaxFunc(open, func(a, b contractState) int {
+		return int(a.payload.(openRound).number - b.payload.(openRound).number)
+	}), true
+}
+
+func (s *server) governance(w http.ResponseWriter, _ *http.Request) error {
+	round, haveRound := s.latestRound()
+	coin, haveCoin := s.newest(amuletRulesTemplate)
+	rules, haveRules := s.newest(dsoRulesTemplate)
+	if !haveRound || !haveCoin || !haveRules {
+		return notFound("The network is not founded yet")
+	}
+	n := s.ledger.names
+	return sendState(w, map[string]any{
+		"sv_user": "sv-1", "sv_party_id": n.parties[n.superValidators.first], "dso_party_id": n.parties[dso],
+		"voting_threshold": votingThreshold(n.superValidators.len()), "latest_mining_round": s.ledger.placed(round),
+		"amulet_rules": s.ledger.placed(coin), "dso_rules": s.ledger.placed(rules),
+		"sv_node_states": s.ledger.placedAll(s.nodeStates()), "initial_round": "0",
+	})
+}
+
+// votingThreshold is the number of votes that decides among so many super-validators
+// of which a third may be faulty.
+func votingThreshold(members int) int {
+	faulty := (members - 1) / 3
+	return (members + faulty + 2) / 2
+}
+
+// nodeStates are the states of the super-validators' nodes, in their order.
+func (s *server) nodeStates() []contractState {
+	states := s.ledger.ofTemplate(svNodeStateTemplate, nil)
+	slices.SortFunc(states, func(a, b contractState) int {
+		return int(a.payload.(svNodeState).sv - b.payload.(svNodeState).sv)
+	})
+	return states
+}
+
+func (s *server) featuredApps(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]any{"featured_apps": s.ledger.contractAnswers(s.ledger.ofTemplate(featuredAppRightTemplate, nil))})
+}
+
+func (s *server) rightsOf(provider string) []contractState {
+	return s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
+		return s.ledger.names.parties[c.payload.(featuredAppRight).provider] == provider
+	})
+}
+
+func (s *server) featuredAppsOf(w http.ResponseWriter, r *http.Request) error {
+	return sendState(w, map[string]any{"featured_apps": s.ledger.contractAnswers(s.rightsOf(r.PathValue("party")))})
+}
+
+func (s *server) featuredApp(w http.ResponseWriter, r *http.Request) error {
+	return s.sendRight(w, s.rightsOf(r.PathValue("party")))
+}
+
+func (s *server) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
+	return s.sendRight(w, s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
+		return s.ledger.contractID(c) == r.PathValue("id")
+	}))
+}
+
+// sendRight answers with the first of rights, or with an empty object.
+func (s *server) sendRight(w http.ResponseWriter, rights []contractState) error {
+	if len(rights) == 0 {
+		return sendState(w, map[string]any{})
+	}
+	return sendState(w, map[string]any{"featured_app_right": s.ledger.contractAnswer(rights[0].contract)})
+}
+
+func (s *server) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]any{
+		"unclaimed-development-fund-coupons": s.ledger.placedAll(s.ledger.ofTemplate(unclaimedFundTemplate, nil))})
+}

@@ -1,0 +1,213 @@
+package devnet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"sort"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// The first version of the update operations has what only this node knows: offsets,
+// and event ids with a # in front. It also has the import updates.
+
+// losslessEncoding is the encoding that version 0 asks for by a flag.
+func (s *server) losslessEncoding(lossless bool) (encoding, error) {
+	name := string(schemas.CompactJSON)
+	if lossless {
+		name = string(schemas.ProtobufJSON)
+	}
+	return s.encoding(encodings{Contract: &name})
+}
+
+func (s *server) updatesV0(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		PageSize *int32 `json:"page_size"`
+		Lossless bool   `json:"lossless"`
+		After    *after `json:"after"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if err := checkLimit("page_size", q.PageSize); err != nil {
+		return err
+	}
+	enc, err := s.losslessEncoding(q.Lossless)
+	if err != nil {
+		return err
+	}
+	c, err := q.After.cursor()
+	if err != nil {
+		return err
+	}
+	items, err := s.itemsV0(r, c, int(*q.PageSize), enc)
+	if err != nil {
+		return err
+	}
+	return sendState(w, map[string]any{"transactions": items})
+}
+
+// itemsV0 collects up to limit updates behind c: the imports of a migration come
+// before its other updates.
+func (s *server) itemsV0(r *http.Request, c *cursor, limit int, enc encoding) ([]json.RawMessage, error) {
+	items := []json.RawMessage{}
+	entries, importsFrom := s.store.entriesV0(c, limit)
+	for at, i := range entries {
+		if at == importsFrom {
+			break
+		}
+		item, err := s.itemV0(i, enc)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	if importsFrom < 0 {
+		return items, nil
+	}
+	imports, err := s.importsV0(r, enc)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, imports[:min(len(imports), limit-len(items))]...)
+	for _, i := range entries[importsFrom:] {
+		if len(items) == limit {
+			break
+		}
+		item, err := s.itemV0(i, enc)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// entriesV0 returns the numbers of up to limit updates behind c, and how many of them
+// come before the imports; -1 if the imports are not among what is asked for.
+func (s *store) entriesV0(c *cursor, limit int) (entries []int, importsFrom int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	importsFrom = -1
+	imports := len(s.migrations) > importMigration && (c == nil || c.migration < importMigration)
+	i := s.after(c)
+	for ; i < s.count && len(entries) < limit; i++ {
+		if imports && importsFrom < 0 && i >= s.migrations[importMigration].first {
+			importsFrom = len(entries)
+		}
+		if s.at(i).kind != verdictOnly {
+			entries = append(entries, i)
+		}
+	}
+	if imports && importsFrom < 0 && len(entries) < limit {
+		importsFrom = len(entries) // no update follows them yet
+	}
+	return entries, importsFrom
+}
+
+// itemV0 returns the update of entry i.
+func (s *server) itemV0(i int, enc encoding) (json.RawMessage, error) {
+	s.store.mu.RLock()
+	a := &answer{}
+	a.item(s.store, i, enc, true)
+	id := string(s.ledger.names.ids.appendUpdateID(nil, uint64(i)))
+	s.store.mu.RUnlock()
+	var item bytes.Buffer
+	if err := a.writeTo(&item); err != nil {
+		return nil, fmt.Errorf("reading update %s: %w", id, err)
+	}
+	offset := fmt.Appendf(nil, `"offset":"%018x",`, i+1)
+	return toV0(bytes.Replace(item.Bytes(), []byte(importOffset), offset, 1), id)
+}
+
+// toV0 puts a # in front of the event ids of an update.
+func toV0(item []byte, updateID string) (json.RawMessage, error) {
+	ids := regexp.MustCompile(`"` + regexp.QuoteMeta(updateID) + `:(\d+)"`)
+	item = ids.ReplaceAll(item, []byte(`"#`+updateID+`:$1"`))
+	item, err := jsonscan.AppendCanonical(nil, item)
+	if err != nil {
+		return nil, fmt.Errorf("rewriting update %s: %w", updateID, err)
+	}
+	return item, nil
+}
+
+// importsV0 returns all import updates, ordered by update id.
+func (s *server) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, error) {
+	found, err := s.ledger.snapshotAt(r.Context(), importMigration, int64(schemas.MinMicros))
+	if err != nil {
+		return nil, err
+	}
+	render := renderer{names: s.ledger.names}
+	var items []json.RawMessage
+	for i := range found.imports {
+		item := render.importUpdate(nil, &found.imports[i], importMigration, enc)
+		v0, err := toV0(item, s.ledger.contractID(found.imports[i].contract))
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, v0)
+	}
+	return items, nil
+}
+
+func (s *server) updateV0(w http.ResponseWriter, r *http.Request) error {
+	lossless := false
+	if text := r.URL.Query().Get("lossless"); text != "" {
+		var err error
+		if lossless, err = strconv.ParseBool(text); err != nil {
+			return badRequest("lossless: %q is neither true nor false", text)
+		}
+	}
+	enc, err := s.losslessEncoding(lossless)
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if i, ok := s.store.updateEntry(id); ok {
+		item, err := s.itemV0(i, enc)
+		if err != nil {
+			return err
+		}
+		return sendState(w, item)
+	}
+	if at, ok := s.store.importNumber(id); ok {
+		imports, err := s.importsV0(r, enc)
+		if err != nil {
+			return err
+		}
+		return sendState(w, imports[at])
+	}
+	return notFound("Transaction with id %s not found", id)
+}
+
+// updateEntry returns the entry with the update of an id.
+func (s *store) updateEntry(id string) (int, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	i, ok := s.entryOf(id)
+	return i, ok && s.at(i).kind != verdictOnly
+}
+
+// importNumber returns the position of the import update with an id.
+func (s *store) importNumber(id string) (int, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	at := func(i int) string { return string(s.names.ids.appendContractID(nil, s.importsAt[i].number)) }
+	i := sort.Search(len(s.importsAt), func(i int) bool { return at(i) >= id })
+	return i, i < len(s.importsAt) && at(i) == id
+}
+
+// updateByHash answers with the transaction that an external party signed.
+func (s *server) updateByHash(w http.ResponseWriter, r *http.Request) error {
+	enc, err := s.encoding(queryEncodings(r))
+	if err != nil {
+		return err
+	}
+	hash := r.PathValue("hash")
+	return send(w, s.store.updateByHash(hash, enc), "Transaction with hash "+hash+" not found")
+}
