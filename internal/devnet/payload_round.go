@@ -36,15 +36,15 @@ func (p openRound) arguments(a *arena, version uint8) value {
 		timestamp(p.opensAt), timestamp(p.closesAt),
 		relTime(a, p.number*p.tick.Microseconds()),
 		transferConfig(a, version), issuanceConfig(a, version), relTime(a, p.tick.Microseconds())}
-	return a.record(openRoundShape, withTrafficPrice(a, fields, version)...)
+	return a.record(openRoundShape, p.withTrafficPrice(a, fields, version)...)
 }
 
 // withTrafficPrice adds the two trailing optional fields of the newer version.
-func withTrafficPrice(a *arena, fields []value, version uint8) []value {
+func (p roundPayload) withTrafficPrice(a *arena, fields []value, version uint8) []value {
 	if version == 0 {
 		return fields
 	}
-	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a)))
+	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a, p.tick.Microseconds())))
 }
 
 type summarizingRound struct{ roundPayload }
@@ -52,7 +52,7 @@ type summarizingRound struct{ roundPayload }
 func (p summarizingRound) arguments(a *arena, version uint8) value {
 	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price), issuanceConfig(a, version),
 		relTime(a, p.tick.Microseconds())}
-	return a.record(summarizingRoundShape, withTrafficPrice(a, fields, version)...)
+	return a.record(summarizingRoundShape, p.withTrafficPrice(a, fields, version)...)
 }
 
 type issuingRound struct{ roundPayload }

@@ -63,7 +63,7 @@ func (p amuletRules) config(a *arena, version uint8) value {
 		relTime(a, p.tick.Microseconds()), a.record(packageConfigShape, packages...),
 		a.some(numeric(preapprovalFeeUSD)), none()}
 	if version > 0 {
-		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a)))
+		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a, p.tick.Microseconds())))
 	}
 	return a.record(amuletConfigShape, fields...)
 }

@@ -26,19 +26,28 @@ type partyActivity struct {
 const (
 	// rewardBatch is the number of allowances, or of batches, in a batch. It is small
 	// enough for trees of several levels.
-	rewardBatch = 2
-	// rewardThresholdUSD is the least that an app is rewarded with.
-	rewardThresholdUSD = 8 * one
+	rewardBatch        = 2
 	rewardCouponMicros = 36 * 3600e6
 )
 
 var rewardConfigShape = newShape("mintingVersion", "dryRunVersion", "batchSize", "rewardCouponTimeToLive", "appRewardCouponThreshold")
 
+// appIssuance is what is issued to apps in a round, which takes tick (µs).
+func appIssuance(tick int64) decimal {
+	roundsPerYear := coins(365 * 24 * 3600).over(decimal(tick) * (one / 1e6))
+	issued := issuancePerYear.over(roundsPerYear)
+	return (issued - issued.times(fundShare)).times(appShare)
+}
+
+// rewardThreshold is the least that an app is rewarded with, in USD: a share of the
+// issuance that some apps reach and some do not.
+func rewardThreshold(tick int64) decimal { return appIssuance(tick).times(firstPrice) / 8 }
+
 // rewardConfig has rewards by activity computed, but not paid yet.
-func rewardConfig(a *arena) value {
+func rewardConfig(a *arena, tick int64) value {
 	return a.record(rewardConfigShape, enum("RewardVersion_FeaturedAppMarkers"),
 		a.some(enum("RewardVersion_TrafficBasedAppRewards")), int64Value(rewardBatch),
-		relTime(a, rewardCouponMicros), numeric(rewardThresholdUSD))
+		relTime(a, rewardCouponMicros), numeric(rewardThreshold(tick)))
 }
 
 // countActivity adds the activity of a transaction to its round.
@@ -98,16 +107,15 @@ type rewardTotals struct {
 //	per coupon = min(cap, issued / coupons), coupons = megabytes × price of traffic
 //	of an app  = megabytes × price of traffic × per coupon, unless below the threshold
 //
-// with each operation rounded half even to ten digits.
+// with each operation rounded half even to ten digits, for which reason what stays
+// below the threshold may come out a little below 0.
 func (x *executor) rewardsOf(number int64) rewardTotals {
 	r := &x.rewards[number]
 	var t rewardTotals
 	for _, a := range r.activity {
 		t.weight, t.records, t.parties = t.weight+a.weight, t.records+a.records, t.parties+1
 	}
-	roundsPerYear := coins(365 * 24 * 3600).over(decimal(x.tick) * (one / 1e6))
-	issued := issuancePerYear.over(roundsPerYear)
-	issued = (issued - issued.times(fundShare)).times(appShare)
+	issued := appIssuance(x.tick)
 	perMegabyte := trafficPrice.over(r.price)
 	coupons := megabytes(t.weight).times(perMegabyte)
 	perCoupon := featuredAppCap
@@ -115,7 +123,7 @@ func (x *executor) rewardsOf(number int64) rewardTotals {
 		perCoupon = min(perCoupon, issued.over(coupons))
 	}
 	t.unclaimed = max(0, issued-perCoupon.times(coupons))
-	rate, threshold := perMegabyte.times(perCoupon), rewardThresholdUSD.over(r.price)
+	rate, threshold := perMegabyte.times(perCoupon), rewardThreshold(x.tick).over(r.price)
 	for _, a := range r.activity {
 		if amount := megabytes(a.weight).times(rate); amount >= threshold {
 			t.allowances = append(t.allowances, allowance{x.names.parties[a.provider], amount})

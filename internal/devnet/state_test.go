@@ -13,11 +13,11 @@ import (
 // stateConfig is a ledger that is long enough for everything to be on it.
 func stateConfig() Config { return Config{Updates: 6000, Seed: 31} }
 
-// replayed executes what is served up to a position: all if record time is "".
-func replayed(t *testing.T, c client, migration int64, recordTime string) *replay {
+// replayed executes updates up to a position: all if record time is "".
+func replayed(t *testing.T, updates []item, migration int64, recordTime string) *replay {
 	t.Helper()
 	r := newReplay(t)
-	for _, it := range c.allUpdates("/v2/updates", "compact_json", 1000) {
+	for _, it := range updates {
 		if recordTime != "" && (it.MigrationID > migration || it.MigrationID == migration && it.RecordTime > recordTime) {
 			break
 		}
@@ -26,11 +26,11 @@ func replayed(t *testing.T, c client, migration int64, recordTime string) *repla
 	return r
 }
 
-// ofTemplate are the contracts of a template, ordered by creation time and id.
+// ofTemplate are the contracts of a template, of all if it is "", ordered by creation time and id.
 func (r *replay) ofTemplate(name string) []event {
 	var found []event
 	for _, e := range r.active {
-		if strings.HasSuffix(e.TemplateID, ":"+name) {
+		if name == "" || strings.HasSuffix(e.TemplateID, ":"+name) {
 			found = append(found, e)
 		}
 	}
@@ -96,7 +96,7 @@ func member(t *testing.T, payload json.RawMessage, path ...string) string {
 // contracts that the served history leaves active.
 func TestStateIsThatOfTheHistory(t *testing.T) {
 	_, c := startLedger(t, stateConfig())
-	r := replayed(t, c, 0, "")
+	r := replayed(t, c.allUpdates("/v2/updates", "compact_json", 1000), 0, "")
 	var events struct {
 		RecordTime string `json:"record_time"`
 	}
@@ -358,7 +358,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 // the summaries of all events.
 func TestTrafficStatus(t *testing.T) {
 	_, c := startLedger(t, stateConfig())
-	r := replayed(t, c, 0, "")
+	r := replayed(t, c.allUpdates("/v2/updates", "compact_json", 1000), 0, "")
 	purchased, synchronizer := map[string]int64{}, ""
 	merged := false
 	for _, e := range r.ofTemplate("Splice.DecentralizedSynchronizer:MemberTraffic") {
