@@ -4,12 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestRefusals(t *testing.T) {
 	_, c := startLedger(t, Config{Updates: 200, Seed: 21})
-	sync := newNames(Config{Seed: 21, Synchronizers: 1, Updates: 200}).synchronizers[0]
+	names := newNames(Config{Seed: 21, Synchronizers: 1, Updates: 200})
+	sync, dsoParty := names.synchronizers[0], names.parties[dso]
+	acs := func(members string) string {
+		return `{"migration_id":0,"record_time":"2026-07-02T00:00:00Z",` + members + `}`
+	}
 	before := func(count string) string {
 		return fmt.Sprintf(`{"migration_id":0,"synchronizer_id":%q,"before":"2030-01-01T00:00:00Z","count":%s}`, sync, count)
 	}
@@ -51,6 +56,71 @@ func TestRefusals(t *testing.T) {
 		{"version", "GET", "/api/scan/version", "", 200, ""},
 		{"ready", "GET", "/readyz", "", 200, ""},
 		{"live", "GET", "/api/scan/livez", "", 200, ""},
+		{"v0 page of one", "POST", "/v0/updates", `{"page_size":1,"lossless":true}`, 200, ""},
+		{"v0 page too large", "POST", "/v0/updates", `{"page_size":1001}`, 400, "Exceeded limit maximum (1001 > 1000)."},
+		{"v0 half a cursor", "POST", "/v0/updates", `{"page_size":1,"after":{"after_record_time":"2026-07-01T00:00:00Z"}}`, 400, ""},
+		{"v0 unknown update", "GET", "/v0/updates/1220ff", "", 404, ""},
+		{"v0 lossless is a flag", "GET", "/v0/updates/1220ff?lossless=maybe", "", 400, ""},
+		{"unknown hash", "GET", "/v2/updates/hash/ff", "", 404, ""},
+		{"unknown encoding by hash", "GET", "/v2/updates/hash/ff?daml_value_encoding=xml", "", 400, ""},
+		{"latest record time", "GET", "/v0/events/latest-record-time", "", 200, ""},
+		{"acs", "POST", "/v2/state/acs", acs(`"page_size":1000`), 200, ""},
+		{"acs without page size", "POST", "/v2/state/acs", acs(`"templates":[]`), 400, ""},
+		{"acs page of nothing", "POST", "/v2/state/acs", acs(`"page_size":0`), 400, "Limit must be at least 1."},
+		{"acs page too large", "POST", "/v1/state/acs", acs(`"page_size":1001`), 400, "Exceeded limit maximum (1001 > 1000)."},
+		{"acs without time", "POST", "/v0/state/acs", `{"migration_id":0,"page_size":1}`, 400, ""},
+		{"acs without migration", "POST", "/v2/state/acs", `{"record_time":"2026-07-02T00:00:00Z","page_size":1}`, 400, ""},
+		{"acs between two snapshots", "POST", "/v2/state/acs", `{"migration_id":0,"record_time":"2026-07-02T00:00:01Z","page_size":1}`, 404, ""},
+		{"acs at or before", "POST", "/v2/state/acs", `{"migration_id":0,"record_time":"2026-07-02T00:00:01Z","page_size":1,"record_time_match":"at_or_before"}`, 200, ""},
+		{"acs before everything", "POST", "/v2/state/acs", `{"migration_id":0,"record_time":"2020-07-02T00:00:01Z","page_size":1,"record_time_match":"at_or_before"}`, 404, ""},
+		{"acs unknown match", "POST", "/v2/state/acs", acs(`"page_size":1,"record_time_match":"about"`), 400, ""},
+		{"acs unknown migration", "POST", "/v2/state/acs", `{"migration_id":7,"record_time":"2026-07-02T00:00:00Z","page_size":1}`, 404, ""},
+		{"acs template of two parts", "POST", "/v2/state/acs", acs(`"page_size":1,"templates":["Splice.Amulet:Amulet"]`), 400, ""},
+		{"acs template with an empty part", "POST", "/v2/state/acs", acs(`"page_size":1,"templates":["splice-amulet::Amulet"]`), 400, ""},
+		{"acs too many parties", "POST", "/v2/state/acs", acs(`"page_size":1,"party_ids":` + manyTexts(1001)), 400, ""},
+		{"acs foreign token", "POST", "/v2/state/acs", acs(`"page_size":1,"after":"cm93IDk5OTk5OTk"`), 400, ""},
+		{"acs token of another kind", "POST", "/v2/state/acs", acs(`"page_size":1,"after":5`), 400, ""},
+		{"acs token out of range", "POST", "/v1/state/acs", acs(`"page_size":1,"after":99999999`), 400, ""},
+		{"acs token below range", "POST", "/v0/state/acs", acs(`"page_size":1,"after":0`), 400, ""},
+		{"acs forced", "POST", "/v0/state/acs/force", "", 400, ""},
+		{"holdings without owners", "POST", "/v2/holdings/state", acs(`"page_size":1,"owner_party_ids":[]`), 400, ""},
+		{"holdings of too many", "POST", "/v1/holdings/state", acs(`"page_size":1,"owner_party_ids":` + manyTexts(1001)), 400, ""},
+		{"holdings of a stranger", "POST", "/v0/holdings/state", acs(`"page_size":1,"owner_party_ids":["x"]`), 200, ""},
+		{"summary without owners", "POST", "/v1/holdings/summary", acs(`"owner_party_ids":[]`), 400, ""},
+		{"summary", "POST", "/v0/holdings/summary", acs(`"owner_party_ids":["x"],"as_of_round":3`), 200, ""},
+		{"summary without snapshot", "POST", "/v0/holdings/summary", `{"migration_id":0,"record_time":"2020-07-02T00:00:00Z","owner_party_ids":["x"]}`, 404, ""},
+		{"rounds without lists", "POST", "/v0/open-and-issuing-mining-rounds", `{}`, 400, ""},
+		{"rounds with too many", "POST", "/v0/open-and-issuing-mining-rounds", `{"cached_issuing_round_contract_ids":[],"cached_open_mining_round_contract_ids":` + manyTexts(1001) + `}`, 400, ""},
+		{"rules with a number", "POST", "/v0/ans-rules", `{"cached_ans_rules_contract_id":7}`, 400, ""},
+		{"rules without a body", "POST", "/v0/amulet-rules", ``, 400, ""},
+		{"names without page size", "GET", "/v0/ans-entries", "", 400, ""},
+		{"names page of nothing", "GET", "/v0/ans-entries?page_size=0", "", 400, "Limit must be at least 1."},
+		{"names page too large", "GET", "/v0/ans-entries?page_size=1001", "", 400, "Exceeded limit maximum (1001 > 1000)."},
+		{"names page of letters", "GET", "/v0/ans-entries?page_size=ten", "", 400, ""},
+		{"unknown name", "GET", "/v0/ans-entries/by-name/nobody.cns", "", 404, ""},
+		{"name of a stranger", "GET", "/v0/ans-entries/by-party/nobody", "", 404, ""},
+		{"name of the governance", "GET", "/v0/ans-entries/by-name/dso.cns", "", 200, ""},
+		{"preapproval of a stranger", "GET", "/v0/transfer-preapprovals/by-party/nobody", "", 404, ""},
+		{"counter of a stranger", "GET", "/v0/transfer-command-counter/nobody", "", 404, ""},
+		{"command of a stranger", "GET", "/v0/transfer-command/status?sender=x&nonce=0", "", 404, ""},
+		{"command without nonce", "GET", "/v0/transfer-command/status?sender=x", "", 400, ""},
+		{"command without sender", "GET", "/v0/transfer-command/status?nonce=0", "", 400, ""},
+		{"licenses of nothing", "GET", "/v0/admin/validator/licenses?limit=0", "", 400, ""},
+		{"licenses too many", "GET", "/v0/admin/validator/licenses?limit=1001", "", 400, ""},
+		{"licenses after letters", "GET", "/v0/admin/validator/licenses?after=x", "", 400, ""},
+		{"faucets of nobody", "GET", "/v0/validators/validator-faucets", "", 400, ""},
+		{"traffic of no member", "GET", "/v0/domains/" + sync + "/members/participant/traffic-status", "", 400, ""},
+		{"traffic of a stranger", "GET", "/v0/domains/" + sync + "/members/PAR::x::1220/traffic-status", "", 404, ""},
+		{"traffic elsewhere", "GET", "/v0/domains/x::1220/members/PAR::x::1220/traffic-status", "", 404, ""},
+		{"host of a stranger", "GET", "/v0/domains/" + sync + "/parties/x/participant-id", "", 404, ""},
+		{"host of the governance", "GET", "/v0/domains/" + sync + "/parties/" + dsoParty + "/participant-id", "", 500, ""},
+		{"hosts of the governance", "GET", "/v1/domains/" + sync + "/parties/" + dsoParty + "/participant-id", "", 200, ""},
+		{"identities elsewhere", "GET", "/v0/synchronizer-identities/x", "", 404, ""},
+		{"bootstrapping elsewhere", "GET", "/v0/synchronizer-bootstrapping-transactions/x", "", 404, ""},
+		{"rewards of no round", "GET", "/v0/internal/reward-accounting-process/rounds/x/activity-totals", "", 400, ""},
+		{"root of no round", "GET", "/v0/internal/reward-accounting-process/rounds/-1/root-hash", "", 400, ""},
+		{"rewards too early", "GET", "/v0/internal/reward-accounting-process/rounds/99999/activity-totals", "", 200, ""},
+		{"batch of an unknown round", "GET", "/v0/internal/reward-accounting-process/rounds/99999/batches/ff", "", 404, ""},
 		{"unknown operation", "GET", "/v3/updates", "", 404, ""},
 		{"wrong method", "GET", "/v2/updates", "", 405, ""},
 		{"wrong method on a snapshot", "POST", "/api/scan/v0/state/acs/snapshot-timestamp", "", 405, ""},
@@ -343,5 +413,85 @@ func TestSnapshotTimestamps(t *testing.T) {
 	}
 	if got := snapshot("snapshot-timestamp", "before", "2030-01-01T00:00:00Z", 1); got != times[len(times)-1] {
 		t.Errorf("newest snapshot is %s, want %s", got, times[len(times)-1])
+	}
+}
+
+// manyTexts is a JSON list of so many texts.
+func manyTexts(n int) string {
+	return `["x"` + strings.Repeat(`,"x"`, n-1) + `]`
+}
+
+// TestNetworkInformation checks what is not on the ledger: it is there, complete, and
+// agrees with what is.
+func TestNetworkInformation(t *testing.T) {
+	l, c := startLedger(t, Config{Updates: 200, Seed: 23})
+	sync, n := l.names.synchronizers[0], l.names
+	for _, tc := range []struct{ path, want string }{
+		{"/v0/migrations/last", `{"migration_id":1}`},
+		{"/v0/active-synchronizer-serial", `{"serial":2}`},
+		{"/v0/roll-forward-lsu", `{}`},
+		{"/v0/feature-support", `{}`},
+		{"/v0/lsu", `{"lsu":{"successorPhysicalSynchronizerId":"` + sync + `::35-3","topologyFreezeTime":"2026-08-07T00:00:00Z","upgradeTime":"2026-08-08T00:00:00Z"}}`},
+		{"/v0/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_id":"PAR::` + n.participants[1] + `"}`},
+		{"/v1/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_ids":["PAR::` + n.participants[1] + `"]}`},
+		{"/v0/domains/" + sync + "/members/" + n.mediatorOf(n.superValidators.at(0)) + "/traffic-status", `{"traffic_status":{"actual":{"total_consumed":0,"total_limit":0},"target":{"total_purchased":0}}}`},
+		{"/v0/splice-instance-names", `{"amulet_name":"Amulet","amulet_name_acronym":"AMT","name_service_name":"Amulet Name Service","name_service_name_acronym":"ANS","network_favicon_url":"https://devnet.example/favicon.ico","network_name":"Devnet"}`},
+	} {
+		if status, answer := c.do("GET", tc.path, ""); status != 200 || string(answer) != tc.want {
+			t.Errorf("%s: status %d, %s, want %s", tc.path, status, answer, tc.want)
+		}
+	}
+	if status, answer := c.do("GET", "/v0/migrations/schedule", ""); status != 404 || len(answer) != 0 {
+		t.Errorf("schedule after the migration: status %d, %q", status, answer)
+	}
+	for path, lists := range map[string]string{
+		"/v0/scans": "scans", "/v0/dso-sequencers": "domainSequencers", "/v0/sv-bft-sequencers": "bftSequencers",
+	} {
+		var answer map[string][]map[string]any
+		c.ask("GET", path, "", &answer)
+		if len(answer[lists]) != 1 {
+			t.Errorf("%s: %v", path, answer)
+		}
+	}
+	var sequencers struct {
+		Domains []struct {
+			ID         string `json:"domainId"`
+			Sequencers []struct {
+				Migration int64  `json:"migrationId"`
+				Name      string `json:"svName"`
+				After     string `json:"availableAfter"`
+			} `json:"sequencers"`
+		} `json:"domainSequencers"`
+	}
+	c.ask("GET", "/v0/dso-sequencers", "", &sequencers)
+	for _, s := range sequencers.Domains[0].Sequencers {
+		if s.Migration != 1 || !strings.HasPrefix(s.Name, "Super-Validator-") || s.After == "" {
+			t.Errorf("sequencer is %+v", s)
+		}
+	}
+	if len(sequencers.Domains[0].Sequencers) != superValidatorCount {
+		t.Errorf("%d sequencers", len(sequencers.Domains[0].Sequencers))
+	}
+	for _, path := range []string{"/v0/synchronizer-bootstrapping-transactions/global-domain", "/v0/synchronizer-identities/harbor-domain", "/status"} {
+		_, first := c.do("GET", path, "")
+		if status, again := c.do("GET", "/api/scan"+path, ""); status != 200 || string(first) != string(again) || len(again) < 60 {
+			t.Errorf("%s: status %d, %s, then %s", path, status, first, again)
+		}
+	}
+}
+
+// TestMigrationIsAnnounced asks a network that has its migration before it.
+func TestMigrationIsAnnounced(t *testing.T) {
+	_, c := startLedger(t, Config{Updates: 1, Seed: 24})
+	var schedule struct {
+		Time string `json:"time"`
+		ID   int64  `json:"migration_id"`
+	}
+	c.ask("GET", "/v0/migrations/schedule", "", &schedule)
+	if schedule.Time != "2026-07-04T14:24:00Z" || schedule.ID != 1 {
+		t.Errorf("schedule is %+v", schedule)
+	}
+	if status, _ := c.do("GET", rewardsPath+"earliest-available", ""); status != 404 {
+		t.Errorf("a new network knows of rewards: status %d", status)
 	}
 }
