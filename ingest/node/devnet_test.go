@@ -38,7 +38,7 @@ func (s *digestSink) Write(ctx context.Context, b *schemas.Batch) error {
 // A node that was written by others, with its own idea of the interface, must be
 // understood in every update: digests of what it served and of what arrived are equal.
 func TestSimulatedNodeIsUnderstood(t *testing.T) {
-	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: 3000, Seed: 7, Dir: t.TempDir(), Node: &devnet.NodeConfig{}}, nil)
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: 3000, Seed: 8, Dir: t.TempDir(), Node: &devnet.NodeConfig{}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
