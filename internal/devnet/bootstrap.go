@@ -2,23 +2,19 @@ package devnet
 
 import "time"
 
-var (
-	bootstrapShape     = newShape("amuletConfig", "ansConfig")
-	bootstrapDoneShape = newShape("dsoRulesCid", "amuletRulesCid", "ansRulesCid")
-)
-
 // bootstrap founds the network: the first update of the history.
 func (x *executor) bootstrap() {
-	a, founder := x.arena(), x.names.superValidators.at(0)
+	founder := x.names.superValidators.at(0)
 	x.current.workflow = "bootstrap"
-	found := x.create(dsoBootstrapTemplate, dsoBootstrap{founder: founder})
-	at := x.consume(found, "DsoBootstrap_Bootstrap",
-		a.record(bootstrapShape, transferConfig(a, x.version()), unit()), founder)
-	x.rules.dso = x.create(dsoRulesTemplate, dsoRules{names: x.names})
-	x.rules.amulet = x.create(amuletRulesTemplate, amuletRules{
-		synchronizer: x.names.synchronizers[0], tick: x.config.tick(), manager: x.fundManager()})
+	coin := amuletRules{synchronizer: x.names.synchronizers[0], tick: x.config.tick(), manager: x.fundManager()}
+	ans := ansRules{lifetime: time.Duration(x.entryLifetime()) * time.Microsecond}
+	rules := dsoRules{names: x.names}
+	found := x.create(dsoBootstrapTemplate, dsoBootstrap{founder: svNodeState{names: x.names, sv: founder}, coin: coin, ans: ans, rules: rules})
+	at := x.consume(found, "DsoBootstrap_Bootstrap", x.arena().record(emptyRecordShape), founder)
+	x.rules.dso = x.create(dsoRulesTemplate, rules)
+	x.rules.amulet = x.create(amuletRulesTemplate, coin)
 	x.rules.external = x.create(externalRulesTemplate, externalRules{})
-	x.rules.ans = x.create(ansRulesTemplate, ansRules{lifetime: time.Duration(x.entryLifetime()) * time.Microsecond})
+	x.rules.ans = x.create(ansRulesTemplate, ans)
 	for i := range int64(3) {
 		x.newRound(i, firstPrice, x.effectiveAt+max(0, i-1)*x.tick)
 	}
@@ -27,10 +23,10 @@ func (x *executor) bootstrap() {
 	for i := range x.names.superValidators.len() {
 		sv := x.names.superValidators.at(i)
 		x.rules.nodeStates = append(x.rules.nodeStates, x.create(svNodeStateTemplate, svNodeState{names: x.names, sv: sv}))
+		x.rules.rewardStates = append(x.rules.rewardStates, x.create(rewardStateTemplate, svRewardState{name: x.names.svName(sv)}))
 	}
 	x.nextTick = x.recordTime + 2*x.tick
-	x.finish(at, a.record(bootstrapDoneShape, contractID(x.rules.dso.number),
-		contractID(x.rules.amulet.number), contractID(x.rules.ans.number)))
+	x.finish(at, enum("DsoBootstrap_BootstrapResult"))
 	x.queueMembers()
 }
 

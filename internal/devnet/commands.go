@@ -42,7 +42,7 @@ var (
 	otherReasonShape       = newShape("description")
 	missingFundsShape      = newShape("missingAmount")
 	createCounterShape     = newShape("sender")
-	createCounterDoneShape = newShape("counterCid")
+	createCounterDoneShape = newShape("transferCommandCounterCid")
 )
 
 // orderTransfer has an external party order a transfer.

@@ -8,8 +8,9 @@ package devnet
 const configStatePeriod = 24 * 3600e6
 
 var (
-	updateConfigStateShape     = newShape("configStateToArchiveCid", "configStateToKeepCid")
-	updateConfigStateDoneShape = newShape("newConfigStateCid")
+	updateConfigStateShape     = newShape("externalPartyConfigStateCid0", "externalPartyConfigStateCid1", "openMiningRoundTriple")
+	updateConfigStateDoneShape = newShape("newExternalPartyConfigStateCid")
+	roundTripleShape           = newShape("round0Cid", "round1Cid", "round2Cid")
 )
 
 // newConfigState creates one, to be replaced after the given number of periods.
@@ -23,9 +24,10 @@ func (x *executor) newConfigState(periods int64) {
 
 // updateConfigStates replaces the older one.
 func (x *executor) updateConfigStates() {
-	a, states := x.arena(), x.rules.configStates
+	a, states, rounds := x.arena(), x.rules.configStates, x.rounds.open
 	at := x.exercise(x.rules.amulet, "AmuletRules_UpdateExternalPartyConfigStates",
-		a.record(updateConfigStateShape, contractID(states[0].number), contractID(states[1].number)), dso)
+		a.record(updateConfigStateShape, contractID(states[0].number), contractID(states[1].number), a.record(roundTripleShape,
+			contractID(rounds[0].contract.number), contractID(rounds[1].contract.number), contractID(rounds[2].contract.number))), dso)
 	x.archive(states[0])
 	x.rules.configStates = append(states[:0], states[1])
 	x.newConfigState(2)

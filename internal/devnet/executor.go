@@ -66,7 +66,7 @@ type executor struct {
 type ruleContracts struct {
 	amulet, external, dso, ans *contract
 	configStates               []*contract // for external parties: two, older first
-	nodeStates                 []*contract // by super-validator
+	nodeStates, rewardStates   []*contract // by super-validator
 }
 
 // wallet holds the unlocked coins of a party. Coins that were archived otherwise
@@ -228,7 +228,7 @@ var actions = []action{
 	{26, (*executor).settleCommand},
 	{5, (*executor).allocateFund},
 	{6, (*executor).settleFundCoupon},
-	{4, (*executor).allocateRecord},
+	{4, (*executor).grantRecord},
 	{4, (*executor).settleRecord},
 }
 

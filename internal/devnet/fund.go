@@ -1,5 +1,7 @@
 package devnet
 
+import "slices"
+
 // fund is what can be collected besides the coupons of rounds. All of it exists from
 // package version 1 on.
 type fund struct {
@@ -21,7 +23,9 @@ var (
 	allocateFundShape      = newShape("unclaimedDevelopmentFundCouponCids", "beneficiary", "amount", "expiresAt", "reason", "fundManager")
 	allocateFundDoneShape  = newShape("developmentFundCouponCid", "optUnclaimedDevelopmentFundCouponCid")
 	returnFundShape        = newShape("reason")
-	allocateRecordShape    = newShape("beneficiary", "amount", "reason", "expiresAt", "unclaimedRewardCids")
+	createRecordShape      = newShape("beneficiary", "amount", "reason", "expiresAt")
+	createRecordDoneShape  = newShape("unallocatedUnclaimedActivityRecordCid")
+	allocateRecordShape    = newShape("unallocatedUnclaimedActivityRecordCid", "amuletRulesCid", "unclaimedRewardsToBurnCids", "sv")
 	allocateRecordDone     = newShape("unclaimedActivityRecordCid", "optUnclaimedRewardCid")
 	grantReasons           = []string{"grant 2026/Q3", "audit of \"escrow\"", "Übersetzung", "test network outage"}
 	recordExpiredDoneShape = newShape("unclaimedRewardCid")
@@ -137,25 +141,43 @@ func (x *executor) collectGrant(beneficiary party, c *contract) {
 	x.transfer(p)
 }
 
-// allocateRecord has the super-validators grant a part of an unclaimed reward to a user.
-func (x *executor) allocateRecord() bool {
+// grantRecord has the super-validators grant a part of an unclaimed reward to a user.
+// Which one is used up for it is decided in the next transaction.
+func (x *executor) grantRecord() bool {
 	if x.version() == 0 || len(x.rounds.unclaimed) == 0 {
 		return false
 	}
-	source := x.rounds.unclaimed[0]
-	x.rounds.unclaimed = x.rounds.unclaimed[1:]
-	total := source.payload.(unclaimedReward).amount
 	a := x.arena()
-	g := x.someGrant(total)
+	g := x.someGrant(x.rounds.unclaimed[0].payload.(unclaimedReward).amount)
+	at := x.exercise(x.rules.dso, "DsoRules_CreateUnallocatedUnclaimedActivityRecord", a.record(createRecordShape,
+		partyValue(g.beneficiary), numeric(g.amount), text(g.reason), timestamp(g.expiresAt)), dso)
+	c := x.create(unallocatedTemplate, unallocatedRecord{activityRecord{g}})
+	x.finish(at, a.record(createRecordDoneShape, contractID(c.number)))
+	x.tasks = append(x.tasks, func() { x.allocateRecord(c) })
+	return true
+}
+
+// allocateRecord burns an unclaimed reward for a record; the record waits for one that
+// is large enough.
+func (x *executor) allocateRecord(granted *contract) {
+	g := granted.payload.(unallocatedRecord).grant
+	i := slices.IndexFunc(x.rounds.unclaimed, func(c *contract) bool { return c.payload.(unclaimedReward).amount >= g.amount })
+	if i < 0 {
+		x.expireAt(x.recordTime+x.tick, func() { x.allocateRecord(granted) })
+		return
+	}
+	source := x.rounds.unclaimed[i]
+	x.rounds.unclaimed = slices.Delete(x.rounds.unclaimed, i, i+1)
+	total := source.payload.(unclaimedReward).amount
+	a, sv := x.arena(), x.names.superValidators.first
 	at := x.exercise(x.rules.dso, "DsoRules_AllocateUnallocatedUnclaimedActivityRecord", a.record(allocateRecordShape,
-		partyValue(g.beneficiary), numeric(g.amount), text(g.reason), timestamp(g.expiresAt),
-		a.list(contractID(source.number))), dso)
+		contractID(granted.number), contractID(x.rules.amulet.number), a.list(contractID(source.number)), partyValue(sv)), sv)
+	x.archive(granted)
 	x.archive(source)
 	c := x.create(activityRecordTemplate, activityRecord{g})
 	left := x.addUnclaimed(total - g.amount)
 	x.finish(at, a.record(allocateRecordDone, contractID(c.number), optional(a, left != nil, idOf(left))))
 	x.fund.records = append(x.fund.records, c)
-	return true
 }
 
 // settleRecord has the beneficiary of an unclaimed activity record collect it, or lets

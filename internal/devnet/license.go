@@ -13,7 +13,7 @@ func (x *executor) onboardValidator(p party) {
 	sponsor := x.names.superValidators.of(&x.random)
 	software := validatorVersionOf[x.version()]
 	at := x.exercise(x.rules.dso, "DsoRules_OnboardValidator", a.record(onboardShape, partyValue(sponsor),
-		partyValue(p), text(software), text(licenseContactPoint)), sponsor)
+		partyValue(p), a.some(text(software)), a.some(text(licenseContactPoint))), sponsor)
 	c := x.create(licenseTemplate, validatorLicense{validator: p, sponsor: sponsor, firstRound: -1, lastRound: -1,
 		updatedAt: x.effectiveAt, software: software})
 	x.licenses[x.names.validators.index(p)] = c

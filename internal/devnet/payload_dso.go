@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	dsoRulesShape            = newShape("dso", "epoch", "svs", "offboardedSvs", "config", "initialTrafficState", "isDevNet")
+	dsoRulesShape            = newShape("dso", "epoch", "svs", "offboardedSvs", "dsoDelegate", "config", "initialTrafficState", "isDevNet")
 	svInfoShape              = newShape("name", "joinedAsOfRound", "svRewardWeight", "participantId")
 	dsoConfigShape           = newShape("numUnclaimedRewardsThreshold", "numMemberTrafficContractsThreshold", "actionConfirmationTimeout", "svOnboardingRequestTimeout", "svOnboardingConfirmedTimeout", "voteRequestTimeout", "dsoDelegateInactiveTimeout", "synchronizerNodeConfigLimits", "maxTextLength", "decentralizedSynchronizer", "nextScheduledSynchronizerUpgrade")
 	nodeConfigLimitsShape    = newShape("cometBft")
@@ -31,6 +31,24 @@ var (
 	actionConfirmationMicros = int64(3600e6)
 )
 
+var dsoBootstrapShape = newShape("dso", "sv1Party", "sv1Name", "sv1RewardWeight", "sv1ParticipantId", "sv1SynchronizerNodes", "round0Duration", "amuletConfig", "amuletPrice", "ansRulesConfig", "config", "initialTrafficState", "isDevNet")
+
+// dsoBootstrap is the contract whose creation founds the network: all that it begins with.
+type dsoBootstrap struct {
+	onlyDSO
+	founder svNodeState
+	coin    amuletRules
+	ans     ansRules
+	rules   dsoRules
+}
+
+func (p dsoBootstrap) arguments(a *arena, version uint8) value {
+	n, sv := p.rules.names, p.founder.sv
+	return a.record(dsoBootstrapShape, partyValue(dso), partyValue(sv), text(n.svName(sv)), int64Value(svRewardWeight),
+		text("PAR::"+n.participants[n.participantOf(sv, 0)]), p.founder.nodes(a), relTime(a, p.coin.tick.Microseconds()),
+		p.coin.config(a, version), numeric(firstPrice), p.ans.config(a), p.rules.config(a), a.genMap(), boolean(true))
+}
+
 // dsoRules governs the network: its members and how they decide.
 type dsoRules struct {
 	onlyDSO
@@ -49,7 +67,7 @@ func (p dsoRules) arguments(a *arena, _ uint8) value {
 			text("PAR::"+p.names.participants[p.names.participantOf(sv, 0)])))
 	}
 	return a.record(dsoRulesShape, partyValue(dso), int64Value(1), a.genMap(entries...),
-		a.genMap(), p.config(a), a.genMap(), boolean(true))
+		a.genMap(), partyValue(p.names.superValidators.first), p.config(a), a.genMap(), boolean(true))
 }
 
 func (p dsoRules) config(a *arena) value {
@@ -77,7 +95,12 @@ type svNodeState struct {
 
 func (p svNodeState) arguments(a *arena, _ uint8) value {
 	return a.record(svNodeStateShape, partyValue(dso), partyValue(p.sv), text(p.names.svName(p.sv)),
-		a.record(nodeStateShape, a.genMap(text(p.names.synchronizers[0]), p.config(a))))
+		a.record(nodeStateShape, p.nodes(a)))
+}
+
+// nodes is the configuration of the nodes by synchronizer.
+func (p svNodeState) nodes(a *arena) value {
+	return a.genMap(text(p.names.synchronizers[0]), p.config(a))
 }
 
 // config is the configuration of the nodes on the first synchronizer.
@@ -106,6 +129,30 @@ func (x *executor) setNodeConfig(i int) {
 	x.archive(old)
 	x.rules.nodeStates[i] = x.create(svNodeStateTemplate, p)
 	x.finish(at, a.record(setNodeConfigDoneShape, contractID(x.rules.nodeStates[i].number)))
+}
+
+var (
+	svRewardStateShape = newShape("dso", "svName", "state")
+	rewardStateShape   = newShape("numRoundsMissed", "numRoundsCollected", "lastRoundCollected", "numCouponsIssued")
+)
+
+// svRewardState counts the rounds in which a super-validator was rewarded.
+type svRewardState struct {
+	onlyDSO
+	name                            string
+	missed, collected, last, issued int64
+}
+
+func (p svRewardState) arguments(a *arena, _ uint8) value {
+	return a.record(svRewardStateShape, partyValue(dso), text(p.name), a.record(rewardStateShape,
+		int64Value(p.missed), int64Value(p.collected), roundValue(a, p.last), int64Value(p.issued)))
+}
+
+// rewardedIn returns the state after so many coupons of a round.
+func (p svRewardState) rewardedIn(round, coupons int64) svRewardState {
+	p.missed += max(0, round-p.last-1)
+	p.collected, p.last, p.issued = p.collected+1, round, p.issued+coupons
+	return p
 }
 
 // svName is the name of a super-validator: the hint of its party.

@@ -33,6 +33,14 @@ func (p activityRecord) stakeholders(sig, obs []party) ([]party, []party) {
 func (activityRecord) input() string         { return "InputUnclaimedActivityRecord" }
 func (activityRecord) expiry(a *arena) value { return a.record(emptyRecordShape) }
 
+// unallocatedRecord is a grant for which no unclaimed reward was burned yet. It has the
+// fields of the record that it becomes.
+type unallocatedRecord struct{ activityRecord }
+
+func (unallocatedRecord) stakeholders(sig, obs []party) ([]party, []party) {
+	return append(sig, dso), obs
+}
+
 // unclaimedFund is a share of the issuance that the manager of the development fund
 // may give away.
 type unclaimedFund struct {

@@ -14,7 +14,6 @@ var (
 	externalRulesShape  = newShape("dso")
 	ansRulesShape       = newShape("dso", "config")
 	ansConfigShape      = newShape("renewalDuration", "entryLifetime", "entryFee", "descriptionPrefix")
-	dsoBootstrapShape   = newShape("dso", "sv1Party", "sv1Name", "initialAmuletPrice", "isDevNet")
 	emptyRecordShape    = newShape()
 	preapprovalShape    = newShape("dso", "receiver", "provider", "validFrom", "lastRenewedAt", "expiresAt")
 	memberTrafficShape  = newShape("dso", "memberId", "synchronizerId", "migrationId", "totalPurchased", "numPurchases", "amuletSpent", "usdSpent")
@@ -95,20 +94,13 @@ type ansRules struct {
 }
 
 func (p ansRules) arguments(a *arena, _ uint8) value {
-	return a.record(ansRulesShape, partyValue(dso), a.record(ansConfigShape,
+	return a.record(ansRulesShape, partyValue(dso), p.config(a))
+}
+
+func (p ansRules) config(a *arena) value {
+	return a.record(ansConfigShape,
 		relTime(a, p.lifetime.Microseconds()/3), relTime(a, p.lifetime.Microseconds()),
-		numeric(entryFeeUSD), text("CNS entry: ")))
-}
-
-// dsoBootstrap is the contract whose creation founds the network.
-type dsoBootstrap struct {
-	onlyDSO
-	founder party
-}
-
-func (p dsoBootstrap) arguments(a *arena, _ uint8) value {
-	return a.record(dsoBootstrapShape, partyValue(dso), partyValue(p.founder), text("Super-Validator-1"),
-		numeric(firstPrice), boolean(true))
+		numeric(entryFeeUSD), text("CNS entry: "))
 }
 
 // preapproval lets anyone send coins to the receiver in one step.

@@ -347,15 +347,16 @@ func (x *executor) mergeUnclaimed() {
 }
 
 var (
-	receiveSvShape     = newShape("sv", "openRoundCid", "beneficiaries")
-	receiveSvDoneShape = newShape("svRewardCoupons")
+	receiveSvShape     = newShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
+	receiveSvDoneShape = newShape("svRewardState", "svRewardCoupons")
 )
 
 // rewardSuperValidator gives one of the super-validators, in turn, its coupon for
 // the open round.
 func (x *executor) rewardSuperValidator() {
 	a, r := x.arena(), x.openRound()
-	sv := x.names.superValidators.at(int(r.number) % x.names.superValidators.len())
+	turn := int(r.number) % x.names.superValidators.len()
+	sv, state := x.names.superValidators.at(turn), x.rules.rewardStates[turn]
 	shares := []svReward{{sv: sv, beneficiary: sv, round: r.number, weight: svRewardWeight}}
 	if r.number%3 == 0 { // a part goes to somebody else
 		shares[0].weight -= 2500
@@ -366,12 +367,15 @@ func (x *executor) rewardSuperValidator() {
 		beneficiaries[i] = a.record(tupleShape, partyValue(s.beneficiary), int64Value(s.weight))
 	}
 	at := x.exercise(x.rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.record(receiveSvShape,
-		partyValue(sv), contractID(r.contract.number), a.list(beneficiaries...)), sv)
+		partyValue(sv), contractID(r.contract.number), contractID(state.number), a.list(beneficiaries...)), sv)
+	x.archive(state)
+	next := x.create(rewardStateTemplate, state.payload.(svRewardState).rewardedIn(r.number, int64(len(shares))))
+	x.rules.rewardStates[turn] = next
 	for i, s := range shares {
 		ids[i] = contractID(x.addCoupon(r, svRewardTemplate, s).number)
 		r.svWeightTotal += s.weight
 	}
-	x.finish(at, a.record(receiveSvDoneShape, a.list(ids...)))
+	x.finish(at, a.record(receiveSvDoneShape, contractID(next.number), a.list(ids...)))
 }
 
 // addCoupon creates a coupon of round r.

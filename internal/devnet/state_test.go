@@ -11,7 +11,7 @@ import (
 )
 
 // stateConfig is a ledger that is long enough for everything to be on it.
-func stateConfig() Config { return Config{Updates: 6000, Seed: 31} }
+func stateConfig() Config { return Config{Updates: 6000, Seed: 31, Days: 2} }
 
 // replayed executes updates up to a position: all if record time is "".
 func replayed(t *testing.T, updates []item, migration int64, recordTime string) *replay {

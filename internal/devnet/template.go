@@ -86,6 +86,8 @@ var (
 	dsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
 	dsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")
 	svNodeStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvNodeState")
+	rewardStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvRewardState")
+	unallocatedTemplate  = newTemplate(governancePackage, "Splice.DsoRules:UnallocatedUnclaimedActivityRecord")
 
 	shipmentTemplate = newTemplate(harborPackage, "Harbor.Trade.Shipment:Shipment")
 	laneTemplate     = newTemplate(harborPackage, "Harbor.Trade.Lane:Lane")
