@@ -43,7 +43,8 @@ func newDevnet(a *app) *cobra.Command {
 		Short: "run the simulated network alone, as an upstream to ingest from",
 		Long: `devnet executes a seeded history of a small network (rounds, taps, transfers, rewards,
 traffic, names, a third-party app, two migrations) and serves it over the operations of
-a scan service that an indexer reads. GET /devnet/digests tells what it serves.
+a scan service: history, active contracts at an instant, and the state of the network.
+GET /devnet/digests tells what it serves.
 
 With --node-listen it also serves what one participant sees, private transactions
 included, over the ledger API of a node (websockets and lists). GET /devnet/node-digests

@@ -16,6 +16,12 @@
 //	store      appends the bytes to files, in order, and answers by position
 //	server     HTTP, as a scan
 //
+// What a scan says about the present (rounds, rules, names, commands, rewards) the server
+// evaluates plainly from the contracts that the executor has active; an instant of the
+// past it finds by executing the ledger again up to there. Time is that of the ledger:
+// "now" is the record time of the last entry. What no ledger knows (serials, addresses,
+// serialized topology) is made up from the seed.
+//
 // With Config.Node these come in addition:
 //
 //	private      gives content to the transactions that public history only has verdicts

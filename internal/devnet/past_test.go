@@ -2,6 +2,7 @@ package devnet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -264,6 +265,41 @@ func TestPastOfAnAdvancedLedger(t *testing.T) {
 	compareActive(t, "advanced", c.allActive("/v2/state/acs", "", 1, last[1], 1000), replayed(t, updates, 1, last[1]).ofTemplate(""))
 	if s, err := l.executeAgain(t.Context(), 1, 1108); err != nil || len(s.active) != int(l.Digests().Counts.ActiveContracts) {
 		t.Errorf("executed again, %d contracts are active (%v), the ledger has %d", len(s.active), err, l.Digests().Counts.ActiveContracts)
+	}
+}
+
+// TestStateWhileAdvancing asks about present and past while the ledger goes on.
+func TestStateWhileAdvancing(t *testing.T) {
+	l, c := startLedger(t, Config{Updates: 400, Seed: 37})
+	snapshots := someSnapshots(t, c)
+	last := snapshots[len(snapshots)-1]
+	want := c.allActive("/v2/state/acs", "", 1, last[1], 1000)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for range 15 {
+			err = errors.Join(err, l.Advance(t.Context(), 20))
+		}
+		done <- err
+	}()
+	for live := true; live; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			live = false
+		default:
+			for _, path := range []string{"/v0/dso", "/v0/featured-apps", "/v0/ans-entries?page_size=1000", "/v0/closed-rounds",
+				"/v0/admin/validator/licenses", "/v0/events/latest-record-time"} {
+				var answer map[string]any
+				c.ask("GET", path, "", &answer)
+			}
+			got := c.allActive("/v2/state/acs", "", 1, last[1], 1000)
+			if len(got) != len(want) {
+				t.Fatalf("%d contracts at %v, there were %d", len(got), last, len(want))
+			}
+		}
 	}
 }
 
