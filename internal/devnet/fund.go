@@ -47,8 +47,7 @@ func (x *executor) addToFund(amount decimal) *contract {
 	return c
 }
 
-// takeFund archives all unclaimed coupons of the fund and returns their sum and ids.
-// They must be argument values before, so the ids come from fundIDs.
+// takeFund archives all unclaimed coupons of the fund and returns their sum.
 func (x *executor) takeFund() (sum decimal) {
 	for _, c := range x.fund.unclaimed {
 		sum += c.payload.(unclaimedFund).amount
@@ -58,6 +57,7 @@ func (x *executor) takeFund() (sum decimal) {
 	return sum
 }
 
+// fundIDs lists the unclaimed coupons of the fund as a choice argument.
 func (x *executor) fundIDs() value {
 	ids := make([]value, len(x.fund.unclaimed))
 	for i, c := range x.fund.unclaimed {
