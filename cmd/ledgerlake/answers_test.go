@@ -91,11 +91,9 @@ func compareElements(t *testing.T, got, want [][]byte, encoding string) (fallbac
 }
 
 // uncatalogued reports whether an element has a template that the built-in catalogue does
-// not describe: those of the third-party app, and of the governance package, whose payloads
-// the simulated network simplifies.
+// not describe: those of the third-party app.
 func uncatalogued(element []byte) bool {
-	return bytes.Contains(element, []byte(`"package_name":"harbor-logistics"`)) ||
-		bytes.Contains(element, []byte(`"package_name":"splice-dso-governance"`))
+	return bytes.Contains(element, []byte(`"package_name":"harbor-logistics"`))
 }
 
 // allPages returns all elements in canonical form.
