@@ -1,11 +1,5 @@
 package schemas
 
-import (
-	"encoding/hex"
-
-	"github.com/zeebo/xxh3"
-)
-
 // ScanStream is the stream of public history: what the governance party sees.
 const ScanStream = "scan"
 
@@ -19,19 +13,16 @@ type Batch struct {
 	Items []Item
 }
 
-// Hash identifies the batch's content: XXH3-128 over the canonical JSON of its items in
-// order, a line each, as 32 hex digits. Two fetches of the same range give the same hash
-// unless the upstream changed its history. It guards against accidents and is computed
-// for every batch; what is compared with others uses Digest, which is cryptographic.
+// Hash identifies the batch's content: the ContentHash of its items. Two fetches of the
+// same range give the same hash unless the upstream changed its history. It guards against
+// accidents and is computed for every batch; what is compared with others uses Digest,
+// which is cryptographic.
 func (b *Batch) Hash() string {
-	h := xxh3.New()
-	var buf []byte
+	var c ContentHash
 	for i := range b.Items {
-		buf = append(AppendItem(buf[:0], &b.Items[i]), '\n')
-		_, _ = h.Write(buf) // a hash takes everything
+		c.Add(&b.Items[i])
 	}
-	sum := h.Sum128().Bytes()
-	return hex.EncodeToString(sum[:])
+	return c.Sum()
 }
 
 // Intent is a batch that was announced to the store and perhaps written in part.

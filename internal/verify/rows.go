@@ -5,19 +5,17 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
-// renderer renders each row once and feeds it to the digests of tables and to the hash of
-// the batch. It is used by one goroutine.
+// renderer takes the hash of batches and, unless told not to, renders each row and feeds it
+// to the digests of tables. It is used by one goroutine.
 type renderer struct {
 	buf   []byte
 	id    []byte
 	order []*schemas.Event
-	hash  *xxh3.Hasher // of the batch under way
+	hash  schemas.ContentHash // of the batch under way
 	// outside leaves items out of that hash.
 	outside bool
 	// digests says whether rows are digested.
@@ -26,14 +24,7 @@ type renderer struct {
 	updates, events, imports, verdicts, traffic, appActivity schemas.Digest
 }
 
-func newRenderer(digests bool) *renderer { return &renderer{hash: xxh3.New(), digests: digests} }
-
-// add digests a row.
-func (r *renderer) add(d *schemas.Digest, row []byte) {
-	if r.digests {
-		d.Add(row)
-	}
-}
+func newRenderer(digests bool) *renderer { return &renderer{digests: digests} }
 
 // take returns the digests since the last call.
 func (r *renderer) take() Tables {
@@ -49,81 +40,49 @@ func (r *renderer) take() Tables {
 	return t
 }
 
-// item adds one item. The line of the batch's hash is schemas.AppendItem and a line feed,
-// put together from parts that are digested on the way.
+// item adds one item.
 func (r *renderer) item(it *schemas.Item) {
-	line := append(r.buf[:0], '{')
-	sep := ""
-	member := func(name string) {
-		line = append(append(append(append(line, sep...), '"'), name...), '"', ':')
-		sep = ","
+	if !r.outside {
+		r.hash.Add(it)
 	}
-	if it.AppActivity != nil {
-		member("app_activity_records")
-		line = schemas.AppendAppActivity(line, it.AppActivity)
-	}
-	if it.Traffic != nil {
-		member("traffic_summary")
-		line = schemas.AppendTraffic(line, it.Traffic)
+	if !r.digests {
+		return
 	}
 	if it.Update != nil {
-		member("update")
-		line = r.update(line, it.Update)
+		r.buf = r.update(r.buf[:0], it.Update)
 	}
 	if it.Verdict != nil {
-		member("verdict")
-		start := len(line)
-		line = schemas.AppendVerdict(line, it.Verdict)
-		r.add(&r.verdicts, line[start:])
+		r.buf = schemas.AppendVerdict(r.buf[:0], it.Verdict)
+		r.verdicts.Add(r.buf)
 	}
-	line = append(line, '}', '\n')
-	if !r.outside {
-		_, _ = r.hash.Write(line)
-	}
-	r.buf = line
-	if r.digests {
-		r.sideRows(line, it)
-	}
-}
-
-// sideRows digests the rows of side data, which name their update. They are rendered
-// behind the line, in memory that is there already.
-func (r *renderer) sideRows(line []byte, it *schemas.Item) {
 	if it.Traffic != nil {
-		start := len(line)
-		line = schemas.AppendTrafficRow(line, it.Verdict.UpdateID, it.Traffic)
-		r.traffic.Add(line[start:])
+		r.buf = schemas.AppendTrafficRow(r.buf[:0], it.Verdict.UpdateID, it.Traffic)
+		r.traffic.Add(r.buf)
 	}
 	if it.AppActivity != nil {
-		start := len(line)
-		line = schemas.AppendAppActivityRow(line, it.Verdict.UpdateID, it.AppActivity)
-		r.appActivity.Add(line[start:])
+		r.buf = schemas.AppendAppActivityRow(r.buf[:0], it.Verdict.UpdateID, it.AppActivity)
+		r.appActivity.Add(r.buf)
 	}
-	r.buf = line
 }
 
 var noEvents = []byte(`"events_by_id":{`)
 
-// update appends u as schemas.AppendUpdate does and digests it and its events.
+// update appends u as schemas.AppendUpdate does and digests it and its events. What it
+// appends to may be used again.
 func (r *renderer) update(line []byte, u *schemas.Update) []byte {
-	start := len(line)
 	switch {
 	case u.IsImport():
-		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{})
-		whole := len(line)
 		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{WithOffset: true})
-		r.add(&r.imports, line[whole:])
-		return line[:whole]
+		r.imports.Add(line)
+		return line
 	case u.Kind != schemas.Transaction:
-		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{})
-		whole := len(line)
 		line = schemas.AppendReassignmentEvent(line, u)
-		r.add(&r.events, line[whole:])
-		line = line[:whole]
+		r.events.Add(line)
+		line = schemas.AppendUpdate(line[:0], u, schemas.UpdateForm{})
 	default:
 		line = r.transaction(line, u)
 	}
-	r.add(&r.updates, line[start:])
+	r.updates.Add(line)
 	return line
 }
 
@@ -145,7 +104,7 @@ func (r *renderer) transaction(line []byte, u *schemas.Update) []byte {
 		line = append(jsonscan.AppendString(line, r.id), ':')
 		from := len(line)
 		line = schemas.AppendEvent(line, u, e)
-		r.add(&r.events, line[from:])
+		r.events.Add(line[from:])
 	}
 	return append(line, rest...)
 }
@@ -167,8 +126,7 @@ func (r *renderer) textOrder(events []schemas.Event) []*schemas.Event {
 }
 
 // batchHash returns the hash of the items since the last call.
-func (r *renderer) batchHash() [16]byte {
-	sum := r.hash.Sum128().Bytes()
-	r.hash.Reset()
-	return sum
+func (r *renderer) batchHash() string {
+	defer r.hash.Reset()
+	return r.hash.Sum()
 }

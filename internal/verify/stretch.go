@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -305,8 +304,7 @@ func (w *walk) endBatch() {
 		w.add(Batches, Finding{What: "rows that no batch has", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
 		w.strays = 0
 	}
-	sum := w.render.batchHash()
-	if got := hex.EncodeToString(sum[:]); got != c.Hash {
+	if got := w.render.batchHash(); got != c.Hash {
 		w.add(Hashes, Finding{What: "content", Where: name, Expected: "hash " + c.Hash, Found: "hash " + got})
 	}
 	if check := w.checks[Hashes]; check != nil {
