@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
-
-	"github.com/bytedance/sonic"
 
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -16,152 +13,52 @@ import (
 // in the given encoding. The items refer to page, which must not change any more.
 // Errors wrap ErrMalformed and name the element.
 func DecodeEvents(page []byte, enc Encoding) ([]Item, error) {
-	var body struct {
-		Events *[]wireItem `json:"events"`
-	}
-	if err := decodePage(page, &body); err != nil {
-		return nil, err
-	}
-	if body.Events == nil {
-		return nil, fmt.Errorf("%w: the page has no member \"events\"", ErrMalformed)
-	}
-	items := make([]Item, len(*body.Events))
-	for i := range *body.Events {
-		if err := (*body.Events)[i].item(enc, &items[i]); err != nil {
-			return nil, fmt.Errorf("%w: element %d: %w", ErrMalformed, i, err)
+	return decodePage(page, "events", func(r *wireReader, it *Item) error {
+		w := r.item()
+		if r.Failed() {
+			return nil // decodePage sees it
 		}
-	}
-	return items, nil
+		return w.item(enc, it)
+	})
 }
 
 // DecodeUpdates reads a page of /v1/updates, /v2/updates, updates-before or
 // import-updates: {"transactions": [...]}. The items refer to page, which must not
 // change any more.
 func DecodeUpdates(page []byte, enc Encoding) ([]Item, error) {
-	var body struct {
-		Transactions *[]wireUpdate `json:"transactions"`
-	}
-	if err := decodePage(page, &body); err != nil {
-		return nil, err
-	}
-	if body.Transactions == nil {
-		return nil, fmt.Errorf("%w: the page has no member \"transactions\"", ErrMalformed)
-	}
-	items := make([]Item, len(*body.Transactions))
-	for i := range *body.Transactions {
-		u, err := (*body.Transactions)[i].update(enc)
-		if err != nil {
-			return nil, fmt.Errorf("%w: element %d: %w", ErrMalformed, i, err)
+	return decodePage(page, "transactions", func(r *wireReader, it *Item) (err error) {
+		w := r.update()
+		if r.Failed() {
+			return nil // decodePage sees it
 		}
-		items[i].Update = u
+		it.Update, err = w.update(enc)
+		return err
+	})
+}
+
+// decodePage reads the elements of one member of a page. The page is read in canonical
+// form, so that every raw value inside is canonical as well; a page in another form is
+// rewritten first. Either way UTF-8, duplicate keys and depth are checked. Strings and raw
+// values of the result refer to the page, or to its rewritten form: pages are large, and
+// copying them costs as much as reading them.
+func decodePage(page []byte, member string, element func(*wireReader, *Item) error) ([]Item, error) {
+	r := wireReader{Cursor: jsonscan.NewCursor(page)}
+	items, err := r.page(member, element)
+	if r.Failed() {
+		canonical, rewriteErr := jsonscan.AppendCanonical(make([]byte, 0, len(page)), page)
+		if rewriteErr != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMalformed, rewriteErr)
+		}
+		r = wireReader{Cursor: jsonscan.NewCursor(canonical)}
+		items, err = r.page(member, element)
+	}
+	switch {
+	case r.Failed():
+		return nil, fmt.Errorf("%w: member %q has a value of the wrong kind, at byte %d of the canonical page", ErrMalformed, r.member, r.Offset())
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return items, nil
-}
-
-// decodePage reads a page in canonical form, so that every raw value inside is
-// canonical as well; a page in another form is rewritten first. Either way UTF-8,
-// duplicate keys and depth are checked. Strings and raw values of the result refer to
-// the page, or to its rewritten form: pages are large, and copying them costs as much
-// as reading them.
-func decodePage(page []byte, into any) error {
-	canonical := page
-	if !jsonscan.IsCanonical(page) {
-		var err error
-		if canonical, err = jsonscan.AppendCanonical(make([]byte, 0, len(page)), page); err != nil {
-			return fmt.Errorf("%w: %w", ErrMalformed, err)
-		}
-	}
-	text := unsafe.String(unsafe.SliceData(canonical), len(canonical))
-	if err := sonic.ConfigDefault.UnmarshalFromString(text, into); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, shortJSONError(err))
-	}
-	return nil
-}
-
-// shortJSONError cuts the excerpt of the page that sonic puts below its message.
-func shortJSONError(err error) error {
-	text, _, cut := strings.Cut(err.Error(), "\n")
-	if !cut {
-		return err
-	}
-	return fmt.Errorf("%s", strings.TrimSpace(text))
-}
-
-// rawValue is a JSON value that refers to the page it was read from.
-type rawValue = sonic.NoCopyRawMessage
-
-type wireItem struct {
-	Update  *wireUpdate      `json:"update"`
-	Verdict *wireVerdict     `json:"verdict"`
-	Traffic *wireTraffic     `json:"traffic_summary"`
-	App     *wireAppActivity `json:"app_activity_records"`
-}
-
-type wireUpdate struct {
-	UpdateID     string               `json:"update_id"`
-	MigrationID  *int64               `json:"migration_id"`
-	WorkflowID   string               `json:"workflow_id"`
-	RecordTime   string               `json:"record_time"`
-	Synchronizer string               `json:"synchronizer_id"`
-	EffectiveAt  string               `json:"effective_at"`
-	Roots        []string             `json:"root_event_ids"`
-	Events       map[string]wireEvent `json:"events_by_id"`
-	Hash         string               `json:"external_transaction_hash"`
-	Event        *wireReassignment    `json:"event"`
-}
-
-type wireReassignment struct {
-	Submitter    string     `json:"submitter"`
-	Source       string     `json:"source_synchronizer"`
-	Target       string     `json:"target_synchronizer"`
-	MigrationID  *int64     `json:"migration_id"`
-	UnassignID   string     `json:"unassign_id"`
-	Counter      *int64     `json:"reassignment_counter"`
-	ContractID   string     `json:"contract_id"`
-	CreatedEvent *wireEvent `json:"created_event"`
-}
-
-type wireEvent struct {
-	EventType   string   `json:"event_type"`
-	EventID     string   `json:"event_id"`
-	ContractID  string   `json:"contract_id"`
-	TemplateID  string   `json:"template_id"`
-	PackageName string   `json:"package_name"`
-	Arguments   rawValue `json:"create_arguments"`
-	CreatedAt   string   `json:"created_at"`
-	Signatories []string `json:"signatories"`
-	Observers   []string `json:"observers"`
-	Choice      string   `json:"choice"`
-	Argument    rawValue `json:"choice_argument"`
-	Result      rawValue `json:"exercise_result"`
-	Children    []string `json:"child_event_ids"`
-	Consuming   *bool    `json:"consuming"`
-	Acting      []string `json:"acting_parties"`
-	InterfaceID string   `json:"interface_id"`
-}
-
-type wireVerdict struct {
-	UpdateID     string   `json:"update_id"`
-	MigrationID  *int64   `json:"migration_id"`
-	Synchronizer string   `json:"domain_id"`
-	RecordTime   string   `json:"record_time"`
-	Finalization string   `json:"finalization_time"`
-	Parties      []string `json:"submitting_parties"`
-	Participant  string   `json:"submitting_participant_uid"`
-	Result       string   `json:"verdict_result"`
-	Group        int32    `json:"mediator_group"`
-	Round        *int64   `json:"round_number"`
-	Views        rawValue `json:"transaction_views"`
-}
-
-type wireTraffic struct {
-	Total     *int64   `json:"total_traffic_cost"`
-	Envelopes rawValue `json:"envelope_traffic_summaries"`
-}
-
-type wireAppActivity struct {
-	Round   *int64   `json:"round_number"`
-	Records rawValue `json:"records"`
 }
 
 func (w *wireItem) item(enc Encoding, it *Item) (err error) {
@@ -186,16 +83,16 @@ func (w *wireItem) item(enc Encoding, it *Item) (err error) {
 		return fmt.Errorf("update %s and its verdict disagree on where they stand in history", it.Update.UpdateID)
 	}
 	if w.Traffic != nil {
-		if w.Traffic.Total == nil || !isArray(w.Traffic.Envelopes) {
+		if !w.Traffic.Total.there || !isArray(w.Traffic.Envelopes) {
 			return fmt.Errorf("update %s has an incomplete traffic summary", it.Verdict.UpdateID)
 		}
-		it.Traffic = &TrafficSummary{TotalCost: *w.Traffic.Total, Envelopes: w.Traffic.Envelopes}
+		it.Traffic = &TrafficSummary{TotalCost: w.Traffic.Total.n, Envelopes: w.Traffic.Envelopes}
 	}
 	if w.App != nil {
-		if w.App.Round == nil || !isArray(w.App.Records) {
+		if !w.App.Round.there || !isArray(w.App.Records) {
 			return fmt.Errorf("update %s has an incomplete app activity record", it.Verdict.UpdateID)
 		}
-		it.AppActivity = &AppActivity{RoundNumber: *w.App.Round, Records: w.App.Records}
+		it.AppActivity = &AppActivity{RoundNumber: w.App.Round.n, Records: w.App.Records}
 	}
 	return nil
 }
@@ -204,16 +101,16 @@ func isArray(raw rawValue) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isObject(raw rawValue) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func (w *wireVerdict) verdict() (*Verdict, error) {
-	if w.UpdateID == "" || w.MigrationID == nil || w.Synchronizer == "" || !isObject(w.Views) {
+	if w.UpdateID == "" || !w.MigrationID.there || w.Synchronizer == "" || !isObject(w.Views) {
 		return nil, fmt.Errorf("verdict of update %q lacks a required member", w.UpdateID)
 	}
 	v := &Verdict{
-		UpdateID: w.UpdateID, MigrationID: *w.MigrationID, SynchronizerID: w.Synchronizer,
+		UpdateID: w.UpdateID, MigrationID: w.MigrationID.n, SynchronizerID: w.Synchronizer,
 		SubmittingParties: w.Parties, SubmittingParticipantUID: w.Participant,
 		Result: w.Result, MediatorGroup: w.Group, RoundNumber: -1, Views: w.Views,
 	}
-	if w.Round != nil {
-		v.RoundNumber = *w.Round
+	if w.Round.there {
+		v.RoundNumber = w.Round.n
 	}
 	var err error
 	if v.RecordTime, err = historyTime(w.RecordTime); err != nil {
@@ -247,13 +144,13 @@ func (w *wireUpdate) fill(u *Update) (err error) {
 	if w.Event != nil {
 		return w.Event.fill(u)
 	}
-	if w.Events == nil {
+	if !w.hasEvents {
 		return fmt.Errorf("neither events_by_id nor event is there")
 	}
-	if w.MigrationID == nil || w.Synchronizer == "" {
+	if !w.MigrationID.there || w.Synchronizer == "" {
 		return fmt.Errorf("migration_id or synchronizer_id is missing")
 	}
-	u.Kind, u.MigrationID, u.SynchronizerID = Transaction, *w.MigrationID, w.Synchronizer
+	u.Kind, u.MigrationID, u.SynchronizerID = Transaction, w.MigrationID.n, w.Synchronizer
 	u.WorkflowID, u.ExternalTransactionHash = w.WorkflowID, w.Hash
 	if u.EffectiveAt, err = storableTime(w.EffectiveAt); err != nil {
 		return fmt.Errorf("effective_at: %w", err)
@@ -262,7 +159,8 @@ func (w *wireUpdate) fill(u *Update) (err error) {
 		return err
 	}
 	u.Events = make([]Event, len(w.Events))
-	for id, we := range w.Events {
+	for i := range w.Events {
+		id, we := w.Events[i].id, &w.Events[i].wireEvent
 		n, err := nodeNumber(u.UpdateID, id)
 		if err != nil {
 			return err
@@ -304,16 +202,16 @@ func (u *Update) checkTree() error {
 }
 
 func (w *wireReassignment) fill(u *Update) error {
-	if w.MigrationID == nil || w.Counter == nil || w.Source == "" || w.Target == "" {
+	if !w.MigrationID.there || !w.Counter.there || w.Source == "" || w.Target == "" {
 		return fmt.Errorf("the reassignment lacks a required member")
 	}
 	if u.RecordTime == MinMicros {
 		return fmt.Errorf("a reassignment cannot be an import")
 	}
-	u.MigrationID = *w.MigrationID
+	u.MigrationID = w.MigrationID.n
 	u.Reassignment = &Reassignment{
 		Submitter: w.Submitter, SourceSynchronizer: w.Source, TargetSynchronizer: w.Target,
-		UnassignID: w.UnassignID, Counter: *w.Counter, ContractID: w.ContractID,
+		UnassignID: w.UnassignID, Counter: w.Counter.n, ContractID: w.ContractID,
 	}
 	if w.CreatedEvent == nil {
 		if w.ContractID == "" {
@@ -355,12 +253,12 @@ func (w *wireEvent) event(updateID string, n int32, e *Event) (err error) {
 			return fmt.Errorf("created_at: %w", err)
 		}
 	case "exercised_event":
-		if w.Choice == "" || w.Consuming == nil || len(w.Argument) == 0 {
+		if w.Choice == "" || !w.hasConsuming || len(w.Argument) == 0 {
 			return fmt.Errorf("choice, choice_argument or consuming is missing")
 		}
 		e.Kind, e.Choice, e.InterfaceID = Exercised, w.Choice, w.InterfaceID
 		e.Argument, e.Result = w.Argument, orNull(w.Result)
-		e.Consuming, e.ActingParties = *w.Consuming, w.Acting
+		e.Consuming, e.ActingParties = w.Consuming, w.Acting
 		e.Children, err = nodeNumbers(updateID, w.Children)
 		return err
 	default:

@@ -3,6 +3,7 @@ package schemas
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
@@ -284,6 +285,16 @@ func AppendAppActivity(dst []byte, a *AppActivity) []byte {
 
 // EventID names node n of an update: "<update id>:<n>".
 func EventID(updateID string, n int32) string { return updateID + ":" + strconv.Itoa(int(n)) }
+
+// IsEventID reports whether eventID is EventID(updateID, n), without making that.
+func IsEventID(eventID, updateID string, n int32) bool {
+	digits, ok := strings.CutPrefix(eventID, updateID)
+	if !ok || len(digits) < 2 || digits[0] != ':' {
+		return false
+	}
+	var buf [11]byte
+	return digits[1:] == string(strconv.AppendInt(buf[:0], int64(n), 10))
+}
 
 // textOrder returns the events in the order of their ids as text, in which :10
 // stands before :2. It is the order of events_by_id, not of execution.

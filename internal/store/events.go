@@ -85,7 +85,7 @@ func (b *Events) Append(stream string, u *schemas.Update) {
 
 // storedEventID leaves out an id that follows from the update id and the node.
 func storedEventID(u *schemas.Update, e *schemas.Event) string {
-	if e.EventID == schemas.EventID(u.UpdateID, e.Node) {
+	if schemas.IsEventID(e.EventID, u.UpdateID, e.Node) {
 		return ""
 	}
 	return e.EventID
