@@ -138,10 +138,10 @@ func hasMark(id string) bool {
 }
 
 func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
-	w.rows.fill(b)
+	hash := w.rows.fill(b)
 	row := store.BatchRow{
 		Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
-		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: b.Hash(), Writer: w.name, Epoch: w.epoch,
+		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: hash, Writer: w.name, Epoch: w.epoch,
 	}
 	if err := w.announce(ctx, row); err != nil {
 		return err
@@ -184,14 +184,18 @@ func newTables() *tables {
 	}
 }
 
-// fill replaces the rows by those of b.
-func (t *tables) fill(b *schemas.Batch) {
+// fill replaces the rows by those of b and returns the hash of b. Each item is taken for
+// both at once, while it is in the processor's cache.
+func (t *tables) fill(b *schemas.Batch) (hash string) {
 	for _, block := range t.blocks() {
 		store.Reset(block)
 	}
+	var content schemas.ContentHash
 	for i := range b.Items {
 		t.append(b.Stream, &b.Items[i])
+		content.Add(&b.Items[i])
 	}
+	return content.Sum()
 }
 
 func (t *tables) blocks() map[string]store.Block {

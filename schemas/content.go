@@ -8,10 +8,11 @@ import (
 )
 
 // ContentHash hashes the content of items in their order: XXH3-128 over the fields that
-// the wire form has, those of a node's own stream included. A text stands with its length
-// before it, a number in 8 bytes, a list with its number of elements, and what need not be
-// there with a byte that says whether it is. It is independent of how items are cut into
-// pages and costs a tenth of rendering them. The zero value has no items.
+// the wire form has, those of a node's own stream included. A JSON value stands as its own
+// XXH3-128, a text with its length before it, a number in 8 bytes, a list with its number
+// of elements, and what need not be there with a byte that says whether it is. It does not
+// depend on how items came in pages, and costs a fraction of rendering them. The zero value
+// has no items.
 type ContentHash struct {
 	hash xxh3.Hasher
 	buf  []byte
@@ -41,10 +42,10 @@ func appendItemContent(dst []byte, it *Item) []byte {
 		dst = appendVerdictContent(dst, it.Verdict)
 	}
 	if t := it.Traffic; t != nil {
-		dst = appendTextContent(appendNumber(dst, t.TotalCost), t.Envelopes)
+		dst = appendValueContent(appendNumber(dst, t.TotalCost), t.Envelopes)
 	}
 	if a := it.AppActivity; a != nil {
-		dst = appendTextContent(appendNumber(dst, a.RoundNumber), a.Records)
+		dst = appendValueContent(appendNumber(dst, a.RoundNumber), a.Records)
 	}
 	return dst
 }
@@ -72,8 +73,8 @@ func appendUpdateContent(dst []byte, u *Update) []byte {
 		dst = appendNumber(dst, l.Offset)
 		dst = appendNumber(dst, max(l.PaidTrafficCost, -1))
 		dst = appendTextContent(dst, l.CommandID)
-		dst = appendTextContent(dst, l.TraceContext)
-		dst = appendTextContent(dst, l.Topology)
+		dst = appendValueContent(dst, l.TraceContext)
+		dst = appendValueContent(dst, l.Topology)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(u.Events)))
 	for i := range u.Events {
@@ -107,14 +108,14 @@ func appendEventContent(dst []byte, u *Update, e *Event) []byte {
 	dst = appendTextContent(dst, e.PackageName)
 	switch e.Kind {
 	case Created:
-		dst = appendTextContent(dst, e.Argument)
+		dst = appendValueContent(dst, e.Argument)
 		dst = appendNumber(dst, e.CreatedAt)
 		dst = appendTexts(dst, e.Signatories)
 		dst = appendTexts(dst, e.Observers)
 	case Unassigned:
 	default:
-		dst = appendTextContent(dst, e.Argument)
-		dst = appendTextContent(dst, e.Result)
+		dst = appendValueContent(dst, e.Argument)
+		dst = appendValueContent(dst, e.Result)
 		dst = appendTextContent(dst, e.Choice)
 		dst = appendTextContent(dst, e.InterfaceID)
 		dst = appendPresence(dst, e.Consuming)
@@ -131,7 +132,7 @@ func appendEventContent(dst []byte, u *Update, e *Event) []byte {
 	dst = appendNumber(dst, e.Node)
 	dst = appendPresence(dst, l.ACSDelta)
 	dst = appendNumber(dst, l.LastDescendant)
-	dst = appendTextContent(dst, l.Extras)
+	dst = appendValueContent(dst, l.Extras)
 	return appendTexts(dst, l.Witnesses)
 }
 
@@ -146,7 +147,7 @@ func appendVerdictContent(dst []byte, v *Verdict) []byte {
 	dst = appendTextContent(dst, v.Result)
 	dst = appendNumber(dst, v.MediatorGroup)
 	dst = appendNumber(dst, max(v.RoundNumber, -1))
-	return appendTextContent(dst, v.Views)
+	return appendValueContent(dst, v.Views)
 }
 
 func appendPresence(dst []byte, there ...bool) []byte {
@@ -164,7 +165,14 @@ func appendNumber[N ~int32 | ~int64](dst []byte, n N) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(n))
 }
 
-func appendTextContent[T ~string | ~[]byte](dst []byte, text T) []byte {
+// appendValueContent appends the hash of a JSON value, which is large, in its place: that
+// spares copying it.
+func appendValueContent(dst, value []byte) []byte {
+	sum := xxh3.Hash128(value).Bytes()
+	return append(dst, sum[:]...)
+}
+
+func appendTextContent[T ~string](dst []byte, text T) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 

@@ -149,3 +149,25 @@ func TestContentHashTellsWhereTextsEnd(t *testing.T) {
 		t.Error("Reset leaves something behind")
 	}
 }
+
+func BenchmarkContentHash(b *testing.B) {
+	it := contentSamples()["transaction"]
+	for i := range it.Update.Events {
+		it.Update.Events[i].Argument = bytes.Repeat([]byte("0123456789"), 60)
+	}
+	size := len(AppendItem(nil, &it))
+	b.Run("hash", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		var c ContentHash
+		for b.Loop() {
+			c.Add(&it)
+		}
+	})
+	b.Run("render", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		var buf []byte
+		for b.Loop() {
+			buf = AppendItem(buf[:0], &it)
+		}
+	})
+}
