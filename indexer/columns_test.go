@@ -3,6 +3,7 @@ package indexer
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func nodeHistory(apart bool) []*schemas.Batch {
 		u := &schemas.Update{
 			Kind: kind, SynchronizerID: "sync::1220", RecordTime: schematest.FirstTime + schemas.Micros(1000-offset), UpdateID: id,
 			Encoding: schemas.CompactJSON, EffectiveAt: schematest.FirstTime, Events: events,
-			Local: &schemas.LocalUpdate{Offset: offset, CommandID: "command", PaidTrafficCost: 7, TraceContext: []byte(`{"traceparent":"00"}`)},
+			Local: &schemas.LocalUpdate{Offset: offset, CommandID: "command", PaidTrafficCost: 7, TraceContext: []byte(`{"traceparent":"00"}`), Extras: []byte(`{"novelty":[1]}`)},
 		}
 		return schemas.Item{Update: u}
 	}
@@ -199,6 +200,57 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 		t.Errorf("contracts %q are live, want %q", live, want)
 	}
 	f.checkNodeUpdates(t, list)
+	f.checkActiveAtOffsets(t, stream)
+	if err := l.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.checkActiveAtOffsets(t, stream)
+}
+
+// checkActiveAtOffsets reads the sets of nodeHistory, whose record times go backwards, in
+// pages of one contract.
+func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string) {
+	t.Helper()
+	reader := history.NewReader(f.db, stream)
+	read := func(q history.ActiveAtQuery) (got string) {
+		for q.Limit = 1; ; {
+			page, err := reader.ActiveAtOffset(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) == 0 {
+				return strings.TrimSpace(got)
+			}
+			e := &page[0].Event
+			got += fmt.Sprintf("%s@%d ", e.ContractID[len(e.ContractID)-1:], page[0].CreatedOffset)
+			if page[0].SynchronizerID != "sync::1220" {
+				t.Errorf("contract %s is active on %q", e.ContractID, page[0].SynchronizerID)
+			}
+			q.AfterCreatedAt, q.AfterContractID = e.CreatedAt, e.ContractID
+		}
+	}
+	for offset, want := range map[int64]string{
+		9: "", 10: "1@10 2@10", 11: "1@10 2@10 3@11 4@11", 12: "1@10 2@10 4@11", 13: "1@10 2@10 4@11",
+		14: "2@10 4@11", 15: "4@11", 19: "4@11", 20: "4@11 6@20", 25: "4@11 6@20",
+	} {
+		if got := read(history.ActiveAtQuery{Offset: offset}); got != want {
+			t.Errorf("active at offset %d: %q, want %q", offset, got, want)
+		}
+	}
+	party, template := schematest.Party("party", 1), "package:Mod:T"
+	for name, c := range map[string]struct {
+		parties, templates []string
+		want               string
+	}{
+		"a stakeholder":    {parties: []string{"nobody", party}, want: "1@10 2@10 3@11 4@11"},
+		"nobody":           {parties: []string{"nobody"}},
+		"the template":     {templates: []string{template}, want: "1@10 2@10 3@11 4@11"},
+		"another template": {parties: []string{party}, templates: []string{"package:Mod:U"}},
+	} {
+		if got := read(history.ActiveAtQuery{Offset: 11, Parties: c.parties, Templates: c.templates}); got != c.want {
+			t.Errorf("active at offset 11 of %s: %q, want %q", name, got, c.want)
+		}
+	}
 }
 
 // checkNodeUpdates reads updates and events of a node's stream back by offset.

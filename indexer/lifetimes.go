@@ -30,6 +30,9 @@ var importedInRange string
 //go:embed sql/end_live_contracts.sql
 var endLiveContracts string
 
+//go:embed sql/end_live_contracts_by_offset.sql
+var endLiveContractsByOffset string
+
 //go:embed sql/move_ended.sql
 var moveEnded string
 
@@ -222,7 +225,7 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 	if err != nil {
 		return err
 	}
-	if err := l.endEarlier(ctx, row.Through.MigrationID, earlier); err != nil {
+	if err := l.endEarlier(ctx, row.Through, earlier); err != nil {
 		return err
 	}
 	store.Reset(l.live)
@@ -231,7 +234,7 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 		switch lt := &lifetimes[i]; {
 		case lt.ArchivedAt == store.NeverArchived:
 			l.live.Append(l.stream, lt)
-		case lt.ArchivedAt > lt.CreatedTime: // else it was never active at any instant
+		case lt.Begun():
 			l.archived.Append(l.stream, lt)
 		}
 	}
@@ -265,7 +268,8 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 		"through_time": store.Time(store.Clamp(row.Through.RecordTime)), "through_id": store.Text(row.Through.UpdateID),
 	}
 	if row.Through.RecordTime == schemas.MinMicros {
-		return l.readCarried(ctx, params)
+		carried, err := l.readCarried(ctx, params)
+		return carried, nil, err
 	}
 	pairs := l.newPairing()
 	if err := l.pair(ctx, &pairs, lifetimeEventsInRange, params); err != nil {
@@ -284,7 +288,7 @@ func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.L
 		if row.Through.RecordTime == schemas.MinMicros {
 			through = row.Through.UpdateID
 		}
-		carried, _, err := l.readCarried(ctx, store.Params{
+		carried, err := l.readCarried(ctx, store.Params{
 			"stream": store.Text(l.stream), "migration": store.Int(row.Through.MigrationID),
 			"after_id": store.Text(row.After.UpdateID), "through_id": store.Text(through),
 		})
@@ -320,7 +324,7 @@ func (l *Lifetimes) pair(ctx context.Context, pairs *pairing, query string, para
 }
 
 // readCarried returns the lifetimes of import updates in a range of ids.
-func (l *Lifetimes) readCarried(ctx context.Context, params store.Params) (lifetimes []store.Lifetime, earlier []store.End, err error) {
+func (l *Lifetimes) readCarried(ctx context.Context, params store.Params) (lifetimes []store.Lifetime, err error) {
 	delete(params, "after_time")
 	delete(params, "through_time")
 	block := store.NewCarried()
@@ -329,9 +333,9 @@ func (l *Lifetimes) readCarried(ctx context.Context, params store.Params) (lifet
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading contracts that are carried over: %w", err)
+		return nil, fmt.Errorf("reading contracts that are carried over: %w", err)
 	}
-	return lifetimes, nil, nil
+	return lifetimes, nil
 }
 
 // pairing gives each end to the lifetime it closes. A contract may have several
@@ -358,13 +362,13 @@ func (p *pairing) end(e store.End) {
 		p.earlier = append(p.earlier, e)
 		return
 	}
-	p.lifetimes[i].ArchivedAt = e.At
+	p.lifetimes[i].ArchivedAt, p.lifetimes[i].ArchivedOffset = e.At, e.Offset
 	delete(p.open, e.ContractID)
 }
 
 // endEarlier sets the end of contracts in the live table, by way of the scratch
-// table that the update reads.
-func (l *Lifetimes) endEarlier(ctx context.Context, migration int64, ends []store.End) error {
+// table that the update reads. They lie in the migration, or the node's stream, of at.
+func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []store.End) error {
 	if len(ends) == 0 {
 		return nil
 	}
@@ -378,7 +382,11 @@ func (l *Lifetimes) endEarlier(ctx context.Context, migration int64, ends []stor
 	if err := l.db.Insert(ctx, "contract_ends", "", block); err != nil {
 		return err
 	}
-	err := l.db.Exec(ctx, endLiveContracts, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(migration)},
+	query := endLiveContracts
+	if at.Offset > 0 {
+		query = endLiveContractsByOffset
+	}
+	err := l.db.Exec(ctx, query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID)},
 		ch.Setting{Key: "enable_lightweight_update", Value: "1", Important: true})
 	if err != nil {
 		return fmt.Errorf("ending %d live contracts: %w", len(ends), err)

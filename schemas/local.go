@@ -24,6 +24,9 @@ type LocalUpdate struct {
 	TraceContext []byte
 	// Topology is the canonical JSON array of a topology transaction's events, nil otherwise.
 	Topology []byte
+	// Extras is a canonical JSON object with the members that have no place elsewhere, as
+	// they came, nil without any: a node may be newer than this.
+	Extras []byte
 }
 
 // LocalEvent is what only the node's own stream tells of an event.
@@ -78,6 +81,7 @@ func AppendLocalUpdate(dst []byte, u *Update) []byte {
 	if u.ExternalTransactionHash != "" {
 		dst = appendMember(dst, "external_transaction_hash", u.ExternalTransactionHash)
 	}
+	dst = appendRaw(dst, "extras", l.Extras)
 	dst = appendMember(dst, "kind", string(u.Kind))
 	dst = append(dst, `,"migration_id":`...)
 	dst = strconv.AppendInt(dst, u.MigrationID, 10)

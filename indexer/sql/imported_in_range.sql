@@ -4,7 +4,7 @@ SELECT i.created_at AS created_at, i.contract_id AS contract_id, ifNull(e.create
        i.template_id AS template_id, i.package_name AS package_name, i.encoding AS encoding,
        i.signatories AS signatories, i.observers AS observers,
        i.argument_shape AS argument_shape, i.argument_scalars AS argument_scalars, i.argument_ids AS argument_ids, i.argument_parties AS argument_parties,
-       i.migration_id AS migration_id, i.synchronizer_id AS synchronizer_id
+       i.migration_id AS migration_id, i.node_offset AS node_offset, i.synchronizer_id AS synchronizer_id
 FROM
 (
     SELECT * FROM imports

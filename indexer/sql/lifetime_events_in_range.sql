@@ -1,7 +1,7 @@
 -- What begins or ends a lifetime in a range of one migration's history, in history
 -- order: creates, consuming exercises and unassignments. An end has its contract id
 -- only as body. One pass, because reading bodies is most of the work.
-SELECT migration_id, record_time, update_id, node, kind, created_at, synchronizer_id, template_id, package_name, encoding,
+SELECT migration_id, record_time, update_id, node, toInt64(0) AS node_offset, kind, created_at, synchronizer_id, template_id, package_name, encoding,
        signatories, observers, body_shape, body_scalars, body_ids, body_parties
 FROM
 (

@@ -96,6 +96,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 		u.Kind = schemas.Topology
 	}
 	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
+	d.kept, d.keptAround = d.kept[:0], d.keptAround[:0]
 	d.sawTime = timesSeen{}
 	count := 0
 	err := d.wrapped(func(key []byte) error {
@@ -106,7 +107,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 		}
 		known, err := d.updateMember(key, u)
 		if !known && err == nil {
-			err = d.unknown(kind, key)
+			err = d.keep(&d.kept, key)
 		}
 		return err
 	})
@@ -120,6 +121,9 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 		return fmt.Errorf("recordTime or effectiveAt is missing")
 	case count == 0:
 		return fmt.Errorf("it has no events")
+	}
+	if u.Local.Extras, err = d.keptObject(d.kept); err != nil {
+		return err
 	}
 	return d.finish(u)
 }

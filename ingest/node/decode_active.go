@@ -21,6 +21,7 @@ type activeEntry struct {
 func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 	var a activeEntry
 	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
+	d.keptAround = d.keptAround[:0]
 	workflow, synchronizer, found := "", "", false
 	err := d.text(body, func(key []byte) (err error) {
 		switch string(key) {
@@ -37,7 +38,7 @@ func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 				return err
 			})
 		default:
-			err = d.unknown("an active contract", key)
+			err = d.keep(&d.keptAround, key)
 		}
 		return err
 	})
@@ -85,7 +86,7 @@ func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error
 			a.counter, err = d.int64("reassignmentCounter")
 			return err
 		}
-		return d.unknown("JsActiveContract", key)
+		return d.keep(&d.keptAround, key)
 	})
 	if err == nil && (len(d.events) != 1 || synchronizer == "") {
 		err = fmt.Errorf("createdEvent or synchronizerId is missing")
@@ -101,7 +102,7 @@ func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err e
 		if string(key) == "assignedEvent" {
 			return d.assigned(&r, true)
 		}
-		return d.unknown("JsIncompleteAssigned", key)
+		return d.keep(&d.keptAround, key)
 	})
 	if err != nil {
 		return "", err
@@ -132,6 +133,9 @@ func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, coun
 		return nil, fmt.Errorf("contract %s has reassignmentCounter %d", e.ContractID, counter)
 	}
 	if err := d.addExtras(l, `"offset":`, activated, `"reassignmentCounter":`, counter); err != nil {
+		return nil, err
+	}
+	if err := d.addAround("entry"); err != nil {
 		return nil, err
 	}
 	u := &schemas.Update{

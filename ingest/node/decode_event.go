@@ -206,7 +206,7 @@ func (d *decoder) assigned(r *reassigned, active bool) error {
 		case string(key) == "createdEvent":
 			return d.created(active)
 		}
-		return d.unknown("assignment", key)
+		return d.keep(&d.keptAround, key)
 	})
 	switch {
 	case err != nil:
@@ -223,7 +223,7 @@ func (d *decoder) unassigned(r *reassigned) error {
 	found := false
 	err := d.object("unassignment", func(key []byte) error {
 		if string(key) != "value" {
-			return d.unknown("unassignment", key)
+			return d.keep(&d.keptAround, key)
 		}
 		found = true
 		return d.unassignedMembers(r)
@@ -283,7 +283,10 @@ func (d *decoder) addReassigned(r *reassigned, first *schemas.Reassignment) erro
 	if first == nil || r.TargetSynchronizer != first.TargetSynchronizer {
 		parts = append(parts, `"target":`, r.TargetSynchronizer)
 	}
-	return d.addExtras(l, parts...)
+	if err := d.addExtras(l, parts...); err != nil {
+		return err
+	}
+	return d.addAround("reassignment")
 }
 
 // parties reads a list of parties, in text order if sorted, which digests rely on.

@@ -30,10 +30,13 @@ type decoder struct {
 	locals  []schemas.LocalEvent
 	offsets []int64
 	extras  []byte
-	list1   []string
-	open    []int32
-	nodes   []int32
-	sawTime timesSeen
+	// kept are members of the update, and around the event, that have no place of their
+	// own: text of an object without its braces, with a comma after each.
+	kept, keptAround []byte
+	list1            []string
+	open             []int32
+	nodes            []int32
+	sawTime          timesSeen
 
 	eventSlab  slab[schemas.Event]
 	localSlab  slab[schemas.LocalEvent]
@@ -319,6 +322,46 @@ func (d *decoder) withExtras(l *schemas.LocalEvent, member func(key []byte) (kno
 	}
 	l.Extras = d.byteSlab.copyOf(extras)
 	return nil
+}
+
+// keep reads the value of a member that has no place of its own and adds both to members,
+// unless it is null.
+func (d *decoder) keep(members *[]byte, key []byte) error {
+	out := append(jsonscan.AppendString(*members, key), ':')
+	if d.null() {
+		return nil
+	}
+	value, err := d.canonical("a member")
+	if err != nil {
+		return err
+	}
+	*members = append(append(out, value...), ',')
+	return nil
+}
+
+// keptObject makes a canonical JSON object of members that were kept, nil without any.
+func (d *decoder) keptObject(members []byte) ([]byte, error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	d.extras = append(append(append(d.extras[:0], '{'), members[:len(members)-1]...), '}')
+	sorted, err := jsonscan.AppendCanonical(d.byteSlab.room(len(d.extras)), d.extras)
+	if err != nil {
+		return nil, err
+	}
+	d.byteSlab.use(sorted)
+	return sorted, nil
+}
+
+// addAround puts what was kept from around the last event into its extras, as one member
+// of the given name: names around an event may be those in it.
+func (d *decoder) addAround(name string) error {
+	around, err := d.keptObject(d.keptAround)
+	if err != nil || around == nil {
+		return err
+	}
+	d.keptAround = d.keptAround[:0]
+	return d.addExtras(&d.locals[len(d.locals)-1], `"`+name+`":`, around)
 }
 
 // addExtras adds members to l.Extras: keys with quotes and colon, each followed by a

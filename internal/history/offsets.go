@@ -29,3 +29,32 @@ func (r *Reader) UpdatesByOffset(ctx context.Context, after, through int64, limi
 	}
 	return updates, nil
 }
+
+// ActiveAtOffset returns a page of the set of contracts of a node's own stream that is
+// active at an offset: those that began at or before it and did not end up to it. Only
+// contracts with a stakeholder on the node are ever active there.
+func (r *Reader) ActiveAtOffset(ctx context.Context, q ActiveAtQuery) ([]ActiveContract, error) {
+	after := store.BeforeHistory
+	if q.AfterContractID != "" {
+		after = q.AfterCreatedAt
+	}
+	var contracts []ActiveContract
+	block := store.NewNodeContracts()
+	err := r.db.Select(ctx, activeAtOffsetQuery, store.Params{
+		"stream": store.Text(r.stream), "at": store.Int(q.Offset),
+		"after_created": store.Time(store.Clamp(after)), "after_id": store.Text(q.AfterContractID),
+		"templates": store.Texts(q.Templates), "parties": store.Texts(q.Parties), "limit": store.Int(int64(q.Limit)),
+	}, block, func() error {
+		for _, row := range block.AppendTo(nil) {
+			contracts = append(contracts, ActiveContract{
+				Event: row.Event, Encoding: row.Encoding, CreatedIn: row.CreatedIn,
+				SynchronizerID: row.SynchronizerID, CreatedOffset: row.CreatedOffset,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading contracts active at offset %d: %w", q.Offset, err)
+	}
+	return contracts, nil
+}

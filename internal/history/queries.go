@@ -37,6 +37,8 @@ var (
 	importCountsWithinQuery string
 	//go:embed sql/active_contracts.sql
 	activeContractsQuery string
+	//go:embed sql/active_at_offset.sql
+	activeAtOffsetQuery string
 	//go:embed sql/streams.sql
 	streamsQuery string
 	//go:embed sql/milestones.sql

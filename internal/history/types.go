@@ -42,6 +42,11 @@ type ActiveContract struct {
 	// CreatedIn is the update that created the contract, also when the contract was
 	// carried over from an earlier migration that the store holds; else "".
 	CreatedIn string
+	// SynchronizerID and CreatedOffset are told by ActiveAtOffset only: where the contract is
+	// active, and the offset at which it was created there or assigned. Of a contract that
+	// the stream began with it is the offset of that set.
+	SynchronizerID string
+	CreatedOffset  int64
 }
 
 // ActiveQuery selects a page of the contracts that are active at an instant:
@@ -60,4 +65,16 @@ type ActiveQuery struct {
 	// Templates keeps contracts of any of these, "PACKAGE_NAME:Module:Entity".
 	Templates []string
 	Limit     int
+}
+
+// ActiveAtQuery is ActiveQuery for a node's own stream, whose history is ordered by offset.
+type ActiveAtQuery struct {
+	// Offset must not lie above that of ContractsWatermark, nor below that of the set of
+	// contracts that the stream began with, if it did.
+	Offset int64
+	// The rest is as in ActiveQuery, and so is the order.
+	AfterCreatedAt     schemas.Micros
+	AfterContractID    string
+	Parties, Templates []string
+	Limit              int
 }

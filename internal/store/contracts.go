@@ -75,3 +75,27 @@ func (b *Contracts) append(r *ContractRow) {
 	b.signatories.Append(r.Event.Signatories)
 	b.observers.Append(r.Event.Observers)
 }
+
+// NodeContracts are result rows over the lifetimes of a node's own stream.
+type NodeContracts struct {
+	Contracts
+	synchronizer  *lowCardinality
+	createdOffset proto.ColInt64
+}
+
+// NewNodeContracts returns a block without rows.
+func NewNodeContracts() *NodeContracts {
+	return &NodeContracts{Contracts: *NewContracts(), synchronizer: newLowCardinality()}
+}
+
+func (b *NodeContracts) columns() []column {
+	return append(b.Contracts.columns(), column{"synchronizer_id", b.synchronizer}, column{"created_offset", &b.createdOffset})
+}
+
+// AppendTo appends the block's rows to list. They do not tell when the lifetimes end.
+func (b *NodeContracts) AppendTo(list []Lifetime) []Lifetime {
+	for i, row := range b.Contracts.AppendTo(make([]ContractRow, 0, b.Rows())) {
+		list = append(list, Lifetime{ContractRow: row, SynchronizerID: b.synchronizer.Row(i), CreatedOffset: b.createdOffset.Row(i)})
+	}
+	return list
+}

@@ -21,6 +21,22 @@ type Lifetime struct {
 	// CreatedTime is the record time from which the contract is active, BeforeHistory
 	// if it was carried over; ArchivedAt the one from which it no longer is.
 	CreatedTime, ArchivedAt schemas.Micros
+	// CreatedOffset and ArchivedOffset say the same of a node's own stream by its offsets,
+	// which are all that it is ordered by; ArchivedOffset is 0 until it ends. Of public
+	// history both are 0.
+	CreatedOffset, ArchivedOffset int64
+}
+
+// Begun reports whether the lifetime was ever active: one that ends with the record time
+// or offset at which it began was not.
+func (l *Lifetime) Begun() bool {
+	if l.ArchivedAt == NeverArchived {
+		return true
+	}
+	if l.CreatedOffset > 0 {
+		return l.ArchivedOffset > l.CreatedOffset
+	}
+	return l.ArchivedAt > l.CreatedTime
 }
 
 // Lifetimes are rows of tables contracts_live and contracts_archived.
@@ -29,6 +45,7 @@ type Lifetimes struct {
 	stream, synchronizer, template *lowCardinality
 	migration                      proto.ColInt64
 	createdTime, archivedAt        *proto.ColDateTime64
+	createdOffset, archivedOffset  proto.ColInt64
 }
 
 // NewLifetimes returns a block without rows.
@@ -42,7 +59,8 @@ func NewLifetimes() *Lifetimes {
 func (b *Lifetimes) columns() []column {
 	return append(b.Contracts.columns(),
 		column{"stream", b.stream}, column{"migration_id", &b.migration}, column{"created_time", b.createdTime},
-		column{"archived_at", b.archivedAt}, column{"synchronizer_id", b.synchronizer}, column{"template", b.template})
+		column{"archived_at", b.archivedAt}, column{"synchronizer_id", b.synchronizer}, column{"template", b.template},
+		column{"created_offset", &b.createdOffset}, column{"archived_offset", &b.archivedOffset})
 }
 
 // Append adds l.
@@ -52,6 +70,8 @@ func (b *Lifetimes) Append(stream string, l *Lifetime) {
 	b.migration.Append(l.MigrationID)
 	appendTime(b.createdTime, l.CreatedTime)
 	appendTime(b.archivedAt, l.ArchivedAt)
+	b.createdOffset.Append(l.CreatedOffset)
+	b.archivedOffset.Append(l.ArchivedOffset)
 	b.synchronizer.Append(l.SynchronizerID)
 	b.template.Append(schemas.TemplateName(l.Event.PackageName, l.Event.TemplateID))
 }
@@ -59,8 +79,8 @@ func (b *Lifetimes) Append(stream string, l *Lifetime) {
 // Carried are result rows over the contracts carried over into a migration.
 type Carried struct {
 	Contracts
-	synchronizer *lowCardinality
-	migration    proto.ColInt64
+	synchronizer      *lowCardinality
+	migration, offset proto.ColInt64
 }
 
 // NewCarried returns a block without rows.
@@ -69,7 +89,7 @@ func NewCarried() *Carried {
 }
 
 func (b *Carried) columns() []column {
-	return append(b.Contracts.columns(), column{"migration_id", &b.migration}, column{"synchronizer_id", b.synchronizer})
+	return append(b.Contracts.columns(), column{"migration_id", &b.migration}, column{"node_offset", &b.offset}, column{"synchronizer_id", b.synchronizer})
 }
 
 // AppendTo appends the block's rows to list as lifetimes that have not ended.
@@ -77,7 +97,7 @@ func (b *Carried) AppendTo(list []Lifetime) []Lifetime {
 	for i, row := range b.Contracts.AppendTo(make([]ContractRow, 0, b.Rows())) {
 		list = append(list, Lifetime{
 			ContractRow: row, MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
-			CreatedTime: BeforeHistory, ArchivedAt: NeverArchived,
+			CreatedTime: BeforeHistory, ArchivedAt: NeverArchived, CreatedOffset: b.offset.Row(i),
 		})
 	}
 	return list
@@ -87,11 +107,12 @@ func (b *Carried) AppendTo(list []Lifetime) []Lifetime {
 type End struct {
 	ContractID string
 	At         schemas.Micros
+	Offset     int64 // 0 in public history
 }
 
 // LifetimeEvents are result rows over what begins or ends a lifetime, in history order.
 type LifetimeEvents struct {
-	migration                                           proto.ColInt64
+	migration, offset                                   proto.ColInt64
 	recordTime, createdAt                               *proto.ColDateTime64
 	updateID                                            proto.ColStr
 	body                                                packed
@@ -112,6 +133,7 @@ func NewLifetimeEvents() *LifetimeEvents {
 func (b *LifetimeEvents) columns() []column {
 	return append([]column{
 		{"migration_id", &b.migration}, {"record_time", b.recordTime}, {"update_id", &b.updateID}, {"node", &b.node},
+		{"node_offset", &b.offset},
 		{"kind", b.kind}, {"created_at", b.createdAt}, {"synchronizer_id", b.synchronizer}, {"template_id", b.template},
 		{"package_name", b.packageName}, {"encoding", b.encoding}, {"signatories", b.signatories}, {"observers", b.observers},
 	}, b.body.columns()...)
@@ -128,7 +150,7 @@ func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 		at := timeAt(b.recordTime, i)
 		contractID := b.body.contractIDOf(i)
 		if b.kind.Row(i) != string(schemas.Created) {
-			end(End{ContractID: contractID, At: at})
+			end(End{ContractID: contractID, At: at, Offset: b.offset.Row(i)})
 			continue
 		}
 		argument := b.body.argumentOf(i)
@@ -142,6 +164,7 @@ func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 				Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: updateID(i), packed: &argument,
 			},
 			MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i), CreatedTime: at, ArchivedAt: NeverArchived,
+			CreatedOffset: b.offset.Row(i),
 		})
 	}
 }
@@ -150,13 +173,14 @@ func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 type Ends struct {
 	contractID proto.ColStr
 	archivedAt *proto.ColDateTime64
+	offset     proto.ColInt64
 }
 
 // NewEnds returns a block without rows.
 func NewEnds() *Ends { return &Ends{archivedAt: newTime()} }
 
 func (b *Ends) columns() []column {
-	return []column{{"contract_id", &b.contractID}, {"archived_at", b.archivedAt}}
+	return []column{{"contract_id", &b.contractID}, {"archived_at", b.archivedAt}, {"archived_offset", &b.offset}}
 }
 
 // Rows returns the number of rows.
@@ -166,4 +190,5 @@ func (b *Ends) Rows() int { return b.contractID.Rows() }
 func (b *Ends) Append(e End) {
 	b.contractID.Append(e.ContractID)
 	appendTime(b.archivedAt, e.At)
+	b.offset.Append(e.Offset)
 }

@@ -19,8 +19,8 @@ type Updates struct {
 	unassignID, contractID               proto.ColStr
 
 	// Told by a node's own stream only.
-	offset, paidTraffic        proto.ColInt64
-	commandID, trace, topology proto.ColStr
+	offset, paidTraffic                proto.ColInt64
+	commandID, trace, topology, extras proto.ColStr
 }
 
 // NewUpdates returns a block without rows.
@@ -40,7 +40,7 @@ func (b *Updates) columns() []column {
 		{"submitter", b.submitter}, {"source_synchronizer", b.source}, {"target_synchronizer", b.target},
 		{"unassign_id", &b.unassignID}, {"reassignment_counter", &b.counter}, {"contract_id", &b.contractID},
 		{"node_offset", &b.offset}, {"command_id", &b.commandID}, {"paid_traffic_cost", &b.paidTraffic},
-		{"trace_context", &b.trace}, {"topology", &b.topology},
+		{"trace_context", &b.trace}, {"topology", &b.topology}, {"extras", &b.extras},
 	}
 }
 
@@ -79,6 +79,7 @@ func (b *Updates) Append(stream string, u *schemas.Update) {
 	b.paidTraffic.Append(l.PaidTrafficCost)
 	b.trace.AppendBytes(l.TraceContext)
 	b.topology.AppendBytes(l.Topology)
+	b.extras.AppendBytes(l.Extras)
 }
 
 // AppendTo appends the block's rows to list. Events are left empty.
@@ -100,6 +101,7 @@ func (b *Updates) AppendTo(list []schemas.Update) []schemas.Update {
 			u.Local = &schemas.LocalUpdate{
 				Offset: offset, CommandID: b.commandID.Row(i), PaidTrafficCost: b.paidTraffic.Row(i),
 				TraceContext: orNil(bytes.Clone(b.trace.RowBytes(i))), Topology: orNil(bytes.Clone(b.topology.RowBytes(i))),
+				Extras: orNil(bytes.Clone(b.extras.RowBytes(i))),
 			}
 		}
 		list = append(list, u)

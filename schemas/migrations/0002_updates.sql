@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS updates
     paid_traffic_cost         Int64 DEFAULT -1 CODEC(ZSTD(1)),
     trace_context             String CODEC(ZSTD(1)),
     topology                  String CODEC(ZSTD(1)),
+    extras                    String CODEC(ZSTD(1)),
     INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
     INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
     PROJECTION ranges

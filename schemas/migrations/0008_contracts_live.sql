@@ -2,6 +2,8 @@
 -- Lifetimes that have not ended, and ended ones that housekeeping has yet to move
 -- to contracts_archived. archived_at is 2299-12-31 for "not ended". A carried-over
 -- contract has a lifetime in each migration; its created_time there is 1900-01-01.
+-- Of a node's own stream the offsets say when; archived_offset is 0 for "not ended". They
+-- are 0 in public history.
 -- The block number and offset columns make lightweight updates (patch parts) possible.
 CREATE TABLE IF NOT EXISTS contracts_live
 (
@@ -23,6 +25,8 @@ CREATE TABLE IF NOT EXISTS contracts_live
     argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    created_offset  Int64 CODEC(ZSTD(1)),
+    archived_offset Int64 CODEC(ZSTD(1)),
     argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,

@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS contracts_archived
     argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    created_offset  Int64 CODEC(ZSTD(1)),
+    archived_offset Int64 CODEC(ZSTD(1)),
     argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,

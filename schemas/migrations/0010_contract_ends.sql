@@ -4,6 +4,7 @@
 CREATE TABLE IF NOT EXISTS contract_ends
 (
     contract_id String,
-    archived_at DateTime64(6, 'UTC')
+    archived_at DateTime64(6, 'UTC'),
+    archived_offset Int64
 )
 ENGINE = Join(ANY, LEFT, contract_id);
