@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -36,11 +37,28 @@ type verification struct {
 	// Findings are those of all checks in words.
 	Findings []string           `json:"findings,omitempty"`
 	Seconds  map[string]float64 `json:"seconds"`
+	// Streams are those of nodes; what stands above is the public history. OK and Findings
+	// are over all of them.
+	Streams []*streamVerification `json:"streams,omitempty"`
+
+	public bool // whether the public history was verified
+}
+
+// streamVerification is what verify reports of one stream.
+type streamVerification struct {
+	Stream string `json:"stream"`
+	OK     bool   `json:"ok"`
+	// Items are updates, and contracts that the stream began with.
+	Items   int64           `json:"items"`
+	Tables  verify.Tables   `json:"tables,omitempty"`
+	Checks  []*verify.Check `json:"checks"`
+	Seconds float64         `json:"seconds"`
 }
 
 // verifyFlags choose what verify does.
 type verifyFlags struct {
 	checks []string
+	stream string
 	peer   string
 	json   bool
 }
@@ -58,13 +76,18 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   hashes     the content of each batch has the hash it was committed with
   days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
   lifetimes  contract lifetimes, derived again from the events, are those of the store
-  coins      every transfer adds up, and only choices that mint or burn change the supply
+  coins      every transfer adds up, and only choices that mint or burn change the supply;
+             of a node's own stream, where the node sees a transfer whole
   objects    per object its SHA-256, row count and order; per segment and table the
              digest of its rows, which must be that of the store
+
+All streams of the store are verified, or the one that --stream names. days and objects are
+about the public history, which is stream scan.
 
 Without --check all are done, days only with --peer. Named in --check, days compares with
 --scan-url when there is no --peer.`,
 		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
+			"  ledgerlake verify --stream scan\n" +
 			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
 			"  ledgerlake verify --check days --peer https://lake.example.com",
 		Args: cobra.NoArgs,
@@ -76,7 +99,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			s := newStack(a)
 			defer s.closeInto(&err)
 			open := s.openStore
-			if f.has(objectsCheck) {
+			if f.has(objectsCheck) && f.public() {
 				open = s.open
 			}
 			if err := open(cmd.Context()); err != nil {
@@ -90,6 +113,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 		},
 	}
 	cmd.Flags().StringSliceVar(&f.checks, "check", nil, "checks to do: "+strings.Join(names, ", ")+"; all that apply when empty")
+	cmd.Flags().StringVar(&f.stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; all when empty")
 	cmd.Flags().StringVar(&f.peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
@@ -103,6 +127,8 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 		}
 	}
 	switch {
+	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
+		return fmt.Errorf("--stream %s: days and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
 	case len(f.checks) == 0:
 		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
 	case !f.has(verify.Days):
@@ -112,6 +138,14 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 		f.peer = scanURLs[0]
 	}
 	return nil
+}
+
+// public reports whether the public history is verified.
+func (f *verifyFlags) public() bool { return f.stream == "" || f.stream == schemas.ScanStream }
+
+// ofNodes are the checks that apply to a node's own stream.
+func (f *verifyFlags) ofNodes() []string {
+	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days })
 }
 
 func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
@@ -130,10 +164,20 @@ func (a *app) reportVerification(v *verification, asJSON bool) error {
 	return nil
 }
 
-// failed names the checks with findings.
+// failed names the checks with findings, those of nodes with their stream.
 func (v *verification) failed() []string {
+	names := failed(v.Checks)
+	for _, st := range v.Streams {
+		for _, name := range failed(st.Checks) {
+			names = append(names, name+" of "+st.Stream)
+		}
+	}
+	return names
+}
+
+func failed(checks []*verify.Check) []string {
 	var names []string
-	for _, c := range v.Checks {
+	for _, c := range checks {
 		if !c.OK {
 			names = append(names, c.Name)
 		}
@@ -142,15 +186,30 @@ func (v *verification) failed() []string {
 }
 
 // print writes the report for people: tables, then a line for each check with its findings
-// below it.
+// below it, and the same for each stream of a node under its name.
 func (v *verification) print(w io.Writer) {
-	for _, table := range slices.Sorted(maps.Keys(v.Tables)) {
-		fmt.Fprintf(w, "%-18s %12d rows  %s\n", table, v.Tables[table].Rows, v.Tables[table].Hash())
+	if v.public {
+		printTables(w, v.Tables)
+		if s := v.Supply; s != nil {
+			fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
+		}
+		printChecks(w, v.Checks)
 	}
-	if s := v.Supply; s != nil {
-		fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
+	for _, st := range v.Streams {
+		fmt.Fprintf(w, "stream %s: %d items\n", st.Stream, st.Items)
+		printTables(w, st.Tables)
+		printChecks(w, st.Checks)
 	}
-	for _, c := range v.Checks {
+}
+
+func printTables(w io.Writer, tables verify.Tables) {
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		fmt.Fprintf(w, "%-18s %12d rows  %s\n", table, tables[table].Rows, tables[table].Hash())
+	}
+}
+
+func printChecks(w io.Writer, checks []*verify.Check) {
+	for _, c := range checks {
 		outcome := "ok"
 		if !c.OK {
 			outcome = fmt.Sprintf("%d DIFFERENCES", c.Total)
@@ -169,6 +228,19 @@ func (v *verification) print(w io.Writer) {
 	}
 }
 
+// take sums up a list of checks. about is put before their findings.
+func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
+	ok = true
+	for _, c := range checks {
+		ok = ok && c.OK
+		for _, finding := range c.Findings {
+			v.Findings = append(v.Findings, about+c.Name+": "+finding.String())
+		}
+	}
+	v.OK = v.OK && ok
+	return ok
+}
+
 // verify does all checks that need no peer.
 func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) {
 	f := &verifyFlags{}
@@ -179,47 +251,92 @@ func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) 
 }
 
 func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (*verification, error) {
-	v := &verification{OK: true, Seconds: make(map[string]float64)}
+	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public()}
+	nodes, err := s.nodeStreams(ctx, f.stream)
+	if err != nil {
+		return nil, err
+	}
+	if v.public {
+		if err := s.verifyPublic(ctx, p, f, v); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.ofNodes()) == 0 {
+		return v, nil
+	}
+	for _, stream := range nodes {
+		start := time.Now()
+		report, err := s.verifyStream(ctx, p, verify.Config{
+			Source: history.NewReader(s.db, stream), Checks: f.ofNodes(), SkipDigests: !f.digests(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("verifying stream %s: %w", stream, err)
+		}
+		v.Streams = append(v.Streams, &streamVerification{
+			Stream: stream, OK: v.take(stream+": ", report.Checks), Items: report.Items, Tables: report.Total, Checks: report.Checks,
+			Seconds: time.Since(start).Seconds(),
+		})
+	}
+	return v, nil
+}
+
+// nodeStreams are the nodes' own streams of the store, or of them the named one. A stream
+// that the store does not have is an error.
+func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) {
+	if only == schemas.ScanStream {
+		return nil, nil
+	}
+	rows, err := history.Streams(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	known := []string{schemas.ScanStream}
+	var nodes []string
+	for _, row := range rows {
+		if row.Stream == schemas.ScanStream || strings.HasSuffix(row.Stream, indexer.ContractsStream("")) {
+			continue
+		}
+		known = append(known, row.Stream)
+		if only == "" || row.Stream == only {
+			nodes = append(nodes, row.Stream)
+		}
+	}
+	if only != "" && len(nodes) == 0 {
+		return nil, fmt.Errorf("--stream %s: the store has %s", only, strings.Join(known, ", "))
+	}
+	return nodes, nil
+}
+
+// verifyPublic verifies the public history and the objects.
+func (s *stack) verifyPublic(ctx context.Context, p *progress, f *verifyFlags, v *verification) error {
 	start := time.Now()
 	stored, err := s.verifyStore(ctx, p, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, stored.Checks
 	v.Seconds["store"] = time.Since(start).Seconds()
 	if f.has(objectsCheck) {
 		start = time.Now()
 		if err := s.verifyObjects(ctx, p, stored, v); err != nil {
-			return nil, err
+			return err
 		}
 		v.Seconds[objectsCheck] = time.Since(start).Seconds()
 	}
-	for _, c := range v.Checks {
-		v.OK = v.OK && c.OK
-		for _, finding := range c.Findings {
-			v.Findings = append(v.Findings, c.Name+": "+finding.String())
-		}
-	}
-	return v, nil
+	v.take("", v.Checks)
+	return nil
 }
+
+// digests reports whether checks need the digests of tables.
+func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verify.Days) }
 
 // verifyStore does the checks of package verify. The objects need the store's digests,
 // whatever else is checked.
-func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (report *verify.Report, err error) {
-	conn, err := engine.Open(ctx, s.dsn)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	p.begin("verify store", "updates and verdicts", 0)
-	catalog, err := s.app.catalog()
-	if err != nil {
-		return nil, err
-	}
+func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_ *verify.Report, err error) {
 	cfg := verify.Config{
-		Catalog: catalog, Source: s.reader, Audit: history.NewAudit(conn, schemas.ScanStream), Progress: p.set,
+		Source:      s.reader,
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck }),
-		SkipDigests: !f.has(objectsCheck) && !f.has(verify.Days),
+		SkipDigests: !f.digests(),
 	}
 	if len(cfg.Checks) == 0 {
 		cfg.Checks = []string{verify.Hashes}
@@ -229,6 +346,25 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (r
 			return nil, err
 		}
 	}
+	return s.verifyStream(ctx, p, cfg)
+}
+
+// verifyStream verifies the stream of cfg.Source.
+func (s *stack) verifyStream(ctx context.Context, p *progress, cfg verify.Config) (report *verify.Report, err error) {
+	conn, err := engine.Open(ctx, s.dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	name := "verify store"
+	if stream := cfg.Source.Stream(); stream != schemas.ScanStream {
+		name = "verify " + stream
+	}
+	p.begin(name, "updates and verdicts", 0)
+	if cfg.Catalog, err = s.app.catalog(); err != nil {
+		return nil, err
+	}
+	cfg.Audit, cfg.Progress = history.NewAudit(conn, cfg.Source.Stream()), p.set
 	if report, err = verify.Run(ctx, cfg); err != nil {
 		return nil, err
 	}

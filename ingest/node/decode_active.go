@@ -122,7 +122,8 @@ func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err e
 
 // importUpdate makes the import update of the contract just read. The update that
 // created it is not known: what is told of it, the offset at which the contract was
-// activated last and how often it was reassigned, goes into the extras.
+// activated last, as which node, and how often it was reassigned, goes into the extras. As
+// an import the event is the only one, number 0.
 func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, counter int64) (*schemas.Update, error) {
 	e, l := &d.events[0], &d.locals[0]
 	activated := d.offsets[0]
@@ -132,16 +133,17 @@ func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, coun
 	if counter < 0 {
 		return nil, fmt.Errorf("contract %s has reassignmentCounter %d", e.ContractID, counter)
 	}
-	if err := d.addExtras(l, `"offset":`, activated, `"reassignmentCounter":`, counter); err != nil {
+	if err := d.addExtras(l, `"nodeId":`, int64(e.Node), `"offset":`, activated, `"reassignmentCounter":`, counter); err != nil {
 		return nil, err
 	}
 	if err := d.addAround("entry"); err != nil {
 		return nil, err
 	}
+	e.Node, l.LastDescendant, l.ACSDelta = 0, 0, true
 	u := &schemas.Update{
 		Kind: schemas.Transaction, MigrationID: d.migrationID, SynchronizerID: synchronizer, RecordTime: schemas.MinMicros,
 		UpdateID: e.ContractID, Encoding: schemas.CompactJSON, WorkflowID: workflow, EffectiveAt: e.CreatedAt,
-		RootEvents: d.nodeSlab.copyOf([]int32{e.Node}),
+		RootEvents: d.nodeSlab.copyOf([]int32{0}),
 		Local:      &schemas.LocalUpdate{Offset: offset, PaidTrafficCost: -1},
 	}
 	e.EventID = d.eventID(e.ContractID, e.Node)

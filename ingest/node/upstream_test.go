@@ -602,22 +602,23 @@ func (g *generator) active(n int) []activeContract {
 		e, wire := g.created(u, node)
 		activation := g.offset
 		g.offset = at
-		u.UpdateID, u.EffectiveAt, u.RootEvents = e.ContractID, e.CreatedAt, []int32{node}
-		e.EventID = schemas.EventID(u.UpdateID, node)
-		e.Local.Extras = []byte(fmt.Sprintf(`{"createdEventBlob":"CgMyLjE=","interfaceViews":[],"newMember":{"a":1,"b":2},"offset":%d,"reassignmentCounter":%d,"representativePackageId":"abc123"}`, activation, i%3))
+		u.UpdateID, u.EffectiveAt, u.RootEvents = e.ContractID, e.CreatedAt, []int32{0}
+		e.EventID, e.Node, e.Local.LastDescendant, e.Local.ACSDelta = schemas.EventID(u.UpdateID, 0), 0, 0, true
+		e.Local.Extras = []byte(fmt.Sprintf(`{"createdEventBlob":"CgMyLjE=","interfaceViews":[],"newMember":{"a":1,"b":2},"nodeId":%d,"offset":%d,"reassignmentCounter":%d,"representativePackageId":"abc123"}`, node, activation, i%3))
 		u.Events = []schemas.Event{*e}
 		a := activeContract{id: e.ContractID, item: &schemas.Item{Update: u}}
 		switch i % 10 {
 		case 0:
 			u.SynchronizerID = synchronizerB
-			e.Local.Extras = []byte(fmt.Sprintf(`{"createdEventBlob":"CgMyLjE=","interfaceViews":[],"newMember":{"a":1,"b":2},"offset":%d,"reassignmentCounter":%d,"reassignmentId":"r","representativePackageId":"abc123","source":%q}`, activation, i%3, synchronizerA))
+			e.Local.Extras = []byte(fmt.Sprintf(`{"createdEventBlob":"CgMyLjE=","interfaceViews":[],"newMember":{"a":1,"b":2},"nodeId":%d,"offset":%d,"reassignmentCounter":%d,"reassignmentId":"r","representativePackageId":"abc123","source":%q}`, node, activation, i%3, synchronizerA))
 			a.wire = fmt.Sprintf(`{"workflowId":"w","contractEntry":{"JsIncompleteAssigned":{"assignedEvent":{"source":%q,"target":%q,"reassignmentId":"r","reassignmentCounter":%d,"createdEvent":%s}}}}`,
 				synchronizerA, synchronizerB, i%3, wire)
 		case 1:
 			a.item = nil
 			a.wire = fmt.Sprintf(`{"contractEntry":{"JsIncompleteUnassigned":{"createdEvent":%s,"unassignedEvent":{}}}}`, wire)
 		default:
-			a.wire = fmt.Sprintf(`{"workflowId":"w","contractEntry":{"JsActiveContract":{"createdEvent":%s,"synchronizerId":%q,"reassignmentCounter":%d}}}`, wire, synchronizerA, i%3)
+			e.Local.Extras = []byte(strings.Replace(string(e.Local.Extras), `"interfaceViews"`, `"entry":{"more":7},"interfaceViews"`, 1))
+			a.wire = fmt.Sprintf(`{"workflowId":"w","contractEntry":{"JsActiveContract":{"more":7,"createdEvent":%s,"synchronizerId":%q,"reassignmentCounter":%d}}}`, wire, synchronizerA, i%3)
 		}
 		set = append(set, a)
 		if i == 2 { // told twice, before and after its reassignment

@@ -43,20 +43,22 @@ type LifetimeSum struct {
 	Ends, EndHash     uint64
 }
 
-// AppendBegin appends what a lifetime's begin is known by. carried says that the contract
-// was carried over into the migration; then at is not read. The arguments of a lifetime
-// are those of the created event that began it, in update createdIn.
-func AppendBegin(dst []byte, migration int64, at schemas.Micros, carried bool, createdIn, synchronizer string, encoding schemas.Encoding, e *schemas.Event) []byte {
-	if carried {
+// AppendBegin appends what the lifetime that a created event of u begins is known by: the
+// event with where and when. Of a contract that was carried over neither the time nor the
+// update counts.
+func AppendBegin(dst []byte, u *schemas.Update, e *schemas.Event) []byte {
+	at, createdIn := u.RecordTime, u.UpdateID
+	if u.IsImport() {
 		at, createdIn = store.BeforeHistory, ""
 	}
 	line := func(s string) { dst = append(append(dst, s...), '\n') }
 	line(e.ContractID)
-	dst = append(strconv.AppendInt(dst, migration, 10), '\n')
+	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
 	dst = append(strconv.AppendInt(dst, int64(at), 10), '\n')
+	dst = append(strconv.AppendInt(dst, offsetOf(u), 10), '\n')
 	line(createdIn)
-	line(synchronizer)
-	line(string(encoding))
+	line(u.SynchronizerID)
+	line(string(u.Encoding))
 	dst = append(strconv.AppendInt(dst, int64(e.CreatedAt), 10), '\n')
 	line(schemas.TemplateName(e.PackageName, e.TemplateID))
 	line(e.TemplateID)
@@ -75,11 +77,20 @@ func AppendBegin(dst []byte, migration int64, at schemas.Micros, carried bool, c
 	return append(append(dst, '\n'), e.Argument...)
 }
 
-// AppendEnd appends what a lifetime's end is known by.
-func AppendEnd(dst []byte, migration int64, at schemas.Micros, contractID string) []byte {
+// AppendEnd appends what the end of a contract's lifetime in u is known by.
+func AppendEnd(dst []byte, u *schemas.Update, contractID string) []byte {
 	dst = append(append(dst, contractID...), '\n')
-	dst = append(strconv.AppendInt(dst, migration, 10), '\n')
-	return strconv.AppendInt(dst, int64(at), 10)
+	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
+	dst = append(strconv.AppendInt(dst, int64(u.RecordTime), 10), '\n')
+	return strconv.AppendInt(dst, offsetOf(u), 10)
+}
+
+// offsetOf is 0 in public history.
+func offsetOf(u *schemas.Update) int64 {
+	if u.Local == nil {
+		return 0
+	}
+	return u.Local.Offset
 }
 
 // Audit asks the store what checking it needs and what nothing else asks for.
@@ -148,6 +159,9 @@ type LifetimeStep struct {
 	// carried over, End store.NeverArchived when there is none. Of an event, the one that it
 	// is not is 0.
 	Begin, End schemas.Micros
+	// BeginOffset and EndOffset are the same by offset of a node's own stream, whose order
+	// is that of offsets alone; an end that has not come has 0. In public history both are 0.
+	BeginOffset, EndOffset int64
 	// Hash is that of the begin: see AppendBegin.
 	Hash uint64
 }
@@ -164,7 +178,7 @@ func (a *Audit) LifetimeSteps(ctx context.Context, buckets []int, through schema
 		var s LifetimeStep
 		var derived uint8
 		var begin, end int64
-		if err := rows.Scan(&s.MigrationID, &s.ContractID, &derived, &begin, &end, &s.Hash); err != nil {
+		if err := rows.Scan(&s.MigrationID, &s.ContractID, &derived, &begin, &end, &s.BeginOffset, &s.EndOffset, &s.Hash); err != nil {
 			return err
 		}
 		s.Derived, s.Begin, s.End = derived == 1, schemas.Micros(begin), schemas.Micros(end)
@@ -228,6 +242,7 @@ func (a *Audit) through(p schemas.Position, more clickhouse.Parameters) clickhou
 	more["through_migration"] = store.Int(p.MigrationID)
 	more["through_time"] = store.Time(store.Clamp(p.RecordTime))
 	more["through_id"] = store.Text(p.UpdateID)
+	more["through_offset"] = store.Int(p.Offset)
 	more["within_imports"] = "0"
 	if p.RecordTime == schemas.MinMicros {
 		more["within_imports"] = "1"

@@ -60,6 +60,9 @@ func (s *Stretch) addEvents(rows []store.EventRow) {
 // choose a stretch that fits into memory.
 func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (*Stretch, error) {
 	s := new(Stretch)
+	if through.Offset > 0 {
+		return s, r.addNode(ctx, s, after, through)
+	}
 	for m := max(after.MigrationID, 0); m <= through.MigrationID; m++ {
 		lo := schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}
 		hi := schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros, UpdateID: schemas.MaxUpdateID}
@@ -85,6 +88,51 @@ func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (
 		}
 	}
 	return s, nil
+}
+
+// addNode is Stretch for a node's own stream: the contracts that it begins with, and what
+// lies between two offsets.
+func (r *Reader) addNode(ctx context.Context, s *Stretch, after, through schemas.Position) error {
+	if after.RecordTime == schemas.MinMicros {
+		last := schemas.MaxUpdateID
+		if through.RecordTime == schemas.MinMicros {
+			last = through.UpdateID
+		}
+		if err := r.addImports(ctx, s, through.MigrationID, after.UpdateID, last); err != nil {
+			return err
+		}
+	}
+	if through.RecordTime == schemas.MinMicros {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return r.selectRuns(ctx, s, eventsByOffsetQuery, store.Params{
+			"stream": store.Text(r.stream), "first": store.Int(after.Offset + 1), "last": store.Int(through.Offset),
+		})
+	})
+	group.Go(func() (err error) {
+		s.Updates, err = r.selectUpdates(ctx, updatesByOffsetQuery, store.Params{
+			"stream": store.Text(r.stream), "after": store.Int(after.Offset), "through": store.Int(through.Offset), "limit": store.Int(math.MaxUint32),
+		})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("reading rows after %s: %w", after, err)
+	}
+	return nil
+}
+
+// selectRuns adds the events that a query finds.
+func (r *Reader) selectRuns(ctx context.Context, s *Stretch, query string, params store.Params) error {
+	block := eventBlocks.Get().(*eventBlock)
+	defer eventBlocks.Put(block)
+	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
+	return r.db.Select(ctx, query, params, block.columns, func() error {
+		block.rows = block.columns.AppendTo(block.rows[:0])
+		s.addEvents(block.rows)
+		return nil
+	})
 }
 
 func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, after, through string) error {
@@ -114,16 +162,7 @@ func (r *Reader) addHistory(ctx context.Context, s *Stretch, rg Range) error {
 	last.RecordTime = store.Clamp(last.RecordTime)
 	between := r.between(first, last)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		block := eventBlocks.Get().(*eventBlock)
-		defer eventBlocks.Put(block)
-		defer func() { clear(block.rows) }() // the pool must not keep what they refer to
-		return r.db.Select(ctx, eventsQuery, between, block.columns, func() error {
-			block.rows = block.columns.AppendTo(block.rows[:0])
-			s.addEvents(block.rows)
-			return nil
-		})
-	})
+	group.Go(func() error { return r.selectRuns(ctx, s, eventsQuery, between) })
 	group.Go(func() error {
 		updates, err := r.selectUpdates(ctx, updatesQuery, params)
 		if err != nil {

@@ -41,6 +41,14 @@ type heldCoin struct {
 	migration int64          // the last one that it was seen in
 }
 
+// origin says since when the coin is there.
+func (c heldCoin) origin() string {
+	if c.at == schemas.MinMicros {
+		return "a coin of unknown origin"
+	}
+	return "created at " + c.at.String()
+}
+
 // coinLedger follows every coin through history. It takes about 100 bytes for each coin
 // that is not spent.
 type coinLedger struct {
@@ -61,6 +69,10 @@ func newCoinLedger(check *Check, catalog *values.Catalog) *coinLedger {
 func (l *coinLedger) apply(u *coinUpdate) {
 	for _, f := range u.findings {
 		l.check.Add(f)
+	}
+	if u.local {
+		l.applyLocal(u)
+		return
 	}
 	first := l.migration < 0
 	if u.position.MigrationID != l.migration {
@@ -101,7 +113,7 @@ func (l *coinLedger) apply(u *coinUpdate) {
 		minted[i], burned[i], within[i] = minted[i].add(c.minted), burned[i].add(c.burned), within[i].add(c.within)
 	}
 	for i := range net {
-		l.balance(u, net[i], minted[i], burned[i], within[i], i == index(true))
+		l.balance(u.position, u.unknown, net[i], minted[i], burned[i], within[i], i == index(true))
 	}
 	l.book(u, minted[0].add(minted[1]), net[0].add(net[1]))
 }
@@ -114,22 +126,23 @@ func index(burner bool) int {
 }
 
 // balance compares what an update did to the supply with what its choices say that it did.
-func (l *coinLedger) balance(u *coinUpdate, net, minted, burned, within amount, burner bool) {
+// unknown says that one of the choices is not in the catalogue.
+func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, burned, within amount, burner bool) {
 	expected := minted.sub(burned)
 	difference := net.sub(expected)
 	switch {
 	case difference == amount{}, difference == within:
 	case !difference.negative():
 		l.check.Add(Finding{
-			What: "coins out of nothing", Where: where(u.position),
+			What: "coins out of nothing", Where: where(at),
 			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
 		})
 	case burner: // the coins themselves say what is burned
-	case u.unknown:
+	case unknown:
 		l.supply.Unexplained = l.supply.Unexplained.sub(difference)
 	default:
 		l.check.Add(Finding{
-			What: "coins disappear and no choice burns them", Where: where(u.position),
+			What: "coins disappear and no choice burns them", Where: where(at),
 			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
 		})
 	}
@@ -227,7 +240,7 @@ func (l *coinLedger) close() *Supply {
 	for _, left := range l.coins {
 		l.supply.Coins++
 		l.check.Add(Finding{
-			What: "a coin is left and nobody holds it", Where: "created at " + left.at.String(),
+			What: "a coin is left and nobody holds it", Where: left.origin(),
 			Expected: left.worth.String() + " coins held", Found: "none",
 		})
 	}

@@ -41,6 +41,10 @@ type coin struct {
 	id     coinID
 	worth  amount
 	burner bool // created, or spent, below a choice that burns
+	// part is the number of the root that it stands below; active says that it entered or
+	// left the set of active contracts. Both are told by a node's own stream only.
+	part   int
+	active bool
 	// text is the contract id, for findings.
 	text string
 }
@@ -51,6 +55,7 @@ type claim struct {
 	// within is a part of burned that some versions count a second time in what was paid.
 	within amount
 	burner bool
+	part   int
 }
 
 // coinUpdate is what one update does to coins.
@@ -64,6 +69,9 @@ type coinUpdate struct {
 	// unknown says that a choice is not in the catalogue: it may burn.
 	unknown  bool
 	findings []Finding
+	// parts are those of an update of a node's own stream; see coins_node.go.
+	local bool
+	parts []coinPart
 }
 
 // coinReader reads updates for what they do to coins. It is used by one goroutine.
@@ -71,8 +79,11 @@ type coinReader struct {
 	catalog *values.Catalog
 	kinds   map[choiceKey]*choiceKind
 	coins   map[string]*values.Type // by template id; nil for one that is no coin
+	parent  []int                   // index of the event around it, -1 for none, by index of event
 	burner  []bool                  // by index of event
 	claimed []bool                  // an event below a choice says what it does, by index of event
+	parts   []int                   // of a node's own stream: number of its part, by index of event
+	open    []int                   // exercises around an event
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -92,32 +103,46 @@ func newCoinReader(catalog *values.Catalog) *coinReader {
 
 // update returns what u does to coins; ok is false if it does nothing.
 func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
+	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1, local: u.Local != nil}
 	if u.Kind != schemas.Transaction {
-		return c, false // coins that are reassigned stay coins
+		return r.reassigned(c, u)
 	}
-	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1}
+	r.findParents(u)
 	r.burner = slices.Grow(r.burner[:0], len(u.Events))[:len(u.Events)]
 	r.claimed = slices.Grow(r.claimed[:0], len(u.Events))[:len(u.Events)]
-	clear(r.burner)
 	clear(r.claimed)
 	for i := range u.Events {
-		if e := &u.Events[i]; e.Kind == schemas.Exercised && (r.burner[i] || burners[e.Choice]) {
-			r.burner[i] = true
-			r.mark(r.burner, e.Children)
-		}
+		e := &u.Events[i]
+		r.burner[i] = r.parent[i] >= 0 && r.burner[r.parent[i]] || e.Kind == schemas.Exercised && burners[e.Choice]
+	}
+	if c.local {
+		r.findParts(&c, u)
 	}
 	// From the last event back, so that a choice knows of the transfers below it.
 	for i := len(u.Events) - 1; i >= 0; i-- {
 		r.event(&c, u, i)
+		if p := r.parent[i]; p >= 0 && r.claimed[i] {
+			r.claimed[p] = true
+		}
 	}
 	return c, len(c.created)+len(c.spent)+len(c.claims)+len(c.findings) > 0
 }
 
-// mark sets the flags of children; a node number that does not exist is left to others.
-func (r *coinReader) mark(flags []bool, children []int32) {
-	for _, n := range children {
-		if n >= 0 && int(n) < len(flags) {
-			flags[n] = true
+// findParents fills r.parent. A node number that does not exist is left to others.
+func (r *coinReader) findParents(u *schemas.Update) {
+	r.parent = slices.Grow(r.parent[:0], len(u.Events))[:len(u.Events)]
+	if u.Local != nil {
+		r.findNodeParents(u)
+		return
+	}
+	for i := range r.parent {
+		r.parent[i] = -1
+	}
+	for i := range u.Events {
+		for _, n := range u.Events[i].Children {
+			if int(n) > i && int(n) < len(r.parent) {
+				r.parent[n] = i
+			}
 		}
 	}
 }
@@ -132,17 +157,12 @@ func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
 			if !ok {
 				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: where(c.position) + ", contract " + e.ContractID})
 			}
-			c.created = append(c.created, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID})
+			c.created = append(c.created, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 		}
 		return
 	}
 	if isCoin && e.Consuming {
-		c.spent = append(c.spent, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID})
-	}
-	for _, n := range e.Children {
-		if n >= 0 && int(n) < len(r.claimed) && r.claimed[n] {
-			r.claimed[i] = true
-		}
+		c.spent = append(c.spent, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 	}
 	r.choice(c, u, i)
 }
@@ -232,6 +252,9 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 	k := r.kind(e)
 	if !k.known {
 		c.unknown = true
+		if c.local {
+			c.parts[r.part(i)].whole = false
+		}
 		return
 	}
 	if !k.mints && !k.paid && k.summary == nil {
@@ -243,7 +266,7 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 		if !ok {
 			c.findings = append(c.findings, Finding{What: "a mint without a readable amount", Where: where(c.position) + ", event " + e.EventID})
 		}
-		c.claims = append(c.claims, claim{minted: minted, burner: r.burner[i]})
+		c.claims = append(c.claims, claim{minted: minted, burner: r.burner[i], part: r.part(i)})
 		c.noteRound(result.path("amuletSum", "round", "number"))
 		return
 	}
@@ -258,7 +281,7 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 	if summary.json == nil && paid == (amount{}) {
 		return
 	}
-	cl := claim{burned: paid, burner: r.burner[i]}
+	cl := claim{burned: paid, burner: r.burner[i], part: r.part(i)}
 	if summary.json != nil && !r.claimed[i] { // else the transfer below says it
 		r.claimed[i] = true
 		r.transfer(c, u, i, k, summary, paid, &cl)

@@ -38,6 +38,10 @@ func (w *lifetimeWalk) sum(contractID string) *history.LifetimeSum {
 }
 
 func (w *lifetimeWalk) update(u *schemas.Update) {
+	if u.Local != nil {
+		w.local(u)
+		return
+	}
 	if u.Kind == schemas.Unassignment {
 		w.end(u, u.Reassignment.ContractID)
 		return
@@ -49,6 +53,22 @@ func (w *lifetimeWalk) update(u *schemas.Update) {
 		case e.Kind == schemas.Created:
 			w.begin(u, e)
 		case e.Consuming:
+			w.end(u, e.ContractID)
+		}
+	}
+}
+
+// local takes an update of a node's own stream. Only events that change the set of
+// contracts active on the node count, which those of contracts without a stakeholder there
+// do not.
+func (w *lifetimeWalk) local(u *schemas.Update) {
+	w.findTransient(u.Events)
+	for i := range u.Events {
+		switch e := &u.Events[i]; {
+		case w.transient[e.ContractID] || e.Local == nil || !e.Local.ACSDelta:
+		case e.Kind == schemas.Created:
+			w.begin(u, e)
+		case e.Consuming, e.Kind == schemas.Unassigned:
 			w.end(u, e.ContractID)
 		}
 	}
@@ -89,14 +109,14 @@ func (w *lifetimeWalk) findAmongMany(events []schemas.Event) {
 }
 
 func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event) {
-	w.buf = history.AppendBegin(w.buf[:0], u.MigrationID, u.RecordTime, u.IsImport(), u.UpdateID, u.SynchronizerID, u.Encoding, e)
+	w.buf = history.AppendBegin(w.buf[:0], u, e)
 	s := w.sum(e.ContractID)
 	s.Begins++
 	s.BeginHash += xxh3.Hash(w.buf)
 }
 
 func (w *lifetimeWalk) end(u *schemas.Update, contractID string) {
-	w.buf = history.AppendEnd(w.buf[:0], u.MigrationID, u.RecordTime, contractID)
+	w.buf = history.AppendEnd(w.buf[:0], u, contractID)
 	s := w.sum(contractID)
 	s.Ends++
 	s.EndHash += xxh3.Hash(w.buf)
@@ -208,7 +228,8 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 		p.expected = append(p.expected, s)
 		p.open = true
 	case p.open:
-		p.expected[len(p.expected)-1].End = s.End
+		last := &p.expected[len(p.expected)-1]
+		last.End, last.EndOffset = s.End, s.EndOffset
 		p.open = false
 	}
 	return nil
@@ -216,7 +237,7 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 
 // finish compares the lifetimes of the contract under way.
 func (p *lifetimePairs) finish() {
-	p.expected = slices.DeleteFunc(p.expected, func(s history.LifetimeStep) bool { return s.End <= s.Begin })
+	p.expected = slices.DeleteFunc(p.expected, neverActive)
 	where := fmt.Sprintf("contract %s, migration %d", p.contract, p.migration)
 	for i := range max(len(p.expected), len(p.stored)) {
 		switch {
@@ -224,13 +245,21 @@ func (p *lifetimePairs) finish() {
 			p.check.Add(Finding{What: "lifetime is missing", Where: where, Expected: span(p.expected[i]), Found: "none"})
 		case i >= len(p.expected):
 			p.check.Add(Finding{What: "lifetime too much", Where: where, Expected: "none", Found: span(p.stored[i])})
-		case p.expected[i].Begin != p.stored[i].Begin || p.expected[i].End != p.stored[i].End:
+		case span(p.expected[i]) != span(p.stored[i]):
 			p.check.Add(Finding{What: "lifetime", Where: where, Expected: span(p.expected[i]), Found: span(p.stored[i])})
 		case p.expected[i].Hash != p.stored[i].Hash:
 			p.check.Add(Finding{What: "contract of a lifetime is not the one created", Where: where + ", active " + span(p.stored[i])})
 		}
 	}
 	p.expected, p.stored, p.open = p.expected[:0], p.stored[:0], false
+}
+
+// neverActive reports whether a lifetime ends where it begins.
+func neverActive(s history.LifetimeStep) bool {
+	if s.BeginOffset > 0 {
+		return s.End != history.NeverArchived && s.EndOffset <= s.BeginOffset
+	}
+	return s.End <= s.Begin
 }
 
 // span writes from when to when a contract was active.
@@ -241,6 +270,10 @@ func span(s history.LifetimeStep) string {
 	}
 	if s.End == history.NeverArchived {
 		to = "now"
+	}
+	if s.BeginOffset > 0 {
+		from += fmt.Sprintf(" (offset %d)", s.BeginOffset)
+		to += fmt.Sprintf(" (offset %d)", s.EndOffset)
 	}
 	return "from " + from + " to " + to
 }

@@ -32,8 +32,11 @@ func (r *renderer) take() Tables {
 		"updates": r.updates, "events": r.events, "verdicts": r.verdicts,
 		"traffic": r.traffic, "app_activity": r.appActivity,
 	}
-	if r.imports.Rows > 0 {
+	switch {
+	case r.imports.Rows > 0 && r.updates.Rows == 0:
 		t = Tables{"imports": r.imports}
+	case r.imports.Rows > 0: // a node's own stream is not cut at its imports
+		t["imports"] = r.imports
 	}
 	r.updates, r.events, r.imports = schemas.Digest{}, schemas.Digest{}, schemas.Digest{}
 	r.verdicts, r.traffic, r.appActivity = schemas.Digest{}, schemas.Digest{}, schemas.Digest{}
@@ -71,6 +74,8 @@ var noEvents = []byte(`"events_by_id":{`)
 // appends to may be used again.
 func (r *renderer) update(line []byte, u *schemas.Update) []byte {
 	switch {
+	case u.Local != nil:
+		return r.local(line, u)
 	case u.IsImport():
 		line = schemas.AppendUpdate(line, u, schemas.UpdateForm{WithOffset: true})
 		r.imports.Add(line)
@@ -84,6 +89,28 @@ func (r *renderer) update(line []byte, u *schemas.Update) []byte {
 	}
 	r.updates.Add(line)
 	return line
+}
+
+// local appends an update of a node's own stream, and digests it and its events.
+func (r *renderer) local(line []byte, u *schemas.Update) []byte {
+	line = schemas.AppendLocalUpdate(line, u)
+	if !r.digests {
+		return line
+	}
+	whole := len(line)
+	for i := range u.Events {
+		line = schemas.AppendLocalEvent(line[:whole], u, &u.Events[i])
+		if !u.IsImport() {
+			r.events.Add(line[whole:])
+		}
+	}
+	line = schemas.AppendLocalUpdate(line[:whole], u)
+	if u.IsImport() {
+		r.imports.Add(line[whole:])
+	} else {
+		r.updates.Add(line[whole:])
+	}
+	return line[:whole]
 }
 
 // transaction appends the frame of u and puts its events, each rendered once, into it.

@@ -130,21 +130,7 @@ func TestDamageIsFound(t *testing.T) {
 		spoilt.copyRows(t, honest, table)
 	}
 	for _, d := range damages {
-		t.Run(d.name, func(t *testing.T) {
-			spoilt.exec(t, d.statements...)
-			r := spoilt.verify(t, verify.Config{Checks: []string{d.check}})
-			for _, table := range tables {
-				if strings.Contains(strings.Join(d.statements, " "), " "+table+" ") {
-					spoilt.copyRows(t, honest, table)
-				}
-			}
-			for _, finding := range r.Checks[0].Findings {
-				if strings.Contains(finding.String(), d.what) {
-					return
-				}
-			}
-			t.Errorf("check %s does not find %q; it finds\n%s", d.check, d.what, findings(r))
-		})
+		t.Run(d.name, func(t *testing.T) { spoilt.mustFind(t, honest, d) })
 	}
 	if r := spoilt.verify(t, verify.Config{}); !r.OK() {
 		t.Errorf("after all repairs:\n%s", findings(r))

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 type fixture struct {
 	*enginetest.Store
 	db     *store.DB
+	stream string // what reader reads
 	reader *history.Reader
 }
 
@@ -41,7 +42,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	f.db, f.reader = db, history.NewReader(db, schemas.ScanStream)
+	f.db, f.stream, f.reader = db, schemas.ScanStream, history.NewReader(db, schemas.ScanStream)
 	return f
 }
 
@@ -91,7 +92,7 @@ func (f *fixture) copyRows(t *testing.T, from *fixture, table string) {
 
 func (f *fixture) verify(t *testing.T, cfg verify.Config) *verify.Report {
 	t.Helper()
-	cfg.Source, cfg.Audit = f.reader, history.NewAudit(f.Conn, schemas.ScanStream)
+	cfg.Source, cfg.Audit = f.reader, history.NewAudit(f.Conn, f.stream)
 	report, err := verify.Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -245,7 +245,7 @@ func (w *walk) enter(at schemas.Position) {
 	w.outside = len(w.commits) > 0 && !w.commits[0].After.Before(at)
 	w.render.outside = w.outside
 	ref := schemas.SegmentRef{Stream: w.cfg.Source.Stream(), MigrationID: at.MigrationID}
-	if at.RecordTime != schemas.MinMicros {
+	if at.Offset == 0 && at.RecordTime != schemas.MinMicros {
 		// A day is looked up only when it changes: formatting it costs.
 		if w.segment.MigrationID == at.MigrationID && w.dayFrom < at.RecordTime && at.RecordTime <= w.dayThrough {
 			return
