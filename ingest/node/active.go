@@ -131,7 +131,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 	case Lists, Flats:
 		ways = ways[1:]
 	}
-	failures := ing.newFailures()
+	failures, all := ing.newFailures(), ways
 	for broken := 0; ; {
 		before := s.count
 		err := ways[0](ctx)
@@ -141,6 +141,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
+		ing.streamed = ing.streamed || s.count > before
 		if s.count > before && f.token != "" {
 			failures.reset()
 			broken = 0
@@ -154,6 +155,9 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 			ways, broken, f.token = ways[1:], 0, ""
 			s.reset()
 			continue
+		}
+		if refused(err) && ing.streamed {
+			ways = all // what stands before the node refuses now this, now that
 		}
 		if err := failures.again(ctx, err); err != nil {
 			return err

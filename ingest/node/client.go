@@ -142,7 +142,11 @@ func (c *client) send(ctx context.Context, k *call, token string, progress func(
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refusal(k, resp, token)
 	}
-	return remote.Reader{Limit: c.limit, Progress: progress}.Body(resp)
+	answer, err := remote.Reader{Limit: c.limit, Progress: progress}.Body(resp)
+	if err == nil && remote.IsPage(answer) {
+		return nil, c.fail(k, http.StatusOK, remote.ErrPage)
+	}
+	return answer, err
 }
 
 // clean makes an *Error of err, with the reason for which ctx was ended, if it was, and

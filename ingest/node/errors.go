@@ -118,6 +118,12 @@ func (e *Error) denied() bool {
 	return e.Status == http.StatusForbidden || e.Code == codeDenied
 }
 
+// foreign reports whether e is the word of something that stands before the node, such as
+// a proxy, and not the node's own: that has a code.
+func (e *Error) foreign() bool {
+	return e.Code == "" && (e.refused() || e.unauthenticated() || e.denied() || errors.Is(e.Err, remote.ErrPage))
+}
+
 // refused reports whether err says that the operation is not offered.
 func refused(err error) bool {
 	var e *Error

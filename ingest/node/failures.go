@@ -82,13 +82,19 @@ func (f *failures) decide(ctx context.Context, err error, wait *time.Duration) e
 		if f.lost++; f.lost >= lostTries {
 			return f.ing.lostError(f.ing.batches.through, err)
 		}
+	case e.foreign() && f.ing.streamed:
+		// The address and the token were good: what stands before the node comes and goes.
+		if e.unauthenticated() && f.auth < authTries {
+			return f.renew(ctx, err, wait)
+		}
+		*wait = max(*wait, e.retryAfter)
 	case e.unauthenticated():
 		return f.renew(ctx, err, wait)
 	case e.denied():
 		if f.refused++; e.Code == codeDenied || f.refused >= refusalTries {
 			return fmt.Errorf("%w: the token lacks the right to read this stream (CanReadAs of each configured party, or CanReadAsAnyParty): %w", ErrDenied, err)
 		}
-	case !e.Retryable():
+	case !e.Retryable(), errors.Is(e.Err, remote.ErrPage):
 		if f.refused++; f.refused >= refusalTries {
 			return err
 		}

@@ -36,6 +36,9 @@ type Ingester struct {
 	// followed.
 	target int64
 	pruned int64
+	// streamed says that the node has given the stream, or that there was nothing to give:
+	// address and token are good.
+	streamed bool
 }
 
 // New checks cfg and fills in its defaults. It does not talk to the node yet.

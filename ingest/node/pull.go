@@ -27,8 +27,10 @@ func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Cont
 		if from.Before(ing.batches.through) {
 			failures.reset()
 			ing.feeds.worked()
+			ing.streamed = true
 		}
 		if err == nil {
+			ing.streamed = true
 			continue
 		}
 		if err := ing.afterSession(ctx, failures, err, answered, ing.cfg.Now().Sub(begin)); err != nil {
@@ -54,7 +56,7 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 			ing.log.WarnContext(ctx, "the node does not offer this source, trying the next", "source", source, "next", ing.feeds.source(), "err", err)
 			return nil
 		}
-		if ing.feeds.rounds >= refusalTries {
+		if ing.feeds.rounds >= refusalTries && !ing.streamed {
 			return fmt.Errorf("the node offers no way to read updates (%v): is this the address of a ledger JSON API? %w", ing.feeds.order, err)
 		}
 		failures.refused = 0 // counted by rounds
@@ -64,6 +66,7 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 		}
 	case lasted >= settled:
 		failures.reset()
+		ing.streamed = ing.streamed || answered
 	}
 	ing.status.reconnected()
 	return failures.again(ctx, err)

@@ -99,6 +99,8 @@ type Client struct {
 
 	mu          sync.Mutex
 	pausedUntil time.Time // the upstream asked for a rest
+	// worked has the operations that have answered once.
+	worked map[string]bool
 }
 
 // NewClient checks cfg and fills in its defaults.
@@ -126,6 +128,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	return &Client{
 		cfg: cfg, name: remote.Redact(u), bases: bases,
+		worked:  make(map[string]bool),
 		limiter: rate.NewLimiter(limit, max(1, int(min(limit, 100)))),
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !local,
@@ -173,7 +176,7 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 			return nil, reason
 		}
 		var e *Error
-		if !errors.As(err, &e) || !e.retryable || k.once || c.cfg.once {
+		if !errors.As(err, &e) || k.once || c.cfg.once || !e.retryable && !c.mayBeFlapping(k.operation, e, failures) {
 			return nil, err
 		}
 		if failures == 1 {
@@ -266,7 +269,9 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, c.refused(resp, k)
+		e := c.refused(resp, k)
+		e.retryable = e.retryable || refusal(e) && c.hasWorked(k.operation)
+		return nil, e
 	}
 	body := remote.Reader{Limit: c.cfg.MaxPageBytes, Expect: k.expect, Progress: func() { watchdog.Reset(patience) }}
 	if k.reserve != nil {
@@ -280,6 +285,13 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	if err != nil {
 		return nil, fail(resp.StatusCode, !errors.Is(err, remote.ErrTooLarge), reasonOr(ctx, err))
 	}
+	if remote.IsPage(answer) {
+		if c.hasWorked(k.operation) {
+			return nil, fail(resp.StatusCode, true, remote.ErrPage)
+		}
+		return answer, nil // whoever asked says what it should have been
+	}
+	c.works(k.operation)
 	return answer, nil
 }
 
@@ -312,6 +324,47 @@ func (c *Client) request(ctx context.Context, base string, k *call, body []byte)
 	return req, nil
 }
 
+// works notes that an operation has answered.
+func (c *Client) works(operation string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.worked[operation] = true
+}
+
+// hasWorked reports whether an operation has answered once. From then on a refusal of it
+// is the word of something that stands before the upstream and comes and goes, such as a
+// proxy, and not that of a wrong address.
+func (c *Client) hasWorked(operation string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.worked[operation]
+}
+
+// mayBeFlapping reports whether a refused operation that has not answered yet is to be
+// asked for again, after so many failures: others for history have answered.
+func (c *Client) mayBeFlapping(operation string, e *Error, failures int) bool {
+	if !refusal(e) || failures >= refusalTries || pagedOperation(operation) == "" {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for other := range c.worked {
+		if other != operation && pagedOperation(other) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// pagedOperation returns operation if it is one that gives pages of history, else "".
+func pagedOperation(operation string) string {
+	switch operation {
+	case eventsOperation, updatesOperation, updatesBeforeOperation, importUpdatesOperation:
+		return operation
+	}
+	return ""
+}
+
 // refused turns an answer that is not 200 into an error, and keeps the other
 // requests back as well when the upstream asks for a rest.
 func (c *Client) refused(resp *http.Response, k *call) *Error {
@@ -323,6 +376,9 @@ func (c *Client) refused(resp *http.Response, k *call) *Error {
 	e := &Error{
 		Upstream: c.name, Operation: k.operation, Cursor: k.cursor, Status: resp.StatusCode,
 		Err: errors.New(errorText(text)), retryable: retryableStatus(resp.StatusCode),
+	}
+	if k.operation == migrationInfoOperation {
+		_, e.own = jsonReason(text) // that it has no such migration
 	}
 	if e.retryable {
 		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), time.Hour)

@@ -22,6 +22,7 @@ type Error struct {
 	Err error
 
 	retryable  bool
+	own        bool // the interface's own word, by its form, on a migration
 	retryAfter time.Duration
 }
 
@@ -51,11 +52,23 @@ var (
 // unsupported reports whether the upstream does not know the operation at all.
 func unsupported(err error) bool {
 	var e *Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || e.retryable {
 		return false
 	}
 	switch e.Status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// refusal reports whether e is how a server refuses what it does not know or does not
+// allow, and not the interface's own word.
+func refusal(e *Error) bool {
+	switch e.Status {
+	case http.StatusNotFound:
+		return !e.own
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusProxyAuthRequired:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -118,4 +119,13 @@ func OneLine(text string) string {
 		return "no reason given"
 	}
 	return text
+}
+
+// ErrPage means that a page for people came where an interface should have answered: the
+// word of something that stands before it, such as a proxy or a sign-in.
+var ErrPage = errors.New("an HTML page came instead of an answer")
+
+// IsPage reports whether an answer is markup: no JSON text begins like it.
+func IsPage(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n\ufeff"), []byte("<"))
 }
