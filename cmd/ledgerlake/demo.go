@@ -187,7 +187,7 @@ func (run *demoRun) verifyAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	served, err := tablesOf(run.node.ledger.Digests())
+	served, err := tablesOf(run.node.ledger.Digests().Tables)
 	if err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func (run *demoRun) verifyAll(ctx context.Context) error {
 }
 
 // tablesOf reads the digests that the simulated network computed for itself.
-func tablesOf(d devnet.Digests) (verify.Tables, error) {
-	raw, err := json.Marshal(d.Tables)
+func tablesOf(digests map[string]devnet.TableDigest) (verify.Tables, error) {
+	raw, err := json.Marshal(digests)
 	if err != nil {
 		return nil, fmt.Errorf("reading the network's digests: %w", err)
 	}

@@ -137,7 +137,7 @@ func network(t *testing.T, updates int) (*devnet.Ledger, string) {
 
 func served(t *testing.T, ledger *devnet.Ledger) verify.Tables {
 	t.Helper()
-	tables, err := tablesOf(ledger.Digests())
+	tables, err := tablesOf(ledger.Digests().Tables)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,9 @@ type episode struct {
 	shape    shape
 	database string
 	liar     *faults.Liar
+	// node is how the product reads a node, nil when it reads scan services.
+	node     *nodeShape
+	nodeLiar *faults.NodeLiar
 	// witnesses are honest upstreams beside the one that may lie; two of all have to
 	// agree on everything. Empty: the one is believed.
 	witnesses []string
@@ -91,6 +94,22 @@ func (l *lab) newEpisode(seed faults.Seed, plan faults.Plan) *episode {
 	return ep
 }
 
+// configured says how the product was.
+func (ep *episode) configured() string {
+	if ep.node != nil {
+		return ep.node.String()
+	}
+	return ep.shape.String()
+}
+
+// stream is the one that the product ingests.
+func (ep *episode) stream() string {
+	if ep.node != nil {
+		return ep.lab.node.stream
+	}
+	return schemas.ScanStream
+}
+
 // logger writes what the product says into the diary.
 func (ep *episode) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(io.Writer(&ep.diary), &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -117,9 +136,13 @@ func (ep *episode) open(ctx context.Context) error {
 		return err
 	}
 	ep.closers = append(ep.closers, ep.engine.Close)
-	ep.upstream, err = faults.NewHTTP(faults.HTTPConfig{
+	upstream := faults.HTTPConfig{
 		Name: "upstream", Target: ep.lab.upstream, Faults: ep.plan.Upstream, Liar: ep.liar, PageLimit: ep.shape.pageLimit, Tally: &ep.tally,
-	})
+	}
+	if ep.node != nil {
+		upstream = ep.nodeUpstream()
+	}
+	ep.upstream, err = faults.NewHTTP(upstream)
 	if err != nil {
 		return err
 	}
@@ -227,6 +250,10 @@ func (ep *episode) work(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
+	in := &streams{stack: &stack{app: &app{log: log}, db: db}}
+	if ep.node != nil {
+		return ep.workOnNode(ctx, in)
+	}
 	cfg := scan.Config{
 		BaseURL: ep.upstream.URL(), Sink: indexer.NewSinks(db, log), Log: log, Source: ep.shape.source,
 		Workers: ep.shape.workers, BatchItems: ep.shape.batchItems, MaxPageBytes: faults.OversizedBytes,
@@ -239,7 +266,6 @@ func (ep *episode) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in := &streams{stack: &stack{app: &app{log: log}, db: db}}
 	return in.alongside(ctx, scanSource{ingester}, func(context.Context) {})
 }
 
@@ -257,12 +283,12 @@ func (ep *episode) tidy(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	return indexer.NewLifetimes(db, schemas.ScanStream, soakPoll, ep.logger()).Tidy(ctx)
+	return indexer.NewLifetimes(db, ep.stream(), soakPoll, ep.logger()).Tidy(ctx)
 }
 
 // result is what came of an episode.
 type result struct {
-	kind     string // "ingest", "lie", "export" or "kill"
+	kind     string // "ingest", "node", "lie", "export" or "kill"
 	findings []string
 	damage   damage
 	fired    int
@@ -299,13 +325,17 @@ func (ep *episode) check(ctx context.Context, res *result) error {
 	if err != nil {
 		return err
 	}
-	d, where := compare(ep.truths[ep.shape.source].tables, got)
-	findings, err := ep.checkJournal(ctx, ep.database)
+	truth := ep.truths[ep.shape.source]
+	if ep.node != nil {
+		truth = ep.lab.node.truths[ep.node.pruned]
+	}
+	d, where := compare(truth.tables, got)
+	findings, err := ep.checkJournal(ctx, ep.database, ep.stream())
 	if err != nil {
 		return err
 	}
 	res.findings = append(append(res.findings, where...), findings...)
-	if ep.seed%orderEvery == 0 {
+	if ep.node == nil && ep.seed%orderEvery == 0 {
 		if d.reordered, err = ep.reordered(ctx, ep.database); err != nil {
 			return err
 		}

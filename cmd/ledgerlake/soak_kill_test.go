@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/faults"
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 )
 
@@ -26,10 +27,16 @@ const (
 	processLimit = 60 * time.Second
 )
 
-func (l *lab) runKill(ctx context.Context, seed faults.Seed) (result, *episode) {
+func (l *lab) runKill(ctx context.Context, seed faults.Seed, ofNode bool) (result, *episode) {
 	res := result{kind: "kill"}
-	plan := faults.NewPlan(seed, faults.Extent{Requests: l.extent.Requests})
-	ep := &killing{episode: l.newEpisode(seed, plan)}
+	extent := faults.Extent{Requests: l.extent.Requests}
+	if ofNode {
+		extent = faults.Extent{Requests: l.node.extent.Requests, Frames: l.node.extent.Frames}
+	}
+	ep := &killing{episode: l.newEpisode(seed, faults.NewPlan(seed, extent))}
+	if ofNode {
+		ep.node = new(nodeShape)
+	}
 	if err := ep.run(ctx, &res); err != nil {
 		res.findings = append(res.findings, err.Error())
 	}
@@ -42,15 +49,23 @@ func (ep *killing) run(ctx context.Context, res *result) (err error) {
 		return fmt.Errorf("making a data folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(ep.data)) }()
-	ep.upstream, err = faults.NewHTTP(faults.HTTPConfig{
+	upstream := faults.HTTPConfig{
 		Name: "upstream", Target: ep.lab.upstream, Faults: ep.plan.Upstream, PageLimit: ep.shape.pageLimit, Tally: &ep.tally,
-	})
+	}
+	if ep.node != nil {
+		upstream = ep.nodeUpstream()
+		upstream.Tokens = false // one that a process is given does not change
+	}
+	ep.upstream, err = faults.NewHTTP(upstream)
 	if err != nil {
 		return err
 	}
 	ep.closers = append(ep.closers, ep.upstream.Close)
 	r := ep.seed.Rand("kills")
 	ingest := []string{"ingest", "--once", "--data", ep.data, "--scan-url", ep.upstream.URL(), "--log-level", "debug", "--follow-interval", "20ms"}
+	if ep.node != nil {
+		ingest = []string{"ingest", "--once", "--data", ep.data, "--node-url", ep.upstream.URL(), "--log-level", "debug"}
+	}
 	for range 2 + r.IntN(4) {
 		after := time.Duration(r.Int64N(int64(killSpan)))
 		if err := ep.process(ctx, after, ingest...); err != nil {
@@ -114,11 +129,15 @@ func (ep *killing) verify(ctx context.Context, res *result) error {
 	if err := s.openStore(ctx); err != nil {
 		return errors.Join(err, s.close())
 	}
-	report, err := verify.Store(ctx, s.reader, nil)
+	served := ep.served
+	if ep.node != nil {
+		served = ep.lab.node.served
+	}
+	report, err := verify.Store(ctx, history.NewReader(s.db, ep.stream()), nil)
 	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}
-	for _, d := range verify.Differences("the network", ep.served, "the store", report.Total) {
+	for _, d := range verify.Differences("the network", served, "the store", report.Total) {
 		res.findings = append(res.findings, d)
 		res.damage.changed++
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // lab holds the real parts that all episodes share, and what an undisturbed run of the
@@ -36,6 +37,7 @@ type lab struct {
 	upstream string // URL of the undisturbed network
 	subjects []faults.Subject
 	served   verify.Tables
+	node     *nodeLab
 
 	dsn     string // of the engine's default database
 	address string // of the engine, host:port
@@ -99,7 +101,7 @@ func labDir(t *testing.T) string {
 func (l *lab) startNetwork(t *testing.T) {
 	t.Helper()
 	var err error
-	l.ledger, err = devnet.New(t.Context(), devnet.Config{Updates: labUpdates, Seed: 11, Days: 3, Dir: t.TempDir()}, nil)
+	l.ledger, err = devnet.New(t.Context(), devnet.Config{Updates: labUpdates, Seed: 11, Days: 3, Dir: t.TempDir(), Node: &devnet.NodeConfig{}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +117,7 @@ func (l *lab) startNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.served = served(t, l.ledger)
+	l.startNode(t)
 }
 
 func (l *lab) startEngine(t *testing.T) {
@@ -248,6 +251,7 @@ func (l *lab) prepare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	l.prepareNode(t)
 	l.prepareExport(t)
 }
 
@@ -263,7 +267,7 @@ func letters(source scan.Source) string {
 // all episodes are compared with it.
 func (l *lab) mustEqualNetwork(t *testing.T, database string) {
 	t.Helper()
-	differences, err := l.compareWithNetwork(t.Context(), database)
+	differences, err := l.compareWithNetwork(t.Context(), database, schemas.ScanStream, l.served)
 	if err != nil {
 		t.Fatal(err)
 	}

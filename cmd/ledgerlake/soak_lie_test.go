@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -116,6 +117,26 @@ func (ep *episode) lieLate(ctx context.Context, lie faults.Lie) error {
 		return err
 	}
 	r := ep.seed.Rand("late")
+	return ep.killUntil(ctx, r, func(pending *schemas.Intent) bool {
+		var fit []faults.Subject
+		for _, s := range ep.subjects {
+			if lie.CanTell(s) && within(pending, s) {
+				fit = append(fit, s)
+			}
+		}
+		if len(fit) == 0 {
+			return false
+		}
+		ep.liar = faults.NewLiar(ep.seed, lie, fit[r.IntN(len(fit))])
+		ep.upstream.Lie(ep.liar)
+		ep.liar.Begin()
+		return true
+	})
+}
+
+// killUntil lets lives be killed until one leaves a batch unfinished that will do. It gives
+// up without an error.
+func (ep *episode) killUntil(ctx context.Context, r *rand.Rand, do func(pending *schemas.Intent) bool) error {
 	const lives = 25
 	for range lives {
 		stop := faults.Stop{Turn: 20 + r.IntN(60)}
@@ -126,22 +147,9 @@ func (ep *episode) lieLate(ctx context.Context, lie faults.Lie) error {
 		if err != nil {
 			return err
 		}
-		if pending == nil {
-			continue
+		if pending != nil && do(pending) {
+			return nil
 		}
-		var fit []faults.Subject
-		for _, s := range ep.subjects {
-			if lie.CanTell(s) && within(pending, s) {
-				fit = append(fit, s)
-			}
-		}
-		if len(fit) == 0 {
-			continue
-		}
-		ep.liar = faults.NewLiar(ep.seed, lie, fit[r.IntN(len(fit))])
-		ep.upstream.Lie(ep.liar)
-		ep.liar.Begin()
-		return nil
 	}
 	return nil
 }
@@ -153,7 +161,7 @@ func (ep *episode) pending(ctx context.Context) (*schemas.Intent, error) {
 		return nil, err
 	}
 	defer db.Close()
-	resume, err := indexer.NewWriter(db, schemas.ScanStream, ep.logger()).Resume(ctx, schemas.ScanStream)
+	resume, err := indexer.NewWriter(db, ep.stream(), ep.logger()).Resume(ctx, ep.stream())
 	return resume.Pending, err
 }
 
@@ -232,7 +240,7 @@ func (ep *episode) foundOut(ctx context.Context, stopped error) (faults.Means, e
 	case stopped != nil:
 		return "", fmt.Errorf("stopped by something else than a lie: %w", stopped)
 	}
-	differences, err := ep.compareWithNetwork(ctx, ep.database)
+	differences, err := ep.compareWithNetwork(ctx, ep.database, schemas.ScanStream, ep.served)
 	if err != nil {
 		return "", err
 	}

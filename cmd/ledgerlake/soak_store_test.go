@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -102,11 +103,11 @@ type line struct {
 // checkJournal looks for gaps and doubles in the batches of every stream: each number
 // has one commit, starts where the one before ended, and was announced with the content
 // that was committed. No intent is left behind the last commit.
-func (l *lab) checkJournal(ctx context.Context, database string) (findings []string, err error) {
+func (l *lab) checkJournal(ctx context.Context, database, stream string) (findings []string, err error) {
 	var lines []line
 	query := fmt.Sprintf(`SELECT stream, sequence, toString(state) AS state,
-			toString((after_migration, after_time, after_id)) AS after,
-			toString((through_migration, through_time, through_id)) AS through,
+			toString((after_offset, after_migration, after_time, after_id)) AS after,
+			toString((through_offset, through_migration, through_time, through_id)) AS through,
 			hash, writer
 		FROM %s.batches ORDER BY stream, sequence, batches.state, written_at`, database)
 	if err := l.admin.Select(ctx, &lines, query); err != nil {
@@ -116,7 +117,7 @@ func (l *lab) checkJournal(ctx context.Context, database string) (findings []str
 	for _, r := range lines {
 		streams[r.Stream] = append(streams[r.Stream], r)
 	}
-	for _, stream := range []string{schemas.ScanStream, schemas.ScanStream + "/contracts"} {
+	for _, stream := range []string{stream, indexer.ContractsStream(stream)} {
 		if len(streams[stream]) == 0 {
 			findings = append(findings, "stream "+stream+" has no batches")
 		}
@@ -210,15 +211,15 @@ func (l *lab) reordered(ctx context.Context, database string) (uint64, error) {
 
 // compareWithNetwork digests the store the way the product's verification does and
 // compares with what the network says it served.
-func (l *lab) compareWithNetwork(ctx context.Context, database string) ([]string, error) {
+func (l *lab) compareWithNetwork(ctx context.Context, database, stream string, served verify.Tables) ([]string, error) {
 	db, err := store.Open(ctx, l.database(database, l.address))
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	report, err := verify.Store(ctx, history.NewReader(db, schemas.ScanStream), nil)
+	report, err := verify.Store(ctx, history.NewReader(db, stream), nil)
 	if err != nil {
 		return nil, err
 	}
-	return verify.Differences("the network", l.served, "the store", report.Total), nil
+	return verify.Differences("the network", served, "the store", report.Total), nil
 }

@@ -117,7 +117,7 @@ func (s *soak) episode(seed faults.Seed) {
 	defer s.mu.Unlock()
 	s.report.take(seed, res, &ep.tally)
 	if s.options.verbose {
-		s.t.Logf("%s episode, %s, %s\n%sfired:\n%sfindings: %q", res.kind, res.elapsed, ep.shape, ep.plan, &ep.tally, res.findings)
+		s.t.Logf("%s episode, %s, %s\n%sfired:\n%sfindings: %q", res.kind, res.elapsed, ep.configured(), ep.plan, &ep.tally, res.findings)
 	}
 	if len(res.findings) > 0 {
 		s.t.Errorf("seed %d (%s): %q\nrun it again with: make soak SEED=%d EPISODES=1 VERBOSE=1\n%s", seed, res.kind, res.findings, seed, ep.plan)
@@ -145,17 +145,22 @@ func (s *soak) progress() {
 }
 
 // runSeed runs the episode that belongs to a seed: of a hundred seeds a quarter are lies,
-// every lie in turn, some ten are exports, and one kills real processes.
+// every lie in turn, of scan services and of nodes; some ten are exports, some fifteen read
+// a node, and one kills real processes.
 func (l *lab) runSeed(ctx context.Context, seed faults.Seed) (result, *episode) {
 	lies := faults.Lies()
 	switch {
-	case seed%4 == 3:
-		n := int(seed / 4)
+	case seed%8 == 7:
+		return l.runNodeLie(ctx, seed, int(seed/8))
+	case seed%8 == 3:
+		n := int(seed / 8)
 		return l.runLie(ctx, seed, lies[n%len(lies)], company(n/len(lies)%int(companions)))
 	case seed%100 == 50:
-		return l.runKill(ctx, seed)
+		return l.runKill(ctx, seed, seed%200 > 100)
 	case seed%10 == 0:
 		return l.runExport(ctx, seed)
+	case seed%5 == 2:
+		return l.runNode(ctx, seed)
 	default:
 		return l.runIngest(ctx, seed)
 	}

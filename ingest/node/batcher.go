@@ -69,3 +69,8 @@ func (b *batcher) taken() {
 	b.after, b.items, b.bytes, b.checkpoints = b.through, make([]schemas.Item, 0, min(b.maxItems, len(b.items))), 0, 0
 	b.flushed = b.now()
 }
+
+// drop forgets what was gathered since the last batch.
+func (b *batcher) drop() {
+	b.through, b.items, b.bytes, b.checkpoints = b.after, nil, 0, 0
+}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -228,7 +229,9 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 		p.batches.cover(schemas.AtOffset(p.seq.at))
 		return nil
 	}
-	if err := p.seq.next(el); err != nil {
+	if err := p.seq.next(el); errors.Is(err, errOrder) {
+		return p.outOfOrder(el, err)
+	} else if err != nil {
 		return malformedAt(&element{}, err)
 	}
 	if el.update == nil {
@@ -243,6 +246,18 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 	}
 	p.batches.add(el.update, el.size)
 	return nil
+}
+
+// outOfOrder drops what has not been handed over, so that it is read again with the
+// update that came late. If its place has been handed over it is too late for that.
+func (p *pipeline) outOfOrder(el *element, err error) error {
+	if el.offset > p.seq.from && el.offset <= p.batches.after.Offset {
+		return final{fmt.Errorf("%w: the node told an update behind later ones that are stored by now, and which the stream lacks: %w; drop the rows of the stream, in all tables, and read it again",
+			schemas.ErrDiverged, err)}
+	}
+	p.batches.drop()
+	p.seq.update = nil
+	return malformedAt(&element{}, err)
 }
 
 // handOver waits for the writer to take the batch, if it is worth it.

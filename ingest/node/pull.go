@@ -88,7 +88,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	from := ing.batches.through.Offset // 0 also at the start
 	source := ing.feeds.source()
 	ing.status.chose(source)
-	seq := &sequence{at: from, end: to}
+	seq := &sequence{from: from, at: from, end: to}
 	if ing.last != nil && ing.last.Local.Offset == from {
 		seq.update = ing.last // explains an update that comes again
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -8,11 +9,16 @@ import (
 
 // sequence checks that elements follow one another.
 type sequence struct {
-	// at is the offset through which the stream is complete; end bounds it, 0 = not.
-	at, end int64
+	// at is the offset through which the stream is complete; end bounds it, 0 = not. from
+	// is where it was when the session began.
+	from, at, end int64
 	// update is the last update, if it stands at offset at.
 	update *schemas.Update
 }
+
+// errOrder means that an update came behind a later one. As offsets have holes, nothing
+// told before that it was missing: what came since its offset must not be kept.
+var errOrder = errors.New("out of order")
 
 // next takes the next element, or returns why it cannot be.
 func (s *sequence) next(el *element) error {
@@ -29,7 +35,7 @@ func (s *sequence) next(el *element) error {
 	case el.offset == s.at && s.update != nil:
 		return duplicate(s.update, el.update)
 	case el.offset <= s.at:
-		return fmt.Errorf("update %s at offset %d follows offset %d", el.update.UpdateID, el.offset, s.at)
+		return fmt.Errorf("%w: update %s at offset %d follows offset %d", errOrder, el.update.UpdateID, el.offset, s.at)
 	}
 	s.at, s.update = el.offset, el.update
 	return nil

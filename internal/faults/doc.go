@@ -4,8 +4,9 @@
 // Two proxies stand between the product and a real service:
 //
 //	TCP   before ClickHouse, Redis or an S3 store: breaks, delays and cuts connections
-//	HTTP  before a scan service: the same per request, wrong statuses and damaged
-//	      bodies, and Lies, which are well-formed answers that are not true
+//	HTTP  before a scan service, or a node's ledger API: the same per request, wrong
+//	      statuses and damaged bodies, faults per frame of a websocket, and Lies, which
+//	      are well-formed answers that are not true
 //
 // A Plan holds the faults of one run, by the number of the turn or request at which
 // they happen, and prints them; a Tally counts those that did happen. Counting is what

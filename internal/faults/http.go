@@ -31,11 +31,21 @@ type HTTPConfig struct {
 	PageLimit int
 	// Latency is added to every reply. Clients that can choose choose others.
 	Latency time.Duration
+	// Frames are what happens on websockets, at most one per frame, and NodeLiar, if not nil,
+	// changes what a node says. They are for the ledger API of a node.
+	Frames   []FrameFault
+	NodeLiar *NodeLiar
+	// Tokens says that requests need a token, that of HTTP.Token, which changes with
+	// FrameStale.
+	Tokens bool
+	// Record, when set, is told of each frame that comes from the upstream.
+	Record func(frame []byte)
 	// Tally counts what did happen. Required.
 	Tally *Tally
 }
 
-// HTTP is a proxy before a scan service that answers wrongly as planned.
+// HTTP is a proxy before a scan service, or a node's ledger API, that answers wrongly as
+// planned.
 type HTTP struct {
 	cfg    HTTPConfig
 	url    string
@@ -51,6 +61,11 @@ type HTTP struct {
 	replied  chan struct{}         // closed and replaced with every reply
 	quiet    bool
 	liar     *Liar
+
+	frameFaults map[int]FrameFault
+	frames      int
+	nodeLiar    *NodeLiar
+	tokens      int // number of the one that is good
 }
 
 // silence is how long Silent lasts, unless the client goes away before.
@@ -65,10 +80,14 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	p := &HTTP{
 		cfg: cfg, url: "http://" + listener.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		faults: make(map[int]HTTPFault), waiting: make(map[int]chan struct{}), replied: make(chan struct{}), liar: cfg.Liar,
+		frameFaults: make(map[int]FrameFault), nodeLiar: cfg.NodeLiar,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, f := range cfg.Faults {
 		p.faults[f.Request] = f
+	}
+	for _, f := range cfg.Frames {
+		p.frameFaults[f.Frame] = f
 	}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = p.server.Serve(listener) }() // ends with Close
@@ -100,6 +119,19 @@ func (p *HTTP) Lie(liar *Liar) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.liar = liar
+}
+
+// LieOfNode is Lie for a node.
+func (p *HTTP) LieOfNode(liar *NodeLiar) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nodeLiar = liar
+}
+
+func (p *HTTP) speakerOfNode() *NodeLiar {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nodeLiar
 }
 
 func (p *HTTP) speaker() *Liar {
@@ -138,7 +170,11 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if p.refusesBefore(w, r, f) {
+	if p.refusesBefore(w, r, f) || !p.authorized(w, r) {
+		return
+	}
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		p.socket(w, r)
 		return
 	}
 	if refusal := p.tooLarge(body); refusal != "" {
@@ -159,7 +195,7 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if a.status == http.StatusOK {
-		a.body = liar.rewrite(operation, body, a.body)
+		a.body = p.speakerOfNode().rewrite(liar.rewrite(operation, body, a.body))
 	}
 	p.give(w, r, f, a)
 	p.mu.Lock()

@@ -12,6 +12,7 @@ type Plan struct {
 	// Upstream are the faults of the proxy before the scan service, the others those of
 	// the proxies before the services by name.
 	Upstream              []HTTPFault
+	Frames                []FrameFault // of the upstream's websockets
 	Engine, Bucket, Redis []TCPFault
 	// Stops end the product's process, one after the other.
 	Stops []Stop
@@ -37,6 +38,7 @@ func (s Stop) String() string {
 // Extent says how long an undisturbed run is, so that faults fall into it.
 type Extent struct {
 	Requests                             int // of the upstream
+	Frames                               int // of its websockets
 	EngineTurns, BucketTurns, RedisTurns int
 }
 
@@ -45,6 +47,15 @@ func NewPlan(seed Seed, x Extent) Plan {
 	p := Plan{Seed: seed}
 	if r := seed.Rand("upstream"); x.Requests > 0 {
 		p.Upstream = PlanHTTP(r, 1+r.IntN(4), x.Requests, HTTPKinds()...)
+	}
+	if r := seed.Rand("frames"); x.Frames > 0 {
+		most := mostMisleading // together with bodies that are damaged
+		for _, f := range p.Upstream {
+			if misleading[f.Kind] {
+				most--
+			}
+		}
+		p.Frames = PlanFrames(r, 1+r.IntN(4), x.Frames, most)
 	}
 	tcp := func(purpose string, most, turns int) []TCPFault {
 		if turns == 0 {
@@ -74,7 +85,7 @@ func planStops(r *rand.Rand, turns int) []Stop {
 
 // Total is the number of planned faults, stops included.
 func (p Plan) Total() int {
-	return len(p.Upstream) + len(p.Engine) + len(p.Bucket) + len(p.Redis) + len(p.Stops)
+	return len(p.Upstream) + len(p.Frames) + len(p.Engine) + len(p.Bucket) + len(p.Redis) + len(p.Stops)
 }
 
 // String lists what will happen, one line each.
@@ -82,6 +93,9 @@ func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d\n", p.Seed)
 	for _, f := range p.Upstream {
+		fmt.Fprintf(&b, "  upstream %s\n", f)
+	}
+	for _, f := range p.Frames {
 		fmt.Fprintf(&b, "  upstream %s\n", f)
 	}
 	for _, service := range []struct {
