@@ -272,10 +272,10 @@ func (s *streams) report(from source) {
 	st := from.live()
 	attrs := []any{
 		"stream", from.stream(), "phase", st.Phase, "position", st.Position, "updates", st.Updates, "events", st.Events,
-		"rate", int(st.Rate), "lag", st.lag.Round(time.Millisecond), "retries", st.Retries,
+		"rate", int(st.Rate), "lag", st.lag(), "retries", st.Retries,
 	}
-	if st.eta > 0 {
-		attrs = append(attrs, "eta", st.eta.Round(time.Second))
+	if st.ETASeconds > 0 {
+		attrs = append(attrs, "eta", st.eta())
 	}
 	if st.Detail != "" {
 		attrs = append(attrs, "detail", st.Detail)

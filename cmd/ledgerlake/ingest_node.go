@@ -41,7 +41,7 @@ func (from nodeSource) live() liveStream {
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
-		fraction: st.Fraction, eta: st.ETA, following: st.Phase == node.PhaseFollowing,
-		offsetsBehind: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []liveUpstream{{URL: from.url, State: string(st.Phase)}},
+		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == node.PhaseFollowing,
+		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []liveUpstream{{URL: from.url, State: string(st.Phase)}},
 	}
 }

@@ -40,7 +40,7 @@ func (from scanSource) live() liveStream {
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Verdicts: st.Verdicts, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
-		fraction: st.Fraction, lag: st.Lag, eta: st.ETA, following: st.Phase == scan.PhaseFollowing,
+		fraction: st.Fraction, LagSeconds: st.Lag.Seconds(), ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == scan.PhaseFollowing,
 		Disagreements: len(st.Disagreements),
 	}
 	for _, u := range st.Upstreams {

@@ -42,9 +42,10 @@ type liveStream struct {
 	Source   string `json:"source,omitempty"`
 	Position string `json:"position"`
 	// LagSeconds is record time behind the upstream, LagOffsets offsets behind a node.
-	LagSeconds    float64        `json:"lag_seconds"`
-	LagOffsets    int64          `json:"lag_offsets,omitempty"`
-	Rate          float64        `json:"updates_per_second"`
+	LagSeconds float64 `json:"lag_seconds"`
+	LagOffsets int64   `json:"lag_offsets,omitempty"`
+	Rate       float64 `json:"updates_per_second"`
+	// ETASeconds is 0 while nothing is known.
 	ETASeconds    float64        `json:"eta_seconds,omitempty"`
 	Updates       int64          `json:"updates"`
 	Imports       int64          `json:"imports"`
@@ -58,10 +59,18 @@ type liveStream struct {
 	Disagreements int            `json:"disagreements,omitempty"`
 	Upstreams     []liveUpstream `json:"upstreams,omitempty"`
 
-	fraction      float64
-	lag, eta      time.Duration
-	offsetsBehind int64
-	following     bool
+	fraction  float64
+	following bool
+}
+
+// lag is LagSeconds for people.
+func (l *liveStream) lag() time.Duration {
+	return time.Duration(l.LagSeconds * float64(time.Second)).Round(time.Millisecond)
+}
+
+// eta is ETASeconds for people.
+func (l *liveStream) eta() time.Duration {
+	return time.Duration(l.ETASeconds * float64(time.Second)).Round(time.Second)
 }
 
 // liveUpstream is one upstream of a stream.
@@ -134,10 +143,6 @@ func (p *statusPage) reports(ctx context.Context) ([]streamReport, error) {
 	if p.streams != nil {
 		for _, from := range p.streams.sources {
 			st := from.live()
-			st.LagSeconds, st.LagOffsets = st.lag.Seconds(), st.offsetsBehind
-			if st.eta > 0 {
-				st.ETASeconds = st.eta.Seconds()
-			}
 			live[cmp.Or(from.stream(), "node")] = &st
 		}
 	}
@@ -182,14 +187,14 @@ func (r *streamReport) writeTo(b *bytes.Buffer, now time.Time) {
 
 func (l *liveStream) writeTo(line func(name, format string, args ...any), now time.Time) {
 	line("phase", "%s", strings.TrimSpace(l.Phase+" "+l.Detail))
-	lag := l.lag.Round(time.Millisecond).String()
-	if l.offsetsBehind > 0 {
-		lag = fmt.Sprintf("%d offsets", l.offsetsBehind)
+	lag := l.lag().String()
+	if l.LagOffsets > 0 {
+		lag = fmt.Sprintf("%d offsets", l.LagOffsets)
 	}
 	line("lag", "%s", lag)
 	rate := fmt.Sprintf("%.0f updates/s", l.Rate)
-	if l.eta > 0 {
-		rate += fmt.Sprintf(", %s left", l.eta.Round(time.Second))
+	if l.ETASeconds > 0 {
+		rate += fmt.Sprintf(", %s left", l.eta())
 	}
 	line("rate", "%s", rate)
 	line("this run", "%d updates, %d imported contracts, %d events, %d verdicts in %d batches, %.1f MB", l.Updates, l.Imports, l.Events, l.Verdicts, l.Batches, float64(l.Bytes)/1e6)

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -17,32 +16,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// peakHeap samples the heap while run is going on and returns its highest growth.
-func peakHeap(run func()) uint64 {
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	done, sampled := make(chan struct{}), make(chan uint64)
-	go func() {
-		peak := uint64(0)
-		for {
-			runtime.ReadMemStats(&now)
-			peak = max(peak, now.HeapAlloc-min(now.HeapAlloc, before.HeapAlloc))
-			select {
-			case <-done:
-				sampled <- peak
-				return
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-	}()
-	run()
-	close(done)
-	return <-sampled
-}
 
 // Not parallel: it measures the heap of the whole process.
 func TestSlowSinkBoundsMemory(t *testing.T) {
@@ -67,7 +43,7 @@ func TestSlowSinkBoundsMemory(t *testing.T) {
 	}
 	sink.fail = func(*schemas.Batch) error { time.Sleep(5 * time.Millisecond); return nil }
 	ing := newIngester(t, u, sink, func(c *Config) { c.BatchBytes, c.InFlightBytes = 2<<20, 4<<20 })
-	peak := peakHeap(func() {
+	peak := ingesttest.PeakHeap(func() {
 		if err := ing.Backfill(testContext(t)); err != nil {
 			t.Error(err)
 		}
@@ -88,7 +64,7 @@ func TestLargeSetBoundsMemory(t *testing.T) {
 	defer s.close()
 	content := bytes.Repeat([]byte{'x'}, size)
 	g := newGenerator(62)
-	peak := peakHeap(func() {
+	peak := ingesttest.PeakHeap(func() {
 		for range count {
 			if err := s.add(g.hex("00", 60), 0, content); err != nil {
 				t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -732,16 +733,7 @@ func (s *memorySink) await(t testing.TB, done func() bool) {
 }
 
 // testLog writes to the test's log.
-func testLog(t testing.TB) *slog.Logger {
-	return slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-}
-
-type testWriter struct{ t testing.TB }
-
-func (w testWriter) Write(b []byte) (int, error) {
-	w.t.Log(strings.TrimSuffix(string(b), "\n"))
-	return len(b), nil
-}
+func testLog(t testing.TB) *slog.Logger { return ingesttest.Log(t, slog.LevelWarn) }
 
 func newIngester(t testing.TB, u *upstream, sink Sink, change func(*Config)) *Ingester {
 	t.Helper()
@@ -776,21 +768,7 @@ func running(t testing.TB, ing *Ingester) (stop func() error) {
 var errTestOver = errors.New("the test is over")
 
 // testContext ends a test that hangs with a message rather than a panic.
-func testContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("the test took too long"))
-	t.Cleanup(cancel)
-	return ctx
-}
+func testContext(t testing.TB) context.Context { return ingesttest.Context(t, 30*time.Second) }
 
 // sameLines compares what arrived with what should have.
-func sameLines(t testing.TB, got, want []string) {
-	t.Helper()
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			t.Fatalf("item %d of %d differs:\n got %s\nwant %s", i, len(want), got[i], want[i])
-		}
-	}
-	if len(got) != len(want) {
-		t.Fatalf("got %d items, want %d", len(got), len(want))
-	}
-}
+func sameLines(t testing.TB, got, want []string) { t.Helper(); ingesttest.SameLines(t, got, want) }

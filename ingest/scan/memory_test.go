@@ -6,38 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"sort"
 	"strconv"
 	"testing"
-	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// peakHeap samples the heap while run is going on and returns its highest growth.
-func peakHeap(run func()) uint64 {
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	done, sampled := make(chan struct{}), make(chan uint64)
-	go func() {
-		peak := uint64(0)
-		for {
-			runtime.ReadMemStats(&now)
-			peak = max(peak, now.HeapAlloc-min(now.HeapAlloc, before.HeapAlloc))
-			select {
-			case <-done:
-				sampled <- peak
-				return
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-	}()
-	run()
-	close(done)
-	return <-sampled
-}
 
 func TestHugeUpdatesDoNotPileUpInMemory(t *testing.T) {
 	const huge, count = 50 << 20, 10
@@ -72,7 +47,7 @@ func TestHugeUpdatesDoNotPileUpInMemory(t *testing.T) {
 	ing := newIngester(t, u, sink, func(c *Config) {
 		c.Source, c.Workers, c.MaxPageBytes, c.InFlightBytes = Events, 8, 128<<20, 64<<20
 	})
-	peak := peakHeap(func() {
+	peak := ingesttest.PeakHeap(func() {
 		if err := ing.Backfill(testContext(t)); err != nil {
 			t.Error(err)
 		}

@@ -56,9 +56,8 @@ type HTTP struct {
 
 	mu       sync.Mutex
 	faults   map[int]HTTPFault
-	requests int
-	waiting  map[int]chan struct{} // by the request waited for
-	replied  chan struct{}         // closed and replaced with every reply
+	requests numbered
+	replied  chan struct{} // closed and replaced with every reply
 	quiet    bool
 	liar     *Liar
 
@@ -79,7 +78,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	}
 	p := &HTTP{
 		cfg: cfg, url: "http://" + listener.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
-		faults: make(map[int]HTTPFault), waiting: make(map[int]chan struct{}), replied: make(chan struct{}), liar: cfg.Liar,
+		faults: make(map[int]HTTPFault), replied: make(chan struct{}), liar: cfg.Liar,
 		frameFaults: make(map[int]FrameFault), nodeLiar: cfg.NodeLiar,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -144,7 +143,7 @@ func (p *HTTP) speaker() *Liar {
 func (p *HTTP) Requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests
+	return p.requests.count
 }
 
 // Request returns a channel that is closed when request n comes in, or at once if it
@@ -152,15 +151,7 @@ func (p *HTTP) Requests() int {
 func (p *HTTP) Request(n int) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ch, ok := p.waiting[n]
-	if !ok {
-		ch = make(chan struct{})
-		p.waiting[n] = ch
-		if n <= p.requests {
-			close(ch)
-		}
-	}
-	return ch
+	return p.requests.reached(n)
 }
 
 // ServeHTTP answers a request, with the fault that is planned for it.
@@ -208,11 +199,7 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *HTTP) begin() HTTPFault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests++
-	if ch, ok := p.waiting[p.requests]; ok {
-		close(ch)
-	}
-	f, planned := p.faults[p.requests]
+	f, planned := p.faults[p.requests.next()]
 	if !planned || p.quiet {
 		return HTTPFault{}
 	}

@@ -33,14 +33,13 @@ type TCP struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	links   map[*link]struct{}
-	faults  map[int]TCPFault
-	turns   int
-	waiting map[int]chan struct{} // by the turn waited for
-	quiet   bool                  // no more faults
-	down    bool                  // refuses all connections
-	until   time.Time             // refuses connections up to then
+	mu     sync.Mutex
+	links  map[*link]struct{}
+	faults map[int]TCPFault
+	turns  numbered
+	quiet  bool      // no more faults
+	down   bool      // refuses all connections
+	until  time.Time // refuses connections up to then
 }
 
 // NewTCP listens on a free port of the loopback interface.
@@ -51,7 +50,7 @@ func NewTCP(cfg TCPConfig) (*TCP, error) {
 	}
 	p := &TCP{
 		cfg: cfg, listener: listener, links: make(map[*link]struct{}),
-		faults: make(map[int]TCPFault), waiting: make(map[int]chan struct{}),
+		faults: make(map[int]TCPFault),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, f := range cfg.Faults {
@@ -109,22 +108,14 @@ func (p *TCP) Pass() {
 func (p *TCP) Turns() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.turns
+	return p.turns.count
 }
 
 // Turn returns a channel that is closed when turn n begins, or at once if it has begun.
 func (p *TCP) Turn(n int) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ch, ok := p.waiting[n]
-	if !ok {
-		ch = make(chan struct{})
-		p.waiting[n] = ch
-		if n <= p.turns {
-			close(ch)
-		}
-	}
-	return ch
+	return p.turns.reached(n)
 }
 
 func (p *TCP) accept() {
@@ -190,11 +181,7 @@ func (p *TCP) refuses() bool {
 func (p *TCP) begin(hello bool) TCPFault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.turns++
-	if ch, ok := p.waiting[p.turns]; ok {
-		close(ch)
-	}
-	f, planned := p.faults[p.turns]
+	f, planned := p.faults[p.turns.next()]
 	if !planned || p.quiet || p.down {
 		return TCPFault{}
 	}
