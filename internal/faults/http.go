@@ -165,7 +165,7 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		p.socket(w, r)
+		p.upgrade(w, r, f)
 		return
 	}
 	if refusal := p.tooLarge(body); refusal != "" {

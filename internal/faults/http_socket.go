@@ -45,6 +45,20 @@ func (p *HTTP) Frames() int {
 	return p.frames
 }
 
+// upgrade opens a websocket, with the fault that is planned for the request.
+func (p *HTTP) upgrade(w http.ResponseWriter, r *http.Request, f HTTPFault) {
+	switch f.Kind {
+	case Unanswered, HalfBody, BadGzip:
+		panic(http.ErrAbortHandler)
+	case EmptyBody, Garbage:
+		send(w, http.StatusOK, nil, []byte("<!doctype html><title>Sign in</title>"))
+		return
+	case Slow, Drip, Later:
+		p.wait(r, f.Wait)
+	}
+	p.socket(w, r)
+}
+
 // socket passes the frames of a websocket on, with the faults that are planned for them.
 func (p *HTTP) socket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
