@@ -267,19 +267,29 @@ func (ep *episode) nodeFoundOut(ctx context.Context, stopped error) (faults.Mean
 	case errors.Is(stopped, schemas.ErrDiverged):
 		return faults.ByIntent, nil
 	case errors.Is(stopped, schemas.ErrMalformed), errors.As(stopped, &refused):
-		for _, words := range []string{"comes twice", "follows offset", "beyond the end asked for"} {
-			if strings.Contains(stopped.Error(), words) {
-				return faults.ByOrder, nil
-			}
-		}
-		return faults.ByDecoding, nil
+		return refusedByNode(stopped.Error()), nil
 	case stopped != nil:
 		return "", fmt.Errorf("stopped by something else than a lie: %w", stopped)
 	}
 	differences, err := ep.compareWithNetwork(ctx, ep.database, ep.stream(), ep.lab.node.served)
-	if err != nil || len(differences) == 0 {
-		return notBelieved, err
+	switch {
+	case err != nil:
+		return "", err
+	case len(differences) == 0 && strings.Contains(ep.diary.String(), schemas.ErrMalformed.Error()):
+		return refusedByNode(ep.diary.String()), nil // and what was true beside it was taken
+	case len(differences) == 0:
+		return notBelieved, nil
 	}
 	ep.diary.note("differs from the node: %q", differences)
 	return faults.ByDigest, nil
+}
+
+// refusedByNode is refusedBy for what is said of a node's stream.
+func refusedByNode(text string) faults.Means {
+	for _, words := range []string{"comes twice", "follows offset", "beyond the end asked for"} {
+		if strings.Contains(text, words) {
+			return faults.ByOrder
+		}
+	}
+	return faults.ByDecoding
 }
