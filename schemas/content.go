@@ -75,6 +75,7 @@ func appendUpdateContent(dst []byte, u *Update) []byte {
 		dst = appendTextContent(dst, l.CommandID)
 		dst = appendValueContent(dst, l.TraceContext)
 		dst = appendValueContent(dst, l.Topology)
+		dst = appendValueContent(dst, l.Extras)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(u.Events)))
 	for i := range u.Events {

@@ -26,7 +26,7 @@ func contentSamples() map[string]Item {
 	}
 	half := Reassignment{Submitter: "alice", SourceSynchronizer: "a", TargetSynchronizer: "b", UnassignID: "x", Counter: 3, ContractID: "00aa"}
 	local := transaction
-	local.Local = &LocalUpdate{Offset: 7, CommandID: "c", PaidTrafficCost: 8, TraceContext: []byte(`{}`), Topology: []byte(`[]`)}
+	local.Local = &LocalUpdate{Offset: 7, CommandID: "c", PaidTrafficCost: 8, TraceContext: []byte(`{}`), Topology: []byte(`[]`), Extras: []byte(`{"e":1}`)}
 	unassigned := Event{EventID: "u:2", Node: 2, Kind: Unassigned, ContractID: "00cc", TemplateID: "p:M:T", PackageName: "p"}
 	local.Events = []Event{exercised, child, unassigned}
 	for i := range local.Events {
