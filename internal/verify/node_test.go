@@ -121,7 +121,7 @@ func TestHonestNodeStreamHasNoFindings(t *testing.T) {
 
 const (
 	oneNodeCreate = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND acs_delta AND node > 1 ORDER BY node_offset, node LIMIT 1 OFFSET 30)"
-	oneNodeCoin   = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND acs_delta AND node > 1 AND template_id LIKE '%:Splice.Amulet:Amulet' ORDER BY node_offset, node LIMIT 1 OFFSET 10)"
+	oneNodeCoin   = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND acs_delta AND node > 1 AND template_id LIKE '%:Splice.Amulet:Amulet' AND update_id IN (SELECT update_id FROM events WHERE choice = 'AmuletRules_Transfer' AND node = 0) ORDER BY node_offset, node LIMIT 1 OFFSET 10)"
 	oneNodeUpdate = "(SELECT update_id FROM updates WHERE kind = 'transaction' ORDER BY node_offset LIMIT 1 OFFSET 70)"
 	oneNodeEnded  = "(SELECT contract_id FROM contracts_archived ORDER BY contract_id LIMIT 1 OFFSET 10)"
 	oneNodeActive = "(SELECT contract_id FROM contracts_live WHERE archived_offset = 0 AND created_time > '2000-01-01' ORDER BY contract_id LIMIT 1)"
