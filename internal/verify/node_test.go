@@ -144,7 +144,7 @@ var nodeDamages = []damage{
 	{"a lifetime begins at another offset", []string{"UPDATE contracts_live SET created_offset = created_offset - 1 WHERE contract_id = " + oneNodeActive}, verify.Lifetimes, "lifetime"},
 	{"a lifetime ends at another offset", []string{"ALTER TABLE contracts_archived UPDATE archived_offset = archived_offset + 1 WHERE contract_id = " + oneNodeEnded}, verify.Lifetimes, "lifetime"},
 	{"a lifetime ends before it begins", []string{"ALTER TABLE contracts_archived UPDATE archived_offset = created_offset - 1 WHERE contract_id = " + oneNodeEnded}, verify.Lifetimes, "lifetimes end before they begin"},
-	{"a coin is worth more", []string{"ALTER TABLE events UPDATE body_scalars = replaceRegexpOne(body_scalars, '([0-9]+[.][0-9]{10})', '9\\\\1') WHERE (update_id, node) = " + oneNodeCoin}, verify.Coins, "coins out of nothing"},
+	{"a coin is worth more", []string{"ALTER TABLE events UPDATE body_scalars = replaceRegexpOne(body_scalars, '([0-9]+[.][0-9]{10})', '9\\\\1') WHERE (update_id, node) = " + oneNodeCoin}, verify.Coins, "coin"},
 	{"a transfer does not add up", []string{"ALTER TABLE events UPDATE body_scalars = replaceAll(body_scalars, '\\00.', '\\07.') WHERE choice = 'AmuletRules_Transfer'"}, verify.Coins, "a transfer does not add up"},
 	{"a holding out of nothing", []string{"INSERT INTO contracts_live SELECT * REPLACE (concat(contract_id, 'ff') AS contract_id) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_offset = 0 LIMIT 1"}, verify.Coins, "a coin is held that no event leaves"},
 }
