@@ -80,6 +80,8 @@ type Lifetimes struct {
 	events         *store.LifetimeEvents
 	live, archived *store.Lifetimes
 	begun          []store.Lifetime
+
+	keys lookupKeys
 }
 
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
@@ -91,6 +93,7 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 	return &Lifetimes{
 		db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream)),
 		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
+		keys: lookupKeys{},
 	}
 }
 
@@ -231,7 +234,9 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 	store.Reset(l.live)
 	store.Reset(l.archived)
 	for i := range lifetimes {
-		switch lt := &lifetimes[i]; {
+		lt := &lifetimes[i]
+		lt.LookupKey = l.keys.of(lt)
+		switch {
 		case lt.ArchivedAt == store.NeverArchived:
 			l.live.Append(l.stream, lt)
 		case lt.Begun():

@@ -2,10 +2,10 @@
 INSERT INTO contracts_archived
     (stream, migration_id, created_at, contract_id, created_time, created_in, archived_at, synchronizer_id,
      template, template_id, package_name, encoding, signatories, observers,
-     argument_shape, argument_scalars, argument_ids, argument_parties, created_offset, archived_offset)
+     argument_shape, argument_scalars, argument_ids, argument_parties, created_offset, archived_offset, lookup_key)
 SELECT stream, migration_id, created_at, contract_id, created_time, created_in, archived_at, synchronizer_id,
        template, template_id, package_name, encoding, signatories, observers,
-       argument_shape, argument_scalars, argument_ids, argument_parties, created_offset, archived_offset
+       argument_shape, argument_scalars, argument_ids, argument_parties, created_offset, archived_offset, lookup_key
 FROM contracts_live
 WHERE archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
   AND (stream, migration_id, contract_id, created_time) NOT IN (

@@ -25,6 +25,8 @@ type Lifetime struct {
 	// which are all that it is ordered by; ArchivedOffset is 0 until it ends. Of public
 	// history both are 0.
 	CreatedOffset, ArchivedOffset int64
+	// LookupKey is the text by which contracts of its template are looked up, usually "".
+	LookupKey string
 }
 
 // Begun reports whether the lifetime was ever active: one that ends with the record time
@@ -39,6 +41,15 @@ func (l *Lifetime) Begun() bool {
 	return l.ArchivedAt > l.CreatedTime
 }
 
+// Argument returns the create arguments of a lifetime, also of one that carries them as
+// they are stored.
+func (l *Lifetime) Argument() []byte {
+	if l.packed != nil {
+		return l.packed.text()
+	}
+	return l.Event.Argument
+}
+
 // Lifetimes are rows of tables contracts_live and contracts_archived.
 type Lifetimes struct {
 	Contracts
@@ -46,6 +57,7 @@ type Lifetimes struct {
 	migration                      proto.ColInt64
 	createdTime, archivedAt        *proto.ColDateTime64
 	createdOffset, archivedOffset  proto.ColInt64
+	lookupKey                      proto.ColStr
 }
 
 // NewLifetimes returns a block without rows.
@@ -60,7 +72,7 @@ func (b *Lifetimes) columns() []column {
 	return append(b.Contracts.columns(),
 		column{"stream", b.stream}, column{"migration_id", &b.migration}, column{"created_time", b.createdTime},
 		column{"archived_at", b.archivedAt}, column{"synchronizer_id", b.synchronizer}, column{"template", b.template},
-		column{"created_offset", &b.createdOffset}, column{"archived_offset", &b.archivedOffset})
+		column{"created_offset", &b.createdOffset}, column{"archived_offset", &b.archivedOffset}, column{"lookup_key", &b.lookupKey})
 }
 
 // Append adds l.
@@ -74,6 +86,7 @@ func (b *Lifetimes) Append(stream string, l *Lifetime) {
 	b.archivedOffset.Append(l.ArchivedOffset)
 	b.synchronizer.Append(l.SynchronizerID)
 	b.template.Append(schemas.TemplateName(l.Event.PackageName, l.Event.TemplateID))
+	b.lookupKey.Append(l.LookupKey)
 }
 
 // Carried are result rows over the contracts carried over into a migration.

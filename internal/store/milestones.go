@@ -18,3 +18,17 @@ func (b *Count) Rows() int { return b.n.Rows() }
 
 // Value returns the number.
 func (b *Count) Value() uint64 { return b.n.Row(0) }
+
+// Span is a result row of two numbers, first and last.
+type Span struct{ first, last proto.ColInt64 }
+
+// NewSpan returns a block without rows.
+func NewSpan() *Span { return &Span{} }
+
+func (b *Span) columns() []column { return []column{{"first", &b.first}, {"last", &b.last}} }
+
+// Rows returns the number of rows.
+func (b *Span) Rows() int { return b.first.Rows() }
+
+// Value returns the numbers.
+func (b *Span) Value() (first, last int64) { return b.first.Row(0), b.last.Row(0) }

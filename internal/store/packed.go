@@ -365,6 +365,13 @@ type packedRow struct {
 	parties []string
 }
 
+// text puts the row together again, by way of a block of its own: for few rows only.
+func (r *packedRow) text() []byte {
+	block := newPacked("")
+	block.appendPacked(*r)
+	return block.appendRow(nil, 0)
+}
+
 // argumentOf copies the argument out of row i, the body of a created event, so that it
 // can be stored again without being put together first. The body has no result.
 func (p *packed) argumentOf(i int) packedRow {

@@ -3,7 +3,8 @@
 -- round_number is -1 where the upstream names no round. Traffic summary and app activity
 -- only ever come with a verdict and so stand in its row: traffic_cost is -1 and
 -- activity_records is empty where there is none. The views are stored like the body of
--- an event, see there.
+-- an event, see there. The projection keeps, per part and by day, what members paid for
+-- traffic and the rounds with activity.
 CREATE TABLE IF NOT EXISTS verdicts
 (
     stream                     LowCardinality(String),
@@ -26,7 +27,14 @@ CREATE TABLE IF NOT EXISTS verdicts
     activity_round             Int64 DEFAULT -1 CODEC(ZSTD(1)),
     activity_records           String CODEC(ZSTD(3)),
     views String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(views_shape)), splitByChar('\0', views_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), views_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), views_parties), ''))),
-    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION by_day
+    (
+        SELECT stream, migration_id, synchronizer_id, submitting_participant_uid, toDate(record_time),
+               sum(traffic_cost), countIf(traffic_cost < 0),
+               min(if(activity_round < 0, 9223372036854775807, activity_round)), max(activity_round)
+        GROUP BY stream, migration_id, synchronizer_id, submitting_participant_uid, toDate(record_time)
+    )
 )
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))

@@ -4,6 +4,8 @@
 -- contract has a lifetime in each migration; its created_time there is 1900-01-01.
 -- Of a node's own stream the offsets say when; archived_offset is 0 for "not ended". They
 -- are 0 in public history.
+-- lookup_key is the text of the payload by which contracts of some templates are looked
+-- up, such as the name of a name service entry; else empty.
 -- The block number and offset columns make lightweight updates (patch parts) possible.
 CREATE TABLE IF NOT EXISTS contracts_live
 (
@@ -27,10 +29,13 @@ CREATE TABLE IF NOT EXISTS contracts_live
     observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
     created_offset  Int64 CODEC(ZSTD(1)),
     archived_offset Int64 CODEC(ZSTD(1)),
+    lookup_key      String CODEC(ZSTD(1)),
     argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX template_set template TYPE set(200) GRANULARITY 1,
+    INDEX lookup_key_bloom lookup_key TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = MergeTree
 ORDER BY (stream, migration_id, created_at, contract_id)

@@ -1,0 +1,43 @@
+-- Contracts of some templates that are active at an instant, oldest first. Of the archived
+-- ones only those parts are read whose newest end is later than the instant.
+SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
+       argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
+FROM
+(
+    SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
+       argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
+    FROM contracts_live
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND template IN {templates:Array(String)}
+      AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
+      AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
+      AND ({observer:String} = '' OR has(observers, {observer:String}))
+      AND ({key:String} = '' OR lookup_key = {key:String})
+      AND ({contract:String} = '' OR contract_id = {contract:String})
+      AND startsWith(lookup_key, {prefix:String})
+    ORDER BY created_at, contract_id
+    LIMIT {limit:UInt32}
+    UNION ALL
+    SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
+       argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
+    FROM contracts_archived
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND template IN {templates:Array(String)}
+      AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
+      AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
+      AND ({observer:String} = '' OR has(observers, {observer:String}))
+      AND ({key:String} = '' OR lookup_key = {key:String})
+      AND ({contract:String} = '' OR contract_id = {contract:String})
+      AND startsWith(lookup_key, {prefix:String})
+    ORDER BY created_at, contract_id
+    LIMIT {limit:UInt32}
+)
+ORDER BY created_at, contract_id
+LIMIT 1 BY contract_id
+LIMIT {limit:UInt32}

@@ -1,0 +1,160 @@
+package history
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+var (
+	//go:embed sql/state_contracts.sql
+	stateContractsQuery string
+	//go:embed sql/state_contracts_newest.sql
+	stateContractsNewestQuery string
+	//go:embed sql/state_contracts_since.sql
+	stateContractsSinceQuery string
+	//go:embed sql/traffic_cost.sql
+	trafficCostQuery string
+	//go:embed sql/activity_rounds.sql
+	activityRoundsQuery string
+)
+
+// StateContract is a contract as the state of the network shows it. Event holds its
+// create: ids, arguments, creation time and parties.
+type StateContract struct {
+	Event    schemas.Event
+	Encoding schemas.Encoding
+	// SynchronizerID is where the contract is.
+	SynchronizerID string
+	// ArchivedAt is the record time of its end, store.NeverArchived while it has none.
+	ArchivedAt schemas.Micros
+}
+
+// StateQuery selects contracts of some templates. Its other members, unless they are
+// empty, narrow them down; each of them is looked up in an index.
+type StateQuery struct {
+	MigrationID int64
+	// At is the record time at which the contracts are active. It must not lie above
+	// ContractsWatermark; MinMicros means the contracts that were carried over.
+	At schemas.Micros
+	// Templates are names as the store has them, "PACKAGE_NAME:Module:Entity".
+	Templates []string
+	// Signatory and Observer are parties that the contract has as such.
+	Signatory, Observer string
+	// Key is the text by which contracts of the template are looked up, see column
+	// lookup_key; KeyPrefix is how it begins.
+	Key, KeyPrefix string
+	// ContractID is the one contract to find.
+	ContractID string
+	// AfterCreatedAt and AfterContractID are the key of the last contract of the page
+	// before, exclusive; AfterContractID "" starts from the beginning.
+	AfterCreatedAt  schemas.Micros
+	AfterContractID string
+	Limit           int
+}
+
+// StateContracts returns contracts active at an instant, ascending by (created_at,
+// contract id).
+func (r *Reader) StateContracts(ctx context.Context, q StateQuery) ([]StateContract, error) {
+	after := store.BeforeHistory
+	if q.AfterContractID != "" {
+		after = q.AfterCreatedAt
+	}
+	params := r.stateParams(q)
+	params["after_created"], params["after_id"] = store.Time(store.Clamp(after)), store.Text(q.AfterContractID)
+	return r.selectState(ctx, stateContractsQuery, params)
+}
+
+// StateContractsNewest returns contracts active at an instant and created at or before
+// another one, descending by (created_at, contract id). The After members do not count.
+func (r *Reader) StateContractsNewest(ctx context.Context, q StateQuery, createdAt schemas.Micros) ([]StateContract, error) {
+	params := r.stateParams(q)
+	params["before_created"] = store.Time(store.Clamp(createdAt))
+	return r.selectState(ctx, stateContractsNewestQuery, params)
+}
+
+// StateContractsSince returns contracts created at since or later and seen up to q.At,
+// also those that have ended by then, ascending by (created_at, contract id). Of the
+// narrowing members only Key counts, and must be given.
+func (r *Reader) StateContractsSince(ctx context.Context, q StateQuery, since schemas.Micros) ([]StateContract, error) {
+	return r.selectState(ctx, stateContractsSinceQuery, store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
+		"templates": store.Texts(q.Templates), "key": store.Text(q.Key),
+		"since": store.Time(store.Clamp(since)), "limit": store.Int(int64(q.Limit)),
+	})
+}
+
+func (r *Reader) stateParams(q StateQuery) store.Params {
+	return store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
+		"templates": store.Texts(q.Templates), "signatory": store.Text(q.Signatory), "observer": store.Text(q.Observer),
+		"key": store.Text(q.Key), "prefix": store.Text(q.KeyPrefix), "limit": store.Int(int64(q.Limit)),
+		"contract": store.Text(q.ContractID),
+	}
+}
+
+func (r *Reader) selectState(ctx context.Context, query string, params store.Params) ([]StateContract, error) {
+	var contracts []StateContract
+	var rows []store.StateRow
+	block := store.NewStateContracts()
+	err := r.db.Select(ctx, query, params, block, func() error {
+		rows = block.AppendTo(rows[:0])
+		for _, row := range rows {
+			contracts = append(contracts, StateContract{
+				Event: row.Event, Encoding: row.Encoding, SynchronizerID: row.SynchronizerID, ArchivedAt: row.ArchivedAt,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading contracts of %s: %w", params["templates"], err)
+	}
+	return contracts, nil
+}
+
+// TrafficCost returns the bytes of traffic that transactions submitted by any of the
+// members cost on a synchronizer, as far as traffic summaries are held at or below a
+// position.
+func (r *Reader) TrafficCost(ctx context.Context, through schemas.Position, synchronizerID string, members []string) (int64, error) {
+	var cost uint64
+	block := store.NewCount()
+	err := r.db.Select(ctx, trafficCostQuery, store.Params{
+		"streams": store.Texts(r.streams()), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
+		"synchronizer": store.Text(synchronizerID), "members": store.Texts(members),
+	}, block, func() error {
+		cost = block.Value()
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("adding up the traffic of %v: %w", members, err)
+	}
+	return int64(cost), nil
+}
+
+// ActivityRounds returns the first and the last mining round of which app activity is
+// held at or below a position; ok is false when there is none.
+func (r *Reader) ActivityRounds(ctx context.Context, through schemas.Position) (first, last int64, ok bool, err error) {
+	block := store.NewSpan()
+	err = r.db.Select(ctx, activityRoundsQuery, store.Params{
+		"streams": store.Texts(r.streams()), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
+	}, block, func() error {
+		first, last = block.Value()
+		ok = true
+		return nil
+	})
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("reading the rounds with app activity: %w", err)
+	}
+	return first, last, ok, nil
+}
+
+// streams are the stream and, where r reads it, what completes it.
+func (r *Reader) streams() []string {
+	if r.side == nil {
+		return []string{r.stream}
+	}
+	return []string{r.stream, r.side.stream}
+}
