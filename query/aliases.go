@@ -1,14 +1,56 @@
 package query
 
-// networkSpelling maps the neutral name of a query parameter or body member to the
-// network's own. Both are accepted everywhere; where a request carries both, the
-// neutral one counts.
+// Naming is the spelling in which members of answers are written.
+type Naming string
+
+const (
+	// Neutral is the spelling without the words of one network; the default.
+	Neutral Naming = "neutral"
+	// Network is the network's own spelling.
+	Network Naming = "network"
+)
+
+// networkSpelling maps the neutral name of a query parameter or a member of a body to the
+// network's own. In requests both are accepted everywhere; where a request carries both,
+// the neutral one counts. Answers are written in one of them, see Naming.
 var networkSpelling = map[string]string{
 	"contract_value_encoding":                      "daml_value_encoding",
 	"cached_coin_rules_contract_id":                "cached_amulet_rules_contract_id",
 	"cached_coin_rules_domain_id":                  "cached_amulet_rules_domain_id",
 	"cached_external_party_coin_rules_contract_id": "cached_external_party_amulet_rules_contract_id",
 	"cached_external_party_coin_rules_domain_id":   "cached_external_party_amulet_rules_domain_id",
+	"coin_rules":                       "amulet_rules",
+	"coin_rules_update":                "amulet_rules_update",
+	"external_party_coin_rules_update": "external_party_amulet_rules_update",
+	"coin_name":                        "amulet_name",
+	"coin_name_acronym":                "amulet_name_acronym",
+}
+
+// networkPaths maps the neutral path of an operation to the network's own.
+var networkPaths = map[string]string{
+	"/v0/coin-rules":                "/v0/amulet-rules",
+	"/v0/external-party-coin-rules": "/v0/external-party-amulet-rules",
+	"/v0/app-instance-names":        "/v0/splice-instance-names",
+}
+
+// Member spells a member of an answer whose neutral name is given.
+func (n Naming) Member(neutral string) string {
+	if other, ok := networkSpelling[neutral]; ok && n == Network {
+		return other
+	}
+	return neutral
+}
+
+// BothPaths adds to routes with neutral paths those with the network's. They are the same
+// operation; only their names in logs and metrics differ, by ".network".
+func BothPaths(routes []Route) []Route {
+	for _, r := range routes {
+		if path, ok := networkPaths[r.Path]; ok {
+			r.Path, r.Name = path, r.Name+".network"
+			routes = append(routes, r)
+		}
+	}
+	return routes
 }
 
 // spellings returns the names under which a parameter may arrive, the one that

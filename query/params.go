@@ -132,6 +132,22 @@ func (p *Params) Limit(name string, maximum int) int {
 	return n
 }
 
+// OptionalLimit is Limit for a page size that may be absent.
+func (p *Params) OptionalLimit(name string, absent, maximum int) int {
+	if !p.Has(name) {
+		return absent
+	}
+	return p.Limit(name, maximum)
+}
+
+// OptionalInt64 reads an integer; ok is false when it is absent.
+func (p *Params) OptionalInt64(name string) (n int64, ok bool) {
+	if !p.Has(name) {
+		return 0, false
+	}
+	return p.Int64(name), true
+}
+
 // Text reads a required string.
 func (p *Params) Text(name string) string {
 	raw, ok := p.require(name)
@@ -218,6 +234,24 @@ func (p *Params) Texts(name string) []string {
 	texts := make([]string, len(list))
 	for i, s := range list {
 		texts[i] = *s
+	}
+	return texts
+}
+
+// Repeated reads the values of a query parameter that may be given up to MaxListItems
+// times and must be given once.
+func (p *Params) Repeated(name string) []string {
+	if _, ok := p.require(name); !ok {
+		return nil
+	}
+	raw := p.args.PeekMulti(name)
+	if len(raw) > MaxListItems {
+		p.fail("Query parameter %s is given %d times, at most %d are allowed.", p.prefix+name, len(raw), MaxListItems)
+		return nil
+	}
+	texts := make([]string, len(raw))
+	for i, text := range raw {
+		texts[i] = string(text)
 	}
 	return texts
 }

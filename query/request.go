@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -54,13 +55,15 @@ func (r *Request) Empty(status int) error {
 	return nil
 }
 
-// JSON answers 200 with v, for small answers.
+// JSON answers 200 with v, for small answers. Texts are escaped no more than JSON demands.
 func (r *Request) JSON(v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
+	buf := bytes.NewBuffer(r.server.buffers.get())
+	e := json.NewEncoder(buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return r.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
+	return r.finish(fasthttp.StatusOK, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
 }
 
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to

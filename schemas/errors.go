@@ -16,6 +16,8 @@ var (
 	ErrNoSpace = errors.New("the disk of the store is full: free space on it, or give it more, and start again")
 	// ErrNotFound means that the store holds no such thing.
 	ErrNotFound = errors.New("not found")
+	// ErrUnavailable means that whoever knows cannot be asked at present.
+	ErrUnavailable = errors.New("unavailable at present")
 )
 
 // NeedsPerson reports whether err will stay until somebody acts, so that repeating what

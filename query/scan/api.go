@@ -2,6 +2,7 @@ package scan
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -19,6 +20,11 @@ type Config struct {
 	// Bulk is nil when no object storage is configured; the bulk operations then
 	// answer 501.
 	Bulk Bulk
+	// Facts is asked for what depends on the client's request and is not in history;
+	// without it the store answers alone.
+	Facts Facts
+	// Naming is the spelling of members of answers; default query.Neutral.
+	Naming query.Naming
 	// PublicURL is how clients reach this server, such as "https://scan.example.com";
 	// bulk listings need it for their URLs and answer 501 without.
 	PublicURL string
@@ -50,6 +56,8 @@ func (c *Config) setDefaults() error {
 		return errors.New("scan: Config.Source, Health and Log are required")
 	case len(c.TokenKey) < 16:
 		return errors.New("scan: Config.TokenKey must have at least 16 bytes")
+	case c.Naming != "" && c.Naming != query.Neutral && c.Naming != query.Network:
+		return fmt.Errorf("scan: Config.Naming %q is neither %q nor %q", c.Naming, query.Neutral, query.Network)
 	case c.MaxPageSize < 0 || c.MaxPageSize > query.MaxListItems:
 		return errors.New("scan: Config.MaxPageSize must be from 1 to 1000")
 	}
@@ -81,7 +89,10 @@ type API struct {
 	lookups *lookups
 	tokens  tokens
 
-	updateSizes, itemSizes, contractSizes rowSizes
+	sets  *contractSets
+	facts *factCache
+
+	updateSizes, itemSizes, contractSizes, stateSizes rowSizes
 }
 
 // New checks the configuration.
@@ -89,12 +100,15 @@ func New(cfg Config) (*API, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
-	return &API{
+	a := &API{
 		cfg: cfg, start: cfg.Now(), source: cfg.Source,
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
 		tokens:  tokens{key: cfg.TokenKey},
-	}, nil
+		facts:   newFactCache(cfg.Source, cfg.Now),
+	}
+	a.sets = newContractSets(a)
+	return a, nil
 }
 
 // Prefixes are the places where a listener of its own serves the interface. On a
@@ -109,7 +123,7 @@ func (a *API) Mount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	v1, v2 := schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
-	return []query.Route{
+	return append(a.stateRoutes(), []query.Route{
 		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.version, Probe: true},
 		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.readyz, Probe: true},
 		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.livez, Probe: true},
@@ -140,5 +154,5 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulkChecksums},
 		{Method: "GET", Path: "/v0/history/bulk/progress", Name: "scan.bulk_progress", Handle: a.bulkProgress},
 		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.download, Transfer: true},
-	}
+	}...)
 }

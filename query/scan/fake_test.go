@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
 
 // memory is a Source over slices. It checks what callers promise: nothing is read
@@ -26,6 +27,7 @@ type memory struct {
 	lifetimes schemas.Position
 	fail      error
 	violation error
+	facts     map[facts.Key]facts.Fact
 }
 
 // lifetime is a contract with the record times of its creation and end.

@@ -10,6 +10,7 @@ import (
 
 // Source reads the committed history of one stream; *history.Reader is one.
 type Source interface {
+	State
 	// Watermark is the position up to which history is complete, schemas.Start when
 	// there is none. ContractsWatermark is the same for contract lifetimes.
 	Watermark(ctx context.Context) (schemas.Position, error)

@@ -1,0 +1,21 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// KeepFact stores a fact that differs from the one before, of which previous is the
+// digest, "" for none. It can be repeated.
+func KeepFact(ctx context.Context, db *store.DB, stream string, f facts.Fact, previous string) error {
+	block := store.NewFacts()
+	block.Append(stream, &f)
+	token := fmt.Sprintf("%s/%s/%d/%s/%s", stream, f.Key, f.ValidFrom, previous, f.SHA256())
+	if err := db.Insert(ctx, "network_facts", token, block); err != nil {
+		return fmt.Errorf("keeping fact %s: %w", f.Key, err)
+	}
+	return nil
+}

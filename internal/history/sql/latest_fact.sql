@@ -1,0 +1,6 @@
+-- The latest answer to an operation with some arguments.
+SELECT stream, operation, arguments, valid_from, fetched_at, upstream, sha256, body
+FROM network_facts
+WHERE stream = {stream:String} AND operation = {operation:String} AND arguments = {arguments:String}
+ORDER BY valid_from DESC, fetched_at DESC
+LIMIT 1

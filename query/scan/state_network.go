@@ -1,0 +1,184 @@
+package scan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// Facts asks an upstream for what nobody has asked for before. It is bounded in number and
+// time, and remembers answers.
+type Facts interface {
+	// Ask returns the fact of a key, schemas.ErrNotFound if the upstream has none, and an
+	// error that wraps schemas.ErrUnavailable if it cannot be asked at present.
+	Ask(ctx context.Context, key facts.Key) (facts.Fact, error)
+}
+
+// fact returns the latest fact of a key that the store has, schemas.ErrNotFound for none.
+func (a *API) fact(ctx context.Context, key facts.Key) (facts.Fact, error) {
+	return a.facts.get(ctx, key)
+}
+
+// asked returns a fact that depends on what the client names: an upstream is asked for it
+// where that is possible, and what the store has is the answer where it is not.
+func (a *API) asked(ctx context.Context, key facts.Key) (facts.Fact, error) {
+	if a.cfg.Facts == nil {
+		return a.source.Fact(ctx, key)
+	}
+	fact, err := a.cfg.Facts.Ask(ctx, key)
+	if !errors.Is(err, schemas.ErrUnavailable) {
+		return fact, err
+	}
+	kept, keptErr := a.source.Fact(ctx, key)
+	if errors.Is(keptErr, schemas.ErrNotFound) {
+		return kept, &query.Error{Code: query.Unavailable, Msg: "The upstream that knows this does not answer at present.", Err: err}
+	}
+	return kept, keptErr
+}
+
+// unknown gives the interface's word for a fact that is not known.
+func unknown(err error, what string) error {
+	if errors.Is(err, schemas.ErrNotFound) {
+		return errNone(what)
+	}
+	return err
+}
+
+// factOf serves a fact without parameters as it is.
+func (a *API) factOf(operation facts.Operation, what string) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		fact, err := a.fact(ctx, facts.Of(operation))
+		if err != nil {
+			return unknown(err, what)
+		}
+		return r.JSON(json.RawMessage(fact.Body))
+	}
+}
+
+// schedule serves the next migration, 404 without a body when none is scheduled.
+func (a *API) schedule(ctx context.Context, r *query.Request) error {
+	fact, err := a.fact(ctx, facts.Of(facts.Schedule))
+	if errors.Is(err, schemas.ErrNotFound) {
+		return r.Empty(404)
+	}
+	if err != nil {
+		return err
+	}
+	return r.JSON(json.RawMessage(fact.Body))
+}
+
+// lastMigration serves the newest migration of which there is history.
+func (a *API) lastMigration(ctx context.Context, r *query.Request) error {
+	watermark, err := a.horizon.watermark.get(ctx)
+	if err != nil {
+		return err
+	}
+	if watermark == schemas.Start {
+		return errNone("migration")
+	}
+	return r.JSON(map[string]int64{"migration_id": watermark.MigrationID})
+}
+
+// instanceNames serves how the network calls itself, spelled as configured.
+func (a *API) instanceNames(ctx context.Context, r *query.Request) error {
+	fact, err := a.fact(ctx, facts.Of(facts.InstanceNames))
+	if err != nil {
+		return unknown(err, "instance names")
+	}
+	var members map[string]string
+	if err := json.Unmarshal(fact.Body, &members); err != nil {
+		return fmt.Errorf("reading fact %s: %w", fact.Key, err)
+	}
+	spelled := make(map[string]string, len(members))
+	for name, value := range members {
+		spelled[a.cfg.Naming.Member(name)] = value
+	}
+	return r.JSON(spelled)
+}
+
+// prefixed serves a fact of the synchronizer whose id begins with a prefix.
+func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		prefix, err := r.Path("domain_id_prefix")
+		if err != nil {
+			return err
+		}
+		migrations, err := a.horizon.migrations.get(ctx)
+		if err != nil {
+			return err
+		}
+		for i := len(migrations) - 1; i >= 0; i-- {
+			for _, s := range migrations[i].Synchronizers {
+				if !strings.HasPrefix(s.SynchronizerID, prefix) {
+					continue
+				}
+				name, _, _ := strings.Cut(s.SynchronizerID, "::")
+				fact, err := a.fact(ctx, facts.Of(operation, name))
+				if err != nil {
+					return unknown(err, what+" of "+s.SynchronizerID)
+				}
+				return r.JSON(json.RawMessage(fact.Body))
+			}
+		}
+		return query.Errorf(query.NotFound, "No synchronizer begins with %s.", prefix)
+	}
+}
+
+// participants returns the participants that host a party.
+func (a *API) participants(ctx context.Context, r *query.Request) ([]string, error) {
+	synchronizer, err := r.Path("domain_id")
+	if err != nil {
+		return nil, err
+	}
+	party, err := r.Path("party_id")
+	if err != nil {
+		return nil, err
+	}
+	if !isIdentity(synchronizer) || !isIdentity(party) {
+		return nil, query.Errorf(query.Invalid, "Domain and party ids must have the form NAME::FINGERPRINT.")
+	}
+	fact, err := a.asked(ctx, facts.Of(facts.Participants, synchronizer, party))
+	if err != nil {
+		return nil, unknown(err, "participant of party "+party)
+	}
+	var hosts struct {
+		One string   `json:"participant_id"`
+		All []string `json:"participant_ids"`
+	}
+	if err := json.Unmarshal(fact.Body, &hosts); err != nil {
+		return nil, fmt.Errorf("reading fact %s: %w", fact.Key, err)
+	}
+	if hosts.One != "" {
+		return []string{hosts.One}, nil
+	}
+	if len(hosts.All) == 0 {
+		return nil, errNone("participant of party " + party)
+	}
+	return hosts.All, nil
+}
+
+func (a *API) participantIDs(ctx context.Context, r *query.Request) error {
+	hosts, err := a.participants(ctx, r)
+	if err != nil {
+		return err
+	}
+	return r.JSON(map[string][]string{"participant_ids": hosts})
+}
+
+// participantID is the form from when a party had one host; for several it fails.
+func (a *API) participantID(ctx context.Context, r *query.Request) error {
+	hosts, err := a.participants(ctx, r)
+	if err != nil {
+		return err
+	}
+	if len(hosts) > 1 {
+		return fmt.Errorf("the party has %d participants: %v", len(hosts), hosts)
+	}
+	return r.JSON(map[string]string{"participant_id": hosts[0]})
+}

@@ -1,0 +1,85 @@
+package scan
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// earliestRound serves the first round of which all app activity is held. Records may begin
+// in the middle of a round, so that is the one after it, once there is activity of it.
+func (a *API) earliestRound(ctx context.Context, r *query.Request) error {
+	if err := a.requireHistory(ctx); err != nil {
+		return err
+	}
+	watermark, err := a.horizon.watermark.get(ctx)
+	if err != nil {
+		return err
+	}
+	first, last, ok, err := a.source.ActivityRounds(ctx, watermark)
+	if err != nil {
+		return err
+	}
+	if !ok || last <= first {
+		return query.Errorf(query.NotFound, "No reward accounting data available yet.")
+	}
+	return r.JSON(map[string]int64{"earliest_round": first + 1})
+}
+
+// roundParam reads the number of a round.
+func roundParam(r *query.Request) (string, error) {
+	text, err := r.Path("round_number")
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return "", query.Errorf(query.Invalid, "Round number %q is not a number.", text)
+	}
+	return strconv.FormatInt(n, 10), nil
+}
+
+// rewards serves what an upstream computed for a round: it takes private configuration
+// that history does not have. Without an upstream's word there is nothing to provide.
+func (a *API) rewards(operation facts.Operation) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		round, err := roundParam(r)
+		if err != nil {
+			return err
+		}
+		fact, err := a.asked(ctx, facts.Of(operation, round))
+		if errors.Is(err, schemas.ErrNotFound) {
+			return r.JSON(map[string]string{"status": "CannotProvide"})
+		}
+		if err != nil {
+			return err
+		}
+		return r.JSON(json.RawMessage(fact.Body))
+	}
+}
+
+// rewardBatch serves a node of the tree of minting allowances.
+func (a *API) rewardBatch(ctx context.Context, r *query.Request) error {
+	round, err := roundParam(r)
+	if err != nil {
+		return err
+	}
+	hash, err := r.Path("batch_hash")
+	if err != nil {
+		return err
+	}
+	if _, err := hex.DecodeString(hash); err != nil {
+		return query.Errorf(query.Invalid, "Batch hash %q is not hexadecimal.", hash)
+	}
+	fact, err := a.asked(ctx, facts.Of(facts.RewardBatch, round, hash))
+	if err != nil {
+		return unknown(err, "batch "+hash+" of round "+round)
+	}
+	return r.JSON(json.RawMessage(fact.Body))
+}

@@ -1,0 +1,112 @@
+package scan
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/query"
+)
+
+type roundsAnswer struct {
+	Issuing map[string]withState `json:"issuing_mining_rounds"`
+	Open    map[string]withState `json:"open_mining_rounds"`
+	TTL     int64                `json:"time_to_live_in_microseconds"`
+}
+
+// openAndIssuingRounds serves the rounds in which coins can be used and minted, without
+// those that the caller has. A cached id that the answer lacks is gone.
+func (a *API) openAndIssuingRounds(ctx context.Context, r *query.Request) error {
+	p := r.Body()
+	haveOpen, haveIssuing := p.RequiredTexts("cached_open_mining_round_contract_ids"), p.RequiredTexts("cached_issuing_round_contract_ids")
+	if err := p.Err(); err != nil {
+		return err
+	}
+	open, err := a.sets.get(ctx, openRoundTemplate)
+	if err != nil {
+		return err
+	}
+	issuing, err := a.sets.get(ctx, issuingRoundTemplate)
+	if err != nil {
+		return err
+	}
+	ttl, err := timeToLive(open)
+	if err != nil {
+		return err
+	}
+	return r.JSON(roundsAnswer{Issuing: cachedRounds(issuing, haveIssuing), Open: cachedRounds(open, haveOpen), TTL: ttl})
+}
+
+func cachedRounds(rounds []contract, have []string) map[string]withState {
+	m := make(map[string]withState, len(rounds))
+	for i := range rounds {
+		id := rounds[i].Event.ContractID
+		m[id] = rounds[i].unlessCached(slices.Contains(have, id))
+	}
+	return m
+}
+
+// timeToLive is how long the rounds may be cached, in microseconds: the shortest tick of
+// the open rounds, as no round comes or goes sooner than that; 0 when there is none.
+func timeToLive(open []contract) (int64, error) {
+	ttl := int64(0)
+	for i := range open {
+		var round struct {
+			Tick struct {
+				Microseconds string `json:"microseconds"`
+			} `json:"tickDuration"`
+		}
+		if err := open[i].decode(&round); err != nil {
+			return 0, err
+		}
+		tick, err := strconv.ParseInt(round.Tick.Microseconds, 10, 64)
+		if err == nil && tick > 0 && (ttl == 0 || tick < ttl) {
+			ttl = tick
+		}
+	}
+	return ttl, nil
+}
+
+// roundNumber reads the round that a contract is of.
+func (c *contract) roundNumber() (int64, error) {
+	var payload struct {
+		Round roundRef `json:"round"`
+	}
+	if err := c.decode(&payload); err != nil {
+		return 0, err
+	}
+	return payload.Round.number()
+}
+
+// roundRef is a round in compact JSON.
+type roundRef struct {
+	Number string `json:"number"`
+}
+
+func (r roundRef) number() (int64, error) { return strconv.ParseInt(r.Number, 10, 64) }
+
+// closedRounds serves rounds that are over, by ascending number.
+func (a *API) closedRounds(ctx context.Context, r *query.Request) error {
+	list, err := a.sets.get(ctx, closedRoundTemplate)
+	if err != nil {
+		return err
+	}
+	type numbered struct {
+		number int64
+		answer *contractAnswer
+	}
+	rounds := make([]numbered, len(list))
+	for i := range list {
+		number, err := list[i].roundNumber()
+		if err != nil {
+			return err
+		}
+		rounds[i] = numbered{number, list[i].answer()}
+	}
+	slices.SortStableFunc(rounds, func(a, b numbered) int { return int(min(max(a.number-b.number, -1), 1)) })
+	answers := make([]*contractAnswer, len(rounds))
+	for i := range rounds {
+		answers[i] = rounds[i].answer
+	}
+	return r.JSON(map[string]any{"rounds": answers})
+}

@@ -1,0 +1,179 @@
+package scan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// preapproval serves the newest preapproval of a receiver that has not expired.
+func (a *API) preapproval(ctx context.Context, r *query.Request) error {
+	party, err := r.Path("party")
+	if err != nil {
+		return err
+	}
+	q, at, err := a.stateOf(ctx, preapprovalTemplate)
+	if err != nil {
+		return err
+	}
+	q.Key = party
+	list, err := a.contracts(ctx, q)
+	if err != nil {
+		return err
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		var p struct {
+			ExpiresAt string `json:"expiresAt"`
+		}
+		if err := list[i].decode(&p); err != nil {
+			return err
+		}
+		expires, err := schemas.ParseTime(p.ExpiresAt)
+		if err != nil {
+			return fmt.Errorf("expiry of contract %s: %w", list[i].Event.ContractID, err)
+		}
+		if expires > at.RecordTime {
+			return r.JSON(map[string]withState{"transfer_preapproval": list[i].withState()})
+		}
+	}
+	return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", party)
+}
+
+// commandCounter serves the counter of a sender's transfer commands.
+func (a *API) commandCounter(ctx context.Context, r *query.Request) error {
+	party, err := r.Path("party")
+	if err != nil {
+		return err
+	}
+	q, _, err := a.stateOf(ctx, counterTemplate)
+	if err != nil {
+		return err
+	}
+	q.Observer = party
+	list, err := a.contracts(ctx, q)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return query.Errorf(query.NotFound, "No transfer command counter found for party %s. Use nonce 0 for its first transfer command.", party)
+	}
+	return r.JSON(map[string]withState{"transfer_command_counter": list[len(list)-1].withState()})
+}
+
+const (
+	// maxCommands is the most commands of one sender and nonce that are told.
+	maxCommands = 100
+	// commandAge is how far back commands are looked for.
+	commandAge = schemas.Micros(24 * 3600 * 1e6)
+)
+
+type commandStatus struct {
+	Contract *contractAnswer `json:"contract"`
+	Status   any             `json:"status"`
+}
+
+type commandState struct {
+	Status string `json:"status"`
+}
+
+type commandFailure struct {
+	FailureKind string `json:"failure_kind"`
+	Reason      string `json:"reason"`
+	Status      string `json:"status"`
+}
+
+// commandStatus serves what became of the transfer commands with a sender and a nonce that
+// were created within the last day.
+func (a *API) commandStatus(ctx context.Context, r *query.Request) error {
+	p := r.Query()
+	sender, nonce := p.Text("sender"), p.Int64("nonce")
+	if err := p.Err(); err != nil {
+		return err
+	}
+	q, at, err := a.stateOf(ctx, commandTemplate)
+	if err != nil {
+		return err
+	}
+	q.Key, q.Limit = sender+" "+strconv.FormatInt(nonce, 10), maxCommands
+	rows, err := a.source.StateContractsSince(ctx, q, at.RecordTime-commandAge)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return query.Errorf(query.NotFound, "No transfer command with this sender and nonce was created within the last 24 hours.")
+	}
+	answer := make(map[string]commandStatus, len(rows))
+	for _, c := range a.compacted(rows) {
+		status, err := a.statusOf(ctx, &c, at)
+		if err != nil {
+			return err
+		}
+		answer[c.Event.ContractID] = commandStatus{c.answer(), status}
+	}
+	return r.JSON(map[string]any{"transfer_commands_by_contract_id": answer})
+}
+
+// statusOf tells what became of a command by the choice that ended it.
+func (a *API) statusOf(ctx context.Context, c *contract, at schemas.Position) (any, error) {
+	if c.ArchivedAt > at.RecordTime {
+		return commandState{"created"}, nil
+	}
+	end, encoding, err := a.endOf(ctx, c, at.MigrationID)
+	if err != nil {
+		return nil, err
+	}
+	switch end.Choice {
+	case "TransferCommand_Send":
+		return a.sentOrFailed(end, encoding)
+	case "TransferCommand_Expire":
+		return commandFailure{"expired", "The transfer command has expired.", "failed"}, nil
+	case "TransferCommand_Withdraw":
+		return commandFailure{"withdrawn", "The sender has withdrawn the transfer command.", "failed"}, nil
+	}
+	return commandFailure{"failed", "The transfer command was archived by " + end.Choice + ".", "failed"}, nil
+}
+
+// endOf finds the exercise that ended a contract.
+func (a *API) endOf(ctx context.Context, c *contract, migrationID int64) (*schemas.Event, schemas.Encoding, error) {
+	// Synchronizers may each have an update of the record time.
+	const synchronizers = 16
+	updates, err := a.source.Updates(ctx, history.Range{
+		After: schemas.EndOf(migrationID, c.ArchivedAt-1), Through: schemas.EndOf(migrationID, c.ArchivedAt), Limit: synchronizers,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range updates {
+		for j := range updates[i].Events {
+			if e := &updates[i].Events[j]; e.Consuming && e.ContractID == c.Event.ContractID {
+				return e, updates[i].Encoding, nil
+			}
+		}
+	}
+	return nil, "", fmt.Errorf("no event at %s ends contract %s", c.ArchivedAt, c.Event.ContractID)
+}
+
+// sentOrFailed reads the result of sending.
+func (a *API) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, error) {
+	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	var sent struct {
+		Result struct {
+			Tag   string `json:"tag"`
+			Value struct {
+				Reason json.RawMessage `json:"reason"`
+			} `json:"value"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(w.writer(encoding).AppendExerciseResult(nil, end), &sent); err != nil {
+		return nil, fmt.Errorf("reading the result of %s on %s: %w", end.Choice, end.ContractID, err)
+	}
+	if sent.Result.Tag == "TransferCommandResultSuccess" {
+		return commandState{"sent"}, nil
+	}
+	return commandFailure{"failed", string(sent.Result.Value.Reason), "failed"}, nil
+}
