@@ -193,7 +193,7 @@ func TestChecksumsOfManySegmentsAreQuick(t *testing.T) {
 	s := openTestStack(t)
 	const segments, asked = 740, 1000
 	sums := publishRows(t, s, segments)
-	server, err := s.newServer(nil)
+	server, err := s.newServer(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

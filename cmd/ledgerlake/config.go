@@ -33,6 +33,7 @@ type config struct {
 	ScanRate       float64
 	ScanPageBytes  int64
 	FollowInterval time.Duration
+	FactsInterval  time.Duration
 
 	NodeURL       string
 	NodeSource    string
@@ -56,6 +57,7 @@ type config struct {
 	S3SecretKey string
 
 	Catalog       string
+	Naming        string
 	PublicURL     string
 	TokenKey      string
 	MaxConcurrent int
@@ -78,6 +80,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
 	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
 	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail")
+	f.DurationVar(&c.FactsInterval, "facts-interval", time.Minute, "how often the upstream is asked for what its history does not tell; 0 means never")
 	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is ingested, too")
 	f.StringVar(&c.NodeSource, "node-source", "auto", "way to read the node's stream: auto, websocket, lists or flats")
 	f.StringSliceVar(&c.NodeParties, "node-parties", nil, "parties whose stream is read, separated by commas; none means all of the node's")
@@ -96,6 +99,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
+	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
 	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
 	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")
@@ -181,6 +185,10 @@ func (c *config) check() error {
 		return fmt.Errorf("--scan-workers must be between 0 and 64, not %d", c.ScanWorkers)
 	case c.ScanAgree < 1 || len(c.ScanURLs) > 0 && c.ScanAgree > len(c.ScanURLs):
 		return fmt.Errorf("--scan-agree must be between 1 and the number of --scan-url, which is %d, not %d", len(c.ScanURLs), c.ScanAgree)
+	case c.FactsInterval < 0:
+		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
+	case c.Naming != "neutral" && c.Naming != "network":
+		return fmt.Errorf("--naming must be neutral or network, not %q", c.Naming)
 	case c.NodeToken != "" && c.NodeTokenFile != "":
 		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
 	case c.MemoryLimit < 64<<20:

@@ -276,7 +276,7 @@ func (run *demoRun) print(keep bool) {
 
 // ask puts a few questions to the query tier, as a client would.
 func (run *demoRun) ask(ctx context.Context) error {
-	server, err := run.newServer(nil)
+	server, err := run.newServer(nil, nil)
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -130,6 +132,8 @@ type source interface {
 type streams struct {
 	*stack
 	sources []source
+	// facts asks the scan services for what history does not tell; it may be nil.
+	facts *scan.Facts
 }
 
 // newStreams prepares what is given; nothing is asked of it yet.
@@ -141,6 +145,11 @@ func (s *stack) newStreams(scanURLs []string, nodeURL string) (*streams, error) 
 			return nil, err
 		}
 		all.sources = append(all.sources, from)
+		if s.app.cfg.FactsInterval > 0 {
+			if all.facts, err = s.newFacts(scanURLs); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if nodeURL != "" {
 		from, err := s.newNodeSource(nodeURL)
@@ -159,6 +168,9 @@ func (s *streams) backfill(ctx context.Context, p *progress) error {
 		if err := s.backfillOne(ctx, from, p); err != nil {
 			return err
 		}
+	}
+	if s.facts != nil {
+		s.facts.Round(ctx)
 	}
 	return nil
 }
@@ -207,6 +219,13 @@ func (s *streams) alongside(ctx context.Context, from source, watch func(context
 // run ingests and follows all streams until ctx ends. A stream that stops with an error
 // leaves the others going; run returns when none is left, or the store fails.
 func (s *streams) run(ctx context.Context) error {
+	if s.facts != nil {
+		factsCtx, stop := context.WithCancel(ctx)
+		var asking sync.WaitGroup
+		asking.Go(func() { s.facts.Run(factsCtx) })
+		defer asking.Wait()
+		defer stop()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	failures := make([]error, len(s.sources))
 	for i, from := range s.sources {

@@ -31,7 +31,7 @@ many as you need beside one ingest.`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
-			server, err := s.newServer(nil)
+			server, err := s.newServer(nil, a.cfg.ScanURLs)
 			if err != nil {
 				return err
 			}
@@ -42,8 +42,9 @@ many as you need beside one ingest.`,
 }
 
 // newServer listens and returns the query tier over the store and the bucket. streams are
-// those that this process ingests, or nil.
-func (s *stack) newServer(streams *streams) (*query.Server, error) {
+// those that this process ingests, or nil; scanURLs are the upstreams that may be asked for
+// what history does not tell, if any.
+func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, error) {
 	cfg := &s.app.cfg
 	key, err := s.app.tokenKey()
 	if err != nil {
@@ -66,8 +67,13 @@ func (s *stack) newServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked, err := s.askedFacts(scanURLs)
+	if err != nil {
+		return nil, err
+	}
 	b := readBuild()
 	api, err := scan.New(scan.Config{
+		Facts: asked, Naming: query.Naming(cfg.Naming),
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
@@ -81,6 +87,14 @@ func (s *stack) newServer(streams *streams) (*query.Server, error) {
 		Listener: listener, Mounts: []query.Mount{api.Mount(), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
+}
+
+// askedFacts returns what asks upstreams on behalf of clients, nil without any.
+func (s *stack) askedFacts(scanURLs []string) (scan.Facts, error) {
+	if len(scanURLs) == 0 || s.app.cfg.FactsInterval == 0 {
+		return nil, nil
+	}
+	return s.newFacts(scanURLs)
 }
 
 // listen opens the address of a setting.

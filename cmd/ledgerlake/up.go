@@ -51,7 +51,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	server, err := s.newServer(in)
+	server, err := s.newServer(in, scanURLs)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,6 +53,8 @@ type ClientConfig struct {
 	once bool
 	// patience, when set, is asked at each attempt and takes the place of RequestTimeout.
 	patience func() time.Duration
+	// defaultRate takes the place of the network's limit where RequestsPerSecond is 0.
+	defaultRate float64
 	// onAttempt, when set, is told of every attempt: the operation, when it began and
 	// how it ended. It must be safe for concurrent use.
 	onAttempt func(operation string, began time.Time, err error)
@@ -124,7 +127,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	case limit < 0 || limit == 0 && local:
 		limit = rate.Inf
 	case limit == 0:
-		limit = 10
+		limit = rate.Limit(cmp.Or(cfg.defaultRate, 10))
 	}
 	return &Client{
 		cfg: cfg, name: remote.Redact(u), bases: bases,

@@ -17,7 +17,9 @@ var keyFields = map[string][]string{
 	ansEntryTemplate: {"name"}, memberTrafficTemplate: {"memberId"}, preapprovalTemplate: {"receiver"}, commandTemplate: {"sender", "nonce"},
 }
 
-func (l *lifetime) name() string { return schemas.TemplateName(l.Event.PackageName, l.Event.TemplateID) }
+func (l *lifetime) name() string {
+	return schemas.TemplateName(l.Event.PackageName, l.Event.TemplateID)
+}
 
 func (l *lifetime) key() string {
 	var members map[string]any

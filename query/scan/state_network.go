@@ -118,8 +118,7 @@ func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
 				if !strings.HasPrefix(s.SynchronizerID, prefix) {
 					continue
 				}
-				name, _, _ := strings.Cut(s.SynchronizerID, "::")
-				fact, err := a.fact(ctx, facts.Of(operation, name))
+				fact, err := a.fact(ctx, facts.Of(operation, facts.SynchronizerName(s.SynchronizerID)))
 				if err != nil {
 					return unknown(err, what+" of "+s.SynchronizerID)
 				}

@@ -46,10 +46,13 @@ func cachedRounds(rounds []contract, have []string) map[string]withState {
 	return m
 }
 
-// timeToLive is how long the rounds may be cached, in microseconds: the shortest tick of
-// the open rounds, as no round comes or goes sooner than that; 0 when there is none.
+// longestTTL is the most time that rounds may be cached, in microseconds.
+const longestTTL = 30 * 1e6
+
+// timeToLive is how long the rounds may be cached, in microseconds: longestTTL, or the
+// shortest tick of the open rounds if that is shorter, as rounds come and go by ticks.
 func timeToLive(open []contract) (int64, error) {
-	ttl := int64(0)
+	ttl := int64(longestTTL)
 	for i := range open {
 		var round struct {
 			Tick struct {
@@ -60,7 +63,7 @@ func timeToLive(open []contract) (int64, error) {
 			return 0, err
 		}
 		tick, err := strconv.ParseInt(round.Tick.Microseconds, 10, 64)
-		if err == nil && tick > 0 && (ttl == 0 || tick < ttl) {
+		if err == nil && tick > 0 && tick < ttl {
 			ttl = tick
 		}
 	}
@@ -109,4 +112,19 @@ func (a *API) closedRounds(ctx context.Context, r *query.Request) error {
 		answers[i] = rounds[i].answer
 	}
 	return r.JSON(map[string]any{"rounds": answers})
+}
+
+// roundOver reports whether a round is no longer open: all that are have higher numbers.
+func (a *API) roundOver(ctx context.Context, number int64) (bool, error) {
+	open, err := a.sets.get(ctx, openRoundTemplate)
+	if err != nil || len(open) == 0 {
+		return false, err
+	}
+	for i := range open {
+		n, err := open[i].roundNumber()
+		if err != nil || n <= number {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -52,3 +53,12 @@ func (f *Fact) SHA256() string {
 
 // Known reports whether there is something to tell.
 func (f *Fact) Known() bool { return len(f.Body) > 0 }
+
+// Final reports whether the body says something that holds: an answer may also say that it
+// is too early to tell.
+func (f *Fact) Final() bool {
+	var answer struct {
+		Status string `json:"status"`
+	}
+	return f.Known() && json.Unmarshal(f.Body, &answer) == nil && (answer.Status == "" || answer.Status == "Ok")
+}

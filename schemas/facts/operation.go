@@ -46,8 +46,10 @@ type Kind struct {
 	paths      []string
 	Parameters int
 	// Own means that each upstream may give another answer, because it speaks of itself.
-	Own   bool
-	shape shape
+	Own bool
+	// Immutable means that an answer never changes, once it says anything.
+	Immutable bool
+	shape     shape
 }
 
 const rewardRounds = "/v0/internal/reward-accounting-process/rounds/"
@@ -81,17 +83,24 @@ var kinds = []Kind{
 		required("domain_parameters", text), required("sequencer_domain_state", text), required("mediator_domain_state", text))},
 	{Operation: Participants, paths: []string{"/v1/domains/%s/parties/%s/participant-id", "/v0/domains/%s/parties/%s/participant-id"},
 		Parameters: 2, shape: oneOf(object(required("participant_ids", list(text))), object(required("participant_id", text)))},
-	{Operation: RewardTotals, paths: []string{rewardRounds + "%s/activity-totals"}, Parameters: 1, shape: status(
+	{Operation: RewardTotals, Immutable: true, paths: []string{rewardRounds + "%s/activity-totals"}, Parameters: 1, shape: status(
 		required("round_number", integer), required("total_app_activity_weight", integer), required("active_parties_count", integer),
 		required("activity_records_count", integer), required("rewarded_app_provider_parties_count", integer),
 		required("total_app_reward_minting_allowance", text), required("total_app_reward_thresholded", text),
 		required("total_app_reward_unclaimed", text))},
-	{Operation: RewardRoot, paths: []string{rewardRounds + "%s/root-hash"}, Parameters: 1,
+	{Operation: RewardRoot, Immutable: true, paths: []string{rewardRounds + "%s/root-hash"}, Parameters: 1,
 		shape: status(required("round_number", integer), required("root_hash", text))},
-	{Operation: RewardBatch, paths: []string{rewardRounds + "%s/batches/%s"}, Parameters: 2, shape: oneOf(
+	{Operation: RewardBatch, Immutable: true, paths: []string{rewardRounds + "%s/batches/%s"}, Parameters: 2, shape: oneOf(
 		object(required("batch_type", only("BatchOfBatches")), required("child_hashes", list(text))),
 		object(required("batch_type", only("BatchOfMintingAllowances")),
 			required("minting_allowances", list(object(required("provider", text), required("amount", text))))))},
+}
+
+// SynchronizerName is the part of a synchronizer's id before its fingerprint, by which the
+// operations Identities and Bootstrapping name it.
+func SynchronizerName(id string) string {
+	name, _, _ := strings.Cut(id, "::")
+	return name
 }
 
 // Fixed are the operations without arguments.
