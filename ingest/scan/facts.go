@@ -34,7 +34,8 @@ type FactsConfig struct {
 	Agree int
 	// Store is required.
 	Store FactStore
-	// Synchronizers names those of the network, as ids. Required by Run.
+	// Synchronizers names those of the network, as ids. Without it Run leaves out what is
+	// known by synchronizer.
 	Synchronizers func(ctx context.Context) ([]string, error)
 	// Log is required.
 	Log *slog.Logger
@@ -146,6 +147,9 @@ func (f *Facts) Round(ctx context.Context) {
 // keys are what Run asks for.
 func (f *Facts) keys(ctx context.Context) []facts.Key {
 	keys := facts.Fixed()
+	if f.cfg.Synchronizers == nil {
+		return keys
+	}
 	ids, err := f.cfg.Synchronizers(ctx)
 	if err != nil {
 		f.cfg.Log.WarnContext(ctx, "the synchronizers whose facts to ask for cannot be told", "err", err)
