@@ -20,8 +20,10 @@ func newServe(a *app) *cobra.Command {
 		Use:   "serve",
 		Short: "serve the scan interface from the store",
 		Long: `serve answers the network's scan interface (updates, events, active contract set,
-backfilling, bulk objects) from the store, at / and at /api/scan. It only reads: run as
-many as you need beside one ingest.`,
+present state, backfilling, bulk objects) from the store, at / and at /api/scan. Run as
+many as you need beside one ingest. With --scan-url it asks that service for the few
+things that depend on a request and are not in history, such as the participants of a
+party, and keeps what it is told.`,
 		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
 			"  ledgerlake serve --data /srv/ledgerlake",
 		Args: cobra.NoArgs,

@@ -15,4 +15,7 @@
 //     the request, so they outlive restarts and cannot be forged or moved between
 //     requests.
 //   - Bulk objects are listed by format; see Bulk.
+//   - The present state is that at the contracts' watermark, whose record time is the
+//     time by which names and preapprovals expire. It too waits for the backfill.
+//   - What history does not tell comes from facts that the store keeps; see Facts.
 package scan

@@ -169,8 +169,9 @@ type contractSets struct {
 }
 
 type contractSet struct {
-	at   schemas.Position
-	list []contract
+	loaded bool
+	at     schemas.Position
+	list   []contract
 }
 
 func newContractSets(a *API) *contractSets {
@@ -209,7 +210,7 @@ func (s *contractSets) of(template string) *cached[contractSet] {
 // load reads a set unless what is held is of the present position.
 func (s *contractSets) load(ctx context.Context, template string, held contractSet) (contractSet, error) {
 	q, at, err := s.api.stateOf(ctx, template)
-	if err != nil || held.list != nil && held.at == at {
+	if err != nil || held.loaded && held.at == at {
 		return held, err
 	}
 	list, err := s.api.contracts(ctx, q)
@@ -219,7 +220,7 @@ func (s *contractSets) load(ctx context.Context, template string, held contractS
 	if len(list) > maxSetContracts {
 		return held, fmt.Errorf("there are more than %d contracts of %s", maxSetContracts, template)
 	}
-	return contractSet{at, list}, nil
+	return contractSet{true, at, list}, nil
 }
 
 // latest returns the newest contract of a template, nil when there is none.

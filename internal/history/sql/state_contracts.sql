@@ -17,7 +17,7 @@ FROM
       AND ({observer:String} = '' OR has(observers, {observer:String}))
       AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND startsWith(lookup_key, {prefix:String})
+      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at, contract_id
     LIMIT {limit:UInt32}
     UNION ALL
@@ -34,7 +34,7 @@ FROM
       AND ({observer:String} = '' OR has(observers, {observer:String}))
       AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND startsWith(lookup_key, {prefix:String})
+      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at, contract_id
     LIMIT {limit:UInt32}
 )

@@ -15,7 +15,7 @@ FROM
       AND ({observer:String} = '' OR has(observers, {observer:String}))
       AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND startsWith(lookup_key, {prefix:String})
+      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at DESC, contract_id DESC
     LIMIT {limit:UInt32}
     UNION ALL
@@ -31,7 +31,7 @@ FROM
       AND ({observer:String} = '' OR has(observers, {observer:String}))
       AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND startsWith(lookup_key, {prefix:String})
+      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at DESC, contract_id DESC
     LIMIT {limit:UInt32}
 )
