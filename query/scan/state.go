@@ -160,6 +160,10 @@ func (c *contract) unlessCached(have bool) withState {
 // the like, of which there are a few to some hundreds.
 const maxSetContracts = 10_000
 
+// setTTL is how many times as long as a watermark a set may be remembered: on a busy
+// network the watermark moves all the time, and the sets hardly ever change.
+const setTTL = 10
+
 // contractSets remembers the present contracts of templates with few contracts, which many
 // clients ask for again and again.
 type contractSets struct {
@@ -194,7 +198,7 @@ func (s *contractSets) of(template string) *cached[contractSet] {
 	c := s.all[template]
 	if c == nil {
 		var held contractSet // of the load before; loads do not run at the same time
-		c = &cached[contractSet]{ttl: s.api.cfg.WatermarkTTL, now: s.api.cfg.Now}
+		c = &cached[contractSet]{ttl: setTTL * s.api.cfg.WatermarkTTL, now: s.api.cfg.Now}
 		c.load = func(ctx context.Context) (contractSet, error) {
 			set, err := s.load(ctx, template, held)
 			if err == nil {
