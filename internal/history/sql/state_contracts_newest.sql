@@ -1,4 +1,6 @@
 -- Contracts of some templates that are active at an instant, newest first.
+-- An empty parameter does not count. Keys stand in PREWHERE, as they leave next to nothing
+-- of the other columns to be read.
 SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
        argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
 FROM
@@ -6,6 +8,7 @@ FROM
     SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
        argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
     FROM contracts_live
+    PREWHERE ({key:String} = '' OR lookup_key = {key:String}) AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND template IN {templates:Array(String)}
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
@@ -13,15 +16,14 @@ FROM
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
       AND ({observer:String} = '' OR has(observers, {observer:String}))
-      AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at DESC, contract_id DESC
     LIMIT {limit:UInt32}
     UNION ALL
     SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
        argument_shape, argument_scalars, argument_ids, argument_parties, migration_id, synchronizer_id, archived_at
     FROM contracts_archived
+    PREWHERE ({key:String} = '' OR lookup_key = {key:String}) AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND template IN {templates:Array(String)}
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
@@ -29,9 +31,7 @@ FROM
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
       AND ({observer:String} = '' OR has(observers, {observer:String}))
-      AND ({key:String} = '' OR lookup_key = {key:String})
       AND ({contract:String} = '' OR contract_id = {contract:String})
-      AND ({prefix:String} = '' OR startsWith(lookup_key, {prefix:String}))
     ORDER BY created_at DESC, contract_id DESC
     LIMIT {limit:UInt32}
 )
