@@ -405,10 +405,10 @@ func TestCommandStatus(t *testing.T) {
 	s.ok("GET", "/v0/transfer-command/status?nonce=4&sender="+alice, "", &answer)
 	want := map[string]string{
 		"00waits": `{"status":"created"}`, "00sent": `{"status":"sent"}`,
-		"00fails":    `{"failure_kind":"failed","reason":"{\"tag\":\"ITR_Other\",\"value\":{\"description\":\"x\"}}","status":"failed"}`,
-		"00expires":  `{"failure_kind":"expired","reason":"The transfer command has expired.","status":"failed"}`,
-		"00back":     `{"failure_kind":"withdrawn","reason":"The sender has withdrawn the transfer command.","status":"failed"}`,
-		"00archived": `{"failure_kind":"failed","reason":"The transfer command was archived by Archive.","status":"failed"}`,
+		"00fails":    `{"failure_kind":"failed","reason":"ITR_Other(x)","status":"failed"}`,
+		"00expires":  `{"failure_kind":"expired","reason":"The TransferCommand has expired","status":"failed"}`,
+		"00back":     `{"failure_kind":"withdrawn","reason":"The TransferCommand has been withdrawn by the sender","status":"failed"}`,
+		"00archived": `{"failure_kind":"failed","reason":"The TransferCommand has been ended by Archive","status":"failed"}`,
 	}
 	for id, status := range want {
 		if got := answer.Commands[id]; string(got.Status) != status || got.Contract.ContractID != id {
@@ -496,6 +496,20 @@ func TestEarliestRound(t *testing.T) {
 		var any map[string]any
 		if body := s.ok("GET", rewardRounds+"earliest-available", "", &any); body != want {
 			t.Errorf("first activity in round %d: %s, want %s", first, body, want)
+		}
+	}
+}
+
+func TestReasonText(t *testing.T) {
+	for reason, want := range map[string]string{
+		`{"tag":"ITR_InsufficientFunds","value":{"missingAmount":"7.5"}}`: "ITR_InsufficientFunds(7.5)",
+		`{"tag":"ITR_Two","value":{"b":"2","a":1}}`:                       "ITR_Two(1,2)",
+		`{"tag":"ITR_None","value":{}}`:                                   "ITR_None()",
+		`{"error":"no type"}`:                                             `{"error":"no type"}`,
+		`"text"`:                                                          `"text"`,
+	} {
+		if got := reasonText([]byte(reason)); got != want {
+			t.Errorf("%s: %s, want %s", reason, got, want)
 		}
 	}
 }

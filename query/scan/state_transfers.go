@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -131,11 +134,11 @@ func (a *API) statusOf(ctx context.Context, c *contract, at schemas.Position) (a
 	case "TransferCommand_Send":
 		return a.sentOrFailed(end, encoding)
 	case "TransferCommand_Expire":
-		return commandFailure{"expired", "The transfer command has expired.", "failed"}, nil
+		return commandFailure{"expired", "The TransferCommand has expired", "failed"}, nil
 	case "TransferCommand_Withdraw":
-		return commandFailure{"withdrawn", "The sender has withdrawn the transfer command.", "failed"}, nil
+		return commandFailure{"withdrawn", "The TransferCommand has been withdrawn by the sender", "failed"}, nil
 	}
-	return commandFailure{"failed", "The transfer command was archived by " + end.Choice + ".", "failed"}, nil
+	return commandFailure{"failed", "The TransferCommand has been ended by " + end.Choice, "failed"}, nil
 }
 
 // endOf finds the exercise that ended a contract.
@@ -175,5 +178,26 @@ func (a *API) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, 
 	if sent.Result.Tag == "TransferCommandResultSuccess" {
 		return commandState{"sent"}, nil
 	}
-	return commandFailure{"failed", string(sent.Result.Value.Reason), "failed"}, nil
+	return commandFailure{"failed", reasonText(sent.Result.Value.Reason), "failed"}, nil
+}
+
+// reasonText writes a reason, a variant in compact JSON, as people read it:
+// ITR_InsufficientFunds(7.5000000000). What is no such variant is given as it is.
+func reasonText(reason []byte) string {
+	var variant struct {
+		Tag   string                     `json:"tag"`
+		Value map[string]json.RawMessage `json:"value"`
+	}
+	if json.Unmarshal(reason, &variant) != nil || variant.Tag == "" {
+		return string(reason)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(variant.Value)) {
+		var text string
+		if json.Unmarshal(variant.Value[name], &text) != nil {
+			text = string(variant.Value[name])
+		}
+		parts = append(parts, text)
+	}
+	return variant.Tag + "(" + strings.Join(parts, ",") + ")"
 }
