@@ -283,9 +283,6 @@ func blobless(v any) any {
 func TestStateEqualsTheUpstreams(t *testing.T) {
 	needEngine(t)
 	_, upstream := network(t, 3000)
-	if status, _ := answer(t, upstream, "GET /v0/closed-rounds"); status == http.StatusNotFound {
-		t.Skip("the simulated network does not tell its state")
-	}
 	data := t.TempDir()
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", upstream)
 	ours := waitForURL(t, start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--scan-url", upstream, "--naming", "network"))

@@ -67,19 +67,14 @@ func (x *executor) countActivity(v *verdict) {
 	}
 }
 
-// earliestRewards is the first round all of whose activity is known and rewarded;
-// false if it is not over yet. The round in which recording began is not complete.
+// earliestRewards is the first round all of whose activity is known; false if it is not
+// over yet. The round in which recording began is not complete.
 func (x *executor) earliestRewards() (int64, bool) {
 	first := slices.IndexFunc(x.rewards, func(r roundRewards) bool { return len(r.activity) > 0 })
 	if first < 0 {
 		return 0, false
 	}
-	for n := first + 1; n < len(x.rewards); n++ {
-		if x.rewards[n].rewarded {
-			return int64(n), x.roundOver(int64(n))
-		}
-	}
-	return 0, false
+	return int64(first + 1), x.roundOver(int64(first + 1))
 }
 
 // roundOver reports whether a round is not open any more.

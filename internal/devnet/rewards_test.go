@@ -59,13 +59,17 @@ func TestRewardsFollowFromActivity(t *testing.T) {
 	if totals.Status != "CannotProvide" {
 		t.Errorf("the round before the earliest is %s", totals.Status)
 	}
-	deepest, thresholded, round := 0, 0, earliest.Round
+	deepest, thresholded, rewarded, round := 0, 0, 0, earliest.Round
 	for ; ; round++ {
 		totals = roundTotals{}
 		c.ask("GET", rewardsPath+fmt.Sprint(round)+"/activity-totals", "", &totals)
 		if totals.Status == "Undetermined" {
 			break
 		}
+		if totals.Status == "CannotProvide" && rewarded == 0 {
+			continue // rewards by activity come later than records of it
+		}
+		rewarded++
 		var weight int64
 		for _, w := range weights[round] {
 			weight += w
@@ -89,8 +93,8 @@ func TestRewardsFollowFromActivity(t *testing.T) {
 		}
 		compareAllowances(t, round, weights[round], amounts, totals)
 	}
-	if round-earliest.Round < 20 || deepest < 2 || thresholded == 0 {
-		t.Errorf("%d rounds, trees of %d levels, %d rounds with apps below the threshold", round-earliest.Round, deepest, thresholded)
+	if rewarded < 20 || deepest < 2 || thresholded == 0 {
+		t.Errorf("%d rounds, trees of %d levels, %d rounds with apps below the threshold", rewarded, deepest, thresholded)
 	}
 }
 

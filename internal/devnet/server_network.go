@@ -226,7 +226,7 @@ func (s *server) instanceNames(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]string{
 		"network_name": "Devnet", "network_favicon_url": "https://devnet.example/favicon.ico",
 		"amulet_name": "Amulet", "amulet_name_acronym": "AMT",
-		"name_service_name": "Amulet Name Service", "name_service_name_acronym": "ANS",
+		"name_service_name": "Amulet Name Service", "name_service_name_acronym": "CNS",
 	})
 }
 

@@ -435,7 +435,7 @@ func TestNetworkInformation(t *testing.T) {
 		{"/v0/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_id":"PAR::` + n.participants[1] + `"}`},
 		{"/v1/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_ids":["PAR::` + n.participants[1] + `"]}`},
 		{"/v0/domains/" + sync + "/members/" + n.mediatorOf(n.superValidators.at(0)) + "/traffic-status", `{"traffic_status":{"actual":{"total_consumed":0,"total_limit":0},"target":{"total_purchased":0}}}`},
-		{"/v0/splice-instance-names", `{"amulet_name":"Amulet","amulet_name_acronym":"AMT","name_service_name":"Amulet Name Service","name_service_name_acronym":"ANS","network_favicon_url":"https://devnet.example/favicon.ico","network_name":"Devnet"}`},
+		{"/v0/splice-instance-names", `{"amulet_name":"Amulet","amulet_name_acronym":"AMT","name_service_name":"Amulet Name Service","name_service_name_acronym":"CNS","network_favicon_url":"https://devnet.example/favicon.ico","network_name":"Devnet"}`},
 	} {
 		if status, answer := c.do("GET", tc.path, ""); status != 200 || string(answer) != tc.want {
 			t.Errorf("%s: status %d, %s, want %s", tc.path, status, answer, tc.want)

@@ -61,7 +61,7 @@ func (l *Ledger) commandsOf(sender string, nonce int64) []command {
 	var found []command
 	for _, c := range l.executor.commands.recent {
 		p := c.contract.payload.(transferCommand)
-		if l.names.parties[p.sender] == sender && p.nonce == nonce && c.at > l.executor.recordTime-commandMemory && len(found) < maxCommands {
+		if l.names.parties[p.sender] == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.recordTime-commandMemory && len(found) < maxCommands {
 			found = append(found, *c)
 		}
 	}
