@@ -119,6 +119,31 @@ func (p *Params) integer(name string, bits int) int64 {
 	return n
 }
 
+// OptionalInt64 reads an integer; ok is false when it is absent.
+func (p *Params) OptionalInt64(name string) (n int64, ok bool) {
+	if _, ok = p.find(name); !ok {
+		return 0, false
+	}
+	return p.integer(name, 64), true
+}
+
+// Bool reads true or false; absent means false.
+func (p *Params) Bool(name string) bool {
+	raw, ok := p.find(name)
+	if ok && string(raw) != "true" && string(raw) != "false" {
+		p.failType(name, "true or false")
+	}
+	return string(raw) == "true"
+}
+
+// OptionalLimit is Limit with a default for when it is absent.
+func (p *Params) OptionalLimit(name string, maximum int) int {
+	if !p.Has(name) {
+		return maximum
+	}
+	return p.Limit(name, maximum)
+}
+
 // Limit reads a required page size or count from 1 to maximum.
 func (p *Params) Limit(name string, maximum int) int {
 	n := p.Int32(name)
@@ -130,22 +155,6 @@ func (p *Params) Limit(name string, maximum int) int {
 		p.fail("Exceeded limit maximum (%d > %d).", n, maximum)
 	}
 	return n
-}
-
-// OptionalLimit is Limit for a page size that may be absent.
-func (p *Params) OptionalLimit(name string, absent, maximum int) int {
-	if !p.Has(name) {
-		return absent
-	}
-	return p.Limit(name, maximum)
-}
-
-// OptionalInt64 reads an integer; ok is false when it is absent.
-func (p *Params) OptionalInt64(name string) (n int64, ok bool) {
-	if !p.Has(name) {
-		return 0, false
-	}
-	return p.Int64(name), true
 }
 
 // Text reads a required string.
@@ -216,44 +225,42 @@ func (p *Params) time(name string, raw []byte) schemas.Micros {
 	return m
 }
 
-// Texts reads a list of at most MaxListItems strings; absent gives none.
+// Texts reads a list of at most MaxListItems strings; absent gives none. In a query string
+// the parameter is repeated for each.
 func (p *Params) Texts(name string) []string {
 	raw, ok := p.find(name)
 	if !ok {
 		return nil
 	}
-	var list []*string
-	if err := json.Unmarshal(raw, &list); err != nil || slices.Contains(list, nil) {
+	texts, ok := p.texts(name, raw)
+	switch {
+	case !ok:
 		p.failType(name, "an array of strings")
 		return nil
-	}
-	if len(list) > MaxListItems {
-		p.fail("Member %s has %d elements, at most %d are allowed.", p.prefix+name, len(list), MaxListItems)
+	case len(texts) > MaxListItems:
+		p.fail("%s %s has %d elements, at most %d are allowed.", p.kind(), p.prefix+name, len(texts), MaxListItems)
 		return nil
-	}
-	texts := make([]string, len(list))
-	for i, s := range list {
-		texts[i] = *s
 	}
 	return texts
 }
 
-// Repeated reads the values of a query parameter that may be given up to MaxListItems
-// times and must be given once.
-func (p *Params) Repeated(name string) []string {
-	if _, ok := p.require(name); !ok {
-		return nil
+func (p *Params) texts(name string, raw []byte) (texts []string, ok bool) {
+	if p.args != nil {
+		for _, spelling := range spellings(name) {
+			for _, value := range p.args.PeekMulti(spelling) {
+				texts = append(texts, string(value))
+			}
+		}
+		return texts, true
 	}
-	raw := p.args.PeekMulti(name)
-	if len(raw) > MaxListItems {
-		p.fail("Query parameter %s is given %d times, at most %d are allowed.", p.prefix+name, len(raw), MaxListItems)
-		return nil
+	var list []*string
+	if err := json.Unmarshal(raw, &list); err != nil || slices.Contains(list, nil) {
+		return nil, false
 	}
-	texts := make([]string, len(raw))
-	for i, text := range raw {
-		texts[i] = string(text)
+	for _, s := range list {
+		texts = append(texts, *s)
 	}
-	return texts
+	return texts, true
 }
 
 // RequiredTexts is Texts for a member that must be there.

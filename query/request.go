@@ -18,6 +18,8 @@ type Request struct {
 	rc     *fasthttp.RequestCtx
 	server *Server
 	call   *call
+	// immutable is set by Immutable.
+	immutable bool
 }
 
 // ID names the request in logs and in the header X-Request-Id.
@@ -66,6 +68,11 @@ func (r *Request) JSON(v any) error {
 	return r.finish(fasthttp.StatusOK, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
 }
 
+// Text answers 200 with a JSON text, which it copies.
+func (r *Request) Text(text []byte) error {
+	return r.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
+}
+
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to
 // Config.MaxPageBytes it is gathered and sent with its length, so that an error on
 // the way still becomes an error answer. A longer answer is sent while it is made;
@@ -91,6 +98,10 @@ func (r *Request) Produce(ctx context.Context, next Producer) error {
 // finish sends a complete JSON body.
 func (r *Request) finish(status int, buf []byte) error {
 	r.SetHeader("Vary", "Accept-Encoding")
+	if r.immutable && r.tagged(buf) {
+		r.server.buffers.put(buf)
+		return r.Empty(fasthttp.StatusNotModified)
+	}
 	if len(buf) >= minGzip && r.wantsGzip() {
 		packed, err := r.server.gzip.all(r.server.buffers.get(), buf)
 		r.server.buffers.put(buf)

@@ -122,7 +122,7 @@ func AppendLocalEvent(dst []byte, u *Update, e *Event) []byte {
 	dst = append(dst, `{"acs_delta":`...)
 	dst = strconv.AppendBool(dst, l.ACSDelta)
 	dst = append(dst, `,"event":`...)
-	dst = appendEvent(dst, u.UpdateID, e, StoredValues{})
+	dst = AppendEventForm(dst, u.UpdateID, e, UpdateForm{})
 	dst = appendRaw(dst, "extras", l.Extras)
 	dst = appendMember(dst, "kind", string(e.Kind))
 	dst = append(dst, `,"last_descendant":`...)

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,21 +45,59 @@ type UpdateForm struct {
 	// WithOffset adds the constant offset to transactions (v1 and backfilling);
 	// reassignments carry it in every form.
 	WithOffset bool
+	// NodeLocal is the form of v0: event ids begin with "#", and offsets are those of
+	// LocalOffset.
+	NodeLocal bool
 	// Values defaults to StoredValues.
 	Values ValueWriter
+}
+
+// values returns the writer of contract values.
+func (f *UpdateForm) values() ValueWriter {
+	if f.Values == nil {
+		return StoredValues{}
+	}
+	return f.Values
+}
+
+// LocalOffset is the offset that v0 gives an update at a position: 18 hexadecimal digits
+// of a number that never falls in the order of history. Its upper bits are the migration,
+// the lower 53 the microseconds since 1970, 0 for import updates. The network's own are
+// local to a node and mean nothing elsewhere; neither do these, beyond their order.
+func LocalOffset(p Position) string {
+	const timeBits = 53 // until the year 2255
+	time := min(max(int64(p.RecordTime), 0), 1<<timeBits-1)
+	migration := min(max(p.MigrationID, 0), 1<<(63-timeBits)-1)
+	return fmt.Sprintf("%018x", uint64(migration)<<timeBits|uint64(time))
+}
+
+// appendOffset appends the member offset.
+func appendOffset(dst []byte, u *Update, form *UpdateForm) []byte {
+	offset := WireOffset
+	if form.NodeLocal {
+		offset = LocalOffset(u.Position())
+	}
+	return appendMember(dst, "offset", offset)
+}
+
+// appendEventID appends the id of an event.
+func appendEventID(dst []byte, id string, form *UpdateForm) []byte {
+	start := len(dst)
+	dst = appendString(dst, id)
+	if form.NodeLocal {
+		dst = slices.Insert(dst, start+1, '#')
+	}
+	return dst
 }
 
 // AppendUpdate appends u as canonical JSON: sorted keys, no white space. With the
 // zero form that is the element of /v2/updates that digests are taken over.
 func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
-	values := form.Values
-	if values == nil {
-		values = StoredValues{}
-	}
 	if u.Kind != Transaction {
 		dst = append(dst, `{"event":`...)
-		dst = appendReassignmentEvent(dst, u, values)
-		dst = append(dst, `,"offset":"`+WireOffset+`","record_time":"`...)
+		dst = appendReassignmentEvent(dst, u, &form)
+		dst = appendOffset(dst, u, &form)
+		dst = append(dst, `,"record_time":"`...)
 		dst = AppendRecordTime(dst, u.RecordTime)
 		dst = append(dst, `","update_id":`...)
 		dst = appendString(dst, u.UpdateID)
@@ -71,9 +110,9 @@ func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, e.EventID)
+		dst = appendEventID(dst, e.EventID, &form)
 		dst = append(dst, ':')
-		dst = appendEvent(dst, u.UpdateID, e, values)
+		dst = appendEvent(dst, u.UpdateID, e, &form)
 	}
 	dst = append(dst, '}')
 	if u.ExternalTransactionHash != "" {
@@ -81,13 +120,13 @@ func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 	}
 	dst = append(dst, `,"migration_id":`...)
 	dst = strconv.AppendInt(dst, u.MigrationID, 10)
-	if form.WithOffset {
-		dst = append(dst, `,"offset":"`+WireOffset+`"`...)
+	if form.WithOffset || form.NodeLocal {
+		dst = appendOffset(dst, u, &form)
 	}
 	dst = append(dst, `,"record_time":"`...)
 	dst = AppendRecordTime(dst, u.RecordTime)
 	dst = append(dst, `","root_event_ids":`...)
-	dst = appendEventIDs(dst, u.UpdateID, u.RootEvents)
+	dst = appendEventIDs(dst, u.UpdateID, u.RootEvents, &form)
 	dst = appendMember(dst, "synchronizer_id", u.SynchronizerID)
 	dst = appendMember(dst, "update_id", u.UpdateID)
 	dst = appendMember(dst, "workflow_id", u.WorkflowID)
@@ -96,19 +135,29 @@ func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 
 // AppendEvent appends the node e of update u as it stands in events_by_id.
 func AppendEvent(dst []byte, u *Update, e *Event) []byte {
-	return appendEvent(dst, u.UpdateID, e, StoredValues{})
+	return AppendEventForm(dst, u.UpdateID, e, UpdateForm{})
+}
+
+// AppendEventForm appends an event of an update as it stands in events_by_id, in a form.
+func AppendEventForm(dst []byte, updateID string, e *Event, form UpdateForm) []byte {
+	return appendEvent(dst, updateID, e, &form)
 }
 
 // AppendReassignmentEvent appends the event member of the reassignment u.
 func AppendReassignmentEvent(dst []byte, u *Update) []byte {
-	return appendReassignmentEvent(dst, u, StoredValues{})
+	return AppendReassignmentEventForm(dst, u, UpdateForm{})
 }
 
-func appendReassignmentEvent(dst []byte, u *Update, values ValueWriter) []byte {
+// AppendReassignmentEventForm appends the event member of the reassignment u in a form.
+func AppendReassignmentEventForm(dst []byte, u *Update, form UpdateForm) []byte {
+	return appendReassignmentEvent(dst, u, &form)
+}
+
+func appendReassignmentEvent(dst []byte, u *Update, form *UpdateForm) []byte {
 	r := u.Reassignment
 	if u.Kind == Assignment {
 		dst = append(dst, `{"created_event":`...)
-		dst = appendEvent(dst, u.UpdateID, &u.Events[0], values)
+		dst = appendEvent(dst, u.UpdateID, &u.Events[0], form)
 	} else {
 		dst = append(dst, `{"contract_id":`...)
 		dst = appendString(dst, r.ContractID)
@@ -124,26 +173,27 @@ func appendReassignmentEvent(dst []byte, u *Update, values ValueWriter) []byte {
 	return append(dst, '}')
 }
 
-func appendEvent(dst []byte, updateID string, e *Event, values ValueWriter) []byte {
+func appendEvent(dst []byte, updateID string, e *Event, form *UpdateForm) []byte {
 	switch e.Kind {
 	case Created:
-		return appendCreated(dst, e, values)
+		return appendCreated(dst, e, form)
 	case Unassigned:
-		return appendUnassigned(dst, e)
+		return appendUnassigned(dst, e, form)
 	}
 	dst = append(dst, `{"acting_parties":`...)
 	dst = appendStrings(dst, e.ActingParties)
 	dst = append(dst, `,"child_event_ids":`...)
-	dst = appendEventIDs(dst, updateID, e.Children)
+	dst = appendEventIDs(dst, updateID, e.Children, form)
 	dst = appendMember(dst, "choice", e.Choice)
 	dst = append(dst, `,"choice_argument":`...)
-	dst = values.AppendChoiceArgument(dst, e)
+	dst = form.values().AppendChoiceArgument(dst, e)
 	dst = append(dst, `,"consuming":`...)
 	dst = strconv.AppendBool(dst, e.Consuming)
 	dst = appendMember(dst, "contract_id", e.ContractID)
-	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_id":`...)
+	dst = appendEventID(dst, e.EventID, form)
 	dst = append(dst, `,"event_type":"exercised_event","exercise_result":`...)
-	dst = values.AppendExerciseResult(dst, e)
+	dst = form.values().AppendExerciseResult(dst, e)
 	if e.InterfaceID != "" {
 		dst = appendMember(dst, "interface_id", e.InterfaceID)
 	}
@@ -152,15 +202,16 @@ func appendEvent(dst []byte, updateID string, e *Event, values ValueWriter) []by
 	return append(dst, '}')
 }
 
-func appendCreated(dst []byte, e *Event, values ValueWriter) []byte {
+func appendCreated(dst []byte, e *Event, form *UpdateForm) []byte {
 	dst = append(dst, `{"contract_id":`...)
 	dst = appendString(dst, e.ContractID)
 	dst = append(dst, `,"create_arguments":`...)
-	dst = values.AppendCreateArguments(dst, e)
+	dst = form.values().AppendCreateArguments(dst, e)
 	dst = append(dst, `,"created_at":"`...)
 	dst = AppendShortTime(dst, e.CreatedAt)
 	dst = append(dst, '"')
-	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_id":`...)
+	dst = appendEventID(dst, e.EventID, form)
 	dst = append(dst, `,"event_type":"created_event","observers":`...)
 	dst = appendStrings(dst, e.Observers)
 	dst = appendMember(dst, "package_name", e.PackageName)
@@ -171,10 +222,11 @@ func appendCreated(dst []byte, e *Event, values ValueWriter) []byte {
 }
 
 // appendUnassigned appends an event that only a node's own stream has.
-func appendUnassigned(dst []byte, e *Event) []byte {
+func appendUnassigned(dst []byte, e *Event, form *UpdateForm) []byte {
 	dst = append(dst, `{"contract_id":`...)
 	dst = appendString(dst, e.ContractID)
-	dst = appendMember(dst, "event_id", e.EventID)
+	dst = append(dst, `,"event_id":`...)
+	dst = appendEventID(dst, e.EventID, form)
 	dst = append(dst, `,"event_type":"unassigned_event"`...)
 	dst = appendMember(dst, "package_name", e.PackageName)
 	dst = appendMember(dst, "template_id", e.TemplateID)
@@ -333,13 +385,13 @@ func appendStrings(dst []byte, list []string) []byte {
 }
 
 // appendEventIDs appends node numbers as the list of their event ids.
-func appendEventIDs(dst []byte, updateID string, nodes []int32) []byte {
+func appendEventIDs(dst []byte, updateID string, nodes []int32, form *UpdateForm) []byte {
 	dst = append(dst, '[')
 	for i, n := range nodes {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, updateID)
+		dst = appendEventID(dst, updateID, form)
 		dst = append(dst[:len(dst)-1], ':')
 		dst = strconv.AppendInt(dst, int64(n), 10)
 		dst = append(dst, '"')

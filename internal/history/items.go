@@ -129,10 +129,9 @@ func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item
 
 // byID are the parameters of a lookup at or below a watermark.
 func (r *Reader) byID(ids []string, watermark schemas.Position) store.Params {
-	return store.Params{
-		"stream": store.Text(r.stream), "ids": store.Texts(ids), "through_migration": store.Int(watermark.MigrationID),
-		"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
-	}
+	params := r.through(watermark)
+	params["ids"] = store.Texts(ids)
+	return params
 }
 
 // assemble completes updates and verdicts that were found one by one.
@@ -141,10 +140,10 @@ func (r *Reader) assemble(ctx context.Context, updates []schemas.Update, verdict
 	for i := range verdicts {
 		items[verdicts[i].Verdict.UpdateID] = verdicts[i]
 	}
+	if err := r.addEventsAt(ctx, updates); err != nil {
+		return nil, err
+	}
 	for i := range updates {
-		if err := r.addEvents(ctx, updates[i:i+1]); err != nil {
-			return nil, err
-		}
 		it := items[updates[i].UpdateID]
 		it.Update = &updates[i]
 		items[updates[i].UpdateID] = it

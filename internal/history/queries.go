@@ -15,6 +15,24 @@ var (
 	eventsByOffsetQuery string
 	//go:embed sql/events.sql
 	eventsQuery string
+	//go:embed sql/updates_at.sql
+	updatesAtQuery string
+	//go:embed sql/events_at.sql
+	eventsAtQuery string
+	//go:embed sql/update_by_hash.sql
+	updateByHashQuery string
+	//go:embed sql/party_events.sql
+	partyEventsQuery string
+	//go:embed sql/party_ends.sql
+	partyEndsQuery string
+	//go:embed sql/contract_events.sql
+	contractEventsQuery string
+	//go:embed sql/contract_unassignments.sql
+	contractUnassignmentsQuery string
+	//go:embed sql/contract_imports.sql
+	contractImportsQuery string
+	//go:embed sql/active_key.sql
+	activeKeyQuery string
 	//go:embed sql/verdicts.sql
 	verdictsQuery string
 	//go:embed sql/verdicts_by_id.sql

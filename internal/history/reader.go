@@ -311,29 +311,3 @@ func (r *Reader) Imports(ctx context.Context, migrationID int64, afterUpdateID s
 	}
 	return updates, nil
 }
-
-// ActiveContracts returns a page of the set that is active at an instant.
-func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveContract, error) {
-	after := store.BeforeHistory
-	if q.AfterContractID != "" {
-		after = q.AfterCreatedAt
-	}
-	var contracts []ActiveContract
-	var rows []store.ContractRow
-	block := store.NewContracts()
-	err := r.db.Select(ctx, activeContractsQuery, store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
-		"after_created": store.Time(store.Clamp(after)), "after_id": store.Text(q.AfterContractID),
-		"templates": store.Texts(q.Templates), "parties": store.Texts(q.Parties), "limit": store.Int(int64(q.Limit)),
-	}, block, func() error {
-		rows = block.AppendTo(rows[:0])
-		for _, row := range rows {
-			contracts = append(contracts, ActiveContract{Event: row.Event, Encoding: row.Encoding, CreatedIn: row.CreatedIn})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading contracts active at %s: %w", q.At, err)
-	}
-	return contracts, nil
-}

@@ -110,12 +110,7 @@ func firstGap(after schemas.Position, transactions, verdicts []schemas.Position)
 }
 
 func (r *Reader) positions(ctx context.Context, query string, rg Range) ([]schemas.Position, error) {
-	var list []schemas.Position
-	block := store.NewPositions()
-	err := r.db.Select(ctx, query, r.params(rg), block, func() error {
-		list = block.AppendTo(list, rg.Through.MigrationID)
-		return nil
-	})
+	list, err := r.selectPositions(ctx, query, r.params(rg), rg.Through.MigrationID)
 	if err != nil {
 		return nil, fmt.Errorf("looking for items without verdicts after %s: %w", rg.After, err)
 	}

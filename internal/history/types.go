@@ -78,3 +78,10 @@ type ActiveAtQuery struct {
 	Parties, Templates []string
 	Limit              int
 }
+
+// From is q for a page of at most limit contracts after the one with a key; contractID ""
+// starts from the beginning.
+func (q ActiveQuery) From(createdAt schemas.Micros, contractID string, limit int) ActiveQuery {
+	q.AfterCreatedAt, q.AfterContractID, q.Limit = createdAt, contractID, limit
+	return q
+}

@@ -2,11 +2,7 @@ package scan
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -14,127 +10,83 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// How record_time selects a snapshot. anyInstant is chosen by giving "at" instead.
-const (
-	matchExact      = "exact"
-	matchAtOrBefore = "at_or_before"
-	anyInstant      = "at"
+// setVersion is what the versions of an operation on active sets differ in.
+type setVersion struct {
+	// numbered page tokens are integers.
+	numbered bool
+	// events are given in place of active contracts.
+	events bool
+}
+
+var (
+	v0Set = setVersion{numbered: true, events: true}
+	v1Set = setVersion{numbered: true}
+	v2Set = setVersion{}
 )
 
-// acsRequest is a request for a page of active contracts.
-type acsRequest struct {
-	MigrationID int64
-	Time        schemas.Micros
-	Match       string
-	Parties     []string
-	Templates   []string
-	token       string
-	size        int
-}
-
-func (a *API) acsRequest(p *query.Params) (acsRequest, error) {
-	req := acsRequest{
-		MigrationID: p.Int64("migration_id"), size: p.Limit("page_size", a.cfg.MaxPageSize),
-		Match:   p.OneOf("record_time_match", matchExact, matchAtOrBefore),
-		Parties: p.Texts("party_ids"), Templates: p.Texts("templates"),
-	}
-	req.token, _ = p.OptionalText("after")
-	at, anywhere := p.OptionalTime("at")
-	if !anywhere {
-		req.Time = p.Time("record_time")
-	} else if req.Time, req.Match = at, anyInstant; p.Has("record_time") {
-		p.Fail("Members at and record_time exclude each other.")
-	}
-	for _, t := range req.Templates {
-		if !isTemplateName(t) {
-			p.Fail("Template %q must have the form PACKAGE_NAME:MODULE_NAME:ENTITY_NAME.", t)
-		}
-	}
-	// Order and repetition of the filters mean nothing.
-	for _, list := range []*[]string{&req.Parties, &req.Templates} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
-	return req, p.Err()
-}
-
-func isTemplateName(name string) bool {
-	parts := strings.Split(name, ":")
-	return len(parts) == 3 && !slices.Contains(parts, "")
-}
-
-// digest identifies the request for its page tokens.
-func (req *acsRequest) digest() []byte {
-	// Integers and strings always marshal; unexported members are left out.
-	text, _ := json.Marshal(req)
-	return append([]byte("acs "), text...)
-}
-
-// acsKey is where a page begins: after a contract of a fixed active set.
-type acsKey struct {
-	at         schemas.Micros
-	createdAt  schemas.Micros
-	contractID string
-}
-
-func (k acsKey) payload() []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(k.at))
-	b = binary.BigEndian.AppendUint64(b, uint64(k.createdAt))
-	return append(b, k.contractID...)
-}
-
-func parseACSKey(payload []byte) (acsKey, error) {
-	if len(payload) <= 16 {
-		return acsKey{}, fmt.Errorf("page token payload of %d bytes is too short", len(payload))
-	}
-	return acsKey{
-		at:         schemas.Micros(binary.BigEndian.Uint64(payload)),
-		createdAt:  schemas.Micros(binary.BigEndian.Uint64(payload[8:])),
-		contractID: string(payload[16:]),
-	}, nil
-}
-
 // activeContracts serves a page of the contracts active at an instant.
-func (a *API) activeContracts(ctx context.Context, r *query.Request) error {
-	req, err := a.acsRequest(r.Body())
+func (a *API) activeContracts(v setVersion) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		p := r.Body()
+		return a.acsPage(ctx, r, p, filteredSetOf(p), v)
+	}
+}
+
+// acsPage answers with a page of an active set that p asks for.
+func (a *API) acsPage(ctx context.Context, r *query.Request, p *query.Params, req acsRequest, v setVersion) error {
+	req.size = p.Limit("page_size", a.cfg.MaxPageSize)
+	token := readToken(p, v)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	begin, err := a.acsBegin(ctx, &req, token)
 	if err != nil {
 		return err
 	}
-	begin, err := a.acsBegin(ctx, &req)
-	if err != nil {
-		return err
+	if token.given || req.Match != matchAtOrBefore {
+		r.Immutable() // else a newer snapshot may come that is asked for just as well
 	}
-	return r.Produce(ctx, a.newACSPage(&req, begin).next)
+	return r.Produce(ctx, a.newACSPage(&req, begin, v).next)
 }
 
 // acsBegin decides which active set is meant and where in it the page begins. A token
 // fixes the set of its first page, even if at_or_before would find a newer one now.
-func (a *API) acsBegin(ctx context.Context, req *acsRequest) (acsKey, error) {
-	if req.token != "" {
-		payload, err := a.tokens.open(req.digest(), req.token)
+func (a *API) acsBegin(ctx context.Context, req *acsRequest, token pageToken) (acsKey, error) {
+	switch {
+	case token.given && token.numbered:
+		return a.openNumber(ctx, req, token.number)
+	case token.given:
+		payload, err := a.tokens.open(req.digest(), token.text)
 		if err != nil {
 			return acsKey{}, err
 		}
 		return parseACSKey(payload)
 	}
+	at, err := a.instantOf(ctx, req)
+	return acsKey{at: at}, err
+}
+
+// instantOf returns the instant of the active set that is meant, or an Error of class
+// NotFound.
+func (a *API) instantOf(ctx context.Context, req *acsRequest) (schemas.Micros, error) {
 	if req.Match == anyInstant {
-		return acsKey{at: req.Time}, a.requireInstant(ctx, req)
+		return req.Time, a.requireInstant(ctx, req)
 	}
 	s, err := a.snapshotsIn(ctx, req.MigrationID)
 	if err != nil {
-		return acsKey{}, err
+		return 0, err
 	}
 	if req.Match == matchExact {
 		if !s.has(req.Time) {
-			return acsKey{}, query.Errorf(query.NotFound, "No snapshot at %s in migration %d.", req.Time, req.MigrationID)
+			return 0, query.Errorf(query.NotFound, "No snapshot at %s in migration %d.", req.Time, req.MigrationID)
 		}
-		return acsKey{at: req.Time}, nil
+		return req.Time, nil
 	}
 	at, ok := s.atOrBefore(req.Time)
 	if !ok {
-		return acsKey{}, query.Errorf(query.NotFound, "No snapshot at or before %s in migration %d.", req.Time, req.MigrationID)
+		return 0, query.Errorf(query.NotFound, "No snapshot at or before %s in migration %d.", req.Time, req.MigrationID)
 	}
-	return acsKey{at: at}, nil
+	return at, nil
 }
 
 // requireInstant makes sure that the active set at any instant is known.
@@ -155,70 +107,123 @@ func (a *API) requireInstant(ctx context.Context, req *acsRequest) error {
 	return nil
 }
 
-// acsPage is a page whose tail holds a token unless it is the last one.
-type acsPage struct {
-	page[history.ActiveContract, acsKey]
-	api       *API
-	req       *acsRequest
-	set       schemas.Micros
-	templates []string
+// acsRow is a contract with its place in the set.
+type acsRow struct {
+	history.ActiveContract
+	place int64
 }
 
-func (a *API) newACSPage(req *acsRequest, begin acsKey) *acsPage {
-	p := &acsPage{api: a, req: req, set: begin.at, templates: bothSpellings(req.Templates)}
-	p.page = page[history.ActiveContract, acsKey]{
+// acsPage is a page whose tail holds a token unless it is the last one.
+type acsPage struct {
+	page[acsRow, acsKey]
+	api     *API
+	req     *acsRequest
+	version setVersion
+	query   history.ActiveQuery
+	// keep decides on what the filters of the store let through.
+	keep func(*history.ActiveContract) (bool, error)
+}
+
+func (a *API) newACSPage(req *acsRequest, begin acsKey, v setVersion) *acsPage {
+	p := &acsPage{api: a, req: req, version: v, query: req.query(begin.at), keep: keepAll}
+	if req.Owners != nil {
+		p.keep = a.ownedBy(req.Owners)
+	}
+	write := a.contractWriter()
+	if v.events {
+		write = a.createdWriter()
+	}
+	p.page = page[acsRow, acsKey]{
 		sizes: &a.contractSizes, target: a.cfg.ChunkBytes, after: begin, left: req.size,
-		open: `{"created_events":[`, write: contractWriter(a.cfg.Catalog), read: p.readOneMore,
-		key: func(c *history.ActiveContract) acsKey {
-			return acsKey{at: begin.at, createdAt: c.Event.CreatedAt, contractID: c.Event.ContractID}
-		},
+		open: `{"created_events":[`, read: p.readOneMore,
+		write: func(dst []byte, row *acsRow) []byte { return write(dst, &row.ActiveContract) },
+		key:   func(row *acsRow) acsKey { return keyOf(begin.at, &row.ActiveContract, row.place) },
 	}
 	return p
 }
 
+func keepAll(*history.ActiveContract) (bool, error) { return true, nil }
+
+// query selects the contracts of the request from the active set at an instant; Limit is
+// left to the caller.
+func (req *acsRequest) query(at schemas.Micros) history.ActiveQuery {
+	return history.ActiveQuery{MigrationID: req.MigrationID, At: at, Parties: req.Parties, Templates: bothSpellings(req.Templates)}
+}
+
 // readOneMore reads one contract more than is wanted, which tells whether the page
 // ends with a token.
-func (p *acsPage) readOneMore(ctx context.Context, after acsKey, limit int) ([]history.ActiveContract, error) {
-	rows, err := p.api.source.ActiveContracts(ctx, history.ActiveQuery{
-		MigrationID: p.req.MigrationID, At: p.set,
-		AfterCreatedAt: after.createdAt, AfterContractID: after.contractID,
-		Parties: p.req.Parties, Templates: p.templates, Limit: limit + 1,
-	})
+func (p *acsPage) readOneMore(ctx context.Context, after acsKey, limit int) ([]acsRow, error) {
+	rows, err := p.kept(ctx, after, limit+1)
 	if err != nil {
 		return nil, err
 	}
-	token := ""
+	p.close = p.tail(nil)
 	if len(rows) > limit {
 		rows = rows[:limit]
-		token = p.api.tokens.seal(p.req.digest(), p.key(&rows[limit-1]).payload())
+		key := p.key(&rows[limit-1])
+		p.close = p.tail(&key)
 	}
-	p.close = p.tail(token)
 	return rows, nil
 }
 
-func (p *acsPage) tail(token string) string {
-	tail := fmt.Sprintf(`],"migration_id":%d`, p.req.MigrationID)
-	if token != "" {
-		tail += `,"next_page_token":"` + token + `"`
+// kept reads contracts until so many of them are kept or there are no more.
+func (p *acsPage) kept(ctx context.Context, after acsKey, wanted int) ([]acsRow, error) {
+	var kept []acsRow
+	for {
+		q := p.query.From(after.createdAt, after.contractID, wanted-len(kept))
+		contracts, err := p.api.source.ActiveContracts(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range contracts {
+			after = keyOf(after.at, &contracts[i], after.place+1)
+			ok, err := p.keep(&contracts[i])
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				kept = append(kept, acsRow{contracts[i], after.place})
+			}
+		}
+		if len(contracts) < q.Limit || len(kept) == wanted {
+			return kept, nil
+		}
 	}
-	return tail + `,"record_time":"` + p.set.String() + `"}`
+}
+
+// tail ends the page, with a token for what follows last unless that is nil.
+func (p *acsPage) tail(last *acsKey) string {
+	tail := fmt.Sprintf(`],"migration_id":%d`, p.req.MigrationID)
+	if last != nil {
+		tail += `,"next_page_token":` + p.api.sealKey(p.req, *last, p.version)
+	}
+	return tail + `,"record_time":"` + p.query.At.String() + `"}`
 }
 
 // contractWriter renders active contracts, whose arguments are always compact.
-func contractWriter(catalog *values.Catalog) func(dst []byte, c *history.ActiveContract) []byte {
-	w := valueWriter{catalog: catalog, want: schemas.CompactJSON}
+func (a *API) contractWriter() func(dst []byte, c *history.ActiveContract) []byte {
+	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
 		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.writer(c.Encoding))
 	}
 }
 
-// bothSpellings adds to each template its name in the network's spelling and in the
-// neutral one, since the store keeps names as they came.
-func bothSpellings(templates []string) []string {
-	var all []string
-	for _, t := range templates {
-		all = append(all, t, values.Network(t), values.Neutral(t))
+// createdWriter renders active contracts as the created events of v0. The network's ids of
+// these are local to a node; ours name the contract.
+func (a *API) createdWriter() func(dst []byte, c *history.ActiveContract) []byte {
+	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	return func(dst []byte, c *history.ActiveContract) []byte {
+		e := c.Event
+		e.EventID = schemas.EventID(e.ContractID, 0)
+		return schemas.AppendEventForm(dst, "", &e, schemas.UpdateForm{NodeLocal: true, Values: w.writer(c.Encoding)})
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+}
+
+// compactArguments returns the create arguments of a contract in compact_json, or an error
+// for a template whose type is not known.
+func (a *API) compactArguments(c *history.ActiveContract) ([]byte, error) {
+	if c.Encoding == schemas.CompactJSON {
+		return c.Event.Argument, nil
+	}
+	return values.AppendCompact(nil, c.Event.Argument, a.cfg.Catalog.Template(c.Event.PackageName, c.Event.TemplateID))
 }

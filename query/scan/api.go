@@ -38,6 +38,9 @@ type Config struct {
 	// ChunkBytes is about how much of a page is read from the store at a time;
 	// default 32 MiB.
 	ChunkBytes int64
+	// CacheBytes is how much memory may hold answers to lookups that never change; default
+	// 64 MiB.
+	CacheBytes int64
 	// WatermarkTTL is how long a watermark may be remembered; default 50 ms.
 	WatermarkTTL time.Duration
 	// NodeID, Version and CommitTime are reported by /status and /version.
@@ -70,6 +73,9 @@ func (c *Config) setDefaults() error {
 	if c.ChunkBytes <= 0 {
 		c.ChunkBytes = 32 << 20
 	}
+	if c.CacheBytes <= 0 {
+		c.CacheBytes = 64 << 20
+	}
 	if c.WatermarkTTL <= 0 {
 		c.WatermarkTTL = 50 * time.Millisecond
 	}
@@ -88,11 +94,13 @@ type API struct {
 	horizon *horizon
 	lookups *lookups
 	tokens  tokens
+	answers *answerCache
+	places  *answerCache
 
 	sets  *contractSets
 	facts *factCache
 
-	updateSizes, itemSizes, contractSizes, stateSizes rowSizes
+	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes rowSizes
 }
 
 // New checks the configuration.
@@ -105,6 +113,8 @@ func New(cfg Config) (*API, error) {
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
 		tokens:  tokens{key: cfg.TokenKey},
+		answers: newAnswerCache(cfg.CacheBytes),
+		places:  newAnswerCache(placesBytes),
 		facts:   newFactCache(cfg.Source, cfg.Now),
 	}
 	a.sets = newContractSets(a)
@@ -122,7 +132,7 @@ func (a *API) Mount() query.Mount {
 
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
-	v1, v2 := schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
+	v0, v1, v2 := schemas.UpdateForm{NodeLocal: true}, schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
 	return append(a.stateRoutes(), []query.Route{
 		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.version, Probe: true},
 		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.readyz, Probe: true},
@@ -132,14 +142,26 @@ func (a *API) Routes() []query.Route {
 
 		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Handle: a.updates(v2)},
 		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.update(v2)},
+		{Method: "GET", Path: "/v2/updates/hash/{hash}", Name: "scan.v2.update_by_hash", Handle: a.updateByHash},
 		{Method: "POST", Path: "/v1/updates", Name: "scan.v1.updates", Handle: a.updates(v1)},
 		{Method: "GET", Path: "/v1/updates/{update_id}", Name: "scan.v1.update", Handle: a.update(v1)},
+		{Method: "POST", Path: "/v0/updates", Name: "scan.v0.updates", Handle: a.updates(v0)},
+		{Method: "GET", Path: "/v0/updates/{update_id}", Name: "scan.v0.update", Handle: a.update(v0)},
 
 		{Method: "POST", Path: "/v0/events", Name: "scan.events", Handle: a.events},
 		{Method: "GET", Path: "/v0/events/latest-record-time", Name: "scan.latest_record_time", Handle: a.latestRecordTime},
 		{Method: "GET", Path: "/v0/events/{update_id}", Name: "scan.event", Handle: a.event},
 
-		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts},
+		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts(v2Set)},
+		{Method: "POST", Path: "/v1/state/acs", Name: "scan.v1.acs", Handle: a.activeContracts(v1Set)},
+		{Method: "POST", Path: "/v0/state/acs", Name: "scan.v0.acs", Handle: a.activeContracts(v0Set)},
+		{Method: "POST", Path: "/v2/holdings/state", Name: "scan.v2.holdings", Handle: a.holdings(v2Set)},
+		{Method: "POST", Path: "/v1/holdings/state", Name: "scan.v1.holdings", Handle: a.holdings(v1Set)},
+		{Method: "POST", Path: "/v0/holdings/state", Name: "scan.v0.holdings", Handle: a.holdings(v0Set)},
+		{Method: "POST", Path: "/v1/holdings/summary", Name: "scan.v1.holdings_summary", Handle: a.holdingsSummary(false)},
+		{Method: "POST", Path: "/v0/holdings/summary", Name: "scan.v0.holdings_summary", Handle: a.holdingsSummary(true)},
+		{Method: "GET", Path: "/v0/contracts/{contract_id}", Name: "scan.contract", Handle: a.contractHistory},
+		{Method: "POST", Path: "/v0/parties/{party}/updates", Name: "scan.party_updates", Handle: a.partyUpdates},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshotBefore},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshotAfter},
 		{Method: "POST", Path: "/v0/state/acs/force", Name: "scan.force_acs", Handle: a.forceSnapshot},

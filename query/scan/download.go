@@ -35,7 +35,7 @@ func (a *API) download(ctx context.Context, r *query.Request) error {
 	r.SetHeader("Accept-Ranges", "bytes")
 	// To be kept, but asked for again with its tag: a segment may be published again.
 	r.SetHeader("Cache-Control", "public, no-cache")
-	if matches(r.Header("If-None-Match"), etag) {
+	if r.Matches(etag) {
 		return r.Empty(304)
 	}
 	part, err := requestedRange(r, etag, o.Bytes)
@@ -62,18 +62,6 @@ func (a *API) sendObject(ctx context.Context, r *query.Request, o Object, part *
 		return fmt.Errorf("opening published object %s: %v", o.Key, err)
 	}
 	return r.Send(status, octetStream, to-from, stream)
-}
-
-// matches reports whether an If-None-Match header names the tag. A weak tag matches
-// too: the comparison is for caching.
-func matches(header, etag string) bool {
-	for item := range strings.SplitSeq(header, ",") {
-		item = strings.TrimSpace(item)
-		if item == "*" || strings.TrimPrefix(item, "W/") == etag {
-			return true
-		}
-	}
-	return false
 }
 
 // byteRange is a stretch of bytes: from is inclusive, to exclusive.

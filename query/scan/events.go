@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -9,7 +10,7 @@ import (
 
 // events serves pages of updates joined with verdicts, ascending.
 func (a *API) events(ctx context.Context, r *query.Request) error {
-	req, err := a.pageRequest(r.Body())
+	req, err := a.pageRequest(r.Body(), schemas.UpdateForm{})
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (a *API) events(ctx context.Context, r *query.Request) error {
 
 // event serves one element of the event history by update id.
 func (a *API) event(ctx context.Context, r *query.Request) error {
-	id, encoding, err := idRequest(r)
+	id, encoding, err := idRequest(r, schemas.UpdateForm{})
 	if err != nil {
 		return err
 	}
@@ -40,16 +41,22 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	it, ok, err := a.lookups.item(ctx, id)
-	if err != nil {
-		return err
-	}
-	if !ok || through.Before(it.Position()) || it.Position().RecordTime == schemas.MinMicros {
-		return query.Errorf(query.NotFound, "Event with update id %s not found.", id)
-	}
-	return r.Produce(ctx, func(_ context.Context, dst []byte) ([]byte, bool, error) {
-		return a.updateWriter(schemas.UpdateForm{}, encoding).item(dst, &it), false, nil
+	return a.lookup(ctx, r, fmt.Sprintf("event %s %s", encoding, id), func() (text []byte, final bool, err error) {
+		it, ok, err := a.lookups.item(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok || through.Before(it.Position()) || it.Position().RecordTime == schemas.MinMicros {
+			return nil, false, query.Errorf(query.NotFound, "Event with update id %s not found.", id)
+		}
+		return a.updateWriter(schemas.UpdateForm{}, encoding).item(nil, &it), isWhole(&it), nil
 	})
+}
+
+// isWhole reports whether nothing can be added to an item: the verdict of a transaction may
+// become known later, and a reassignment has none.
+func isWhole(it *schemas.Item) bool {
+	return it.Verdict != nil || it.Update != nil && it.Update.Kind != schemas.Transaction
 }
 
 // latestRecordTime serves the record time up to which events are given. While the

@@ -218,6 +218,79 @@ func (m *memory) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]hi
 	return rows, nil
 }
 
+func (m *memory) ActiveKey(ctx context.Context, q history.ActiveQuery) (schemas.Micros, string, bool, error) {
+	rows, err := m.ActiveContracts(ctx, q)
+	if err != nil || len(rows) < q.Limit {
+		return 0, "", false, err
+	}
+	last := rows[len(rows)-1].Event
+	return last.CreatedAt, last.ContractID, true, nil
+}
+
+func (m *memory) UpdateIDByHash(_ context.Context, hash string) (string, bool, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("by hash", schemas.Start, 1); err != nil {
+		return "", false, err
+	}
+	for _, it := range m.items {
+		if u := it.Update; u != nil && u.ExternalTransactionHash == hash && !m.mark.Before(u.Position()) {
+			return u.UpdateID, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+func (m *memory) ContractHistory(_ context.Context, q history.ContractQuery) ([]history.ContractStep, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("contract", q.Through, q.Limit); err != nil {
+		return nil, err
+	}
+	var steps []history.ContractStep
+	add := func(u schemas.Update, events ...schemas.Event) {
+		p := u.Position()
+		u.Events = events
+		s := history.ContractStep{Update: u}
+		if q.Through.Before(p) || p.Before(q.After) || p == q.After && s.Node() <= q.AfterNode {
+			return
+		}
+		steps = append(steps, s)
+	}
+	for _, u := range m.everything() {
+		if u.Kind == schemas.Unassignment && u.Reassignment.ContractID == q.ContractID {
+			add(u)
+		}
+		for _, e := range u.Events {
+			if e.ContractID == q.ContractID {
+				add(u, e)
+			}
+		}
+	}
+	return steps[:min(len(steps), q.Limit)], nil
+}
+
+// everything is all updates in order, imports before the history of their migration.
+func (m *memory) everything() []schemas.Update {
+	all := slices.Clone(m.imports)
+	for _, it := range m.items {
+		if it.Update != nil {
+			all = append(all, *it.Update)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b schemas.Update) int { return a.Position().Compare(b.Position()) })
+	return all
+}
+
+func (m *memory) PartyUpdates(_ context.Context, party string, rg history.Range) ([]schemas.Update, error) {
+	return in(m, "of a party", rg, func(it schemas.Item) (schemas.Update, bool) {
+		if it.Update == nil {
+			return schemas.Update{}, false
+		}
+		return *it.Update, slices.ContainsFunc(it.Update.Events, func(e schemas.Event) bool {
+			return slices.Contains(e.Signatories, party) || slices.Contains(e.Observers, party) || slices.Contains(e.ActingParties, party)
+		})
+	})
+}
+
 // health is a Health that tests set.
 type health struct {
 	mu         sync.Mutex

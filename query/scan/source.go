@@ -23,12 +23,22 @@ type Source interface {
 	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
 	// ItemsByID leaves out ids that it does not know.
 	ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error)
+	// UpdateIDByHash returns the id of the update with an external transaction hash.
+	UpdateIDByHash(ctx context.Context, hash string) (id string, ok bool, err error)
 	// UpdatesBefore is descending by record time.
 	UpdatesBefore(ctx context.Context, b history.Before) ([]schemas.Update, error)
 	// Imports are ascending by update id.
 	Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error)
 	// ActiveContracts are ascending by (created_at, contract id).
 	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
+	// ActiveKey is the key of the last of the q.Limit contracts that ActiveContracts gives;
+	// ok is false if it gives fewer.
+	ActiveKey(ctx context.Context, q history.ActiveQuery) (createdAt schemas.Micros, contractID string, ok bool, err error)
+	// ContractHistory is ascending by position and node.
+	ContractHistory(ctx context.Context, q history.ContractQuery) ([]history.ContractStep, error)
+	// PartyUpdates are ascending by position and without imports. The range must not end
+	// above ContractsWatermark.
+	PartyUpdates(ctx context.Context, party string, rg history.Range) ([]schemas.Update, error)
 }
 
 // Health says how the deployment is doing.

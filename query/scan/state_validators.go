@@ -22,7 +22,7 @@ type receivedFaucets struct {
 // for; those without a license, or without activity, are left out.
 func (a *API) validatorFaucets(ctx context.Context, r *query.Request) error {
 	p := r.Query()
-	validators := p.Repeated("validator_ids")
+	validators := p.RequiredTexts("validator_ids")
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ const maxSameTime = 1 << 10
 func (a *API) licenses(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	after, paged := p.OptionalInt64("after")
-	limit := p.OptionalLimit("limit", a.cfg.MaxPageSize, a.cfg.MaxPageSize)
+	limit := p.OptionalLimit("limit", a.cfg.MaxPageSize)
 	if paged && after < 0 && p.Err() == nil {
 		p.Fail("Query parameter after must be a token of a page before.")
 	}

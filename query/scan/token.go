@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-
-	"github.com/ledgerlake/ledgerlake/query"
 )
 
 // tokens makes and checks page tokens. A token is text for the caller; inside are a
@@ -32,7 +30,7 @@ func (t tokens) open(request []byte, token string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(token) > maxToken || len(raw) < tokenSize ||
 		!hmac.Equal(raw[:tokenSize], t.mac(request, raw[tokenSize:])) {
-		return nil, query.Errorf(query.Invalid, "Invalid after token: it must come from a request with the same parameters.")
+		return nil, invalidToken()
 	}
 	return raw[tokenSize:], nil
 }

@@ -2,6 +2,9 @@ package scan
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -15,13 +18,16 @@ type pageRequest struct {
 	encoding schemas.Encoding
 }
 
-func (a *API) pageRequest(p *query.Params) (pageRequest, error) {
+func (a *API) pageRequest(p *query.Params, form schemas.UpdateForm) (pageRequest, error) {
 	req := pageRequest{after: schemas.Start, size: p.Limit("page_size", a.cfg.MaxPageSize)}
 	if after := p.Object("after"); after != nil {
 		// A cursor names no update: it stands after all with its record time.
 		req.after = schemas.EndOf(after.Int64("after_migration_id"), after.Time("after_record_time"))
+		if id, ok := after.OptionalText("after_update_id"); ok && form.NodeLocal {
+			req.after.UpdateID = id
+		}
 	}
-	req.encoding = encodingOf(p)
+	req.encoding = encodingFor(p, form)
 	return req, p.Err()
 }
 
@@ -41,10 +47,10 @@ func (a *API) requireHistory(ctx context.Context) error {
 	return query.Errorf(query.Unavailable, "This scan has not yet replicated all data.")
 }
 
-// updates serves pages of history without imports, ascending.
+// updates serves pages of history, ascending; only v0 has import updates among them.
 func (a *API) updates(form schemas.UpdateForm) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
-		req, err := a.pageRequest(r.Body())
+		req, err := a.pageRequest(r.Body(), form)
 		if err != nil {
 			return err
 		}
@@ -62,8 +68,54 @@ func (a *API) updates(form schemas.UpdateForm) query.Handler {
 			key:   func(u *schemas.Update) schemas.Position { return u.Position() },
 			read:  ranged(a.source.Updates, through),
 		}
+		if form.NodeLocal {
+			p.read = a.withImports(through)
+		}
 		return r.Produce(ctx, p.next)
 	}
+}
+
+// withImports reads pieces of history with the import updates of each migration before its
+// own. All of them have one record time, so that a cursor can stand within them only if it
+// names an update: member after_update_id, which is ours.
+func (a *API) withImports(through schemas.Position) func(context.Context, schemas.Position, int) ([]schemas.Update, error) {
+	return func(ctx context.Context, after schemas.Position, limit int) ([]schemas.Update, error) {
+		var all []schemas.Update
+		for m := max(after.MigrationID, 0); m <= through.MigrationID && len(all) < limit; m++ {
+			part := history.Range{After: schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}, Through: through}
+			if m == after.MigrationID {
+				part.After = after
+			}
+			if m < through.MigrationID {
+				part.Through = schemas.EndOf(m, schemas.MaxMicros)
+			}
+			list, err := a.migrationWithImports(ctx, part, limit-len(all))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+		}
+		return all, nil
+	}
+}
+
+// migrationWithImports reads a range of one migration: import updates first.
+func (a *API) migrationWithImports(ctx context.Context, rg history.Range, limit int) ([]schemas.Update, error) {
+	var list []schemas.Update
+	if rg.After.RecordTime == schemas.MinMicros {
+		var err error
+		list, err = a.source.Imports(ctx, rg.After.MigrationID, rg.After.UpdateID, limit)
+		if err != nil || len(list) == limit {
+			return list, err
+		}
+		rg.After.UpdateID = schemas.MaxUpdateID
+	}
+	rg.Limit = limit - len(list)
+	if !rg.After.Before(rg.Through) {
+		return list, nil
+	}
+	updates, err := a.source.Updates(ctx, rg)
+	return append(list, updates...), err
 }
 
 // ranged reads pieces of history up to a fixed end.
@@ -79,33 +131,84 @@ func ranged[R any](read func(context.Context, history.Range) ([]R, error), throu
 // update serves one update by id.
 func (a *API) update(form schemas.UpdateForm) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
-		id, encoding, err := idRequest(r)
+		id, encoding, err := idRequest(r, form)
 		if err != nil {
 			return err
 		}
+		return a.updateByID(ctx, r, form, encoding, id, "Transaction with id "+id+" not found.")
+	}
+}
+
+// updateByID answers with an update at or below the watermark, which never changes.
+func (a *API) updateByID(ctx context.Context, r *query.Request, form schemas.UpdateForm, encoding schemas.Encoding, id, missing string) error {
+	key := fmt.Sprintf("update %t %t %s %s", form.WithOffset, form.NodeLocal, encoding, id)
+	return a.lookup(ctx, r, key, func() (text []byte, final bool, err error) {
 		it, ok, err := a.lookups.item(ctx, id)
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		if !ok || it.Update == nil || it.Update.IsImport() {
-			return query.Errorf(query.NotFound, "Transaction with id %s not found.", id)
+			return nil, false, query.Errorf(query.NotFound, "%s", missing)
 		}
-		return r.Produce(ctx, func(_ context.Context, dst []byte) ([]byte, bool, error) {
-			return a.updateWriter(form, encoding).update(dst, it.Update), false, nil
-		})
+		return a.updateWriter(form, encoding).update(nil, it.Update), true, nil
+	})
+}
+
+// lookup answers with what is kept under a key, or with what find makes; final says that it
+// will never change, so that it is kept.
+func (a *API) lookup(ctx context.Context, r *query.Request, key string, find func() (text []byte, final bool, err error)) error {
+	text, final := a.answers.get(key)
+	if !final {
+		var err error
+		if text, final, err = find(); err != nil {
+			return err
+		}
+		if final {
+			a.answers.put(key, text)
+		}
 	}
+	if final {
+		r.Immutable()
+	}
+	return r.Text(text)
+}
+
+// updateByHash serves the update that an external party signed with a hash.
+func (a *API) updateByHash(ctx context.Context, r *query.Request) error {
+	text, err := r.Path("hash")
+	if err != nil {
+		return err
+	}
+	p := r.Query()
+	encoding := encodingOf(p)
+	hash := strings.ToLower(text)
+	if _, err := hex.DecodeString(hash); err != nil || len(hash) > maxIDBytes {
+		p.Fail("The hash must be hexadecimal digits.")
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	missing := "Transaction with hash " + hash + " not found."
+	id, ok, err := a.source.UpdateIDByHash(ctx, hash)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return query.Errorf(query.NotFound, "%s", missing)
+	}
+	return a.updateByID(ctx, r, schemas.UpdateForm{}, encoding, id, missing)
 }
 
 // maxIDBytes bounds ids in paths; update ids have 68 characters, contract ids up to
 // about a thousand.
 const maxIDBytes = 4096
 
-func idRequest(r *query.Request) (id string, encoding schemas.Encoding, err error) {
+func idRequest(r *query.Request, form schemas.UpdateForm) (id string, encoding schemas.Encoding, err error) {
 	if id, err = r.Path("update_id"); err != nil {
 		return "", "", err
 	}
 	p := r.Query()
-	encoding = encodingOf(p)
+	encoding = encodingFor(p, form)
 	if len(id) > maxIDBytes {
 		p.Fail("The update id is too long.")
 	}

@@ -13,6 +13,17 @@ func encodingOf(p *query.Params) schemas.Encoding {
 	return schemas.Encoding(p.OneOf(encodingParam, string(schemas.CompactJSON), string(schemas.ProtobufJSON)))
 }
 
+// encodingFor reads the encoding that goes with a form: v0 has a flag in place of a name.
+func encodingFor(p *query.Params, form schemas.UpdateForm) schemas.Encoding {
+	switch {
+	case !form.NodeLocal:
+		return encodingOf(p)
+	case p.Bool("lossless"):
+		return schemas.ProtobufJSON
+	}
+	return schemas.CompactJSON
+}
+
 // valueWriter writes contract values in the encoding that was asked for. Values in
 // that encoding are written as they are stored, others are converted. What cannot be
 // converted becomes the fallback object of the interface, with the value as stored.

@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS updates
     extras                    String CODEC(ZSTD(1)),
     INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
     INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX external_hash_bloom external_transaction_hash TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX contract_id_bloom contract_id TYPE bloom_filter(0.001) GRANULARITY 1,
     PROJECTION ranges
     (
         SELECT stream, migration_id, synchronizer_id, min(record_time), max(record_time)

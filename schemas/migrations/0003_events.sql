@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS events
     argument       String ALIAS splitByChar('\n', body)[2],
     result         String ALIAS splitByChar('\n', body)[3],
     INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
+    INDEX parties_bloom (signatories, observers, acting_parties, witness_parties) TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX contract_id_bloom if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree

@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS contracts_archived
     lookup_key      String CODEC(ZSTD(1)),
     argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
     INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
+    INDEX archived_at_range archived_at TYPE minmax GRANULARITY 1,
     INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX template_set template TYPE set(200) GRANULARITY 1,

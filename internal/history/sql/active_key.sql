@@ -1,0 +1,32 @@
+-- The key of the contract that stands so many contracts after a key in an active set. It
+-- must select and order as active_contracts.sql does.
+SELECT created_at, contract_id
+FROM
+(
+    SELECT created_at, contract_id
+    FROM contracts_live
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
+      AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND (empty({templates:Array(String)}) OR has({templates:Array(String)}, template))
+      AND (empty({parties:Array(String)}) OR hasAny(signatories, {parties:Array(String)}) OR hasAny(observers, {parties:Array(String)}))
+    ORDER BY created_at, contract_id
+    LIMIT {limit:UInt32}
+    UNION ALL
+    SELECT created_at, contract_id
+    FROM contracts_archived
+    WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+      AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
+      AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+      AND (empty({templates:Array(String)}) OR has({templates:Array(String)}, template))
+      AND (empty({parties:Array(String)}) OR hasAny(signatories, {parties:Array(String)}) OR hasAny(observers, {parties:Array(String)}))
+    ORDER BY created_at, contract_id
+    LIMIT {limit:UInt32}
+)
+ORDER BY created_at, contract_id
+LIMIT 1 BY contract_id
+LIMIT 1 OFFSET {skip:UInt32}

@@ -1,0 +1,41 @@
+package query
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+)
+
+// immutableFor is how long an immutable answer may be used without asking: history does
+// not change, but a later version with a larger catalogue may write a value differently.
+const immutableFor = "public, max-age=86400, immutable"
+
+// Immutable says of the answer that follows that the same request will always get it: it
+// carries a tag of its content, and one that the client has already is not sent again.
+func (r *Request) Immutable() { r.immutable = true }
+
+// Matches reports whether the request's If-None-Match names a tag, such as `"1234"`. A weak
+// tag matches too: the comparison is for caching.
+func (r *Request) Matches(tag string) bool { return matches(r.Header("If-None-Match"), tag) }
+
+func matches(header, tag string) bool {
+	tag = strings.TrimPrefix(tag, "W/")
+	for item := range strings.SplitSeq(header, ",") {
+		item = strings.TrimSpace(item)
+		if item == "*" || strings.TrimPrefix(item, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// tagged sets the headers of an immutable answer and reports whether the client has it. The
+// tag is weak because the same content may be sent compressed or not.
+func (r *Request) tagged(body []byte) bool {
+	sum := xxh3.Hash128(body).Bytes()
+	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
+	r.SetHeader("ETag", tag)
+	r.SetHeader("Cache-Control", immutableFor)
+	return r.Matches(tag)
+}

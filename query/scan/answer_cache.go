@@ -1,0 +1,64 @@
+package scan
+
+import (
+	"container/list"
+	"sync"
+)
+
+// answerCache keeps rendered answers that never change, up to a number of bytes. The one
+// that was not asked for the longest goes first. It is safe for concurrent use.
+type answerCache struct {
+	most int64
+
+	mu    sync.Mutex
+	held  int64
+	byKey map[string]*list.Element
+	order list.List // of *cachedAnswer, the latest in front
+}
+
+type cachedAnswer struct {
+	key  string
+	text []byte
+}
+
+// entryBytes is about what an entry takes beside its key and its text.
+const entryBytes = 200
+
+func (c *cachedAnswer) bytes() int64 { return int64(2*len(c.key)+len(c.text)) + entryBytes }
+
+func newAnswerCache(most int64) *answerCache {
+	return &answerCache{most: most, byKey: make(map[string]*list.Element)}
+}
+
+// get returns a text that must not be changed.
+func (c *answerCache) get(key string) (text []byte, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cachedAnswer).text, true
+}
+
+// put keeps a text, which must not be changed afterwards, unless it would take more than an
+// eighth of all there is.
+func (c *answerCache) put(key string, text []byte) {
+	a := &cachedAnswer{key, text}
+	if a.bytes() > c.most/8 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.byKey[key]; ok {
+		return
+	}
+	c.byKey[key] = c.order.PushFront(a)
+	c.held += a.bytes()
+	for c.held > c.most {
+		last := c.order.Remove(c.order.Back()).(*cachedAnswer)
+		delete(c.byKey, last.key)
+		c.held -= last.bytes()
+	}
+}
