@@ -56,11 +56,14 @@ type body struct {
 // WriteTo sends everything. The server prefers it to Read, which saves a copy.
 func (b *body) WriteTo(w io.Writer) (int64, error) {
 	for {
-		n, err := w.Write(b.buf[b.read:])
-		b.sent += int64(n)
-		b.read += n
-		if err != nil {
-			return b.sent, err
+		// A compressor may hold back all of a piece, and an empty chunk would end the answer.
+		if b.read < len(b.buf) {
+			n, err := w.Write(b.buf[b.read:])
+			b.sent += int64(n)
+			b.read += n
+			if err != nil {
+				return b.sent, err
+			}
 		}
 		if b.next == nil {
 			return b.sent, nil

@@ -12,22 +12,6 @@ import (
 // minGzip is the smallest body worth compressing: about what one packet holds.
 const minGzip = 1400
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip. A coding with
-// q=0 is refused, "*" stands for gzip unless gzip is named.
-func acceptsGzip(header string) bool {
-	others := false
-	for item := range strings.SplitSeq(header, ",") {
-		coding, params, _ := strings.Cut(item, ";")
-		switch strings.ToLower(strings.TrimSpace(coding)) {
-		case "gzip", "x-gzip":
-			return quality(params) > 0
-		case "*":
-			others = quality(params) > 0
-		}
-	}
-	return others
-}
-
 // quality reads the q parameter of a coding; without one it is 1.
 func quality(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {

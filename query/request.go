@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 
@@ -126,42 +127,78 @@ func (r *Request) stream(first []byte, next Producer) error {
 		return next(ctx, dst)
 	}
 	b := &body{buf: first, next: piece, pool: &r.server.buffers}
-	r.SetHeader("Vary", "Accept-Encoding")
 	if r.wantsGzip() {
-		if err := r.compress(b); err != nil {
+		if err := r.compress(b, "gzip", newGzipStream(&r.server.gzip)); err != nil {
 			return err
 		}
 	}
-	r.rc.SetContentType(jsonType)
+	return r.sendStream(jsonType, b)
+}
+
+// sendStream sends a body of unknown length.
+func (r *Request) sendStream(contentType string, b *body) error {
+	r.SetHeader("Vary", "Accept-Encoding")
+	r.rc.SetContentType(contentType)
 	r.send(b, -1)
 	return nil
 }
 
-// compress puts gzip between the producer of b and the connection.
-func (r *Request) compress(b *body) error {
-	g := newGzipStream(&r.server.gzip)
-	packed, err := g.piece(r.server.buffers.get(), b.buf, false)
+// linesType is the type of JSON lines.
+const linesType = "application/x-ndjson"
+
+// Lines streams the JSON lines that next makes, in zstd or gzip if the client takes it.
+// Nothing of it is gathered: an error after the first piece cuts the connection, as it is
+// not known to a client how many lines there are, the last one should tell. For routes
+// that are transfers: next gets their context.
+func (r *Request) Lines(ctx context.Context, next Producer) error {
+	first, more, err := next(ctx, r.server.buffers.get())
 	if err != nil {
-		g.Close()
 		return err
 	}
-	plain, next := b.buf, b.next
-	b.buf, b.source = packed, g
-	b.next = func(dst []byte) ([]byte, bool, error) {
-		var more bool
-		var err error
-		if plain, more, err = next(plain[:0]); err != nil {
-			return dst, false, err
-		}
-		dst, err = g.piece(dst, plain, !more)
-		return dst, more, err
+	b := &body{buf: first, pool: &r.server.buffers}
+	if more {
+		b.next = func(dst []byte) ([]byte, bool, error) { return next(ctx, dst) }
 	}
-	r.SetHeader(fasthttp.HeaderContentEncoding, "gzip")
+	switch accepted := r.Header(fasthttp.HeaderAcceptEncoding); {
+	case accepts(accepted, "zstd"):
+		var z *zstdStream
+		if z, err = newZstdStream(&r.server.zstd); err == nil {
+			err = r.compress(b, "zstd", z)
+		}
+	case r.wantsGzip():
+		err = r.compress(b, "gzip", newGzipStream(&r.server.gzip))
+	}
+	if err != nil {
+		return err
+	}
+	return r.sendStream(linesType, b)
+}
+
+// compress puts a coding between the producer of b and the connection.
+func (r *Request) compress(b *body, name string, c coding) error {
+	packed, err := c.piece(r.server.buffers.get(), b.buf, b.next == nil)
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
+	plain, next := b.buf, b.next
+	b.buf, b.source = packed, c
+	if next != nil {
+		b.next = func(dst []byte) ([]byte, bool, error) {
+			var more bool
+			var err error
+			if plain, more, err = next(plain[:0]); err != nil {
+				return dst, false, err
+			}
+			dst, err = c.piece(dst, plain, !more)
+			return dst, more, err
+		}
+	}
+	r.SetHeader(fasthttp.HeaderContentEncoding, name)
 	return nil
 }
 
 func (r *Request) wantsGzip() bool {
-	return acceptsGzip(r.Header(fasthttp.HeaderAcceptEncoding))
+	return accepts(r.Header(fasthttp.HeaderAcceptEncoding), "gzip", "x-gzip")
 }
 
 // Send answers with size bytes out of stream as they are, without gathering them,

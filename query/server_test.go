@@ -593,8 +593,8 @@ func TestAcceptsGzip(t *testing.T) {
 		"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "*": true, "*;q=0": false,
 		"gzip;q=0, *": false, "identity": false, "gzip; q=x": false, "deflate, x-gzip": true,
 	} {
-		if got := acceptsGzip(header); got != want {
-			t.Errorf("acceptsGzip(%q) = %v, want %v", header, got, want)
+		if got := accepts(header, "gzip", "x-gzip"); got != want {
+			t.Errorf("accepts(%q, gzip) = %v, want %v", header, got, want)
 		}
 	}
 }

@@ -62,6 +62,7 @@ type config struct {
 	TokenKey      string
 	MaxConcurrent int
 	RateLimit     float64
+	AnswerCache   int64
 	Profiling     bool
 }
 
@@ -104,6 +105,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
 	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")
 	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")
+	f.Int64Var(&c.AnswerCache, "answer-cache", 64<<20, "bytes of memory for answers to lookups that never change")
 	f.BoolVar(&c.Profiling, "profiling", false, "serve /debug/pprof on the query tier")
 	return f
 }
@@ -193,6 +195,8 @@ func (c *config) check() error {
 		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
 	case c.MemoryLimit < 64<<20:
 		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
+	case c.AnswerCache < 1<<20:
+		return fmt.Errorf("--answer-cache must be at least %d bytes (1 MiB), not %d", 1<<20, c.AnswerCache)
 	case c.Concurrency < 1:
 		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):

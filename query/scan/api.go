@@ -155,6 +155,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts(v2Set)},
 		{Method: "POST", Path: "/v1/state/acs", Name: "scan.v1.acs", Handle: a.activeContracts(v1Set)},
 		{Method: "POST", Path: "/v0/state/acs", Name: "scan.v0.acs", Handle: a.activeContracts(v0Set)},
+		{Method: "GET", Path: "/v0/state/acs/dump", Name: "scan.acs_dump", Handle: a.dump, Transfer: true},
 		{Method: "POST", Path: "/v2/holdings/state", Name: "scan.v2.holdings", Handle: a.holdings(v2Set)},
 		{Method: "POST", Path: "/v1/holdings/state", Name: "scan.v1.holdings", Handle: a.holdings(v1Set)},
 		{Method: "POST", Path: "/v0/holdings/state", Name: "scan.v0.holdings", Handle: a.holdings(v0Set)},

@@ -1,0 +1,146 @@
+package scan
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+const (
+	// dumpAhead is how many pieces of a dump are read and rendered at once or wait for the
+	// client.
+	dumpAhead = 4
+	// dumpPiece and dumpPieceBytes are about how large a piece is at most.
+	dumpPiece      = 10_000
+	dumpPieceBytes = 8 << 20
+)
+
+// dump streams a whole active set as JSON lines: its contracts in order, and a last line
+// that tells their number and the instant. A stream without that line has been cut.
+func (a *API) dump(ctx context.Context, r *query.Request) error {
+	p := r.Query()
+	req := filteredSetOf(p)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	at, err := a.instantOf(ctx, &req)
+	if err != nil {
+		return err
+	}
+	// The set at an instant never changes, so what asks for it identifies it.
+	sum := xxh3.Hash128(fmt.Appendf(req.digest(), " dump at %d by %s", at, a.cfg.Version)).Bytes()
+	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
+	r.SetHeader("ETag", tag)
+	if r.Matches(tag) {
+		return r.Empty(304)
+	}
+	return r.Lines(ctx, newDump(ctx, a, &req, at).next)
+}
+
+// dump is the stream of one active set. Its reader must call next until the end or end ctx.
+type dump struct {
+	api    *API
+	query  history.ActiveQuery
+	write  func(dst []byte, c *history.ActiveContract) []byte
+	pieces chan *dumpedPiece // in order
+	count  int64
+	// whole is set before pieces is closed if all of the set went into them.
+	whole bool
+}
+
+// dumpedPiece is a run of contracts, rendered.
+type dumpedPiece struct {
+	ready     chan struct{} // closed when the rest is set
+	lines     []byte
+	contracts int
+	err       error
+}
+
+// dumpBuffers keeps the memory of pieces.
+var dumpBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *dump {
+	d := &dump{api: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
+	go d.plan(ctx)
+	return d
+}
+
+// plan finds where pieces begin, which is cheap as only keys are read, and has them read
+// side by side, a few ahead of the client.
+func (d *dump) plan(ctx context.Context) {
+	defer close(d.pieces)
+	q := d.query
+	for more := true; more; {
+		q.Limit = d.api.contractSizes.chunk(dumpPiece, dumpPieceBytes)
+		piece := &dumpedPiece{ready: make(chan struct{})}
+		select {
+		case d.pieces <- piece:
+		case <-ctx.Done():
+			return
+		}
+		go d.read(ctx, q, piece)
+		createdAt, id, ok, err := d.api.source.ActiveKey(ctx, q)
+		if err != nil {
+			failed := &dumpedPiece{ready: make(chan struct{}), err: err}
+			close(failed.ready)
+			select {
+			case d.pieces <- failed:
+			case <-ctx.Done():
+			}
+			return
+		}
+		q, more = q.From(createdAt, id, 0), ok
+	}
+	d.whole = true
+}
+
+// read fills a piece.
+func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPiece) {
+	defer close(piece.ready)
+	contracts, err := d.api.source.ActiveContracts(ctx, q)
+	if err != nil {
+		piece.err = err
+		return
+	}
+	lines := (*dumpBuffers.Get().(*[]byte))[:0]
+	for i := range contracts {
+		lines = append(d.write(lines, &contracts[i]), '\n')
+	}
+	d.api.contractSizes.saw(len(contracts), len(lines))
+	piece.lines, piece.contracts = lines, len(contracts)
+}
+
+// next is a query.Producer.
+func (d *dump) next(ctx context.Context, dst []byte) ([]byte, bool, error) {
+	var piece *dumpedPiece
+	select {
+	case piece = <-d.pieces:
+	case <-ctx.Done():
+		return dst, false, ctx.Err()
+	}
+	switch {
+	case piece == nil && !d.whole:
+		return dst, false, context.Cause(ctx)
+	case piece == nil:
+		return fmt.Appendf(dst, `{"contracts":%d,"migration_id":%d,"record_time":"%s"}`+"\n", d.count, d.query.MigrationID, d.query.At), false, nil
+	}
+	select {
+	case <-piece.ready:
+	case <-ctx.Done():
+		return dst, false, ctx.Err()
+	}
+	if piece.err != nil {
+		return dst, false, piece.err
+	}
+	dst = append(dst, piece.lines...)
+	d.count += int64(piece.contracts)
+	dumpBuffers.Put(&piece.lines)
+	return dst, true, nil
+}
