@@ -26,7 +26,7 @@ func (d *decimal) UnmarshalJSON(text []byte) error {
 	}
 	whole, fraction, _ := strings.Cut(s, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if len(fraction) > fractionDigits || len(whole) > maxDigits || whole == "" {
+	if len(fraction) > fractionDigits || len(whole) > maxDigits || strings.TrimPrefix(whole, "-") == "" {
 		return fmt.Errorf("%.80q is not an amount", s)
 	}
 	digits := whole + fraction + strings.Repeat("0", fractionDigits-len(fraction))

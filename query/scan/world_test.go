@@ -117,11 +117,13 @@ func world() *memory {
 			from: t, to: t + 5*3600*1e6,
 		})
 	}
-	slices.SortFunc(m.contracts, func(a, b lifetime) int {
-		return cmp.Or(cmp.Compare(a.Event.CreatedAt, b.Event.CreatedAt), strings.Compare(a.Event.ContractID, b.Event.ContractID))
-	})
+	slices.SortFunc(m.contracts, compareLifetimes)
 	m.setMark(m.items[len(m.items)-1].Position())
 	return m
+}
+
+func compareLifetimes(a, b lifetime) int {
+	return cmp.Or(cmp.Compare(a.Event.CreatedAt, b.Event.CreatedAt), strings.Compare(a.Event.ContractID, b.Event.ContractID))
 }
 
 // served is a running scan over a fake source.
