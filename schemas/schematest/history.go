@@ -94,8 +94,12 @@ func (g *generator) imports() {
 	for _, id := range g.activeIDs() {
 		e := *g.history.Active[id]
 		e.Node, e.EventID = 0, schemas.EventID(id, 0)
+		synchronizer := mainSynchronizer
+		if g.elsewhere[id] {
+			synchronizer = otherSynchronizer
+		}
 		g.add(schemas.Item{Update: &schemas.Update{
-			Kind: schemas.Transaction, MigrationID: g.migration, SynchronizerID: mainSynchronizer, RecordTime: schemas.MinMicros,
+			Kind: schemas.Transaction, MigrationID: g.migration, SynchronizerID: synchronizer, RecordTime: schemas.MinMicros,
 			UpdateID: id, Encoding: schemas.ProtobufJSON, WorkflowID: "canton-network-acs-import-" + id,
 			EffectiveAt: g.now, RootEvents: []int32{0}, Events: []schemas.Event{e},
 		}})

@@ -1,0 +1,214 @@
+package indexer
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+// written is a fixture that holds a history with its lifetimes.
+func written(t *testing.T, h *schematest.History) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	if _, err := w.Resume(t.Context(), schemas.ScanStream); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range batches(h.Items, 100) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
+	if err := l.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// plainSteps tells what happened to each contract by walking the items.
+func plainSteps(h *schematest.History) map[string][]history.ContractStep {
+	steps := make(map[string][]history.ContractStep)
+	for _, it := range h.Items {
+		if it.Update == nil {
+			continue
+		}
+		u := *it.Update
+		if u.Kind == schemas.Unassignment {
+			steps[u.Reassignment.ContractID] = append(steps[u.Reassignment.ContractID], history.ContractStep{Update: u})
+		}
+		for _, e := range it.Update.Events {
+			u.Events = []schemas.Event{e}
+			steps[e.ContractID] = append(steps[e.ContractID], history.ContractStep{Update: u})
+		}
+	}
+	return steps
+}
+
+func appendSteps(dst []byte, steps []history.ContractStep) []byte {
+	for i := range steps {
+		u := &steps[i].Update
+		dst = append(dst, u.Position().String()+" "+u.UpdateID+" "...)
+		if u.Kind == schemas.Transaction {
+			dst = append(schemas.AppendEvent(dst, u, &u.Events[0]), '\n')
+			continue
+		}
+		dst = append(schemas.AppendReassignmentEvent(dst, u), '\n')
+	}
+	return dst
+}
+
+func TestContractHistoryIsThatOfTheItems(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 11, Items: 400})
+	f := written(t, h)
+	through := h.Items[len(h.Items)-1].Position()
+	all := plainSteps(h)
+	kinds := make(map[schemas.UpdateKind]int)
+	for i, id := range slices.Sorted(maps.Keys(all)) {
+		want := all[id]
+		if i%60 > 0 && len(want) < 6 {
+			continue
+		}
+		for _, s := range want {
+			kinds[s.Update.Kind]++
+		}
+		var got []history.ContractStep
+		q := history.ContractQuery{ContractID: id, After: schemas.Start, AfterNode: -1, Through: through, Limit: 1 + i%4}
+		for {
+			page, err := f.reader.ContractHistory(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, page...)
+			if len(page) < q.Limit {
+				break
+			}
+			last := page[len(page)-1]
+			q.After, q.AfterNode = last.Update.Position(), last.Node()
+		}
+		if g, w := appendSteps(nil, got), appendSteps(nil, want); string(g) != string(w) {
+			t.Fatalf("contract %s in pages of %d:\n%swant\n%s", id, q.Limit, g, w)
+		}
+	}
+	if kinds[schemas.Unassignment] == 0 || kinds[schemas.Assignment] == 0 || kinds[schemas.Transaction] < 20 {
+		t.Errorf("the contracts looked at had %v steps: the test proves little", kinds)
+	}
+}
+
+// concerns tells, by walking the items, which updates concern a party.
+func concerns(h *schematest.History, party string) []schemas.Update {
+	type key struct {
+		migration int64
+		contract  string
+	}
+	var list []schemas.Update
+	stakeholder := make(map[key]bool)
+	for _, it := range h.Items {
+		u := it.Update
+		if u == nil {
+			continue
+		}
+		concerned := u.Kind == schemas.Unassignment && stakeholder[key{u.MigrationID, u.Reassignment.ContractID}]
+		for i := range u.Events {
+			e := &u.Events[i]
+			named := slices.Contains(e.Signatories, party) || slices.Contains(e.Observers, party)
+			if e.Kind == schemas.Created {
+				stakeholder[key{u.MigrationID, e.ContractID}] = named
+			}
+			concerned = concerned || named || slices.Contains(e.ActingParties, party) ||
+				e.Consuming && stakeholder[key{u.MigrationID, e.ContractID}]
+		}
+		if concerned && !u.IsImport() {
+			list = append(list, *u)
+		}
+	}
+	return list
+}
+
+func TestPartyUpdatesAreThoseOfTheItems(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 12, Items: 400})
+	f := written(t, h)
+	through := h.Items[len(h.Items)-1].Position()
+	for _, party := range []string{schematest.Party("party", 0), schematest.Party("party", 3), schematest.Party("observer", 2), "a::1220", "nobody::1220"} {
+		want := concerns(h, party)
+		if len(want) < 20 && party != "nobody::1220" {
+			t.Fatalf("%d updates concern %s: the test proves little", len(want), party)
+		}
+		for _, size := range []int{7, 64, 1000} {
+			var got []schemas.Update
+			after := schemas.Start
+			for {
+				page, err := f.reader.PartyUpdates(t.Context(), party, history.Range{After: after, Through: through, Limit: size})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, page...)
+				if len(page) < size {
+					break
+				}
+				after = page[len(page)-1].Position()
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%d updates of %s in pages of %d, want %d", len(got), party, size, len(want))
+			}
+			for i := range want {
+				g, w := schemas.AppendUpdate(nil, &got[i], schemas.UpdateForm{}), schemas.AppendUpdate(nil, &want[i], schemas.UpdateForm{})
+				if string(g) != string(w) {
+					t.Fatalf("update %d of %s:\n%s\nwant\n%s", i, party, g, w)
+				}
+			}
+		}
+	}
+}
+
+func TestActiveKeyIsThatOfThePage(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 13, Items: 300})
+	f := written(t, h)
+	for _, it := range []schemas.Item{h.Items[150], h.Items[len(h.Items)-1]} {
+		for _, parties := range [][]string{nil, {schematest.Party("party", 1)}} {
+			p := it.Position()
+			q := history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties}
+			for _, limit := range []int{1, 5, 9, 100_000} {
+				q.Limit = limit
+				page, err := f.reader.ActiveContracts(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				createdAt, id, ok, err := f.reader.ActiveKey(t.Context(), q)
+				if err != nil || ok != (len(page) == limit) {
+					t.Fatalf("key %d of %d contracts: %v, %v", limit, len(page), ok, err)
+				}
+				if !ok {
+					continue
+				}
+				if last := page[limit-1].Event; createdAt != last.CreatedAt || id != last.ContractID {
+					t.Errorf("key %d is %s of %s, want %s of %s", limit, id, createdAt, last.ContractID, last.CreatedAt)
+				}
+				q = q.From(createdAt, id, limit)
+			}
+		}
+	}
+}
+
+func TestUpdateIDByHash(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 14, Items: 60})
+	var last *schemas.Update
+	for _, it := range h.Items {
+		if u := it.Update; u != nil && u.Kind == schemas.Transaction && !u.IsImport() {
+			last = u
+		}
+	}
+	last.ExternalTransactionHash = "1220beef"
+	f := written(t, h)
+	for hash, want := range map[string]string{"1220beef": last.UpdateID, "1220bee0": ""} {
+		id, ok, err := f.reader.UpdateIDByHash(t.Context(), hash)
+		if err != nil || id != want || ok != (want != "") {
+			t.Errorf("hash %s is that of %q, %v, %v; want %q", hash, id, ok, err, want)
+		}
+	}
+}
