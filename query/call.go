@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,8 +19,12 @@ type call struct {
 	parked  int64
 	// transfer says that the call has a token of Server.transfers.
 	transfer bool
-	// cancel ends the context of a transfer, which outlives the handler.
-	cancel context.CancelFunc
+	// ctx is the parent of all contexts of the request. It ends, by cancel, with the last byte
+	// of the answer, or earlier when the client hangs up.
+	ctx      context.Context
+	cancel   context.CancelFunc
+	watching atomic.Pointer[time.Timer] // see watch; nil for probes
+	hungUp   atomic.Bool
 }
 
 // park gives the slot back early: the answer is complete and only waits to be taken,
@@ -53,8 +59,9 @@ func (c *call) beginTransfer() error {
 // cut the answer off, or nil.
 func (c *call) end(sent int64, err error) {
 	s := c.server
-	if c.cancel != nil {
-		c.cancel()
+	c.cancel()
+	if watching := c.watching.Load(); watching != nil {
+		watching.Stop()
 	}
 	if c.slot {
 		s.slots.release()
@@ -79,7 +86,28 @@ func (c *call) end(sent int64, err error) {
 
 // failed logs errors that the caller is not told about.
 func (c *call) failed(err error, status int) {
+	if c.hungUp.Load() {
+		c.server.log.Debug("client hung up", "request_id", c.id, "route", c.route)
+		return
+	}
 	if e := classify(err); e.Code == Internal || e.Err != nil {
 		c.server.log.Error("request failed", "request_id", c.id, "route", c.route, "status", status, "err", err)
+	}
+}
+
+// deadline makes the context of a handler. That of a transfer lives as long as the call when
+// the handler is done in time. The caller passes the handler's error through handled.
+func (c *call) deadline(route Route) (ctx context.Context, handled func(error) error) {
+	if !route.Transfer {
+		ctx, cancel := context.WithTimeout(c.ctx, c.server.cfg.RequestTimeout)
+		return ctx, func(err error) error { cancel(); return err }
+	}
+	ctx, stop := context.WithCancelCause(c.ctx)
+	timer := time.AfterFunc(c.server.cfg.RequestTimeout, func() { stop(context.DeadlineExceeded) })
+	return ctx, func(err error) error {
+		if late := !timer.Stop(); late && err != nil {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+		return err
 	}
 }

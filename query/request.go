@@ -122,7 +122,7 @@ func (r *Request) finish(status int, buf []byte) error {
 // request's whole time limit: a slow reader must not be cut off for being slow.
 func (r *Request) stream(first []byte, next Producer) error {
 	piece := func(dst []byte) ([]byte, bool, error) {
-		ctx, cancel := context.WithTimeout(r.server.base, r.server.cfg.RequestTimeout)
+		ctx, cancel := context.WithTimeout(r.call.ctx, r.server.cfg.RequestTimeout)
 		defer cancel()
 		return next(ctx, dst)
 	}

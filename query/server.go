@@ -275,13 +275,12 @@ func (s *Server) route(route Route) fasthttp.RequestHandler {
 		r := &Request{rc: rc, server: s, call: c}
 		r.SetHeader("X-Request-Id", c.id)
 		// Not rc as a context: it ends only at server shutdown and is reused after.
-		ctx, cancel, handled := s.deadline(route)
-		err := handled(s.guarded(ctx, route, r))
-		if route.Transfer && err == nil {
-			c.cancel = cancel
-		} else {
-			cancel()
+		c.ctx, c.cancel = context.WithCancel(s.base)
+		if !route.Probe {
+			c.watch(rc.Conn())
 		}
+		ctx, handled := c.deadline(route)
+		err := handled(s.guarded(ctx, route, r))
 		if err != nil {
 			r.fail(err)
 			c.failed(err, rc.Response.StatusCode())
@@ -290,23 +289,6 @@ func (s *Server) route(route Route) fasthttp.RequestHandler {
 		if !c.sending { // no body that would end the request later
 			c.end(int64(len(rc.Response.Body())), nil)
 		}
-	}
-}
-
-// deadline makes the context of a request. That of a transfer lives on when the handler is
-// done in time, which is what handled takes note of.
-func (s *Server) deadline(route Route) (ctx context.Context, cancel context.CancelFunc, handled func(error) error) {
-	if !route.Transfer {
-		ctx, cancel = context.WithTimeout(s.base, s.cfg.RequestTimeout)
-		return ctx, cancel, func(err error) error { return err }
-	}
-	ctx, stop := context.WithCancelCause(s.base)
-	timer := time.AfterFunc(s.cfg.RequestTimeout, func() { stop(context.DeadlineExceeded) })
-	return ctx, func() { stop(nil) }, func(err error) error {
-		if late := !timer.Stop(); late && err != nil {
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-		return err
 	}
 }
 

@@ -634,3 +634,59 @@ func FuzzBodyParams(f *testing.F) {
 		}
 	})
 }
+
+// A client that hangs up while its request is worked on ends that work.
+func TestHangUpEndsTheWork(t *testing.T) {
+	ended := make(chan error, 1)
+	url := start(t, Config{}, post("/slow", func(ctx context.Context, r *Request) error {
+		select {
+		case <-ctx.Done():
+			ended <- ctx.Err()
+		case <-time.After(20 * time.Second):
+			ended <- errors.New("went on for 20 s")
+		}
+		return ctx.Err()
+	}))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * lookAround) // a client that only waits is left alone
+	select {
+	case err := <-ended:
+		t.Fatalf("ended with %v before the client hung up", err)
+	default:
+	}
+	conn.Close()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the work ended with %v", err)
+	}
+}
+
+// The time limit of a request is for its handler: a transfer goes on for as long as it takes.
+func TestTransferOutlivesTheTimeLimit(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	late := Route{Method: "GET", Path: "/late", Name: "late", Transfer: true, Handle: func(ctx context.Context, r *Request) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	long := Route{Method: "GET", Path: "/long", Name: "long", Transfer: true, Handle: func(ctx context.Context, r *Request) error {
+		pieces := 0
+		return r.Lines(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
+			if pieces++; pieces > 1 {
+				time.Sleep(limit)
+			}
+			return append(dst, "x\n"...), pieces < 4, ctx.Err()
+		})
+	}}
+	url := start(t, Config{RequestTimeout: limit}, late, long)
+	if a := do(t, "GET", url+"/late", ""); a.status != 503 || !strings.Contains(a.body, "took too long") {
+		t.Errorf("a handler that takes too long: %d %s", a.status, a.body)
+	}
+	if a := do(t, "GET", url+"/long", ""); a.status != 200 || a.body != "x\nx\nx\nx\n" {
+		t.Errorf("a transfer that takes long: %d %q", a.status, a.body)
+	}
+}

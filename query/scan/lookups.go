@@ -13,12 +13,18 @@ const (
 	// costs 2 to 3 ms whether it is for one id or for many.
 	gatherTime = time.Millisecond
 	// gatherIDs is how many ids go at once without waiting any longer.
-	gatherIDs = 32
+	gatherIDs = 256
+	// gatherQueries is how many queries run at once. Under load ids gather while these are
+	// under way: a query for 32 ids costs hardly more than one for a single id.
+	gatherQueries = 2
 )
 
 // lookups joins concurrent lookups by update id into few queries.
 type lookups struct {
 	find func(ctx context.Context, ids []string) (map[string]schemas.Item, error)
+
+	// running holds one token per query under way.
+	running chan struct{}
 
 	mu   sync.Mutex
 	open *gathering // takes further ids; nil when none does
@@ -33,7 +39,7 @@ type gathering struct {
 }
 
 func newLookups(find func(context.Context, []string) (map[string]schemas.Item, error)) *lookups {
-	return &lookups{find: find}
+	return &lookups{find: find, running: make(chan struct{}, gatherQueries)}
 }
 
 // item returns what is known by an update id; ok is false for nothing. The item is
@@ -74,6 +80,8 @@ func (l *lookups) run(ctx context.Context, g *gathering) {
 	case <-timer.C:
 	case <-g.full:
 	}
+	l.running <- struct{}{} // never for longer than loadTimeout for each query before
+	defer func() { <-l.running }()
 	l.mu.Lock()
 	if l.open == g {
 		l.open = nil
