@@ -79,7 +79,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache,
-		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
+		NodeID:     "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
 	})
 	if err != nil {
