@@ -14,6 +14,8 @@
 //   - Page tokens carry their position, the snapshot and a keyed hash over both and
 //     the request, so they outlive restarts and cannot be forged or moved between
 //     requests.
+//   - Where tokens are integers they are places in the set, see acs_token.go.
+//   - Answers that never change are tagged, and lookups among them kept in memory.
 //   - Bulk objects are listed by format; see Bulk.
 //   - The present state is that at the contracts' watermark, whose record time is the
 //     time by which names and preapprovals expire. It too waits for the backfill.
