@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -42,16 +44,25 @@ func (s *ContractStep) compare(t *ContractStep) int {
 // ContractHistory returns what happened to a contract over all migrations: its creation,
 // its exercises and its archival, its reassignments and its imports.
 func (r *Reader) ContractHistory(ctx context.Context, q ContractQuery) ([]ContractStep, error) {
-	steps, err := r.contractEvents(ctx, q)
-	if err == nil {
-		steps, err = r.addUpdatesOnly(ctx, steps, contractUnassignmentsQuery, store.NewUpdates(), q)
-	}
-	if err == nil {
-		steps, err = r.addUpdatesOnly(ctx, steps, contractImportsQuery, store.NewImports(), q)
-	}
-	if err != nil {
+	var inEvents, unassigned, imported []ContractStep
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		inEvents, err = r.contractEvents(groupCtx, q)
+		return err
+	})
+	group.Go(func() (err error) {
+		unassigned, err = r.wholeSteps(groupCtx, contractUnassignmentsQuery, r.contract(q), store.NewUpdates(), q)
+		return err
+	})
+	group.Go(func() (err error) {
+		params := store.Params{"stream": store.Text(r.stream), "contract": store.Text(q.ContractID)}
+		imported, err = r.wholeSteps(groupCtx, contractImportsQuery, params, store.NewImports(), q)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading the history of contract %.80q: %w", q.ContractID, err)
 	}
+	steps := slices.Concat(inEvents, unassigned, imported)
 	slices.SortFunc(steps, func(a, b ContractStep) int { return a.compare(&b) })
 	return steps[:min(len(steps), q.Limit)], nil
 }
@@ -120,14 +131,10 @@ type updateBlock interface {
 	AppendTo([]schemas.Update) []schemas.Update
 }
 
-// addUpdatesOnly adds the updates that a query finds and that lie in the range of q.
-func (r *Reader) addUpdatesOnly(ctx context.Context, steps []ContractStep, query string, block updateBlock, q ContractQuery) ([]ContractStep, error) {
-	params := r.contract(q)
-	if query == contractImportsQuery {
-		params = store.Params{"stream": store.Text(r.stream), "contract": store.Text(q.ContractID)}
-	}
+// wholeSteps returns the updates that a query finds and that lie in the range of q.
+func (r *Reader) wholeSteps(ctx context.Context, query string, params store.Params, block updateBlock, q ContractQuery) (steps []ContractStep, err error) {
 	var updates []schemas.Update
-	err := r.db.Select(ctx, query, params, block, func() error {
+	err = r.db.Select(ctx, query, params, block, func() error {
 		updates = block.AppendTo(updates)
 		return nil
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"sync"
 
 	"github.com/zeebo/xxh3"
 
@@ -63,9 +62,6 @@ type dumpedPiece struct {
 	err       error
 }
 
-// dumpBuffers keeps the memory of pieces.
-var dumpBuffers = sync.Pool{New: func() any { return new([]byte) }}
-
 func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *dump {
 	d := &dump{api: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
 	go d.plan(ctx)
@@ -109,7 +105,7 @@ func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPie
 		piece.err = err
 		return
 	}
-	lines := (*dumpBuffers.Get().(*[]byte))[:0]
+	lines := (*renderBuffers.Get().(*[]byte))[:0]
 	for i := range contracts {
 		lines = append(d.write(lines, &contracts[i]), '\n')
 	}
@@ -141,6 +137,6 @@ func (d *dump) next(ctx context.Context, dst []byte) ([]byte, bool, error) {
 	}
 	dst = append(dst, piece.lines...)
 	d.count += int64(piece.contracts)
-	dumpBuffers.Put(&piece.lines)
+	renderBuffers.Put(&piece.lines)
 	return dst, true, nil
 }

@@ -37,7 +37,8 @@ type page[R, K any] struct {
 	sizes  *rowSizes
 	target int64
 	// read returns up to limit rows after a key; fewer mean that there are no more.
-	read  func(ctx context.Context, after K, limit int) ([]R, error)
+	read func(ctx context.Context, after K, limit int) ([]R, error)
+	// write must be safe for concurrent use.
 	write func(dst []byte, row *R) []byte
 	key   func(row *R) K
 	// open and close enclose the list.
@@ -61,13 +62,11 @@ func (p *page[R, K]) next(ctx context.Context, dst []byte) ([]byte, bool, error)
 		p.started = true
 	}
 	before := len(dst)
-	for i := range rows {
-		if p.rows > 0 {
-			dst = append(dst, ',')
-		}
-		dst = p.write(dst, &rows[i])
-		p.rows++
+	if p.rows > 0 && len(rows) > 0 {
+		dst = append(dst, ',')
 	}
+	dst = render(dst, rows, p.sizes.average.Load(), p.write)
+	p.rows += len(rows)
 	p.sizes.saw(len(rows), len(dst)-before)
 	p.left -= len(rows)
 	if len(rows) < limit || p.left <= 0 {

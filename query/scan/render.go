@@ -1,0 +1,54 @@
+package scan
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
+const (
+	// renderRun is the fewest rows that are worth a goroutine of their own.
+	renderRun = 64
+	// renderMost bounds how many render one page: other requests want processors, too.
+	renderMost = 4
+)
+
+// renderBuffers keeps the memory of what is rendered apart from an answer.
+var renderBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// render appends rows separated by commas, about size bytes each. Runs of many rows are
+// written side by side, so write must be safe for concurrent use.
+func render[R any](dst []byte, rows []R, size int64, write func(dst []byte, row *R) []byte) []byte {
+	runs := slices.Collect(slices.Chunk(rows, max(renderRun, (len(rows)+workers()-1)/workers())))
+	if len(runs) == 0 {
+		return dst
+	}
+	rest := make([]*[]byte, len(runs)-1)
+	var done sync.WaitGroup
+	for i, run := range runs[1:] {
+		done.Go(func() {
+			rest[i] = renderBuffers.Get().(*[]byte)
+			*rest[i] = renderRows((*rest[i])[:0], run, size, write)
+		})
+	}
+	dst = renderRows(dst, runs[0], size, write)
+	done.Wait()
+	for _, part := range rest {
+		dst = append(append(dst, ','), *part...)
+		renderBuffers.Put(part)
+	}
+	return dst
+}
+
+func workers() int { return min(runtime.GOMAXPROCS(0), renderMost) }
+
+func renderRows[R any](dst []byte, rows []R, size int64, write func(dst []byte, row *R) []byte) []byte {
+	dst = slices.Grow(dst, len(rows)*int(size))
+	for i := range rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = write(dst, &rows[i])
+	}
+	return dst
+}
