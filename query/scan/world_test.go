@@ -191,7 +191,7 @@ func (s *served) do(method, path, body string, headers ...string) reply {
 	}
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	defer transport.CloseIdleConnections()
-	resp, err := transport.RoundTrip(req)
+	resp, err := document(s.t).Transport(s.t, transport).RoundTrip(req)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
