@@ -8,8 +8,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/query/openapi"
+	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -152,7 +156,7 @@ func place(t *testing.T, raw []byte) (int64, string) {
 
 func post(t *testing.T, url, body string) map[string][]json.RawMessage {
 	t.Helper()
-	response, err := http.Post(url, "application/json", strings.NewReader(body))
+	response, err := documented(t).Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,4 +169,18 @@ func post(t *testing.T, url, body string) map[string][]json.RawMessage {
 		t.Fatalf("%s %s answered %d: %s", url, body, response.StatusCode, answer)
 	}
 	return parse[map[string][]json.RawMessage](t, answer)
+}
+
+var loadScanDocument = sync.OnceValues(func() (*openapitest.Document, error) {
+	return openapitest.Load(openapi.Scan, scan.Prefixes[:])
+})
+
+// documented is a client that holds what it is sent, and answered, against the document of the scan interface.
+func documented(t *testing.T) *http.Client {
+	t.Helper()
+	document, err := loadScanDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Transport: document.Transport(t, http.DefaultTransport)}
 }

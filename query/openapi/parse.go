@@ -1,0 +1,158 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// entry is a member of a mapping.
+type entry[T any] struct {
+	Key   string
+	Value T
+}
+
+// ordered is a mapping in the order in which it is written.
+type ordered[T any] []entry[T]
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (o *ordered[T]) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: a mapping is expected", n.Line)
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		e := entry[T]{Key: n.Content[i].Value}
+		if err := n.Content[i+1].Decode(&e.Value); err != nil {
+			return err
+		}
+		*o = append(*o, e)
+	}
+	return nil
+}
+
+func (o ordered[T]) get(key string) (value T, ok bool) {
+	for _, e := range o {
+		if e.Key == key {
+			return e.Value, true
+		}
+	}
+	return value, false
+}
+
+// document is what a page shows of a document.
+type document struct {
+	Info struct {
+		Title, Version, Description string
+	}
+	Servers []struct{ URL, Description string }
+	Tags    []struct{ Name, Description string }
+	Paths   ordered[ordered[operation]]
+
+	Components struct {
+		Parameters ordered[parameter]
+		Responses  ordered[response]
+		Schemas    ordered[schema]
+	}
+}
+
+type operation struct {
+	OperationID string `yaml:"operationId"`
+	Tags        []string
+	Summary     string
+	Description string
+	Deprecated  bool
+	Stability   string   `yaml:"x-stability"`
+	Aliases     []string `yaml:"x-aliases"`
+	Parameters  []parameter
+	RequestBody struct{ Content ordered[media] } `yaml:"requestBody"`
+	Responses   ordered[response]
+}
+
+type parameter struct {
+	Ref         string `yaml:"$ref"`
+	Name        string
+	NetworkName string `yaml:"x-network-name"`
+	In          string
+	Required    bool
+	Description string
+	Schema      schema
+	Example     yaml.Node
+}
+
+type response struct {
+	Ref         string `yaml:"$ref"`
+	Description string
+	Content     ordered[media]
+}
+
+type media struct {
+	Schema     schema
+	LineSchema string `yaml:"x-line-schema"`
+	Example    yaml.Node
+}
+
+type schema struct {
+	Ref                  string `yaml:"$ref"`
+	Type, Format         string
+	Description          string
+	NetworkName          string `yaml:"x-network-name"`
+	Pattern              string
+	Enum                 []string
+	Default              yaml.Node
+	Minimum, Maximum     *int64
+	MinItems             *int64 `yaml:"minItems"`
+	MaxItems             *int64 `yaml:"maxItems"`
+	MinLength            *int64 `yaml:"minLength"`
+	MaxLength            *int64 `yaml:"maxLength"`
+	MaxProperties        *int64 `yaml:"maxProperties"`
+	Items                *schema
+	Required             []string
+	Properties           ordered[schema]
+	AdditionalProperties *schema  `yaml:"additionalProperties"`
+	OneOf                []schema `yaml:"oneOf"`
+}
+
+// parse reads a document and puts shared parameters and responses in their places.
+// References to schemas stay.
+func parse(text []byte) (*document, error) {
+	var d document
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("reading a document as YAML: %w", err)
+	}
+	for _, path := range d.Paths {
+		for i := range path.Value {
+			if err := d.resolve(&path.Value[i].Value); err != nil {
+				return nil, fmt.Errorf("%s: %w", path.Key, err)
+			}
+		}
+	}
+	return &d, nil
+}
+
+func (d *document) resolve(op *operation) error {
+	for i, p := range op.Parameters {
+		if p.Ref == "" {
+			continue
+		}
+		shared, ok := d.Components.Parameters.get(refName(p.Ref))
+		if !ok {
+			return fmt.Errorf("there is no %s", p.Ref)
+		}
+		op.Parameters[i] = shared
+	}
+	for i, r := range op.Responses {
+		if r.Value.Ref == "" {
+			continue
+		}
+		shared, ok := d.Components.Responses.get(refName(r.Value.Ref))
+		if !ok {
+			return fmt.Errorf("there is no %s", r.Value.Ref)
+		}
+		op.Responses[i].Value = shared
+	}
+	return nil
+}
+
+// refName is the last part of a reference.
+func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
