@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"net"
 	"time"
 )
@@ -27,6 +28,15 @@ type progressConn struct {
 }
 
 const progressPiece = 256 << 10
+
+// CloseWrite ends our side of the connection; the client's may go on.
+func (c *progressConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
+}
 
 func (c *progressConn) Write(p []byte) (n int, err error) {
 	for {

@@ -150,9 +150,9 @@ func (p *Params) Limit(name string, maximum int) int {
 	switch {
 	case *p.err != nil:
 	case n < 1:
-		p.fail("Limit must be at least 1.")
+		p.fail("%s %s: Limit must be at least 1.", p.kind(), p.prefix+name)
 	case n > maximum:
-		p.fail("Exceeded limit maximum (%d > %d).", n, maximum)
+		p.fail("%s %s: Exceeded limit maximum (%d > %d).", p.kind(), p.prefix+name, n, maximum)
 	}
 	return n
 }

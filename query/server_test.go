@@ -183,6 +183,31 @@ func TestLargeRefusedBodyStillGetsItsAnswer(t *testing.T) {
 	}
 }
 
+// A client that listens only when it has sent everything learns why it was refused.
+func TestHugeBodyThatIsSentWholeGetsItsAnswer(t *testing.T) {
+	const size = 100 << 20
+	url := start(t, Config{}, post("/body", func(_ context.Context, r *Request) error { return r.Body().Err() }))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size); err != nil {
+		t.Fatal(err)
+	}
+	piece := bytes.Repeat([]byte("x"), 1<<20)
+	for range size / len(piece) {
+		if _, err := conn.Write(piece); err != nil {
+			t.Fatalf("sending: %v", err)
+		}
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 413 ") || strings.Count(string(answer), "HTTP/1.1") != 1 ||
+		!strings.Contains(string(answer), "Connection: close") || !strings.HasSuffix(string(answer), `{"error":"The body is larger than 1048576 bytes."}`) {
+		t.Errorf("answer %q, %v", answer, err)
+	}
+}
+
 func TestRequestIDs(t *testing.T) {
 	url := start(t, Config{}, get("/id", func(_ context.Context, r *Request) error { return r.JSON(r.ID()) }))
 	if a := do(t, "GET", url+"/id", "", "X-Request-Id", "abc-1"); a.header.Get("X-Request-Id") != "abc-1" || a.body != `"abc-1"` {

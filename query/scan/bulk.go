@@ -150,7 +150,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 	if l.token != "" {
 		payload, err := a.tokens.open(l.digest(), l.token)
 		if err != nil {
-			return err
+			return query.Errorf(query.Invalid, "Invalid next_page_token: it must come from a request with the same parameters.")
 		}
 		after = segmentKey{schemas.Micros(binary.BigEndian.Uint64(payload)), int64(binary.BigEndian.Uint64(payload[8:]))}
 	}

@@ -1,6 +1,11 @@
 package scan
 
 import (
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -88,4 +93,102 @@ func TestDocumentAndRoutesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	document(t).CheckRoutes(t, api.Routes(), notServed)
+}
+
+// servedOperations are those of the document that have a route.
+func servedOperations(t *testing.T) []*openapitest.Operation {
+	t.Helper()
+	return slices.DeleteFunc(slices.Clone(document(t).Operations), func(op *openapitest.Operation) bool {
+		return slices.Contains(notServed, op.String())
+	})
+}
+
+// The example of each operation is understood, at each of its paths.
+func TestExamplesAreUnderstood(t *testing.T) {
+	s := serve(t, world())
+	library(s)
+	for _, op := range servedOperations(t) {
+		requests, err := document(t).Examples(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range requests {
+			a := s.do(r.Method, r.Target, r.Body)
+			if a.status != 200 && a.status != 404 && op.OperationID != "forceSnapshot" {
+				t.Errorf("%s %s %s = %d %s", r.Method, r.Target, r.Body, a.status, a.body)
+			}
+		}
+	}
+}
+
+// Every parameter and member of every operation refuses what its schema excludes, with a
+// text that names it.
+func TestWhatTheDocumentExcludesIsRefused(t *testing.T) {
+	s := serve(t, world())
+	library(s)
+	count := 0
+	for _, op := range servedOperations(t) {
+		requests, err := document(t).Refused(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range requests {
+			count++
+			a := s.do(r.Method, r.Target, r.Body)
+			named := strings.Contains(a.body, r.Member) || strings.Contains(a.body, strings.ReplaceAll(r.Member, "_", " "))
+			if a.status != 400 || !named {
+				t.Errorf("%s: %s = %d %s, want 400 and a text with %q", op, r.Name, a.status, a.body, r.Member)
+			}
+		}
+	}
+	t.Logf("%d requests refused", count)
+}
+
+// repeated is an endless text.
+type repeated struct{ text string }
+
+func (r repeated) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		n += copy(p[n:], r.text)
+	}
+	return n, nil
+}
+
+// Bodies of 100 MB are refused by every operation, whether they announce their length or
+// not, without being taken in.
+func TestHugeBodiesAreRefused(t *testing.T) {
+	const size = 100 << 20
+	s := serve(t, world())
+	client := &http.Client{Transport: document(t).Transport(t, &http.Transport{DisableKeepAlives: true})}
+	for _, op := range servedOperations(t) {
+		if op.Method != http.MethodPost {
+			continue
+		}
+		requests, err := document(t).Examples(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, length := range []int64{size, -1} {
+			r, err := http.NewRequest(op.Method, s.url+requests[0].Target, io.LimitReader(repeated{`{"a":[["`}, size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = length
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			response, err := client.Do(r)
+			if err != nil {
+				t.Errorf("%s with %d bytes: %v", op, length, err)
+				continue
+			}
+			response.Body.Close()
+			runtime.ReadMemStats(&after)
+			if response.StatusCode != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s with a body of 100 MB = %d", op, response.StatusCode)
+			}
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
+				t.Errorf("%s with a body of 100 MB allocates %d bytes", op, allocated)
+			}
+		}
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"sync"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -100,4 +102,10 @@ func (s *schemas) validateValue(pointer string, value any) error {
 		return err
 	}
 	return schema.Validate(value)
+}
+
+// matches reports whether a text matches the pattern of a schema.
+func matches(s *openapi3.Schema) func(string) bool {
+	pattern := regexp.MustCompile(s.Pattern)
+	return pattern.MatchString
 }
