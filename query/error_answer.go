@@ -2,27 +2,28 @@ package query
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // writeError answers {"error": text}.
 func writeError(rc *fasthttp.RequestCtx, status int, text string, retryAfter time.Duration) {
-	// A string always marshals.
-	quoted, _ := json.Marshal(text)
 	rc.SetStatusCode(status)
 	rc.SetContentType(jsonType)
 	if retryAfter > 0 {
 		seconds := (retryAfter + time.Second - 1) / time.Second
 		rc.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.FormatInt(int64(seconds), 10))
 	}
-	rc.SetBody(append(append([]byte(`{"error":`), quoted...), '}'))
+	text = strings.ToValidUTF8(text, "\uFFFD") // it may repeat what the caller sent
+	rc.SetBody(append(jsonscan.AppendString([]byte(`{"error":`), []byte(text)), '}'))
 }
 
 // unreadable answers a request that could not be read. The server closes the

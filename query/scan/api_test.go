@@ -80,6 +80,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/v2/updates/x", `{}`, 405, ""},
 		{"GET", "/v2/updates/nothing", ``, 404, "not found"},
 		{"GET", "/v1/updates/nothing", ``, 404, "not found"},
+		{"GET", "/v2/updates/%ff%22%3C", ``, 404, "id \ufffd\"< not found"},
 		{"GET", "/v0/events/nothing", ``, 404, "not found"},
 		{"GET", "/v2/updates/00import1", ``, 404, "not found"},
 		{"GET", "/v2/updates/x?daml_value_encoding=xml", ``, 400, "one of"},

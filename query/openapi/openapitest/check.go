@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -106,6 +107,9 @@ func (d *Document) checkBody(at string, response *openapi3.Response, a Answer) e
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return fmt.Errorf("charset %s", charset)
+	}
+	if !utf8.Valid(a.Body) {
+		return fmt.Errorf("the body is not UTF-8: %q", excerpt(a.Body))
 	}
 	if err := d.answers.validate(at+pointer("content", mediaType, "schema"), a.Body); err != nil {
 		return fmt.Errorf("%w\nin %s", err, excerpt(a.Body))

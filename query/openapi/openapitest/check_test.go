@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		{"other type", "POST /things", goodBody, 200, "application/json", `{"things":[{"id":"1"}]}`, "id"},
 		{"too large a number", "POST /things", goodBody, 200, "application/json", `{"things":[{"id":9223372036854775808}]}`, "int64"},
 		{"not JSON", "POST /things", goodBody, 200, "application/json", `{"things":[`, "not JSON"},
+		{"not UTF-8", "POST /things", `{}`, 400, "application/json", "{\"error\":\"\xff\"}", "UTF-8"},
 		{"no body", "POST /things", goodBody, 200, "application/json", ``, "not JSON"},
 		{"error of another shape", "POST /things", `{}`, 400, "application/json", `{"message":"x"}`, "error"},
 		{"a body where none is", "GET /things/5", "", 204, "", "x", "body where none"},
