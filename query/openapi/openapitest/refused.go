@@ -3,6 +3,7 @@ package openapitest
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -26,6 +27,13 @@ func (d *Document) Refused(op *Operation) ([]Request, error) {
 		m.members(content.Schema.Value, nil)
 	}
 	return m.list, m.err
+}
+
+// Names reports whether the text of an error names the parameter or member that is wrong:
+// as the request does, or in words, such as "update id" for update_id.
+func (r *Request) Names(text string) bool {
+	text, words := strings.ToLower(text), strings.ReplaceAll(r.Member, "_", " ")
+	return strings.Contains(text, r.Member) || strings.Contains(text, words)
 }
 
 // maker collects requests that must be refused.
@@ -66,7 +74,7 @@ func (m *maker) parameter(p *openapi3.Parameter) {
 			m.add("without query parameter "+p.Name, p.Name, func(d *draft) { delete(d.query, p.Name) })
 		}
 		for _, name := range spellings(p.Name, p.Extensions) {
-			for _, bad := range badQueries(schema) {
+			for _, bad := range badQueries(name, schema) {
 				m.add("query parameter "+name+" = "+short(fmt.Sprint(bad)), p.Name, func(d *draft) {
 					delete(d.query, p.Name)
 					d.query[name] = bad
@@ -76,8 +84,11 @@ func (m *maker) parameter(p *openapi3.Parameter) {
 	}
 }
 
+// longestQuery is the longest query string that is sent: a server takes heads of 16 KiB.
+const longestQuery = 16_100
+
 // badQueries gives the values of a query parameter, which a list has several of.
-func badQueries(schema *openapi3.Schema) (list [][]string) {
+func badQueries(name string, schema *openapi3.Schema) (list [][]string) {
 	if !schema.Type.Is("array") {
 		for _, bad := range badTexts(schema) {
 			list = append(list, []string{bad})
@@ -87,8 +98,12 @@ func badQueries(schema *openapi3.Schema) (list [][]string) {
 	for _, bad := range badTexts(schema.Items.Value) {
 		list = append(list, []string{bad})
 	}
-	if schema.MaxItems != nil {
-		list = append(list, slices.Repeat([]string{goodText(schema.Items.Value)}, int(*schema.MaxItems)+1))
+	if schema.MaxItems == nil {
+		return list
+	}
+	good := goodText(schema.Items.Value)
+	if n := int(*schema.MaxItems) + 1; n*(len(url.QueryEscape(good))+len(name)+2) < longestQuery {
+		list = append(list, slices.Repeat([]string{good}, n))
 	}
 	return list
 }
