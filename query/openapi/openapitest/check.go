@@ -44,6 +44,9 @@ func (d *Document) Check(r *http.Request, body []byte, a Answer) error {
 	if a.Status >= 300 {
 		return nil
 	}
+	d.mu.Lock()
+	d.succeeded[m.op.String()] = true
+	d.mu.Unlock()
 	return d.checkRequest(m, r, body)
 }
 

@@ -92,6 +92,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestNeverSucceeded(t *testing.T) {
+	d := shop(t)
+	answer := Answer{200, http.Header{"Content-Type": {"application/json"}}, []byte(`{"things":[]}`)}
+	if err := d.Check(httptest.NewRequest("POST", "/api/shop/things", nil), []byte(goodBody), answer); err != nil {
+		t.Fatal(err)
+	}
+	answer.Status, answer.Body = 400, []byte(`{"error":"x"}`)
+	if err := d.Check(httptest.NewRequest("GET", "/things/5", nil), nil, answer); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(d.NeverSucceeded("GET /things/first"), ", "); got != "GET /files/{object_key}, GET /things/{id}" {
+		t.Errorf("never succeeded: %s", got)
+	}
+}
+
 // recorder is a testing.TB that counts complaints.
 type recorder struct {
 	testing.TB

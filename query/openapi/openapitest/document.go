@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -25,6 +26,9 @@ type Document struct {
 	// answers have no members but those of the document; requests may have others, which
 	// are ignored.
 	answers, requests *schemas
+
+	mu        sync.Mutex
+	succeeded map[string]bool // operations that have
 }
 
 // Operation is one operation of a Document.
@@ -52,7 +56,7 @@ func Load(yaml []byte, prefixes []string) (*Document, error) {
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableMultiError()); err != nil {
 		return nil, fmt.Errorf("the document is not valid: %w", err)
 	}
-	d := &Document{doc: doc, prefixes: prefixes}
+	d := &Document{doc: doc, prefixes: prefixes, succeeded: map[string]bool{}}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			d.Operations = append(d.Operations, newOperation(method, path, op))
@@ -66,6 +70,19 @@ func Load(yaml []byte, prefixes []string) (*Document, error) {
 	}
 	d.requests, err = newSchemas(text, false)
 	return d, err
+}
+
+// NeverSucceeded lists the operations of which Check has seen no valid answer with a status
+// below 300, without those of except.
+func (d *Document) NeverSucceeded(except ...string) (list []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, op := range d.Operations {
+		if name := op.String(); !d.succeeded[name] && !slices.Contains(except, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 func newOperation(method, path string, op *openapi3.Operation) *Operation {
