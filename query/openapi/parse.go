@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -69,10 +70,19 @@ type operation struct {
 	Responses   ordered[response]
 }
 
+// OtherName is the name in the spelling that the document is not written in.
+type OtherName struct {
+	Network string `yaml:"x-network-name"`
+	Neutral string `yaml:"x-neutral-name"`
+}
+
+// Other is the name, "" when there is none.
+func (o OtherName) Other() string { return cmp.Or(o.Network, o.Neutral) }
+
 type parameter struct {
 	Ref         string `yaml:"$ref"`
 	Name        string
-	NetworkName string `yaml:"x-network-name"`
+	OtherName   `yaml:",inline"`
 	In          string
 	Required    bool
 	Description string
@@ -96,7 +106,7 @@ type schema struct {
 	Ref                  string `yaml:"$ref"`
 	Type, Format         string
 	Description          string
-	NetworkName          string `yaml:"x-network-name"`
+	OtherName            `yaml:",inline"`
 	Pattern              string
 	Enum                 []string
 	Default              yaml.Node

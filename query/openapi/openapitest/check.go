@@ -206,10 +206,13 @@ func paramValues(p *openapi3.Parameter, m match, r *http.Request, query url.Valu
 
 // spellings are the names of a parameter or member.
 func spellings(name string, extensions map[string]any) []string {
-	if other, ok := extensions["x-network-name"].(string); ok {
-		return []string{name, other}
+	names := []string{name}
+	for _, key := range []string{"x-network-name", "x-neutral-name"} {
+		if other, ok := extensions[key].(string); ok {
+			names = append(names, other)
+		}
 	}
-	return []string{name}
+	return names
 }
 
 // typed gives the values of a parameter as JSON has them.
