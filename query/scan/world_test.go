@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -133,6 +134,8 @@ type served struct {
 	source *memory
 	health *health
 	bulk   *shelf
+	// document is what answers are held against.
+	document *openapitest.Document
 }
 
 var testKey = []byte("a key for tests, 32 bytes long..")
@@ -148,6 +151,7 @@ func serve(t *testing.T, source *memory, change ...func(*Config)) *served {
 	for _, c := range change {
 		c(&cfg)
 	}
+	s.document = document(t)
 	api, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +195,7 @@ func (s *served) do(method, path, body string, headers ...string) reply {
 	}
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	defer transport.CloseIdleConnections()
-	resp, err := document(s.t).Transport(s.t, transport).RoundTrip(req)
+	resp, err := s.document.Transport(s.t, transport).RoundTrip(req)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
