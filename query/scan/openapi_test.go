@@ -4,13 +4,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
@@ -122,20 +125,56 @@ func servedOperations(t *testing.T) []*openapitest.Operation {
 	})
 }
 
-// The example of each operation is understood, at each of its paths.
+// The example of each operation is understood, and has the same answer at each path, with
+// each name, and for GET as for HEAD.
 func TestExamplesAreUnderstood(t *testing.T) {
-	s := serve(t, world())
+	still := time.Now()
+	s := serve(t, world(), func(c *Config) { c.Now = func() time.Time { return still } })
 	library(s)
 	for _, op := range servedOperations(t) {
 		requests, err := document(t).Examples(op)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range requests {
-			a := s.do(r.Method, r.Target, r.Body)
-			if a.status != 200 && a.status != 404 && op.OperationID != "forceSnapshot" {
-				t.Errorf("%s %s %s = %d %s", r.Method, r.Target, r.Body, a.status, a.body)
+		first := s.do(op.Method, requests[0].Target, requests[0].Body)
+		if first.status != 200 && first.status != 404 && op.OperationID != "forceSnapshot" {
+			t.Errorf("%s: its example %s %s has the answer %d %s", op, requests[0].Target, requests[0].Body, first.status, first.body)
+		}
+		for _, r := range requests[1:] {
+			if a := s.do(r.Method, r.Target, r.Body); a.status != first.status || a.body != first.body {
+				t.Errorf("%s: the example %s has the answer %d %s, not %d %s", op, r.Name, a.status, a.body, first.status, first.body)
 			}
+		}
+		if op.Method == http.MethodGet {
+			a := s.do(http.MethodHead, requests[0].Target, "")
+			if a.status != first.status || a.header.Get("Content-Type") != first.header.Get("Content-Type") || a.header.Get("ETag") != first.header.Get("ETag") {
+				t.Errorf("%s: HEAD has the answer %d %v, GET %d %v", op, a.status, a.header, first.status, first.header)
+			}
+		}
+	}
+}
+
+// Every path with a parameter refuses one that is not well encoded.
+func TestMalformedEscapesAreRefused(t *testing.T) {
+	s := serve(t, world())
+	for _, op := range servedOperations(t) {
+		before, after, ok := strings.Cut(op.Path, "{")
+		if !ok {
+			continue
+		}
+		_, after, _ = strings.Cut(after, "}")
+		target := before + "%zz" + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(after, "x")
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", op.Method, target); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 400") || !strings.Contains(string(text), `{"error":"`) {
+			t.Errorf("%s %s: answer %s, %v", op.Method, target, text, err)
 		}
 	}
 }

@@ -124,15 +124,11 @@ func (m *maker) bodies() {
 func (m *maker) members(object *openapi3.Schema, at []string) {
 	for name, ref := range object.Properties {
 		schema, place := ref.Value, append(slices.Clone(at), name)
-		extensions := ref.Extensions
-		if ref.Ref == "" {
-			extensions = schema.Extensions
-		}
 		if slices.Contains(object.Required, name) {
 			m.member("without member", place, name, func(parent map[string]any) { delete(parent, name) })
 			m.member("null as member", place, name, func(parent map[string]any) { parent[name] = nil })
 		}
-		for _, spelling := range spellings(name, extensions) {
+		for _, spelling := range spellings(name, extensions(ref)) {
 			for _, bad := range badValues(schema) {
 				m.member(fmt.Sprintf("%s as member", short(string(bad))), append(slices.Clone(at), spelling), name, func(parent map[string]any) {
 					delete(parent, name)

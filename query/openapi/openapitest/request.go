@@ -3,6 +3,7 @@ package openapitest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -119,19 +120,62 @@ func (d *draft) clone() (*draft, error) {
 	return c, nil
 }
 
-// Examples are the requests of an operation's examples, one for each of its paths.
+// Examples are the request of an operation's examples in different words, which must all
+// have the same answer: at each of its paths, with the other names of its parameters and
+// members, and with a member that nobody knows.
 func (d *Document) Examples(op *Operation) ([]Request, error) {
 	base, err := example(op)
 	if err != nil {
 		return nil, err
 	}
 	var list []Request
-	for _, path := range op.paths() {
-		r, err := base.request(op, path, "example", "")
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, r)
+	add := func(d *draft, path, name string) {
+		r, requestErr := d.request(op, path, name, "")
+		list, err = append(list, r), errors.Join(err, requestErr)
 	}
-	return list, nil
+	for _, path := range op.paths() {
+		add(base, path, "the example")
+	}
+	if renamed, changed := base.renamed(op); changed {
+		add(renamed, op.Path, "with the other names")
+	}
+	if base.body != nil {
+		wider := &draft{path: base.path, query: base.query, body: maps.Clone(base.body)}
+		wider.body["member_that_nobody_knows"] = []int{1}
+		add(wider, op.Path, "with an unknown member")
+	}
+	return list, err
+}
+
+// renamed is the draft with the other names of parameters and of members of the body.
+func (d *draft) renamed(op *Operation) (renamed *draft, changed bool) {
+	renamed = &draft{path: d.path, query: maps.Clone(d.query), body: maps.Clone(d.body)}
+	for _, ref := range op.Parameters {
+		p := ref.Value
+		if names := spellings(p.Name, p.Extensions); len(names) > 1 && renamed.query.Has(p.Name) {
+			renamed.query[names[1]] = renamed.query[p.Name]
+			delete(renamed.query, p.Name)
+			changed = true
+		}
+	}
+	content := bodyOf(op)
+	if content == nil {
+		return renamed, changed
+	}
+	for name, ref := range content.Schema.Value.Properties {
+		if names := spellings(name, extensions(ref)); len(names) > 1 && renamed.body[name] != nil {
+			renamed.body[names[1]] = renamed.body[name]
+			delete(renamed.body, name)
+			changed = true
+		}
+	}
+	return renamed, changed
+}
+
+// extensions are those of a schema or, if it is a reference, those beside it.
+func extensions(ref *openapi3.SchemaRef) map[string]any {
+	if ref.Ref != "" {
+		return ref.Extensions
+	}
+	return ref.Value.Extensions
 }
