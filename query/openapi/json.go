@@ -10,11 +10,23 @@ import (
 
 // JSON gives a YAML document as JSON, with the members in the same order.
 func JSON(document []byte) ([]byte, error) {
+	root, err := read(document)
+	if err != nil {
+		return nil, err
+	}
+	return jsonOf(root)
+}
+
+func read(document []byte) (*yaml.Node, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil {
 		return nil, fmt.Errorf("reading a document as YAML: %w", err)
 	}
-	text, err := appendNode(nil, &root)
+	return &root, nil
+}
+
+func jsonOf(root *yaml.Node) ([]byte, error) {
+	text, err := appendNode(nil, root)
 	if err != nil {
 		return nil, fmt.Errorf("writing a document as JSON: %w", err)
 	}

@@ -123,12 +123,18 @@ type schema struct {
 	OneOf                []schema `yaml:"oneOf"`
 }
 
-// parse reads a document and puts shared parameters and responses in their places.
-// References to schemas stay.
-func parse(text []byte) (*document, error) {
+// parse reads a document and puts shared parameters and responses in their places, and
+// also schemas that are short. References to other schemas stay.
+func parse(root *yaml.Node) (*document, error) {
 	var d document
-	if err := yaml.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("reading a document as YAML: %w", err)
+	if err := root.Decode(&d); err != nil {
+		return nil, fmt.Errorf("reading a document: %w", err)
+	}
+	for i := range d.Components.Parameters {
+		d.inline(&d.Components.Parameters[i].Value.Schema)
+	}
+	for i := range d.Components.Schemas {
+		d.inline(&d.Components.Schemas[i].Value)
 	}
 	for _, path := range d.Paths {
 		for i := range path.Value {
@@ -151,6 +157,16 @@ func (d *document) resolve(op *operation) error {
 		}
 		op.Parameters[i] = shared
 	}
+	for i := range op.Parameters {
+		d.inline(&op.Parameters[i].Schema)
+	}
+	for i := range op.RequestBody.Content {
+		body := &op.RequestBody.Content[i].Value.Schema
+		if shared, ok := d.Components.Schemas.get(refName(body.Ref)); ok {
+			*body = shared // a reader of the operation wants to see it there
+		}
+		d.inline(body)
+	}
 	for i, r := range op.Responses {
 		if r.Value.Ref == "" {
 			continue
@@ -161,7 +177,36 @@ func (d *document) resolve(op *operation) error {
 		}
 		op.Responses[i].Value = shared
 	}
+	for i := range op.Responses {
+		for j := range op.Responses[i].Value.Content {
+			d.inline(&op.Responses[i].Value.Content[j].Value.Schema)
+		}
+	}
 	return nil
+}
+
+// inline puts schemas without members in the place of references to them, which may have
+// a description and another name of their own.
+func (d *document) inline(s *schema) {
+	if shared, ok := d.Components.Schemas.get(refName(s.Ref)); ok && shared.isShort() {
+		shared.OtherName, shared.Description = s.OtherName, cmp.Or(s.Description, shared.Description)
+		*s = shared
+	}
+	for i := range s.Properties {
+		d.inline(&s.Properties[i].Value)
+	}
+	for i := range s.OneOf {
+		d.inline(&s.OneOf[i])
+	}
+	for _, inner := range []*schema{s.Items, s.AdditionalProperties} {
+		if inner != nil {
+			d.inline(inner)
+		}
+	}
+}
+
+func (s *schema) isShort() bool {
+	return len(s.Properties) == 0 && len(s.OneOf) == 0 && s.AdditionalProperties == nil && s.Ref == ""
 }
 
 // refName is the last part of a reference.

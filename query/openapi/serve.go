@@ -23,11 +23,15 @@ func Mount(documents ...Document) (query.Mount, error) {
 	m := query.Mount{Prefixes: []string{""}}
 	var list []listed
 	for _, d := range documents {
-		text, err := JSON(d.YAML)
+		root, err := read(d.YAML)
 		if err != nil {
 			return m, fmt.Errorf("document %s: %w", d.Name, err)
 		}
-		doc, err := parse(d.YAML)
+		text, err := jsonOf(root)
+		if err != nil {
+			return m, fmt.Errorf("document %s: %w", d.Name, err)
+		}
+		doc, err := parse(root)
 		if err != nil {
 			return m, fmt.Errorf("document %s: %w", d.Name, err)
 		}

@@ -16,17 +16,17 @@ const (
 // network's own: paths change places with their alias, parameters and members with their
 // x-network-name, which becomes x-neutral-name. Prose stays as it is.
 func NetworkSpelling(document []byte) ([]byte, error) {
-	var root yaml.Node
-	if err := yaml.Unmarshal(document, &root); err != nil {
-		return nil, fmt.Errorf("reading a document as YAML: %w", err)
+	root, err := read(document)
+	if err != nil {
+		return nil, err
 	}
 	r := respeller{names: map[string]string{}}
-	r.walk(&root)
+	r.walk(root)
 	if root.Kind == yaml.DocumentNode {
 		r.paths(member(root.Content[0], "paths"))
 	}
-	r.examples(&root)
-	text, err := yaml.Marshal(&root)
+	r.examples(root)
+	text, err := yaml.Marshal(root)
 	if err != nil {
 		return nil, fmt.Errorf("writing a document as YAML: %w", err)
 	}
