@@ -14,7 +14,11 @@ func JSON(document []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonOf(root)
+	text, err := appendNode(nil, root)
+	if err != nil {
+		return nil, fmt.Errorf("writing a document as JSON: %w", err)
+	}
+	return text, nil
 }
 
 func read(document []byte) (*yaml.Node, error) {
@@ -23,14 +27,6 @@ func read(document []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("reading a document as YAML: %w", err)
 	}
 	return &root, nil
-}
-
-func jsonOf(root *yaml.Node) ([]byte, error) {
-	text, err := appendNode(nil, root)
-	if err != nil {
-		return nil, fmt.Errorf("writing a document as JSON: %w", err)
-	}
-	return text, nil
 }
 
 func appendNode(dst []byte, n *yaml.Node) ([]byte, error) {

@@ -125,10 +125,10 @@ type schema struct {
 
 // parse reads a document and puts shared parameters and responses in their places, and
 // also schemas that are short. References to other schemas stay.
-func parse(root *yaml.Node) (*document, error) {
+func parse(text []byte) (*document, error) {
 	var d document
-	if err := root.Decode(&d); err != nil {
-		return nil, fmt.Errorf("reading a document: %w", err)
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("reading a document as YAML: %w", err)
 	}
 	for i := range d.Components.Parameters {
 		d.inline(&d.Components.Parameters[i].Value.Schema)

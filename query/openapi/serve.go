@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/ledgerlake/ledgerlake/query"
 )
@@ -18,47 +19,47 @@ var style []byte
 const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Mount serves documents: each as /openapi/<name>.yaml and .json and as a page
-// /docs/<name>, with lists of them at /openapi and /docs.
-func Mount(documents ...Document) (query.Mount, error) {
-	m := query.Mount{Prefixes: []string{""}}
+// /docs/<name>, with lists of them at /openapi and /docs. What is not written as it is
+// served is made when it is first asked for, so that a server starts at once.
+func Mount(documents ...Document) query.Mount {
+	list := sync.OnceValues(func() ([]listed, error) { return listOf(documents) })
+	routes := []query.Route{
+		static("/docs/style.css", "text/css; charset=utf-8", func() ([]byte, error) { return style, nil }),
+		static("/docs", "text/html; charset=utf-8", func() ([]byte, error) { return with(list, renderIndex) }),
+		static("/openapi", "application/json; charset=utf-8", func() ([]byte, error) {
+			return with(list, func(list []listed) ([]byte, error) { return json.Marshal(map[string][]listed{"documents": list}) })
+		}),
+	}
+	for _, d := range documents {
+		routes = append(routes,
+			static("/openapi/"+d.Name+".yaml", "application/yaml; charset=utf-8", func() ([]byte, error) { return d.YAML, nil }),
+			static("/openapi/"+d.Name+".json", "application/json; charset=utf-8", func() ([]byte, error) { return JSON(d.YAML) }),
+			static("/docs/"+d.Name, "text/html; charset=utf-8", func() ([]byte, error) {
+				return with(func() (*document, error) { return parse(d.YAML) }, renderPage)
+			}))
+	}
+	return query.Mount{Prefixes: []string{""}, Routes: routes}
+}
+
+// with makes something of what get gives.
+func with[T any](get func() (T, error), make func(T) ([]byte, error)) ([]byte, error) {
+	v, err := get()
+	if err != nil {
+		return nil, err
+	}
+	return make(v)
+}
+
+func listOf(documents []Document) ([]listed, error) {
 	var list []listed
 	for _, d := range documents {
-		root, err := read(d.YAML)
+		doc, err := parse(d.YAML)
 		if err != nil {
-			return m, fmt.Errorf("document %s: %w", d.Name, err)
+			return nil, fmt.Errorf("document %s: %w", d.Name, err)
 		}
-		text, err := jsonOf(root)
-		if err != nil {
-			return m, fmt.Errorf("document %s: %w", d.Name, err)
-		}
-		doc, err := parse(root)
-		if err != nil {
-			return m, fmt.Errorf("document %s: %w", d.Name, err)
-		}
-		html, err := renderPage(doc)
-		if err != nil {
-			return m, fmt.Errorf("rendering document %s: %w", d.Name, err)
-		}
-		l := listed{d.Name, doc.Info.Title, "/openapi/" + d.Name + ".yaml", "/openapi/" + d.Name + ".json", "/docs/" + d.Name}
-		m.Routes = append(m.Routes,
-			static(l.YAML, "application/yaml; charset=utf-8", d.YAML),
-			static(l.JSON, "application/json; charset=utf-8", text),
-			static(l.Page, "text/html; charset=utf-8", html))
-		list = append(list, l)
+		list = append(list, listed{d.Name, doc.Info.Title, "/openapi/" + d.Name + ".yaml", "/openapi/" + d.Name + ".json", "/docs/" + d.Name})
 	}
-	index, err := renderIndex(list)
-	if err != nil {
-		return m, fmt.Errorf("rendering the list of documents: %w", err)
-	}
-	text, err := json.Marshal(map[string][]listed{"documents": list})
-	if err != nil {
-		return m, fmt.Errorf("writing the list of documents: %w", err)
-	}
-	m.Routes = append(m.Routes,
-		static("/openapi", "application/json; charset=utf-8", text),
-		static("/docs", "text/html; charset=utf-8", index),
-		static("/docs/style.css", "text/css; charset=utf-8", style))
-	return m, nil
+	return list, nil
 }
 
 // listed is a document in the list, with its addresses.
@@ -70,12 +71,17 @@ type listed struct {
 	Page  string `json:"page"`
 }
 
-// static serves a content that changes only with the program. Its tag is a weak one: the
-// same content may go out compressed.
-func static(path, contentType string, content []byte) query.Route {
-	sum := sha256.Sum256(content)
-	tag := fmt.Sprintf(`"%x"`, sum[:16])
-	return query.Route{Method: "GET", Path: path, Name: "openapi" + strings.ReplaceAll(path, "/", "."), Handle: func(_ context.Context, r *query.Request) error {
+// static serves a content that changes only with the program; get is called once. Its tag
+// is a weak one: the same content may go out compressed.
+func static(path, contentType string, get func() ([]byte, error)) query.Route {
+	made := sync.OnceValues(get)
+	name := "openapi" + strings.ReplaceAll(path, "/", ".")
+	return query.Route{Method: "GET", Path: path, Name: name, Handle: func(_ context.Context, r *query.Request) error {
+		content, err := made()
+		if err != nil {
+			return fmt.Errorf("making %s: %w", path, err)
+		}
+		tag := tagOf(content)
 		r.SetHeader("ETag", "W/"+tag)
 		r.SetHeader("Cache-Control", "public, no-cache") // to be kept, but asked for again with its tag
 		r.SetHeader("X-Content-Type-Options", "nosniff")
@@ -87,4 +93,9 @@ func static(path, contentType string, content []byte) query.Route {
 		}
 		return r.Content(contentType, content)
 	}}
+}
+
+func tagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return fmt.Sprintf(`"%x"`, sum[:16])
 }

@@ -21,12 +21,13 @@ import (
 // serve serves the documents and returns the base URL.
 func serve(t *testing.T) string {
 	t.Helper()
-	mount, err := openapi.Mount(openapi.Documents()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: log, Mounts: []query.Mount{mount}})
+	return serveDocuments(t, openapi.Documents()...)
+}
+
+func serveDocuments(t *testing.T, documents ...openapi.Document) string {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1}))
+	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: log, Mounts: []query.Mount{openapi.Mount(documents...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +215,11 @@ func TestBrokenDocuments(t *testing.T) {
 		"parameter is not there": "paths: {/a: {get: {parameters: [{$ref: '#/components/parameters/X'}]}}}",
 		"response is not there":  "paths: {/a: {get: {responses: {'200': {$ref: '#/components/responses/X'}}}}}",
 	} {
-		if _, err := openapi.Mount(openapi.Document{Name: "x", YAML: []byte(text)}); err == nil {
-			t.Errorf("%s: no error", name)
+		base := serveDocuments(t, openapi.Document{Name: "x", YAML: []byte(text)})
+		for _, path := range []string{"/docs/x", "/docs", "/openapi"} {
+			if r, body := get(t, base+path); r.StatusCode != 500 {
+				t.Errorf("%s: %s = %d %s", name, path, r.StatusCode, body)
+			}
 		}
 	}
 }
