@@ -218,8 +218,9 @@ func TestChecksumsOfManySegmentsAreQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	client := documented(t)
 	begun := time.Now()
-	response, err := http.Post("http://"+server.Addr()+"/v0/history/bulk/checksums", "application/json", bytes.NewReader(body))
+	response, err := client.Post("http://"+server.Addr()+"/v0/history/bulk/checksums", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
