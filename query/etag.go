@@ -12,7 +12,8 @@ import (
 const immutableFor = "public, max-age=86400, immutable"
 
 // Immutable says of the answer that follows that the same request will always get it: it
-// carries a tag of its content, and one that the client has already is not sent again.
+// carries a tag of its content, and to GET one that the client has already is not sent
+// again; of POST the tag only tells whether two answers are the same.
 func (r *Request) Immutable() { r.immutable = true }
 
 // Matches reports whether the request's If-None-Match names a tag, such as `"1234"`. A weak
@@ -37,5 +38,5 @@ func (r *Request) tagged(body []byte) bool {
 	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
 	r.SetHeader("ETag", tag)
 	r.SetHeader("Cache-Control", immutableFor)
-	return r.Matches(tag)
+	return !r.rc.IsPost() && r.Matches(tag)
 }

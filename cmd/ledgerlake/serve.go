@@ -86,9 +86,13 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if err != nil {
 		return nil, err
 	}
+	documents, err := openapi.Documents(query.Naming(cfg.Naming))
+	if err != nil {
+		return nil, err
+	}
 	page := &statusPage{db: s.db, streams: streams}
 	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(openapi.Documents()...), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
+		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // activeContract is a contract as the walk through an upstream's own history leaves it.
@@ -129,15 +128,6 @@ func contractsIn(t *testing.T, body []byte) map[string]activeContract {
 	}
 	walk(parse[any](t, body))
 	return found
-}
-
-func canonical(t *testing.T, raw []byte) []byte {
-	t.Helper()
-	out, err := jsonscan.AppendCanonical(nil, raw)
-	if err != nil {
-		t.Fatalf("%v in %q", err, raw)
-	}
-	return out
 }
 
 // TestStateFollowsFromHistory compares what we say of the state of a network with the

@@ -1,6 +1,11 @@
 package openapi
 
-import _ "embed"
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/query"
+)
 
 // Document is an OpenAPI document with the name that its addresses have.
 type Document struct {
@@ -13,5 +18,17 @@ type Document struct {
 //go:embed scan.yaml
 var Scan []byte
 
-// Documents are those of all interfaces that are served.
-func Documents() []Document { return []Document{{Name: "scan", YAML: Scan}} }
+// Documents are those of all interfaces that are served, in the spelling of the answers.
+func Documents(naming query.Naming) ([]Document, error) {
+	list := []Document{{Name: "scan", YAML: Scan}}
+	if naming != query.Network {
+		return list, nil
+	}
+	for i := range list {
+		var err error
+		if list[i].YAML, err = NetworkSpelling(list[i].YAML); err != nil {
+			return nil, fmt.Errorf("document %s: %w", list[i].Name, err)
+		}
+	}
+	return list, nil
+}

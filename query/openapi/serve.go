@@ -88,7 +88,7 @@ func static(path, contentType string, get func() ([]byte, error)) query.Route {
 		if strings.HasPrefix(contentType, "text/html") {
 			r.SetHeader("Content-Security-Policy", pagePolicy)
 		}
-		if known := r.Header("If-None-Match"); known == "*" || strings.Contains(known, tag) {
+		if r.Matches(tag) {
 			return r.Empty(304)
 		}
 		return r.Content(contentType, content)

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 )
 
@@ -70,10 +71,7 @@ func plain(t *testing.T, text []byte) string {
 
 // No name of the neutral spelling is left but as the other name.
 func TestScanInTheNetworksSpelling(t *testing.T) {
-	text, err := openapi.NetworkSpelling(openapi.Scan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := documents(t, query.Network)[0].YAML
 	for _, want := range []string{"/v0/amulet-rules:", "amulet_rules_update:", "name: daml_value_encoding", "amulet_name:"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("there is no %s", want)

@@ -47,7 +47,7 @@ func filteredSetOf(p *query.Params) acsRequest {
 	req.Parties, req.Templates = distinct(p.Texts("party_ids")), distinct(p.Texts("templates"))
 	for _, t := range req.Templates {
 		if !isTemplateName(t) {
-			p.Fail("Template %.200q must have the form PACKAGE_NAME:MODULE_NAME:ENTITY_NAME.", t)
+			p.Fail("Each of templates must have the form PACKAGE_NAME:MODULE_NAME:ENTITY_NAME, not %.200q.", t)
 		}
 	}
 	return req

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
-
-func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 // dragging is a source whose later pieces take a minute in a real engine.
 type dragging struct {

@@ -139,8 +139,11 @@ func (a *API) participants(ctx context.Context, r *query.Request) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	if !isIdentity(synchronizer) || !isIdentity(party) {
-		return nil, query.Errorf(query.Invalid, "Domain and party ids must have the form NAME::FINGERPRINT.")
+	switch {
+	case !isIdentity(synchronizer):
+		return nil, query.Errorf(query.Invalid, "Domain id %q must have the form NAME::FINGERPRINT.", synchronizer)
+	case !isIdentity(party):
+		return nil, query.Errorf(query.Invalid, "Party id %q must have the form NAME::FINGERPRINT.", party)
 	}
 	fact, err := a.asked(ctx, facts.Of(facts.Participants, synchronizer, party))
 	if err != nil {

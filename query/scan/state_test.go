@@ -228,7 +228,7 @@ func TestStateRefusals(t *testing.T) {
 		{"GET", "/v0/domains/x/members/PAR::p::1220ee/traffic-status", ``, 400, "NAME::FINGERPRINT"},
 		{"GET", "/v0/domains/" + sync1 + "/members/MED::p::1220ff/traffic-status", ``, 404, "No traffic"},
 		{"GET", "/v0/validators/validator-faucets", ``, 400, "validator_ids is required"},
-		{"GET", "/v0/validators/validator-faucets?" + strings.Repeat("validator_ids=x&", 1001), ``, 400, "1001 times"},
+		{"GET", "/v0/validators/validator-faucets?" + strings.Repeat("validator_ids=x&", 1001), ``, 400, "1001 elements"},
 		{"GET", "/v0/admin/validator/licenses?limit=0", ``, 400, "Limit must be at least 1."},
 		{"GET", "/v0/admin/validator/licenses?limit=1001", ``, 400, "Exceeded"},
 		{"GET", "/v0/admin/validator/licenses?after=x", ``, 400, "integer"},
@@ -293,7 +293,7 @@ func TestStateDuringAMigration(t *testing.T) {
 
 func TestNetworkNaming(t *testing.T) {
 	m := stateWorld()
-	m.facts = map[facts.Key]facts.Fact{facts.Of(facts.InstanceNames): {Body: []byte(`{"coin_name":"Amulet","name_service_name_acronym":"ANS"}`)}}
+	m.facts = map[facts.Key]facts.Fact{facts.Of(facts.InstanceNames): {Body: []byte(`{"coin_name":"Amulet","coin_name_acronym":"CC","name_service_name":"Name Service","name_service_name_acronym":"ANS","network_favicon_url":"https://example.com/icon","network_name":"Network"}`)}}
 	s := serve(t, m, func(c *Config) { c.Naming = query.Network })
 	for method, path := range map[string]string{"POST": "/v0/coin-rules", "GET": "/v0/dso"} {
 		var answer map[string]any
@@ -303,7 +303,7 @@ func TestNetworkNaming(t *testing.T) {
 		}
 	}
 	var names map[string]string
-	if body := s.ok("GET", "/v0/app-instance-names", "", &names); body != `{"amulet_name":"Amulet","name_service_name_acronym":"ANS"}` {
+	if body := s.ok("GET", "/v0/app-instance-names", "", &names); body != `{"amulet_name":"Amulet","amulet_name_acronym":"CC","name_service_name":"Name Service","name_service_name_acronym":"ANS","network_favicon_url":"https://example.com/icon","network_name":"Network"}` {
 		t.Error(body)
 	}
 	var entry map[string]ansEntry
@@ -425,21 +425,21 @@ func TestFactsAreServed(t *testing.T) {
 	m.facts = map[facts.Key]facts.Fact{
 		facts.Of(facts.Serial):                         {Body: []byte(`{"serial":3}`)},
 		facts.Of(facts.Schedule):                       {Body: []byte(`{"migration_id":2,"time":"2027-01-01T00:00:00Z"}`)},
-		facts.Of(facts.Bootstrapping, "global-domain"): {Body: []byte(`{"domain_parameters":"a"}`)},
+		facts.Of(facts.Bootstrapping, "global-domain"): {Body: []byte(`{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`)},
 		facts.Of(facts.Participants, sync1, alice):     {Body: []byte(`{"participant_ids":["PAR::a","PAR::b"]}`)},
 		facts.Of(facts.Participants, sync1, bob):       {Body: []byte(`{"participant_id":"PAR::b"}`)},
-		facts.Of(facts.RewardRoot, "3"):                {Body: []byte(`{"status":"Ok"}`)},
+		facts.Of(facts.RewardRoot, "3"):                {Body: []byte(`{"root_hash":"1220ab","round_number":3,"status":"Ok"}`)},
 	}
 	s := serve(t, m)
 	for path, want := range map[string]string{
 		"/v0/active-synchronizer-serial":                                 `{"serial":3}`,
 		"/v0/migrations/schedule":                                        `{"migration_id":2,"time":"2027-01-01T00:00:00Z"}`,
-		"/v0/synchronizer-bootstrapping-transactions/glob":               `{"domain_parameters":"a"}`,
-		"/v0/synchronizer-bootstrapping-transactions/" + sync1:           `{"domain_parameters":"a"}`,
+		"/v0/synchronizer-bootstrapping-transactions/glob":               `{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`,
+		"/v0/synchronizer-bootstrapping-transactions/" + sync1:           `{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`,
 		"/v1/domains/" + sync1 + "/parties/" + alice + "/participant-id": `{"participant_ids":["PAR::a","PAR::b"]}`,
 		"/v1/domains/" + sync1 + "/parties/" + bob + "/participant-id":   `{"participant_ids":["PAR::b"]}`,
 		"/v0/domains/" + sync1 + "/parties/" + bob + "/participant-id":   `{"participant_id":"PAR::b"}`,
-		rewardRounds + "3/root-hash":                                     `{"status":"Ok"}`,
+		rewardRounds + "3/root-hash":                                     `{"root_hash":"1220ab","round_number":3,"status":"Ok"}`,
 		rewardRounds + "4/root-hash":                                     `{"status":"CannotProvide"}`,
 		rewardRounds + "7/activity-totals":                               `{"status":"Undetermined"}`,
 	} {

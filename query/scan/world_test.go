@@ -151,7 +151,7 @@ func serve(t *testing.T, source *memory, change ...func(*Config)) *served {
 	for _, c := range change {
 		c(&cfg)
 	}
-	s.document = document(t)
+	s.document = documentIn(t, cfg.Naming)
 	api, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
