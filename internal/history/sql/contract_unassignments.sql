@@ -1,7 +1,7 @@
 -- The unassignments of a contract over all migrations, in the order of history.
 SELECT stream, migration_id, record_time, update_id, kind, synchronizer_id, encoding, workflow_id, effective_at,
        external_transaction_hash, root_events, submitter, source_synchronizer, target_synchronizer, unassign_id,
-       reassignment_counter, contract_id, node_offset, command_id, paid_traffic_cost, trace_context, topology
+       reassignment_counter, contract_id, node_offset, command_id, paid_traffic_cost, trace_context, topology, extras
 FROM updates
 WHERE stream = {stream:String} AND contract_id = {contract:String} AND kind = 'unassignment'
   AND (migration_id, record_time, update_id)
