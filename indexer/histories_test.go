@@ -166,32 +166,44 @@ func TestPartyUpdatesAreThoseOfTheItems(t *testing.T) {
 	}
 }
 
-func TestActiveKeyIsThatOfThePage(t *testing.T) {
+func TestActiveKeysAreThoseOfThePages(t *testing.T) {
 	h := schematest.New(schematest.Config{Seed: 13, Items: 300})
 	f := written(t, h)
 	for _, it := range []schemas.Item{h.Items[150], h.Items[len(h.Items)-1]} {
 		for _, parties := range [][]string{nil, {schematest.Party("party", 1)}} {
 			p := it.Position()
-			q := history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties}
-			for _, limit := range []int{1, 5, 9, 100_000} {
-				q.Limit = limit
-				page, err := f.reader.ActiveContracts(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				createdAt, id, ok, err := f.reader.ActiveKey(t.Context(), q)
-				if err != nil || ok != (len(page) == limit) {
-					t.Fatalf("key %d of %d contracts: %v, %v", limit, len(page), ok, err)
-				}
-				if !ok {
-					continue
-				}
-				if last := page[limit-1].Event; createdAt != last.CreatedAt || id != last.ContractID {
-					t.Errorf("key %d is %s of %s, want %s of %s", limit, id, createdAt, last.ContractID, last.CreatedAt)
-				}
-				q = q.From(createdAt, id, limit)
+			q := history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties, Limit: 100_000}
+			all, err := f.reader.ActiveContracts(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []int{1, 5, 9, 100_000} {
+				q.Limit = step
+				f.checkKeys(t, q, all)
 			}
 		}
+	}
+}
+
+// checkKeys compares the keys of pages with a whole set, and the pages that they bound.
+func (f *fixture) checkKeys(t *testing.T, q history.ActiveQuery, all []history.ActiveContract) {
+	t.Helper()
+	step := q.Limit
+	keys, err := f.reader.ActiveKeys(t.Context(), q, 4)
+	if want := min(4, len(all)/step); err != nil || len(keys) != want {
+		t.Fatalf("%d keys of every %d of %d contracts, want %d: %v", len(keys), step, len(all), want, err)
+	}
+	for i, key := range keys {
+		page := all[i*step : (i+1)*step]
+		if last := page[step-1].Event; key.CreatedAt != last.CreatedAt || key.ContractID != last.ContractID {
+			t.Errorf("key %d of every %d is %s of %s, want %s of %s", i, step, key.ContractID, key.CreatedAt, last.ContractID, last.CreatedAt)
+		}
+		q.Through, q.Limit = key, step+1
+		got, err := f.reader.ActiveContracts(t.Context(), q)
+		if err != nil || len(got) != step || got[0].Event.ContractID != page[0].Event.ContractID {
+			t.Errorf("page %d of %d contracts has %d, %v", i, step, len(got), err)
+		}
+		q = q.From(key.CreatedAt, key.ContractID, step)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // ActiveContracts returns a page of the set that is active at an instant.
@@ -26,22 +25,22 @@ func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveCo
 	return contracts, nil
 }
 
-// ActiveKey returns the key of the last contract of the page that ActiveContracts gives for
-// q, without its content; ok is false if that page has fewer than q.Limit contracts.
-func (r *Reader) ActiveKey(ctx context.Context, q ActiveQuery) (createdAt schemas.Micros, contractID string, ok bool, err error) {
+// ActiveKeys returns the keys of the last contracts of the next pages, each of q.Limit
+// contracts: of so many pages, or of those that are full, if there are fewer.
+func (r *Reader) ActiveKeys(ctx context.Context, q ActiveQuery, pages int) (keys []ContractKey, err error) {
 	params := r.active(q)
-	params["skip"] = store.Int(int64(q.Limit - 1))
+	params["step"], params["limit"] = store.Int(int64(q.Limit)), store.Int(int64(q.Limit)*int64(pages))
 	block := store.NewContractKeys()
-	err = r.db.Select(ctx, activeKeyQuery, params, block, func() error {
+	err = r.db.Select(ctx, activeKeysQuery, params, block, func() error {
 		for _, key := range block.AppendTo(nil) {
-			createdAt, contractID, ok = key.CreatedAt, key.ContractID, true
+			keys = append(keys, ContractKey{key.CreatedAt, key.ContractID})
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, "", false, fmt.Errorf("looking for contract %d of those active at %s: %w", q.Limit, q.At, err)
+		return nil, fmt.Errorf("looking for every contract %d of those active at %s: %w", q.Limit, q.At, err)
 	}
-	return createdAt, contractID, ok, nil
+	return keys, nil
 }
 
 // active are the parameters of a query over an active set.
@@ -50,7 +49,12 @@ func (r *Reader) active(q ActiveQuery) store.Params {
 	if q.AfterContractID != "" {
 		after = q.AfterCreatedAt
 	}
+	through := ContractKey{CreatedAt: store.NeverArchived}
+	if q.Through.ContractID != "" {
+		through = q.Through
+	}
 	return store.Params{
+		"through_created": store.Time(store.Clamp(through.CreatedAt)), "through_id": store.Text(through.ContractID),
 		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
 		"after_created": store.Time(store.Clamp(after)), "after_id": store.Text(q.AfterContractID),
 		"templates": store.Texts(q.Templates), "parties": store.Texts(q.Parties), "limit": store.Int(int64(q.Limit)),

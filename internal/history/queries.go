@@ -31,8 +31,8 @@ var (
 	contractUnassignmentsQuery string
 	//go:embed sql/contract_imports.sql
 	contractImportsQuery string
-	//go:embed sql/active_key.sql
-	activeKeyQuery string
+	//go:embed sql/active_keys.sql
+	activeKeysQuery string
 	//go:embed sql/verdicts.sql
 	verdictsQuery string
 	//go:embed sql/verdicts_by_id.sql

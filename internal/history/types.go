@@ -60,11 +60,20 @@ type ActiveQuery struct {
 	// page before, exclusive; AfterContractID "" starts from the beginning.
 	AfterCreatedAt  schemas.Micros
 	AfterContractID string
+	// Through is the key of the last contract of the page, inclusive, if that is known;
+	// ContractID "" leaves it open.
+	Through ContractKey
 	// Parties keeps contracts with any of these as stakeholder; empty keeps all.
 	Parties []string
 	// Templates keeps contracts of any of these, "PACKAGE_NAME:Module:Entity".
 	Templates []string
 	Limit     int
+}
+
+// ContractKey is where a contract stands in the order of an active set.
+type ContractKey struct {
+	CreatedAt  schemas.Micros
+	ContractID string
 }
 
 // ActiveAtQuery is ActiveQuery for a node's own stream, whose history is ordered by offset.

@@ -19,6 +19,8 @@ const (
 	// dumpPiece and dumpPieceBytes are about how large a piece is at most.
 	dumpPiece      = 10_000
 	dumpPieceBytes = 8 << 20
+	// dumpPlanned is how many pieces are planned at once.
+	dumpPlanned = 16
 )
 
 // dump streams a whole active set as JSON lines: its contracts in order, and a last line
@@ -68,33 +70,44 @@ func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *d
 	return d
 }
 
-// plan finds where pieces begin, which is cheap as only keys are read, and has them read
-// side by side, a few ahead of the client.
+// plan finds where pieces begin and end, which is cheap as only keys are read, and has them
+// read side by side, a few ahead of the client.
 func (d *dump) plan(ctx context.Context) {
 	defer close(d.pieces)
 	q := d.query
 	for more := true; more; {
-		q.Limit = d.api.contractSizes.chunk(dumpPiece, dumpPieceBytes)
-		piece := &dumpedPiece{ready: make(chan struct{})}
-		select {
-		case d.pieces <- piece:
-		case <-ctx.Done():
-			return
-		}
-		go d.read(ctx, q, piece)
-		createdAt, id, ok, err := d.api.source.ActiveKey(ctx, q)
+		q.Limit, q.Through = d.api.contractSizes.chunk(dumpPiece, dumpPieceBytes), history.ContractKey{}
+		keys, err := d.api.source.ActiveKeys(ctx, q, dumpPlanned)
 		if err != nil {
 			failed := &dumpedPiece{ready: make(chan struct{}), err: err}
 			close(failed.ready)
-			select {
-			case d.pieces <- failed:
-			case <-ctx.Done():
-			}
+			d.hand(ctx, failed)
 			return
 		}
-		q, more = q.From(createdAt, id, 0), ok
+		if more = len(keys) == dumpPlanned; !more {
+			keys = append(keys, history.ContractKey{}) // the rest
+		}
+		for _, through := range keys {
+			piece := &dumpedPiece{ready: make(chan struct{})}
+			if !d.hand(ctx, piece) {
+				return
+			}
+			q.Through = through
+			go d.read(ctx, q, piece)
+			q = q.From(through.CreatedAt, through.ContractID, q.Limit)
+		}
 	}
 	d.whole = true
+}
+
+// hand puts a piece into the line, and reports false if nobody takes it any more.
+func (d *dump) hand(ctx context.Context, piece *dumpedPiece) bool {
+	select {
+	case d.pieces <- piece:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // read fills a piece.

@@ -132,14 +132,14 @@ func (a *API) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, pla
 	k := acsKey{at: at}
 	for k.place < place {
 		step := int(min(place-k.place, placeStep))
-		createdAt, id, ok, err := a.source.ActiveKey(ctx, req.query(at).From(k.createdAt, k.contractID, step))
+		keys, err := a.source.ActiveKeys(ctx, req.query(at).From(k.createdAt, k.contractID, step), 1)
 		if err != nil {
 			return acsKey{}, err
 		}
-		if !ok {
+		if len(keys) == 0 {
 			return acsKey{}, invalidToken()
 		}
-		k.createdAt, k.contractID, k.place = createdAt, id, k.place+int64(step)
+		k.createdAt, k.contractID, k.place = keys[0].CreatedAt, keys[0].ContractID, k.place+int64(step)
 	}
 	a.remember(req, k)
 	return k, nil

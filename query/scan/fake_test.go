@@ -209,7 +209,8 @@ func (m *memory) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]hi
 		name := schemas.TemplateName(e.PackageName, e.TemplateID)
 		stakeholder := func(p string) bool { return slices.Contains(e.Signatories, p) || slices.Contains(e.Observers, p) }
 		after := q.AfterContractID == "" || e.CreatedAt > q.AfterCreatedAt || e.CreatedAt == q.AfterCreatedAt && e.ContractID > q.AfterContractID
-		if l.migration == q.MigrationID && l.from <= q.At && q.At < l.to && after && len(rows) < q.Limit &&
+		through := q.Through.ContractID == "" || e.CreatedAt < q.Through.CreatedAt || e.CreatedAt == q.Through.CreatedAt && e.ContractID <= q.Through.ContractID
+		if l.migration == q.MigrationID && l.from <= q.At && q.At < l.to && after && through && len(rows) < q.Limit &&
 			(len(q.Templates) == 0 || slices.Contains(q.Templates, name)) &&
 			(len(q.Parties) == 0 || slices.ContainsFunc(q.Parties, stakeholder)) {
 			rows = append(rows, l.ActiveContract)
@@ -218,13 +219,17 @@ func (m *memory) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]hi
 	return rows, nil
 }
 
-func (m *memory) ActiveKey(ctx context.Context, q history.ActiveQuery) (schemas.Micros, string, bool, error) {
-	rows, err := m.ActiveContracts(ctx, q)
-	if err != nil || len(rows) < q.Limit {
-		return 0, "", false, err
+func (m *memory) ActiveKeys(ctx context.Context, q history.ActiveQuery, pages int) (keys []history.ContractKey, err error) {
+	for len(keys) < pages {
+		rows, err := m.ActiveContracts(ctx, q)
+		if err != nil || len(rows) < q.Limit {
+			return keys, err
+		}
+		last := rows[len(rows)-1].Event
+		keys = append(keys, history.ContractKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID})
+		q = q.From(last.CreatedAt, last.ContractID, q.Limit)
 	}
-	last := rows[len(rows)-1].Event
-	return last.CreatedAt, last.ContractID, true, nil
+	return keys, nil
 }
 
 func (m *memory) UpdateIDByHash(_ context.Context, hash string) (string, bool, error) {

@@ -31,9 +31,9 @@ type Source interface {
 	Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error)
 	// ActiveContracts are ascending by (created_at, contract id).
 	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
-	// ActiveKey is the key of the last of the q.Limit contracts that ActiveContracts gives;
-	// ok is false if it gives fewer.
-	ActiveKey(ctx context.Context, q history.ActiveQuery) (createdAt schemas.Micros, contractID string, ok bool, err error)
+	// ActiveKeys are the keys of the last contracts of the next full pages of q.Limit
+	// contracts, at most of so many.
+	ActiveKeys(ctx context.Context, q history.ActiveQuery, pages int) ([]history.ContractKey, error)
 	// ContractHistory is ascending by position and node.
 	ContractHistory(ctx context.Context, q history.ContractQuery) ([]history.ContractStep, error)
 	// PartyUpdates are ascending by position and without imports. The range must not end

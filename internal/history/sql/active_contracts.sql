@@ -10,6 +10,8 @@ FROM
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
       AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND created_at <= fromUnixTimestamp64Micro({through_created:Int64}, 'UTC')
+      AND (created_at, contract_id) <= (fromUnixTimestamp64Micro({through_created:Int64}, 'UTC'), {through_id:String})
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND (empty({templates:Array(String)}) OR has({templates:Array(String)}, template))
@@ -23,6 +25,8 @@ FROM
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
       AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+      AND created_at <= fromUnixTimestamp64Micro({through_created:Int64}, 'UTC')
+      AND (created_at, contract_id) <= (fromUnixTimestamp64Micro({through_created:Int64}, 'UTC'), {through_id:String})
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND (empty({templates:Array(String)}) OR has({templates:Array(String)}, template))
@@ -33,3 +37,4 @@ FROM
 ORDER BY created_at, contract_id
 LIMIT 1 BY contract_id
 LIMIT {limit:UInt32}
+SETTINGS max_threads = 1
