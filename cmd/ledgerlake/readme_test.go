@@ -37,7 +37,8 @@ var notShown = []string{"POST /v0/state/acs/force", "GET /v0/migrations/schedule
 // example is a command of a page with the output that stands below it.
 type example struct {
 	page            string
-	line            int
+	line            int // of the command
+	outputLine      int // of the first line of the output; 0 without one
 	command, output string
 }
 
@@ -69,8 +70,11 @@ func examplesOf(page, text string) ([]example, error) {
 		case last == "":
 			return nil, fmt.Errorf("%s:%d: output without a command", page, i+1)
 		default:
-			list[len(list)-1].output += line + "\n"
-			last = "output"
+			e := &list[len(list)-1]
+			e.output += line + "\n"
+			if last != "output" {
+				e.outputLine, last = i+1, "output"
+			}
 		}
 	}
 	for _, e := range list {
@@ -97,11 +101,24 @@ func mismatch(got, want string) string {
 			at = -1
 		}
 		if at < 0 {
-			return fmt.Sprintf("after %q\n  want %s\n   got %s", end(got[:len(got)-len(rest)]), piece, shorten(rest, 400))
+			done := len(got) - len(rest)
+			if same := common(rest, piece); i == 0 {
+				done, piece, rest = same, piece[same:], rest[same:]
+			}
+			return fmt.Sprintf("after %q\n  want %s\n   got %s", end(got[:done]), shorten(piece, 400), shorten(rest, 400))
 		}
 		rest = rest[at+len(piece):]
 	}
 	return ""
+}
+
+// common is how many bytes two texts have in common at their beginning.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // end is the last part of a text.
@@ -135,9 +152,11 @@ func (p places) written(output []byte) string {
 	return strings.NewReplacer(p.base, exampleBase, p.server, exampleBase).Replace(string(output))
 }
 
-// shell runs examples in one shell and returns their outputs, each with its exit status
-// unless that is 0.
-func shell(t *testing.T, at places, list []example) []string {
+// printed is what a command gave.
+type printed struct{ output, status string }
+
+// shell runs examples in one shell.
+func shell(t *testing.T, at places, list []example) []printed {
 	t.Helper()
 	var script strings.Builder
 	for _, e := range list {
@@ -160,24 +179,22 @@ func shell(t *testing.T, at places, list []example) []string {
 	if err != nil || stderr.Len() > 0 {
 		t.Errorf("the shell ended with %v and complained %q", err, tail(stderr.String()))
 	}
-	return statusesAside(t, strings.Split(at.written(out), "\n"+endOfExample+" "), len(list))
+	return perCommand(t, strings.Split(at.written(out), "\n"+endOfExample+" "), len(list))
 }
 
-// statusesAside takes the exit status of each command off the beginning of the next output,
-// where it stands, and adds it to the command's own output if it is not 0.
-func statusesAside(t *testing.T, parts []string, commands int) []string {
+// perCommand takes the exit status of each command off the beginning of the next part of
+// the output, where it stands.
+func perCommand(t *testing.T, parts []string, commands int) (list []printed) {
 	t.Helper()
 	if len(parts) != commands+1 {
 		t.Fatalf("%d of %d commands ended", len(parts)-1, commands)
 	}
-	for i := 1; i < len(parts); i++ {
-		status, rest, _ := strings.Cut(parts[i], "\n")
-		if status != "0" {
-			parts[i-1] += "\n(exit status " + status + ")"
-		}
-		parts[i] = rest
+	for i := range commands {
+		status, rest, _ := strings.Cut(parts[i+1], "\n")
+		list = append(list, printed{parts[i], status})
+		parts[i+1] = rest
 	}
-	return parts[:commands]
+	return list
 }
 
 // needTools skips a test where commands of the examples are missing, and fails it in CI.
@@ -305,15 +322,28 @@ func runExamples(t *testing.T, at places, page, text string) {
 	if len(list) == 0 {
 		t.Fatalf("%s has no examples", page)
 	}
-	for i, got := range shell(t, at, list) {
-		e := list[i]
-		if diff := mismatch(got, e.output); diff != "" {
-			t.Errorf("%s:%d: %s\n%s", e.page, e.line, e.command, diff)
-		}
-		if err := whole(got); err != nil {
+	outputs := shell(t, at, list)
+	for i, e := range list {
+		if err := outputs[i].check(e); err != nil {
 			t.Errorf("%s:%d: %s\n%v", e.page, e.line, e.command, err)
 		}
 	}
+	if *updateExamples {
+		if err := os.WriteFile(page, []byte(rewritten(text, list, outputs)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// check compares with what the page has, unless that is to be rewritten.
+func (p printed) check(e example) error {
+	if p.status != "0" {
+		return fmt.Errorf("exit status %s, output %s", p.status, shorten(p.output, 400))
+	}
+	if diff := mismatch(p.output, e.output); diff != "" && (!*updateExamples || e.outputLine == 0) {
+		return errors.New(diff)
+	}
+	return whole(p.output)
 }
 
 func TestExampleOutputs(t *testing.T) {
