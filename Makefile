@@ -24,7 +24,7 @@ help: ## list the targets
 
 .PHONY: setup
 setup: ## install everything that building, testing and checking need
-	@scripts/setup.sh modules engine redis compose
+	@scripts/setup.sh modules engine redis compose examples
 
 .PHONY: build
 build: ## build bin/ledgerlake
@@ -45,7 +45,7 @@ setup-run:
 
 .PHONY: test
 test: ## vet and test every package, on real parts
-	@scripts/setup.sh modules engine redis
+	@scripts/setup.sh modules engine redis examples
 	go vet ./...
 	go test -timeout 10m $(TESTFLAGS) $(PACKAGES)
 

@@ -5,6 +5,7 @@
 #   engine    the embedded engine, an npm package, into deploy/engine/node_modules
 #   redis     redis-server, for tests of the queue on a real Redis
 #   compose   docker-compose, to validate docker-compose.yml
+#   examples  curl and zstd, which the commands in the documentation use
 #
 # What cannot be installed is named in one message at the end. That is an error only
 # when CI is set: elsewhere the tests of that part skip, saying so.
@@ -72,13 +73,21 @@ setup_compose() {
 	apt_install docker-compose || missing+=("docker-compose (as root: apt-get install docker-compose)")
 }
 
+setup_examples() {
+	for tool in curl zstd; do
+		command -v "$tool" >/dev/null && continue
+		echo "setup: installing $tool" >&2
+		apt_install "$tool" || missing+=("$tool (as root: apt-get install $tool)")
+	done
+}
+
 if ! command -v go >/dev/null; then
 	echo "setup: Go is not installed; go.mod names the version that is needed" >&2
 	exit 1
 fi
 for part in "$@"; do
 	case "$part" in
-	modules | engine | redis | compose) "setup_$part" ;;
+	modules | engine | redis | compose | examples) "setup_$part" ;;
 	*)
 		echo "setup: unknown part \"$part\"" >&2
 		exit 2

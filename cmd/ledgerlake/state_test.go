@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // activeContract is a contract as the walk through an upstream's own history leaves it.
