@@ -152,7 +152,8 @@ type call struct {
 	operation string // path below the base
 	cursor    string // for errors
 	body      any    // JSON body, nil for none
-	// once leaves the decision about a failure to the caller: no retries.
+	// once leaves the decision about a failure to the caller: no retries, and a refusal is
+	// taken at its word.
 	once bool
 	// reserve, when set, is asked before the answer takes size bytes of memory.
 	reserve func(size int64) error
@@ -273,7 +274,7 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		e := c.refused(resp, k)
-		e.retryable = e.retryable || refusal(e) && c.hasWorked(k.operation)
+		e.retryable = e.retryable || refusal(e) && !k.once && c.hasWorked(k.operation)
 		return nil, e
 	}
 	body := remote.Reader{Limit: c.cfg.MaxPageBytes, Expect: k.expect, Progress: func() { watchdog.Reset(patience) }}
@@ -289,7 +290,7 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 		return nil, fail(resp.StatusCode, !errors.Is(err, remote.ErrTooLarge), reasonOr(ctx, err))
 	}
 	if remote.IsPage(answer) {
-		if c.hasWorked(k.operation) {
+		if !k.once && c.hasWorked(k.operation) {
 			return nil, fail(resp.StatusCode, true, remote.ErrPage)
 		}
 		return answer, nil // whoever asked says what it should have been

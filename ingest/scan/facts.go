@@ -92,6 +92,8 @@ type Facts struct {
 	asked   *askedFacts
 	// absent counts the rounds for which a key is still left alone; it belongs to Run.
 	absent map[facts.Key]int
+	// named says that a round has asked for facts of synchronizers; it belongs to Run.
+	named bool
 }
 
 // NewFacts checks cfg and fills in its defaults. It does not talk to the upstreams yet.
@@ -119,7 +121,23 @@ func NewFacts(cfg FactsConfig) (*Facts, error) {
 func (f *Facts) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		f.Round(ctx)
-		_ = remote.Sleep(ctx, f.cfg.Interval) // returns early when ctx ends
+		f.pause(ctx)
+	}
+}
+
+// pause waits for the next round. Until history has told of a synchronizer, which takes a
+// moment in a new store, there is more to ask for than was known.
+func (f *Facts) pause(ctx context.Context) {
+	const look = 500 * time.Millisecond
+	for end := time.Now().Add(f.cfg.Interval); ctx.Err() == nil && time.Now().Before(end); {
+		wait := time.Until(end)
+		if !f.named {
+			wait = min(wait, look)
+		}
+		_ = remote.Sleep(ctx, wait) // returns early when ctx ends
+		if !f.named && len(f.synchronizers(ctx)) > 0 {
+			return
+		}
 	}
 }
 
@@ -147,18 +165,25 @@ func (f *Facts) Round(ctx context.Context) {
 // keys are what Run asks for.
 func (f *Facts) keys(ctx context.Context) []facts.Key {
 	keys := facts.Fixed()
-	if f.cfg.Synchronizers == nil {
-		return keys
-	}
-	ids, err := f.cfg.Synchronizers(ctx)
-	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "the synchronizers whose facts to ask for cannot be told", "err", err)
-	}
+	ids := f.synchronizers(ctx)
+	f.named = f.named || len(ids) > 0 || f.cfg.Synchronizers == nil
 	for _, id := range ids {
 		name := facts.SynchronizerName(id)
 		keys = append(keys, facts.Of(facts.Identities, name), facts.Of(facts.Bootstrapping, name))
 	}
 	return keys
+}
+
+// synchronizers are those that history has told of so far.
+func (f *Facts) synchronizers(ctx context.Context) []string {
+	if f.cfg.Synchronizers == nil {
+		return nil
+	}
+	ids, err := f.cfg.Synchronizers(ctx)
+	if err != nil {
+		f.cfg.Log.WarnContext(ctx, "the synchronizers whose facts to ask for cannot be told", "err", err)
+	}
+	return ids
 }
 
 // refresh asks for a fact and keeps it if it has changed. A fact without a body means that

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,6 +178,31 @@ func TestFactsAreKeptByVersion(t *testing.T) {
 				t.Errorf("%+v after %s", v, last)
 			}
 			last = v.ValidFrom
+		}
+	}
+}
+
+// A new store knows no synchronizer yet. Once it does, its facts are not left for the next
+// interval.
+func TestFactsOfASynchronizerThatIsNew(t *testing.T) {
+	boot := `{"domain_parameters":"a","sequencer_domain_state":"b","mediator_domain_state":"c"}`
+	o, store := newOracle(t, map[string]string{bootPath: boot}), &factMemory{}
+	f := newTestFacts(t, store, 0, nil, o)
+	var looks atomic.Int32
+	f.cfg.Interval = time.Hour
+	f.cfg.Synchronizers = func(context.Context) ([]string, error) {
+		if looks.Add(1) < 3 {
+			return nil, nil
+		}
+		return []string{"global-domain::1220aa"}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { f.Run(ctx); close(done) }()
+	t.Cleanup(func() { cancel(); <-done })
+	for deadline := time.Now().Add(10 * time.Second); len(store.bodies(facts.Of(facts.Bootstrapping, "global-domain"))) == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is asked for the synchronizer, %d looks", looks.Load())
 		}
 	}
 }
