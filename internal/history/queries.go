@@ -7,8 +7,12 @@ var (
 	updatesQuery string
 	//go:embed sql/updates_before.sql
 	updatesBeforeQuery string
-	//go:embed sql/updates_by_id.sql
-	updatesByIDQuery string
+	//go:embed sql/update_places.sql
+	updatePlacesQuery string
+	//go:embed sql/verdict_places.sql
+	verdictPlacesQuery string
+	//go:embed sql/verdicts_at.sql
+	verdictsAtQuery string
 	//go:embed sql/updates_by_offset.sql
 	updatesByOffsetQuery string
 	//go:embed sql/events_by_offset.sql

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -13,6 +14,8 @@ type Reader struct {
 	db     *store.DB
 	stream string
 	side   *Reader // see WithSide; usually nil
+	// passed is the highest watermark that was read: history up to it does not change.
+	passed atomic.Pointer[schemas.Position]
 }
 
 // NewReader returns a reader of a stream, usually schemas.ScanStream.
@@ -24,7 +27,21 @@ func (r *Reader) Stream() string { return r.stream }
 // Watermark returns the position up to which the stream is complete and final,
 // schemas.Start when it has no history.
 func (r *Reader) Watermark(ctx context.Context) (schemas.Position, error) {
-	return r.lastCommit(ctx, r.stream)
+	watermark, err := r.lastCommit(ctx, r.stream)
+	if err == nil {
+		r.pass(watermark)
+	}
+	return watermark, err
+}
+
+// pass notes a watermark.
+func (r *Reader) pass(watermark schemas.Position) {
+	for {
+		known := r.passed.Load()
+		if known != nil && !known.Before(watermark) || r.passed.CompareAndSwap(known, &watermark) {
+			return
+		}
+	}
 }
 
 // ContractsWatermark returns the position up to which contract lifetimes are

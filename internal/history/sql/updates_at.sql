@@ -7,3 +7,4 @@ WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND record_time IN (SELECT fromUnixTimestamp64Micro(arrayJoin({times:Array(Int64)}), 'UTC'))
   AND update_id IN {ids:Array(String)}
 ORDER BY stream, migration_id, record_time, update_id
+SETTINGS max_threads = 1

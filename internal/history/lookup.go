@@ -1,0 +1,179 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// ItemsByID returns the items with the given update ids that lie at or below the
+// watermark; ids that are unknown are absent. Import updates are not looked up.
+//
+// What a lookup costs is queries and columns, so it first asks for places alone and then
+// for all columns of all tables at once, by primary key.
+func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error) {
+	places, err := r.places(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	items := make(map[string]schemas.Item, len(ids))
+	for _, part := range byMigration(places) {
+		list, err := r.itemsAt(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range list {
+			items[it.Position().UpdateID] = it
+		}
+	}
+	return items, r.addLateVerdicts(ctx, ids, items)
+}
+
+// places finds where ids stand at or below the watermark, ascending. Nearly every id is
+// that of an update, so verdicts are only asked for the others.
+func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, error) {
+	places, err := r.selectPlaces(ctx, updatePlacesQuery, ids)
+	if err != nil {
+		return nil, err
+	}
+	if others := without(ids, places); len(others) > 0 {
+		verdicts, err := r.selectPlaces(ctx, verdictPlacesQuery, others)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, verdicts...)
+		slices.SortFunc(places, schemas.Position.Compare)
+	}
+	return r.passedOf(ctx, places)
+}
+
+func (r *Reader) selectPlaces(ctx context.Context, query string, ids []string) ([]schemas.Position, error) {
+	var places []schemas.Position
+	block := store.NewPlaces()
+	params := store.Params{"stream": store.Text(r.stream), "ids": store.Texts(ids)}
+	err := r.db.Select(ctx, query, params, block, func() error {
+		places = block.AppendTo(places)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
+	}
+	return places, nil
+}
+
+// without returns the ids that stand at none of some places.
+func without(ids []string, places []schemas.Position) []string {
+	found := make(map[string]bool, len(places))
+	for _, p := range places {
+		found[p.UpdateID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return found[id] })
+}
+
+// passedOf keeps the ascending places that the watermark has passed. It is read only for
+// places above the one that was read last.
+func (r *Reader) passedOf(ctx context.Context, places []schemas.Position) ([]schemas.Position, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	known := r.passed.Load()
+	if known == nil || known.Before(places[len(places)-1]) {
+		watermark, err := r.Watermark(ctx)
+		if err != nil {
+			return nil, err
+		}
+		known = &watermark
+	}
+	return slices.DeleteFunc(places, known.Before), nil
+}
+
+// byMigration splits ascending positions at migration borders.
+func byMigration(positions []schemas.Position) (parts [][]schemas.Position) {
+	for len(positions) > 0 {
+		n := slices.IndexFunc(positions, func(p schemas.Position) bool { return p.MigrationID != positions[0].MigrationID })
+		if n < 0 {
+			n = len(positions)
+		}
+		parts, positions = append(parts, positions[:n]), positions[n:]
+	}
+	return parts
+}
+
+// itemsAt returns the items that stand at ascending positions of one migration.
+func (r *Reader) itemsAt(ctx context.Context, positions []schemas.Position) ([]schemas.Item, error) {
+	params := r.at(positions)
+	var s Stretch
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		s.Updates, err = r.selectUpdates(ctx, updatesAtQuery, params)
+		return err
+	})
+	group.Go(func() (err error) {
+		s.Verdicts, err = r.selectVerdicts(ctx, verdictsAtQuery, params)
+		return err
+	})
+	group.Go(func() error { return r.selectRuns(ctx, &s, eventsAtQuery, params) })
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("reading %d items from %s: %w", len(positions), positions[0], err)
+	}
+	attach(s.Updates, s.Events)
+	return mergeItems(s.Updates, s.Verdicts, len(s.Updates)+len(s.Verdicts)), nil
+}
+
+// attach gives ascending updates their events out of ascending runs.
+func attach(updates []schemas.Update, runs []EventRun) {
+	for i := range updates {
+		at := updates[i].Position()
+		for len(runs) > 0 && runs[0].At.Before(at) {
+			runs = runs[1:]
+		}
+		if len(runs) > 0 && runs[0].At == at {
+			updates[i].Events = runs[0].Events
+		}
+	}
+}
+
+// addLateVerdicts completes items by what became known of them later. What was there first
+// stays, so it asks only for what has no verdict and could have one.
+func (r *Reader) addLateVerdicts(ctx context.Context, ids []string, items map[string]schemas.Item) error {
+	if r.side == nil {
+		return nil
+	}
+	open := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		it := items[id]
+		return it.Verdict != nil || it.Update != nil && it.Update.Kind != schemas.Transaction
+	})
+	if len(open) == 0 {
+		return nil
+	}
+	late, err := r.side.verdictsByID(ctx, open)
+	if err != nil {
+		return err
+	}
+	for _, it := range late {
+		id := it.Verdict.UpdateID
+		it.Update = items[id].Update
+		items[id] = it
+	}
+	return nil
+}
+
+// verdictsByID looks up verdicts at or below the stream's watermark.
+func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item, error) {
+	watermark, err := r.Watermark(ctx)
+	if err != nil || watermark == schemas.Start {
+		return nil, err
+	}
+	params := r.through(watermark)
+	params["ids"] = store.Texts(ids)
+	verdicts, err := r.selectVerdicts(ctx, verdictsByIDQuery, params)
+	if err != nil {
+		return nil, fmt.Errorf("looking up late verdicts of %d update ids: %w", len(ids), err)
+	}
+	return verdicts, nil
+}

@@ -1,0 +1,7 @@
+-- Where updates with some update ids stand, also those above the watermark, ascending. One
+-- thread: a lookup reads little, and each further thread costs more than it saves.
+SELECT migration_id, record_time, update_id
+FROM updates
+WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
+ORDER BY migration_id, record_time, update_id
+SETTINGS max_threads = 1

@@ -1,9 +1,0 @@
--- Updates by id, at or below the watermark.
-SELECT stream, migration_id, record_time, update_id, kind, synchronizer_id, encoding, workflow_id, effective_at,
-       external_transaction_hash, root_events, submitter, source_synchronizer, target_synchronizer, unassign_id,
-       reassignment_counter, contract_id, node_offset, command_id, paid_traffic_cost, trace_context, topology, extras
-FROM updates
-WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
-  AND (migration_id, record_time, update_id)
-      <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
-ORDER BY migration_id, record_time, update_id
