@@ -93,6 +93,7 @@ type API struct {
 	source  Source
 	horizon *horizon
 	lookups *lookups
+	ahead   *readAhead
 	tokens  tokens
 	answers *answerCache
 	places  *answerCache
@@ -112,6 +113,7 @@ func New(cfg Config) (*API, error) {
 		cfg: cfg, start: cfg.Now(), source: cfg.Source,
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
+		ahead:   newReadAhead(cfg.Source.Updates),
 		tokens:  tokens{key: cfg.TokenKey},
 		answers: newAnswerCache(cfg.CacheBytes),
 		places:  newAnswerCache(placesBytes),

@@ -66,12 +66,23 @@ func (a *API) updates(form schemas.UpdateForm) query.Handler {
 			open: `{"transactions":[`, close: `]}`, after: req.after, left: req.size,
 			write: a.updateWriter(form, req.encoding).update,
 			key:   func(u *schemas.Update) schemas.Position { return u.Position() },
-			read:  ranged(a.source.Updates, through),
+			read:  ranged(a.updatesOf(req.size), through),
 		}
 		if form.NodeLocal {
 			p.read = a.withImports(through)
 		}
 		return r.Produce(ctx, p.next)
+	}
+}
+
+// updatesOf reads pieces of pages of a size. Only pages that are read in one piece are read
+// ahead: the others are too large to be kept.
+func (a *API) updatesOf(size int) func(context.Context, history.Range) ([]schemas.Update, error) {
+	return func(ctx context.Context, rg history.Range) ([]schemas.Update, error) {
+		if rg.Limit < size {
+			return a.source.Updates(ctx, rg)
+		}
+		return a.ahead.page(ctx, rg)
 	}
 }
 
