@@ -113,12 +113,12 @@ func New(cfg Config) (*API, error) {
 		cfg: cfg, start: cfg.Now(), source: cfg.Source,
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
-		ahead:   newReadAhead(cfg.Source.Updates),
 		tokens:  tokens{key: cfg.TokenKey},
 		answers: newAnswerCache(cfg.CacheBytes),
 		places:  newAnswerCache(placesBytes),
 		facts:   newFactCache(cfg.Source, cfg.Now),
 	}
+	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.chunk(wanted, cfg.ChunkBytes) })
 	a.sets = newContractSets(a)
 	return a, nil
 }

@@ -11,10 +11,13 @@ import (
 )
 
 const (
-	// aheadPages is how many pages may be read before they are asked for, for all clients
-	// together. Each takes up to Config.ChunkBytes of memory.
+	// aheadReads is how many reads ahead may be under way or kept, for all clients together.
+	// Each takes up to Config.ChunkBytes of memory.
+	aheadReads = 4
+	// aheadPages is how many pages one of them is for at most. The store reads whole
+	// granules of thousands of rows, so that four pages cost it little more than one.
 	aheadPages = 4
-	// aheadLife is how long one is kept for the client, once it is read.
+	// aheadLife is how long pages are kept for the client, once they are read.
 	aheadLife = time.Second
 	// aheadEnds is how many ends of pages are remembered: a request that goes on at one of
 	// them is taken for one of a sequence.
@@ -22,25 +25,27 @@ const (
 )
 
 // readAhead reads pages of updates. While a client that goes through history has its page
-// rendered and sent, the store already reads the next one. What lies below the watermark
+// rendered and sent, the store already reads the next ones. What lies below the watermark
 // does not change, so a full page is the same whenever it was read.
 type readAhead struct {
 	read func(context.Context, history.Range) ([]schemas.Update, error)
+	// fit is how many of the wanted updates are likely to take no more than ChunkBytes.
+	fit  func(wanted int) int
 	life time.Duration
 
-	mu    sync.Mutex
-	ends  []schemas.Position // oldest first
-	pages map[aheadKey]*aheadPage
+	mu   sync.Mutex
+	ends []schemas.Position // oldest first
+	kept map[aheadKey]*aheadRead
 }
 
-// aheadKey is what a request for a page is known by.
+// aheadKey is what the request for the first page of a read is known by.
 type aheadKey struct {
 	after schemas.Position
 	limit int
 }
 
-// aheadPage is a page that nobody has asked for yet.
-type aheadPage struct {
+// aheadRead is what nobody has asked for yet.
+type aheadRead struct {
 	done   chan struct{} // closed when rows and err are set
 	taken  chan struct{} // closed when a request has it
 	cancel context.CancelFunc
@@ -48,11 +53,11 @@ type aheadPage struct {
 	err    error
 }
 
-func newReadAhead(read func(context.Context, history.Range) ([]schemas.Update, error)) *readAhead {
-	return &readAhead{read: read, life: aheadLife, pages: make(map[aheadKey]*aheadPage)}
+func newReadAhead(read func(context.Context, history.Range) ([]schemas.Update, error), fit func(wanted int) int) *readAhead {
+	return &readAhead{read: read, fit: fit, life: aheadLife, kept: make(map[aheadKey]*aheadRead)}
 }
 
-// page returns the updates in rg like the source does, and has the next page read if the
+// page returns the updates in rg like the source does, and has the next ones read if the
 // request goes on where an earlier one ended.
 func (a *readAhead) page(ctx context.Context, rg history.Range) ([]schemas.Update, error) {
 	rows, ok := a.take(ctx, rg)
@@ -62,39 +67,45 @@ func (a *readAhead) page(ctx context.Context, rg history.Range) ([]schemas.Updat
 			return nil, err
 		}
 	}
-	if len(rows) == rg.Limit && len(rows) > 0 {
-		last := rows[len(rows)-1].Position()
-		next := history.Range{After: schemas.EndOf(last.MigrationID, last.RecordTime), Through: rg.Through, Limit: rg.Limit}
-		if a.end(rg.After, next.After) {
-			a.start(ctx, next)
-		}
+	if len(rows) < rg.Limit || len(rows) == 0 {
+		return rows, nil
+	}
+	rows, rest := rows[:rg.Limit:rg.Limit], rows[rg.Limit:]
+	if next := endOfPage(rows); a.end(rg.After, next) {
+		a.goOn(ctx, history.Range{After: next, Through: rg.Through, Limit: rg.Limit}, rest)
 	}
 	return rows, nil
 }
 
-// take returns the page that was read ahead for a request; ok is false when there is none
-// or it is not what the store would give.
+// endOfPage is the cursor behind a page, which is behind all with its last record time.
+func endOfPage(rows []schemas.Update) schemas.Position {
+	last := rows[len(rows)-1].Position()
+	return schemas.EndOf(last.MigrationID, last.RecordTime)
+}
+
+// take returns what was read ahead for a request, at least a page; ok is false when there
+// is none or it is not what the store would give.
 func (a *readAhead) take(ctx context.Context, rg history.Range) (rows []schemas.Update, ok bool) {
 	key := aheadKey{rg.After, rg.Limit}
 	a.mu.Lock()
-	p := a.pages[key]
-	delete(a.pages, key)
+	r := a.kept[key]
+	delete(a.kept, key)
 	a.mu.Unlock()
-	if p == nil {
+	if r == nil {
 		return nil, false
 	}
-	close(p.taken)
-	defer p.cancel()
+	close(r.taken)
+	defer r.cancel()
 	select {
-	case <-p.done:
+	case <-r.done:
 	case <-ctx.Done():
 		return nil, false
 	}
 	// A short page may have got further rows, and a row above the end must not be shown.
-	if p.err != nil || len(p.rows) < rg.Limit || rg.Through.Before(p.rows[len(p.rows)-1].Position()) {
+	if r.err != nil || len(r.rows) < rg.Limit || rg.Through.Before(r.rows[rg.Limit-1].Position()) {
 		return nil, false
 	}
-	return p.rows, true
+	return r.rows, true
 }
 
 // end notes where a page ended and reports whether it began where another one had.
@@ -111,39 +122,60 @@ func (a *readAhead) end(began, ended schemas.Position) (sequence bool) {
 	return sequence
 }
 
-// start reads a page in the background, unless there are enough of them.
-func (a *readAhead) start(ctx context.Context, rg history.Range) {
+// goOn keeps what is there of the page in rg and those behind it, and starts to read what
+// follows before the last page that is there is asked for.
+func (a *readAhead) goOn(ctx context.Context, rg history.Range, rest []schemas.Update) {
+	for len(rest) > 0 && !rg.After.Before(rest[0].Position()) {
+		rest = rest[1:] // of the record time with which the page before ended
+	}
+	if len(rest) >= rg.Limit {
+		a.start(ctx, rg, func(context.Context) ([]schemas.Update, error) { return rest, nil })
+		rg.After = endOfPage(rest[:rg.Limit])
+	}
+	if len(rest) >= 2*rg.Limit {
+		return
+	}
+	a.start(ctx, rg, func(ctx context.Context) ([]schemas.Update, error) {
+		several := rg
+		several.Limit = max(1, a.fit(rg.Limit*aheadPages)/rg.Limit) * rg.Limit
+		return a.read(ctx, several)
+	})
+}
+
+// start has the pages that begin with the one in rg read in the background, unless there
+// is enough of that.
+func (a *readAhead) start(ctx context.Context, rg history.Range, read func(context.Context) ([]schemas.Update, error)) {
 	key := aheadKey{rg.After, rg.Limit}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.pages) >= aheadPages || a.pages[key] != nil || !rg.After.Before(rg.Through) {
+	if len(a.kept) >= aheadReads || a.kept[key] != nil || !rg.After.Before(rg.Through) {
 		return
 	}
-	// The request that it follows is answered before this one is over.
+	// The request that it follows is answered before this is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
-	p := &aheadPage{done: make(chan struct{}), taken: make(chan struct{}), cancel: cancel}
-	a.pages[key] = p
-	go a.run(ctx, key, rg, p)
+	r := &aheadRead{done: make(chan struct{}), taken: make(chan struct{}), cancel: cancel}
+	a.kept[key] = r
+	go a.run(ctx, key, r, read)
 }
 
-func (a *readAhead) run(ctx context.Context, key aheadKey, rg history.Range, p *aheadPage) {
-	p.rows, p.err = a.read(ctx, rg)
-	p.cancel()
-	close(p.done)
+func (a *readAhead) run(ctx context.Context, key aheadKey, r *aheadRead, read func(context.Context) ([]schemas.Update, error)) {
+	r.rows, r.err = read(ctx)
+	r.cancel()
+	close(r.done)
 	timer := time.NewTimer(a.life)
 	defer timer.Stop()
 	select {
-	case <-p.taken:
+	case <-r.taken:
 	case <-timer.C:
-		a.drop(key, p)
+		a.drop(key, r)
 	}
 }
 
-// drop forgets a page that nobody has asked for.
-func (a *readAhead) drop(key aheadKey, p *aheadPage) {
+// drop forgets what nobody has asked for.
+func (a *readAhead) drop(key aheadKey, r *aheadRead) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.pages[key] == p {
-		delete(a.pages, key)
+	if a.kept[key] == r {
+		delete(a.kept, key)
 	}
 }
