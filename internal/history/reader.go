@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -270,18 +271,21 @@ func (r *Reader) addEvents(ctx context.Context, updates []schemas.Update) error 
 // hangOn gives each update its events out of a query whose rows are in the order of the
 // updates.
 func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query string, params store.Params) error {
-	var rows []store.EventRow
-	block := store.NewEvents()
-	next := 0 // update that the next event belongs to, or a later one
-	err := r.db.Select(ctx, query, params, block, func() error {
-		rows = block.AppendTo(rows[:0])
-		for i := range rows {
-			for next < len(updates) && updates[next].Position().Before(rows[i].Position) {
+	block := eventBlocks.Get().(*eventBlock)
+	defer eventBlocks.Put(block)
+	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
+	next := 0                            // update that the next events belong to, or a later one
+	err := r.db.Select(ctx, query, params, block.columns, func() error {
+		block.rows = block.columns.AppendTo(block.rows[:0])
+		for rows := block.rows; len(rows) > 0; {
+			run := firstRun(rows)
+			for next < len(updates) && updates[next].Position().Before(run[0].Position) {
 				next++
 			}
-			if next < len(updates) && updates[next].Position() == rows[i].Position {
-				updates[next].Events = append(updates[next].Events, rows[i].Event)
+			if next < len(updates) && updates[next].Position() == run[0].Position {
+				updates[next].Events = appendEvents(updates[next].Events, run)
 			}
+			rows = rows[len(run):]
 		}
 		return nil
 	})
@@ -289,6 +293,23 @@ func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query str
 		return fmt.Errorf("reading events from %s: %w", updates[0].Position(), err)
 	}
 	return nil
+}
+
+// firstRun returns the rows at the beginning that stand at one position.
+func firstRun(rows []store.EventRow) []store.EventRow {
+	n := 1
+	for n < len(rows) && rows[n].Position == rows[0].Position {
+		n++
+	}
+	return rows[:n]
+}
+
+func appendEvents(events []schemas.Event, rows []store.EventRow) []schemas.Event {
+	events = slices.Grow(events, len(rows))
+	for i := range rows {
+		events = append(events, rows[i].Event)
+	}
+	return events
 }
 
 // between are the parameters of a query over two positions of one migration.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -148,6 +149,7 @@ type EventRow struct {
 // AppendTo appends the block's rows to list.
 func (b *Events) AppendTo(list []EventRow) []EventRow {
 	updateID, body, extras := stringsOf(&b.updateID), b.body.rows(), bytesOf(&b.extras)
+	list = slices.Grow(list, b.Rows())
 	for i := range b.Rows() {
 		contractID, argument, result := splitBody(body(i))
 		row := EventRow{

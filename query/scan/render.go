@@ -11,6 +11,9 @@ const (
 	renderRun = 64
 	// renderMost bounds how many render one page: other requests want processors, too.
 	renderMost = 4
+	// renderSlack is the part by which a page may exceed its expected size before it is
+	// moved to larger memory.
+	renderSlack = 8
 )
 
 // renderBuffers keeps the memory of what is rendered apart from an answer.
@@ -23,6 +26,7 @@ func render[R any](dst []byte, rows []R, size int64, write func(dst []byte, row 
 	if len(runs) == 0 {
 		return dst
 	}
+	dst = slices.Grow(dst, len(rows)*int(size+size/renderSlack))
 	rest := make([]*[]byte, len(runs)-1)
 	var done sync.WaitGroup
 	for i, run := range runs[1:] {
