@@ -22,11 +22,19 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 		return nil, err
 	}
 	items := make(map[string]schemas.Item, len(ids))
-	for _, part := range byMigration(places) {
-		list, err := r.itemsAt(ctx, part)
-		if err != nil {
-			return nil, err
-		}
+	parts := byMigration(places)
+	found := make([][]schemas.Item, len(parts))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for i, part := range parts {
+		group.Go(func() (err error) {
+			found[i], err = r.itemsAt(groupCtx, part)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, list := range found {
 		for _, it := range list {
 			items[it.Position().UpdateID] = it
 		}

@@ -37,20 +37,32 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	through, err := a.horizon.events(ctx)
-	if err != nil {
-		return err
-	}
 	return a.lookup(ctx, r, fmt.Sprintf("event %s %s", encoding, id), func() (text []byte, final bool, err error) {
 		it, ok, err := a.lookups.item(ctx, id)
 		if err != nil {
 			return nil, false, err
 		}
-		if !ok || through.Before(it.Position()) || it.Position().RecordTime == schemas.MinMicros {
+		if ok {
+			ok, err = a.showsEvent(ctx, &it)
+		}
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !ok:
 			return nil, false, query.Errorf(query.NotFound, "Event with update id %s not found.", id)
 		}
 		return a.updateWriter(schemas.UpdateForm{}, encoding).item(nil, &it), isWhole(&it), nil
 	})
+}
+
+// showsEvent reports whether an item is part of the event history that may be shown, which
+// imports are not.
+func (a *API) showsEvent(ctx context.Context, it *schemas.Item) (bool, error) {
+	at := it.Position()
+	if at.RecordTime == schemas.MinMicros {
+		return false, nil
+	}
+	return a.horizon.shows(ctx, at)
 }
 
 // isWhole reports whether nothing can be added to an item: the verdict of a transaction may

@@ -77,6 +77,19 @@ func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
 	return limit, nil
 }
 
+// shows reports whether events at a position may be shown. The end of events only ever
+// moves on, so it is asked for only if the last one known does not suffice.
+func (h *horizon) shows(ctx context.Context, at schemas.Position) (bool, error) {
+	h.mu.Lock()
+	known := h.limitKnown && !h.limit.Before(at)
+	h.mu.Unlock()
+	if known {
+		return true, nil
+	}
+	limit, err := h.events(ctx)
+	return err == nil && !limit.Before(at), err
+}
+
 // eventsCap applies the network's rule to the newest migration: nothing later than
 // its last verdict and its last update, nothing at all without either.
 func (h *horizon) eventsCap(ctx context.Context, watermark schemas.Position) (schemas.Position, error) {

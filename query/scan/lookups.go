@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -9,21 +10,18 @@ import (
 )
 
 const (
-	// gatherTime is how long a lookup waits for others to share its query: a query
-	// costs 2 to 3 ms whether it is for one id or for many.
+	// gatherTime is how long a lookup waits for others to share its queries, each of which
+	// costs several milliseconds whether it is for one id or for a few.
 	gatherTime = time.Millisecond
 	// gatherIDs is how many ids go at once without waiting any longer.
 	gatherIDs = 256
-	// gatherQueries is how many queries run at once. Under load ids gather while these are
-	// under way: a query for 32 ids costs hardly more than one for a single id.
-	gatherQueries = 2
 )
 
 // lookups joins concurrent lookups by update id into few queries.
 type lookups struct {
 	find func(ctx context.Context, ids []string) (map[string]schemas.Item, error)
 
-	// running holds one token per query under way.
+	// running holds one token per gathering under way.
 	running chan struct{}
 
 	mu   sync.Mutex
@@ -39,8 +37,13 @@ type gathering struct {
 }
 
 func newLookups(find func(context.Context, []string) (map[string]schemas.Item, error)) *lookups {
-	return &lookups{find: find, running: make(chan struct{}, gatherQueries)}
+	return &lookups{find: find, running: make(chan struct{}, gatherings())}
 }
+
+// gatherings is how many run at once. Each keeps up to three or four threads of the store
+// busy, and under load ids gather while these are under way: many ids together take less
+// work than the same ids by halves, because they share what is read.
+func gatherings() int { return max(1, runtime.GOMAXPROCS(0)/4) }
 
 // item returns what is known by an update id; ok is false for nothing. The item is
 // shared with other callers and must not be changed.
@@ -80,7 +83,7 @@ func (l *lookups) run(ctx context.Context, g *gathering) {
 	case <-timer.C:
 	case <-g.full:
 	}
-	l.running <- struct{}{} // never for longer than loadTimeout for each query before
+	l.running <- struct{}{} // never for longer than loadTimeout for each gathering before
 	defer func() { <-l.running }()
 	l.mu.Lock()
 	if l.open == g {
