@@ -55,12 +55,15 @@ func loadLibrary(path string) (func(argv []string) error, error) {
 		query       func(argc int32, argv unsafe.Pointer) uintptr
 		resultError func(result uintptr) string
 	)
-	for name, fn := range map[string]any{"chdb_query_cmdline": &query, "chdb_result_error": &resultError} {
-		sym, err := purego.Dlsym(lib, name)
+	for _, symbol := range []struct {
+		name string
+		fn   any
+	}{{"chdb_query_cmdline", &query}, {"chdb_result_error", &resultError}} {
+		sym, err := purego.Dlsym(lib, symbol.name)
 		if err != nil {
-			return nil, fmt.Errorf("library %s has no %s: %w", path, name, err)
+			return nil, fmt.Errorf("library %s has no %s: %w", path, symbol.name, err)
 		}
-		purego.RegisterFunc(fn, sym)
+		purego.RegisterFunc(symbol.fn, sym)
 	}
 	return func(argv []string) error {
 		ptrs, keep := cStrings(argv)
