@@ -65,6 +65,16 @@ func (l *lab) productBinary(ctx context.Context) (string, error) {
 	return path, nil
 }
 
+// runProduct runs a subcommand to its end.
+func (l *lab) runProduct(ctx context.Context, binary string, args ...string) error {
+	cmd := exec.CommandContext(ctx, binary, append(args, "--log-level", "error")...)
+	cmd.Stderr = l.stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("running %s %s: %w", binary, args[0], err)
+	}
+	return nil
+}
+
 func (l *lab) runDemo(ctx context.Context, binary string) (*demoOutcome, error) {
 	var stdout bytes.Buffer
 	demo := exec.CommandContext(ctx, binary, "demo", "--json", "--updates", strconv.Itoa(l.updates), "--data", l.folder("demo"))

@@ -14,16 +14,18 @@ import (
 
 // options are the command line.
 type options struct {
-	updates     int
-	hugeUpdates int
-	hugeBytes   int
-	only        []string
-	binary      string
-	kills       int
-	work        string
-	quiet       time.Duration
-	json        bool
-	strict      bool
+	updates       int
+	hugeUpdates   int
+	hugeBytes     int
+	only          []string
+	binary        string
+	kills         int
+	lifetimes     int
+	liveContracts int
+	work          string
+	quiet         time.Duration
+	json          bool
+	strict        bool
 }
 
 // piece is one thing that can be measured alone.
@@ -41,6 +43,8 @@ var pieces = []piece{
 	{"node", measureNodeStream},
 	{"latency", measureLatency},
 	{"restart", measureRestart},
+	{"reads", measureReads},
+	{"activeset", measureActiveSet},
 	{"demo", measureDemo},
 }
 
@@ -53,6 +57,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.hugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
 	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
 	f.IntVar(&o.kills, "kills", 100, "times that the product is killed to measure restarts")
+	f.IntVar(&o.lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
+	f.IntVar(&o.liveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
 	f.StringVar(&o.binary, "binary", "", "ledgerlake binary for the demo; built when empty")
 	f.StringVar(&o.work, "work", "", "existing folder to work in; a temporary one when empty")
 	f.DurationVar(&o.quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
@@ -68,6 +74,8 @@ func (o options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
+	case o.liveContracts < 1 || o.lifetimes <= o.liveContracts:
+		return errors.New("--live-contracts must be positive and less than --lifetimes")
 	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1 || o.kills < 1:
 		return errors.New("--updates, --huge-updates, --huge-update-bytes and --kills must be positive")
 	case o.quiet <= 0:

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+//go:embed sql/originals.sql
+var originals string
+
+//go:embed sql/multiply_archived.sql
+var multiplyArchived string
+
+//go:embed sql/multiply_live.sql
+var multiplyLive string
+
+//go:embed sql/lifetime_counts.sql
+var lifetimeCounts string
+
+// The targets of reading the active contract set.
+const (
+	maxFirstPage     = 150 // ms at the 99th percentile
+	maxPage          = 50  // ms at the 95th percentile
+	minDumpRate      = 150_000
+	setPages         = 300
+	firstPages       = 100
+	setUpdates       = 20_000
+	copiesPerInsert  = 8
+	setPageSize      = 1000
+	spreadOverMonths = 24
+)
+
+// measureActiveSet reads active contract sets out of many lifetimes: those of a real
+// history, over and over again under other ids, spread over two years before it.
+func measureActiveSet(ctx context.Context, l *lab, r *report) (err error) {
+	binary, err := l.productBinary(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("set-network"), Updates: setUpdates})
+	if err != nil {
+		return err
+	}
+	err = l.fill(ctx, binary, n.URL, l.folder("set-lake"))
+	if err := errors.Join(err, n.process.end()); err != nil {
+		return err
+	}
+	total, live, newest, err := l.multiply(ctx, filepath.Join(l.folder("set-lake"), "engine"))
+	if err != nil {
+		return err
+	}
+	s, err := r.section("active set")
+	if err != nil {
+		return err
+	}
+	s.add("lifetimes", total, "")
+	s.add("of these live", live, "")
+	p, err := l.serve(ctx, binary, l.folder("set-lake"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.readSets(ctx, s, p, newest), p.stop())
+}
+
+// instant is a moment in a migration.
+type instant struct {
+	migration int64
+	at        schemas.Micros
+}
+
+// multiply repeats the lifetimes in a store until there are as many as wanted, nearly all
+// of them ended. It returns how many there are and the newest instant that has a set.
+func (l *lab) multiply(ctx context.Context, dir string) (total, live float64, newest instant, err error) {
+	store, err := openEngine(ctx, dir)
+	if err != nil {
+		return 0, 0, newest, err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
+	var archivedRows, liveRows uint64
+	count := func() error {
+		var at int64
+		err := store.conn.QueryRow(ctx, lifetimeCounts).Scan(&archivedRows, &liveRows, &newest.migration, &at)
+		newest.at = schemas.Micros(at)
+		return err
+	}
+	if err := count(); err != nil {
+		return 0, 0, newest, fmt.Errorf("counting lifetimes: %w", err)
+	}
+	for _, part := range []struct {
+		table, query string
+		live         bool
+		rows, want   uint64
+	}{
+		{"contracts_live", multiplyLive, true, liveRows, uint64(l.liveContracts)},
+		{"contracts_archived", multiplyArchived, false, archivedRows, uint64(l.lifetimes - l.liveContracts)},
+	} {
+		if err := store.conn.Exec(ctx, fmt.Sprintf(originals, part.table, part.live)); err != nil {
+			return 0, 0, newest, fmt.Errorf("setting lifetimes apart: %w", err)
+		}
+		copies := max(part.want/max(part.rows, 1), 1)
+		for done := uint64(1); done < copies; done += copiesPerInsert {
+			l.say("%s: copy %d of %d", part.table, done, copies)
+			err := store.conn.Exec(ctx, fmt.Sprintf(part.query, done, min(done+copiesPerInsert, copies), copies, spreadOverMonths))
+			if err != nil {
+				return 0, 0, newest, fmt.Errorf("repeating lifetimes: %w", err)
+			}
+		}
+		if err := store.conn.Exec(ctx, "DROP TABLE originals"); err != nil {
+			return 0, 0, newest, fmt.Errorf("dropping what was set apart: %w", err)
+		}
+	}
+	// The engine does the same by itself to months that nothing was written to for an hour.
+	if err := store.conn.Exec(ctx, "OPTIMIZE TABLE contracts_archived FINAL"); err != nil {
+		return 0, 0, newest, fmt.Errorf("merging months: %w", err)
+	}
+	if err := store.settle(ctx, l.quiet); err != nil {
+		return 0, 0, newest, err
+	}
+	err = count()
+	return float64(archivedRows + liveRows), float64(liveRows), newest, err
+}
+
+// readSets measures first pages, pages at any depth and dumps of several sets.
+func (l *lab) readSets(ctx context.Context, s section, p *product, newest instant) error {
+	c := newReadClient(p.url)
+	month := schemas.Micros(30 * 24 * time.Hour / time.Microsecond)
+	middle := instant{newest.migration, newest.at - spreadOverMonths/2*month}
+	l.say("first pages of active sets")
+	first := timings{}
+	for i := range firstPages {
+		at := instant{newest.migration, newest.at - schemas.Micros(i)*month/firstPages*spreadOverMonths}
+		start := time.Now()
+		if _, _, err := c.setPage(at, "", nil); err != nil {
+			return err
+		}
+		first.each = append(first.each, time.Since(start))
+	}
+	s.atMost(maxFirstPage, "first page of 1,000 contracts, at instants over the whole history, 99th percentile", first.percentile(99), "ms")
+	for _, set := range []struct {
+		name   string
+		at     instant
+		filter map[string]any
+	}{
+		{"of the newest set", newest, nil},
+		{"of a set of a year before", middle, nil},
+		{"of coins in the newest set", newest, map[string]any{"templates": []string{"splice-amulet:Splice.Amulet:Amulet"}}},
+		{"of a party's contracts in the newest set", newest, map[string]any{"party_ids": []string{c.aParty(newest)}}},
+	} {
+		l.say("pages %s", set.name)
+		pages, contracts, err := c.walkSet(ctx, set.at, set.filter)
+		if err != nil {
+			return err
+		}
+		s.atMost(maxPage, fmt.Sprintf("pages %s, %d pages with %d contracts, 95th percentile", set.name, len(pages.each), contracts), pages.percentile(95), "ms")
+		s.add("the same, median", pages.percentile(50), "ms")
+	}
+	paged, err := peakBytes(p.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	s.add("peak memory of the query tier after these", float64(paged)/(1<<20), "MiB")
+	return l.dumpSet(ctx, s, p, newest)
+}
+
+func (l *lab) dumpSet(ctx context.Context, s section, p *product, at instant) error {
+	l.say("dumping the newest active set")
+	query := url.Values{"migration_id": {fmt.Sprint(at.migration)}, "at": {at.at.String()}}
+	begin := time.Now()
+	lines, size, err := drain(ctx, p.url+"/v0/state/acs/dump?"+query.Encode())
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(begin).Seconds()
+	s.atLeast(minDumpRate, fmt.Sprintf("dump of %d contracts", lines), float64(lines)/seconds, "1/s")
+	s.add("the same", float64(size)/megabyte/seconds, "MB/s")
+	peak, err := peakBytes(p.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	s.add("peak memory of the query tier after the dump", float64(peak)/(1<<20), "MiB")
+	return nil
+}
+
+// setPage asks for a page of an active set.
+func (c *readClient) setPage(at instant, token string, filter map[string]any) (next string, contracts int, err error) {
+	request := map[string]any{"migration_id": at.migration, "at": at.at.String(), "page_size": setPageSize}
+	if token != "" {
+		request["after"] = token
+	}
+	for name, value := range filter {
+		request[name] = value
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return "", 0, err
+	}
+	err = c.do("POST", "/v2/state/acs", body, func(body []byte) error {
+		contracts = bytes.Count(body, []byte(`"contract_id":"`))
+		if text, ok := lastAfter(body, `"next_page_token":"`); ok {
+			next = string(text[:endOf(text, func(b byte) bool { return b == '"' })])
+		}
+		return nil
+	})
+	return next, contracts, err
+}
+
+// walkSet asks for pages of a set one after another.
+func (c *readClient) walkSet(ctx context.Context, at instant, filter map[string]any) (t timings, contracts int, err error) {
+	token := ""
+	for range setPages {
+		start := time.Now()
+		next, n, err := c.setPage(at, token, filter)
+		if err := orEnded(ctx, err); err != nil {
+			return t, 0, err
+		}
+		t.each = append(t.each, time.Since(start))
+		contracts += n
+		if token = next; token == "" {
+			break
+		}
+	}
+	return t, contracts, nil
+}
+
+// aParty is a stakeholder of a contract in a set, and not of all others.
+func (c *readClient) aParty(at instant) (party string) {
+	body, err := json.Marshal(map[string]any{"migration_id": at.migration, "at": at.at.String(), "page_size": setPageSize, "templates": []string{"splice-amulet:Splice.Amulet:Amulet"}})
+	if err != nil {
+		return ""
+	}
+	_ = c.do("POST", "/v2/state/acs", body, func(body []byte) error {
+		if text, ok := lastAfter(body, `"owner":"`); ok {
+			party = string(text[:endOf(text, func(b byte) bool { return b == '"' })])
+		}
+		return nil
+	})
+	return party
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// The targets of reading from the query tier.
+const (
+	minColdLookups    = 10_000 // a second, coalesced
+	minLookupRatio    = 1.0    // to primary key lookups in Postgres
+	maxHotLookup      = 2      // ms at the 99th percentile
+	minPagedUpdates   = 20_000 // a second to one client
+	maxGrowth         = 1.3    // of the latency when history is ten times as long
+	lookupClients     = 128
+	coldLookups       = 20_000
+	hotLookups        = 20_000
+	hotIDs            = 100
+	hotClients        = 2 // more would wait for a core, not for an answer
+	latencySamples    = 400
+	shortHistoryShare = 10
+)
+
+// measureReads asks the query tier for events by id and for pages of updates, and compares
+// with rows of JSONB in Postgres and with a history of a tenth of the length.
+func measureReads(ctx context.Context, l *lab, r *report) (err error) {
+	binary, err := l.productBinary(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := l.network(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.fill(ctx, binary, n.URL, l.folder("reads-lake")); err != nil {
+		return err
+	}
+	ids, err := l.updateIDs(ctx, n.URL)
+	if err != nil {
+		return err
+	}
+	s, err := r.section("reads")
+	if err != nil {
+		return err
+	}
+	p, err := l.serve(ctx, binary, l.folder("reads-lake"))
+	if err != nil {
+		return err
+	}
+	long, err := measureServed(ctx, l, s, p, ids)
+	if err := errors.Join(err, p.stop()); err != nil {
+		return err
+	}
+	rate, err := l.postgresLookups(ctx, n.URL, ids)
+	if err != nil {
+		return err
+	}
+	s.add("Postgres, rows of JSONB by primary key", rate, "1/s")
+	s.atLeast(minLookupRatio, "events by id, cold / Postgres", long.coldRate/rate, "")
+	short, err := l.shortHistory(ctx, binary)
+	if err != nil {
+		return err
+	}
+	s.atMost(maxGrowth, "event by id, one client, median: history / a tenth of it", long.lookup/short.lookup, "")
+	s.atMost(maxGrowth, "page of 100 updates, one client, median: history / a tenth of it", long.page/short.page, "")
+	return nil
+}
+
+// fill ingests a history into a new data folder.
+func (l *lab) fill(ctx context.Context, binary, upstream, dir string) error {
+	l.say("ingesting into %s", dir)
+	return l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--scan-url", upstream)
+}
+
+// serve starts the query tier over a data folder.
+func (l *lab) serve(ctx context.Context, binary, dir string) (*product, error) {
+	return startProduct(ctx, l.stderr, "scan interface", binary, "serve", "--data", dir, "--listen", "127.0.0.1:0")
+}
+
+// updateIDs are those of a network's history, in an order made by the seed.
+func (l *lab) updateIDs(ctx context.Context, url string) (ids []string, err error) {
+	err = eachEvent(ctx, url, func(id string, _ []byte) error {
+		ids = append(ids, id)
+		return nil
+	})
+	random := rand.New(rand.NewPCG(networkSeed, 2))
+	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	return ids, err
+}
+
+// served is what is compared with another history, latencies in ms.
+type served struct{ coldRate, lookup, page float64 }
+
+// measureServed measures one running query tier.
+func measureServed(ctx context.Context, l *lab, s section, p *product, ids []string) (got served, err error) {
+	c := newReadClient(p.url)
+	l.say("looking up events by id")
+	if got, err = latencies(ctx, c, ids); err != nil {
+		return got, err
+	}
+	rest := ids[latencySamples:]
+	cold, err := c.lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
+	if err != nil {
+		return got, err
+	}
+	got.coldRate = cold.rate()
+	s.add("event by id, one client, median", got.lookup, "ms")
+	s.atLeast(minColdLookups, fmt.Sprintf("events by id, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
+	s.add("the same, 99th percentile", cold.percentile(99), "ms")
+	hot := make([]string, hotLookups)
+	for i := range hot {
+		hot[i] = rest[i%hotIDs]
+	}
+	again, err := c.lookups(ctx, hotClients, hot)
+	if err != nil {
+		return got, err
+	}
+	s.add(fmt.Sprintf("%d events by id again and again by %d clients", hotIDs, hotClients), again.rate(), "1/s")
+	s.atMost(maxHotLookup, "the same, 99th percentile", again.percentile(99), "ms")
+	l.say("paging through updates")
+	begin := time.Now()
+	updates, bytes, err := c.allUpdates(ctx)
+	if err != nil {
+		return got, err
+	}
+	seconds := time.Since(begin).Seconds()
+	s.add("page of 100 updates, one client, median", got.page, "ms")
+	s.atLeast(minPagedUpdates, "updates in pages of 1,000 to one client", float64(updates)/seconds, "1/s")
+	s.add("the same", float64(bytes)/megabyte/seconds, "MB/s")
+	peak, err := peakBytes(p.cmd.Process.Pid)
+	if err != nil {
+		return got, err
+	}
+	s.add("peak memory of the query tier", float64(peak)/(1<<20), "MiB")
+	return got, nil
+}
+
+// latencies asks for one thing after another.
+func latencies(ctx context.Context, c *readClient, ids []string) (got served, err error) {
+	one, err := c.lookups(ctx, 1, ids[:latencySamples])
+	if err != nil {
+		return got, err
+	}
+	got.lookup = one.percentile(50)
+	pages, err := c.pagesAfter(ctx, ids[:latencySamples], 100)
+	if err != nil {
+		return got, err
+	}
+	got.page = pages.percentile(50)
+	return got, nil
+}
+
+// shortHistory measures a history of a tenth of the length.
+func (l *lab) shortHistory(ctx context.Context, binary string) (got served, err error) {
+	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("short-network"), Updates: max(l.updates/shortHistoryShare, 2*latencySamples)})
+	if err != nil {
+		return got, err
+	}
+	defer func() { err = errors.Join(err, n.process.end()) }()
+	if err := l.fill(ctx, binary, n.URL, l.folder("short-lake")); err != nil {
+		return got, err
+	}
+	ids, err := l.updateIDs(ctx, n.URL)
+	if err != nil {
+		return got, err
+	}
+	p, err := l.serve(ctx, binary, l.folder("short-lake"))
+	if err != nil {
+		return got, err
+	}
+	got, err = latencies(ctx, newReadClient(p.url), ids)
+	return got, errors.Join(err, p.stop())
+}
+
+// timings are those of requests of one kind.
+type timings struct {
+	each    []time.Duration
+	elapsed time.Duration
+}
+
+func (t *timings) rate() float64 { return float64(len(t.each)) / t.elapsed.Seconds() }
+
+// percentile is in ms.
+func (t *timings) percentile(of int) float64 {
+	sorted := slices.Sorted(slices.Values(t.each))
+	return sorted[min(len(sorted)*of/100, len(sorted)-1)].Seconds() * 1000
+}
