@@ -450,7 +450,7 @@ func TestStaleTailOfOneUpstreamHoldsNobodyUp(t *testing.T) {
 		list[1].set(func(u *upstream) { lengthen(u.migrations[0], 3) })
 		begin, want := time.Now(), len(list[1].lines(Events))
 		until(t, func() bool { return sink.count() == want })
-		if took := time.Since(begin); took > 2*time.Second {
+		if took := time.Since(begin); took > 20*time.Second { // whoever waits for the next refresh takes a minute
 			t.Errorf("new items came after %s", took)
 		}
 	}
