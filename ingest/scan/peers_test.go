@@ -448,11 +448,8 @@ func TestStaleTailOfOneUpstreamHoldsNobodyUp(t *testing.T) {
 	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
 	for n := 1; n <= 20; n++ {
 		list[1].set(func(u *upstream) { lengthen(u.migrations[0], 3) })
-		begin, want := time.Now(), len(list[1].lines(Events))
-		until(t, func() bool { return sink.count() == want })
-		if took := time.Since(begin); took > 20*time.Second { // whoever waits for the next refresh takes a minute
-			t.Errorf("new items came after %s", took)
-		}
+		want := len(list[1].lines(Events))
+		until(t, func() bool { return sink.count() == want }) // which has less patience than a refresh takes
 	}
 	cancel()
 	<-ran
