@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -46,15 +47,7 @@ func measureActiveSet(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("set-network"), Updates: setUpdates})
-	if err != nil {
-		return err
-	}
-	err = l.fill(ctx, binary, n.URL, l.folder("set-lake"))
-	if err := errors.Join(err, n.process.end()); err != nil {
-		return err
-	}
-	total, live, newest, err := l.multiply(ctx, filepath.Join(l.folder("set-lake"), "engine"))
+	sets, err := l.manySets(ctx, binary)
 	if err != nil {
 		return err
 	}
@@ -62,19 +55,52 @@ func measureActiveSet(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	s.add("lifetimes", total, "")
-	s.add("of these live", live, "")
+	s.add("lifetimes", sets.Total, "")
+	s.add("of these live", sets.Live, "")
 	p, err := l.serve(ctx, binary, l.folder("set-lake"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.readSets(ctx, s, p, newest), p.stop())
+	return errors.Join(l.readSets(ctx, s, p, sets.Newest), p.stop())
 }
 
 // instant is a moment in a migration.
 type instant struct {
-	migration int64
-	at        schemas.Micros
+	Migration int64          `json:"migration"`
+	At        schemas.Micros `json:"at"`
+}
+
+// madeSets says what a store of many lifetimes holds.
+type madeSets struct {
+	Total  float64 `json:"total"`
+	Live   float64 `json:"live"`
+	Newest instant `json:"newest"`
+}
+
+// manySets makes the store of many lifetimes, or takes the one that an earlier run left in
+// the work folder: it takes minutes to make.
+func (l *lab) manySets(ctx context.Context, binary string) (made madeSets, err error) {
+	note := l.folder("set-lake.json")
+	if text, err := os.ReadFile(note); err == nil {
+		return made, json.Unmarshal(text, &made)
+	}
+	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("set-network"), Updates: setUpdates})
+	if err != nil {
+		return made, err
+	}
+	err = l.fill(ctx, binary, n.URL, l.folder("set-lake"))
+	if err := errors.Join(err, n.process.end()); err != nil {
+		return made, err
+	}
+	made.Total, made.Live, made.Newest, err = l.multiply(ctx, filepath.Join(l.folder("set-lake"), "engine"))
+	if err != nil {
+		return made, err
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return made, err
+	}
+	return made, os.WriteFile(note, text, 0o644)
 }
 
 // multiply repeats the lifetimes in a store until there are as many as wanted, nearly all
@@ -88,8 +114,8 @@ func (l *lab) multiply(ctx context.Context, dir string) (total, live float64, ne
 	var archivedRows, liveRows uint64
 	count := func() error {
 		var at int64
-		err := store.conn.QueryRow(ctx, lifetimeCounts).Scan(&archivedRows, &liveRows, &newest.migration, &at)
-		newest.at = schemas.Micros(at)
+		err := store.conn.QueryRow(ctx, lifetimeCounts).Scan(&archivedRows, &liveRows, &newest.Migration, &at)
+		newest.At = schemas.Micros(at)
 		return err
 	}
 	if err := count(); err != nil {
@@ -133,11 +159,11 @@ func (l *lab) multiply(ctx context.Context, dir string) (total, live float64, ne
 func (l *lab) readSets(ctx context.Context, s section, p *product, newest instant) error {
 	c := newReadClient(p.url)
 	month := schemas.Micros(30 * 24 * time.Hour / time.Microsecond)
-	middle := instant{newest.migration, newest.at - spreadOverMonths/2*month}
+	middle := instant{newest.Migration, newest.At - spreadOverMonths/2*month}
 	l.say("first pages of active sets")
 	first := timings{}
 	for i := range firstPages {
-		at := instant{newest.migration, newest.at - schemas.Micros(i)*month/firstPages*spreadOverMonths}
+		at := instant{newest.Migration, newest.At - schemas.Micros(i)*month/firstPages*spreadOverMonths}
 		start := time.Now()
 		if _, _, err := c.setPage(at, "", nil); err != nil {
 			return err
@@ -172,27 +198,33 @@ func (l *lab) readSets(ctx context.Context, s section, p *product, newest instan
 }
 
 func (l *lab) dumpSet(ctx context.Context, s section, p *product, at instant) error {
-	l.say("dumping the newest active set")
-	query := url.Values{"migration_id": {fmt.Sprint(at.migration)}, "at": {at.at.String()}}
-	begin := time.Now()
-	lines, size, err := drain(ctx, p.url+"/v0/state/acs/dump?"+query.Encode())
-	if err != nil {
-		return err
+	query := url.Values{"migration_id": {fmt.Sprint(at.Migration)}, "at": {at.At.String()}}
+	for _, encoding := range []string{"identity", "gzip"} {
+		l.say("dumping the newest active set, %s", encoding)
+		begin := time.Now()
+		lines, size, err := drain(ctx, p.url+"/v0/state/acs/dump?"+query.Encode(), encoding)
+		if err != nil {
+			return err
+		}
+		seconds := time.Since(begin).Seconds()
+		if encoding == "gzip" {
+			s.add("the same dump, compressed on its way", float64(lines)/seconds, "1/s")
+			continue
+		}
+		s.atLeast(minDumpRate, fmt.Sprintf("dump of %d contracts", lines), float64(lines)/seconds, "1/s")
+		s.add("the same", float64(size)/megabyte/seconds, "MB/s")
 	}
-	seconds := time.Since(begin).Seconds()
-	s.atLeast(minDumpRate, fmt.Sprintf("dump of %d contracts", lines), float64(lines)/seconds, "1/s")
-	s.add("the same", float64(size)/megabyte/seconds, "MB/s")
 	peak, err := peakBytes(p.cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
-	s.add("peak memory of the query tier after the dump", float64(peak)/(1<<20), "MiB")
+	s.add("peak memory of the query tier after the dumps", float64(peak)/(1<<20), "MiB")
 	return nil
 }
 
 // setPage asks for a page of an active set.
 func (c *readClient) setPage(at instant, token string, filter map[string]any) (next string, contracts int, err error) {
-	request := map[string]any{"migration_id": at.migration, "at": at.at.String(), "page_size": setPageSize}
+	request := map[string]any{"migration_id": at.Migration, "at": at.At.String(), "page_size": setPageSize}
 	if token != "" {
 		request["after"] = token
 	}
@@ -233,7 +265,7 @@ func (c *readClient) walkSet(ctx context.Context, at instant, filter map[string]
 
 // aParty is a stakeholder of a contract in a set, and not of all others.
 func (c *readClient) aParty(at instant) (party string) {
-	body, err := json.Marshal(map[string]any{"migration_id": at.migration, "at": at.at.String(), "page_size": setPageSize, "templates": []string{"splice-amulet:Splice.Amulet:Amulet"}})
+	body, err := json.Marshal(map[string]any{"migration_id": at.Migration, "at": at.At.String(), "page_size": setPageSize, "templates": []string{"splice-amulet:Splice.Amulet:Amulet"}})
 	if err != nil {
 		return ""
 	}

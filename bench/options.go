@@ -60,7 +60,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
 	f.IntVar(&o.liveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
 	f.StringVar(&o.binary, "binary", "", "ledgerlake binary for the demo; built when empty")
-	f.StringVar(&o.work, "work", "", "existing folder to work in; a temporary one when empty")
+	f.StringVar(&o.work, "work", "", "existing folder to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
 	f.DurationVar(&o.quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
 	f.BoolVar(&o.json, "json", false, "print one JSON object instead of Markdown")
 	f.BoolVar(&o.strict, "strict", false, "exit with status 1 when a target is missed")

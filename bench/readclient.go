@@ -219,12 +219,14 @@ func eachID(event []byte, after **cursor, so func(id string, event []byte) error
 	return so(p.UpdateID, event)
 }
 
-// drain reads an answer of any length and counts its lines and bytes.
-func drain(ctx context.Context, url string) (lines, size int64, err error) {
+// drain reads an answer of any length in a coding and counts its lines and its bytes, those
+// of gzip as they come.
+func drain(ctx context.Context, url, encoding string) (lines, size int64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, 0, err
 	}
+	request.Header.Set("Accept-Encoding", encoding) // else the client asks for gzip by itself
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, 0, err

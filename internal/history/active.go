@@ -1,21 +1,53 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // ActiveContracts returns a page of the set that is active at an instant.
+//
+// Most of a set are contracts that live on, so these are read first: the last one of a full
+// page says how far the months of ended ones need be read, which for most of them is not at
+// all. A contract that is being moved meanwhile is found in one table or in both.
 func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveContract, error) {
+	live, err := r.selectActive(ctx, activeLiveQuery, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(live) == q.Limit && len(live) > 0 {
+		q.Through = keyOf(&live[len(live)-1])
+	}
+	ended, err := r.selectActive(ctx, activeArchivedQuery, q)
+	if err != nil || len(ended) == 0 {
+		return live, err
+	}
+	all := append(live, ended...)
+	slices.SortStableFunc(all, func(a, b ActiveContract) int { return keyOf(&a).compare(keyOf(&b)) })
+	all = slices.CompactFunc(all, func(a, b ActiveContract) bool { return keyOf(&a) == keyOf(&b) })
+	return all[:min(len(all), q.Limit)], nil
+}
+
+func keyOf(c *ActiveContract) ContractKey { return ContractKey{c.Event.CreatedAt, c.Event.ContractID} }
+
+func (k ContractKey) compare(other ContractKey) int {
+	return cmp.Or(cmp.Compare(k.CreatedAt, other.CreatedAt), strings.Compare(k.ContractID, other.ContractID))
+}
+
+func (r *Reader) selectActive(ctx context.Context, query string, q ActiveQuery) ([]ActiveContract, error) {
 	var contracts []ActiveContract
 	var rows []store.ContractRow
 	block := store.NewContracts()
-	err := r.db.Select(ctx, activeContractsQuery, r.active(q), block, func() error {
+	err := r.db.Select(ctx, query, r.active(q), block, func() error {
 		rows = block.AppendTo(rows[:0])
-		for _, row := range rows {
-			contracts = append(contracts, ActiveContract{Event: row.Event, Encoding: row.Encoding, CreatedIn: row.CreatedIn})
+		contracts = slices.Grow(contracts, len(rows))
+		for i := range rows {
+			contracts = append(contracts, ActiveContract{Event: rows[i].Event, Encoding: rows[i].Encoding, CreatedIn: rows[i].CreatedIn})
 		}
 		return nil
 	})

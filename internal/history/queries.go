@@ -57,8 +57,10 @@ var (
 	importCountsQuery string
 	//go:embed sql/import_counts_within.sql
 	importCountsWithinQuery string
-	//go:embed sql/active_contracts.sql
-	activeContractsQuery string
+	//go:embed sql/active_live.sql
+	activeLiveQuery string
+	//go:embed sql/active_archived.sql
+	activeArchivedQuery string
 	//go:embed sql/active_at_offset.sql
 	activeAtOffsetQuery string
 	//go:embed sql/streams.sql

@@ -1,0 +1,17 @@
+-- A page of the contracts active at an instant that have not been moved to the archived
+-- ones, in (created_at, contract_id) order.
+SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
+       argument_shape, argument_scalars, argument_ids, argument_parties
+FROM contracts_live
+WHERE stream = {stream:String} AND migration_id = {migration:Int64}
+  AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
+  AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
+  AND created_at <= fromUnixTimestamp64Micro({through_created:Int64}, 'UTC')
+  AND (created_at, contract_id) <= (fromUnixTimestamp64Micro({through_created:Int64}, 'UTC'), {through_id:String})
+  AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+  AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
+  AND (empty({templates:Array(String)}) OR has({templates:Array(String)}, template))
+  AND (empty({parties:Array(String)}) OR hasAny(signatories, {parties:Array(String)}) OR hasAny(observers, {parties:Array(String)}))
+ORDER BY created_at, contract_id
+LIMIT {limit:UInt32}
+SETTINGS max_threads = 1
