@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -55,30 +56,89 @@ func measureReads(ctx context.Context, l *lab, r *report) (err error) {
 	if err := errors.Join(err, p.stop()); err != nil {
 		return err
 	}
+	copied, err := l.copiedHistory(ctx, s, binary, n.URL, ids)
+	if err != nil {
+		return err
+	}
 	rate, err := l.postgresLookups(ctx, n.URL, ids)
 	if err != nil {
 		return err
 	}
 	s.add("Postgres, rows of JSONB by primary key", rate, "1/s")
-	s.atLeast(minLookupRatio, "events by id, cold / Postgres", long.coldRate/rate, "")
-	short, err := l.shortHistory(ctx, binary)
+	s.add("events by id, cold / Postgres", long.coldRate/rate, "")
+	s.atLeast(minLookupRatio, "events by id out of copies, cold / Postgres", copied.coldRate/rate, "")
+	short, shortCopied, err := l.shortHistory(ctx, binary)
 	if err != nil {
 		return err
 	}
 	s.atMost(maxGrowth, "event by id, one client, median: history / a tenth of it", long.lookup/short.lookup, "")
+	s.atMost(maxGrowth, "event by id out of copies, one client, median: history / a tenth of it", copied.lookup/shortCopied.lookup, "")
 	s.atMost(maxGrowth, "page of 100 updates, one client, median: history / a tenth of it", long.page/short.page, "")
 	return nil
 }
 
-// fill ingests a history into a new data folder.
-func (l *lab) fill(ctx context.Context, binary, upstream, dir string) error {
+// withCopies is the option that is off by default and that lookups are fast with.
+const withCopies = "--lookup-rows"
+
+// copiedHistory measures lookups in a store that has the history once more by update id.
+func (l *lab) copiedHistory(ctx context.Context, s section, binary, upstream string, ids []string) (got served, err error) {
+	begin := time.Now()
+	if err := l.fill(ctx, binary, upstream, l.folder("reads-lake"), withCopies); err != nil {
+		return got, err
+	}
+	s.add("time to copy the history by update id", time.Since(begin).Seconds(), "s")
+	store, err := openEngine(ctx, filepath.Join(l.folder("reads-lake"), "engine"))
+	if err != nil {
+		return got, err
+	}
+	err = store.settle(ctx, l.quiet)
+	tables, tablesErr := store.tables(ctx)
+	if err := errors.Join(err, tablesErr, store.close()); err != nil {
+		return got, err
+	}
+	copies, all := tables["lookup_rows"], uint64(0)
+	for _, t := range tables {
+		all += t.Bytes
+	}
+	s.add(fmt.Sprintf("copies, %d rows in %d parts", copies.Rows, copies.Parts), float64(copies.Bytes)/megabyte, "MB")
+	s.add("all tables with copies / without", float64(all)/float64(all-copies.Bytes), "")
+	p, err := l.serve(ctx, binary, l.folder("reads-lake"), withCopies)
+	if err != nil {
+		return got, err
+	}
+	got, err = measureCopies(ctx, l, s, p, ids)
+	return got, errors.Join(err, p.stop())
+}
+
+// measureCopies measures lookups of one running query tier that has copies.
+func measureCopies(ctx context.Context, l *lab, s section, p *product, ids []string) (got served, err error) {
+	l.say("looking up events by id out of copies")
+	c := newReadClient(p.url)
+	one, err := c.lookups(ctx, 1, ids[:latencySamples])
+	if err != nil {
+		return got, err
+	}
+	rest := ids[latencySamples:]
+	cold, err := c.lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
+	if err != nil {
+		return got, err
+	}
+	got.lookup, got.coldRate = one.percentile(50), cold.rate()
+	s.add("event by id out of copies, one client, median", got.lookup, "ms")
+	s.atLeast(minColdLookups, fmt.Sprintf("events by id out of copies, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
+	s.add("the same, 99th percentile", cold.percentile(99), "ms")
+	return got, nil
+}
+
+// fill ingests a history into a data folder, or what is new of it.
+func (l *lab) fill(ctx context.Context, binary, upstream, dir string, options ...string) error {
 	l.say("ingesting into %s", dir)
-	return l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--scan-url", upstream)
+	return l.runProduct(ctx, binary, append([]string{"ingest", "--once", "--data", dir, "--scan-url", upstream}, options...)...)
 }
 
 // serve starts the query tier over a data folder.
-func (l *lab) serve(ctx context.Context, binary, dir string) (*product, error) {
-	return startProduct(ctx, l.stderr, "scan interface", binary, "serve", "--data", dir, "--listen", "127.0.0.1:0")
+func (l *lab) serve(ctx context.Context, binary, dir string, options ...string) (*product, error) {
+	return startProduct(ctx, l.stderr, "scan interface", binary, append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, options...)...)
 }
 
 // updateIDs are those of a network's history, in an order made by the seed.
@@ -109,7 +169,7 @@ func measureServed(ctx context.Context, l *lab, s section, p *product, ids []str
 	}
 	got.coldRate = cold.rate()
 	s.add("event by id, one client, median", got.lookup, "ms")
-	s.atLeast(minColdLookups, fmt.Sprintf("events by id, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
+	s.add(fmt.Sprintf("events by id, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
 	s.add("the same, 99th percentile", cold.percentile(99), "ms")
 	hot := make([]string, hotLookups)
 	for i := range hot {
@@ -154,26 +214,34 @@ func latencies(ctx context.Context, c *readClient, ids []string) (got served, er
 	return got, nil
 }
 
-// shortHistory measures a history of a tenth of the length.
-func (l *lab) shortHistory(ctx context.Context, binary string) (got served, err error) {
+// shortHistory measures a history of a tenth of the length, without and with copies.
+func (l *lab) shortHistory(ctx context.Context, binary string) (got, copied served, err error) {
 	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("short-network"), Updates: max(l.updates/shortHistoryShare, 2*latencySamples)})
 	if err != nil {
-		return got, err
+		return got, copied, err
 	}
 	defer func() { err = errors.Join(err, n.process.end()) }()
-	if err := l.fill(ctx, binary, n.URL, l.folder("short-lake")); err != nil {
-		return got, err
-	}
 	ids, err := l.updateIDs(ctx, n.URL)
 	if err != nil {
-		return got, err
+		return got, copied, err
 	}
-	p, err := l.serve(ctx, binary, l.folder("short-lake"))
-	if err != nil {
-		return got, err
+	for _, part := range []struct {
+		options []string
+		into    *served
+	}{{nil, &got}, {[]string{withCopies}, &copied}} {
+		if err := l.fill(ctx, binary, n.URL, l.folder("short-lake"), part.options...); err != nil {
+			return got, copied, err
+		}
+		p, err := l.serve(ctx, binary, l.folder("short-lake"), part.options...)
+		if err != nil {
+			return got, copied, err
+		}
+		*part.into, err = latencies(ctx, newReadClient(p.url), ids)
+		if err := errors.Join(err, p.stop()); err != nil {
+			return got, copied, err
+		}
 	}
-	got, err = latencies(ctx, newReadClient(p.url), ids)
-	return got, errors.Join(err, p.stop())
+	return got, copied, nil
 }
 
 // timings are those of requests of one kind.

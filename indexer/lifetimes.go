@@ -3,13 +3,11 @@ package indexer
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
-	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -39,22 +37,9 @@ var moveEnded string
 //go:embed sql/drop_ended.sql
 var dropEnded string
 
-// ErrCaughtUp says that a step found nothing to do.
-var ErrCaughtUp = errors.New("caught up")
-
-const (
-	// maxRangeRows bounds the rows, and so the memory, of one lifetimes step: it takes
-	// whole batches until their items and events exceed it.
-	maxRangeRows  = 120_000
-	maxRangeBatch = 64
-	// While a backfill commits large batches, Run lets some of them gather: the cost of a
-	// step is mostly per step. In following the tail, ranges are small and never wait.
-	bulkRows  = 20_000
-	bulkPause = 1500 * time.Millisecond
-	// tidyAfter ended lifetimes may wait in the live table; readers filter them out
-	// at a cost that grows with their number.
-	tidyAfter = 300_000
-)
+// tidyAfter ended lifetimes may wait in the live table; readers filter them out
+// at a cost that grows with their number.
+const tidyAfter = 300_000
 
 // ContractsStream names the journal of the lifetimes derived from a stream.
 func ContractsStream(stream string) string { return stream + "/contracts" }
@@ -64,17 +49,8 @@ func ContractsStream(stream string) string { return stream + "/contracts" }
 // is announced and committed like a batch, and each of its steps can be repeated.
 // Only one Lifetimes may work on a store at a time.
 type Lifetimes struct {
-	db     *store.DB
-	stream string
-	name   string
-	log    *slog.Logger
-	poll   time.Duration
-
-	loaded  bool
-	journal journal
-	source  int64  // sequence of the last commit of the stream that is taken; 0 = not known
-	ended   int    // lifetimes in the live table that have ended, since the last tidy
-	rows    uint64 // items and events of the last step
+	follower
+	ended int // lifetimes in the live table that have ended, since the last tidy
 
 	// Kept from step to step for their memory.
 	events         *store.LifetimeEvents
@@ -91,145 +67,53 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 		poll = 200 * time.Millisecond
 	}
 	return &Lifetimes{
-		db: db, stream: stream, name: uuid.NewString(), poll: poll, log: log.With("stream", ContractsStream(stream)),
-		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
+		follower: newFollower(db, stream, ContractsStream(stream), poll, log),
+		events:   store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
 		keys: lookupKeys{},
 	}
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that
 // needs a person: what is stored contradicts itself, or the disk is full.
-func (l *Lifetimes) Run(ctx context.Context) error {
-	for failures := 0; ctx.Err() == nil; {
-		wait := time.Duration(0)
-		switch err := l.Step(ctx); {
-		case err == nil && l.rows > bulkRows:
-			failures, wait = 0, bulkPause
-		case err == nil:
-			failures = 0
-		case errors.Is(err, ErrCaughtUp):
-			failures, wait = 0, l.poll
-		case schemas.NeedsPerson(err):
-			return err
-		case ctx.Err() == nil:
-			failures++
-			wait = min(time.Duration(failures)*l.poll, 10*time.Second)
-			l.log.ErrorContext(ctx, "lifetimes step failed", "err", err, "retry_in", wait)
-		}
-		sleep(ctx, wait)
-	}
-	return nil
-}
+func (l *Lifetimes) Run(ctx context.Context) error { return l.run(ctx, l.Step) }
 
 // CatchUp steps until the lifetimes have reached the stream's watermark. A failure is
 // tried again a few times.
-func (l *Lifetimes) CatchUp(ctx context.Context) error {
-	const attempts = 5
-	for failures := 0; ; {
-		switch err := l.Step(ctx); {
-		case errors.Is(err, ErrCaughtUp):
-			return nil
-		case err == nil:
-			failures = 0
-		case ctx.Err() != nil, schemas.NeedsPerson(err), failures == attempts:
-			return err
-		default:
-			failures++
-			l.log.WarnContext(ctx, "lifetimes step failed", "err", err)
-			sleep(ctx, time.Duration(failures)*l.poll)
-		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
+func (l *Lifetimes) CatchUp(ctx context.Context) error { return l.catchUp(ctx, l.Step) }
 
 // Step takes the next range of committed batches. It returns ErrCaughtUp when the
 // lifetimes have reached the watermark.
 func (l *Lifetimes) Step(ctx context.Context) error {
-	if !l.loaded {
-		j, err := takeOver(ctx, l.db, ContractsStream(l.stream), l.name)
-		if err != nil {
-			return err
-		}
-		l.journal, l.loaded = j, true
-		l.ended = tidyAfter // unknown after a start: tidy soon
-	}
-	row, source, err := l.next(ctx)
-	if errors.Is(err, ErrCaughtUp) {
+	began, err := l.load(ctx)
+	if err != nil {
 		return err
 	}
-	if err == nil {
-		err = l.apply(ctx, row)
+	if began {
+		l.ended = tidyAfter // unknown after a start: tidy soon
 	}
+	earlier := 0
+	err = l.take(ctx, "deriving lifetimes", func(ctx context.Context, row store.BatchRow) (err error) {
+		earlier, err = l.apply(ctx, row)
+		return err
+	})
 	if err != nil {
-		l.loaded = false // nobody knows which step was applied
-		return fmt.Errorf("deriving lifetimes after %s: %w", row.After, err)
+		return err
 	}
-	l.journal, l.source = journal{sequence: row.Sequence, committed: row.Through, epoch: row.Epoch}, source
-	l.rows = row.Items + row.Events
-	if l.ended >= tidyAfter {
+	if l.ended += earlier; l.ended >= tidyAfter {
 		return l.Tidy(ctx)
 	}
 	return nil
 }
 
-// next announces the next range, or returns the one that is announced already, with
-// the sequence number of its last batch in the stream's journal.
-func (l *Lifetimes) next(ctx context.Context) (store.BatchRow, int64, error) {
-	row := store.BatchRow{Stream: ContractsStream(l.stream), Sequence: l.journal.sequence + 1, After: l.journal.committed, Writer: l.name, Epoch: l.journal.epoch}
-	if p := l.journal.pending; p != nil {
-		row.Through, row.Hash = p.Through, p.Hash
-		return row, l.source, nil
-	}
-	commits, err := selectBatches(ctx, l.db, commitsAfter, store.Params{
-		"stream": store.Text(l.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(l.source),
-		"migration": store.Int(row.After.MigrationID), "time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
-		"offset": store.Int(row.After.Offset),
-	})
-	if err != nil {
-		return row, 0, fmt.Errorf("reading commits of %s: %w", l.stream, err)
-	}
-	if len(commits) == 0 {
-		return row, 0, ErrCaughtUp
-	}
-	source := l.source
-	for i, c := range commits {
-		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !sameKind(row.Through, c.Through)) {
-			break
-		}
-		row.Through, source = c.Through, c.Sequence
-		row.Items += c.Items
-		row.Events += c.Events
-	}
-	row.Hash = row.Through.String() // another range under this number is other content
-	return row, source, announce(ctx, l.db, row)
-}
-
-// sameKind reports whether two positions lie in one migration and are both imports
-// or both history.
-func sameKind(a, b schemas.Position) bool {
-	return a.MigrationID == b.MigrationID && (a.RecordTime == schemas.MinMicros) == (b.RecordTime == schemas.MinMicros)
-}
-
 // apply derives the lifetimes of one range. The order matters: ends of earlier
-// contracts first, so that they never meet a lifetime that begins in this range.
-func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
+// contracts first, so that they never meet a lifetime that begins in this range. It returns how many those were.
+func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) (ended int, err error) {
 	lifetimes, earlier, err := l.read(ctx, row)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := l.endEarlier(ctx, row.Through, earlier); err != nil {
-		return err
+		return 0, err
 	}
 	store.Reset(l.live)
 	store.Reset(l.archived)
@@ -245,16 +129,12 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) error {
 	}
 	token := fmt.Sprintf("%s/%d/%s/", row.Stream, row.Sequence, row.Hash)
 	if err := l.db.Insert(ctx, "contracts_archived", token+"archived", l.archived); err != nil {
-		return err
+		return 0, err
 	}
 	if err := l.db.Insert(ctx, "contracts_live", token+"live", l.live); err != nil {
-		return err
+		return 0, err
 	}
-	if err := insertJournal(ctx, l.db, row, store.Commit); err != nil {
-		return fmt.Errorf("committing lifetimes: %w", err)
-	}
-	l.ended += len(earlier)
-	return nil
+	return len(earlier), nil
 }
 
 // read returns the lifetimes that begin in the range, with their ends where those are

@@ -152,7 +152,7 @@ func New(cfg Config) (*Server, error) {
 	s.base, s.abandon = context.WithCancel(context.Background())
 	s.http = &fasthttp.Server{
 		Handler: handler, ErrorHandler: s.unreadable, Logger: quietLogger{s.log},
-		Name: "ledgerlake", ReadBufferSize: 16 << 10, MaxRequestBodySize: cfg.MaxBodyBytes,
+		Name: "ledgerlake", ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, MaxRequestBodySize: cfg.MaxBodyBytes,
 		ReadTimeout: cfg.ReadTimeout, IdleTimeout: cfg.IdleTimeout, Concurrency: cfg.MaxConnections,
 		TCPKeepalive: true, CloseOnShutdown: true, DisablePreParseMultipartForm: true,
 	}

@@ -199,7 +199,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 }
 
 // alongside ingests a stream up to its upstream's end as of now with the lifetimes and
-// watch beside it, and then lets the lifetimes catch up.
+// watch beside it, and then lets the lifetimes, and the copy for lookups, catch up.
 func (s *streams) alongside(ctx context.Context, from source, watch func(context.Context)) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	besides, stop := context.WithCancel(groupCtx)
@@ -213,7 +213,20 @@ func (s *streams) alongside(ctx context.Context, from source, watch func(context
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if copied := s.lookupRows(from); copied != nil {
+		if err := copied.CatchUp(ctx); err != nil {
+			return err
+		}
+	}
 	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).CatchUp(ctx)
+}
+
+// lookupRows is the copy by update id of a stream, or nil if it is to have none.
+func (s *streams) lookupRows(from source) *indexer.LookupRows {
+	if !s.app.cfg.LookupRows || from.stream() != schemas.ScanStream {
+		return nil
+	}
+	return indexer.NewLookupRows(s.db, from.stream(), 0, s.app.log)
 }
 
 // run ingests and follows all streams until ctx ends. A stream that stops with an error
@@ -258,12 +271,18 @@ func (s *streams) runOne(ctx context.Context, from source) error {
 	return group.Wait()
 }
 
-// derive keeps the lifetimes of a stream up with it until ctx ends.
+// derive keeps the lifetimes of a stream, and its copy for lookups, up with it until ctx
+// ends.
 func (s *streams) derive(ctx context.Context, from source) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
 	}
-	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).Run(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).Run(ctx) })
+	if copied := s.lookupRows(from); copied != nil {
+		group.Go(func() error { return copied.Run(ctx) })
+	}
+	return group.Wait()
 }
 
 // markBackfilled waits until the upstream's end is reached once and records it.

@@ -79,8 +79,8 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		Facts: asked, Naming: query.Naming(cfg.Naming),
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk{exporter: exporter, bucket: s.bucket}, PublicURL: publicURL, TokenKey: key, Catalog: catalog,
-		CacheBytes: cfg.AnswerCache,
-		NodeID:     "ledgerlake", Version: b.version, CommitTime: b.time,
+		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
+		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
 	})
 	if err != nil {
@@ -95,6 +95,14 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
+}
+
+// copies are those by update id, or nil if there are to be none.
+func (s *stack) copies() *history.Copies {
+	if !s.app.cfg.LookupRows {
+		return nil
+	}
+	return history.NewCopies(s.db, s.reader.Stream())
 }
 
 // askedFacts returns what asks upstreams on behalf of clients, nil without any.

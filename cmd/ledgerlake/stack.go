@@ -119,6 +119,9 @@ func (s *stack) openStore(ctx context.Context) error {
 	}
 	s.onClose(func() error { db.Close(); return nil })
 	s.db, s.reader = db, history.NewReader(db, schemas.ScanStream)
+	if s.app.cfg.LookupRows {
+		return indexer.CreateLookupRows(ctx, db)
+	}
 	return nil
 }
 

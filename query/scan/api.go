@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -41,6 +42,9 @@ type Config struct {
 	// CacheBytes is how much memory may hold answers to lookups that never change; default
 	// 64 MiB.
 	CacheBytes int64
+	// Copies are asked for items by update id before Source is, where there are any: that
+	// takes little of the store.
+	Copies *history.Copies
 	// WatermarkTTL is how long a watermark may be remembered; default 50 ms.
 	WatermarkTTL time.Duration
 	// NodeID, Version and CommitTime are reported by /status and /version.
@@ -92,7 +96,8 @@ type API struct {
 	start   time.Time
 	source  Source
 	horizon *horizon
-	lookups *lookups
+	lookups *lookups[schemas.Item]
+	copies  *lookups[history.Copy] // nil without copies
 	ahead   *readAhead
 	tokens  tokens
 	answers *answerCache
@@ -117,6 +122,9 @@ func New(cfg Config) (*API, error) {
 		answers: newAnswerCache(cfg.CacheBytes),
 		places:  newAnswerCache(placesBytes),
 		facts:   newFactCache(cfg.Source, cfg.Now),
+	}
+	if cfg.Copies != nil {
+		a.copies = newLookups(cfg.Copies.ByID)
 	}
 	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.chunk(wanted, cfg.ChunkBytes) })
 	a.sets = newContractSets(a)

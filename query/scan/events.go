@@ -38,7 +38,7 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	return a.lookup(ctx, r, fmt.Sprintf("event %s %s", encoding, id), func() (text []byte, final bool, err error) {
-		it, ok, err := a.lookups.item(ctx, id)
+		it, ok, err := a.item(ctx, id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -51,7 +51,7 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 		case !ok:
 			return nil, false, query.Errorf(query.NotFound, "Event with update id %s not found.", id)
 		}
-		return a.updateWriter(schemas.UpdateForm{}, encoding).item(nil, &it), isWhole(&it), nil
+		return rendered(&it, a.updateWriter(schemas.UpdateForm{}, encoding).item), isWhole(&it), nil
 	})
 }
 

@@ -18,26 +18,26 @@ const (
 )
 
 // lookups joins concurrent lookups by update id into few queries.
-type lookups struct {
-	find func(ctx context.Context, ids []string) (map[string]schemas.Item, error)
+type lookups[T any] struct {
+	find func(ctx context.Context, ids []string) (map[string]T, error)
 
 	// running holds one token per gathering under way.
 	running chan struct{}
 
 	mu   sync.Mutex
-	open *gathering // takes further ids; nil when none does
+	open *gathering[T] // takes further ids; nil when none does
 }
 
-type gathering struct {
+type gathering[T any] struct {
 	ids   []string
 	full  chan struct{} // closed when no id fits any more
-	done  chan struct{} // closed when items or err is set
-	items map[string]schemas.Item
+	done  chan struct{} // closed when found or err is set
+	found map[string]T
 	err   error
 }
 
-func newLookups(find func(context.Context, []string) (map[string]schemas.Item, error)) *lookups {
-	return &lookups{find: find, running: make(chan struct{}, gatherings())}
+func newLookups[T any](find func(context.Context, []string) (map[string]T, error)) *lookups[T] {
+	return &lookups[T]{find: find, running: make(chan struct{}, gatherings())}
 }
 
 // gatherings is how many run at once. Each keeps up to three or four threads of the store
@@ -45,25 +45,25 @@ func newLookups(find func(context.Context, []string) (map[string]schemas.Item, e
 // work than the same ids by halves, because they share what is read.
 func gatherings() int { return max(1, runtime.GOMAXPROCS(0)/4) }
 
-// item returns what is known by an update id; ok is false for nothing. The item is
-// shared with other callers and must not be changed.
-func (l *lookups) item(ctx context.Context, id string) (it schemas.Item, ok bool, err error) {
+// get returns what is known by an update id; ok is false for nothing. It is shared with
+// other callers and must not be changed.
+func (l *lookups[T]) get(ctx context.Context, id string) (found T, ok bool, err error) {
 	g := l.join(ctx, id)
 	select {
 	case <-g.done:
-		it, ok = g.items[id]
-		return it, ok, g.err
+		found, ok = g.found[id]
+		return found, ok, g.err
 	case <-ctx.Done():
-		return it, false, ctx.Err()
+		return found, false, ctx.Err()
 	}
 }
 
-func (l *lookups) join(ctx context.Context, id string) *gathering {
+func (l *lookups[T]) join(ctx context.Context, id string) *gathering[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := l.open
 	if g == nil {
-		g = &gathering{full: make(chan struct{}), done: make(chan struct{})}
+		g = &gathering[T]{full: make(chan struct{}), done: make(chan struct{})}
 		l.open = g
 		// The query serves several requests, so no single one may cancel it.
 		go l.run(context.WithoutCancel(ctx), g)
@@ -76,7 +76,7 @@ func (l *lookups) join(ctx context.Context, id string) *gathering {
 	return g
 }
 
-func (l *lookups) run(ctx context.Context, g *gathering) {
+func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
 	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
 	select {
@@ -92,6 +92,21 @@ func (l *lookups) run(ctx context.Context, g *gathering) {
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	g.items, g.err = l.find(ctx, g.ids)
+	g.found, g.err = l.find(ctx, g.ids)
 	close(g.done)
+}
+
+// item returns what is known by an update id; ok is false for nothing. The item must not be
+// changed. One that may have a verdict that came late is read from history in any case.
+func (a *API) item(ctx context.Context, id string) (it schemas.Item, ok bool, err error) {
+	if a.copies != nil {
+		copied, ok, err := a.copies.get(ctx, id)
+		if err == nil && ok {
+			it, ok, err = copied.Item(ctx) // by this goroutine: many are unpacked at once
+		}
+		if err != nil || ok && isWhole(&it) {
+			return it, ok, err
+		}
+	}
+	return a.lookups.get(ctx, id)
 }

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"runtime"
 	"slices"
 	"sync"
@@ -55,4 +56,12 @@ func renderRows[R any](dst []byte, rows []R, size int64, write func(dst []byte, 
 		dst = write(dst, &rows[i])
 	}
 	return dst
+}
+
+// rendered returns one row in memory of just its size, to be kept.
+func rendered[R any](row *R, write func(dst []byte, row *R) []byte) []byte {
+	buf := renderBuffers.Get().(*[]byte)
+	defer renderBuffers.Put(buf)
+	*buf = write((*buf)[:0], row)
+	return bytes.Clone(*buf)
 }

@@ -30,7 +30,7 @@ func TestLookupsShareQueries(t *testing.T) {
 	for i := range callers {
 		wg.Go(func() {
 			id := fmt.Sprintf("id%d", i%100)
-			it, ok, err := l.item(context.Background(), id)
+			it, ok, err := l.get(context.Background(), id)
 			if err != nil || !ok || it.Update.UpdateID != id {
 				t.Errorf("%s: %v %v %v", id, it.Update, ok, err)
 			}
@@ -40,7 +40,7 @@ func TestLookupsShareQueries(t *testing.T) {
 	if queries.Load() > callers/2 || most.Load() > gatherIDs {
 		t.Errorf("%d lookups took %d queries with up to %d ids", callers, queries.Load(), most.Load())
 	}
-	if _, ok, err := l.item(context.Background(), "missing"); ok || err != nil {
+	if _, ok, err := l.get(context.Background(), "missing"); ok || err != nil {
 		t.Errorf("a missing id gives %v, %v", ok, err)
 	}
 }
@@ -55,8 +55,8 @@ func TestLookupOfOneCallerDoesNotCancelOthers(t *testing.T) {
 	})
 	impatient, cancel := context.WithCancel(context.Background())
 	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { _, _, err := l.item(impatient, "a"); first <- err }()
-	go func() { _, _, err := l.item(context.Background(), "b"); second <- err }()
+	go func() { _, _, err := l.get(impatient, "a"); first <- err }()
+	go func() { _, _, err := l.get(context.Background(), "b"); second <- err }()
 	<-started
 	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {

@@ -154,14 +154,14 @@ func (a *API) update(form schemas.UpdateForm) query.Handler {
 func (a *API) updateByID(ctx context.Context, r *query.Request, form schemas.UpdateForm, encoding schemas.Encoding, id, missing string) error {
 	key := fmt.Sprintf("update %t %t %s %s", form.WithOffset, form.NodeLocal, encoding, id)
 	return a.lookup(ctx, r, key, func() (text []byte, final bool, err error) {
-		it, ok, err := a.lookups.item(ctx, id)
+		it, ok, err := a.item(ctx, id)
 		if err != nil {
 			return nil, false, err
 		}
 		if !ok || it.Update == nil || it.Update.IsImport() {
 			return nil, false, query.Errorf(query.NotFound, "%s", missing)
 		}
-		return a.updateWriter(form, encoding).update(nil, it.Update), true, nil
+		return rendered(it.Update, a.updateWriter(form, encoding).update), true, nil
 	})
 }
 

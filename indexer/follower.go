@@ -1,0 +1,178 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// ErrCaughtUp says that a step found nothing to do.
+var ErrCaughtUp = errors.New("caught up")
+
+const (
+	// maxRangeRows bounds the rows, and so the memory, of one step: it takes whole batches
+	// until their items and events exceed it.
+	maxRangeRows  = 120_000
+	maxRangeBatch = 64
+	// While a backfill commits large batches, run lets some of them gather: the cost of a
+	// step is mostly per step. In following the tail, ranges are small and never wait.
+	bulkRows  = 20_000
+	bulkPause = 1500 * time.Millisecond
+)
+
+// follower walks behind the watermark of a stream in ranges of whole batches. Each range is
+// announced and committed in a journal of the follower's own, like a batch.
+type follower struct {
+	db     *store.DB
+	stream string // that is followed
+	own    string // whose journal it writes
+	name   string
+	log    *slog.Logger
+	poll   time.Duration
+
+	loaded  bool
+	journal journal
+	source  int64  // sequence of the last commit of the stream that is taken; 0 = not known
+	rows    uint64 // items and events of the last step
+}
+
+func newFollower(db *store.DB, stream, own string, poll time.Duration, log *slog.Logger) follower {
+	return follower{db: db, stream: stream, own: own, name: uuid.NewString(), poll: poll, log: log.With("stream", own)}
+}
+
+// run steps until ctx ends, then returns nil. It returns early only with an error that
+// needs a person: what is stored contradicts itself, or the disk is full.
+func (f *follower) run(ctx context.Context, step func(context.Context) error) error {
+	for failures := 0; ctx.Err() == nil; {
+		wait := time.Duration(0)
+		switch err := step(ctx); {
+		case err == nil && f.rows > bulkRows:
+			failures, wait = 0, bulkPause
+		case err == nil:
+			failures = 0
+		case errors.Is(err, ErrCaughtUp):
+			failures, wait = 0, f.poll
+		case schemas.NeedsPerson(err):
+			return err
+		case ctx.Err() == nil:
+			failures++
+			wait = min(time.Duration(failures)*f.poll, 10*time.Second)
+			f.log.ErrorContext(ctx, "step failed", "err", err, "retry_in", wait)
+		}
+		sleep(ctx, wait)
+	}
+	return nil
+}
+
+// catchUp steps until the stream's watermark is reached. A failure is tried again a few
+// times.
+func (f *follower) catchUp(ctx context.Context, step func(context.Context) error) error {
+	const attempts = 5
+	for failures := 0; ; {
+		switch err := step(ctx); {
+		case errors.Is(err, ErrCaughtUp):
+			return nil
+		case err == nil:
+			failures = 0
+		case ctx.Err() != nil, schemas.NeedsPerson(err), failures == attempts:
+			return err
+		default:
+			failures++
+			f.log.WarnContext(ctx, "step failed", "err", err)
+			sleep(ctx, time.Duration(failures)*f.poll)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// load takes the journal over, unless that is done; it reports whether it did.
+func (f *follower) load(ctx context.Context) (loaded bool, err error) {
+	if f.loaded {
+		return false, nil
+	}
+	if f.journal, err = takeOver(ctx, f.db, f.own, f.name); err != nil {
+		return false, err
+	}
+	f.loaded = true
+	return true, nil
+}
+
+// take has the next range of committed batches applied, which must end with insertJournal
+// of the commit. It returns ErrCaughtUp when the watermark is reached.
+func (f *follower) take(ctx context.Context, what string, apply func(context.Context, store.BatchRow) error) error {
+	row, source, err := f.next(ctx)
+	if errors.Is(err, ErrCaughtUp) {
+		return err
+	}
+	if err == nil {
+		err = apply(ctx, row)
+	}
+	if err == nil {
+		if err = insertJournal(ctx, f.db, row, store.Commit); err != nil {
+			err = fmt.Errorf("committing: %w", err)
+		}
+	}
+	if err != nil {
+		f.loaded = false // nobody knows which step was applied
+		return fmt.Errorf("%s after %s: %w", what, row.After, err)
+	}
+	f.journal, f.source = journal{sequence: row.Sequence, committed: row.Through, epoch: row.Epoch}, source
+	f.rows = row.Items + row.Events
+	return nil
+}
+
+// next announces the next range, or returns the one that is announced already, with
+// the sequence number of its last batch in the stream's journal.
+func (f *follower) next(ctx context.Context) (store.BatchRow, int64, error) {
+	row := store.BatchRow{Stream: f.own, Sequence: f.journal.sequence + 1, After: f.journal.committed, Writer: f.name, Epoch: f.journal.epoch}
+	if p := f.journal.pending; p != nil {
+		row.Through, row.Hash = p.Through, p.Hash
+		return row, f.source, nil
+	}
+	commits, err := selectBatches(ctx, f.db, commitsAfter, store.Params{
+		"stream": store.Text(f.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(f.source),
+		"migration": store.Int(row.After.MigrationID), "time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
+		"offset": store.Int(row.After.Offset),
+	})
+	if err != nil {
+		return row, 0, fmt.Errorf("reading commits of %s: %w", f.stream, err)
+	}
+	if len(commits) == 0 {
+		return row, 0, ErrCaughtUp
+	}
+	source := f.source
+	for i, c := range commits {
+		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !sameKind(row.Through, c.Through)) {
+			break
+		}
+		row.Through, source = c.Through, c.Sequence
+		row.Items += c.Items
+		row.Events += c.Events
+	}
+	row.Hash = row.Through.String() // another range under this number is other content
+	return row, source, announce(ctx, f.db, row)
+}
+
+// sameKind reports whether two positions lie in one migration and are both imports
+// or both history.
+func sameKind(a, b schemas.Position) bool {
+	return a.MigrationID == b.MigrationID && (a.RecordTime == schemas.MinMicros) == (b.RecordTime == schemas.MinMicros)
+}

@@ -1,0 +1,121 @@
+package history
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+//go:embed sql/lookup_rows.sql
+var lookupRowsQuery string
+
+//go:embed sql/lookup_dictionaries.sql
+var lookupDictionariesQuery string
+
+// LookupsStream names the journal of the copy by update id of a stream.
+func LookupsStream(stream string) string { return stream + "/lookups" }
+
+// LookupDictionaries returns those that the copies of a stream's items refer to, ascending.
+func LookupDictionaries(ctx context.Context, db *store.DB, stream string) (list []store.LookupDictionary, err error) {
+	block := store.NewLookupDictionaries()
+	err = db.Select(ctx, lookupDictionariesQuery, store.Params{"stream": store.Text(stream)}, block, func() error {
+		list = block.AppendTo(list)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the lookup dictionaries of %s: %w", stream, err)
+	}
+	return list, nil
+}
+
+// LookupsWatermark returns the position up to which items are copied by update id,
+// schemas.Start if none are.
+func (r *Reader) LookupsWatermark(ctx context.Context) (schemas.Position, error) {
+	return r.lastCommit(ctx, LookupsStream(r.stream))
+}
+
+// Copies reads the items of a stream out of table lookup_rows. It is safe for concurrent use.
+type Copies struct {
+	db       *store.DB
+	stream   string
+	unpacker atomic.Pointer[store.ItemUnpacker]
+}
+
+// NewCopies returns the copies of a stream's items.
+func NewCopies(db *store.DB, stream string) *Copies { return &Copies{db: db, stream: stream} }
+
+// Copy is an item as it is kept.
+type Copy struct {
+	of     *Copies
+	id     string
+	bodies [][]byte // all that have the key, usually one
+}
+
+// ByID returns the copies of items with some update ids. Ids without one are absent: their
+// items are newer than the copies, or there are none. Copies are made of committed history
+// only, so that each may be shown; a verdict that came late is not in them.
+func (c *Copies) ByID(ctx context.Context, ids []string) (map[string]Copy, error) {
+	keys := make([]uint64, len(ids))
+	for i, id := range ids {
+		keys[i] = store.LookupKey(c.stream, id)
+	}
+	bodies := make(map[uint64][][]byte, len(ids))
+	block := store.NewLookupRows()
+	err := c.db.Select(ctx, lookupRowsQuery, store.Params{"keys": store.Numbers(keys)}, block, func() error {
+		block.Each(func(key uint64, body []byte) { bodies[key] = append(bodies[key], body) })
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking up the copies of %d update ids: %w", len(ids), err)
+	}
+	copies := make(map[string]Copy, len(ids))
+	for i, id := range ids {
+		if found := bodies[keys[i]]; len(found) > 0 {
+			copies[id] = Copy{of: c, id: id, bodies: found}
+		}
+	}
+	return copies, nil
+}
+
+// Item returns the item; ok is false if what has its key is another one.
+func (c Copy) Item(ctx context.Context) (it schemas.Item, ok bool, err error) {
+	for _, body := range c.bodies {
+		piece, err := c.of.piece(ctx, body)
+		if err != nil {
+			return it, false, err
+		}
+		if it, err = store.ReadItem(piece); err != nil {
+			return it, false, fmt.Errorf("reading the copy of update %s: %w", c.id, err)
+		}
+		if it.Position().UpdateID == c.id {
+			return it, true, nil
+		}
+	}
+	return schemas.Item{}, false, nil
+}
+
+// piece unpacks a body. One that refers to a dictionary that is not known has been packed
+// since they were read.
+func (c *Copies) piece(ctx context.Context, body []byte) ([]byte, error) {
+	if u := c.unpacker.Load(); u != nil {
+		piece, err := u.Piece(body)
+		if !errors.Is(err, store.ErrNoDictionary) {
+			return piece, err
+		}
+	}
+	dictionaries, err := LookupDictionaries(ctx, c.db, c.stream)
+	if err != nil {
+		return nil, err
+	}
+	u, err := store.NewItemUnpacker(dictionaries)
+	if err != nil {
+		return nil, err
+	}
+	c.unpacker.Store(u)
+	return u.Piece(body)
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/zeebo/xxh3"
+)
+
+// LookupKey is where the item with an update id of a stream stands in table lookup_rows.
+// Two ids may have one key: bodies tell.
+func LookupKey(stream, updateID string) uint64 { return xxh3.HashString(stream + "\x00" + updateID) }
+
+// LookupRows are rows of table lookup_rows.
+type LookupRows struct {
+	key  proto.ColUInt64
+	body proto.ColStr
+}
+
+// NewLookupRows returns a block without rows.
+func NewLookupRows() *LookupRows { return &LookupRows{} }
+
+func (b *LookupRows) columns() []column { return []column{{"key", &b.key}, {"body", &b.body}} }
+
+// Rows returns the number of rows.
+func (b *LookupRows) Rows() int { return b.key.Rows() }
+
+// Append adds a row.
+func (b *LookupRows) Append(key uint64, body []byte) {
+	b.key.Append(key)
+	b.body.AppendBytes(body)
+}
+
+// Each calls so with every row. Bodies stay as they are when the block changes.
+func (b *LookupRows) Each(so func(key uint64, body []byte)) {
+	kept := bytes.Clone(b.body.Buf)
+	for i, at := range b.body.Pos {
+		so(b.key.Row(i), kept[at.Start:at.End:at.End])
+	}
+}
+
+// LookupDictionary is one of those that bodies refer to.
+type LookupDictionary struct {
+	ID      uint32
+	Content []byte
+}
+
+// LookupDictionaries are rows of table lookup_dictionaries, all of one stream.
+type LookupDictionaries struct {
+	stream  *lowCardinality
+	id      proto.ColUInt32
+	content proto.ColStr
+}
+
+// NewLookupDictionaries returns a block without rows.
+func NewLookupDictionaries() *LookupDictionaries {
+	return &LookupDictionaries{stream: newLowCardinality()}
+}
+
+func (b *LookupDictionaries) columns() []column {
+	return []column{{"stream", b.stream}, {"id", &b.id}, {"content", &b.content}}
+}
+
+// Rows returns the number of rows.
+func (b *LookupDictionaries) Rows() int { return b.id.Rows() }
+
+// Append adds a row.
+func (b *LookupDictionaries) Append(stream string, d LookupDictionary) {
+	b.stream.Append(stream)
+	b.id.Append(d.ID)
+	b.content.AppendBytes(d.Content)
+}
+
+// AppendTo appends the block's rows to list.
+func (b *LookupDictionaries) AppendTo(list []LookupDictionary) []LookupDictionary {
+	for i := range b.Rows() {
+		list = append(list, LookupDictionary{b.id.Row(i), []byte(b.content.Row(i))})
+	}
+	return list
+}
+
+// Numbers is the parameter value of an Array(UInt64).
+func Numbers(list []uint64) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, n := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatUint(n, 10))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
