@@ -78,11 +78,12 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   lifetimes  contract lifetimes, derived again from the events, are those of the store
   coins      every transfer adds up, and only choices that mint or burn change the supply;
              of a node's own stream, where the node sees a transfer whole
+  lookups    the copies by update id, where --lookup-rows was used, are those of history
   objects    per object its SHA-256, row count and order; per segment and table the
              digest of its rows, which must be that of the store
 
-All streams of the store are verified, or the one that --stream names. days and objects are
-about the public history, which is stream scan.
+All streams of the store are verified, or the one that --stream names. days, lookups and
+objects are about the public history, which is stream scan.
 
 Without --check all are done, days only with --peer. Named in --check, days compares with
 --scan-url when there is no --peer.`,
@@ -128,7 +129,7 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 	}
 	switch {
 	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days, lookups and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
 	case len(f.checks) == 0:
 		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
 	case !f.has(verify.Days):
@@ -145,7 +146,7 @@ func (f *verifyFlags) public() bool { return f.stream == "" || f.stream == schem
 
 // ofNodes are the checks that apply to a node's own stream.
 func (f *verifyFlags) ofNodes() []string {
-	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days })
+	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days || n == verify.Lookups })
 }
 
 func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
@@ -293,7 +294,7 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 	known := []string{schemas.ScanStream}
 	var nodes []string
 	for _, row := range rows {
-		if row.Stream == schemas.ScanStream || strings.HasSuffix(row.Stream, indexer.ContractsStream("")) {
+		if row.Stream == schemas.ScanStream || strings.HasSuffix(row.Stream, indexer.ContractsStream("")) || row.Stream == history.LookupsStream(schemas.ScanStream) {
 			continue
 		}
 		known = append(known, row.Stream)
@@ -338,6 +339,9 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck }),
 		SkipDigests: !f.digests(),
 	}
+	if err := s.addCopies(ctx, &cfg); err != nil {
+		return nil, err
+	}
 	if len(cfg.Checks) == 0 {
 		cfg.Checks = []string{verify.Hashes}
 	}
@@ -347,6 +351,25 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_
 		}
 	}
 	return s.verifyStream(ctx, p, cfg)
+}
+
+// addCopies has the copies by update id checked, if there are any.
+func (s *stack) addCopies(ctx context.Context, cfg *verify.Config) error {
+	if !slices.Contains(cfg.Checks, verify.Lookups) {
+		return nil
+	}
+	mark, err := s.reader.LookupsWatermark(ctx)
+	switch {
+	case err != nil:
+		return err
+	case mark == schemas.Start && len(cfg.Checks) == 1:
+		return errors.New("check lookups is about copies by update id, and this store has none: see --lookup-rows")
+	case mark == schemas.Start:
+		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
+	default:
+		cfg.Copies = history.NewCopies(s.db, s.reader.Stream())
+	}
+	return nil
 }
 
 // verifyStream verifies the stream of cfg.Source.

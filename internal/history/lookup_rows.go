@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -16,6 +17,9 @@ var lookupRowsQuery string
 
 //go:embed sql/lookup_dictionaries.sql
 var lookupDictionariesQuery string
+
+//go:embed sql/lookup_row_count.sql
+var lookupRowCountQuery string
 
 // LookupsStream names the journal of the copy by update id of a stream.
 func LookupsStream(stream string) string { return stream + "/lookups" }
@@ -118,4 +122,33 @@ func (c *Copies) piece(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	c.unpacker.Store(u)
 	return u.Piece(body)
+}
+
+// Journal returns all lines of the journal of the copies, as Reader.Journal does.
+func (c *Copies) Journal(ctx context.Context) ([]JournalRow, error) {
+	return NewReader(c.db, c.stream).journal(ctx, LookupsStream(c.stream))
+}
+
+// Originals returns what copies are made of: see Reader.Items.
+func (c *Copies) Originals(ctx context.Context, rg Range) ([]schemas.Item, error) {
+	return NewReader(c.db, c.stream).Items(ctx, rg)
+}
+
+// Rows counts the copies.
+func (c *Copies) Rows(ctx context.Context) (n uint64, err error) {
+	block := store.NewCount()
+	err = c.db.Select(ctx, lookupRowCountQuery, nil, block, func() error {
+		n = block.Value()
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("counting copies by update id: %w", err)
+	}
+	return n, nil
+}
+
+// SameItem reports whether two items of public history are equal in all that is stored of
+// them.
+func SameItem(a, b *schemas.Item) bool {
+	return bytes.Equal(store.AppendItem(nil, a), store.AppendItem(nil, b))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -143,7 +144,7 @@ func ReadItem(piece []byte) (it schemas.Item, err error) {
 	if len(piece) < 2 || piece[0] != itemForm {
 		return it, fmt.Errorf("%w: it has %d bytes and does not begin with a %d", errItemForm, len(piece), itemForm)
 	}
-	r := itemReader{buf: piece, all: string(piece), at: 2}
+	r := itemReader{buf: piece, all: unsafe.String(unsafe.SliceData(piece), len(piece)), at: 2}
 	has := piece[1]
 	if has&hasUpdate != 0 {
 		it.Update = r.update()

@@ -32,10 +32,12 @@ const (
 	// Coins: coins come into being and disappear only by choices that mint and burn. Of a
 	// node's own stream this holds for what the node sees whole: see coins_node.go.
 	Coins = "coins"
+	// Lookups: the copies of items by update id are those of the items. See copies.go.
+	Lookups = "lookups"
 )
 
 // Names are the names of the checks.
-func Names() []string { return []string{Batches, Hashes, Days, Lifetimes, Coins} }
+func Names() []string { return []string{Batches, Hashes, Days, Lifetimes, Coins, Lookups} }
 
 // Source is the part of a history reader that verification needs.
 type Source interface {
@@ -62,9 +64,11 @@ type Config struct {
 	Source Source // required
 	// Audit is needed by Batches, to see rows that no batch has, and by Lifetimes.
 	Audit Audit
-	// Checks to do, of Names; empty means all but Days, which needs a Peer and the public
-	// history.
+	// Checks to do, of Names; empty means all but Days and Lookups where what they need is
+	// not given.
 	Checks []string
+	// Copies are what Lookups is about, nil where there are none.
+	Copies Copies
 	// Peer is compared with by Days.
 	Peer Peer
 	// Catalog tells Coins what choices do; default values.Default().
@@ -117,6 +121,9 @@ func (c *Config) setDefaults() error {
 		if c.Peer == nil {
 			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Days })
 		}
+		if c.Copies == nil {
+			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Lookups })
+		}
 	}
 	switch {
 	case c.Source == nil:
@@ -125,6 +132,8 @@ func (c *Config) setDefaults() error {
 		return errors.New("check days compares digests, which were not asked for")
 	case c.has(Days) && c.Peer == nil:
 		return errors.New("check days compares with a peer, and there is none")
+	case c.has(Lookups) && c.Copies == nil:
+		return errors.New("check lookups is about copies by update id, and there are none")
 	case c.has(Lifetimes) && c.Audit == nil:
 		return errors.New("check lifetimes needs an audit of the store")
 	}
@@ -172,6 +181,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		})
 	}
 	group.Go(func() error { return v.readHistory(groupCtx) })
+	if cfg.has(Lookups) {
+		group.Go(func() error { return v.compareCopies(groupCtx) })
+	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,180 @@
+package indexer
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+// newLookupRows are copies that begin with no dictionary.
+func (f *fixture) newLookupRows(t *testing.T) *LookupRows {
+	t.Helper()
+	if err := CreateLookupRows(t.Context(), f.db); err != nil {
+		t.Fatal(err)
+	}
+	return NewLookupRows(f.db, schemas.ScanStream, time.Millisecond, f.log)
+}
+
+// checkCopies compares the copies with items, of which those from some number on have none.
+func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
+	t.Helper()
+	reader := history.NewCopies(f.db, schemas.ScanStream)
+	var ids []string
+	want := map[string]*schemas.Item{}
+	for i := range items {
+		it := &items[i]
+		if it.Update != nil && it.Update.IsImport() {
+			continue
+		}
+		id := it.Position().UpdateID
+		ids = append(ids, id)
+		if i < copied {
+			want[id] = it
+		}
+	}
+	found, err := reader.ByID(t.Context(), append(ids, "1220none", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(want) {
+		t.Fatalf("%d copies are found, want %d", len(found), len(want))
+	}
+	for id, it := range want {
+		got, ok, err := found[id].Item(t.Context())
+		if err != nil || !ok || !history.SameItem(&got, it) || string(schemas.AppendItem(nil, &got)) != string(schemas.AppendItem(nil, it)) {
+			t.Fatalf("the copy of %s is %s: %v", id, schemas.AppendItem(nil, &got), err)
+		}
+	}
+	if n, err := reader.Rows(t.Context()); err != nil || n != uint64(len(want)) {
+		t.Errorf("%d rows, want %d: %v", n, len(want), err)
+	}
+}
+
+// Copies are the committed items, whatever dictionary they were packed with, and end where
+// their journal does.
+func TestCopiesAreTheItems(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 8, Items: 300})
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	l := f.newLookupRows(t)
+	done := 0
+	for i, b := range batches(h.Items, 90) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if i == 4 {
+			f.checkCopies(t, h.Items, done) // the last batch is not copied yet
+		}
+		done += len(b.Items)
+		if err := l.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 || i == 3 {
+			for j := range b.Items {
+				l.samples.pieces = append(l.samples.pieces, store.AppendItem(nil, &b.Items[j]))
+			}
+			if err := l.newDictionary(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	f.checkCopies(t, h.Items, len(h.Items))
+	mark, err := f.reader.LookupsWatermark(t.Context())
+	if err != nil || mark != h.Items[len(h.Items)-1].Position() {
+		t.Errorf("the copies stand at %s: %v", mark, err)
+	}
+	dictionaries, err := history.LookupDictionaries(t.Context(), f.db, schemas.ScanStream)
+	if err != nil || len(dictionaries) != 2 {
+		t.Errorf("%d dictionaries: %v", len(dictionaries), err)
+	}
+	if err := l.Step(t.Context()); !errors.Is(err, ErrCaughtUp) {
+		t.Errorf("a step after the last: %v", err)
+	}
+}
+
+// A process that ends after the rows, or the dictionary, of a range were written and before
+// they were committed leaves nothing behind that the next one does not replace.
+func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 9, Items: 200, Migrations: 1})
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range batches(h.Items, 50) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := f.newLookupRows(t)
+	if _, err := first.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.loadDictionary(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	row, _, err := first.next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.samples.pieces = [][]byte{store.AppendItem(nil, &h.Items[3])}
+	if err := first.newDictionary(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.apply(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	second := f.newLookupRows(t)
+	if err := second.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if second.last != 1 {
+		t.Errorf("goes on with dictionary %d, want the one that is stored", second.last)
+	}
+	f.checkCopies(t, h.Items, len(h.Items))
+	if err := first.Step(t.Context()); err == nil || errors.Is(err, ErrCaughtUp) {
+		t.Errorf("the first one does not give way: %v", err)
+	}
+}
+
+// A dictionary is due when there are samples enough, once more when they are of more of
+// history, and then when it does much worse than at first.
+func TestDictionariesAreReplacedWhenTheyNoLongerHelp(t *testing.T) {
+	it := schematest.New(schematest.Config{Seed: 1, Items: 5, Migrations: 1}).Items[3]
+	piece := len(store.AppendItem(nil, &it))
+	var s samples
+	enough := (dictionaryBytes/piece + 2) * firstSamples
+	for i := range enough {
+		if due := s.due(0); due != (s.bytes >= dictionaryBytes) || due && i < dictionaryBytes/piece*firstSamples {
+			t.Fatalf("due is %t after %d items", due, i)
+		}
+		s.look(0, &it)
+	}
+	if !s.due(0) || len(s.content()) != dictionaryBytes {
+		t.Fatalf("none is due with %d bytes, of which %d would be taken", s.bytes, len(s.content()))
+	}
+	s.begin()
+	s.seen = betterAfter - 1
+	if s.due(1) {
+		t.Error("a better one is due too early")
+	}
+	if s.look(1, &it); !s.due(1) {
+		t.Error("no better one is due")
+	}
+	s.begin()
+	pack := func(out int) {
+		for range ratioItems {
+			s.packed(1000, out)
+		}
+	}
+	for _, out := range []int{100, 90, 120} {
+		if pack(out); s.due(2) {
+			t.Errorf("one is due though items become %d bytes", out)
+		}
+	}
+	if pack(130); !s.due(2) || s.due(maxDictionaries) {
+		t.Error("none is due, or more than there may be")
+	}
+}
