@@ -90,16 +90,11 @@ func ObjectKey(table ParquetTable, s SegmentRef, part int) string {
 // ParseObjectKey is the inverse of ObjectKey. ok is false for any text that ObjectKey
 // does not give.
 func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok bool) {
-	s.Stream = ScanStream
-	path := key
-	if after, named := strings.CutPrefix(key, "stream="); named {
-		escaped, rest, _ := strings.Cut(after, "/")
-		stream, err := url.PathUnescape(escaped)
-		if err != nil {
-			return "", SegmentRef{}, 0, false
-		}
-		s.Stream, path = stream, rest
+	stream, path, ok := cutStream(key)
+	if !ok {
+		return "", SegmentRef{}, 0, false
 	}
+	s.Stream = stream
 	names := strings.Split(path, "/")
 	if len(names) == 5 {
 		s.Date = strings.TrimPrefix(names[3], "date=")
@@ -145,6 +140,17 @@ func streamPrefix(stream string) string {
 		return ""
 	}
 	return "stream=" + escapePartition(stream) + "/"
+}
+
+// cutStream is the inverse of streamPrefix: it cuts the stream off the front of a key.
+func cutStream(key string) (stream, rest string, ok bool) {
+	after, named := strings.CutPrefix(key, "stream=")
+	if !named {
+		return ScanStream, key, true
+	}
+	escaped, rest, _ := strings.Cut(after, "/")
+	stream, err := url.PathUnescape(escaped)
+	return stream, rest, err == nil
 }
 
 // escapePartition writes a partition value the way Hive does: letters, digits and

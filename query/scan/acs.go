@@ -202,20 +202,20 @@ func (p *acsPage) tail(last *acsKey) string {
 
 // contractWriter renders active contracts, whose arguments are always compact.
 func (a *API) contractWriter() func(dst []byte, c *history.ActiveContract) []byte {
-	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
-		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.writer(c.Encoding))
+		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.For(c.Encoding))
 	}
 }
 
 // createdWriter renders active contracts as the created events of v0. The network's ids of
 // these are local to a node; ours name the contract.
 func (a *API) createdWriter() func(dst []byte, c *history.ActiveContract) []byte {
-	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
 		e := c.Event
 		e.EventID = schemas.EventID(e.ContractID, 0)
-		return schemas.AppendEventForm(dst, "", &e, schemas.UpdateForm{NodeLocal: true, Values: w.writer(c.Encoding)})
+		return schemas.AppendEventForm(dst, "", &e, schemas.UpdateForm{NodeLocal: true, Values: w.For(c.Encoding)})
 	}
 }
 

@@ -119,7 +119,7 @@ func (a *API) stepWriter(want schemas.Encoding) func(dst []byte, s *history.Cont
 	w := a.updateWriter(schemas.UpdateForm{}, want)
 	return func(dst []byte, s *history.ContractStep) []byte {
 		u, form := &s.Update, w.form
-		form.Values = w.values.writer(u.Encoding)
+		form.Values = w.values.For(u.Encoding)
 		dst = append(dst, `{"event":`...)
 		if u.Kind == schemas.Transaction {
 			dst = schemas.AppendEventForm(dst, u.UpdateID, &u.Events[0], form)

@@ -36,7 +36,7 @@ func BenchmarkRenderPage(b *testing.B) {
 		for _, want := range []schemas.Encoding{schemas.ProtobufJSON, schemas.CompactJSON} {
 			b.Run(fmt.Sprintf("stored=%s/as=%s", stored, want), func(b *testing.B) {
 				updates := benchUpdates(1000, stored)
-				w := updateWriter{values: valueWriter{catalog: values.Default(), want: want}}
+				w := updateWriter{values: values.Writer{Catalog: values.Default(), Want: want}}
 				var buf []byte
 				render := func() {
 					buf = buf[:0]

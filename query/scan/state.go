@@ -99,9 +99,9 @@ type contract struct {
 
 func (a *API) compacted(rows []history.StateContract) []contract {
 	list := make([]contract, len(rows))
-	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
 	for i := range rows {
-		list[i] = contract{rows[i], w.writer(rows[i].Encoding).AppendCreateArguments(nil, &rows[i].Event)}
+		list[i] = contract{rows[i], w.For(rows[i].Encoding).AppendCreateArguments(nil, &rows[i].Event)}
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // preapproval serves the newest preapproval of a receiver that has not expired.
@@ -163,7 +164,7 @@ func (a *API) endOf(ctx context.Context, c *contract, migrationID int64) (*schem
 
 // sentOrFailed reads the result of sending.
 func (a *API) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, error) {
-	w := valueWriter{catalog: a.cfg.Catalog, want: schemas.CompactJSON}
+	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
 	var sent struct {
 		Result struct {
 			Tag   string `json:"tag"`
@@ -172,7 +173,7 @@ func (a *API) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, 
 			} `json:"value"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(w.writer(encoding).AppendExerciseResult(nil, end), &sent); err != nil {
+	if err := json.Unmarshal(w.For(encoding).AppendExerciseResult(nil, end), &sent); err != nil {
 		return nil, fmt.Errorf("reading the result of %s on %s: %w", end.Choice, end.ContractID, err)
 	}
 	if sent.Result.Tag == "TransferCommandResultSuccess" {

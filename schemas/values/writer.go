@@ -1,0 +1,46 @@
+package values
+
+import "github.com/ledgerlake/ledgerlake/schemas"
+
+// Writer writes the contract values of events in one encoding. Values in that encoding
+// are written as they are stored, others are converted. What cannot be converted becomes
+// the [Fallback] of the interface, with the value as stored.
+type Writer struct {
+	Catalog *Catalog
+	Want    schemas.Encoding
+}
+
+// For returns the writer of values that are stored in an encoding.
+func (w Writer) For(stored schemas.Encoding) schemas.ValueWriter {
+	if stored == w.Want {
+		return schemas.StoredValues{}
+	}
+	return w
+}
+
+// AppendCreateArguments appends the converted create arguments.
+func (w Writer) AppendCreateArguments(dst []byte, e *schemas.Event) []byte {
+	return w.convert(dst, e.Argument, w.Catalog.Template(e.PackageName, e.TemplateID))
+}
+
+// AppendChoiceArgument appends the converted argument.
+func (w Writer) AppendChoiceArgument(dst []byte, e *schemas.Event) []byte {
+	return w.convert(dst, e.Argument, w.Catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
+}
+
+// AppendExerciseResult appends the converted result.
+func (w Writer) AppendExerciseResult(dst []byte, e *schemas.Event) []byte {
+	return w.convert(dst, e.Result, w.Catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
+}
+
+func (w Writer) convert(dst, stored []byte, t *Type) []byte {
+	to := AppendCompact
+	if w.Want == schemas.ProtobufJSON {
+		to = AppendProtobuf
+	}
+	out, err := to(dst, stored, t)
+	if err != nil {
+		return Fallback(dst, stored, err)
+	}
+	return out
+}
