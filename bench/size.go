@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -84,7 +83,7 @@ func (l *lab) networkLayout(ctx context.Context) (sizes layoutSizes, err error) 
 	defer db.Close()
 	stored := sealed{history.NewReader(db, schemas.ScanStream)}
 	l.say("writing the network's layout in protobuf_json")
-	if sizes.protobuf, err = s.layoutOf(ctx, stored); err != nil {
+	if sizes.protobuf, err = s.layoutOf(ctx, stored, schemas.ProtobufJSON); err != nil {
 		return sizes, err
 	}
 	if got, want := uint64(sizes.protobuf.Updates.Rows), l.lake.Tables["updates"].Rows; got != want {
@@ -95,17 +94,17 @@ func (l *lab) networkLayout(ctx context.Context) (sizes layoutSizes, err error) 
 	if err != nil {
 		return sizes, err
 	}
-	sizes.compact, err = s.layoutOf(ctx, &compacted{Source: stored, catalog: catalog})
+	sizes.compact, err = s.layoutOf(ctx, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
 	return sizes, err
 }
 
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func (s *engineStore) layoutOf(ctx context.Context, source export.Source) (export.NetworkSizes, error) {
+func (s *engineStore) layoutOf(ctx context.Context, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
 	exporter, err := export.New(export.Config{Source: source, Conn: s.conn, Objects: noObjects{}, Log: newLogger()})
 	if err != nil {
 		return export.NetworkSizes{}, err
 	}
-	return exporter.NetworkLayout(ctx, func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error) { return io.Discard, nil })
+	return exporter.MeasureNetworkLayout(ctx, encoding)
 }

@@ -96,7 +96,7 @@ func BenchmarkNetworkLayout(b *testing.B) {
 	b.SetBytes(payload)
 	for b.Loop() {
 		var err error
-		sizes, err = e.NetworkLayout(b.Context(), func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error) { return io.Discard, nil })
+		sizes, err = e.MeasureNetworkLayout(b.Context(), schemas.CompactJSON)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -154,17 +154,23 @@ func (c storeCatalog) query(ctx context.Context, query string, params clickhouse
 }
 
 func (c storeCatalog) append(ctx context.Context, row segmentRow) error {
+	return appendRow(ctx, c.conn, insertSegment, &row, row.ref())
+}
+
+// appendRow inserts one row, which is a pointer to a struct, into a catalog. what names it
+// in errors.
+func appendRow(ctx context.Context, conn driver.Conn, insert string, row any, what fmt.Stringer) error {
 	// The row must be there when the call returns, whatever the server's default.
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	batch, err := c.conn.PrepareBatch(ctx, insertSegment)
+	batch, err := conn.PrepareBatch(ctx, insert)
 	if err != nil {
-		return fmt.Errorf("preparing the row of segment %s: %w", row.ref(), err)
+		return fmt.Errorf("preparing the row of %s: %w", what, err)
 	}
-	if err := batch.AppendStruct(&row); err != nil {
-		return fmt.Errorf("encoding the row of segment %s: %w", row.ref(), err)
+	if err := batch.AppendStruct(row); err != nil {
+		return fmt.Errorf("encoding the row of %s: %w", what, err)
 	}
 	if err := batch.Send(); err != nil {
-		return fmt.Errorf("inserting the row of segment %s: %w", row.ref(), err)
+		return fmt.Errorf("inserting the row of %s: %w", what, err)
 	}
 	return nil
 }

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // Config says what to export and where to. All fields without a default are required.
 type Config struct {
 	// Source is the history to export.
 	Source Source
-	// Conn reaches the store's table segments.
+	// Conn reaches the store's tables segments and network_folders.
 	Conn driver.Conn
 	// Objects is the bucket that is exported to.
 	Objects Objects
@@ -35,6 +37,12 @@ type Config struct {
 	// anything else makes objects that do not compare with those of other operators:
 	// it is for tests.
 	Layout Layout
+	// NetworkCut cuts objects in the network's layout. It defaults to DefaultNetworkCut, and
+	// anything else is for tests.
+	NetworkCut NetworkCut
+	// Catalog converts contract values into the encodings of the network's layout.
+	// Defaults to values.Default().
+	Catalog *values.Catalog
 }
 
 // Layout cuts the rows of a table into row groups and parts. It looks at nothing but
@@ -73,6 +81,12 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Layout == (Layout{}) {
 		c.Layout = DefaultLayout
+	}
+	if c.NetworkCut == (NetworkCut{}) {
+		c.NetworkCut = DefaultNetworkCut
+	}
+	if c.Catalog == nil {
+		c.Catalog = values.Default()
 	}
 	if c.Workers < 0 || c.PageRows < 0 || c.Layout.RowsPerGroup <= 0 || c.Layout.BytesPerGroup <= 0 || c.Layout.GroupsPerPart <= 0 {
 		return fmt.Errorf("export: workers %d, page rows %d and layout %+v must be positive", c.Workers, c.PageRows, c.Layout)

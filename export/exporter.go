@@ -14,6 +14,7 @@ type Exporter struct {
 	cfg     Config
 	stream  string
 	catalog catalog
+	network networkCatalog
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
 	log       *slog.Logger
@@ -27,6 +28,7 @@ func New(cfg Config) (*Exporter, error) {
 	stream := cfg.Source.Stream()
 	return &Exporter{
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
+		network:   storeNetworkCatalog{conn: cfg.Conn, stream: stream},
 		manifests: newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
 	}, nil
 }

@@ -2,174 +2,206 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
-
-// networkFrameBytes is the compressed size at which the network closes a zstd frame.
-const networkFrameBytes = 12 << 20
-
-// NetworkSize counts what the network's own bulk layout takes for one kind of row.
-type NetworkSize struct {
-	Rows int64
-	// JSONBytes is before and ZstdBytes after compression.
-	JSONBytes, ZstdBytes int64
-	Frames               int64
-}
 
 // NetworkSizes are the sizes of the two kinds of objects in the network's layout.
 type NetworkSizes struct{ Updates, ACS NetworkSize }
 
-// NetworkLayout writes all closed days in the network's own bulk layout: JSON lines
-// with sorted keys in zstd frames of level 3, one run of frames per day for the updates
-// and one for the contracts active at its start, values in the stored encoding. open
-// gives the writer for each and is called with schemas.ParquetUpdates or
-// schemas.ParquetACS, by several goroutines at once; io.Discard is fine for who only
-// wants the sizes.
-func (e *Exporter) NetworkLayout(ctx context.Context, open func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)) (NetworkSizes, error) {
-	refs, err := e.closedSegments(ctx)
+// MeasureNetworkLayout says what all closed folders take in the network's layout in one
+// encoding. It writes what ExportNetwork would, and keeps nothing of it.
+func (e *Exporter) MeasureNetworkLayout(ctx context.Context, encoding schemas.Encoding) (NetworkSizes, error) {
+	units, err := e.networkUnits(ctx)
 	if err != nil {
 		return NetworkSizes{}, err
 	}
-	sizes := make([]NetworkSizes, len(refs))
+	sizes := make([]NetworkSize, len(units))
 	running, ctx := errgroup.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
-	for i, ref := range refs {
-		if ref.IsImports() {
-			continue // the network gives them as part of active sets only
-		}
-		running.Go(func() error { return e.networkDay(ctx, ref, open, &sizes[i]) })
+	for i, u := range units {
+		running.Go(func() (err error) {
+			sizes[i], err = e.measure(ctx, u, encoding)
+			return err
+		})
 	}
 	if err := running.Wait(); err != nil {
 		return NetworkSizes{}, err
 	}
 	var total NetworkSizes
-	for _, s := range sizes {
-		total.Updates.add(s.Updates)
-		total.ACS.add(s.ACS)
+	for i, u := range units {
+		if u.ref.Kind == schemas.NetworkACS {
+			total.ACS.add(sizes[i])
+		} else {
+			total.Updates.add(sizes[i])
+		}
 	}
 	return total, nil
 }
 
-func (n *NetworkSize) add(more NetworkSize) {
-	n.Rows += more.Rows
-	n.JSONBytes += more.JSONBytes
-	n.ZstdBytes += more.ZstdBytes
-	n.Frames += more.Frames
+func (e *Exporter) measure(ctx context.Context, u networkUnit, encoding schemas.Encoding) (NetworkSize, error) {
+	w, err := e.newLineWriter(encoding, nowhere{})
+	if err != nil {
+		return NetworkSize{}, err
+	}
+	err = e.writeLines(ctx, u, w)
+	return w.total, err
 }
 
-func (e *Exporter) networkDay(ctx context.Context, ref schemas.SegmentRef, open openFunc, sizes *NetworkSizes) error {
-	if err := e.networkUpdates(ctx, ref, open, &sizes.Updates); err != nil {
-		return fmt.Errorf("writing updates of %s as JSON lines: %w", ref, err)
+// nowhere is a lineSink that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) create() (io.Writer, error)                { return io.Discard, nil }
+func (nowhere) finish(context.Context, NetworkSize) error { return nil }
+
+// lineSink takes the objects of one kind and encoding of a folder, one after the other.
+type lineSink interface {
+	// create begins the next object.
+	create() (io.Writer, error)
+	// finish ends the object that was begun.
+	finish(ctx context.Context, size NetworkSize) error
+}
+
+// lineWriter cuts the lines of one kind and encoding of a folder into objects.
+type lineWriter struct {
+	values values.Writer
+	sink   lineSink
+	cut    NetworkCut
+	frames *frameWriter
+	// object counts the open object, if there is one, and total those that are ended.
+	object *NetworkSize
+	total  NetworkSize
+	line   []byte
+}
+
+func (e *Exporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
+	frames, err := newFrameWriter(e.cfg.NetworkCut.FrameBytes)
+	return &lineWriter{values: values.Writer{Catalog: e.cfg.Catalog, Want: encoding}, sink: sink, cut: e.cfg.NetworkCut, frames: frames}, err
+}
+
+// add writes the line that was appended to w.line[:0].
+func (w *lineWriter) add(ctx context.Context, line []byte) error {
+	w.line = append(line, '\n')
+	if w.object == nil {
+		out, err := w.sink.create()
+		if err != nil {
+			return err
+		}
+		w.object = new(NetworkSize)
+		w.frames.out, w.frames.size = out, w.object
 	}
-	if err := e.networkACS(ctx, ref, open, &sizes.ACS); err != nil {
-		return fmt.Errorf("writing the active contracts of %s as JSON lines: %w", ref, err)
+	ended, err := w.frames.writeLine(w.line)
+	if err != nil || !ended || w.object.ZstdBytes < w.cut.ObjectBytes {
+		return err
+	}
+	return w.end(ctx)
+}
+
+// end ends the open object, if there is one.
+func (w *lineWriter) end(ctx context.Context) error {
+	if w.object == nil {
+		return nil
+	}
+	if err := w.frames.end(); err != nil {
+		return err
+	}
+	w.total.add(*w.object)
+	size := *w.object
+	w.object = nil
+	return w.sink.finish(ctx, size)
+}
+
+func (w *lineWriter) update(dst []byte, u *schemas.Update) []byte {
+	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{Values: w.values.For(u.Encoding)})
+}
+
+func (w *lineWriter) contract(dst []byte, c *history.ActiveContract) []byte {
+	return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.values.For(c.Encoding))
+}
+
+// writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
+func (e *Exporter) writeLines(ctx context.Context, u networkUnit, writers ...*lineWriter) error {
+	var err error
+	if u.ref.Kind == schemas.NetworkACS {
+		err = e.contractsAt(ctx, u.migrationID, u.ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
+			return writePage(ctx, page, writers, (*lineWriter).contract)
+		})
+	} else {
+		err = e.updatesIn(ctx, u.updates, func(ctx context.Context, page []schemas.Update) error {
+			return writePage(ctx, page, writers, (*lineWriter).update)
+		})
+	}
+	for _, w := range writers {
+		if err == nil {
+			err = w.end(ctx)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s as JSON lines: %w", u.ref, err)
 	}
 	return nil
 }
 
-type openFunc = func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error)
-
-func (e *Exporter) networkUpdates(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
-	return networkLines(ctx, ref, schemas.ParquetUpdates, open, size, e.updatePages, func(dst []byte, u *schemas.Update) []byte {
-		return schemas.AppendUpdate(dst, u, schemas.UpdateForm{})
-	})
-}
-
-func (e *Exporter) networkACS(ctx context.Context, ref schemas.SegmentRef, open openFunc, size *NetworkSize) error {
-	return networkLines(ctx, ref, schemas.ParquetACS, open, size, e.contractPages, func(dst []byte, c *history.ActiveContract) []byte {
-		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.StoredValues{})
-	})
-}
-
-// networkLines writes all rows of one table of a segment, a JSON line each.
-func networkLines[T any](ctx context.Context, ref schemas.SegmentRef, table schemas.ParquetTable, open openFunc, size *NetworkSize,
-	pages func(context.Context, schemas.SegmentRef, func(context.Context, []T) error) error, appendRow func([]byte, *T) []byte,
-) error {
-	out, err := open(ref, table)
-	if err != nil {
-		return err
-	}
-	frames, err := newFrameWriter(out, size)
-	if err != nil {
-		return err
-	}
-	var line []byte
-	err = pages(ctx, ref, func(_ context.Context, page []T) error {
-		for i := range page {
-			line = append(appendRow(line[:0], &page[i]), '\n')
-			if err := frames.writeLine(line); err != nil {
-				return err
+// writePage writes a page in each encoding, side by side.
+func writePage[T any](ctx context.Context, page []T, writers []*lineWriter, appendRow func(*lineWriter, []byte, *T) []byte) error {
+	running, ctx := errgroup.WithContext(ctx)
+	for _, w := range writers {
+		running.Go(func() error {
+			for i := range page {
+				if err := w.add(ctx, appendRow(w, w.line[:0], &page[i])); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
+	return running.Wait()
+}
+
+// bucketSink puts objects into the bucket.
+type bucketSink struct {
+	exporter  *Exporter
+	ref       schemas.NetworkRef
+	encoding  schemas.Encoding
+	overwrite bool
+	file      *spool
+	objects   []NetworkObject
+}
+
+// create begins an object on disk.
+func (s *bucketSink) create() (_ io.Writer, err error) {
+	s.file, err = newSpool(s.exporter.cfg.TempDir)
+	return s.file, err
+}
+
+// finish puts the object into the bucket.
+func (s *bucketSink) finish(ctx context.Context, size NetworkSize) (err error) {
+	defer func() { err = errors.Join(err, s.close()) }()
+	sum, err := s.file.finish()
 	if err != nil {
 		return err
 	}
-	return frames.end()
-}
-
-// frameWriter compresses lines into zstd frames and counts. A run without lines has
-// no frame.
-type frameWriter struct {
-	out     io.Writer
-	encoder *zstd.Encoder
-	size    *NetworkSize
-	frame   int64 // compressed bytes of the open frame so far
-	open    bool
-}
-
-func newFrameWriter(out io.Writer, size *NetworkSize) (*frameWriter, error) {
-	w := &frameWriter{out: out, size: size}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(3)), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, fmt.Errorf("making a zstd encoder: %w", err)
-	}
-	w.encoder = encoder
-	return w, nil
-}
-
-// writeLine adds a line. A frame may end after any line.
-func (w *frameWriter) writeLine(line []byte) error {
-	if !w.open {
-		w.encoder.Reset(compressedBytes{w})
-		w.open, w.frame = true, 0
-	}
-	w.size.Rows++
-	w.size.JSONBytes += int64(len(line))
-	if _, err := w.encoder.Write(line); err != nil {
+	key := schemas.NetworkKey(s.ref, s.encoding, len(s.objects))
+	if err := s.exporter.put(ctx, key, s.file.file, s.file.size, sum, networkType, s.overwrite); err != nil {
 		return err
 	}
-	if w.frame < networkFrameBytes {
-		return nil
-	}
-	return w.end()
+	s.objects = append(s.objects, NetworkObject{Key: key, Bytes: s.file.size, SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})
+	return nil
 }
 
-// end closes the open frame, if there is one.
-func (w *frameWriter) end() error {
-	if !w.open {
+// close removes the file of an object that was begun and not finished.
+func (s *bucketSink) close() error {
+	if s.file == nil {
 		return nil
 	}
-	w.open = false
-	w.size.Frames++
-	return w.encoder.Close()
-}
-
-// compressedBytes takes the encoder's output.
-type compressedBytes struct{ w *frameWriter }
-
-// Write implements io.Writer.
-func (c compressedBytes) Write(p []byte) (int, error) {
-	n, err := c.w.out.Write(p)
-	c.w.frame += int64(n)
-	c.w.size.ZstdBytes += int64(n)
-	return n, err
+	file := s.file
+	s.file = nil
+	return file.close()
 }

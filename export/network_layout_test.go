@@ -3,52 +3,209 @@ package export
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"sync"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// TestNetworkLayoutHoldsTheSameRows decodes the JSON lines and compares their digests
-// with those of the Parquet tables.
-func TestNetworkLayoutHoldsTheSameRows(t *testing.T) {
-	src := twoMigrations(31, 100)
-	e := newTestExporter(t, src, openMemory(nil), &memoryCatalog{}, nil)
-	files := make(map[string]*bytes.Buffer)
-	var mu sync.Mutex
-	sizes, err := e.NetworkLayout(t.Context(), func(ref schemas.SegmentRef, table schemas.ParquetTable) (io.Writer, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		file := new(bytes.Buffer)
-		files[fmt.Sprintf("%s/%s", table, ref)] = file
-		return file, nil
-	})
+// smallCut makes several frames and objects of little data: zstd gives out 128 KiB of lines
+// at a time.
+var smallCut = NetworkCut{FrameBytes: 1, ObjectBytes: 40 << 10}
+
+// largeDays is twoMigrations with payloads that fill several objects a day.
+func largeDays(seed uint64) *memorySource {
+	g, s := newGenerator(seed), &memorySource{}
+	g.payload = 2000
+	g.history(s, 0, micros("2026-07-01T13:00:00Z"), micros("2026-07-02T00:00:00Z"), 60, 4)
+	g.history(s, 0, micros("2026-07-02T00:00:00Z"), micros("2026-07-02T09:00:00Z"), 60, 4)
+	g.history(s, 1, micros("2026-07-02T10:00:00Z"), micros("2026-07-03T20:00:00Z"), 90, 4)
+	s.watermark = schemas.EndOf(1, micros("2026-07-03T20:00:00Z"))
+	s.contracts = s.watermark
+	return s
+}
+
+// exportDueNetwork exports all that is due in the network's layout and returns it.
+func exportDueNetwork(t testing.TB, e *Exporter) []schemas.NetworkRef {
+	t.Helper()
+	due, err := e.DueNetwork(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored int64
-	var lines schemas.Digest
-	for name, file := range files {
-		stored += int64(file.Len())
-		for line := range jsonLines(t, file) {
-			if name[:3] == "upd" {
-				lines.Add(line)
-			}
+	for _, ref := range due {
+		if err := e.ExportNetwork(t.Context(), ref); err != nil {
+			t.Fatal(err)
 		}
 	}
-	want := wantDigests(t, e, src)
-	if lines != want["updates"] {
-		t.Errorf("the lines hold %s, the source %s", lines, want["updates"])
+	return due
+}
+
+// TestNetworkLayoutHoldsHistory reads the objects back from a bucket and compares their
+// lines, in order, with the history that they should hold.
+func TestNetworkLayoutHoldsHistory(t *testing.T) {
+	src := largeDays(31)
+	client := openBucket(t)
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut = smallCut })
+	due := exportDueNetwork(t, e)
+	var names []string
+	for _, ref := range due {
+		names = append(names, string(ref.Kind)+" "+ref.Folder())
 	}
-	if sizes.Updates.Rows != int64(want["updates"].Rows) || sizes.ACS.Rows != int64(want["acs"].Rows) {
-		t.Errorf("counted %+v, want %d updates and %d contracts", sizes, want["updates"].Rows, want["acs"].Rows)
+	wantNames := []string{
+		"updates 0001-01-01T00:00:00Z~2026-07-02T00:00:00Z",
+		"ACS 2026-07-02T00:00:00Z~2026-07-03T00:00:00Z",
+		"updates 2026-07-02T00:00:00Z~2026-07-03T00:00:00Z",
+		"ACS 2026-07-03T00:00:00Z~2026-07-04T00:00:00Z",
 	}
-	if got := sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes; got != stored || sizes.Updates.JSONBytes <= sizes.Updates.ZstdBytes {
-		t.Errorf("counted %d compressed bytes of %d that were written; %+v", got, stored, sizes)
+	if !slices.Equal(names, wantNames) {
+		t.Fatalf("due are %q, want %q", names, wantNames)
+	}
+	sums := stored(t, client)
+	published, err := e.NetworkObjects(t.Context(), due...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := 0
+	for _, ref := range due {
+		for i, lines := range published[ref] {
+			if lines.Encoding != schemas.NetworkEncodings[i] {
+				t.Fatalf("%s has encoding %s in place %d", ref, lines.Encoding, i)
+			}
+			objects += len(lines.Objects)
+			checkNetworkLines(t, client, ref, &lines, wantLines(t, src, ref, lines.Encoding), sums)
+		}
+	}
+	if objects != len(sums) || objects < 3*len(due) {
+		t.Errorf("%d objects are published and %d stored, want several of each of %d", objects, len(sums), len(due))
+	}
+	sizes, err := e.MeasureNetworkLayout(t.Context(), schemas.ProtobufJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want NetworkSizes
+	for ref, lines := range published {
+		kind := &want.Updates
+		if ref.Kind == schemas.NetworkACS {
+			kind = &want.ACS
+		}
+		for _, o := range lines[1].Objects {
+			kind.add(NetworkSize{Rows: o.Rows, ZstdBytes: o.Bytes, Frames: o.Frames})
+		}
+		kind.JSONBytes += lines[1].JSONBytes
+	}
+	if sizes != want {
+		t.Errorf("measured %+v, published were %+v", sizes, want)
+	}
+}
+
+// checkNetworkLines compares what one encoding of a folder holds.
+func checkNetworkLines(t *testing.T, client Objects, ref schemas.NetworkRef, lines *NetworkLines, want []string, sums map[string]string) {
+	t.Helper()
+	var got []string
+	jsonBytes := int64(0)
+	for n, o := range lines.Objects {
+		if o.Key != schemas.NetworkKey(ref, lines.Encoding, n) || sums[o.Key] != o.SHA256 {
+			t.Errorf("object %d of %s is %+v, stored is SHA-256 %q", n, ref, o, sums[o.Key])
+		}
+		body, err := client.Get(t.Context(), o.Key, 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(body)
+		if err != nil || int64(len(data)) != o.Bytes {
+			t.Errorf("%s has %d bytes, listed are %d; %v", o.Key, len(data), o.Bytes, err)
+		}
+		before := len(got)
+		for line := range jsonLines(t, bytes.NewReader(data)) {
+			got = append(got, string(line))
+			jsonBytes += int64(len(line)) + 1
+		}
+		if int64(len(got)-before) != o.Rows || o.Frames < 1 {
+			t.Errorf("%s has %d lines, listed are %+v", o.Key, len(got)-before, o)
+		}
+	}
+	if lines.Rows != int64(len(got)) || lines.JSONBytes != jsonBytes {
+		t.Errorf("%s in %s: listed are %d rows of %d bytes, there are %d of %d", ref, lines.Encoding, lines.Rows, lines.JSONBytes, len(got), jsonBytes)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s in %s has %d lines that differ from the %d of the source", ref, lines.Encoding, len(got), len(want))
+	}
+}
+
+// wantLines are the lines of the source's history, by its own rules.
+func wantLines(t *testing.T, src *memorySource, ref schemas.NetworkRef, encoding schemas.Encoding) []string {
+	t.Helper()
+	form := values.Writer{Catalog: values.Default(), Want: encoding}
+	var lines []string
+	if ref.Kind == schemas.NetworkUpdates {
+		for i := range src.updates {
+			if u := &src.updates[i]; u.RecordTime > ref.Start && u.RecordTime <= ref.End {
+				lines = append(lines, string(schemas.AppendUpdate(nil, u, schemas.UpdateForm{Values: form.For(u.Encoding)})))
+			}
+		}
+		return lines
+	}
+	migration := int64(0)
+	if ref.Start > micros("2026-07-02T09:00:00Z") {
+		migration = 1
+	}
+	set, err := src.ActiveContracts(context.Background(), history.ActiveQuery{MigrationID: migration, At: ref.Start, Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range set {
+		c := &set[i]
+		lines = append(lines, string(schemas.AppendActiveContract(nil, &c.Event, c.CreatedIn, form.For(c.Encoding))))
+	}
+	return lines
+}
+
+func TestNetworkLayoutIsDeterministic(t *testing.T) {
+	src := largeDays(32)
+	g := buckettest.Gateway(t)
+	var want map[string]string
+	for i, tt := range []struct{ procs, page int }{{2, 1000}, {1, 1}, {8, 7}, {2, 128}} {
+		previous := runtime.GOMAXPROCS(tt.procs)
+		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("run-%d/", i)))
+		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *Config) { c.PageRows, c.NetworkCut = tt.page, smallCut })
+		exportDueNetwork(t, e)
+		runtime.GOMAXPROCS(previous)
+		got := stored(t, client)
+		if want == nil {
+			want = got
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%+v: objects differ: got %v, want %v", tt, got, want)
+		}
+	}
+}
+
+// TestGoldenNetworkObjects pins the bytes of the network's layout, as TestGoldenObjects
+// does those of Parquet. A new version of the zstd library must not change them.
+func TestGoldenNetworkObjects(t *testing.T) {
+	objects := openMemory(nil)
+	e := newTestExporter(t, twoMigrations(42, 12), objects, &memoryCatalog{}, nil)
+	exportDueNetwork(t, e)
+	pinned := 0
+	for _, key := range slices.Sorted(maps.Keys(objects.objects)) {
+		if folder, name, _ := strings.Cut(key, "/"); strings.HasPrefix(folder, "2026-07-03") {
+			golden(t, "network_"+name, objects.objects[key])
+			pinned++
+		}
+	}
+	if pinned != 4 {
+		t.Errorf("%d objects are pinned, want updates and contracts in two encodings", pinned)
 	}
 }
 
@@ -75,18 +232,24 @@ func jsonLines(t *testing.T, file io.Reader) func(yield func([]byte) bool) {
 func TestFramesCloseByCompressedSize(t *testing.T) {
 	var size NetworkSize
 	var out bytes.Buffer
-	w, err := newFrameWriter(&out, &size)
+	w, err := newFrameWriter(DefaultNetworkCut.FrameBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.out, w.size = &out, &size
 	if err := w.end(); err != nil || out.Len() > 0 {
 		t.Errorf("no lines make %d bytes, %v", out.Len(), err)
 	}
 	g := newGenerator(1)
 	line := []byte(g.hex(1<<19) + "\n") // about half of it is left after compression
+	ended := int64(0)
 	for range 40 {
-		if err := w.writeLine(line); err != nil {
+		end, err := w.writeLine(line)
+		if err != nil {
 			t.Fatal(err)
+		}
+		if end {
+			ended++
 		}
 		line = append(line[1:len(line)-1], line[0], '\n') // rotated, and still far apart for zstd
 		copy(line, g.hex(1<<18))
@@ -94,8 +257,9 @@ func TestFramesCloseByCompressedSize(t *testing.T) {
 	if err := w.end(); err != nil {
 		t.Fatal(err)
 	}
-	if size.Frames < 2 || size.ZstdBytes != int64(out.Len()) || size.ZstdBytes < (size.Frames-1)*networkFrameBytes {
-		t.Errorf("%+v for %d bytes", size, out.Len())
+	if size.Frames < 2 || ended != size.Frames-1 && ended != size.Frames || size.ZstdBytes != int64(out.Len()) ||
+		size.ZstdBytes < (size.Frames-1)*DefaultNetworkCut.FrameBytes {
+		t.Errorf("%+v for %d bytes, %d frames ended with a line", size, out.Len(), ended)
 	}
 	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
 	if !bytes.HasPrefix(out.Bytes(), magic) {

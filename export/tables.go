@@ -48,6 +48,11 @@ func (e *Exporter) updatePages(ctx context.Context, ref schemas.SegmentRef, each
 	if err != nil {
 		return err
 	}
+	return e.updatesIn(ctx, rg, each)
+}
+
+// updatesIn hands out the updates of a range in order, in pages of its limit.
+func (e *Exporter) updatesIn(ctx context.Context, rg history.Range, each func(context.Context, []schemas.Update) error) error {
 	return readAhead(ctx, rg.Limit, func(ctx context.Context, last *schemas.Update) ([]schemas.Update, error) {
 		if last != nil {
 			rg.After = last.Position()
@@ -178,7 +183,12 @@ func (e *Exporter) contractPages(ctx context.Context, ref schemas.SegmentRef, ea
 	if err != nil {
 		return err
 	}
-	query := history.ActiveQuery{MigrationID: ref.MigrationID, At: start, Limit: e.cfg.PageRows}
+	return e.contractsAt(ctx, ref.MigrationID, start, each)
+}
+
+// contractsAt hands out the contracts of a migration that are active at an instant, in order.
+func (e *Exporter) contractsAt(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error {
+	query := history.ActiveQuery{MigrationID: migrationID, At: at, Limit: e.cfg.PageRows}
 	return readAhead(ctx, query.Limit, func(ctx context.Context, last *history.ActiveContract) ([]history.ActiveContract, error) {
 		if last != nil {
 			query.AfterCreatedAt, query.AfterContractID = last.Event.CreatedAt, last.Event.ContractID

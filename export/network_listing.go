@@ -1,0 +1,94 @@
+package export
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// NetworkFolders lists the published folders of updates that follow each other without a
+// gap from the first one on, and returns the record time up to which they reach,
+// schemas.MinMicros if there are none.
+func (e *Exporter) NetworkFolders(ctx context.Context) (folders []schemas.NetworkRef, through schemas.Micros, err error) {
+	rows, err := e.network.all(ctx)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	through = schemas.MinMicros
+	for i := range rows {
+		ref := rows[i].ref()
+		if ref.Kind == schemas.NetworkUpdates && rows[i].State == published && ref.Start == through {
+			folders = append(folders, ref)
+			through = ref.End
+		}
+	}
+	return folders, through, nil
+}
+
+// NetworkSets lists the published active sets by their instant, which is the start of their
+// folder.
+func (e *Exporter) NetworkSets(ctx context.Context) ([]schemas.NetworkRef, error) {
+	rows, err := e.network.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var sets []schemas.NetworkRef
+	for i := range rows {
+		if ref := rows[i].ref(); ref.Kind == schemas.NetworkACS && rows[i].State == published {
+			sets = append(sets, ref)
+		}
+	}
+	return sets, nil
+}
+
+// NetworkObjects returns what is published of the given references; the others are left out.
+func (e *Exporter) NetworkObjects(ctx context.Context, refs ...schemas.NetworkRef) (map[schemas.NetworkRef][]NetworkLines, error) {
+	rows, err := e.network.some(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[schemas.NetworkRef][]NetworkLines, len(rows))
+	for i := range rows {
+		if rows[i].State != published {
+			continue
+		}
+		if found[rows[i].ref()], err = rows[i].lines(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// FindNetwork looks published objects up by their keys. Keys that no published object has
+// are left out.
+func (e *Exporter) FindNetwork(ctx context.Context, keys ...string) (map[string]NetworkObject, error) {
+	wanted := make(map[string]bool, len(keys))
+	asked := make(map[schemas.NetworkRef]bool)
+	var refs []schemas.NetworkRef
+	for _, key := range keys {
+		ref, _, _, ok := schemas.ParseNetworkKey(key)
+		if !ok || ref.Stream != e.stream {
+			continue
+		}
+		wanted[key] = true
+		if !asked[ref] {
+			asked[ref] = true
+			refs = append(refs, ref)
+		}
+	}
+	published, err := e.NetworkObjects(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]NetworkObject, len(wanted))
+	for _, lines := range published {
+		for i := range lines {
+			for _, o := range lines[i].Objects {
+				if wanted[o.Key] {
+					found[o.Key] = o
+				}
+			}
+		}
+	}
+	return found, nil
+}
