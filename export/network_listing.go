@@ -2,9 +2,13 @@ package export
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
+
+// refsPerQuery keeps the parameters of a query far below what a server accepts.
+const refsPerQuery = 500
 
 // NetworkFolders lists the published folders of updates that follow each other without a
 // gap from the first one on, and returns the record time up to which they reach,
@@ -91,4 +95,51 @@ func (e *Exporter) FindNetwork(ctx context.Context, keys ...string) (map[string]
 		}
 	}
 	return found, nil
+}
+
+// publishedFolders returns the rows of all that is published in the network's layout.
+func (e *Exporter) publishedFolders(ctx context.Context) ([]networkRow, error) {
+	rows, err := e.network.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var refs []schemas.NetworkRef
+	for i := range rows {
+		if rows[i].State == published {
+			refs = append(refs, rows[i].ref())
+		}
+	}
+	var all []networkRow
+	for part := range slices.Chunk(refs, refsPerQuery) {
+		some, err := e.network.some(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// NetworkStored sums up what all that is published takes in one encoding.
+func (e *Exporter) NetworkStored(ctx context.Context, encoding schemas.Encoding) (objects int, bytes int64, err error) {
+	rows, err := e.publishedFolders(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range rows {
+		lines, err := rows[i].lines()
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, l := range lines {
+			if l.Encoding != encoding {
+				continue
+			}
+			for _, o := range l.Objects {
+				objects++
+				bytes += o.Bytes
+			}
+		}
+	}
+	return objects, bytes, nil
 }

@@ -100,7 +100,7 @@ func (r *tableReader[T, R]) open(ctx context.Context) error {
 		return mismatchf("%s has %d row groups, the manifest says %d", r.part.Key, got, r.part.RowGroups)
 	}
 	r.rows = parquet.NewGenericReader[T](opened)
-	r.progress.object(r.part)
+	r.progress.object(r.part.Bytes)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,8 @@ type Verification struct {
 	// ObjectsChecked counts objects that were fetched and have the right bytes, and
 	// ManifestsChecked the manifests; BytesChecked is the size of the objects.
 	ObjectsChecked, ManifestsChecked, BytesChecked int64
+	// Folders counts what is published in the network's layout: kinds of objects by folder.
+	Folders int
 	// Findings say what is missing or wrong, one sentence each. None means that all
 	// published objects are there and hold exactly the rows that were exported.
 	Findings []string
@@ -38,7 +41,8 @@ type Progress struct {
 
 // VerifyObjects reads back every published object: it checks size, SHA-256, number of
 // rows and order, rebuilds the updates, events, contracts and verdicts from the rows and
-// compares their digests with the manifests. Segments are read side by side, as many as
+// compares their digests with the manifests. Of objects in the network's layout it checks
+// size, SHA-256 and lines. Segments are read side by side, as many as
 // there are workers. progress is called after each object, one call at a time, and may
 // be nil. What is wrong with objects is in the findings; an error means that the
 // verification could not be done.
@@ -47,7 +51,15 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	if err != nil {
 		return nil, err
 	}
+	folders, err := e.publishedFolders(ctx)
+	if err != nil {
+		return nil, err
+	}
 	meter := &progressMeter{report: progress}
+	for i := range folders {
+		meter.now.TotalObjects += folders[i].Count
+		meter.now.TotalBytes += folders[i].Bytes
+	}
 	for i := range rows {
 		meter.now.TotalObjects += rows[i].Objects
 		meter.now.TotalBytes += rows[i].Bytes
@@ -63,10 +75,21 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 			return nil
 		})
 	}
+	findings := make([][]string, len(folders))
+	for i := range folders {
+		running.Go(func() (err error) {
+			if findings[i], err = e.verifyNetwork(ctx, &folders[i], meter); err != nil {
+				return fmt.Errorf("verifying %s: %w", folders[i].ref(), err)
+			}
+			return nil
+		})
+	}
 	if err := running.Wait(); err != nil {
 		return nil, err
 	}
-	return summarize(segments, meter.now), nil
+	v := summarize(segments, meter.now)
+	v.Folders, v.Findings = len(folders), append(v.Findings, slices.Concat(findings...)...)
+	return v, nil
 }
 
 // segmentResult is what the objects of one segment have shown.
@@ -103,11 +126,11 @@ type progressMeter struct {
 	now    Progress
 }
 
-func (p *progressMeter) object(part Part) {
+func (p *progressMeter) object(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Objects++
-	p.now.Bytes += part.Bytes
+	p.now.Bytes += bytes
 	if p.report != nil {
 		p.report(p.now)
 	}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -39,31 +38,5 @@ func ExportSegmentTask(segment schemas.SegmentRef) Task {
 
 // ExportSegments is the handler of these tasks.
 func ExportSegments(exporter SegmentExporter) Handler {
-	return Handler{
-		Kind: exportSegment,
-		Run: func(ctx context.Context, payload []byte, progress ProgressFunc) error {
-			segment, err := Decode[schemas.SegmentRef](exportSegment, payload)
-			if err != nil {
-				return err
-			}
-			if err := segment.Check(); err != nil {
-				return Permanent(fmt.Errorf("decoding %s payload: %w", exportSegment.Name, err))
-			}
-			if err := exporter.ExportSegment(ctx, segment, progress); err != nil {
-				return fmt.Errorf("exporting segment %s: %w", ExportTaskID(segment), err)
-			}
-			return nil
-		},
-		Due: func(ctx context.Context) ([]Task, error) {
-			segments, err := exporter.DueSegments(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("listing due segments: %w", err)
-			}
-			tasks := make([]Task, len(segments))
-			for i, segment := range segments {
-				tasks[i] = ExportSegmentTask(segment)
-			}
-			return tasks, nil
-		},
-	}
+	return exports(exportSegment, ExportSegmentTask, exporter.ExportSegment, exporter.DueSegments)
 }

@@ -31,7 +31,13 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 		return nil, err
 	}
 	s.onClose(conn.Close)
-	s.exporter, err = export.New(export.Config{Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Log: s.app.log})
+	catalog, err := s.app.catalog()
+	if err != nil {
+		return nil, err
+	}
+	s.exporter, err = export.New(export.Config{
+		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
+	})
 	return s.exporter, err
 }
 
@@ -45,8 +51,8 @@ type bulk struct {
 // two migrations with the same day it is the lower one's: the other one began after
 // the day's start.
 func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micros) (schemas.Micros, []scan.Object, error) {
-	if format != scan.Parquet {
-		return 0, nil, schemas.ErrNotFound
+	if format == scan.JSONZstd {
+		return b.networkSet(ctx, at)
 	}
 	days, _, err := b.exporter.Published(ctx)
 	if err != nil {
@@ -75,8 +81,8 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 
 // Segments returns the published segments that overlap (start, end], up to the first gap.
 func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schemas.Micros) ([]scan.Segment, schemas.Micros, error) {
-	if format != scan.Parquet {
-		return nil, schemas.MinMicros, nil
+	if format == scan.JSONZstd {
+		return b.networkSegments(ctx, start, end)
 	}
 	days, published, err := b.exporter.Published(ctx)
 	if err != nil {
@@ -108,8 +114,9 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 
 // Published returns the record time up to which everything is published.
 func (b bulk) Published(ctx context.Context, format scan.Format) (schemas.Micros, error) {
-	if format != scan.Parquet {
-		return schemas.MinMicros, nil
+	if format == scan.JSONZstd {
+		_, published, err := b.exporter.NetworkFolders(ctx)
+		return published, err
 	}
 	_, published, err := b.exporter.Published(ctx)
 	return published, err
@@ -121,9 +128,18 @@ func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Obje
 	if err != nil {
 		return nil, err
 	}
-	objects := make(map[string]scan.Object, len(found))
+	network, err := b.exporter.FindNetwork(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	objects := make(map[string]scan.Object, len(found)+len(network))
 	for key, o := range found {
-		if objects[key], err = objectOf(o); err != nil {
+		if objects[key], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
+			return nil, err
+		}
+	}
+	for key, o := range network {
+		if objects[key], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
 			return nil, err
 		}
 	}
@@ -142,19 +158,19 @@ func (b bulk) Open(ctx context.Context, key string, from, to int64) (io.ReadClos
 	return body, nil
 }
 
-func objectOf(o export.Object) (scan.Object, error) {
-	sum, err := hex.DecodeString(o.SHA256)
+func objectOf(key string, bytes int64, hexSum string) (scan.Object, error) {
+	sum, err := hex.DecodeString(hexSum)
 	if err != nil || len(sum) != 32 {
-		return scan.Object{}, fmt.Errorf("the manifest's SHA-256 of %s is not one", o.Key)
+		return scan.Object{}, fmt.Errorf("the listed SHA-256 of %s is not one", key)
 	}
-	return scan.Object{Key: o.Key, Bytes: o.Bytes, SHA256: [32]byte(sum)}, nil
+	return scan.Object{Key: key, Bytes: bytes, SHA256: [32]byte(sum)}, nil
 }
 
 func objectsOf(list []export.Object) ([]scan.Object, error) {
 	objects := make([]scan.Object, len(list))
 	for i, o := range list {
 		var err error
-		if objects[i], err = objectOf(o); err != nil {
+		if objects[i], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
 			return nil, err
 		}
 	}

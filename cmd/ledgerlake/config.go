@@ -7,12 +7,15 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
+
+	"github.com/ledgerlake/ledgerlake/query/scan"
 )
 
 // config is the effective configuration. Every field is one setting, which has one
@@ -55,6 +58,8 @@ type config struct {
 	S3Prefix    string
 	S3AccessKey string
 	S3SecretKey string
+
+	BulkLayouts []string
 
 	Catalog       string
 	Naming        string
@@ -100,6 +105,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
+	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
@@ -191,6 +197,8 @@ func (c *config) check() error {
 		return fmt.Errorf("--scan-agree must be between 1 and the number of --scan-url, which is %d, not %d", len(c.ScanURLs), c.ScanAgree)
 	case c.FactsInterval < 0:
 		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
+	case !validLayouts(c.BulkLayouts):
+		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
 	case c.Naming != "neutral" && c.Naming != "network":
 		return fmt.Errorf("--naming must be neutral or network, not %q", c.Naming)
 	case c.NodeToken != "" && c.NodeTokenFile != "":
@@ -222,12 +230,44 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 			value = strings.Join(maskURLs(c.ScanURLs), ",")
 		case s.Name == "node-parties":
 			value = strings.Join(c.NodeParties, ",")
+		case s.Name == "bulk-layouts":
+			value = strings.Join(c.BulkLayouts, ",")
 		}
 		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, fileKey(s.Name), value))
 	})
 	sort.Strings(lines)
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
+}
+
+// The values of setting bulk-layouts.
+const (
+	layoutParquet = "parquet"
+	layoutNetwork = "network"
+)
+
+func validLayouts(list []string) bool {
+	for _, layout := range list {
+		if layout != layoutParquet && layout != layoutNetwork {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// publishes reports whether bulk objects are published in a layout.
+func (c *config) publishes(layout string) bool { return slices.Contains(c.BulkLayouts, layout) }
+
+// bulkFormats are the formats of the listings in which the layouts are given.
+func (c *config) bulkFormats() []scan.Format {
+	var formats []scan.Format
+	if c.publishes(layoutParquet) {
+		formats = append(formats, scan.Parquet)
+	}
+	if c.publishes(layoutNetwork) {
+		formats = append(formats, scan.JSONZstd)
+	}
+	return formats
 }
 
 // maskURL hides the password of a URL.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -21,17 +22,20 @@ import (
 
 // demoSummary is the last line of demo --json.
 type demoSummary struct {
-	Updates         uint64             `json:"updates"`
-	Events          uint64             `json:"events"`
-	Contracts       uint64             `json:"contracts"`
-	ActiveContracts uint64             `json:"active_contracts"`
-	Objects         int                `json:"objects"`
-	ParquetBytes    int64              `json:"parquet_bytes"`
-	JSONZstdBytes   int64              `json:"json_zstd_bytes"`
-	StoreBytes      uint64             `json:"store_bytes"`
-	UpdatesPerSec   float64            `json:"updates_per_second"`
-	Seconds         map[string]float64 `json:"seconds"`
-	Verify          verification       `json:"verify"`
+	Updates         uint64 `json:"updates"`
+	Events          uint64 `json:"events"`
+	Contracts       uint64 `json:"contracts"`
+	ActiveContracts uint64 `json:"active_contracts"`
+	Objects         int    `json:"objects"`
+	ParquetBytes    int64  `json:"parquet_bytes"`
+	// JSONZstdBytes is the size of the network's own objects, in the encoding that is listed,
+	// and NetworkObjects their number if they are published.
+	JSONZstdBytes  int64              `json:"json_zstd_bytes"`
+	NetworkObjects int                `json:"network_objects"`
+	StoreBytes     uint64             `json:"store_bytes"`
+	UpdatesPerSec  float64            `json:"updates_per_second"`
+	Seconds        map[string]float64 `json:"seconds"`
+	Verify         verification       `json:"verify"`
 }
 
 func newDemo(a *app) *cobra.Command {
@@ -224,13 +228,9 @@ func (run *demoRun) measure(ctx context.Context) error {
 		run.summary.ParquetBytes += o.Bytes
 	}
 	run.summary.Objects = len(objects)
-	run.progress.begin("measure network layout", "bytes", 0)
-	sizes, err := exporter.NetworkLayout(ctx, func(schemas.SegmentRef, schemas.ParquetTable) (io.Writer, error) { return io.Discard, nil })
-	if err != nil {
+	if err := run.networkLayout(ctx, exporter); err != nil {
 		return err
 	}
-	run.progress.end(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
-	run.summary.JSONZstdBytes = sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes
 	if run.summary.StoreBytes, err = run.storeBytes(ctx); err != nil {
 		return err
 	}
@@ -240,6 +240,23 @@ func (run *demoRun) measure(ctx context.Context) error {
 	run.summary.ActiveContracts = run.summary.Verify.Tables["active_contracts"].Rows
 	run.summary.Contracts = counts.ContractsCreated
 	run.summary.UpdatesPerSec = float64(run.summary.Updates) / run.summary.Seconds["ingest"]
+	return nil
+}
+
+// networkLayout fills in the size of the objects that the network lists: that of those that
+// are published, or of those that would be.
+func (run *demoRun) networkLayout(ctx context.Context, exporter *export.Exporter) (err error) {
+	if run.app.cfg.publishes(layoutNetwork) {
+		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.NetworkStored(ctx, listedEncoding)
+		return err
+	}
+	run.progress.begin("measure network layout", "bytes", 0)
+	sizes, err := exporter.MeasureNetworkLayout(ctx, listedEncoding)
+	if err != nil {
+		return err
+	}
+	run.progress.end(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
+	run.summary.JSONZstdBytes = sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (l *lab) newExporting(seed faults.Seed, plan faults.Plan) (*exporting, erro
 // publish runs the worker from one stop to the next, and in the end without faults until
 // nothing is due. All errors it returns are findings.
 func (ep *exporting) publish(ctx context.Context) error {
-	if err := ep.createDatabase(ctx, ep.database, "segments"); err != nil {
+	if err := ep.createDatabase(ctx, ep.database, "segments", "network_folders"); err != nil {
 		return err
 	}
 	for i := range ep.plan.Stops {
@@ -181,8 +181,8 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, queue.Close()) }()
-	work := segments{exporter: exporter, temp: ep.temp}
-	if err := queue.Register(jobs.ExportSegments(work)); err != nil {
+	work := exportJobs{exporter: exporter, temp: ep.temp, layouts: []string{layoutParquet, layoutNetwork}}
+	if err := queue.Register(work.handlers()...); err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(ctx)
@@ -195,9 +195,9 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 
 // awaitNothingDue waits until all closed days are published. A job that gives up for
 // good is a finding: nothing was wrong but connections.
-func (ep *exporting) awaitNothingDue(ctx context.Context, queue *jobs.Queue, work segments) error {
+func (ep *exporting) awaitNothingDue(ctx context.Context, queue *jobs.Queue, work exportJobs) error {
 	for ctx.Err() == nil {
-		left, err := work.DueSegments(ctx)
+		left, err := work.due(ctx)
 		if err == nil && len(left) == 0 {
 			return nil
 		}

@@ -410,6 +410,7 @@ func (s *stack) verifyObjects(ctx context.Context, p *progress, stored *verify.R
 	check := verify.NewCheck(objectsCheck, 0)
 	check.Count("objects", objects.ObjectsChecked)
 	check.Count("segments", int64(len(objects.Segments)))
+	check.Count("folders", int64(objects.Folders))
 	for _, finding := range objects.Findings {
 		check.Add(verify.Finding{What: finding, Where: "the bucket"})
 	}

@@ -21,6 +21,9 @@ type Config struct {
 	// Bulk is nil when no object storage is configured; the bulk operations then
 	// answer 501.
 	Bulk Bulk
+	// BulkFormats are the formats in which objects are published; the listings answer 501 for
+	// the others. Defaults to Parquet.
+	BulkFormats []Format
 	// Facts is asked for what depends on the client's request and is not in history;
 	// without it the store answers alone.
 	Facts Facts
@@ -70,6 +73,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Catalog == nil {
 		c.Catalog = values.Default()
+	}
+	if len(c.BulkFormats) == 0 {
+		c.BulkFormats = []Format{Parquet}
 	}
 	if c.MaxPageSize == 0 {
 		c.MaxPageSize = query.MaxListItems

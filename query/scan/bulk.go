@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
@@ -33,9 +34,9 @@ func (a *API) requireListing() error {
 }
 
 // requireFormat is an Error of class Disabled for a format that is not published.
-func requireFormat(f Format) error {
-	if f != Parquet {
-		return query.Errorf(query.Disabled, "Bulk objects are published as Parquet: ask for format=parquet.")
+func (a *API) requireFormat(f Format) error {
+	if !slices.Contains(a.cfg.BulkFormats, f) {
+		return query.Errorf(query.Disabled, "Bulk objects are not published in this format: ask for format=%s.", a.cfg.BulkFormats[0])
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func escapeKey(key string) string {
 func (a *API) bulkActiveSet(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	at, format := p.Time("at_or_before_record_time"), formatOf(p)
-	if err := cmp.Or(p.Err(), a.requireListing(), requireFormat(format)); err != nil {
+	if err := cmp.Or(p.Err(), a.requireListing(), a.requireFormat(format)); err != nil {
 		return err
 	}
 	recordTime, objects, err := a.cfg.Bulk.ActiveSet(ctx, format, at)
@@ -143,7 +144,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(a.requireListing(), requireFormat(l.format)); err != nil {
+	if err := cmp.Or(a.requireListing(), a.requireFormat(l.format)); err != nil {
 		return err
 	}
 	after := segmentKey{start: schemas.MinMicros, migrationID: -1}
@@ -221,16 +222,20 @@ func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 	}{sums})
 }
 
-// bulkProgress tells whether everything up to a record time is published.
+// bulkProgress tells whether everything up to a record time is published, in all formats.
 func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	at := p.Time("record_time")
 	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
 		return err
 	}
-	published, err := a.cfg.Bulk.Published(ctx, Parquet)
-	if err != nil {
-		return err
+	published := schemas.MaxMicros
+	for _, format := range a.cfg.BulkFormats {
+		through, err := a.cfg.Bulk.Published(ctx, format)
+		if err != nil {
+			return err
+		}
+		published = min(published, through)
 	}
 	return r.JSON(struct {
 		Beyond bool `json:"beyond_requested_record_time"`

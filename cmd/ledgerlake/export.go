@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/jobs"
+)
+
+func newExport(a *app) *cobra.Command {
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "export closed segments now",
+		Long: `export publishes the closed days of history that are not published yet, as jobs on the
+queue, and returns when they are done. --from and --to limit the days.`,
+		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			for _, day := range []string{from, to} {
+				if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
+					return fmt.Errorf("%q is not a day such as 2026-07-01", day)
+				}
+			}
+			s := newStack(a)
+			s.exportFrom, s.exportTo = from, to
+			defer s.closeInto(&err)
+			if err := s.open(cmd.Context()); err != nil {
+				return err
+			}
+			p := newProgress(a.stderr)
+			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "first day to export, such as 2026-07-01")
+	cmd.Flags().StringVar(&to, "to", "", "last day to export")
+	return cmd
+}
+
+// exportAll runs the export jobs until nothing that was due is left. A job that
+// is dead ends it with its error.
+func (s *stack) exportAll(ctx context.Context, p *progress) error {
+	queue, work, err := s.openQueue(ctx, time.Second)
+	if err != nil {
+		return err
+	}
+	due, err := work.due(ctx)
+	if err != nil {
+		return err
+	}
+	if err := retryDead(ctx, queue, due); err != nil {
+		return err
+	}
+	p.begin("export", "jobs", int64(len(due)))
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- queue.Run(running) }()
+	err = s.awaitExport(ctx, queue, work, len(due), p)
+	stop()
+	if err := errors.Join(err, <-ended); err != nil {
+		return err
+	}
+	p.end(fmt.Sprintf("%d jobs", len(due)))
+	return nil
+}
+
+func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJobs, total int, p *progress) error {
+	for {
+		left, err := work.due(ctx)
+		if err != nil {
+			return err
+		}
+		p.set(int64(total-len(left)), int64(total))
+		if len(left) == 0 {
+			return nil
+		}
+		if err := deadExport(ctx, queue, left); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// retryDead queues those of the given jobs again that had failed for good: who asks
+// for an export now wants them tried.
+func retryDead(ctx context.Context, queue *jobs.Queue, due map[string]bool) error {
+	dead, err := deadAmong(ctx, queue, due)
+	if err != nil {
+		return err
+	}
+	for _, task := range dead {
+		if err := queue.Retry(ctx, task.ID); err != nil && !errors.Is(err, jobs.ErrUnknownTask) {
+			return err
+		}
+	}
+	return nil
+}
+
+// deadExport returns the failure of one of the given jobs that will not be tried again by
+// itself, or nil.
+func deadExport(ctx context.Context, queue *jobs.Queue, due map[string]bool) error {
+	dead, err := deadAmong(ctx, queue, due)
+	if err != nil || len(dead) == 0 {
+		return err
+	}
+	return fmt.Errorf("the job %s failed for good: %s", dead[0].ID, dead[0].LastError)
+}
+
+func deadAmong(ctx context.Context, queue *jobs.Queue, due map[string]bool) ([]jobs.Status, error) {
+	all, err := queue.Dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(s jobs.Status) bool { return !due[s.ID] }), nil
+}

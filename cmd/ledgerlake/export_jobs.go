@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// exportJobs lets jobs export and ask what is due, in the layouts that are published.
+type exportJobs struct {
+	exporter *export.Exporter
+	temp     string   // where objects wait for their upload
+	layouts  []string // as in setting bulk-layouts
+	from, to string   // days, "" = no limit
+}
+
+func (s *stack) newExportJobs() (exportJobs, error) {
+	exporter, err := s.newExporter()
+	return exportJobs{
+		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, from: s.exportFrom, to: s.exportTo,
+	}, err
+}
+
+// handlers are those of the layouts.
+func (j exportJobs) handlers() []jobs.Handler {
+	var handlers []jobs.Handler
+	for _, layout := range j.layouts {
+		if layout == layoutNetwork {
+			handlers = append(handlers, jobs.ExportNetwork(j))
+		} else {
+			handlers = append(handlers, jobs.ExportSegments(j))
+		}
+	}
+	return handlers
+}
+
+// due names the tasks of all that is due.
+func (j exportJobs) due(ctx context.Context) (map[string]bool, error) {
+	ids := make(map[string]bool)
+	for _, h := range j.handlers() {
+		tasks, err := h.Due(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tasks {
+			ids[t.ID] = true
+		}
+	}
+	return ids, nil
+}
+
+// ExportSegment exports one segment. What a person must look at is not repeated.
+func (j exportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, progress jobs.ProgressFunc) error {
+	progress(0, 1)
+	if err := j.classify(j.exporter.ExportSegment(ctx, ref)); err != nil {
+		return err
+	}
+	progress(1, 1)
+	return nil
+}
+
+// ExportNetwork is ExportSegment for the network's layout.
+func (j exportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
+	progress(0, 1)
+	if err := j.classify(j.exporter.ExportNetwork(ctx, ref)); err != nil {
+		return err
+	}
+	progress(1, 1)
+	return nil
+}
+
+// classify marks errors that repeating cannot help.
+func (j exportJobs) classify(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return jobs.Permanent(fmt.Errorf("the disk of %s is full, free some space: %w", j.temp, err))
+	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
+		return jobs.Permanent(err)
+	}
+	return err
+}
+
+// DueSegments lists closed segments that are not published, oldest first.
+func (j exportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+	all, err := j.exporter.DueSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var due []schemas.SegmentRef
+	for _, ref := range all {
+		if ref.IsImports() || j.wants(ref.Date) {
+			due = append(due, ref)
+		}
+	}
+	return due, nil
+}
+
+// DueNetwork lists what is closed and not published in the network's layout. The day of a
+// folder is the one before its end.
+func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
+	all, err := j.exporter.DueNetwork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var due []schemas.NetworkRef
+	for _, ref := range all {
+		if j.wants((ref.End - 1).Time().Format(time.DateOnly)) {
+			due = append(due, ref)
+		}
+	}
+	return due, nil
+}
+
+// wants reports whether a day lies within the limits.
+func (j exportJobs) wants(day string) bool {
+	return (j.from == "" || day >= j.from) && (j.to == "" || day <= j.to)
+}
