@@ -33,6 +33,8 @@ type Config struct {
 	// PageRows is how many updates, verdicts or contracts are read from the source at
 	// once. Defaults to 1000. It does not change what is written.
 	PageRows int
+	// BatchItems bounds the batches of a restore. Defaults to 4096.
+	BatchItems int
 	// Layout cuts tables into row groups and parts. It defaults to DefaultLayout, and
 	// anything else makes objects that do not compare with those of other operators:
 	// it is for tests.
@@ -79,6 +81,9 @@ func (c *Config) setDefaults() error {
 	if c.PageRows == 0 {
 		c.PageRows = 1000
 	}
+	if c.BatchItems == 0 {
+		c.BatchItems = 4096
+	}
 	if c.Layout == (Layout{}) {
 		c.Layout = DefaultLayout
 	}
@@ -88,8 +93,8 @@ func (c *Config) setDefaults() error {
 	if c.Catalog == nil {
 		c.Catalog = values.Default()
 	}
-	if c.Workers < 0 || c.PageRows < 0 || c.Layout.RowsPerGroup <= 0 || c.Layout.BytesPerGroup <= 0 || c.Layout.GroupsPerPart <= 0 {
-		return fmt.Errorf("export: workers %d, page rows %d and layout %+v must be positive", c.Workers, c.PageRows, c.Layout)
+	if c.Workers < 0 || c.PageRows < 0 || c.BatchItems < 0 || c.Layout.RowsPerGroup <= 0 || c.Layout.BytesPerGroup <= 0 || c.Layout.GroupsPerPart <= 0 {
+		return fmt.Errorf("export: workers %d, page rows %d, batch items %d and layout %+v must be positive", c.Workers, c.PageRows, c.BatchItems, c.Layout)
 	}
 	return nil
 }

@@ -33,6 +33,11 @@ func New(cfg Config) (*Exporter, error) {
 	}, nil
 }
 
+// parts reads the exporter's own objects back.
+func (e *Exporter) parts() partSource {
+	return partSource{objects: e.cfg.Objects, tempDir: e.cfg.TempDir}
+}
+
 // ExportSegment publishes a segment. It is safe to repeat: a published segment is
 // left as it is, and a run that was cut off is finished. ErrNotClosed means that the
 // segment may still grow, ErrConflict that the bucket holds other bytes under one of

@@ -107,6 +107,16 @@ func (m *Manifest) Ref() schemas.SegmentRef {
 	return schemas.SegmentRef{Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date}
 }
 
+// table returns the table of a name, an empty one if the segment does not have it.
+func (m *Manifest) table(name schemas.ParquetTable) Table {
+	for _, t := range m.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return Table{Name: name}
+}
+
 // parts lists the objects of all tables.
 func (m *Manifest) parts() []Part {
 	var parts []Part

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -37,9 +36,7 @@ type Objects interface {
 	Put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
 	// PutIfAbsent is Put for a new key; bucket.ErrExists means that there is an object.
 	PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
-	// Get streams a range of an object, the rest of it if to is negative; or
-	// bucket.ErrNotFound.
-	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
+	Reads
 	// Delete removes an object; a missing one is no error.
 	Delete(ctx context.Context, key string) error
 }

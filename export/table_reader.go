@@ -2,14 +2,12 @@ package export
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -22,7 +20,7 @@ func mismatchf(format string, args ...any) error { return mismatch{fmt.Errorf(fo
 // tableReader reads the rows of one table of a segment back from the bucket, part by
 // part, and checks each part against the manifest.
 type tableReader[T any, R rowOf[T]] struct {
-	exporter *Exporter
+	parts    partSource
 	table    Table
 	progress *progressMeter
 
@@ -40,8 +38,8 @@ type tableReader[T any, R rowOf[T]] struct {
 
 const rowsPerRead = 64
 
-func newTableReader[T any, R rowOf[T]](e *Exporter, table Table, progress *progressMeter) *tableReader[T, R] {
-	return &tableReader[T, R]{exporter: e, table: table, progress: progress}
+func newTableReader[T any, R rowOf[T]](parts partSource, table Table, progress *progressMeter) *tableReader[T, R] {
+	return &tableReader[T, R]{parts: parts, table: table, progress: progress}
 }
 
 // row returns the next row, which stays valid, or io.EOF. Errors of type mismatch say
@@ -87,7 +85,7 @@ func (r *tableReader[T, R]) fill(ctx context.Context) error {
 func (r *tableReader[T, R]) open(ctx context.Context) error {
 	r.part, r.read = r.table.Parts[r.next], 0
 	r.next++
-	file, err := r.exporter.fetch(ctx, r.part)
+	file, err := r.parts.fetch(ctx, r.part)
 	if err != nil {
 		return err
 	}
@@ -122,41 +120,4 @@ func (r *tableReader[T, R]) close() error {
 	}
 	r.rows, r.file = nil, nil
 	return errors.Join(errs...)
-}
-
-// fetch copies an object into a temporary file and checks its size and SHA-256.
-func (e *Exporter) fetch(ctx context.Context, p Part) (*spool, error) {
-	want, err := p.sum()
-	if err != nil {
-		return nil, mismatch{err}
-	}
-	body, err := e.cfg.Objects.Get(ctx, p.Key, 0, -1)
-	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, mismatchf("%s is missing", p.Key)
-	}
-	if err != nil {
-		return nil, err
-	}
-	file, err := newSpool(e.cfg.TempDir)
-	if err != nil {
-		return nil, errors.Join(err, body.Close())
-	}
-	sum, err := file.copyFrom(body)
-	if err = errors.Join(err, body.Close()); err == nil && (sum != want || file.size != p.Bytes) {
-		err = mismatchf("%s has %d bytes with SHA-256 %x, the manifest says %d with %x", p.Key, file.size, sum, p.Bytes, want)
-	}
-	if err != nil {
-		if errors.Is(err, bucket.ErrChecksum) {
-			err = mismatch{err}
-		}
-		return nil, errors.Join(err, file.close())
-	}
-	return file, nil
-}
-
-func (s *spool) copyFrom(body io.Reader) ([sha256.Size]byte, error) {
-	if _, err := io.Copy(s, body); err != nil {
-		return [sha256.Size]byte{}, fmt.Errorf("copying an object: %w", err)
-	}
-	return s.finish()
 }

@@ -146,7 +146,7 @@ func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *pr
 		return r, err
 	}
 	r.manifests = int64(1 - len(r.findings))
-	check := segmentCheck{exporter: e, manifest: m, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
+	check := segmentCheck{parts: e.parts(), manifest: m, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
 	for _, verify := range check.groups() {
 		if err := r.note(verify(ctx)); err != nil {
 			return r, err

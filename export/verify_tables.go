@@ -10,7 +10,7 @@ import (
 
 // segmentCheck rebuilds the logical rows of a segment from its objects.
 type segmentCheck struct {
-	exporter *Exporter
+	parts    partSource
 	manifest *Manifest
 	meter    *progressMeter
 	digests  map[schemas.ParquetTable]*digester
@@ -31,18 +31,9 @@ func (c *segmentCheck) digest(table schemas.ParquetTable) *digester {
 	return c.digests[table]
 }
 
-func (c *segmentCheck) table(name schemas.ParquetTable) Table {
-	for _, t := range c.manifest.Tables {
-		if t.Name == name {
-			return t
-		}
-	}
-	return Table{Name: name}
-}
-
 // eachRow calls each with all rows of a table in order.
 func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *digester)) (err error) {
-	rows := newTableReader[T, R](c.exporter, c.table(table), c.meter)
+	rows := newTableReader[T, R](c.parts, c.manifest.table(table), c.meter)
 	defer func() { err = errors.Join(err, rows.close()) }()
 	sum := c.digest(table)
 	for {
@@ -57,44 +48,20 @@ func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table sche
 	}
 }
 
-// history joins updates with their events, which have the same order.
 func (c *segmentCheck) history(ctx context.Context) (err error) {
-	updates := newTableReader[schemas.UpdateRow](c.exporter, c.table(schemas.ParquetUpdates), c.meter)
-	events := newTableReader[schemas.EventRow](c.exporter, c.table(schemas.ParquetEvents), c.meter)
-	defer func() { err = errors.Join(err, updates.close(), events.close()) }()
-	var mine []schemas.EventRow
+	updates := newUpdateReader(c.parts, c.manifest, c.meter)
+	defer func() { err = errors.Join(err, updates.close()) }()
 	for {
-		row, err := updates.row(ctx)
+		u, err := updates.next(ctx)
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		mine = mine[:0]
-		for range row.EventCount {
-			event, err := events.row(ctx)
-			if errors.Is(err, io.EOF) {
-				return mismatchf("events of update %s are missing from segment %s", row.UpdateID, c.manifest.Ref())
-			}
-			if err != nil {
-				return err
-			}
-			mine = append(mine, *event)
-		}
-		u, err := row.Update(mine)
-		if err != nil {
-			return mismatch{err}
-		}
-		c.digest(schemas.ParquetUpdates).addUpdate(&u)
-		c.digest(schemas.ParquetEvents).addEvents(&u)
+		c.digest(schemas.ParquetUpdates).addUpdate(u)
+		c.digest(schemas.ParquetEvents).addEvents(u)
 	}
-	if event, err := events.row(ctx); err == nil {
-		return mismatchf("event %d of update %s belongs to no update of segment %s", event.Node, event.UpdateID, c.manifest.Ref())
-	} else if !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
 }
 
 func (c *segmentCheck) imports(ctx context.Context) error {

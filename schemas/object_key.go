@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -29,6 +30,20 @@ type SegmentRef struct {
 // itself belongs to the day before.
 func DaySegment(stream string, migrationID int64, t Micros) SegmentRef {
 	return SegmentRef{stream, migrationID, (t - 1).DayStart().Time().Format(dateLayout)}
+}
+
+// Next names the segment of the day after. Of an imports segment, or of a date that is
+// no day, it is the segment itself.
+func (s SegmentRef) Next() SegmentRef {
+	if _, end, err := s.Bounds(); err == nil && !s.IsImports() {
+		s.Date = end.Time().Format(dateLayout)
+	}
+	return s
+}
+
+// Compare orders segments of a stream: by migration, its imports first, then by day.
+func (s SegmentRef) Compare(t SegmentRef) int {
+	return cmp.Or(strings.Compare(s.Stream, t.Stream), cmp.Compare(s.MigrationID, t.MigrationID), strings.Compare(s.Date, t.Date))
 }
 
 // IsImports reports whether the segment holds the import updates of its migration.
@@ -124,7 +139,12 @@ func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok 
 //	manifests/v1/migration_id=3/date=2026-07-01.json
 //	manifests/v1/migration_id=3/imports.json
 func ManifestKey(s SegmentRef) string {
-	return fmt.Sprintf("%smanifests/%s%s.json", streamPrefix(s.Stream), ParquetVersion, segmentPath(s, "/imports"))
+	return ManifestPrefix(s.Stream) + strings.TrimPrefix(segmentPath(s, "/imports"), "/") + ".json"
+}
+
+// ManifestPrefix is what the keys of all manifests of a stream begin with, and no others.
+func ManifestPrefix(stream string) string {
+	return streamPrefix(stream) + "manifests/" + ParquetVersion + "/"
 }
 
 func segmentPath(s SegmentRef, imports string) string {

@@ -51,7 +51,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(
-		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newVerify(a),
+		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a),
 		newDevnet(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
 	return root

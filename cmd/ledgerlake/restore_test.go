@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// TestRestore loses the store of a data folder, rebuilds it from the bucket alone with
+// the process killed on the way, and then goes on ingesting: in the end it holds what
+// the network served.
+func TestRestore(t *testing.T) {
+	needEngine(t)
+	ledger, url := network(t, 1500)
+	data := t.TempDir()
+	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
+	mustRun(t, "export", "--data", data)
+	before := parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
+	if err := os.RemoveAll(filepath.Join(data, "engine")); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, life := range []time.Duration{300 * time.Millisecond, 600 * time.Millisecond, 900 * time.Millisecond} {
+		l := start(t, "restore", "--data", data)
+		time.Sleep(life)
+		if err := l.Process.Kill(); err != nil && !strings.Contains(err.Error(), "already finished") {
+			t.Fatal(err)
+		}
+		_ = l.Wait() // it was killed, or was faster
+	}
+	mustRun(t, "restore", "--data", data)
+	v := parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
+	if !v.OK || v.ObjectsChecked != before.ObjectsChecked || v.Segments != before.Segments || v.Segments < 5 {
+		t.Errorf("after the restore %d objects of %d segments were verified: %q; before it was %d of %d",
+			v.ObjectsChecked, v.Segments, v.Findings, before.ObjectsChecked, before.Segments)
+	}
+	lines := mustRun(t, "restore", "--data", data, "--lines", "-")
+	digests := make(map[bool]schemas.Digest)
+	for line := range bytes.Lines(lines) {
+		imported := bytes.Contains(line, []byte(`"record_time":"0001-`))
+		d := digests[imported]
+		d.Add(bytes.TrimSuffix(line, []byte("\n")))
+		digests[imported] = d
+	}
+	if digests[false] != v.Tables["updates"] || digests[true] != v.Tables["imports"] || digests[false].Rows < 500 {
+		t.Errorf("the lines are %s and %s, the store holds %s and %s", digests[false], digests[true], v.Tables["updates"], v.Tables["imports"])
+	}
+
+	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
+	v = parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
+	for table, want := range served(t, ledger) {
+		if v.Tables[table] != want {
+			t.Errorf("table %s: %s after ingest went on, the network served %s", table, v.Tables[table], want)
+		}
+	}
+	if !v.OK {
+		t.Errorf("findings %q", v.Findings)
+	}
+}

@@ -1,0 +1,295 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Sink takes history in, batch by batch and exactly once.
+type Sink interface {
+	// Resume says where the stream stands: schemas.Start for a stream without history.
+	Resume(ctx context.Context, stream string) (schemas.Resume, error)
+	// Write stores the batch, which follows the one before without a gap.
+	Write(ctx context.Context, b *schemas.Batch) error
+}
+
+// RestoreProgress says how far a restore has come. Rows are those of updates, verdicts
+// and imports; what the store held before counts as done.
+type RestoreProgress struct {
+	Segments, TotalSegments int
+	Rows, TotalRows         int64
+}
+
+// restoreBytes bounds a batch beside Config.BatchItems, as ingest's is. Items of one
+// record time stay together.
+const restoreBytes = 32 << 20
+
+// Restore writes the history of the archive's segments into sink, and then enters the
+// segments into the catalog as published. A restore that was cut off is finished by the
+// next one. What the store holds already must be the beginning of the archive's history:
+// else the error wraps schemas.ErrDiverged. Lifetimes are derived by others, as always.
+// progress may be nil.
+func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress func(RestoreProgress)) error {
+	if a.cfg.Stream != e.stream {
+		return fmt.Errorf("an archive of stream %s cannot restore stream %s", a.cfg.Stream, e.stream)
+	}
+	if len(a.segments) == 0 {
+		return fmt.Errorf("the bucket has no segments of stream %s to restore: %w", e.stream, schemas.ErrNotFound)
+	}
+	if err := a.Gap(); err != nil {
+		return fmt.Errorf("the published history has a gap: %w", err)
+	}
+	resume, err := sink.Resume(ctx, e.stream)
+	if err != nil {
+		return err
+	}
+	r := restore{archive: a, exporter: e, sink: sink, after: resume.Committed, pending: resume.Pending, report: progress}
+	for _, s := range a.segments {
+		r.now.TotalSegments++
+		r.now.TotalRows += restoredRows(s.Manifest)
+	}
+	for _, s := range a.segments {
+		if err := r.segment(ctx, s); err != nil {
+			return fmt.Errorf("restoring segment %s: %w", s.Ref(), err)
+		}
+	}
+	if r.pending != nil {
+		return fmt.Errorf("%w: the store has begun a batch through %s, which lies behind the last segment", schemas.ErrDiverged, r.pending.Through)
+	}
+	return nil
+}
+
+func restoredRows(m *Manifest) int64 {
+	return m.table(schemas.ParquetUpdates).Rows + m.table(schemas.ParquetVerdicts).Rows + m.table(schemas.ParquetImports).Rows
+}
+
+// restore is one restore under way.
+type restore struct {
+	archive  *Archive
+	exporter *Exporter
+	sink     Sink
+	report   func(RestoreProgress)
+	now      RestoreProgress
+
+	// after is where the sink stands, pending the batch to repeat first.
+	after   schemas.Position
+	pending *schemas.Intent
+}
+
+// segment restores one segment, or as much of it as the sink does not have.
+func (r *restore) segment(ctx context.Context, s ArchivedSegment) error {
+	if err := r.skipOrWrite(ctx, s.Manifest); err != nil {
+		return err
+	}
+	if err := r.exporter.adopt(ctx, s); err != nil {
+		return err
+	}
+	r.now.Segments++
+	r.tell(0)
+	return nil
+}
+
+func (r *restore) skipOrWrite(ctx context.Context, m *Manifest) error {
+	_, end, err := m.Ref().Bounds()
+	if err != nil {
+		return err
+	}
+	// A sink that stands in a later segment has had all of this one.
+	if schemas.EndOf(m.MigrationID, end).Before(r.after) {
+		r.now.Rows += restoredRows(m)
+		return nil
+	}
+	return r.write(ctx, m)
+}
+
+// write reads the segment's items on one goroutine and writes them on another, one
+// batch ahead.
+func (r *restore) write(ctx context.Context, m *Manifest) error {
+	group, ctx := errgroup.WithContext(ctx)
+	batches := make(chan *schemas.Batch)
+	cutter := &cutter{stream: m.Stream, maxItems: r.exporter.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
+	group.Go(func() error {
+		defer close(batches)
+		return cutter.segment(ctx, r.archive.parts(), m)
+	})
+	group.Go(func() error {
+		for b := range batches {
+			if err := r.sink.Write(ctx, b); err != nil {
+				return fmt.Errorf("writing what follows %s: %w", b.After, err)
+			}
+			r.after, r.pending = b.Through, nil
+			r.tell(batchRows(b))
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	r.now.Rows += cutter.skipped
+	return nil
+}
+
+func batchRows(b *schemas.Batch) (rows int64) {
+	for i := range b.Items {
+		rows += itemRows(&b.Items[i])
+	}
+	return rows
+}
+
+func itemRows(it *schemas.Item) (rows int64) {
+	if it.Update != nil {
+		rows++
+	}
+	if it.Verdict != nil {
+		rows++
+	}
+	return rows
+}
+
+func (r *restore) tell(rows int64) {
+	r.now.Rows += rows
+	if r.report != nil {
+		r.report(r.now)
+	}
+}
+
+// cutter reads a segment and cuts what the sink does not have into batches.
+type cutter struct {
+	stream   string
+	maxItems int
+	after    schemas.Position
+	pending  *schemas.Intent
+	out      chan<- *schemas.Batch
+
+	items   []schemas.Item
+	bytes   int
+	skipped int64 // rows that the sink has
+	met     bool  // the item at which the sink stands was seen
+}
+
+func (c *cutter) segment(ctx context.Context, parts partSource, m *Manifest) (err error) {
+	start := c.after
+	items, err := openSegmentItems(ctx, parts, m, &progressMeter{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, items.close()) }()
+	for {
+		it, err := items.next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.add(ctx, start, it); err != nil {
+			return err
+		}
+	}
+	return c.flush(ctx)
+}
+
+// add takes the next item. start is where the sink stood before the segment.
+func (c *cutter) add(ctx context.Context, start schemas.Position, it schemas.Item) error {
+	p := it.Position()
+	if !start.Before(p) {
+		c.skipped += itemRows(&it)
+		c.met = p == start
+		return nil
+	}
+	if c.skipped > 0 && !c.met {
+		return fmt.Errorf("%w: the store stands at %s, where the objects have nothing", schemas.ErrDiverged, start)
+	}
+	if c.mayEndBefore(p) {
+		if err := c.flush(ctx); err != nil {
+			return err
+		}
+	}
+	c.items = append(c.items, it)
+	c.bytes += itemBytes(&it)
+	return nil
+}
+
+// mayEndBefore reports whether a batch ends before an item at p. A batch that was begun
+// is repeated with exactly its bounds. Others do not end within a record time: ingest
+// could not go on from there.
+func (c *cutter) mayEndBefore(p schemas.Position) bool {
+	if len(c.items) == 0 {
+		return false
+	}
+	if c.pending != nil {
+		return c.pending.Through.Before(p)
+	}
+	last := c.items[len(c.items)-1].Position()
+	return (len(c.items) >= c.maxItems || c.bytes >= restoreBytes) && (p.RecordTime == schemas.MinMicros || p.RecordTime != last.RecordTime)
+}
+
+// flush passes the batch on, unless it is empty. It ends at its last item, as batches
+// of ingest do, or where the one that it repeats ended.
+func (c *cutter) flush(ctx context.Context) error {
+	if len(c.items) == 0 {
+		return nil
+	}
+	b := &schemas.Batch{Stream: c.stream, After: c.after, Through: c.items[len(c.items)-1].Position(), Items: c.items}
+	if c.pending != nil && b.Through.Before(c.pending.Through) {
+		b.Through = c.pending.Through
+	}
+	c.after, c.pending, c.items, c.bytes = b.Through, nil, nil, 0
+	select {
+	case c.out <- b:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// itemBytes is about what an item takes in memory.
+func itemBytes(it *schemas.Item) int {
+	n := 256
+	if u := it.Update; u != nil {
+		for i := range u.Events {
+			n += 400 + len(u.Events[i].Argument) + len(u.Events[i].Result)
+		}
+	}
+	if it.Verdict != nil {
+		n += 256 + len(it.Verdict.Views)
+	}
+	if it.Traffic != nil {
+		n += len(it.Traffic.Envelopes)
+	}
+	if it.AppActivity != nil {
+		n += len(it.AppActivity.Records)
+	}
+	return n
+}
+
+// adopt enters a segment of the bucket into the catalog as it stands there. A segment
+// that was published from this store with another manifest is ErrConflict, and one that
+// was withdrawn from it stays so.
+func (e *Exporter) adopt(ctx context.Context, s ArchivedSegment) error {
+	last, err := e.catalog.last(ctx, s.Ref())
+	if err != nil {
+		return err
+	}
+	if last.State == published {
+		if last.ManifestHash != s.hexSum() {
+			return fmt.Errorf("%w: the store has published segment %s with a manifest of SHA-256 %s, the bucket has %s",
+				ErrConflict, s.Ref(), last.ManifestHash, s.hexSum())
+		}
+		return nil
+	}
+	if last.Version > 0 {
+		return nil
+	}
+	row, err := publishedRow(s.Manifest, s.Sum, 1)
+	if err != nil {
+		return err
+	}
+	return e.catalog.append(ctx, row)
+}

@@ -1,0 +1,130 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// segmentItems reads a segment back as the items of history that it was made of, in
+// their order: updates joined with the verdicts of the same position. While it reads it
+// sums the rows up, and at the end it holds them against the manifest.
+type segmentItems struct {
+	manifest *Manifest
+	update   *headOf[schemas.Update]
+	verdict  *headOf[schemas.Item]
+	digests  map[schemas.ParquetTable]*digester
+	close    func() error
+}
+
+// headOf is a list of which the first element is known.
+type headOf[T any] struct {
+	next func(context.Context) (*T, error)
+	head *T // nil at the end
+}
+
+func (h *headOf[T]) advance(ctx context.Context) (err error) {
+	if h.head, err = h.next(ctx); errors.Is(err, io.EOF) {
+		h.head = nil
+		return nil
+	}
+	return err
+}
+
+func (h *headOf[T]) take(ctx context.Context) (*T, error) {
+	head := h.head
+	return head, h.advance(ctx)
+}
+
+// openSegmentItems opens the first objects. The caller calls close in any case.
+func openSegmentItems(ctx context.Context, parts partSource, m *Manifest, progress *progressMeter) (*segmentItems, error) {
+	s := &segmentItems{manifest: m, digests: make(map[schemas.ParquetTable]*digester)}
+	for _, t := range m.Tables {
+		s.digests[t.Name] = new(digester)
+	}
+	noVerdicts := func(context.Context) (*schemas.Item, error) { return nil, io.EOF }
+	if m.Ref().IsImports() {
+		imports := newTableReader[schemas.ImportRow](parts, m.table(schemas.ParquetImports), progress)
+		s.update = &headOf[schemas.Update]{next: func(ctx context.Context) (*schemas.Update, error) {
+			row, err := imports.row(ctx)
+			if err != nil {
+				return nil, err
+			}
+			u := row.Update()
+			return &u, nil
+		}}
+		s.verdict, s.close = &headOf[schemas.Item]{next: noVerdicts}, imports.close
+	} else {
+		updates, verdicts := newUpdateReader(parts, m, progress), newVerdictReader(parts, m, progress)
+		s.update, s.verdict = &headOf[schemas.Update]{next: updates.next}, &headOf[schemas.Item]{next: verdicts.next}
+		s.close = func() error { return errors.Join(updates.close(), verdicts.close()) }
+	}
+	if err := errors.Join(s.update.advance(ctx), s.verdict.advance(ctx)); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// next returns the next item, or io.EOF once all rows were found to be those of the
+// manifest.
+func (s *segmentItems) next(ctx context.Context) (schemas.Item, error) {
+	u, v := s.update.head, s.verdict.head
+	switch {
+	case u == nil && v == nil:
+		return schemas.Item{}, s.compare()
+	case v == nil || u != nil && u.Position().Before(v.Position()):
+		u, err := s.takeUpdate(ctx)
+		return schemas.Item{Update: u}, err
+	case u == nil || v.Position().Before(u.Position()):
+		return s.takeVerdict(ctx)
+	}
+	it, err := s.takeVerdict(ctx)
+	if err != nil {
+		return it, err
+	}
+	it.Update, err = s.takeUpdate(ctx)
+	return it, err
+}
+
+func (s *segmentItems) takeUpdate(ctx context.Context) (*schemas.Update, error) {
+	u, err := s.update.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.manifest.Ref().IsImports() {
+		s.digests[schemas.ParquetImports].addImport(u)
+		return u, nil
+	}
+	s.digests[schemas.ParquetUpdates].addUpdate(u)
+	s.digests[schemas.ParquetEvents].addEvents(u)
+	return u, nil
+}
+
+func (s *segmentItems) takeVerdict(ctx context.Context) (schemas.Item, error) {
+	it, err := s.verdict.take(ctx)
+	if err != nil {
+		return schemas.Item{}, err
+	}
+	s.digests[schemas.ParquetVerdicts].addVerdict(it.Verdict)
+	if it.Traffic != nil {
+		s.digests[schemas.ParquetTraffic].addTraffic(it.Verdict.UpdateID, it.Traffic)
+	}
+	if it.AppActivity != nil {
+		s.digests[schemas.ParquetAppActivity].addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+	}
+	return *it, nil
+}
+
+// compare returns io.EOF if the rows that were read are those of the manifest. The
+// active set is no history and was not read.
+func (s *segmentItems) compare() error {
+	for _, t := range s.manifest.Tables {
+		if got := s.digests[t.Name].sum; t.Name != schemas.ParquetACS && got != t.Digest {
+			return mismatch{fmt.Errorf("table %s of segment %s holds %s, its manifest says %s", t.Name, s.manifest.Ref(), got, t.Digest)}
+		}
+	}
+	return io.EOF
+}
