@@ -115,33 +115,39 @@ func byMigration(positions []schemas.Position) (parts [][]schemas.Position) {
 // itemsAt returns the items that stand at ascending positions of one migration.
 func (r *Reader) itemsAt(ctx context.Context, positions []schemas.Position) ([]schemas.Item, error) {
 	params := r.at(positions)
-	var s Stretch
+	var updates []schemas.Update
+	var verdicts []schemas.Item
+	var events []store.EventRow
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		s.Updates, err = r.selectUpdates(ctx, updatesAtQuery, params)
+		updates, err = r.selectUpdates(ctx, updatesAtQuery, params)
 		return err
 	})
 	group.Go(func() (err error) {
-		s.Verdicts, err = r.selectVerdicts(ctx, verdictsAtQuery, params)
+		verdicts, err = r.selectVerdicts(ctx, verdictsAtQuery, params)
 		return err
 	})
-	group.Go(func() error { return r.selectRuns(ctx, &s, eventsAtQuery, params) })
+	group.Go(func() error {
+		return r.selectEventRows(ctx, eventsAtQuery, params, func(rows []store.EventRow) { events = append(events, rows...) })
+	})
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading %d items from %s: %w", len(positions), positions[0], err)
 	}
-	attach(s.Updates, s.Events)
-	return mergeItems(s.Updates, s.Verdicts, len(s.Updates)+len(s.Verdicts)), nil
+	attach(updates, events)
+	return mergeItems(updates, verdicts, len(updates)+len(verdicts)), nil
 }
 
-// attach gives ascending updates their events out of ascending runs.
-func attach(updates []schemas.Update, runs []EventRun) {
+// attach gives ascending updates their events out of ascending rows.
+func attach(updates []schemas.Update, rows []store.EventRow) {
 	for i := range updates {
 		at := updates[i].Position()
-		for len(runs) > 0 && runs[0].At.Before(at) {
-			runs = runs[1:]
+		for len(rows) > 0 && rows[0].Position.Before(at) {
+			rows = rows[1:]
 		}
-		if len(runs) > 0 && runs[0].At == at {
-			updates[i].Events = runs[0].Events
+		if len(rows) > 0 && rows[0].Position == at {
+			run := firstRun(rows)
+			updates[i].Events = appendEvents(updates[i].Events, run)
+			rows = rows[len(run):]
 		}
 	}
 }

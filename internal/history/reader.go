@@ -271,13 +271,9 @@ func (r *Reader) addEvents(ctx context.Context, updates []schemas.Update) error 
 // hangOn gives each update its events out of a query whose rows are in the order of the
 // updates.
 func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query string, params store.Params) error {
-	block := eventBlocks.Get().(*eventBlock)
-	defer eventBlocks.Put(block)
-	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
-	next := 0                            // update that the next events belong to, or a later one
-	err := r.db.Select(ctx, query, params, block.columns, func() error {
-		block.rows = block.columns.AppendTo(block.rows[:0])
-		for rows := block.rows; len(rows) > 0; {
+	next := 0 // update that the next events belong to, or a later one
+	err := r.selectEventRows(ctx, query, params, func(rows []store.EventRow) {
+		for len(rows) > 0 {
 			run := firstRun(rows)
 			for next < len(updates) && updates[next].Position().Before(run[0].Position) {
 				next++
@@ -287,12 +283,23 @@ func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query str
 			}
 			rows = rows[len(run):]
 		}
-		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("reading events from %s: %w", updates[0].Position(), err)
 	}
 	return nil
+}
+
+// selectEventRows calls each once per block of rows, which are valid until it returns; what
+// they refer to stays.
+func (r *Reader) selectEventRows(ctx context.Context, query string, params store.Params, each func(rows []store.EventRow)) error {
+	block := eventBlocks.Get().(*eventBlock)
+	defer block.free()
+	return r.db.Select(ctx, query, params, block.columns, func() error {
+		block.rows = block.columns.AppendTo(block.rows[:0])
+		each(block.rows)
+		return nil
+	})
 }
 
 // firstRun returns the rows at the beginning that stand at one position.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,56 +11,44 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// eventBlocks keep the memory of blocks, which are megabytes, from one stretch to the next.
-var eventBlocks = sync.Pool{New: func() any { return &eventBlock{columns: store.NewEvents()} }}
-
-// eventBlock is a block of events and the rows that it is read into.
-type eventBlock struct {
-	columns *store.Events
-	rows    []store.EventRow
-}
-
-// EventRun is the events that stand at one position, by node number.
-type EventRun struct {
-	At     schemas.Position
-	Events []schemas.Event
-}
-
 // Stretch is what the tables hold between two positions, row by row and as it stands:
 // rows that stand there twice and rows that belong to nothing included. Each list is
-// ascending by position; updates have no events, which are apart.
+// ascending by position; updates have no events, which are apart. It is used by one
+// goroutine.
 type Stretch struct {
 	Imports []schemas.Update
 	Updates []schemas.Update
-	Events  []EventRun
 	// Verdicts are items without updates.
 	Verdicts []schemas.Item
+
+	events eventRuns
 }
 
-// addEvents adds a block of rows. They are copied once and then shared by the runs.
-func (s *Stretch) addEvents(rows []store.EventRow) {
-	events := make([]schemas.Event, len(rows))
-	for start := 0; start < len(rows); {
-		end := start
-		for end < len(rows) && rows[end].Position == rows[start].Position {
-			events[end] = rows[end].Event
-			end++
-		}
-		if last := len(s.Events) - 1; last >= 0 && s.Events[last].At == rows[start].Position {
-			s.Events[last].Events = append(s.Events[last].Events, events[start:end]...)
-		} else {
-			s.Events = append(s.Events, EventRun{rows[start].Position, events[start:end:end]})
-		}
-		start = end
-	}
-}
+// NextEvents returns where the next events stand, ascending; ok is false when there are
+// none left.
+func (s *Stretch) NextEvents() (at schemas.Position, ok bool) { return s.events.next() }
+
+// TakeEvents returns the events that stand at the next position, by node number. They are
+// valid until the next call, except for their texts.
+func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
+
+// Close gives up the memory of events.
+func (s *Stretch) Close() { s.events.close() }
 
 // Stretch reads all rows after one position through another. It is not limited: callers
-// choose a stretch that fits into memory.
+// choose a stretch that fits into memory, and close it.
 func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (*Stretch, error) {
 	s := new(Stretch)
+	if err := r.addRows(ctx, s, after, through); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (r *Reader) addRows(ctx context.Context, s *Stretch, after, through schemas.Position) error {
 	if through.Offset > 0 {
-		return s, r.addNode(ctx, s, after, through)
+		return r.addNode(ctx, s, after, through)
 	}
 	for m := max(after.MigrationID, 0); m <= through.MigrationID; m++ {
 		lo := schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}
@@ -78,16 +65,16 @@ func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (
 				last = hi.UpdateID
 			}
 			if err := r.addImports(ctx, s, m, lo.UpdateID, last); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if hi.RecordTime != schemas.MinMicros {
 			if err := r.addHistory(ctx, s, Range{After: lo, Through: hi, Limit: math.MaxUint32}); err != nil {
-				return nil, fmt.Errorf("reading rows after %s: %w", lo, err)
+				return fmt.Errorf("reading rows after %s: %w", lo, err)
 			}
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // addNode is Stretch for a node's own stream: the contracts that it begins with, and what
@@ -107,7 +94,7 @@ func (r *Reader) addNode(ctx context.Context, s *Stretch, after, through schemas
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return r.selectRuns(ctx, s, eventsByOffsetQuery, store.Params{
+		return r.selectEvents(ctx, s, eventsByOffsetQuery, store.Params{
 			"stream": store.Text(r.stream), "first": store.Int(after.Offset + 1), "last": store.Int(through.Offset),
 		})
 	})
@@ -123,16 +110,9 @@ func (r *Reader) addNode(ctx context.Context, s *Stretch, after, through schemas
 	return nil
 }
 
-// selectRuns adds the events that a query finds.
-func (r *Reader) selectRuns(ctx context.Context, s *Stretch, query string, params store.Params) error {
-	block := eventBlocks.Get().(*eventBlock)
-	defer eventBlocks.Put(block)
-	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
-	return r.db.Select(ctx, query, params, block.columns, func() error {
-		block.rows = block.columns.AppendTo(block.rows[:0])
-		s.addEvents(block.rows)
-		return nil
-	})
+// selectEvents adds the events that a query finds.
+func (r *Reader) selectEvents(ctx context.Context, s *Stretch, query string, params store.Params) error {
+	return r.db.SelectBlocks(ctx, query, params, s.events.add)
 }
 
 func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, after, through string) error {
@@ -162,7 +142,7 @@ func (r *Reader) addHistory(ctx context.Context, s *Stretch, rg Range) error {
 	last.RecordTime = store.Clamp(last.RecordTime)
 	between := r.between(first, last)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.selectRuns(ctx, s, eventsQuery, between) })
+	group.Go(func() error { return r.selectEvents(ctx, s, eventsQuery, between) })
 	group.Go(func() error {
 		updates, err := r.selectUpdates(ctx, updatesQuery, params)
 		if err != nil {

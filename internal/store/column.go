@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -20,13 +21,13 @@ func timeAt(c *proto.ColDateTime64, i int) schemas.Micros { return schemas.Micro
 
 // bytesOf copies the rows of a string column of the current block into one piece of
 // memory and returns them by row.
-func bytesOf(c *proto.ColStr) func(i int) []byte {
+func bytesOf(c *texts) func(i int) []byte {
 	buf := append([]byte(nil), c.Buf...)
 	return func(i int) []byte { p := c.Pos[i]; return buf[p.Start:p.End:p.End] }
 }
 
 // stringsOf does the same for texts.
-func stringsOf(c *proto.ColStr) func(i int) string {
+func stringsOf(c *texts) func(i int) string {
 	buf := string(c.Buf)
 	return func(i int) string { p := c.Pos[i]; return buf[p.Start:p.End] }
 }
@@ -35,4 +36,25 @@ func stringsOf(c *proto.ColStr) func(i int) string {
 // within it; positions at year 1 do not.
 func Clamp(m schemas.Micros) schemas.Micros {
 	return min(max(m, BeforeHistory), NeverArchived)
+}
+
+// partiesOf returns the rows of a column of parties of the current block. They are parts of
+// what is appended to list, which is returned too, for the memory to be used again.
+func partiesOf(c *proto.ColArr[string], list []string) (all []string, row func(i int) []string) {
+	names := c.Data.(*lowCardinality)
+	all = slices.Grow(list, names.Rows())
+	for _, k := range names.keys {
+		all = append(all, names.terms[k])
+	}
+	own := all[len(list):]
+	return all, func(i int) []string { return rowOf(own, c.Offsets, i) }
+}
+
+// rowOf is row i of a list of lists of which ends are the ends, nil if it is empty.
+func rowOf[T any](all []T, ends proto.ColUInt64, i int) []T {
+	start, end := rowStart(ends, i), int(ends[i])
+	if start == end {
+		return nil
+	}
+	return all[start:end:end]
 }

@@ -19,7 +19,7 @@ type ContractRow struct {
 // Contracts are result rows over the tables of lifetimes.
 type Contracts struct {
 	createdAt                         *proto.ColDateTime64
-	contractID, createdIn             proto.ColStr
+	contractID, createdIn             texts
 	argument                          packed
 	templateID, packageName, encoding *lowCardinality
 	signatories, observers            *proto.ColArr[string]
@@ -47,12 +47,14 @@ func (b *Contracts) Rows() int { return b.contractID.Rows() }
 // AppendTo appends the block's rows to list.
 func (b *Contracts) AppendTo(list []ContractRow) []ContractRow {
 	contractID, createdIn, argument := stringsOf(&b.contractID), stringsOf(&b.createdIn), b.argument.rows()
+	_, signatories := partiesOf(b.signatories, nil)
+	_, observers := partiesOf(b.observers, nil)
 	for i := range b.Rows() {
 		list = append(list, ContractRow{
 			Event: schemas.Event{
 				Kind: schemas.Created, ContractID: contractID(i), TemplateID: b.templateID.Row(i), PackageName: b.packageName.Row(i),
 				Argument: argument(i), CreatedAt: timeAt(b.createdAt, i),
-				Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
+				Signatories: signatories(i), Observers: observers(i),
 			},
 			Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: createdIn(i),
 		})

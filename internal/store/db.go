@@ -126,7 +126,10 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 func isSmall(b Block) bool {
 	size := 0
 	for _, c := range b.columns() {
-		if text, ok := c.data.(*proto.ColStr); ok {
+		switch text := c.data.(type) {
+		case *proto.ColStr:
+			size += len(text.Buf)
+		case *texts:
 			size += len(text.Buf)
 		}
 	}
@@ -136,12 +139,8 @@ func isSmall(b Block) bool {
 // Select runs a query whose result columns are those of b by name and order, and
 // calls each once per received block; b's content is replaced between calls.
 func (db *DB) Select(ctx context.Context, query string, params Params, b Block, each func() error) error {
-	var results proto.Results
-	for _, c := range b.columns() {
-		results = append(results, proto.ResultColumn{Name: c.name, Data: c.data})
-	}
 	err := do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: results, Parameters: params.list(),
+		Body: query, Result: resultsOf(b), Parameters: params.list(),
 		OnResult: func(context.Context, proto.Block) error {
 			if b.Rows() == 0 {
 				return nil
@@ -150,6 +149,35 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 		},
 	})
 	return explain(err)
+}
+
+// SelectBlocks is Select for results that are kept: next gives the block into which the next
+// rows are read, and keeps it.
+func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block) error {
+	return explain(do(ctx, db.pool, silence, ch.Query{
+		Body: query, Result: blocks{next}, Parameters: params.list(),
+		OnResult: func(context.Context, proto.Block) error { return nil },
+	}))
+}
+
+// blocks is the result of a query of which each block is read into columns of its own.
+type blocks struct{ next func() Block }
+
+// DecodeResult implements proto.Result.
+func (b blocks) DecodeResult(r *proto.Reader, version int, received proto.Block) error {
+	var results proto.Results // none are needed for the names of a block without rows
+	if received.Rows > 0 {
+		results = resultsOf(b.next())
+	}
+	return results.DecodeResult(r, version, received)
+}
+
+func resultsOf(b Block) proto.Results {
+	var results proto.Results
+	for _, c := range b.columns() {
+		results = append(results, proto.ResultColumn{Name: c.name, Data: c.data})
+	}
+	return results
 }
 
 // Exec runs a statement without a result. A token, if not empty, makes an INSERT

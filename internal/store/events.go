@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -16,7 +14,7 @@ type Events struct {
 	template, packageName, choice, iface *lowCardinality
 	migration                            proto.ColInt64
 	recordTime, createdAt                *proto.ColDateTime64
-	updateID, eventID                    proto.ColStr
+	updateID, eventID                    texts
 	node                                 proto.ColInt32
 	signatories, observers, acting       *proto.ColArr[string]
 	consuming                            proto.ColBool
@@ -28,8 +26,11 @@ type Events struct {
 	witnesses      *proto.ColArr[string]
 	acsDelta       proto.ColBool
 	lastDescendant proto.ColInt32
-	extras         proto.ColStr
+	extras         texts
 }
+
+// ShareShapes lets the block find the shapes of its bodies where others find theirs.
+func (b *Events) ShareShapes(s *Shapes) { b.body.shape.shapes = s }
 
 // NewEvents returns a block without rows.
 func NewEvents() *Events {
@@ -125,56 +126,10 @@ func (p *packed) appendBody(contractID string, argument, result []byte) {
 	p.endRow(start)
 }
 
-// splitBody undoes appendBody.
-func splitBody(body []byte) (contractID string, argument, result []byte) {
-	id, rest, _ := bytes.Cut(body, newline)
-	argument, result, _ = bytes.Cut(rest, newline)
-	return string(id), argument, result
-}
-
-var newline = []byte{'\n'}
-
 // cutLine splits text behind its first line.
 func cutLine(text string) (line, rest string) {
 	line, rest, _ = strings.Cut(text, "\n")
 	return line, rest
-}
-
-// EventRow is an event with the position of its update.
-type EventRow struct {
-	schemas.Position
-	schemas.Event
-}
-
-// AppendTo appends the block's rows to list.
-func (b *Events) AppendTo(list []EventRow) []EventRow {
-	updateID, body, extras := stringsOf(&b.updateID), b.body.rows(), bytesOf(&b.extras)
-	list = slices.Grow(list, b.Rows())
-	for i := range b.Rows() {
-		contractID, argument, result := splitBody(body(i))
-		row := EventRow{
-			Position: schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: updateID(i)},
-			Event: schemas.Event{
-				EventID: b.eventID.Row(i), Node: b.node.Row(i), Kind: schemas.EventKind(b.kind.Row(i)),
-				ContractID: contractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
-				Argument: argument, CreatedAt: timeAt(b.createdAt, i),
-				Signatories: b.signatories.Row(i), Observers: b.observers.Row(i), Choice: b.choice.Row(i),
-				InterfaceID: b.iface.Row(i), Result: result, Consuming: b.consuming.Row(i),
-				ActingParties: b.acting.Row(i), Children: b.children.Row(i),
-			},
-		}
-		if offset := b.offset.Row(i); offset > 0 {
-			row.Position = schemas.AtOffset(offset)
-			row.Local = &schemas.LocalEvent{
-				Witnesses: b.witnesses.Row(i), ACSDelta: b.acsDelta.Row(i), LastDescendant: b.lastDescendant.Row(i), Extras: orNil(extras(i)),
-			}
-		}
-		if row.EventID == "" {
-			row.EventID = schemas.EventID(updateID(i), row.Node)
-		}
-		list = append(list, row)
-	}
-	return list
 }
 
 // orNil is nil for a text that is absent.

@@ -9,7 +9,7 @@ import (
 // Facts are rows of table network_facts.
 type Facts struct {
 	stream, operation, upstream *lowCardinality
-	arguments, sha256, body     proto.ColStr
+	arguments, sha256, body     texts
 	validFrom, fetchedAt        *proto.ColDateTime64
 }
 

@@ -11,7 +11,7 @@ type Imports struct {
 	stream, synchronizer, encoding, template, packageName *lowCardinality
 	migration                                             proto.ColInt64
 	effectiveAt, createdAt                                *proto.ColDateTime64
-	updateID, workflow, eventID, contractID, extras       proto.ColStr
+	updateID, workflow, eventID, contractID, extras       texts
 	argument                                              packed
 	offset                                                proto.ColInt64
 	signatories, observers, witnesses                     *proto.ColArr[string]
@@ -69,15 +69,18 @@ func (b *Imports) Append(stream string, u *schemas.Update) {
 // AppendTo appends the block's rows to list.
 func (b *Imports) AppendTo(list []schemas.Update) []schemas.Update {
 	argument, extras := b.argument.rows(), bytesOf(&b.extras)
+	updateID, contractID := stringsOf(&b.updateID), stringsOf(&b.contractID)
+	_, signatories := partiesOf(b.signatories, nil)
+	_, observers := partiesOf(b.observers, nil)
 	for i := range b.Rows() {
 		u := schemas.Update{
 			Kind: schemas.Transaction, MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
-			RecordTime: schemas.MinMicros, UpdateID: b.updateID.Row(i), Encoding: schemas.Encoding(b.encoding.Row(i)),
+			RecordTime: schemas.MinMicros, UpdateID: updateID(i), Encoding: schemas.Encoding(b.encoding.Row(i)),
 			WorkflowID: b.workflow.Row(i), EffectiveAt: timeAt(b.effectiveAt, i), RootEvents: []int32{0},
 			Events: []schemas.Event{{
-				EventID: b.eventID.Row(i), Kind: schemas.Created, ContractID: b.contractID.Row(i),
+				EventID: b.eventID.Row(i), Kind: schemas.Created, ContractID: contractID(i),
 				TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i), Argument: argument(i),
-				CreatedAt: timeAt(b.createdAt, i), Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
+				CreatedAt: timeAt(b.createdAt, i), Signatories: signatories(i), Observers: observers(i),
 			}},
 		}
 		if u.Events[0].EventID == "" {

@@ -57,7 +57,7 @@ type Lifetimes struct {
 	migration                      proto.ColInt64
 	createdTime, archivedAt        *proto.ColDateTime64
 	createdOffset, archivedOffset  proto.ColInt64
-	lookupKey                      proto.ColStr
+	lookupKey                      texts
 }
 
 // NewLifetimes returns a block without rows.
@@ -127,7 +127,7 @@ type End struct {
 type LifetimeEvents struct {
 	migration, offset                                   proto.ColInt64
 	recordTime, createdAt                               *proto.ColDateTime64
-	updateID                                            proto.ColStr
+	updateID                                            texts
 	body                                                packed
 	node                                                proto.ColInt32
 	kind, synchronizer, template, packageName, encoding *lowCardinality
@@ -184,7 +184,7 @@ func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 
 // Ends are rows of table contract_ends.
 type Ends struct {
-	contractID proto.ColStr
+	contractID texts
 	archivedAt *proto.ColDateTime64
 	offset     proto.ColInt64
 }

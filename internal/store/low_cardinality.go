@@ -12,10 +12,14 @@ import (
 // each distinct string of a block once when reading.
 type lowCardinality struct {
 	proto.ColLowCardinalityRaw
-	index proto.ColStr
-	texts []string // by number
+	index texts
+	terms []string // by number
 	keys  []uint32 // by row
 
+	// shapes, when set, knows the strings of a dictionary that is read; kinds are those of
+	// the current block, by number.
+	shapes  *Shapes
+	kinds   []*shape
 	numbers map[string]uint32
 	last    uint32 // number of the row before: columns tend to repeat
 }
@@ -28,7 +32,7 @@ func newLowCardinality() *lowCardinality {
 
 // Append adds a row.
 func (c *lowCardinality) Append(v string) {
-	if len(c.keys) > 0 && c.texts[c.last] == v {
+	if len(c.keys) > 0 && c.terms[c.last] == v {
 		c.keys = append(c.keys, c.last)
 		return
 	}
@@ -49,9 +53,9 @@ func (c *lowCardinality) AppendBytes(v []byte) {
 }
 
 func (c *lowCardinality) add(v string) uint32 {
-	n := uint32(len(c.texts))
+	n := uint32(len(c.terms))
 	c.numbers[v] = n
-	c.texts = append(c.texts, v)
+	c.terms = append(c.terms, v)
 	c.index.Append(v)
 	return n
 }
@@ -64,21 +68,22 @@ func (c *lowCardinality) AppendArr(list []string) {
 }
 
 // Row returns row i.
-func (c *lowCardinality) Row(i int) string { return c.texts[c.keys[i]] }
+func (c *lowCardinality) Row(i int) string { return c.terms[c.keys[i]] }
 
 // Rows returns the number of rows.
 func (c *lowCardinality) Rows() int { return len(c.keys) }
 
 // Reset empties the column.
 func (c *lowCardinality) Reset() {
+	c.kinds = c.kinds[:0]
 	c.ColLowCardinalityRaw.Reset()
 	clear(c.numbers)
-	c.texts, c.keys, c.last = c.texts[:0], c.keys[:0], 0
+	c.terms, c.keys, c.last = c.terms[:0], c.keys[:0], 0
 }
 
 // Prepare writes the numbers in the narrowest type that holds them.
 func (c *lowCardinality) Prepare() error {
-	switch n := len(c.texts); {
+	switch n := len(c.terms); {
 	case n <= math.MaxUint8+1:
 		c.Key, c.Keys8 = proto.KeyUInt8, narrow(c.Keys8, c.keys)
 	case n <= math.MaxUint16+1:
@@ -99,13 +104,11 @@ func narrow[T ~[]K, K uint8 | uint16 | uint32](dst T, keys []uint32) T {
 
 // DecodeColumn reads a block's rows.
 func (c *lowCardinality) DecodeColumn(r *proto.Reader, rows int) error {
-	c.texts, c.keys = c.texts[:0], c.keys[:0]
+	c.terms, c.keys = c.terms[:0], c.keys[:0]
 	if err := c.ColLowCardinalityRaw.DecodeColumn(r, rows); err != nil || rows == 0 {
 		return err
 	}
-	for i := range c.index.Rows() {
-		c.texts = append(c.texts, c.index.Row(i))
-	}
+	c.readTerms()
 	switch c.Key {
 	case proto.KeyUInt8:
 		c.keys = widen(c.keys, c.Keys8)
@@ -117,11 +120,23 @@ func (c *lowCardinality) DecodeColumn(r *proto.Reader, rows int) error {
 		return fmt.Errorf("a dictionary with numbers of type %s", c.Key)
 	}
 	for _, k := range c.keys {
-		if int(k) >= len(c.texts) {
-			return fmt.Errorf("number %d in a dictionary of %d", k, len(c.texts))
+		if int(k) >= len(c.terms) {
+			return fmt.Errorf("number %d in a dictionary of %d", k, len(c.terms))
 		}
 	}
 	return nil
+}
+
+// readTerms makes strings of the dictionary, in one piece of memory unless they are interned.
+func (c *lowCardinality) readTerms() {
+	if c.shapes != nil {
+		c.kinds, c.terms = c.shapes.take(&c.index, c.kinds[:0], c.terms)
+		return
+	}
+	term := stringsOf(&c.index)
+	for i := range c.index.Rows() {
+		c.terms = append(c.terms, term(i))
+	}
 }
 
 func widen[T ~[]K, K uint8 | uint16 | uint32](dst []uint32, keys T) []uint32 {

@@ -17,14 +17,13 @@ import (
 type packed struct {
 	name    string
 	shape   *lowCardinality
-	scalars proto.ColStr
+	scalars texts
 	ids     *proto.ColArr[string]
-	raw     *proto.ColStr // the elements of ids
+	raw     *texts // the elements of ids
 	parties *proto.ColArr[string]
 	names   *lowCardinality // the elements of parties
 
-	making []byte   // shape of the row that is being added
-	plans  [][]step // by number of the shape; nil until asked for
+	making []byte // shape of the row that is being added
 }
 
 const (
@@ -42,9 +41,11 @@ const (
 )
 
 func newPacked(name string) packed {
-	raw, names := new(proto.ColStr), newLowCardinality()
+	raw, names := new(texts), newLowCardinality()
+	shape := newLowCardinality()
+	shape.shapes = NewShapes()
 	return packed{
-		name: name, shape: newLowCardinality(),
+		name: name, shape: shape,
 		raw: raw, ids: proto.NewArray[string](raw), names: names, parties: proto.NewArray[string](names),
 	}
 }
@@ -230,35 +231,6 @@ func (p *packed) joinAgain(shape, scalars int) {
 	p.making = append(p.making, p.takeScalar(text))
 }
 
-// step is a mark in a shape.
-type step struct {
-	at   int
-	mark byte
-	bare bool // a scalar without quotes, which may have marks of its own
-}
-
-func plan(shape string) []step {
-	steps := make([]step, 0, 16)
-	for at := range len(shape) {
-		if c := shape[at]; c >= idMark && c <= scalarMark {
-			steps = append(steps, step{at: at, mark: c, bare: c == scalarMark && (at == 0 || shape[at-1] != '"')})
-		}
-	}
-	return steps
-}
-
-// planOf returns the marks in the shape of row i.
-func (p *packed) planOf(i int) []step {
-	number := int(p.shape.keys[i])
-	if number >= len(p.plans) {
-		p.plans = append(p.plans, make([][]step, number+1-len(p.plans))...)
-	}
-	if p.plans[number] == nil {
-		p.plans[number] = plan(p.shape.texts[number])
-	}
-	return p.plans[number]
-}
-
 // values are what the marks of one row stand for, in order.
 type values struct {
 	*packed
@@ -288,7 +260,7 @@ func (v *values) appendNext(dst []byte, s step) []byte {
 	switch {
 	case s.mark == idMark && v.id < v.idEnd:
 		v.id++
-		return hex.AppendEncode(dst, v.raw.RowBytes(v.id-1))
+		return appendHex(dst, v.raw.RowBytes(v.id-1))
 	case s.mark == partyMark && v.party < v.partyEnd:
 		v.party++
 		return append(dst, v.names.Row(v.party-1)...)
@@ -317,14 +289,41 @@ func (v *values) appendJoined(dst, scalar []byte) []byte {
 	return append(dst, scalar[done:]...)
 }
 
+// skip passes over what a mark stands for.
+func (v *values) skip(s step) {
+	switch {
+	case s.mark == idMark && v.id < v.idEnd:
+		v.id++
+	case s.mark == partyMark && v.party < v.partyEnd:
+		v.party++
+	case s.mark == scalarMark:
+		n := bytes.IndexByte(v.scalars, scalarEnd)
+		if n < 0 {
+			return
+		}
+		for _, c := range v.scalars[:n] {
+			if s.bare && (c == idMark || c == partyMark) {
+				v.skip(step{mark: c})
+			}
+		}
+		v.scalars = v.scalars[n+1:]
+	}
+}
+
+// appendPart appends a part of a shape with what its marks stand for.
+func (v *values) appendPart(dst []byte, text string, p *shapePart) []byte {
+	done := p.from
+	for _, s := range p.steps {
+		dst = v.appendNext(append(dst, text[done:s.at]...), s)
+		done = int(s.at) + 1
+	}
+	return append(dst, text[done:p.to]...)
+}
+
 // appendRow appends row i as it was added.
 func (p *packed) appendRow(dst []byte, i int) []byte {
-	shape, v, done := p.shape.Row(i), p.valuesOf(i), 0
-	for _, s := range p.planOf(i) {
-		dst = v.appendNext(append(dst, shape[done:s.at]...), s)
-		done = s.at + 1
-	}
-	return append(dst, shape[done:]...)
+	v, s := p.valuesOf(i), p.shapeOf(i)
+	return v.appendPart(dst, s.text, &s.whole)
 }
 
 // size is that of all rows of the current block put together.
@@ -341,7 +340,6 @@ func (p *packed) size() int {
 
 // rows returns all rows of the current block in one piece of memory.
 func (p *packed) rows() func(i int) []byte {
-	clear(p.plans) // those of another block's shapes
 	ends := make([]int, p.shape.Rows())
 	buf := make([]byte, 0, p.size())
 	for i := range ends {
@@ -379,7 +377,7 @@ func (p *packed) argumentOf(i int) packedRow {
 	argument, _ = cutLine(argument)
 	v := p.valuesOf(i)
 	var scratch [maxID]byte
-	for _, s := range plan(first) {
+	for _, s := range planOf(first) {
 		v.appendNext(scratch[:0], s)
 	}
 	row := packedRow{shape: argument, scalars: bytes.Clone(v.scalars)}
@@ -415,11 +413,22 @@ func (p *packed) appendPacked(row packedRow) {
 }
 
 // contractIDOf returns the first line of row i, the body of an event.
-func (p *packed) contractIDOf(i int) string {
-	line, _ := cutLine(p.shape.Row(i))
-	if len(line) != 1 {
-		return line
+func (p *packed) contractIDOf(i int) string { return string(p.appendContractID(nil, i)) }
+
+func (p *packed) appendContractID(dst []byte, i int) []byte {
+	v, s := p.valuesOf(i), p.shapeOf(i)
+	return v.appendPart(dst, s.text, &s.lines[0])
+}
+
+// appendValues appends the second and the third line of row i, the body of an event: its
+// argument and its result. Both begin and end where the returned offsets say.
+func (p *packed) appendValues(dst []byte, i int) (_ []byte, argument, end int) {
+	v, s := p.valuesOf(i), p.shapeOf(i)
+	for _, mark := range s.lines[0].steps {
+		v.skip(mark)
 	}
-	v := p.valuesOf(i)
-	return string(v.appendNext(nil, step{mark: line[0]}))
+	dst = v.appendPart(dst, s.text, &s.lines[1])
+	argument = len(dst)
+	dst = v.appendPart(dst, s.text, &s.lines[2])
+	return dst, argument, len(dst)
 }

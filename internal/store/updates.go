@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -13,14 +14,14 @@ type Updates struct {
 	stream, kind, synchronizer, encoding *lowCardinality
 	migration, counter                   proto.ColInt64
 	recordTime, effectiveAt              *proto.ColDateTime64
-	updateID, workflow, hash             proto.ColStr
+	updateID, workflow, hash             texts
 	roots                                *proto.ColArr[int32]
 	submitter, source, target            *lowCardinality
-	unassignID, contractID               proto.ColStr
+	unassignID, contractID               texts
 
 	// Told by a node's own stream only.
 	offset, paidTraffic                proto.ColInt64
-	commandID, trace, topology, extras proto.ColStr
+	commandID, trace, topology, extras texts
 }
 
 // NewUpdates returns a block without rows.
@@ -84,12 +85,15 @@ func (b *Updates) Append(stream string, u *schemas.Update) {
 
 // AppendTo appends the block's rows to list. Events are left empty.
 func (b *Updates) AppendTo(list []schemas.Update) []schemas.Update {
+	updateID, workflow, hash := stringsOf(&b.updateID), stringsOf(&b.workflow), stringsOf(&b.hash)
+	roots := slices.Clone(*b.roots.Data.(*proto.ColInt32))
+	list = slices.Grow(list, b.Rows())
 	for i := range b.Rows() {
 		u := schemas.Update{
 			Kind: schemas.UpdateKind(b.kind.Row(i)), MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
-			RecordTime: timeAt(b.recordTime, i), UpdateID: b.updateID.Row(i), Encoding: schemas.Encoding(b.encoding.Row(i)),
-			WorkflowID: b.workflow.Row(i), EffectiveAt: timeAt(b.effectiveAt, i),
-			ExternalTransactionHash: b.hash.Row(i), RootEvents: b.roots.Row(i),
+			RecordTime: timeAt(b.recordTime, i), UpdateID: updateID(i), Encoding: schemas.Encoding(b.encoding.Row(i)),
+			WorkflowID: workflow(i), EffectiveAt: timeAt(b.effectiveAt, i),
+			ExternalTransactionHash: hash(i), RootEvents: rowOf(roots, b.roots.Offsets, i),
 		}
 		if u.Kind == schemas.Assignment || u.Kind == schemas.Unassignment {
 			u.Reassignment = &schemas.Reassignment{

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -11,7 +13,7 @@ type Verdicts struct {
 	stream, synchronizer, participant, result *lowCardinality
 	migration, round, cost, activityRound     proto.ColInt64
 	recordTime, finalization                  *proto.ColDateTime64
-	updateID, envelopes, records              proto.ColStr
+	updateID, envelopes, records              texts
 	views                                     packed
 	parties                                   *proto.ColArr[string]
 	group                                     proto.ColInt32
@@ -74,15 +76,20 @@ const absent = -1
 // AppendTo appends the block's rows to list, as items without updates.
 func (b *Verdicts) AppendTo(list []schemas.Item) []schemas.Item {
 	views, envelopes, records := b.views.rows(), bytesOf(&b.envelopes), bytesOf(&b.records)
+	updateID, verdicts, traffic := stringsOf(&b.updateID), make([]schemas.Verdict, b.Rows()), make([]schemas.TrafficSummary, b.Rows())
+	_, parties := partiesOf(b.parties, nil)
+	list = slices.Grow(list, b.Rows())
 	for i := range b.Rows() {
-		it := schemas.Item{Verdict: &schemas.Verdict{
-			UpdateID: b.updateID.Row(i), MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
+		verdicts[i] = schemas.Verdict{
+			UpdateID: updateID(i), MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i),
 			RecordTime: timeAt(b.recordTime, i), FinalizationTime: timeAt(b.finalization, i),
-			SubmittingParties: b.parties.Row(i), SubmittingParticipantUID: b.participant.Row(i), Result: b.result.Row(i),
+			SubmittingParties: parties(i), SubmittingParticipantUID: b.participant.Row(i), Result: b.result.Row(i),
 			MediatorGroup: b.group.Row(i), RoundNumber: b.round.Row(i), Views: views(i),
-		}}
+		}
+		it := schemas.Item{Verdict: &verdicts[i]}
 		if b.cost.Row(i) != absent {
-			it.Traffic = &schemas.TrafficSummary{TotalCost: b.cost.Row(i), Envelopes: envelopes(i)}
+			traffic[i] = schemas.TrafficSummary{TotalCost: b.cost.Row(i), Envelopes: envelopes(i)}
+			it.Traffic = &traffic[i]
 		}
 		if text := records(i); len(text) > 0 {
 			it.AppActivity = &schemas.AppActivity{RoundNumber: b.activityRound.Row(i), Records: text}

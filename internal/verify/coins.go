@@ -84,6 +84,9 @@ type coinReader struct {
 	claimed []bool                  // an event below a choice says what it does, by index of event
 	parts   []int                   // of a node's own stream: number of its part, by index of event
 	open    []int                   // exercises around an event
+	// made and gone are the coins of many updates, so that each needs no list of its own.
+	made, gone []coin
+	fields     []payload // of the record that is being read
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -95,6 +98,16 @@ type choiceKind struct {
 	mints            bool
 	paid             bool     // its result says what was paid
 	summary          []string // where in its result a transfer is summed up, nil if nowhere
+	fields           summaryFields
+}
+
+// summaryFields are where a transfer's summary, and each output that it gave, have their
+// fields: -1 for one that there is not.
+type summaryFields struct {
+	rewards, optionalRewards                 []int
+	outputFees, senderChangeFee, holdingFees int
+	inputAmuletAmount, senderChangeAmount    int
+	outputAmount, outputRatio                int
 }
 
 func newCoinReader(catalog *values.Catalog) *coinReader {
@@ -118,6 +131,7 @@ func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
 	if c.local {
 		r.findParts(&c, u)
 	}
+	made, gone := len(r.made), len(r.gone)
 	// From the last event back, so that a choice knows of the transfers below it.
 	for i := len(u.Events) - 1; i >= 0; i-- {
 		r.event(&c, u, i)
@@ -125,6 +139,7 @@ func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
 			r.claimed[p] = true
 		}
 	}
+	c.created, c.spent = r.made[made:len(r.made):len(r.made)], r.gone[gone:len(r.gone):len(r.gone)]
 	return c, len(c.created)+len(c.spent)+len(c.claims)+len(c.findings) > 0
 }
 
@@ -157,12 +172,12 @@ func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
 			if !ok {
 				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: where(c.position) + ", contract " + e.ContractID})
 			}
-			c.created = append(c.created, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
+			r.made = append(r.made, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 		}
 		return
 	}
 	if isCoin && e.Consuming {
-		c.spent = append(c.spent, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
+		r.gone = append(r.gone, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 	}
 	r.choice(c, u, i)
 }
@@ -211,6 +226,7 @@ func (r *coinReader) kind(e *schemas.Event) *choiceKind {
 		for _, path := range [][]string{{"summary"}, {"transferResult", "summary"}, {"result", "summary"}} {
 			if t := fieldType(k.result, path...); t != nil && t.Kind == values.KindRecord && k.summary == nil {
 				k.summary = path
+				k.fields = newSummaryFields(t, k.argument)
 			}
 		}
 		r.kinds[key] = k
@@ -238,9 +254,27 @@ func fieldIndex(t *values.Type, label string) int {
 	return slices.IndexFunc(t.Fields, func(f values.Field) bool { return f.Label == label })
 }
 
-// pick returns the field of that name among those that payload.fields gave.
-func pick(fields []payload, t *values.Type, label string) payload {
-	if i := fieldIndex(t, label); i >= 0 && i < len(fields) {
+func newSummaryFields(summary, argument *values.Type) summaryFields {
+	f := summaryFields{
+		outputFees: fieldIndex(summary, "outputFees"), senderChangeFee: fieldIndex(summary, "senderChangeFee"),
+		holdingFees: fieldIndex(summary, "holdingFees"), inputAmuletAmount: fieldIndex(summary, "inputAmuletAmount"),
+		senderChangeAmount: fieldIndex(summary, "senderChangeAmount"), outputAmount: -1, outputRatio: -1,
+	}
+	for _, label := range rewards {
+		f.rewards = append(f.rewards, fieldIndex(summary, label))
+	}
+	for _, label := range optionalRewards {
+		f.optionalRewards = append(f.optionalRewards, fieldIndex(summary, label))
+	}
+	if list := fieldType(argument, "transfer", "outputs"); list != nil && list.Kind == values.KindList && list.Elem.Kind == values.KindRecord {
+		f.outputAmount, f.outputRatio = fieldIndex(list.Elem, "amount"), fieldIndex(list.Elem, "receiverFeeRatio")
+	}
+	return f
+}
+
+// pick returns one of the fields that payload.fields gave, absent for -1.
+func pick(fields []payload, i int) payload {
+	if i >= 0 && i < len(fields) {
 		return fields[i]
 	}
 	return payload{}
@@ -308,41 +342,42 @@ func (c *coinUpdate) noteRound(number payload) {
 // and fees.
 func (r *coinReader) transfer(c *coinUpdate, u *schemas.Update, i int, k *choiceKind, summary payload, paid amount, cl *claim) {
 	e := &u.Events[i]
-	at := where(c.position) + ", event " + e.EventID
+	at := func() string { return where(c.position) + ", event " + e.EventID }
 	number := func(p payload) amount {
 		a, ok := p.amount()
 		if !ok {
-			c.findings = append(c.findings, Finding{What: "a transfer's summary cannot be read", Where: at})
+			c.findings = append(c.findings, Finding{What: "a transfer's summary cannot be read", Where: at()})
 		}
 		return a
 	}
-	parts := summary.fields()
-	part := func(name string) payload { return pick(parts, summary.kind, name) }
-	for _, name := range rewards {
-		cl.minted = cl.minted.add(number(part(name)))
+	f := &k.fields
+	r.fields = summary.appendFields(r.fields[:0])
+	part := func(i int) payload { return pick(r.fields, i) }
+	for _, reward := range f.rewards {
+		cl.minted = cl.minted.add(number(part(reward)))
 	}
-	for _, name := range optionalRewards {
-		if p := part(name).some(); p.json != nil {
+	for _, reward := range f.optionalRewards {
+		if p := part(reward).some(); p.json != nil {
 			cl.minted = cl.minted.add(number(p))
 		}
 	}
 	outputFees := amount{}
-	part("outputFees").each(func(p payload) { outputFees = outputFees.add(number(p)) })
-	fees := outputFees.add(number(part("senderChangeFee"))).add(number(part("holdingFees")))
+	part(f.outputFees).each(func(p payload) { outputFees = outputFees.add(number(p)) })
+	fees := outputFees.add(number(part(f.senderChangeFee))).add(number(part(f.holdingFees)))
 	cl.burned = cl.burned.add(fees)
 	if paid != (amount{}) {
 		cl.within = outputFees
 	}
-	inputs := number(part("inputAmuletAmount")).add(cl.minted)
-	outputs := number(part("senderChangeAmount")).add(fees)
+	inputs := number(part(f.inputAmuletAmount)).add(cl.minted)
+	outputs := number(part(f.senderChangeAmount)).add(fees)
 	shared := false // a receiver who bears a part of the fee gets less than the output says
 	list := newPayload(e.Argument, k.argument, u.Encoding).path("transfer", "outputs")
 	switch {
 	case list.json != nil:
 		list.each(func(p payload) {
-			fields := p.fields()
-			outputs = outputs.add(number(pick(fields, p.kind, "amount")))
-			if ratio, ok := pick(fields, p.kind, "receiverFeeRatio").amount(); ok && ratio != (amount{}) {
+			r.fields = p.appendFields(r.fields[:0])
+			outputs = outputs.add(number(part(f.outputAmount)))
+			if ratio, ok := part(f.outputRatio).amount(); ok && ratio != (amount{}) {
 				shared = true
 			}
 		})
@@ -353,7 +388,7 @@ func (r *coinReader) transfer(c *coinUpdate, u *schemas.Update, i int, k *choice
 	}
 	if inputs != outputs && inputs != outputs.sub(cl.within) && !(shared && outputFees != (amount{})) {
 		c.findings = append(c.findings, Finding{
-			What: "a transfer does not add up", Where: at,
+			What: "a transfer does not add up", Where: at(),
 			Expected: inputs.String() + " out, as much as in", Found: outputs.String(),
 		})
 	}

@@ -43,13 +43,16 @@ func (p payload) field(label string) payload {
 // elements returns the array below two members of a value in protobuf_json.
 func (p payload) elements(kind, list string) []byte { return member(member(p.json, kind), list) }
 
-// fields returns all fields of a record in the order of its type, read in one pass. Those
-// that are not there are absent.
-func (p payload) fields() []payload {
+// appendFields appends all fields of a record in the order of its type, read in one pass.
+// Those that are not there are absent.
+func (p payload) appendFields(dst []payload) []payload {
 	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindRecord {
-		return nil
+		return dst
 	}
-	list := make([]payload, len(p.kind.Fields))
+	start := len(dst)
+	dst = slices.Grow(dst, len(p.kind.Fields))[:start+len(p.kind.Fields)]
+	list := dst[start:]
+	clear(list)
 	set := func(i int, json []byte) {
 		if i >= 0 && i < len(list) {
 			list[i] = payload{json, p.kind.Fields[i].Type, p.compact}
@@ -60,7 +63,7 @@ func (p payload) fields() []payload {
 			set(slices.IndexFunc(p.kind.Fields, func(f values.Field) bool { return f.Label == string(key) }), value)
 			return true
 		})
-		return list
+		return dst
 	}
 	i := 0
 	eachElement(p.elements("record", "fields"), func(value []byte) bool {
@@ -68,7 +71,7 @@ func (p payload) fields() []payload {
 		i++
 		return true
 	})
-	return list
+	return dst
 }
 
 // path is field of field.

@@ -124,6 +124,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		w.coins = newCoinReader(v.cfg.Catalog)
 	}
 	w.run()
+	rows.Close()
 	return w.out, nil
 }
 
@@ -180,8 +181,8 @@ func (w *walk) next() bool {
 	if len(r.Verdicts) > 0 {
 		consider(judged, r.Verdicts[0].Position())
 	}
-	if len(r.Events) > 0 {
-		consider(happened, r.Events[0].At)
+	if p, ok := r.NextEvents(); ok {
+		consider(happened, p)
 	}
 	if first < 0 {
 		return false
@@ -210,11 +211,10 @@ func (w *walk) next() bool {
 
 // hang gives an update the events that stand at its position.
 func (w *walk) hang(u *schemas.Update, at schemas.Position) {
-	if len(w.rows.Events) == 0 || w.rows.Events[0].At != at {
+	if p, ok := w.rows.NextEvents(); !ok || p != at {
 		return
 	}
-	u.Events = w.rows.Events[0].Events
-	w.rows.Events = w.rows.Events[1:]
+	u.Events = w.rows.TakeEvents()
 	if !w.outside {
 		w.events += uint64(len(u.Events))
 	}
@@ -222,8 +222,7 @@ func (w *walk) hang(u *schemas.Update, at schemas.Position) {
 
 // orphans takes the events at a position where there is no update.
 func (w *walk) orphans(at schemas.Position) {
-	n := len(w.rows.Events[0].Events)
-	w.rows.Events = w.rows.Events[1:]
+	n := len(w.rows.TakeEvents())
 	w.events += uint64(n)
 	w.add(Batches, Finding{What: "events without their update", Where: where(at), Expected: "an update", Found: fmt.Sprintf("%d events", n)})
 }

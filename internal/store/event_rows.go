@@ -1,0 +1,143 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// EventRow is an event with the position of its update.
+type EventRow struct {
+	schemas.Position
+	schemas.Event
+}
+
+// AppendTo appends the block's rows to list.
+func (b *Events) AppendTo(list []EventRow) []EventRow {
+	var rows EventRows
+	rows.Load(b)
+	rows.keep()
+	values := make([]byte, 0, b.body.size())
+	list = slices.Grow(list, b.Rows())
+	for i := range b.Rows() {
+		list = append(list, EventRow{Position: rows.Position(i)})
+		values = rows.AppendEvent(values, i, &list[len(list)-1].Event)
+	}
+	return list
+}
+
+// EventRows are the rows of a block of events, one at a time. Texts are made for the
+// whole block at once.
+type EventRows struct {
+	block                                *Events
+	updateIDs                            func(i int) string
+	contractIDs, eventIDs                pieces
+	parties                              []string // of all rows
+	signatories, observers, acting, seen func(i int) []string
+	children                             []int32 // of all rows
+	extras                               []byte  // of all rows
+	buf                                  []byte
+}
+
+// pieces are texts one behind the other.
+type pieces struct {
+	text string
+	ends []int
+}
+
+func (p *pieces) row(i int) string {
+	if i == 0 {
+		return p.text[:p.ends[0]]
+	}
+	return p.text[p.ends[i-1]:p.ends[i]]
+}
+
+// Load takes the rows of b, whose memory they share from then on: they are valid until b is
+// read into again, or rows are unloaded.
+func (r *EventRows) Load(b *Events) {
+	r.block, r.updateIDs = b, stringsOf(&b.updateID)
+	r.loadContractIDs()
+	r.loadEventIDs()
+	all := r.parties[:0]
+	all, r.signatories = partiesOf(b.signatories, all)
+	all, r.observers = partiesOf(b.observers, all)
+	all, r.acting = partiesOf(b.acting, all)
+	r.parties, r.seen = partiesOf(b.witnesses, all)
+	r.children, r.extras = *b.children.Data.(*proto.ColInt32), b.extras.Buf
+}
+
+// keep makes the rows independent of the block's memory.
+func (r *EventRows) keep() {
+	r.children, r.extras = slices.Clone(r.children), slices.Clone(r.extras)
+}
+
+func (r *EventRows) loadContractIDs() {
+	r.buf, r.contractIDs.ends = r.buf[:0], r.contractIDs.ends[:0]
+	for i := range r.block.Rows() {
+		r.buf = r.block.body.appendContractID(r.buf, i)
+		r.contractIDs.ends = append(r.contractIDs.ends, len(r.buf))
+	}
+	r.contractIDs.text = string(r.buf)
+}
+
+// loadEventIDs makes the ids that are not stored: see schemas.EventID.
+func (r *EventRows) loadEventIDs() {
+	b := r.block
+	r.buf, r.eventIDs.ends = r.buf[:0], r.eventIDs.ends[:0]
+	for i := range b.Rows() {
+		if id := b.eventID.RowBytes(i); len(id) > 0 {
+			r.buf = append(r.buf, id...)
+		} else {
+			r.buf = append(append(r.buf, b.updateID.RowBytes(i)...), ':')
+			r.buf = strconv.AppendInt(r.buf, int64(b.node.Row(i)), 10)
+		}
+		r.eventIDs.ends = append(r.eventIDs.ends, len(r.buf))
+	}
+	r.eventIDs.text = string(r.buf)
+}
+
+// Loaded reports whether there are rows.
+func (r *EventRows) Loaded() bool { return r.block != nil }
+
+// Unload drops the rows and keeps the memory for others.
+func (r *EventRows) Unload() {
+	clear(r.parties)
+	*r = EventRows{
+		parties: r.parties[:0], buf: r.buf[:0],
+		contractIDs: pieces{ends: r.contractIDs.ends[:0]}, eventIDs: pieces{ends: r.eventIDs.ends[:0]},
+	}
+}
+
+// Position returns where the update of row i stands.
+func (r *EventRows) Position(i int) schemas.Position {
+	b := r.block
+	if offset := b.offset.Row(i); offset > 0 {
+		return schemas.AtOffset(offset)
+	}
+	return schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: r.updateIDs(i)}
+}
+
+// AppendEvent fills e from row i. Its argument and its result are appended to values.
+func (r *EventRows) AppendEvent(values []byte, i int, e *schemas.Event) []byte {
+	b, start := r.block, len(values)
+	values, argument, result := b.body.appendValues(values, i)
+	*e = schemas.Event{
+		EventID: r.eventIDs.row(i), Node: b.node.Row(i), Kind: schemas.EventKind(b.kind.Row(i)),
+		ContractID: r.contractIDs.row(i), TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
+		Argument: values[start:argument:argument], CreatedAt: timeAt(b.createdAt, i),
+		Signatories: r.signatories(i), Observers: r.observers(i), Choice: b.choice.Row(i),
+		InterfaceID: b.iface.Row(i), Result: values[argument:result:result], Consuming: b.consuming.Row(i),
+		ActingParties: r.acting(i), Children: rowOf(r.children, b.children.Offsets, i),
+	}
+	if b.offset.Row(i) > 0 {
+		p := b.extras.Pos[i]
+		e.Local = &schemas.LocalEvent{
+			Witnesses: r.seen(i), ACSDelta: b.acsDelta.Row(i), LastDescendant: b.lastDescendant.Row(i),
+			Extras: orNil(r.extras[p.Start:p.End:p.End]),
+		}
+	}
+	return values
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Shapes keeps what was found out about the shapes of texts from one block to the next:
+// there are few shapes and many blocks. It is safe for concurrent use.
+type Shapes struct {
+	mu    sync.Mutex
+	known map[string]*shape
+	bytes int // of the texts of known
+}
+
+// maxShapes bounds the bytes of shapes that are kept.
+const maxShapes = 16 << 20
+
+// NewShapes returns an empty set.
+func NewShapes() *Shapes { return &Shapes{known: make(map[string]*shape)} }
+
+// shape is a text with marks in place of its values.
+type shape struct {
+	text  string
+	whole shapePart
+	// lines are those of the body of an event: contract id, argument and result.
+	lines [3]shapePart
+}
+
+// shapePart is a part of a shape.
+type shapePart struct {
+	from, to int
+	steps    []step
+}
+
+// step is a mark in a shape.
+type step struct {
+	at   int32
+	mark byte
+	bare bool // a scalar without quotes, which may have marks of its own
+}
+
+// take finds the shapes of a dictionary, and returns their texts.
+func (s *Shapes) take(dictionary *texts, kinds []*shape, terms []string) ([]*shape, []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range dictionary.Rows() {
+		kind := s.of(dictionary.RowBytes(i))
+		kinds, terms = append(kinds, kind), append(terms, kind.text)
+	}
+	return kinds, terms
+}
+
+// of finds one shape.
+func (s *Shapes) of(text []byte) *shape {
+	if kind := s.known[string(text)]; kind != nil {
+		return kind
+	}
+	kind := newShape(string(text))
+	if s.bytes += len(text); s.bytes > maxShapes {
+		clear(s.known)
+		s.bytes = len(text)
+	}
+	s.known[kind.text] = kind
+	return kind
+}
+
+// shapeOf returns the shape of row i.
+func (p *packed) shapeOf(i int) *shape {
+	n := int(p.shape.keys[i])
+	for len(p.shape.kinds) <= n { // rows that were added and not read
+		p.shape.kinds = append(p.shape.kinds, newShape(p.shape.terms[len(p.shape.kinds)]))
+	}
+	return p.shape.kinds[n]
+}
+
+func newShape(text string) *shape {
+	s := &shape{text: text, whole: shapePart{0, len(text), planOf(text)}}
+	rest := s.whole
+	for i := range s.lines {
+		s.lines[i] = rest
+		if n := strings.IndexByte(text[rest.from:], '\n'); n >= 0 && i < len(s.lines)-1 {
+			s.lines[i], rest = rest.cut(rest.from + n)
+		} else {
+			rest = shapePart{from: rest.to, to: rest.to}
+		}
+	}
+	return s
+}
+
+// cut splits p at a character, which is in neither part.
+func (p shapePart) cut(at int) (before, after shapePart) {
+	n := slices.IndexFunc(p.steps, func(s step) bool { return int(s.at) > at })
+	if n < 0 {
+		n = len(p.steps)
+	}
+	return shapePart{p.from, at, p.steps[:n]}, shapePart{at + 1, p.to, p.steps[n:]}
+}
+
+func planOf(shape string) []step {
+	n := 0
+	for at := range len(shape) {
+		if c := shape[at]; c >= idMark && c <= scalarMark {
+			n++
+		}
+	}
+	steps := make([]step, 0, n)
+	for at := range len(shape) {
+		if c := shape[at]; c >= idMark && c <= scalarMark {
+			steps = append(steps, step{at: int32(at), mark: c, bare: c == scalarMark && (at == 0 || shape[at-1] != '"')})
+		}
+	}
+	return steps
+}
+
+// hexDigits are the two digits of each byte.
+var hexDigits = func() (digits [256]uint16) {
+	for b := range digits {
+		digits[b] = binary.LittleEndian.Uint16(hex.AppendEncode(nil, []byte{byte(b)}))
+	}
+	return digits
+}()
+
+// appendHex is hex.AppendEncode, two digits at a time: most of what is read are ids.
+func appendHex(dst, src []byte) []byte {
+	from := len(dst)
+	dst = slices.Grow(dst, 2*len(src))[:from+2*len(src)]
+	to := dst[from:]
+	for i, b := range src {
+		binary.LittleEndian.PutUint16(to[2*i:], hexDigits[b])
+	}
+	return dst
+}
