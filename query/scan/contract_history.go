@@ -69,7 +69,13 @@ func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	pg := a.newContractPage(id, encoding, begin, through, size)
-	return r.Produce(ctx, pg.next)
+	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
+		dst, more, err := pg.next(ctx, dst)
+		if err == nil && !more && pg.final {
+			r.Immutable()
+		}
+		return dst, more, err
+	})
 }
 
 func contractDigest(id string) []byte { return []byte("contract " + id) }
@@ -80,6 +86,9 @@ type contractPage struct {
 	api     *API
 	id      string
 	through schemas.Position
+	// final says of the rows that were read last that nothing can be added to the page after
+	// them: it is full, or the contract has been archived.
+	final bool
 }
 
 func (a *API) newContractPage(id string, encoding schemas.Encoding, begin stepKey, through schemas.Position, size int) *contractPage {
@@ -106,7 +115,11 @@ func (p *contractPage) readOneMore(ctx context.Context, after stepKey, limit int
 		return nil, query.Errorf(query.NotFound, "Contract %.200s not found.", p.id)
 	}
 	p.close = `]}`
+	if n := len(steps); n > 0 {
+		p.final = stepKind(&steps[n-1].Update) == "archived"
+	}
 	if len(steps) > limit {
+		p.final = true
 		steps = steps[:limit]
 		p.close = `],"next_page_token":"` + p.api.tokens.seal(contractDigest(p.id), p.key(&steps[limit-1]).payload()) + `"}`
 	}

@@ -90,6 +90,37 @@ func TestContractHistory(t *testing.T) {
 	}
 }
 
+// Pages to which nothing can be added have a tag, and are not sent to who has them.
+func TestFinalPagesOfAContractAreTagged(t *testing.T) {
+	m, contract := travels()
+	for _, chunk := range []int64{1, 1 << 20} {
+		s := serve(t, m, func(c *Config) { c.ChunkBytes = chunk })
+		for _, size := range []int{2, 5, 6, 1000} { // a token follows, or the archival is the end
+			path := fmt.Sprintf("/v0/contracts/%s?page_size=%d", contract, size)
+			r := s.do("GET", path, "")
+			tag := r.header.Get("ETag")
+			if r.status != 200 || tag == "" {
+				t.Errorf("%s: %d with tag %s", path, r.status, tag)
+			}
+			if again := s.do("GET", path, "", "If-None-Match", tag); again.status != 304 || again.body != "" {
+				t.Errorf("%s with its tag: %d %s", path, again.status, again.body)
+			}
+		}
+	}
+	for i := range m.items {
+		if u := m.items[i].Update; u != nil && u.MigrationID == 1 && !u.IsImport() {
+			u.Events = slices.DeleteFunc(u.Events, func(e schemas.Event) bool { return e.ContractID == contract })
+		}
+	}
+	s := serve(t, m)
+	if r := s.do("GET", "/v0/contracts/"+contract, ""); r.status != 200 || r.header.Get("ETag") != "" {
+		t.Errorf("of a contract that is active: %d with tag %s", r.status, r.header.Get("ETag"))
+	}
+	if r := s.do("GET", "/v0/contracts/"+contract+"?page_size=4", ""); r.status != 200 || r.header.Get("ETag") == "" {
+		t.Errorf("of a page before its last: %d without a tag", r.status)
+	}
+}
+
 func TestContractHistoryRefuses(t *testing.T) {
 	m, contract := travels()
 	s := serve(t, m)
