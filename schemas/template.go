@@ -6,9 +6,18 @@ import "strings"
 // PACKAGE_NAME:Module.Name:Entity, made from the package name and the template id
 // <package id>:Module.Name:Entity.
 func TemplateName(packageName, templateID string) string {
-	_, name, ok := strings.Cut(templateID, ":")
-	if !ok {
-		return packageName + ":" + templateID
+	return packageName + ":" + localName(templateID)
+}
+
+// AppendTemplateName appends the same.
+func AppendTemplateName(dst []byte, packageName, templateID string) []byte {
+	return append(append(append(dst, packageName...), ':'), localName(templateID)...)
+}
+
+// localName leaves the package id out.
+func localName(templateID string) string {
+	if _, name, ok := strings.Cut(templateID, ":"); ok {
+		return name
 	}
-	return packageName + ":" + name
+	return templateID
 }

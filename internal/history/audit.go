@@ -31,10 +31,11 @@ var (
 // lifetimes can be compared part by part.
 const LifetimeBuckets = 4096
 
-// LifetimeBucket is the part that a contract belongs to.
-func LifetimeBucket(contractID string) int {
-	return int(xxh3.HashString(contractID) % LifetimeBuckets)
-}
+// LifetimeBucket is the part that the contract with that hash belongs to.
+func LifetimeBucket(contract uint64) int { return int(contract % LifetimeBuckets) }
+
+// LifetimeHash is the hash of a contract's id.
+func LifetimeHash(contractID string) uint64 { return xxh3.HashString(contractID) }
 
 // LifetimeSum sums up lifetimes whatever their order: it counts them, and adds up the
 // hashes of AppendBegin and AppendEnd modulo 2^64.
@@ -44,15 +45,15 @@ type LifetimeSum struct {
 }
 
 // AppendBegin appends what the lifetime that a created event of u begins is known by: the
-// event with where and when. Of a contract that was carried over neither the time nor the
-// update counts.
-func AppendBegin(dst []byte, u *schemas.Update, e *schemas.Event) []byte {
+// event with where and when. contract is the LifetimeHash of its id, argumentKey that of
+// Stretch. Of a contract that was carried over neither the time nor the update counts.
+func AppendBegin(dst []byte, contract uint64, u *schemas.Update, e *schemas.Event, argumentKey []byte) []byte {
 	at, createdIn := u.RecordTime, u.UpdateID
 	if u.IsImport() {
 		at, createdIn = store.BeforeHistory, ""
 	}
 	line := func(s string) { dst = append(append(dst, s...), '\n') }
-	line(e.ContractID)
+	dst = append(strconv.AppendUint(dst, contract, 10), '\n')
 	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
 	dst = append(strconv.AppendInt(dst, int64(at), 10), '\n')
 	dst = append(strconv.AppendInt(dst, offsetOf(u), 10), '\n')
@@ -60,7 +61,7 @@ func AppendBegin(dst []byte, u *schemas.Update, e *schemas.Event) []byte {
 	line(u.SynchronizerID)
 	line(string(u.Encoding))
 	dst = append(strconv.AppendInt(dst, int64(e.CreatedAt), 10), '\n')
-	line(schemas.TemplateName(e.PackageName, e.TemplateID))
+	dst = append(schemas.AppendTemplateName(dst, e.PackageName, e.TemplateID), '\n')
 	line(e.TemplateID)
 	line(e.PackageName)
 	for i, list := range [][]string{e.Signatories, e.Observers} {
@@ -74,12 +75,12 @@ func AppendBegin(dst []byte, u *schemas.Update, e *schemas.Event) []byte {
 			dst = append(dst, '\n')
 		}
 	}
-	return append(append(dst, '\n'), e.Argument...)
+	return append(append(dst, '\n'), argumentKey...)
 }
 
 // AppendEnd appends what the end of a contract's lifetime in u is known by.
-func AppendEnd(dst []byte, u *schemas.Update, contractID string) []byte {
-	dst = append(append(dst, contractID...), '\n')
+func AppendEnd(dst []byte, contract uint64, u *schemas.Update) []byte {
+	dst = append(strconv.AppendUint(dst, contract, 10), '\n')
 	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
 	dst = append(strconv.AppendInt(dst, int64(u.RecordTime), 10), '\n')
 	return strconv.AppendInt(dst, offsetOf(u), 10)

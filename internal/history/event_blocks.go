@@ -40,6 +40,9 @@ type eventRuns struct {
 
 	events []schemas.Event
 	values []byte // arguments and results of events
+	// keys are those of arguments: see Stretch.ArgumentKey.
+	keys     []byte
+	keyStart []int // by event
 }
 
 // add returns a block to be read into.
@@ -64,7 +67,7 @@ func (r *eventRuns) next() (at schemas.Position, ok bool) {
 // take returns the events at the next position, which are valid until the next call.
 func (r *eventRuns) take() []schemas.Event {
 	r.freeDone()
-	r.events, r.values = r.events[:0], r.values[:0]
+	r.events, r.values, r.keys, r.keyStart = r.events[:0], r.values[:0], r.keys[:0], r.keyStart[:0]
 	first, _ := r.next()
 	for {
 		at, ok := r.next()
@@ -73,11 +76,24 @@ func (r *eventRuns) take() []schemas.Event {
 		}
 		block := r.blocks[0]
 		r.events = append(r.events, schemas.Event{})
-		r.values = block.one.AppendEvent(r.values, r.row, &r.events[len(r.events)-1])
+		e := &r.events[len(r.events)-1]
+		r.values = block.one.AppendEvent(r.values, r.row, e)
+		r.keyStart = append(r.keyStart, len(r.keys))
+		if e.Kind == schemas.Created {
+			r.keys = block.one.AppendArgumentKey(r.keys, r.row)
+		}
 		if r.row++; r.row == block.columns.Rows() {
 			r.blocks, r.row, r.done = r.blocks[1:], 0, append(r.done, block)
 		}
 	}
+}
+
+// key returns the key of the argument of an event taken last.
+func (r *eventRuns) key(event int) []byte {
+	if event+1 < len(r.keyStart) {
+		return r.keys[r.keyStart[event]:r.keyStart[event+1]]
+	}
+	return r.keys[r.keyStart[event]:]
 }
 
 func (r *eventRuns) freeDone() {

@@ -17,7 +17,9 @@ import (
 // goroutine.
 type Stretch struct {
 	Imports []schemas.Update
-	Updates []schemas.Update
+	// ImportKeys are the keys of their arguments: see ArgumentKey.
+	ImportKeys [][]byte
+	Updates    []schemas.Update
 	// Verdicts are items without updates.
 	Verdicts []schemas.Item
 
@@ -31,6 +33,10 @@ func (s *Stretch) NextEvents() (at schemas.Position, ok bool) { return s.events.
 // TakeEvents returns the events that stand at the next position, by node number. They are
 // valid until the next call, except for their texts.
 func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
+
+// ArgumentKey returns what tells the argument of a created event from all others, by number
+// among the events taken last. It is valid for as long as they are.
+func (s *Stretch) ArgumentKey(event int) []byte { return s.events.key(event) }
 
 // Close gives up the memory of events.
 func (s *Stretch) Close() { s.events.close() }
@@ -121,7 +127,7 @@ func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, af
 		"stream": store.Text(r.stream), "migration": store.Int(migration), "after_id": store.Text(after),
 		"through_id": store.Text(through), "limit": store.Int(math.MaxUint32),
 	}, block, func() error {
-		s.Imports = block.AppendTo(s.Imports)
+		s.Imports, s.ImportKeys = block.AppendTo(s.Imports), block.AppendArgumentKeys(s.ImportKeys)
 		return nil
 	})
 	if err != nil {

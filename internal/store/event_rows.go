@@ -120,6 +120,12 @@ func (r *EventRows) Position(i int) schemas.Position {
 	return schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: r.updateIDs(i)}
 }
 
+// AppendArgumentKey appends what tells the argument of row i, a created event, from all
+// others. It is not the argument: see history.AppendBegin.
+func (r *EventRows) AppendArgumentKey(dst []byte, i int) []byte {
+	return r.block.body.appendArgumentKey(dst, i)
+}
+
 // AppendEvent fills e from row i. Its argument and its result are appended to values.
 func (r *EventRows) AppendEvent(values []byte, i int, e *schemas.Event) []byte {
 	b, start := r.block, len(values)

@@ -66,6 +66,14 @@ func (b *Imports) Append(stream string, u *schemas.Update) {
 	b.extras.AppendBytes(l.Extras)
 }
 
+// AppendArgumentKeys appends what tells the argument of each row from all others.
+func (b *Imports) AppendArgumentKeys(list [][]byte) [][]byte {
+	for i := range b.Rows() {
+		list = append(list, b.argument.appendKey(nil, i))
+	}
+	return list
+}
+
 // AppendTo appends the block's rows to list.
 func (b *Imports) AppendTo(list []schemas.Update) []schemas.Update {
 	argument, extras := b.argument.rows(), bytesOf(&b.extras)

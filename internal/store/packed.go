@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
+	"strconv"
 
 	"github.com/ClickHouse/ch-go/proto"
 )
@@ -324,6 +325,42 @@ func (v *values) appendPart(dst []byte, text string, p *shapePart) []byte {
 func (p *packed) appendRow(dst []byte, i int) []byte {
 	v, s := p.valuesOf(i), p.shapeOf(i)
 	return v.appendPart(dst, s.text, &s.whole)
+}
+
+// appendKey appends what tells the text of row i from all others: the XXH3 of its shape
+// and the values in it, as they are stored. See lifetime_sums.sql, which does the same.
+func (p *packed) appendKey(dst []byte, i int) []byte {
+	v := p.valuesOf(i)
+	return v.appendKey(dst, p.shapeOf(i).hash)
+}
+
+// appendArgumentKey is appendKey of the argument alone in the body of a created event,
+// which has no result.
+func (p *packed) appendArgumentKey(dst []byte, i int) []byte {
+	v, s := p.valuesOf(i), p.shapeOf(i)
+	for _, mark := range s.lines[0].steps {
+		v.skip(mark)
+	}
+	return v.appendKey(dst, s.argument)
+}
+
+func (v *values) appendKey(dst []byte, shape uint64) []byte {
+	dst = append(strconv.AppendUint(dst, shape, 10), '\n')
+	dst = append(append(dst, v.scalars...), '\n')
+	for id := v.id; id < v.idEnd; id++ {
+		if id > v.id {
+			dst = append(dst, '\n')
+		}
+		dst = append(dst, v.raw.RowBytes(id)...)
+	}
+	dst = append(dst, '\n')
+	for party := v.party; party < v.partyEnd; party++ {
+		if party > v.party {
+			dst = append(dst, '\t')
+		}
+		dst = append(dst, v.names.Row(party)...)
+	}
+	return dst
 }
 
 // size is that of all rows of the current block put together.

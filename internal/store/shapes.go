@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Shapes keeps what was found out about the shapes of texts from one block to the next:
@@ -28,6 +30,8 @@ type shape struct {
 	whole shapePart
 	// lines are those of the body of an event: contract id, argument and result.
 	lines [3]shapePart
+	// hash and argument are the XXH3 of the text and of its second line.
+	hash, argument uint64
 }
 
 // shapePart is a part of a shape.
@@ -78,7 +82,7 @@ func (p *packed) shapeOf(i int) *shape {
 }
 
 func newShape(text string) *shape {
-	s := &shape{text: text, whole: shapePart{0, len(text), planOf(text)}}
+	s := &shape{text: text, whole: shapePart{0, len(text), planOf(text)}, hash: xxh3.HashString(text)}
 	rest := s.whole
 	for i := range s.lines {
 		s.lines[i] = rest
@@ -88,6 +92,7 @@ func newShape(text string) *shape {
 			rest = shapePart{from: rest.to, to: rest.to}
 		}
 	}
+	s.argument = xxh3.HashString(text[s.lines[1].from:s.lines[1].to])
 	return s
 }
 

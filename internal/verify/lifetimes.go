@@ -15,27 +15,25 @@ import (
 // summed up apart, so that nothing must be remembered of open contracts: the two sums tell
 // all, since no lifetime ends before it begins.
 type lifetimeWalk struct {
-	sums map[int]*history.LifetimeSum
+	sums []history.LifetimeSum // by bucket
 	buf  []byte
 	// transient are contracts of one update that begin and end in it: never active, they
 	// have no lifetime.
 	transient map[string]bool
 	created   []string // contracts that the update creates
+	// key gives the key of the argument of a created event of the update.
+	key func(event int) []byte
 }
 
 func newLifetimeWalk() *lifetimeWalk {
-	return &lifetimeWalk{sums: make(map[int]*history.LifetimeSum), transient: make(map[string]bool)}
+	return &lifetimeWalk{sums: make([]history.LifetimeSum, history.LifetimeBuckets), key: noKey, transient: make(map[string]bool)}
 }
 
-func (w *lifetimeWalk) sum(contractID string) *history.LifetimeSum {
-	bucket := history.LifetimeBucket(contractID)
-	s := w.sums[bucket]
-	if s == nil {
-		s = new(history.LifetimeSum)
-		w.sums[bucket] = s
-	}
-	return s
+func (w *lifetimeWalk) sum(contract uint64) *history.LifetimeSum {
+	return &w.sums[history.LifetimeBucket(contract)]
 }
+
+func noKey(int) []byte { return nil }
 
 func (w *lifetimeWalk) update(u *schemas.Update) {
 	if u.Local != nil {
@@ -51,7 +49,7 @@ func (w *lifetimeWalk) update(u *schemas.Update) {
 		switch e := &u.Events[i]; {
 		case w.transient[e.ContractID]:
 		case e.Kind == schemas.Created:
-			w.begin(u, e)
+			w.begin(u, i)
 		case e.Consuming:
 			w.end(u, e.ContractID)
 		}
@@ -67,7 +65,7 @@ func (w *lifetimeWalk) local(u *schemas.Update) {
 		switch e := &u.Events[i]; {
 		case w.transient[e.ContractID] || e.Local == nil || !e.Local.ACSDelta:
 		case e.Kind == schemas.Created:
-			w.begin(u, e)
+			w.begin(u, i)
 		case e.Consuming, e.Kind == schemas.Unassigned:
 			w.end(u, e.ContractID)
 		}
@@ -108,16 +106,20 @@ func (w *lifetimeWalk) findAmongMany(events []schemas.Event) {
 	}
 }
 
-func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event) {
-	w.buf = history.AppendBegin(w.buf[:0], u, e)
-	s := w.sum(e.ContractID)
+// begin takes event i of u, which creates a contract.
+func (w *lifetimeWalk) begin(u *schemas.Update, i int) {
+	e := &u.Events[i]
+	contract := history.LifetimeHash(e.ContractID)
+	w.buf = history.AppendBegin(w.buf[:0], contract, u, e, w.key(i))
+	s := w.sum(contract)
 	s.Begins++
 	s.BeginHash += xxh3.Hash(w.buf)
 }
 
 func (w *lifetimeWalk) end(u *schemas.Update, contractID string) {
-	w.buf = history.AppendEnd(w.buf[:0], u, contractID)
-	s := w.sum(contractID)
+	contract := history.LifetimeHash(contractID)
+	w.buf = history.AppendEnd(w.buf[:0], contract, u)
+	s := w.sum(contract)
 	s.Ends++
 	s.EndHash += xxh3.Hash(w.buf)
 }

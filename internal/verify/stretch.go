@@ -11,7 +11,7 @@ import (
 )
 
 // stretchRows bounds memory: batches are read together up to so many items and events.
-const stretchRows = 48_000
+const stretchRows = 100_000
 
 // stretches divides commits, which follow one another, into runs to be read at once.
 func stretches(commits []history.JournalRow) [][]history.JournalRow {
@@ -36,7 +36,7 @@ type outcome struct {
 	items    int64
 	last     schemas.Position // of the last item, imports left out
 	segments map[schemas.SegmentRef]Tables
-	sums     map[int]*history.LifetimeSum
+	sums     []history.LifetimeSum // by bucket, if lifetimes are checked
 	coins    []coinUpdate
 }
 
@@ -119,6 +119,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 	}
 	if v.cfg.has(Lifetimes) {
 		w.lifetimes = newLifetimeWalk()
+		w.lifetimes.key = w.argumentKey
 	}
 	if v.cfg.has(Coins) {
 		w.coins = newCoinReader(v.cfg.Catalog)
@@ -136,6 +137,7 @@ type walk struct {
 	render  *renderer
 	out     *outcome
 
+	importKey []byte        // of the argument of the import under way
 	lifetimes *lifetimeWalk // nil unless checked
 	coins     *coinReader   // nil unless checked
 
@@ -188,10 +190,12 @@ func (w *walk) next() bool {
 		return false
 	}
 	w.enter(at)
+	w.importKey = nil
 	var it schemas.Item
 	switch first {
 	case imported:
 		it.Update, r.Imports = &r.Imports[0], r.Imports[1:]
+		w.importKey, r.ImportKeys = r.ImportKeys[0], r.ImportKeys[1:]
 	case happened:
 		w.orphans(at)
 		return true
@@ -207,6 +211,15 @@ func (w *walk) next() bool {
 	}
 	w.item(&it, at)
 	return true
+}
+
+// argumentKey gives the key of the argument that an event of the update under way creates a
+// contract with.
+func (w *walk) argumentKey(event int) []byte {
+	if w.importKey != nil {
+		return w.importKey
+	}
+	return w.rows.ArgumentKey(event)
 }
 
 // hang gives an update the events that stand at its position.
