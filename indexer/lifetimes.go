@@ -105,8 +105,9 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 	return nil
 }
 
-// apply derives the lifetimes of one range. The order matters: ends of earlier
-// contracts first, so that they never meet a lifetime that begins in this range. It returns how many those were.
+// apply derives the lifetimes of one range, and returns how many contracts of earlier ones
+// it ended. The order matters: those ends first, so that they never meet a lifetime that
+// begins in this range.
 func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) (ended int, err error) {
 	lifetimes, earlier, err := l.read(ctx, row)
 	if err != nil {
@@ -114,6 +115,11 @@ func (l *Lifetimes) apply(ctx context.Context, row store.BatchRow) (ended int, e
 	}
 	if err := l.endEarlier(ctx, row.Through, earlier); err != nil {
 		return 0, err
+	}
+	if row.Through.Offset > 0 {
+		if err := l.keepEnded(ctx, row, lifetimes, earlier); err != nil {
+			return 0, err
+		}
 	}
 	store.Reset(l.live)
 	store.Reset(l.archived)

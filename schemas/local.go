@@ -42,6 +42,18 @@ type LocalEvent struct {
 	// interfaceViews, representativePackageId; of reassignments also reassignmentId,
 	// reassignmentCounter, submitter and assignmentExclusivity.
 	Extras []byte
+	// Contract is, in a consuming exercise that was read back from the store together with
+	// it, the contract that the exercise ended. It is no part of the event and nil otherwise.
+	Contract *EndedContract
+}
+
+// EndedContract is what the exercise that ends a contract does not tell of it.
+type EndedContract struct {
+	// TemplateID is that of the creation, maybe of another version of the package than
+	// that of the choice.
+	TemplateID string
+	// Signatories and Observers are sorted.
+	Signatories, Observers []string
 }
 
 // NodeStream names the stream of what a participant's parties see.

@@ -10,6 +10,8 @@ type LedgerSelection struct {
 	Transactions, Reassignments *EventSelection
 	// Topology asks for topology transactions, all of them.
 	Topology bool
+	// Contracts asks for LocalEvent.Contract in consuming exercises.
+	Contracts bool
 }
 
 // EventSelection selects events: one is interesting when any entry matches it. Without

@@ -17,6 +17,13 @@ type Reader struct {
 	side   *Reader // see WithSide; usually nil
 	// passed is the highest watermark that was read: history up to it does not change.
 	passed atomic.Pointer[schemas.Position]
+
+	// What is kept for reads of a node's stream: see each.
+	templates  ledgerTemplates
+	spread     atomic.Int64
+	flights    inFlight
+	lifetimes  atomic.Int64
+	begunAfter atomic.Int64
 }
 
 // NewReader returns a reader of a stream, usually schemas.ScanStream.

@@ -50,8 +50,12 @@ func partiesOf(c *proto.ColArr[string], list []string) (all []string, row func(i
 	return all, func(i int) []string { return rowOf(own, c.Offsets, i) }
 }
 
-// rowOf is row i of a list of lists of which ends are the ends, nil if it is empty.
+// rowOf is row i of a list of lists of which ends are the ends, nil if it is empty or the
+// column was not read.
 func rowOf[T any](all []T, ends proto.ColUInt64, i int) []T {
+	if len(ends) == 0 {
+		return nil
+	}
 	start, end := rowStart(ends, i), int(ends[i])
 	if start == end {
 		return nil

@@ -83,14 +83,15 @@ func (r *EventRows) loadContractIDs() {
 	r.contractIDs.text = string(r.buf)
 }
 
-// loadEventIDs makes the ids that are not stored: see schemas.EventID.
+// loadEventIDs makes the ids that are not stored, see schemas.EventID, unless those of
+// updates were not read.
 func (r *EventRows) loadEventIDs() {
 	b := r.block
 	r.buf, r.eventIDs.ends = r.buf[:0], r.eventIDs.ends[:0]
 	for i := range b.Rows() {
 		if id := b.eventID.RowBytes(i); len(id) > 0 {
 			r.buf = append(r.buf, id...)
-		} else {
+		} else if b.updateID.Rows() > 0 {
 			r.buf = append(append(r.buf, b.updateID.RowBytes(i)...), ':')
 			r.buf = strconv.AppendInt(r.buf, int64(b.node.Row(i)), 10)
 		}

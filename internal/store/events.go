@@ -55,7 +55,7 @@ func (b *Events) columns() []column {
 }
 
 // Rows returns the number of rows.
-func (b *Events) Rows() int { return b.updateID.Rows() }
+func (b *Events) Rows() int { return b.node.Rows() }
 
 // Append adds the rows of all events of u.
 func (b *Events) Append(stream string, u *schemas.Update) {

@@ -16,6 +16,18 @@ type Params map[string]string
 // Int is the parameter value of an integer.
 func Int(n int64) string { return strconv.FormatInt(n, 10) }
 
+// Ints is the parameter value of an Array(Int64).
+func Ints(list []int64) string {
+	text := []byte{'['}
+	for i, n := range list {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, n, 10)
+	}
+	return string(append(text, ']'))
+}
+
 // Text is the parameter value of a String.
 func Text(s string) string { return escapeField(s) }
 

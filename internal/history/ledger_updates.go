@@ -1,0 +1,400 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// How a stretch is looked through. The store finds rows by ranges of offsets, and what a
+// query costs grows with its range, so a reader takes it in windows.
+const (
+	// firstWindow is the least width of the first window in offsets: the rows of about one
+	// granule of events are read whatever is asked for.
+	firstWindow = 4096
+	// windowGrowth is by how much a window that holds too little is at least widened.
+	windowGrowth = 8
+	// maxWindow is the most that one query looks through, and with it one call.
+	maxWindow = 8 << 20
+	// spreadUnit is the fixed point of Reader.spread, offsets to an update.
+	spreadUnit = 16
+)
+
+// LedgerUpdates returns updates of a node's stream that sel may be interested in, at or
+// below the watermark: a range that ends above it is cut there. It may return fewer than
+// the limit, even none, before the end of the range: see LedgerPage.
+func (r *Reader) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg LedgerRange) (LedgerPage, error) {
+	end, err := r.LedgerEndFrom(ctx, rg.Through)
+	if err != nil {
+		return LedgerPage{}, err
+	}
+	rg.Through = min(rg.Through, end)
+	rg.After = max(rg.After, 0)
+	if rg.After >= rg.Through {
+		return LedgerPage{Covered: rg.end()}, nil
+	}
+	search, err := r.ledgerSearch(ctx, sel, rg.Through)
+	if err != nil {
+		return LedgerPage{}, fmt.Errorf("looking for updates after offset %d: %w", rg.After, err)
+	}
+	var page LedgerPage
+	switch {
+	case search.nothing():
+		return LedgerPage{Covered: rg.end()}, nil
+	case search.pass:
+		page, err = r.passThrough(ctx, search, rg)
+	default:
+		page, err = r.pickOut(ctx, search, rg)
+	}
+	if err != nil {
+		return LedgerPage{}, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
+	}
+	if sel.Contracts {
+		err = r.addEndedContracts(ctx, page.Updates)
+	}
+	return page, err
+}
+
+// end is where a reading of the whole range arrives.
+func (rg LedgerRange) end() int64 {
+	if rg.Descending {
+		return rg.After
+	}
+	return rg.Through
+}
+
+// window cuts off the next width offsets of what is left of the range.
+func (rg LedgerRange) window(width int64) (w, rest LedgerRange) {
+	w, rest = rg, rg
+	if rg.Descending {
+		w.After = max(rg.After, rg.Through-width)
+		rest.Through = w.After
+	} else {
+		w.Through = min(rg.Through, rg.After+width)
+		rest.After = w.Through
+	}
+	return w, rest
+}
+
+// ledgerSearch is how the updates of a selection are found.
+type ledgerSearch struct {
+	// kinds are those that the selection asks for.
+	kinds []string
+	// pass says that all transactions are of interest: there is nothing to look for.
+	pass bool
+	// events are looked through unless it says none, but where onlyReassigned says so only
+	// those of reassignments.
+	events         ledgerMatch
+	onlyReassigned bool
+	// whole are the kinds of which all updates are of interest.
+	whole []string
+}
+
+func (s *ledgerSearch) nothing() bool { return !s.pass && s.events.none && len(s.whole) == 0 }
+
+var reassignments = []string{string(schemas.Assignment), string(schemas.Unassignment)}
+
+// ledgerSearch finds out how to look for what sel selects.
+func (r *Reader) ledgerSearch(ctx context.Context, sel LedgerSelection, through int64) (s ledgerSearch, err error) {
+	transactions, reassigned := ledgerMatch{none: true}, ledgerMatch{none: true}
+	if sel.Transactions != nil {
+		if transactions, err = r.matchEvents(ctx, sel.Transactions.Entries, through); err != nil {
+			return s, err
+		}
+		s.kinds = append(s.kinds, string(schemas.Transaction))
+	}
+	if sel.Reassignments != nil {
+		if reassigned, err = r.matchEvents(ctx, sel.Reassignments.Entries, through); err != nil {
+			return s, err
+		}
+		s.kinds = append(s.kinds, reassignments...)
+	}
+	if sel.Topology {
+		s.kinds, s.whole = append(s.kinds, string(schemas.Topology)), append(s.whole, string(schemas.Topology))
+	}
+	s.pass = transactions.all
+	if reassigned.all {
+		s.whole = append(s.whole, reassignments...)
+		reassigned = ledgerMatch{none: true}
+	}
+	switch {
+	case s.pass:
+	case transactions.none:
+		s.events, s.onlyReassigned = reassigned, true
+	case reassigned.none:
+		s.events = transactions
+	default:
+		entries := slices.Concat(sel.Transactions.Entries, sel.Reassignments.Entries)
+		s.events, err = r.matchEvents(ctx, entries, through)
+	}
+	return s, err
+}
+
+// passThrough reads the next window whole, which is as wide as updates up to the limit
+// were before. It is widened while there is nothing in it.
+func (r *Reader) passThrough(ctx context.Context, s ledgerSearch, rg LedgerRange) (LedgerPage, error) {
+	width := max(int64(rg.Limit)*r.spread.Load()/spreadUnit, int64(rg.Limit))
+	for looked := int64(0); ; {
+		w, rest := rg.window(min(width, maxWindow))
+		updates, err := r.ledgerWindow(ctx, s.kinds, w)
+		if err != nil {
+			return LedgerPage{}, err
+		}
+		looked += w.Through - w.After
+		if len(updates) > 0 {
+			r.spread.Store((w.Through - w.After) * spreadUnit / int64(len(updates)))
+		}
+		switch {
+		case len(updates) == rg.Limit: // there may be more in the window
+			return LedgerPage{updates, cursorBehind(updates[rg.Limit-1].Local.Offset, rg)}, nil
+		case len(updates) > 0 || rest.After >= rest.Through || looked >= maxWindow:
+			return LedgerPage{updates, w.end()}, nil
+		}
+		rg, width = rest, width*windowGrowth
+	}
+}
+
+// cursorBehind is Covered of a page that ends with the update at an offset.
+func cursorBehind(offset int64, rg LedgerRange) int64 {
+	if rg.Descending {
+		return offset - 1
+	}
+	return offset
+}
+
+// ledgerWindow reads the updates of some kinds in a window, up to the limit. Events are read
+// beside them if all that the window may have is little, and else when it is known which
+// are needed.
+func (r *Reader) ledgerWindow(ctx context.Context, kinds []string, w LedgerRange) ([]schemas.Update, error) {
+	const beside = 4 // times the limit
+	params := r.offsets(w.After, w.Through)
+	params["kinds"], params["limit"] = store.Texts(kinds), store.Int(int64(w.Limit))
+	var updates []schemas.Update
+	readUpdates := func(ctx context.Context) (err error) {
+		updates, err = r.selectUpdates(ctx, directed(ledgerUpdatesQuery, w.Descending), params)
+		return err
+	}
+	first, last := w.After, w.Through
+	if w.Through-w.After > beside*int64(w.Limit) {
+		if err := readUpdates(ctx); err != nil || len(updates) == 0 {
+			return nil, err
+		}
+		first, last = updates[0].Local.Offset, updates[len(updates)-1].Local.Offset
+		first, last = min(first, last)-1, max(first, last)
+		readUpdates = nil
+	}
+	return r.withEvents(ctx, &updates, readUpdates, w.Descending, ledgerEventsQuery, r.offsets(first, last))
+}
+
+// ledgerAt reads the updates at ascending offsets, whole, in either direction.
+func (r *Reader) ledgerAt(ctx context.Context, offsets []int64, descending bool) ([]schemas.Update, error) {
+	if len(offsets) == 0 {
+		return nil, nil
+	}
+	params := store.Params{"stream": store.Text(r.stream), "offsets": store.Ints(offsets)}
+	var updates []schemas.Update
+	readUpdates := func(ctx context.Context) (err error) {
+		updates, err = r.selectUpdates(ctx, ledgerUpdatesAtQuery, params)
+		if descending {
+			slices.Reverse(updates)
+		}
+		return err
+	}
+	return r.withEvents(ctx, &updates, readUpdates, descending, ledgerEventsAtQuery, maps.Clone(params))
+}
+
+// withEvents gives updates their events out of a query, beside which they are read
+// themselves unless they are there.
+func (r *Reader) withEvents(ctx context.Context, updates *[]schemas.Update, readUpdates func(context.Context) error,
+	descending bool, query string, params store.Params) ([]schemas.Update, error) {
+	var events []store.EventRow
+	group, groupCtx := errgroup.WithContext(ctx)
+	if readUpdates != nil {
+		group.Go(func() error { return readUpdates(groupCtx) })
+	}
+	group.Go(func() error {
+		return r.selectNodeRows(groupCtx, query, params, func(rows []store.EventRow) { events = append(events, rows...) })
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	list := *updates
+	if descending {
+		slices.Reverse(list)
+		defer slices.Reverse(list)
+	}
+	attach(list, events)
+	for i := range list {
+		nameEvents(&list[i])
+	}
+	return list, nil
+}
+
+// nameEvents gives events the ids that follow from those of their updates.
+func nameEvents(u *schemas.Update) {
+	for i := range u.Events {
+		if e := &u.Events[i]; e.EventID == "" {
+			e.EventID = schemas.EventID(u.UpdateID, e.Node)
+		}
+	}
+}
+
+// nodeEventBlocks are like eventBlocks.
+var nodeEventBlocks = func() *sync.Pool {
+	shapes := store.NewShapes()
+	return &sync.Pool{New: func() any {
+		block := &nodeEventBlock{columns: store.NewNodeEvents()}
+		block.columns.ShareShapes(shapes)
+		return block
+	}}
+}()
+
+type nodeEventBlock struct {
+	columns *store.NodeEvents
+	rows    []store.EventRow
+}
+
+// selectNodeRows is selectEventRows for a query of a node's events by offset.
+func (r *Reader) selectNodeRows(ctx context.Context, query string, params store.Params, each func(rows []store.EventRow)) error {
+	block := nodeEventBlocks.Get().(*nodeEventBlock)
+	defer nodeEventBlocks.Put(block)
+	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
+	return r.db.Select(ctx, query, params, block.columns, func() error {
+		block.rows = block.columns.AppendTo(block.rows[:0])
+		each(block.rows)
+		return nil
+	})
+}
+
+// pickOut looks for updates in windows, and reads those it finds.
+func (r *Reader) pickOut(ctx context.Context, s ledgerSearch, rg LedgerRange) (LedgerPage, error) {
+	offsets, covered, err := r.findOffsets(ctx, s, rg)
+	if err != nil {
+		return LedgerPage{}, err
+	}
+	if rg.Descending {
+		slices.Reverse(offsets)
+	}
+	updates, err := r.ledgerAt(ctx, offsets, rg.Descending)
+	if err != nil {
+		return LedgerPage{}, err
+	}
+	updates = slices.DeleteFunc(updates, func(u schemas.Update) bool { return !slices.Contains(s.kinds, string(u.Kind)) })
+	return LedgerPage{updates, covered}, nil
+}
+
+// findOffsets returns the offsets of updates in the direction of the range, up to its
+// limit, and how far it was looked through. How often there is one in a window says how wide
+// the next is to be: what is rare is found in few queries by the filters of the store, and
+// what is frequent in the first.
+func (r *Reader) findOffsets(ctx context.Context, s ledgerSearch, rg LedgerRange) (offsets []int64, covered int64, err error) {
+	limit := rg.Limit
+	width := max(2*int64(limit)*r.spread.Load()/spreadUnit, firstWindow)
+	for looked := int64(0); ; {
+		w, rest := rg.window(min(width, maxWindow))
+		w.Limit = limit - len(offsets)
+		found, err := r.offsetsIn(ctx, s, w)
+		if err != nil {
+			return nil, 0, err
+		}
+		offsets = append(offsets, found...)
+		looked += w.Through - w.After
+		switch {
+		case len(offsets) == limit:
+			return offsets, cursorBehind(offsets[limit-1], rg), nil
+		case rest.After >= rest.Through || looked >= maxWindow:
+			return offsets, w.end(), nil
+		}
+		growth := max(int64(limit-len(offsets))/int64(len(found)+1), windowGrowth)
+		rg, width = rest, width*min(growth, math.MaxInt32)
+	}
+}
+
+// offsetsIn returns the first offsets in a window.
+func (r *Reader) offsetsIn(ctx context.Context, s ledgerSearch, w LedgerRange) (offsets []int64, err error) {
+	var inEvents, inUpdates []int64
+	group, groupCtx := errgroup.WithContext(ctx)
+	if !s.events.none {
+		group.Go(func() (err error) {
+			query, params := ledgerFindEventsQuery, r.offsets(w.After, w.Through)
+			if s.onlyReassigned {
+				query, params["kinds"] = ledgerFindReassignedQuery, store.Texts(reassignments)
+			}
+			maps.Copy(params, s.events.params)
+			params["limit"] = store.Int(int64(w.Limit))
+			inEvents, err = r.selectOffsets(groupCtx, matching(directed(query, w.Descending), s.events.condition), params)
+			return err
+		})
+	}
+	if len(s.whole) > 0 {
+		group.Go(func() (err error) {
+			params := r.offsets(w.After, w.Through)
+			params["kinds"], params["limit"] = store.Texts(s.whole), store.Int(int64(w.Limit))
+			inUpdates, err = r.selectOffsets(groupCtx, directed(ledgerFindUpdatesQuery, w.Descending), params)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	offsets = append(inEvents, inUpdates...)
+	slices.Sort(offsets)
+	if w.Descending {
+		slices.Reverse(offsets)
+	}
+	offsets = slices.Compact(offsets)
+	return offsets[:min(len(offsets), w.Limit)], nil
+}
+
+// LedgerUpdateAt returns the update at an offset of a node's stream, whole, nil if there is
+// none at or below the watermark.
+func (r *Reader) LedgerUpdateAt(ctx context.Context, offset int64) (*schemas.Update, error) {
+	end, err := r.LedgerEndFrom(ctx, offset)
+	if err != nil || offset <= 0 || offset > end {
+		return nil, err
+	}
+	updates, err := r.ledgerAt(ctx, []int64{offset}, false)
+	if err != nil {
+		return nil, fmt.Errorf("reading the update at offset %d: %w", offset, err)
+	}
+	return r.onlyOne(ctx, updates)
+}
+
+// LedgerUpdateByID returns the update of a node's stream with an id, whole, nil if there is
+// none at or below the watermark.
+func (r *Reader) LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error) {
+	end, err := r.LedgerEnd(ctx)
+	if err != nil || end == 0 {
+		return nil, err
+	}
+	updates, err := r.selectUpdates(ctx, ledgerUpdateByIDQuery, store.Params{
+		"stream": store.Text(r.stream), "id": store.Text(id), "through": store.Int(end),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking up update %.80q: %w", id, err)
+	}
+	if len(updates) == 0 {
+		return nil, nil
+	}
+	params := store.Params{"stream": store.Text(r.stream), "offsets": store.Ints([]int64{updates[0].Local.Offset})}
+	if updates, err = r.withEvents(ctx, &updates, nil, false, ledgerEventsAtQuery, params); err != nil {
+		return nil, fmt.Errorf("reading the events of update %.80q: %w", id, err)
+	}
+	return r.onlyOne(ctx, updates)
+}
+
+// onlyOne is the update, with the contracts that it ended, nil without one.
+func (r *Reader) onlyOne(ctx context.Context, updates []schemas.Update) (*schemas.Update, error) {
+	if len(updates) == 0 {
+		return nil, nil
+	}
+	return &updates[0], r.addEndedContracts(ctx, updates[:1])
+}

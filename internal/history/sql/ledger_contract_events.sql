@@ -1,0 +1,9 @@
+-- The first event that created a contract on a node's own stream, and the one that ended it.
+SELECT node_offset, node, kind, event_id, template_id, package_name, created_at, signatories, observers, choice,
+       interface_id, consuming, acting_parties, witness_parties, acs_delta, last_descendant, extras,
+       body_shape, body_scalars, body_ids, body_parties
+FROM events
+WHERE stream = {stream:String} AND contract_id = {contract:String} AND node_offset <= {through:Int64}
+  AND (kind = 'created' OR kind = 'exercised' AND consuming)
+ORDER BY node_offset, node
+LIMIT 1 BY kind

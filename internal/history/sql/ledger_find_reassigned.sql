@@ -1,0 +1,13 @@
+-- Like ledger_find_events, of updates of some kinds.
+SELECT node_offset
+FROM events
+WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
+  AND (/* match */)
+  AND node_offset IN (
+    SELECT node_offset
+    FROM updates
+    WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
+      AND kind IN {kinds:Array(String)})
+ORDER BY node_offset /* direction */
+LIMIT 1 BY node_offset
+LIMIT {limit:UInt32}
