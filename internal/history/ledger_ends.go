@@ -82,16 +82,15 @@ func (r *Reader) LedgerActiveEnd(ctx context.Context) (int64, error) {
 func (r *Reader) awaitLifetimes(ctx context.Context, offset int64) error {
 	const pause = 25 * time.Millisecond
 	for r.lifetimes.Load() < offset {
-		end, err := r.LedgerActiveEnd(ctx)
-		if err != nil {
+		if _, err := r.LedgerActiveEnd(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
-		if end >= offset {
+		if r.lifetimes.Load() >= offset {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for lifetimes of contracts up to offset %d, now at %d: %w", offset, end, ctx.Err())
+			return fmt.Errorf("waiting for lifetimes of contracts up to offset %d, now at %d: %w", offset, r.lifetimes.Load(), ctx.Err())
 		case <-time.After(pause):
 		}
 	}

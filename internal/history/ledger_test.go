@@ -162,7 +162,7 @@ func same(t *testing.T, what string, got, want []schemas.Update) {
 // The answers to all kinds of selection are those of a plain evaluation over the stream, in
 // pages of any size and in both directions, and rows above the watermark are not seen.
 func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
-	s := storeLedger(t, newLedger(1, 1200))
+	s := storeLedger(t, newLedger(1, 700))
 	whole, err := s.reader.UpdatesByOffset(t.Context(), 0, s.end, 10_000)
 	if err != nil {
 		t.Fatal(err)
@@ -171,11 +171,11 @@ func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
 	s.above(t)
 	found := 0
 	for name, sel := range selections() {
-		for _, limit := range []int{7, 200, 5000} {
+		for _, limit := range []int{7, 1000} {
 			for _, descending := range []bool{false, true} {
 				rg := history.LedgerRange{Through: s.end + 1000, Limit: limit, Descending: descending}
 				if limit == 7 { // in a part of it
-					rg.After, rg.Through = s.updates[400].Local.Offset, s.updates[600].Local.Offset
+					rg.After, rg.Through = s.updates[300].Local.Offset, s.updates[350].Local.Offset
 				}
 				want := s.want(sel, rg)
 				same(t, fmt.Sprintf("%s, %+v", name, rg), s.pages(t, sel, rg), want)
@@ -183,16 +183,16 @@ func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
 			}
 		}
 	}
-	if found < 20_000 {
+	if found < 5_000 {
 		t.Errorf("only %d updates were found: the test proves little", found)
 	}
 }
 
 // Selections of many entries may give more than they ask for, and never less.
 func TestLedgerUpdatesOfManyEntries(t *testing.T) {
-	s := storeLedger(t, newLedger(2, 400))
+	s := storeLedger(t, newLedger(2, 300))
 	all := history.LedgerRange{Through: s.end, Limit: 100}
-	for i := range 60 {
+	for i := range 20 {
 		sel := history.LedgerSelection{Topology: s.IntN(2) == 0}
 		for _, part := range []**history.EventSelection{&sel.Transactions, &sel.Reassignments} {
 			if s.IntN(4) == 0 {
@@ -285,12 +285,12 @@ func (s *stored) times(offset int64) (list []history.SynchronizerTime) {
 }
 
 func TestLedgerLookups(t *testing.T) {
-	s := storeLedger(t, newLedger(4, 300))
+	s := storeLedger(t, newLedger(4, 200))
 	ctx := t.Context()
 	if at, err := s.reader.LedgerBegin(ctx); err != nil || at != begin {
 		t.Errorf("the stream begins after %d, %v; want %d", at, err, begin)
 	}
-	for i := 0; i < len(s.updates); i += 9 {
+	for i := 0; i < len(s.updates); i += 17 {
 		want := &s.updates[i]
 		at, err := s.reader.LedgerUpdateAt(ctx, want.Local.Offset)
 		if err != nil || at == nil || text(at) != text(want) {
@@ -366,7 +366,7 @@ func TestLedgerWithoutHistory(t *testing.T) {
 // Exercises that end a contract are read with what it was, whether it began in the same
 // update, in another one or with the stream, and whatever housekeeping has moved.
 func TestLedgerUpdatesTellWhatEnded(t *testing.T) {
-	s := storeLedger(t, newLedger(6, 500))
+	s := storeLedger(t, newLedger(6, 400))
 	created := make(map[string]schemas.Event)
 	for _, u := range slices.Concat(s.imports, s.updates) {
 		for _, e := range u.Events {
@@ -423,7 +423,7 @@ func TestLedgerContractEvents(t *testing.T) {
 	}
 	n := 0
 	for id, w := range want {
-		if n++; n%4 > 0 {
+		if n++; n%9 > 0 {
 			continue
 		}
 		created, ended, err := s.reader.ContractEvents(t.Context(), id)
@@ -489,11 +489,11 @@ func line(c *history.LedgerContract, left string) string {
 // Active sets are those of a plain evaluation, at any offset, in pages of any size, contracts
 // in flight included, before and after housekeeping has moved what ended.
 func TestLedgerActiveSets(t *testing.T) {
-	s := storeLedger(t, newLedger(8, 400))
+	s := storeLedger(t, newLedger(8, 300))
 	name, _ := template(1, 0)
 	flying := 0
 	for round := range 2 {
-		for i := round; i < len(s.updates); i += 57 {
+		for i := round; i < len(s.updates); i += 97 {
 			for what, sel := range map[string]*history.EventSelection{
 				"all":                of(history.SelectionEntry{}),
 				"a party":            of(history.SelectionEntry{Parties: []string{party(3)}}),
@@ -501,7 +501,7 @@ func TestLedgerActiveSets(t *testing.T) {
 				"a party's template": of(history.SelectionEntry{Parties: []string{party(1)}, Templates: []string{name + ":Mod.Sub:T1"}}),
 				"nothing":            of(),
 			} {
-				q := history.LedgerActiveQuery{Offset: s.updates[i].Local.Offset, Selection: *sel, Limit: []int{3, 50, 1000}[i%3]}
+				q := history.LedgerActiveQuery{Offset: s.updates[i].Local.Offset, Selection: *sel, Limit: []int{20, 1000}[i%2]}
 				var got []string
 				for more := true; more; {
 					page, err := s.reader.LedgerActive(t.Context(), q)
@@ -529,7 +529,7 @@ func TestLedgerActiveSets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if flying < 10 {
+	if flying < 5 {
 		t.Errorf("%d contracts in flight were seen: the test proves little", flying)
 	}
 }

@@ -28,3 +28,4 @@ FROM
 ORDER BY created_at, contract_id
 LIMIT 1 BY contract_id
 LIMIT {limit:UInt32}
+SETTINGS local_filesystem_read_method = 'pread'

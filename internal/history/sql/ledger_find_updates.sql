@@ -6,3 +6,4 @@ WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <
   AND kind IN {kinds:Array(String)}
 ORDER BY node_offset /* direction */
 LIMIT {limit:UInt32}
+SETTINGS local_filesystem_read_method = 'pread'

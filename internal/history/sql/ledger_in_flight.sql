@@ -5,3 +5,4 @@ FROM (SELECT node_offset, kind, unassign_id FROM updates
 GROUP BY unassign_id
 HAVING countIf(kind = 'assignment') = 0
 ORDER BY node_offset
+SETTINGS local_filesystem_read_method = 'pread'

@@ -5,4 +5,4 @@ FROM updates
 WHERE stream = {stream:String} AND synchronizer_id = {synchronizer:String} AND node_offset <= {through:Int64}
 ORDER BY stream DESC, migration_id DESC, record_time DESC, update_id DESC
 LIMIT 1
-SETTINGS max_threads = 1
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
