@@ -303,6 +303,19 @@ func storeLedger(t *testing.T, l *ledger) *stored {
 	return &stored{l, db, history.NewReader(db, l.stream), lifetimes, l.offset}
 }
 
+// grow adds updates to the stream and its store.
+func (s *stored) grow(t *testing.T, updates []schemas.Update) {
+	t.Helper()
+	b := &schemas.Batch{Stream: s.stream, After: schemas.AtOffset(s.end), Through: updates[len(updates)-1].Position()}
+	for i := range updates {
+		b.Items = append(b.Items, schemas.Item{Update: &updates[i]})
+	}
+	if err := indexer.NewWriter(s.db, s.stream, slog.New(slog.DiscardHandler)).Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	s.updates, s.end = append(s.updates, updates...), b.Through.Offset
+}
+
 // above puts rows above the watermark, as a writer does before its commit.
 func (s *stored) above(t *testing.T) *schemas.Update {
 	t.Helper()

@@ -231,6 +231,55 @@ func TestLedgerUpdatesOfManyEntries(t *testing.T) {
 	}
 }
 
+// Pages out of memory are those of the store: for ranges that end before or after that of
+// the page that was kept, in both directions, while the stream grows, and when there is
+// little room.
+func TestLedgerPagesInMemory(t *testing.T) {
+	l := newLedger(10, 240)
+	later := l.updates[200:]
+	l.updates = l.updates[:200]
+	s := storeLedger(t, l)
+	s.end = l.updates[199].Local.Offset
+	roomy, tight := history.NewLedgerPages(s.reader, 64<<20), history.NewLedgerPages(s.reader, 200_000)
+	check := func(sel history.LedgerSelection, rg history.LedgerRange) {
+		t.Helper()
+		want := s.want(sel, rg)
+		for _, c := range []*history.LedgerPages{roomy, tight} {
+			page, err := c.LedgerUpdates(t.Context(), sel, rg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(u schemas.Update) bool {
+				if rg.Descending {
+					return u.Local.Offset <= page.Covered
+				}
+				return u.Local.Offset > page.Covered
+			}
+			covered := want
+			if n := slices.IndexFunc(want, at); n >= 0 {
+				covered = want[:n]
+			}
+			same(t, fmt.Sprintf("%+v", rg), page.Updates, covered)
+			if len(page.Updates) == 0 && !rg.Descending && page.Covered != max(rg.After, min(rg.Through, s.end)) {
+				t.Fatalf("%+v: an empty page that covers up to %d", rg, page.Covered)
+			}
+		}
+	}
+	sel := history.LedgerSelection{Transactions: of(history.SelectionEntry{Parties: []string{party(1)}}), Topology: true}
+	for round := range 4 {
+		for i := range 12 {
+			after, through := s.updates[i*3].Local.Offset, s.updates[s.IntN(len(s.updates))].Local.Offset+int64(s.IntN(3))
+			check(sel, history.LedgerRange{After: after, Through: through, Limit: 10})
+			check(sel, history.LedgerRange{After: after, Through: s.end + 100, Limit: 1000})
+			check(sel, history.LedgerRange{After: s.updates[s.IntN(len(s.updates))].Local.Offset, Through: after, Limit: 10, Descending: true})
+			check(sel, history.LedgerRange{After: 0, Through: s.updates[199-i].Local.Offset, Limit: 10, Descending: true})
+		}
+		if round == 1 {
+			s.grow(t, later)
+		}
+	}
+}
+
 // Rows that a writer has stored and not committed are in no answer.
 func TestLedgerEndsAtTheWatermark(t *testing.T) {
 	s := storeLedger(t, newLedger(3, 150))

@@ -39,7 +39,7 @@ func (r *Reader) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg Ledg
 	rg.Through = min(rg.Through, end)
 	rg.After = max(rg.After, 0)
 	if rg.After >= rg.Through {
-		return LedgerPage{Covered: rg.end()}, nil
+		return LedgerPage{Covered: rg.start()}, nil
 	}
 	search, err := r.ledgerSearch(ctx, sel, rg.Through)
 	if err != nil {
@@ -69,6 +69,14 @@ func (rg LedgerRange) end() int64 {
 		return rg.After
 	}
 	return rg.Through
+}
+
+// start is where a reading of the range begins.
+func (rg LedgerRange) start() int64 {
+	if rg.Descending {
+		return rg.Through
+	}
+	return rg.After
 }
 
 // window cuts off the next width offsets of what is left of the range.
