@@ -11,13 +11,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// LedgerPages is a reader of a node's stream that keeps pages of updates in memory, up to a
-// number of bytes: what lies below the watermark never changes. The page that was not
-// asked for the longest goes first. It is safe for concurrent use. Nobody may change the
-// updates that it returns.
+// LedgerPages is a reader of a node's stream that reads ahead for clients that go through
+// it, and keeps other pages of updates in memory, up to a number of bytes: what lies below
+// the watermark never changes. The page that was not asked for the longest goes first. It is
+// safe for concurrent use. Nobody may change the updates that it returns.
 type LedgerPages struct {
 	*Reader
-	most int64
+	most  int64
+	walks *walks
 
 	mu    sync.Mutex
 	held  int64
@@ -38,7 +39,7 @@ type keptPage struct {
 
 // NewLedgerPages returns r with a memory of so many bytes.
 func NewLedgerPages(r *Reader, most int64) *LedgerPages {
-	return &LedgerPages{Reader: r, most: most, byKey: make(map[pageKey]*list.Element)}
+	return &LedgerPages{Reader: r, most: most, walks: newWalks(r.LedgerUpdates), byKey: make(map[pageKey]*list.Element)}
 }
 
 // LedgerUpdates is that of the reader.
@@ -51,12 +52,16 @@ func (c *LedgerPages) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg
 	if rg.After >= rg.Through {
 		return c.Reader.LedgerUpdates(ctx, sel, rg)
 	}
-	key := keyOf(sel, rg)
+	key := pageKeyOf(sel, rg)
 	if page, ok := c.get(key, rg); ok {
 		return page, nil
 	}
+	if page, ok, err := c.walks.page(ctx, sel, rg); ok {
+		return page, err
+	}
 	page, err := c.Reader.LedgerUpdates(ctx, sel, rg)
 	if err == nil {
+		c.walks.ended(pageKeyOf(sel, rg.at(page.Covered)))
 		c.put(&keptPage{key, page, len(page.Updates) == rg.Limit, keptBytes + sizeOf(page.Updates)})
 	}
 	return page, err
@@ -66,7 +71,7 @@ func (c *LedgerPages) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg
 const keptBytes = 300
 
 // keyOf digests a request, all but the end that its range is read towards.
-func keyOf(sel LedgerSelection, rg LedgerRange) pageKey {
+func pageKeyOf(sel LedgerSelection, rg LedgerRange) pageKey {
 	var text []byte
 	number := func(n int64) { text = binary.AppendVarint(text, n) }
 	flag := func(set bool) {
@@ -131,19 +136,12 @@ func (c *LedgerPages) get(key pageKey, rg LedgerRange) (LedgerPage, bool) {
 		return LedgerPage{}, false
 	}
 	kept := e.Value.(*keptPage)
-	page := kept.page
-	switch beyond := rg.beyond(page.Covered); {
-	case beyond:
-		n := slices.IndexFunc(page.Updates, func(u schemas.Update) bool { return rg.outside(u.Local.Offset) })
-		if n >= 0 {
-			page.Updates = page.Updates[:n]
-		}
-		page.Covered = rg.end()
-	case page.Covered != rg.end() && !kept.full:
-		return LedgerPage{}, false // the range was shorter then
+	if page := kept.page; rg.beyond(page.Covered) || kept.full || page.Covered == rg.end() {
+		page = page.until(rg)
+		page.Updates = slices.Clip(page.Updates)
+		return page, true
 	}
-	page.Updates = slices.Clip(page.Updates)
-	return page, true
+	return LedgerPage{}, false // the range was shorter then
 }
 
 // beyond reports whether a page went on behind the end of the range.

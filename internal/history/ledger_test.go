@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -277,6 +279,50 @@ func TestLedgerPagesInMemory(t *testing.T) {
 		if round == 1 {
 			s.grow(t, later)
 		}
+	}
+}
+
+// Clients that go through the stream get all of it once, whatever is read ahead for them:
+// several at once, of which some share their selection, with pages of different sizes, in
+// both directions, and with ranges that end before what was read.
+func TestLedgerWalks(t *testing.T) {
+	s := storeLedger(t, newLedger(11, 500))
+	c := history.NewLedgerPages(s.reader, 1<<20)
+	all, some := everything(), history.LedgerSelection{Transactions: of(history.SelectionEntry{Parties: []string{party(2)}})}
+	var group errgroup.Group
+	for i := range 8 {
+		sel, rg := all, history.LedgerRange{Through: s.end, Limit: []int{5, 17, 60, 5}[i%4], Descending: i%4 == 2}
+		if i >= 4 {
+			sel = some
+		}
+		if i%2 == 1 {
+			rg.After, rg.Through = s.updates[50].Local.Offset+1, s.updates[430].Local.Offset
+		}
+		group.Go(func() error {
+			want, got := s.want(sel, rg), []schemas.Update(nil)
+			for rg.After < rg.Through {
+				page, err := c.LedgerUpdates(t.Context(), sel, rg)
+				if err != nil {
+					return err
+				}
+				if len(page.Updates) > rg.Limit {
+					return fmt.Errorf("a page of %d updates, %d were asked for", len(page.Updates), rg.Limit)
+				}
+				got = append(got, page.Updates...)
+				if rg.Descending {
+					rg.Through = page.Covered
+				} else {
+					rg.After = page.Covered
+				}
+			}
+			if !slices.EqualFunc(got, want, func(a, b schemas.Update) bool { return text(&a) == text(&b) }) {
+				return fmt.Errorf("client %d got %d updates that are not the %d of the stream", i, len(got), len(want))
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
 	}
 }
 
