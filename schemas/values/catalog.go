@@ -18,7 +18,21 @@ type Catalog struct {
 	// templates by package name, then by Module:Entity. Interfaces are among them. The
 	// empty package name stands for all packages, with nil where two have the same entity.
 	templates map[string]map[string]*template
+	entries   []Entry
 }
+
+// Entry names a template or interface of the catalogue, in the network's spelling.
+type Entry struct {
+	PackageName string
+	// Entity is Module:Entity.
+	Entity    string
+	Interface bool
+	// Implements are the interfaces, as Module:Entity, that a template implements.
+	Implements []string
+}
+
+// Entries returns all templates and interfaces, sorted by package and entity.
+func (c *Catalog) Entries() []Entry { return c.entries }
 
 // template is a template, or an interface, which has no record.
 type template struct {

@@ -2,11 +2,13 @@ package values
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -29,6 +31,8 @@ type file struct {
 type templateInFile struct {
 	Fields  yaml.Node               `yaml:"fields"`
 	Choices map[string]choiceInFile `yaml:"choices"`
+	// Implements are interfaces, as Module:Entity.
+	Implements []string `yaml:"implements"`
 }
 
 // choiceInFile holds types: an expression, or a mapping of fields.
@@ -107,7 +111,7 @@ var (
 // keysOf are the keys of the parts of a file, for people, by the name of their Go type.
 var keysOf = map[string]string{
 	"file":           "package, imports, records, variants, enums, templates and interfaces",
-	"templateInFile": "fields and choices",
+	"templateInFile": "fields, choices and implements",
 	"choiceInFile":   "argument and result",
 }
 
@@ -182,6 +186,12 @@ func (r resolver) addTemplates(c *Catalog) (errs []error) {
 			errs = append(errs, wrap(err, "template ", id))
 		}
 		c.add(r.f.Package, id, &template{record: record, choices: choices})
+		for _, i := range in.Implements {
+			if !strings.Contains(i, ":") {
+				errs = append(errs, fmt.Errorf("template %s: it implements %q, which is not of the form Module:Entity", id, i))
+			}
+		}
+		c.enter(Entry{PackageName: r.f.Package, Entity: id, Implements: in.Implements})
 	}
 	for id, in := range r.f.Interfaces {
 		choices, choiceErrs := r.choices(in.Choices)
@@ -189,8 +199,21 @@ func (r resolver) addTemplates(c *Catalog) (errs []error) {
 			errs = append(errs, wrap(err, "interface ", id))
 		}
 		c.add(r.f.Package, id, &template{choices: choices})
+		c.enter(Entry{PackageName: r.f.Package, Entity: id, Interface: true})
 	}
 	return errs
+}
+
+// enter puts an entry in its place, instead of one of the same name.
+func (c *Catalog) enter(e Entry) {
+	i, found := slices.BinarySearchFunc(c.entries, e, func(a, b Entry) int {
+		return cmp.Or(strings.Compare(a.PackageName, b.PackageName), strings.Compare(a.Entity, b.Entity))
+	})
+	if found {
+		c.entries[i] = e
+		return
+	}
+	c.entries = slices.Insert(c.entries, i, e)
 }
 
 // add adds a template or interface under both spellings, and without its package.

@@ -1,0 +1,150 @@
+package view
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+)
+
+// UpdateFormat says which updates a reader sees and what of them. It belongs to one
+// goroutine: it remembers what its filters say about each template.
+type UpdateFormat struct {
+	// transactions and reassignments are nil when none of the kind are asked for.
+	transactions, reassignments *EventFormat
+	// effects is the shape LEDGER_EFFECTS of transactions, else ACS_DELTA.
+	effects  bool
+	topology *topologyFormat
+}
+
+// topologyFormat asks for topology events, of all parties if parties is empty.
+type topologyFormat struct{ parties map[string]bool }
+
+// EventFormat says which events a reader sees. It belongs to one goroutine, as an
+// UpdateFormat does.
+type EventFormat struct {
+	// anyParty are the filters for any party, nil without.
+	anyParty *filters
+	byParty  map[string]*filters
+	// distinct are all filters, each once; byText finds them.
+	distinct []*filters
+	byText   map[string]*filters
+	// Verbose asks for labels in values, which are always there.
+	Verbose bool
+
+	templates templates
+	// Scratch of the event in work.
+	parties []string
+	shown   []string
+	views   []*iface
+}
+
+// Readers returns whose right to read it needs: the parties that the format names, sorted,
+// and whether that of any party.
+func (f *UpdateFormat) Readers() (parties []string, anyParty bool) {
+	named := map[string]bool{}
+	for _, e := range []*EventFormat{f.transactions, f.reassignments} {
+		if e != nil {
+			e.addReaders(named, &anyParty)
+		}
+	}
+	if t := f.topology; t != nil {
+		anyParty = anyParty || len(t.parties) == 0
+		maps.Copy(named, t.parties)
+	}
+	return slices.Sorted(maps.Keys(named)), anyParty
+}
+
+// Readers is like that of an UpdateFormat.
+func (f *EventFormat) Readers() (parties []string, anyParty bool) {
+	named := map[string]bool{}
+	f.addReaders(named, &anyParty)
+	return slices.Sorted(maps.Keys(named)), anyParty
+}
+
+func (f *EventFormat) addReaders(named map[string]bool, anyParty *bool) {
+	*anyParty = *anyParty || f.anyParty != nil
+	for p := range f.byParty {
+		named[p] = true
+	}
+}
+
+// Selection is what must be read from the store: all that may be visible, and some more.
+func (f *UpdateFormat) Selection() history.LedgerSelection {
+	s := history.LedgerSelection{Topology: f.topology != nil}
+	if f.transactions != nil {
+		s.Transactions = f.transactions.selection()
+		// Whether an exercise changes the contracts active for some parties can be said of
+		// their contracts only; for any party the stream says it.
+		s.Contracts = !f.effects || f.transactions.anyParty == nil
+	}
+	if f.reassignments != nil {
+		s.Reassignments = f.reassignments.selection()
+	}
+	return s
+}
+
+// Selection is what must be read from the store of active contracts.
+func (f *EventFormat) Selection() history.EventSelection { return *f.selection() }
+
+// selection has one entry for any party and one for all parties with the same filters.
+func (f *EventFormat) selection() *history.EventSelection {
+	s := &history.EventSelection{}
+	add := func(filters *filters, parties []string) {
+		templates, none := filters.selected()
+		if !none {
+			s.Entries = append(s.Entries, history.SelectionEntry{Parties: parties, Templates: templates})
+		}
+	}
+	if f.anyParty != nil {
+		add(f.anyParty, nil)
+	}
+	parties := make(map[*filters][]string, len(f.distinct))
+	for p, own := range f.byParty {
+		parties[own] = append(parties[own], p)
+	}
+	for _, own := range f.distinct {
+		if list := parties[own]; len(list) > 0 {
+			slices.Sort(list)
+			add(own, list)
+		}
+	}
+	return s
+}
+
+// Digest identifies the format: equal ones have equal digests, whatever the order and
+// spelling of the request.
+func (f *UpdateFormat) Digest() [32]byte {
+	var text strings.Builder
+	for i, e := range []*EventFormat{f.transactions, f.reassignments} {
+		if e != nil {
+			text.WriteString([]string{"transactions ", "reassignments "}[i])
+			e.describe(&text)
+		}
+	}
+	if f.effects {
+		text.WriteString("effects ")
+	}
+	if f.topology != nil {
+		text.WriteString("topology " + strings.Join(slices.Sorted(maps.Keys(f.topology.parties)), " "))
+	}
+	return sha256.Sum256([]byte(text.String()))
+}
+
+// Digest is like that of an UpdateFormat.
+func (f *EventFormat) Digest() [32]byte {
+	var text strings.Builder
+	f.describe(&text)
+	return sha256.Sum256([]byte(text.String()))
+}
+
+func (f *EventFormat) describe(text *strings.Builder) {
+	if f.anyParty != nil {
+		text.WriteString("any party " + f.anyParty.text + "\n")
+	}
+	for _, p := range slices.Sorted(maps.Keys(f.byParty)) {
+		text.WriteString(p + " " + f.byParty[p].text + "\n")
+	}
+}

@@ -1,0 +1,356 @@
+package view
+
+// Updates is a GetUpdatesRequest, of the list operations and of the websocket.
+type Updates struct {
+	// Begin is exclusive, 0 for the beginning of the stream. It is never negative.
+	Begin int64
+	// End is inclusive and not below Begin; nil for a stream without end.
+	End *int64
+	// Descending asks for updates from End down.
+	Descending bool
+	Format     *UpdateFormat
+}
+
+// UpdatesPage is a GetUpdatesPageRequest.
+type UpdatesPage struct {
+	// Begin and End are as in Updates; End nil is the end of the stream at the time.
+	Begin      int64
+	End        *int64
+	Descending bool
+	// MaxPageSize is 0 when the server may choose, and never negative.
+	MaxPageSize int64
+	// Token is that of the page before, "" for the first page.
+	Token  string
+	Format *UpdateFormat
+}
+
+// OneUpdate asks for an update by its id or by its offset.
+type OneUpdate struct {
+	ID     string
+	Offset int64
+	Format *UpdateFormat
+}
+
+// Active is a GetActiveContractsRequest.
+type Active struct {
+	// Offset is never negative.
+	Offset int64
+	// Token is that of the last element read, "" for the beginning.
+	Token  string
+	Format *EventFormat
+}
+
+// ActivePage is a GetActiveContractsPageRequest.
+type ActivePage struct {
+	// Offset is nil for the end of the stream at the time.
+	Offset *int64
+	// MaxPageSize is 0 when the server may choose, and never negative.
+	MaxPageSize int64
+	// Token is that of the page before, "" for the first page.
+	Token  string
+	Format *EventFormat
+}
+
+// ContractEvents asks for the events of a contract.
+type ContractEvents struct {
+	ContractID string
+	Format     *EventFormat
+}
+
+// ParseUpdates decodes and checks a GetUpdatesRequest. legacy admits filter and verbose in
+// place of updateFormat, as /v2/updates/flats and the websocket do. Names in filters must be
+// known. Errors are *Invalid or *Undecodable; whether offsets are within the stream is left
+// to the caller.
+func ParseUpdates(body []byte, known *Known, legacy bool) (*Updates, error) {
+	q, p := &Updates{}, newFormats(known)
+	old := legacyMembers{}
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "beginExclusive":
+			q.Begin = r.int64(key)
+		case "endInclusive":
+			q.End = r.optionalInt64(key)
+		case "descendingOrder":
+			q.Descending = r.bool(key)
+		case "updateFormat":
+			q.Format = p.updateFormat(r, key)
+		default:
+			old.member(r, key, p)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if q.Format, err = old.updateFormat(q.Format, legacy); err != nil {
+		return nil, err
+	}
+	if err := checkRange(q.Begin, q.End); err != nil {
+		return nil, err
+	}
+	if q.End == nil && q.Descending {
+		return nil, invalid("descending_order needs end_inclusive")
+	}
+	return q, nil
+}
+
+// ParseUpdatesPage decodes and checks a GetUpdatesPageRequest, with errors as ParseUpdates.
+func ParseUpdatesPage(body []byte, known *Known) (*UpdatesPage, error) {
+	q, p := &UpdatesPage{}, newFormats(known)
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "beginOffsetExclusive":
+			q.Begin = r.int64(key)
+		case "endOffsetInclusive":
+			q.End = r.optionalInt64(key)
+		case "descendingOrder":
+			q.Descending = r.bool(key)
+		case "maxPageSize":
+			q.MaxPageSize = r.pageSize(key)
+		case "pageToken":
+			q.Token = r.text(key)
+		case "updateFormat":
+			q.Format = p.updateFormat(r, key)
+		default:
+			r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case q.Format == nil:
+		return nil, missing("update_format")
+	}
+	if err := checkRange(q.Begin, q.End); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// ParseUpdateByID decodes and checks the request for an update by id, with errors as
+// ParseUpdates.
+func ParseUpdateByID(body []byte, known *Known) (*OneUpdate, error) {
+	q, p := &OneUpdate{}, newFormats(known)
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "updateId":
+			q.ID = r.text(key)
+		case "updateFormat":
+			q.Format = p.updateFormat(r, key)
+		default:
+			r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case q.ID == "":
+		return nil, missing("update_id")
+	case len(q.ID) > maxID:
+		return nil, invalid("update_id is longer than %d bytes", maxID)
+	case q.Format == nil:
+		return nil, missing("update_format")
+	}
+	return q, nil
+}
+
+// ParseUpdateByOffset decodes and checks the request for an update by offset, with errors
+// as ParseUpdates.
+func ParseUpdateByOffset(body []byte, known *Known) (*OneUpdate, error) {
+	q, p := &OneUpdate{}, newFormats(known)
+	hasOffset := false
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "offset":
+			q.Offset, hasOffset = r.int64(key), true
+		case "updateFormat":
+			q.Format = p.updateFormat(r, key)
+		default:
+			r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !hasOffset:
+		return nil, missing("offset")
+	case q.Offset <= 0:
+		return nil, invalid("offset %d is not positive", q.Offset)
+	case q.Format == nil:
+		return nil, missing("update_format")
+	}
+	return q, nil
+}
+
+// ParseActive decodes and checks a GetActiveContractsRequest, whose filter and verbose may
+// stand in place of eventFormat. Errors are as of ParseUpdates.
+func ParseActive(body []byte, known *Known) (*Active, error) {
+	q, p := &Active{}, newFormats(known)
+	old, hasOffset := legacyMembers{}, false
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "activeAtOffset":
+			q.Offset, hasOffset = r.int64(key), true
+		case "streamContinuationToken":
+			q.Token = r.text(key)
+		case "eventFormat":
+			q.Format = p.eventFormat(r, key)
+		default:
+			old.member(r, key, p)
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !hasOffset:
+		return nil, undecodable("activeAtOffset is required")
+	case q.Offset < 0:
+		return nil, invalid("active_at_offset %d is negative", q.Offset)
+	}
+	q.Format, err = old.eventFormat(q.Format)
+	return q, err
+}
+
+// ParseActivePage decodes and checks a GetActiveContractsPageRequest, with errors as
+// ParseUpdates.
+func ParseActivePage(body []byte, known *Known) (*ActivePage, error) {
+	q, p := &ActivePage{}, newFormats(known)
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "activeAtOffset":
+			q.Offset = r.optionalInt64(key)
+		case "maxPageSize":
+			q.MaxPageSize = r.pageSize(key)
+		case "pageToken":
+			q.Token = r.text(key)
+		case "eventFormat":
+			q.Format = p.eventFormat(r, key)
+		default:
+			r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case q.Format == nil:
+		return nil, missing("event_format")
+	case q.Offset != nil && *q.Offset < 0:
+		return nil, invalid("active_at_offset %d is negative", *q.Offset)
+	}
+	return q, nil
+}
+
+// ParseContractEvents decodes and checks the request for the events of a contract, with
+// errors as ParseUpdates.
+func ParseContractEvents(body []byte, known *Known) (*ContractEvents, error) {
+	q, p := &ContractEvents{}, newFormats(known)
+	err := read(body, func(r *reader, key string) {
+		switch key {
+		case "contractId":
+			q.ContractID = r.text(key)
+		case "eventFormat":
+			q.Format = p.eventFormat(r, key)
+		default:
+			r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case q.ContractID == "":
+		return nil, missing("contract_id")
+	case len(q.ContractID) > maxID:
+		return nil, invalid("contract_id is longer than %d bytes", maxID)
+	case q.Format == nil:
+		return nil, missing("event_format")
+	}
+	return q, nil
+}
+
+// maxID is the length of the longest id of an update or contract that is looked for:
+// contract ids may have more than 1,000 characters.
+const maxID = 4096
+
+func newFormats(known *Known) *formats { return &formats{known: known, built: map[string]*filters{}} }
+
+// legacyMembers are the members from before there were formats.
+type legacyMembers struct {
+	filter *EventFormat
+	// verbose is nil when the request does not have it.
+	verbose *bool
+}
+
+// member reads one of them, and passes over any other.
+func (m *legacyMembers) member(r *reader, key string, p *formats) {
+	switch key {
+	case "filter":
+		m.filter = p.transactionFilter(r, key)
+	case "verbose":
+		verbose := r.bool(key)
+		m.verbose = &verbose
+	default:
+		r.skip()
+	}
+}
+
+// updateFormat returns the format of a request: its own, or what its filter stands for.
+func (m *legacyMembers) updateFormat(own *UpdateFormat, legacy bool) (*UpdateFormat, error) {
+	switch {
+	case own != nil && (m.filter != nil || m.verbose != nil):
+		return nil, invalid("both filter/verbose and update_format are specified")
+	case own != nil:
+		return own, nil
+	case m.filter == nil:
+		return nil, invalid("either filter/verbose or update_format is required")
+	case !legacy:
+		return nil, invalid("this operation takes update_format only")
+	}
+	m.filter.Verbose = m.verbose != nil && *m.verbose
+	topology := &topologyFormat{parties: map[string]bool{}} // those that the filter names
+	for party := range m.filter.byParty {
+		topology.parties[party] = true
+	}
+	return &UpdateFormat{transactions: m.filter, reassignments: m.filter, topology: topology}, nil
+}
+
+// eventFormat is the same for active contracts.
+func (m *legacyMembers) eventFormat(own *EventFormat) (*EventFormat, error) {
+	switch {
+	case own != nil && (m.filter != nil || m.verbose != nil):
+		return nil, invalid("both filter/verbose and event_format are specified")
+	case own != nil:
+		return own, nil
+	case m.filter == nil:
+		return nil, invalid("either filter/verbose or event_format is required")
+	}
+	m.filter.Verbose = m.verbose != nil && *m.verbose
+	return m.filter, nil
+}
+
+// checkRange checks what can be said of offsets without knowing the stream.
+func checkRange(begin int64, end *int64) error {
+	switch {
+	case begin < 0:
+		return invalid("begin_exclusive %d is negative", begin)
+	case end != nil && *end < begin:
+		return invalid("end_inclusive %d is before begin_exclusive %d", *end, begin)
+	}
+	return nil
+}
+
+func (r *reader) optionalInt64(name string) *int64 {
+	n := r.int64(name)
+	return &n
+}
+
+// pageSize reads an int32 that is not negative.
+func (r *reader) pageSize(name string) int64 {
+	n := r.c.Int()
+	if n != int64(int32(n)) {
+		r.c.Fail()
+	}
+	r.expect(name, "a whole number of 32 bits")
+	if n < 0 {
+		r.fail(invalid("%s %d is negative", name, n))
+	}
+	return n
+}
