@@ -2,34 +2,38 @@ package devnet
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
 // cutter cuts what a client wants out of updates that are kept in full.
 type cutter struct {
-	names   *names
-	matched []party // by the event in work
+	names *names
+	named []party // by the event in work
 }
 
-// matching returns those of the parties whose filters an event matches, and whether
-// any of them asks for the blob. They are valid until the next call.
-func (c *cutter) matching(f *eventFormat, ps []party, template int, version uint8) (matched []party, blob bool) {
-	c.matched = c.matched[:0]
-	at, common := template*versions+int(version), uint8(0)
-	if f.any != nil {
-		common = f.any.flags[at]
-	}
+// matching returns those of the parties that the format names, none if the filters of
+// none of them match, and whether any of them asks for the blob. They are valid until the
+// next call.
+func (c *cutter) matching(f *eventFormat, ps []party, template int, version uint8) (named []party, blob bool) {
+	c.named = c.named[:0]
+	at, joined := template*versions+int(version), uint8(0)
 	for _, p := range ps {
-		flags := common
-		if own := f.byParty[p]; own != nil {
-			flags |= own.flags[at]
+		own := f.byParty[p]
+		if own != nil {
+			joined |= own.flags[at]
 		}
-		if flags&matches != 0 {
-			c.matched = append(c.matched, p)
-			blob = blob || flags&withBlob != 0
+		if f.any != nil {
+			joined |= f.any.flags[at]
+		}
+		if own != nil || f.any != nil {
+			c.named = append(c.named, p)
 		}
 	}
-	return c.matched, blob
+	if joined&matches == 0 {
+		return nil, false
+	}
+	return c.named, joined&withBlob != 0
 }
 
 // update appends the element for an update, or nothing if the client sees none of it.
@@ -86,22 +90,34 @@ func appendWithout(dst, b []byte, s stretch, keep bool) []byte {
 }
 
 func (c *cutter) event(dst []byte, f *eventFormat, effects bool, offset int64, frame []byte, e *eventRecord) []byte {
-	seenBy := e.witnesses
+	seenBy, version := e.witnesses, e.version
 	if !effects {
 		if !e.acsDelta {
 			return dst
 		}
-		seenBy = e.stakeholders
+		seenBy, version = e.stakeholders, e.contractVersion
 	}
-	ps, blob := c.matching(f, seenBy, e.template, e.version)
+	ps, blob := c.matching(f, seenBy, e.template, version)
 	switch {
 	case len(ps) == 0:
 		return dst
 	case e.kind == exercisedKind && !effects:
 		return c.archived(dst, offset, e, ps)
 	}
-	dst = c.uptoWitnesses(dst, frame, e.all.start, e, blob)
+	start := e.all.start
+	if e.acsDelta && !slices.ContainsFunc(ps, func(p party) bool { return slices.Contains(e.stakeholders, p) }) {
+		dst, start = withoutDelta(dst, frame, start)
+	}
+	dst = c.uptoWitnesses(dst, frame, start, e, blob)
 	return append(c.parties(dst, ps), frame[e.witness.end:e.all.end]...)
+}
+
+// withoutDelta appends the beginning of an event that is no change for those who are shown
+// it, and returns where to go on.
+func withoutDelta(dst, frame []byte, start int) ([]byte, int) {
+	const yes = `"acsDelta":true`
+	at := start + bytes.Index(frame[start:], []byte(yes))
+	return append(append(dst, frame[start:at]...), `"acsDelta":false`...), at + len(yes)
 }
 
 // uptoWitnesses appends an event from start to its list of witness parties.

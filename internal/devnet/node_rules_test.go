@@ -436,7 +436,13 @@ func busiestUser(t *testing.T, l *Ledger, all []nodeUpdate) string {
 
 // filterModel cuts transactions the long way.
 func filterModel(all []nodeUpdate, wants func(*nodeEvent) bool, party string, blob bool) (cut []nodeUpdate) {
+	stakes := map[string][]string{}
 	for _, u := range all {
+		for _, e := range u.Events {
+			if len(e.Signatories) > 0 {
+				stakes[e.ContractID] = slices.Concat(e.Signatories, e.Observers)
+			}
+		}
 		if u.Kind != "Transaction" {
 			continue
 		}
@@ -448,6 +454,7 @@ func filterModel(all []nodeUpdate, wants func(*nodeEvent) bool, party string, bl
 			}
 			if party != "" {
 				e.Witnesses = []string{party}
+				e.ACSDelta = e.ACSDelta && slices.Contains(stakes[e.ContractID], party)
 			}
 			if !blob {
 				e.Blob = nil
