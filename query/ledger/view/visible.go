@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -39,6 +40,9 @@ func (f *EventFormat) look(seenBy []string, t *template) (s shown, ok bool) {
 		if f.shown = named; f.anyParty == nil {
 			s.parties = named
 		}
+	}
+	if len(f.views) > 1 {
+		slices.SortFunc(f.views, func(a, b *iface) int { return strings.Compare(a.entity, b.entity) })
 	}
 	s.views = f.views
 	return s, ok
