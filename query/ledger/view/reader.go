@@ -1,6 +1,9 @@
 package view
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -67,9 +70,28 @@ func (r *reader) list(name string, element func()) {
 	r.expect(name, "a list")
 }
 
-func (r *reader) int64(name string) int64 {
-	n := r.c.Int()
-	r.expect(name, "a whole number of 64 bits")
+func (r *reader) int64(name string) int64 { return r.integer(name, 64) }
+
+func (r *reader) optionalInt64(name string) *int64 {
+	n := r.int64(name)
+	return &n
+}
+
+// pageSize reads an int32 that is not negative.
+func (r *reader) pageSize(name string) int64 {
+	n := r.integer(name, 32)
+	if n < 0 {
+		r.fail(invalid("%s %d is negative", name, n))
+	}
+	return n
+}
+
+func (r *reader) integer(name string, bits int) int64 {
+	n, err := strconv.ParseInt(string(r.c.Raw()), 10, bits)
+	if err != nil {
+		r.c.Fail()
+		r.expect(name, fmt.Sprintf("a whole number of %d bits", bits))
+	}
 	return n
 }
 

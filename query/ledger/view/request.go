@@ -336,21 +336,3 @@ func checkRange(begin int64, end *int64) error {
 	}
 	return nil
 }
-
-func (r *reader) optionalInt64(name string) *int64 {
-	n := r.int64(name)
-	return &n
-}
-
-// pageSize reads an int32 that is not negative.
-func (r *reader) pageSize(name string) int64 {
-	n := r.c.Int()
-	if n != int64(int32(n)) {
-		r.c.Fail()
-	}
-	r.expect(name, "a whole number of 32 bits")
-	if n < 0 {
-		r.fail(invalid("%s %d is negative", name, n))
-	}
-	return n
-}
