@@ -21,7 +21,8 @@ func fewKnown() *view.Known {
 	k.AddTemplate("splice-amulet", coinTemplate)
 	k.AddTemplate("acme", "ee99:Acme.Trade:Order")
 	k.AddImplementation("acme", "ee99:Acme.Trade:Order", "dd44:Acme.Api:Tradable")
-	k.AddPackageName("acme-api")
+	k.AddPackageName("acme-known")
+	k.AddInterface("ff55:Splice.Api.FeaturedAppRightV1:FeaturedAppRight")
 	return k
 }
 
@@ -162,10 +163,14 @@ func TestBadInput(t *testing.T) {
 		{"interfaceId left out", "updates", withFilter(`{"InterfaceFilter":{"value":{}}}`), view.MissingField, "interface_id"},
 		{"interfaceId of one part", "updates", iface("Holding"), view.InvalidArgument, "interfaceId"},
 		{"interfaceId of an unknown package", "updates", iface("#nothing:A:B"), view.UnknownPackageName, "nothing"},
-		{"interfaceId of an unknown name", "updates", iface("#acme-api:Acme.Api:Other"), view.UnknownTemplate, "Other"},
+		{"interfaceId of an unknown name", "updates", iface("#acme-known:Acme.Api:Other"), view.UnknownTemplate, "Other"},
 		{"interfaceId that is a template", "updates", iface("#splice-amulet:Splice.Amulet:Amulet"), view.UnknownTemplate, "Amulet"},
 		{"interfaceId by name", "updates", iface("#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding"), fine, ""},
 		{"interfaceId by neutral name", "updates", iface("#app-api-token-holding-v1:App.Api.Token.HoldingV1:Holding"), fine, ""},
+		{"interfaceId by the name of a package that nobody told", "updates", iface("#acme-api:Acme.Api:Tradable"), fine, ""},
+		{"interfaceId by an id that nobody told", "updates", iface("9999:Splice.Api.Token.HoldingV1:Holding"), fine, ""},
+		{"interfaceId by another id than was told", "updates", iface("9999:Splice.Api.FeaturedAppRightV1:FeaturedAppRight"), view.UnknownTemplate, "9999"},
+		{"interfaceId by the id that was told", "updates", iface("ff55:Splice.Api.FeaturedAppRightV1:FeaturedAppRight"), fine, ""},
 		{"interfaceId by id", "updates", iface("dd44:Acme.Api:Tradable"), fine, ""},
 
 		{"page beginOffsetExclusive negative", "page", `{"beginOffsetExclusive":-1,"updateFormat":{}}`, view.InvalidArgument, "negative"},

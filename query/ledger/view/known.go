@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,8 +20,10 @@ type Known struct {
 	// interfaces likewise by package name and by package id, with an id as value if one
 	// is known.
 	interfaces map[string]string
-	// byEntity are the ids of interfaces by "Module:Entity", "" while none is known.
+	// byEntity are the ids of interfaces by "Module:Entity", "" while none is known; named
+	// are those that the catalogue has.
 	byEntity map[string]string
+	named    map[string]bool
 	// implementers are template names by the "Module:Entity" of an interface.
 	implementers map[string]map[string]bool
 }
@@ -29,7 +32,7 @@ type Known struct {
 func NewKnown(c *values.Catalog) *Known {
 	k := &Known{
 		packages: map[string]bool{}, templates: map[string]string{}, interfaces: map[string]string{},
-		byEntity: map[string]string{}, implementers: map[string]map[string]bool{},
+		byEntity: map[string]string{}, named: map[string]bool{}, implementers: map[string]map[string]bool{},
 	}
 	if c == nil {
 		return k
@@ -38,7 +41,7 @@ func NewKnown(c *values.Catalog) *Known {
 		k.packages[t.PackageName] = true
 		name := t.PackageName + ":" + t.Entity
 		if t.Interface {
-			k.interfaces[name], k.byEntity[t.Entity] = "", ""
+			k.interfaces[name], k.byEntity[t.Entity], k.named[t.Entity] = "", "", true
 			continue
 		}
 		k.templates[name] = name
@@ -81,16 +84,6 @@ func (k *Known) implement(templateName, interfaceEntity string) {
 		k.implementers[interfaceEntity] = map[string]bool{}
 	}
 	k.implementers[interfaceEntity][templateName] = true
-}
-
-// implementersOf are the names of templates that implement an interface, sorted.
-func (k *Known) implementersOf(interfaceEntity string) []string {
-	var names []string
-	for name := range k.implementers[interfaceEntity] {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // reference is a template or interface as a filter names it.
@@ -152,24 +145,23 @@ func (k *Known) template(r *reference) ([]string, error) {
 	return nil, unknown(UnknownTemplate, templateKind, r.asked)
 }
 
-// interfaceOf finds the interface that a reference is about.
+// interfaceOf finds the interface that a reference is about. The stream tells ids of
+// interfaces and the catalogue names of their packages: where one of them is not known,
+// Module:Entity decides.
 func (k *Known) interfaceOf(r *reference) (*iface, error) {
-	if r.byName && !k.hasPackage(r) {
-		return nil, unknown(UnknownPackageName, packageNameKind, r.pkg)
-	}
 	for _, s := range r.spellings {
 		_, entity, _ := strings.Cut(s, ":")
 		id, known := k.interfaces[s]
-		if !known {
-			continue
+		other, anywhere := k.byEntity[entity]
+		if !known && anywhere {
+			known = r.byName && !k.named[entity] || !r.byName && other == ""
 		}
-		if id == "" {
-			id = k.byEntity[entity]
+		if known {
+			return &iface{entity: entity, id: cmp.Or(id, other, r.asked), implementers: k.implementers[entity]}, nil
 		}
-		if id == "" {
-			id = r.asked
-		}
-		return &iface{entity: entity, id: id, implementers: k.implementers[entity]}, nil
+	}
+	if r.byName && !k.hasPackage(r) {
+		return nil, unknown(UnknownPackageName, packageNameKind, r.pkg)
 	}
 	return nil, unknown(UnknownTemplate, interfaceKind, r.asked)
 }

@@ -230,9 +230,22 @@ func TestManyParties(t *testing.T) {
 			t.Errorf("%d updates made %d allocations", rounds, after.Mallocs-before.Mallocs)
 		}
 	}
-	body := transactionsOf(`{"filtersByParty":{`+strings.Repeat(`"a::1":{},`, 3)+`"b::1":{}}}`, "ACS_DELTA")
-	if _, err := view.ParseUpdates([]byte(`{"updateFormat":`+body+`}`), fewKnown(), false); err == nil {
-		t.Error("a party may be named twice")
+}
+
+// Requests that name more than anybody needs are refused.
+func TestRequestsAreBounded(t *testing.T) {
+	var parties strings.Builder
+	for i := range 100_001 {
+		fmt.Fprintf(&parties, `"p%d::1":{},`, i)
+	}
+	for name, format := range map[string]string{
+		"too many parties":    transactionsOf(`{"filtersByParty":{`+strings.TrimSuffix(parties.String(), ",")+`}}`, "ACS_DELTA"),
+		"too many entries":    transactionsOf(`{"filtersForAnyParty":{"cumulative":[`+strings.Repeat(`{},`, 10_000)+`{}]}}`, "ACS_DELTA"),
+		"a party named twice": transactionsOf(`{"filtersByParty":{"a::1":{},"a::1":{}}}`, "ACS_DELTA"),
+	} {
+		if _, err := view.ParseUpdates([]byte(`{"updateFormat":`+format+`}`), fewKnown(), false); err == nil {
+			t.Errorf("%s were taken", name)
+		}
 	}
 }
 
