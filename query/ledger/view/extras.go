@@ -26,7 +26,7 @@ var errExtras = errors.New("its extras are damaged")
 // read reads the extras of an event.
 func (x *extras) read(text []byte) error {
 	*x = extras{other: x.other[:0]}
-	if text == nil {
+	if len(text) == 0 {
 		return nil
 	}
 	c := jsonscan.NewCursor(text)

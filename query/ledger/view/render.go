@@ -18,6 +18,9 @@ import (
 // witnesses are taken for stakeholders. An error means that the stored update is damaged.
 func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, visible bool, err error) {
 	start := len(dst)
+	if u.Local == nil {
+		return dst, false, fmt.Errorf("writing update %s: %w", u.UpdateID, errNotLocal)
+	}
 	switch u.Kind {
 	case schemas.Topology:
 		dst, visible, err = f.topology.append(dst, u)
@@ -106,7 +109,7 @@ func (f *EventFormat) appendTail(dst []byte, u *schemas.Update, told bool) []byt
 }
 
 func appendTrace(dst []byte, u *schemas.Update) []byte {
-	if u.Local.TraceContext == nil {
+	if len(u.Local.TraceContext) == 0 {
 		return dst
 	}
 	return append(append(dst, `,"traceContext":`...), u.Local.TraceContext...)

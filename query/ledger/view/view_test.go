@@ -370,13 +370,14 @@ func TestActiveContractInEachState(t *testing.T) {
 func TestDamagedUpdates(t *testing.T) {
 	format := formatOf(t, fewKnown(), `{"includeTransactions":{"eventFormat":`+everyone+`,"transactionShape":"TRANSACTION_SHAPE_LEDGER_EFFECTS"},"includeReassignments":`+everyone+`,"includeTopologyEvents":{"includeParticipantAuthorizationEvents":{}}}`)
 	for name, damage := range map[string]func(u *schemas.Update){
-		"an unknown kind":            func(u *schemas.Update) { u.Kind = "round" },
-		"an event of public history": func(u *schemas.Update) { u.Events[1].Local = nil },
-		"extras that are no object":  func(u *schemas.Update) { u.Events[1].Local.Extras = []byte(`[]`) },
-		"extras that are cut":        func(u *schemas.Update) { u.Events[1].Local.Extras = []byte(`{"a":`) },
-		"a hash that is none":        func(u *schemas.Update) { u.ExternalTransactionHash = "xyz" },
-		"topology that is no list":   func(u *schemas.Update) { u.Kind, u.Local.Topology = schemas.Topology, []byte(`{}`) },
-		"a reassignment of nothing":  func(u *schemas.Update) { u.Kind = schemas.Assignment },
+		"an update of public history": func(u *schemas.Update) { u.Local = nil },
+		"an unknown kind":             func(u *schemas.Update) { u.Kind = "round" },
+		"an event of public history":  func(u *schemas.Update) { u.Events[1].Local = nil },
+		"extras that are no object":   func(u *schemas.Update) { u.Events[1].Local.Extras = []byte(`[]`) },
+		"extras that are cut":         func(u *schemas.Update) { u.Events[1].Local.Extras = []byte(`{"a":`) },
+		"a hash that is none":         func(u *schemas.Update) { u.ExternalTransactionHash = "xyz" },
+		"topology that is no list":    func(u *schemas.Update) { u.Kind, u.Local.Topology = schemas.Topology, []byte(`{}`) },
+		"a reassignment of nothing":   func(u *schemas.Update) { u.Kind = schemas.Assignment },
 	} {
 		u := coin()
 		damage(u)

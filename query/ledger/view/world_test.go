@@ -25,6 +25,7 @@ import (
 // world is what a simulated node tells, as it was told and as ingest understood it.
 type world struct {
 	url     string
+	stream  string
 	frames  []frame
 	updates []schemas.Update
 	created map[string]event // by contract id
@@ -48,6 +49,12 @@ type occurring struct{ pkg, id string }
 // simulated one never does.
 func newWorld(t testing.TB, c devnet.Config, decorated bool) *world {
 	t.Helper()
+	return newWorldInto(t, c, decorated, nil)
+}
+
+// newWorldInto also writes the stream to a sink, unless it is nil.
+func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink node.Sink) *world {
+	t.Helper()
 	c.SkipCompact, c.Dir = true, t.TempDir()
 	ledger, err := devnet.New(context.Background(), c, nil)
 	if err != nil {
@@ -67,7 +74,7 @@ func newWorld(t testing.TB, c devnet.Config, decorated bool) *world {
 	w := &world{url: server.URL, created: map[string]event{}}
 	told := httptest.NewServer(w.listening(t, handler, decorated))
 	defer told.Close()
-	ing, err := node.New(node.Config{BaseURL: told.URL, Sink: &updatesSink{world: w}, Log: slog.New(slog.DiscardHandler), Source: node.Lists})
+	ing, err := node.New(node.Config{BaseURL: told.URL, Sink: &updatesSink{world: w, next: sink}, Log: slog.New(slog.DiscardHandler), Source: node.Lists})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +88,25 @@ func newWorld(t testing.TB, c devnet.Config, decorated bool) *world {
 	return w
 }
 
-// updatesSink keeps the updates of a stream.
-type updatesSink struct{ world *world }
+// updatesSink keeps the updates of a stream, and passes them on to next, if that is set.
+type updatesSink struct {
+	world *world
+	next  node.Sink
+}
 
-func (s *updatesSink) Resume(context.Context, string) (schemas.Resume, error) {
+func (s *updatesSink) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
+	if s.world.stream = stream; s.next != nil {
+		return s.next.Resume(ctx, stream)
+	}
 	return schemas.Resume{Committed: schemas.Start}, nil
 }
 
-func (s *updatesSink) Write(_ context.Context, b *schemas.Batch) error {
+func (s *updatesSink) Write(ctx context.Context, b *schemas.Batch) error {
+	if s.next != nil {
+		if err := s.next.Write(ctx, b); err != nil {
+			return err
+		}
+	}
 	for i := range b.Items {
 		s.world.updates = append(s.world.updates, *b.Items[i].Update)
 	}

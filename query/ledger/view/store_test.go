@@ -1,0 +1,169 @@
+package view_test
+
+import (
+	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
+// stored is a world that also lies in the real store, with its lifetimes.
+func stored(t *testing.T, c devnet.Config) (*world, *history.Reader) {
+	t.Helper()
+	s := enginetest.Start(t)
+	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	quiet := slog.New(slog.DiscardHandler)
+	w := newWorldInto(t, c, true, indexer.NewSinks(db, quiet))
+	lifetimes := indexer.NewLifetimes(db, w.stream, 0, quiet)
+	for {
+		err := lifetimes.Step(t.Context())
+		if errors.Is(err, indexer.ErrCaughtUp) {
+			return w, history.NewReader(db, w.stream)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is selected in the real store and shown then must be what is visible of the whole
+// stream: nothing that is visible may be left out by a selection.
+func TestNothingVisibleIsLeftInTheStore(t *testing.T) {
+	w, reader := stored(t, devnet.Config{Updates: 400, Seed: 51, Node: &devnet.NodeConfig{}})
+	known := view.NewKnown(nil)
+	templates, err := reader.KnownTemplates(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range templates {
+		known.AddTemplate(i.PackageName, i.TemplateID)
+	}
+	for _, o := range w.templates { // what the stream cannot tell
+		for _, i := range implements(o.pkg, o.id) {
+			known.AddImplementation(o.pkg, o.id, i)
+		}
+	}
+	known.AddInterface(nobodysID)
+	shown := 0
+	for n := range 50 {
+		g := &generator{Rand: rand.New(rand.NewPCG(51, uint64(n))), w: w}
+		q := g.wants()
+		begin := g.Int64N(w.updates[len(w.updates)-1].Local.Offset)
+		end := begin + g.Int64N(w.updates[len(w.updates)-1].Local.Offset-begin+1)
+		body := q.text(begin, end, g.IntN(2) == 0)
+		req, err := view.ParseUpdates([]byte(body), known, q.legacy)
+		if err != nil {
+			t.Fatalf("case %d: %s: %v", n, body, err)
+		}
+		want := w.render(t, req)
+		rg := history.LedgerRange{After: begin, Through: end, Descending: req.Descending, Limit: 1 + g.IntN(300)}
+		at := 0
+		for rg.After < rg.Through {
+			page, err := reader.LedgerUpdates(t.Context(), req.Format.Selection(), rg)
+			if err != nil {
+				t.Fatalf("case %d: %s: %v", n, body, err)
+			}
+			for i := range page.Updates {
+				out, visible, err := req.Format.AppendUpdate(nil, &page.Updates[i])
+				if err != nil {
+					t.Fatalf("case %d: %s: %v", n, body, err)
+				}
+				if !visible {
+					continue
+				}
+				if at == len(want) || string(want[at]) != string(out) {
+					t.Fatalf("case %d: %s: update %d out of the store is\n%s\nand should be\n%s", n, body, at, out, append(want, nil)[at])
+				}
+				at++
+			}
+			if rg.Descending {
+				rg.Through = page.Covered
+			} else {
+				rg.After = page.Covered
+			}
+		}
+		if shown += at; at != len(want) {
+			t.Fatalf("case %d: %s: %d updates out of the store, %d are visible; next is %s", n, body, at, len(want), want[at])
+		}
+	}
+	if shown < 700 {
+		t.Errorf("only %d updates were shown", shown)
+	}
+	w.compareActive(t, reader, known)
+}
+
+// compareActive does the same with sets of active contracts.
+func (w *world) compareActive(t *testing.T, reader *history.Reader, known *view.Known) {
+	shown := 0
+	for n := range 16 {
+		g := &generator{Rand: rand.New(rand.NewPCG(52, uint64(n))), w: w}
+		offset := w.updates[g.IntN(len(w.updates))].Local.Offset
+		body := toJSON(map[string]any{"activeAtOffset": offset, "eventFormat": g.eventWants().json()})
+		req, err := view.ParseActive([]byte(body), known)
+		if err != nil {
+			t.Fatalf("case %d: %s: %v", n, body, err)
+		}
+		want, got := map[string]bool{}, map[string]bool{}
+		add := func(set map[string]bool, c *history.LedgerContract) {
+			c.WorkflowID = "" // the plain evaluation does not look for it
+			out, visible, err := req.Format.AppendActive(nil, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if visible {
+				set[string(out)] = true
+			}
+		}
+		for _, c := range w.activeAt(offset) {
+			add(want, &c)
+		}
+		query := history.LedgerActiveQuery{Offset: offset, Selection: req.Format.Selection(), Limit: 20 + g.IntN(400)}
+		for more := true; more; {
+			page, err := reader.LedgerActive(t.Context(), query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range page.Contracts {
+				query.After = page.Contracts[i].Key()
+				add(got, &page.Contracts[i])
+			}
+			more = page.More
+		}
+		if shown += len(got); !maps.Equal(got, want) {
+			for text := range want {
+				if !got[text] {
+					t.Logf("missing: %s", text)
+					break
+				}
+			}
+			for text := range got {
+				if !want[text] {
+					t.Logf("too much: %s", text)
+					break
+				}
+			}
+			t.Fatalf("case %d: %s: %d contracts out of the store, %d are visible", n, body, len(got), len(want))
+		}
+	}
+	if shown < 200 {
+		t.Errorf("only %d active contracts were shown", shown)
+	}
+}
