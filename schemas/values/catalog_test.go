@@ -355,3 +355,54 @@ templates:
 		t.Errorf("%d templates, want %d", got, want)
 	}
 }
+
+// Entries are what filters may name: all templates and interfaces, once each.
+func TestEntriesOfTheCatalogue(t *testing.T) {
+	c, err := Load(fstest.MapFS{"mine.yaml": {Data: []byte(`
+package: splice-amulet
+templates:
+  Splice.Amulet:Amulet:
+    fields: {}
+    implements: [Mine.Api:Thing]
+  Mine:New:
+    fields: {}
+interfaces:
+  Mine.Api:Thing: {}
+`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]Entry{}
+	last := ""
+	for _, e := range c.Entries() {
+		name := e.PackageName + " " + e.Entity
+		if name <= last {
+			t.Errorf("%s comes after %s", name, last)
+		}
+		last, byName[name] = name, e
+	}
+	for name, want := range map[string]string{
+		"splice-amulet Splice.Amulet:Amulet":       "Mine.Api:Thing", // the later file counts
+		"splice-amulet Splice.Amulet:LockedAmulet": "Splice.Api.Token.HoldingV1:Holding",
+		"splice-amulet Mine:New":                   "",
+	} {
+		if e, ok := byName[name]; !ok || strings.Join(e.Implements, " ") != want || e.Interface {
+			t.Errorf("%s: %+v, want it to implement %q", name, e, want)
+		}
+	}
+	if e, ok := byName["splice-amulet Mine.Api:Thing"]; !ok || !e.Interface {
+		t.Errorf("the interface is %+v, %t", e, ok)
+	}
+	// What the network's templates are said to implement must be in the catalogue.
+	for _, e := range Default().Entries() {
+		for _, i := range e.Implements {
+			if c.lookup("", i) == nil {
+				t.Errorf("%s implements %s, which is not in the catalogue", e.Entity, i)
+			}
+		}
+	}
+	_, err = Load(fstest.MapFS{"bad.yaml": {Data: []byte("package: p\ntemplates:\n  M:T: {fields: {}, implements: [Thing]}\n")}})
+	if err == nil || !strings.Contains(err.Error(), `implements "Thing", which is not of the form Module:Entity`) {
+		t.Errorf("an interface without module: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // filters are the entries of a cumulative list, joined: what one of them matches matches,
@@ -62,7 +63,7 @@ func (f *filters) judge(t *template) verdict {
 		}
 	}
 	for _, i := range f.interfaces {
-		if !i.implementers[t.name] {
+		if !i.implementers[t.network] {
 			continue
 		}
 		v.matches, v.blob = true, v.blob || i.blob
@@ -93,7 +94,7 @@ func (f *filters) selected() (names []string, none bool) {
 	}
 	for _, i := range f.interfaces {
 		for name := range i.implementers {
-			names = append(names, name)
+			names = append(names, name, values.Neutral(name))
 		}
 	}
 	slices.Sort(names)
@@ -119,9 +120,10 @@ func (f *filters) describe() {
 
 // template is one version of a template as it occurs in the stream.
 type template struct {
-	number   int
-	id, name string
-	pkg      string
+	number  int
+	id, pkg string
+	// name is PACKAGE_NAME:Module:Entity as it occurs, network in the network's spelling.
+	name, network string
 }
 
 // templates numbers the templates that a format meets.
@@ -161,7 +163,8 @@ func (ts *templates) of(pkg, id string) *template {
 
 // add numbers another template. Texts are copied: those of an event hold on to a page.
 func (ts *templates) add(pkg, id string) *template {
-	t := &template{number: ts.count, id: strings.Clone(id), pkg: strings.Clone(pkg), name: schemas.TemplateName(pkg, id)}
+	name := schemas.TemplateName(pkg, id)
+	t := &template{number: ts.count, id: strings.Clone(id), pkg: strings.Clone(pkg), name: name, network: values.Network(name)}
 	ts.count++
 	return t
 }

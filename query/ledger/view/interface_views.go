@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -57,7 +55,7 @@ func storedView(stored []byte, entity string) []byte {
 				v.Raw()
 				continue
 			}
-			if _, name, _ := strings.Cut(v.Text(), ":"); name == entity && !v.Failed() {
+			if entityOf(v.Text()) == entity && !v.Failed() {
 				return view
 			}
 		}

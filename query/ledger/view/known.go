@@ -21,10 +21,10 @@ type Known struct {
 	// is known.
 	interfaces map[string]string
 	// byEntity are the ids of interfaces by "Module:Entity", "" while none is known; named
-	// are those that the catalogue has.
-	byEntity map[string]string
-	named    map[string]bool
-	// implementers are template names by the "Module:Entity" of an interface.
+	// are those that the catalogue has. implementers are the names of templates by that of
+	// an interface. All are in the network's spelling, whatever the stream's.
+	byEntity     map[string]string
+	named        map[string]bool
 	implementers map[string]map[string]bool
 }
 
@@ -66,8 +66,7 @@ func (k *Known) AddTemplate(packageName, templateID string) {
 // of interfaces are only known from the catalogue.
 func (k *Known) AddInterface(interfaceID string) {
 	k.interfaces[interfaceID] = interfaceID
-	_, entity, _ := strings.Cut(interfaceID, ":")
-	k.byEntity[entity] = interfaceID
+	k.byEntity[entityOf(interfaceID)] = interfaceID
 }
 
 // AddImplementation adds that a template implements an interface, as an exercise of one of
@@ -75,8 +74,13 @@ func (k *Known) AddInterface(interfaceID string) {
 func (k *Known) AddImplementation(packageName, templateID, interfaceID string) {
 	k.AddTemplate(packageName, templateID)
 	k.AddInterface(interfaceID)
-	_, entity, _ := strings.Cut(interfaceID, ":")
-	k.implement(schemas.TemplateName(packageName, templateID), entity)
+	k.implement(values.Network(schemas.TemplateName(packageName, templateID)), entityOf(interfaceID))
+}
+
+// entityOf returns the Module:Entity of an id in the network's spelling.
+func entityOf(id string) string {
+	_, entity, _ := strings.Cut(id, ":")
+	return values.Network(entity)
 }
 
 func (k *Known) implement(templateName, interfaceEntity string) {
@@ -150,7 +154,7 @@ func (k *Known) template(r *reference) ([]string, error) {
 // Module:Entity decides.
 func (k *Known) interfaceOf(r *reference) (*iface, error) {
 	for _, s := range r.spellings {
-		_, entity, _ := strings.Cut(s, ":")
+		entity := entityOf(s)
 		id, known := k.interfaces[s]
 		other, anywhere := k.byEntity[entity]
 		if !known && anywhere {
@@ -168,9 +172,9 @@ func (k *Known) interfaceOf(r *reference) (*iface, error) {
 
 // iface is an interface that a filter names.
 type iface struct {
-	entity string
+	entity string // in the network's spelling
 	// id is <package id>:Module:Entity, or what the filter says where no id is known.
 	id string
-	// implementers are the names of templates.
+	// implementers are the names of templates, in the network's spelling.
 	implementers map[string]bool
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,10 +124,15 @@ func TestInterfacesOfTheCatalogue(t *testing.T) {
 	for _, filter := range []string{"#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding", "#app-api-token-holding-v1:App.Api.Token.HoldingV1:Holding"} {
 		format := formatOf(t, fewKnown(), transactionsOf(fmt.Sprintf(`{"filtersForAnyParty":{"cumulative":[{"identifierFilter":{"InterfaceFilter":{"value":{"interfaceId":%q,"includeInterfaceView":true}}}}]}}`, filter), "ACS_DELTA"))
 		out, visible, err := format.AppendUpdate(nil, coin())
+		neutral := coin()
+		neutral.Events[1].TemplateID, neutral.Events[1].PackageName = "ab12:App.Coin:Coin", "app-coin"
+		if out, visible, err := format.AppendUpdate(nil, neutral); err != nil || !visible || !strings.Contains(string(out), "CreatedEvent") {
+			t.Errorf("%s on a network of neutral names: %t, %v: %s", filter, visible, err, out)
+		}
 		if err != nil || !visible || !strings.Contains(string(out), `"interfaceViews":[{"interfaceId":"`+filter+`","viewStatus":{"code":12`) {
 			t.Errorf("%s: %t, %v: %s", filter, visible, err, out)
 		}
-		want := []string{"splice-amulet:Splice.Amulet:Amulet", "splice-amulet:Splice.Amulet:LockedAmulet"}
+		want := []string{"app-coin:App.Coin:Coin", "app-coin:App.Coin:LockedCoin", "splice-amulet:Splice.Amulet:Amulet", "splice-amulet:Splice.Amulet:LockedAmulet"}
 		if s := format.Selection(); len(s.Transactions.Entries) != 1 || !slices.Equal(s.Transactions.Entries[0].Templates, want) || !s.Contracts {
 			t.Errorf("%s selects %+v", filter, s)
 		}
@@ -182,8 +188,7 @@ func TestDigestsTellFormatsApart(t *testing.T) {
 }
 
 // A request of 10,000 parties, each with filters of its own or all with the same, is read
-// and used about as fast as one of few. Times are CPU times of an idle goroutine's share,
-// so the bounds are wide.
+// and used as fast as its size allows: no slower than some decodings of the same text.
 func TestManyParties(t *testing.T) {
 	const parties = 10_000
 	for _, distinct := range []bool{false, true} {
@@ -200,8 +205,24 @@ func TestManyParties(t *testing.T) {
 		}
 		byParty["alice::12"] = map[string]any{}
 		body := transactionsOf(toJSON(map[string]any{"filtersByParty": byParty}), "LEDGER_EFFECTS")
-		begin := time.Now()
-		format := formatOf(t, k, body)
+		read, plain := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+		var format *view.UpdateFormat
+		for range 3 {
+			var decoded map[string]any
+			begin := time.Now()
+			if err := json.Unmarshal([]byte(body), &decoded); err != nil {
+				t.Fatal(err)
+			}
+			plain = min(plain, time.Since(begin))
+			begin = time.Now()
+			format = formatOf(t, k, body)
+			format.Selection()
+			read = min(read, time.Since(begin))
+		}
+		t.Logf("distinct: %t: %d bytes are read in %s, decoded in %s", distinct, len(body), read, plain)
+		if read > 20*plain {
+			t.Errorf("reading %d bytes took %s, decoding them %s", len(body), read, plain)
+		}
 		named, anyParty := format.Readers()
 		if len(named) != parties+1 || anyParty {
 			t.Fatalf("%d parties named", len(named))
@@ -209,9 +230,6 @@ func TestManyParties(t *testing.T) {
 		entries := format.Selection().Transactions.Entries
 		if want := map[bool]int{false: 1, true: parties + 1}[distinct]; len(entries) != want {
 			t.Errorf("%d entries selected, want %d", len(entries), want)
-		}
-		if read := time.Since(begin); read > 3*time.Second {
-			t.Errorf("reading %d bytes took %s", len(body), read)
 		}
 		u := coin()
 		var before, after runtime.MemStats
