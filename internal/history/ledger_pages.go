@@ -70,7 +70,7 @@ func (c *LedgerPages) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg
 // keptBytes is about what a page takes beside its updates.
 const keptBytes = 300
 
-// keyOf digests a request, all but the end that its range is read towards.
+// pageKeyOf digests a request, all but the end that its range is read towards.
 func pageKeyOf(sel LedgerSelection, rg LedgerRange) pageKey {
 	var text []byte
 	number := func(n int64) { text = binary.AppendVarint(text, n) }
