@@ -11,6 +11,7 @@ import (
 type call struct {
 	server    *Server
 	route, id string
+	trace     string // see Request.TraceID
 	start     time.Time
 	status    int
 	// sending says that a body ends the call; else the handler's return does.
@@ -74,7 +75,7 @@ func (c *call) end(sent int64, err error) {
 	elapsed := s.cfg.Now().Sub(c.start)
 	s.metrics.inFlight.Dec()
 	s.metrics.observe(c.route, c.status, sent, elapsed)
-	log := s.log.With("request_id", c.id, "route", c.route, "status", c.status)
+	log := s.log.With(c.names()...).With("status", c.status)
 	if err != nil {
 		// Mostly a client that went away; a store that failed in the middle of a
 		// streamed answer shows here too.
@@ -84,14 +85,22 @@ func (c *call) end(sent int64, err error) {
 	log.Debug("request", "sent", sent, "elapsed", elapsed)
 }
 
-// failed logs errors that the caller is not told about.
-func (c *call) failed(err error, status int) {
-	if c.hungUp.Load() {
-		c.server.log.Debug("client hung up", "request_id", c.id, "route", c.route)
-		return
+// names are the attributes that tell requests apart in the log.
+func (c *call) names() []any {
+	list := []any{"request_id", c.id, "route", c.route}
+	if c.trace != "" {
+		list = append(list, "trace_id", c.trace)
 	}
-	if e := classify(err); e.Code == Internal || e.Err != nil {
-		c.server.log.Error("request failed", "request_id", c.id, "route", c.route, "status", status, "err", err)
+	return list
+}
+
+// failed logs what the caller is not told about an error, nil for nothing.
+func (c *call) failed(err error, status int) {
+	switch {
+	case c.hungUp.Load():
+		c.server.log.With(c.names()...).Debug("client hung up")
+	case err != nil:
+		c.server.log.With(c.names()...).Error("request failed", "status", status, "err", err)
 	}
 }
 

@@ -6,24 +6,20 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
-
-	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
-// writeError answers {"error": text}.
-func writeError(rc *fasthttp.RequestCtx, status int, text string, retryAfter time.Duration) {
-	rc.SetStatusCode(status)
-	rc.SetContentType(jsonType)
-	if retryAfter > 0 {
-		seconds := (retryAfter + time.Second - 1) / time.Second
+// write makes a the answer of a request.
+func (a *ErrorAnswer) write(rc *fasthttp.RequestCtx) {
+	rc.SetStatusCode(a.Status)
+	rc.SetContentType(a.ContentType)
+	if a.RetryAfter > 0 {
+		seconds := (a.RetryAfter + time.Second - 1) / time.Second
 		rc.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.FormatInt(int64(seconds), 10))
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD") // it may repeat what the caller sent
-	rc.SetBody(append(jsonscan.AppendString([]byte(`{"error":`), []byte(text)), '}'))
+	rc.SetBody(a.Body)
 }
 
 // unreadable answers a request that could not be read. The server closes the
@@ -40,14 +36,24 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &netErr) && netErr.Timeout():
 		answer = Errorf(SlowRequest, "The request did not arrive in time.")
 	}
-	status, text, retryAfter := Status(answer)
-	rc.Response.Header.Set("X-Request-Id", s.ids.of(rc))
-	writeError(rc, status, text, retryAfter)
-	s.metrics.unrouted(status)
+	s.refuse(rc, answer)
 	if answer.Code == TooLarge {
 		s.answerNow(rc)
 		drain(rc.Conn())
 	}
+}
+
+// refuse answers a request that reached no handler, in the form of its path.
+func (s *Server) refuse(rc *fasthttp.RequestCtx, err error) {
+	c := &call{server: s, id: s.ids.of(rc), start: s.cfg.Now()}
+	rc.Response.Header.Set("X-Request-Id", c.id)
+	form, ok := s.forms[string(rc.Path())]
+	if !ok {
+		form = s.cfg.Errors
+	}
+	answer := form(&Request{rc: rc, server: s, call: c}, err)
+	answer.write(rc)
+	s.metrics.unrouted(answer.Status)
 }
 
 // answerNow sends the answer while the client may still be sending, and ends our side of

@@ -26,6 +26,19 @@ type Request struct {
 // ID names the request in logs and in the header X-Request-Id.
 func (r *Request) ID() string { return r.call.id }
 
+// TraceID is the trace that the request belongs to, in 32 hexadecimal digits: that of its
+// header traceparent (W3C) or, without a good one, a new one. Once it is asked for, the
+// request's line in the log has it, too.
+func (r *Request) TraceID() string {
+	if r.call.trace == "" {
+		r.call.trace = traceOf(r.rc.Request.Header.Peek("traceparent"))
+	}
+	return r.call.trace
+}
+
+// RawBody returns the request's body. It is valid as long as the Request.
+func (r *Request) RawBody() []byte { return r.rc.PostBody() }
+
 // IsHead reports whether only the head of the answer is wanted.
 func (r *Request) IsHead() bool { return r.rc.IsHead() }
 
@@ -224,9 +237,10 @@ func (r *Request) send(b *body, size int) {
 	r.rc.Response.SetBodyStream(b, size)
 }
 
-// fail answers with an error.
-func (r *Request) fail(err error) {
-	status, text, retryAfter := Status(err)
+// fail answers with an error in a form and returns what is to be logged of it.
+func (r *Request) fail(err error, form ErrorForm) error {
+	answer := form(r, err)
 	r.rc.Response.Header.Del(fasthttp.HeaderContentEncoding)
-	writeError(r.rc, status, text, retryAfter)
+	answer.write(r.rc)
+	return answer.Logged
 }

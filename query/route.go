@@ -28,4 +28,6 @@ type Route struct {
 type Mount struct {
 	Prefixes []string
 	Routes   []Route
+	// Errors makes the error answers of the routes; default {"error": text}.
+	Errors ErrorForm
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -69,6 +70,11 @@ type Config struct {
 	Metrics *prometheus.Registry
 	// Pprof turns on GET /debug/pprof/.
 	Pprof bool
+	// Errors makes the error answers for paths that nobody has; default {"error": text}.
+	Errors ErrorForm
+	// PingInterval is how often the client of a websocket is pinged; default 5 s. One that
+	// does not answer for twice the StallTimeout is cut off.
+	PingInterval time.Duration
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -97,6 +103,10 @@ func (c *Config) setDefaults() error {
 	c.MaxTransfers = cmp.Or(c.MaxTransfers, 256)
 	c.MaxParkedBytes = cmp.Or(c.MaxParkedBytes, 512<<20)
 	c.MaxConnections = cmp.Or(c.MaxConnections, 16<<10)
+	c.PingInterval = cmp.Or(c.PingInterval, 5*time.Second)
+	if c.Errors == nil {
+		c.Errors = plainErrors
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -125,6 +135,12 @@ type Server struct {
 	// graceful shutdown is over.
 	base    context.Context
 	abandon context.CancelFunc
+	// forms are the error forms of paths without parameters.
+	forms map[string]ErrorForm
+	// sockets are the websockets, which end with stopping, when a shutdown begins.
+	sockets  sync.WaitGroup
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
 // New builds the server and starts to listen, so that Addr is known; connections are
@@ -140,6 +156,7 @@ func New(cfg Config) (*Server, error) {
 		buffers:   buffers{size: newBuffer, largest: maxPooledBuffer},
 		pieces:    buffers{size: copyPiece, largest: copyPiece},
 		rates:     newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
+		forms:     map[string]ErrorForm{},
 	}
 	var err error
 	if s.metrics, err = newMetrics(registerer(cfg.Metrics)); err != nil {
@@ -150,6 +167,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.base, s.abandon = context.WithCancel(context.Background())
+	s.stopping, s.stop = context.WithCancel(s.base)
 	s.http = &fasthttp.Server{
 		Handler: handler, ErrorHandler: s.unreadable, Logger: quietLogger{s.log},
 		Name: "ledgerlake", ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, MaxRequestBodySize: cfg.MaxBodyBytes,
@@ -193,7 +211,11 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) shutdown(failed <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
+	s.stop()
 	err := s.http.ShutdownWithContext(ctx)
+	if err == nil {
+		err = s.socketsEnd(ctx)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("http server stopped with requests under way", "addr", s.Addr())
 		return nil
@@ -222,7 +244,12 @@ func (s *Server) handler() (h fasthttp.RequestHandler, err error) {
 	for _, m := range append([]Mount{s.ownRoutes()}, s.cfg.Mounts...) {
 		for _, prefix := range m.Prefixes {
 			for _, route := range m.Routes {
-				handle := s.route(route)
+				form := m.Errors
+				if form == nil {
+					form = plainErrors
+				}
+				handle := s.route(route, form)
+				s.forms[prefix+route.Path] = form
 				r.Handle(route.Method, prefix+route.Path, handle)
 				if route.Method == fasthttp.MethodGet {
 					r.Handle(fasthttp.MethodHead, prefix+route.Path, handle)
@@ -257,10 +284,7 @@ func adapt(h fasthttp.RequestHandler) Handler {
 // reject answers requests that have no route.
 func (s *Server) reject(err *Error) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
-		rc.Response.Header.Set("X-Request-Id", s.ids.of(rc))
-		status, text, retryAfter := Status(err)
-		writeError(rc, status, text, retryAfter)
-		s.metrics.unrouted(status)
+		s.refuse(rc, err)
 	}
 }
 
@@ -268,7 +292,7 @@ func (s *Server) reject(err *Error) fasthttp.RequestHandler {
 // logged and counted, a panic included; refused requests take no slot; the wait for a
 // slot counts against the deadline. A transfer has a slot while its object is looked
 // up, and counts as a transfer until its last byte is sent.
-func (s *Server) route(route Route) fasthttp.RequestHandler {
+func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		s.metrics.inFlight.Inc()
 		c := &call{server: s, route: route.Name, id: s.ids.of(rc), start: s.cfg.Now()}
@@ -282,8 +306,8 @@ func (s *Server) route(route Route) fasthttp.RequestHandler {
 		ctx, handled := c.deadline(route)
 		err := handled(s.guarded(ctx, route, r))
 		if err != nil {
-			r.fail(err)
-			c.failed(err, rc.Response.StatusCode())
+			logged := r.fail(err, form)
+			c.failed(logged, rc.Response.StatusCode())
 		}
 		c.status = rc.Response.StatusCode()
 		if !c.sending { // no body that would end the request later
@@ -296,7 +320,7 @@ func (s *Server) route(route Route) fasthttp.RequestHandler {
 func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = panicError(p)
 		}
 	}()
 	if !route.Probe {
@@ -315,6 +339,8 @@ func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err erro
 	}
 	return route.Handle(ctx, r)
 }
+
+func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 func clientAddr(rc *fasthttp.RequestCtx) netip.Addr {
 	addr, _ := netip.AddrFromSlice(rc.RemoteIP())

@@ -1,0 +1,135 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// DefaultScope is the word in a token's scope that says it is meant for the ledger interface.
+const DefaultScope = "daml_ledger_api"
+
+// Audience is the audience of tokens for a participant.
+func Audience(participant string) string {
+	return "https://daml.com/jwt/aud/participant/" + participant
+}
+
+// maxToken is the longest token that is looked at, in bytes.
+const maxToken = 16 << 10
+
+// Config says which tokens are good.
+type Config struct {
+	Keys  Keys  // required
+	Users Users // required
+	// Audience, if given, must be among a token's audiences; Scope, if given, among the words of
+	// its scope. With neither, a token must name the participant's default audience or
+	// DefaultScope, and then for this participant if it names an audience at all.
+	Audience, Scope string
+	// Participant returns the id of the participant, "" while it is not known.
+	Participant func() string
+	// Leeway is how long after its expiry a token is good still.
+	Leeway time.Duration
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Verifier checks tokens. It is safe for concurrent use.
+type Verifier struct {
+	cfg    Config
+	parser *jwt.Parser
+}
+
+// New returns a Verifier.
+func New(cfg Config) (*Verifier, error) {
+	switch {
+	case cfg.Keys == nil || cfg.Users == nil:
+		return nil, errors.New("auth: Config.Keys and Users are required")
+	case cfg.Audience != "" && cfg.Scope != "":
+		return nil, errors.New("auth: Config has an Audience and a Scope: tokens have one of them")
+	case cfg.Leeway < 0:
+		return nil, errors.New("auth: Config.Leeway is negative")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Participant == nil {
+		cfg.Participant = func() string { return "" }
+	}
+	return &Verifier{cfg, jwt.NewParser(
+		// Only what the keys are for: else a token signed with the public key as a shared secret would pass.
+		jwt.WithValidMethods(cfg.Keys.Methods()), jwt.WithTimeFunc(cfg.Now), jwt.WithLeeway(cfg.Leeway),
+	)}, nil
+}
+
+// Ready returns nil when tokens can be checked.
+func (v *Verifier) Ready(ctx context.Context) error { return v.cfg.Keys.Ready(ctx) }
+
+type claims struct {
+	jwt.RegisteredClaims
+	Scope string `json:"scope"`
+}
+
+// Verify returns who a token is of. Errors are ErrUnauthenticated or ErrUnavailable.
+func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
+	var c claims
+	switch {
+	case token == "":
+		return nil, fmt.Errorf("%w: there is no token", ErrUnauthenticated)
+	case len(token) > maxToken:
+		return nil, fmt.Errorf("%w: the token has %d bytes", ErrUnauthenticated, len(token))
+	}
+	if _, err := v.parser.ParseWithClaims(token, &c, v.cfg.Keys.Func(ctx)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
+	}
+	if err := v.meantForUs(&c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
+	}
+	p := &Principal{User: c.Subject}
+	if c.ExpiresAt != nil {
+		p.Expires = c.ExpiresAt.Add(v.cfg.Leeway)
+	}
+	return v.Renew(ctx, p)
+}
+
+// Renew returns p with the rights that its user has now.
+func (v *Verifier) Renew(ctx context.Context, p *Principal) (*Principal, error) {
+	rights, err := v.cfg.Users.Rights(ctx, p.User)
+	if err != nil {
+		return nil, err
+	}
+	return &Principal{User: p.User, Expires: p.Expires, Rights: rights}, nil
+}
+
+func (v *Verifier) meantForUs(c *claims) error {
+	scopes := strings.Fields(c.Scope)
+	participant := v.cfg.Participant()
+	switch {
+	case c.Subject == "":
+		return errors.New("the token names no user")
+	case v.cfg.Audience != "":
+		if !slices.Contains(c.Audience, v.cfg.Audience) {
+			return fmt.Errorf("the token is for %q, not for %q", c.Audience, v.cfg.Audience)
+		}
+	case v.cfg.Scope != "" || slices.Contains(scopes, DefaultScope):
+		if wanted := cmp.Or(v.cfg.Scope, DefaultScope); !slices.Contains(scopes, wanted) {
+			return fmt.Errorf("the token has scope %q, without %q", c.Scope, wanted)
+		}
+		// A scope may come without an audience; one for another participant is not for us.
+		if len(c.Audience) > 0 && v.cfg.Scope == "" && !v.names(c.Audience, participant) {
+			return fmt.Errorf("the token is for %q, not for participant %q", c.Audience, participant)
+		}
+	case !v.names(c.Audience, participant):
+		return fmt.Errorf("the token is for %q, with scope %q", c.Audience, c.Scope)
+	}
+	return nil
+}
+
+func (v *Verifier) names(audiences []string, participant string) bool {
+	return participant != "" && (slices.Contains(audiences, participant) || slices.Contains(audiences, Audience(participant)))
+}
