@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -33,7 +34,7 @@ type Session func(ctx context.Context, s *Socket) error
 // own work. Its error is a *HandshakeError.
 func (r *Request) Upgrade(o SocketOptions, session Session) error {
 	handshake := &handshake{header: http.Header{}, conn: &socketConn{}}
-	request := &http.Request{Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: string(r.rc.Host()), Header: http.Header{}}
+	request := &http.Request{Method: string(r.rc.Method()), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: string(r.rc.Host()), Header: http.Header{}}
 	if !r.rc.Request.Header.IsHTTP11() {
 		request.Proto, request.ProtoMinor = "HTTP/1.0", 0
 	}
@@ -112,6 +113,8 @@ type Socket struct {
 	call *call
 	head http.Header
 	sent int64
+	// receiving is held while Receive is under way.
+	receiving sync.Mutex
 }
 
 // run is the life of the connection.
@@ -132,6 +135,9 @@ func (s *Socket) run(conn net.Conn, session Session) {
 	cancel()
 	s.ws.CloseNow() // after Close it does nothing
 	<-pinging
+	// The HTTP server takes back what it reads from the connection with.
+	s.receiving.Lock()
+	defer s.receiving.Unlock()
 	s.call.end(s.sent, err)
 }
 
@@ -191,6 +197,8 @@ var (
 // be called again and again for the websocket to work. ctx is not looked at between the beginning
 // and the end of a wait: its end closes the connection.
 func (s *Socket) Receive(ctx context.Context) ([]byte, error) {
+	s.receiving.Lock()
+	defer s.receiving.Unlock()
 	kind, message, err := s.ws.Read(ctx)
 	switch {
 	case err != nil:
@@ -248,4 +256,3 @@ func unwrapped(conn net.Conn) net.Conn {
 	}
 	return conn
 }
-

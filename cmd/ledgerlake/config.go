@@ -70,6 +70,19 @@ type config struct {
 	AnswerCache   int64
 	LookupRows    bool
 	Profiling     bool
+
+	LedgerListen          string
+	LedgerPrefix          string
+	LedgerParticipant     string
+	LedgerListLimit       int
+	LedgerMaxStreams      int
+	LedgerAuth            string
+	LedgerAuthSecret      string
+	LedgerAuthJWKS        string
+	LedgerAuthCertificate string
+	LedgerAuthAudience    string
+	LedgerAuthScope       string
+	LedgerUsers           string
 }
 
 // settings declares every setting with its default.
@@ -115,11 +128,23 @@ func (c *config) settings() *pflag.FlagSet {
 	f.Int64Var(&c.AnswerCache, "answer-cache", 64<<20, "bytes of memory for answers to lookups that never change")
 	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, which makes lookups many times faster and the store about twice as large; for ingest and serve")
 	f.BoolVar(&c.Profiling, "profiling", false, "serve /debug/pprof on the query tier")
+	f.StringVar(&c.LedgerListen, "ledger-listen", "", "address of the ledger interface, or off; default 127.0.0.1 and the port after that of --listen")
+	f.StringVar(&c.LedgerPrefix, "ledger-prefix", "", "prefix of the paths of the ledger interface, such as /ledger")
+	f.StringVar(&c.LedgerParticipant, "ledger-participant", "", "participant whose stream the ledger interface serves, if the store has several")
+	f.IntVar(&c.LedgerListLimit, "ledger-list-limit", 200, "elements above which a list of the ledger interface is refused with 413 (http-list-max-elements-limit)")
+	f.IntVar(&c.LedgerMaxStreams, "ledger-max-streams", 256, "websockets of the ledger interface at the same time; more get 429")
+	f.StringVar(&c.LedgerAuth, "ledger-auth", "auto", "auto: tokens are checked if a key is given, and without one only loopback is served; none: everybody may read everything")
+	f.StringVar(&c.LedgerAuthSecret, "ledger-auth-secret", "", "shared secret of tokens (HS256), at least 32 characters, for development")
+	f.StringVar(&c.LedgerAuthJWKS, "ledger-auth-jwks", "", "URL of the key set (JWKS) that tokens are signed with")
+	f.StringVar(&c.LedgerAuthCertificate, "ledger-auth-certificate", "", "PEM file with the certificate or public key that tokens are signed with")
+	f.StringVar(&c.LedgerAuthAudience, "ledger-auth-audience", "", "audience that tokens must name")
+	f.StringVar(&c.LedgerAuthScope, "ledger-auth-scope", "", "scope that tokens must have, instead of an audience")
+	f.StringVar(&c.LedgerUsers, "ledger-users", "", "YAML file of users and their rights, read again when it changes; without one the node of --node-url is asked")
 	return f
 }
 
 // secrets are the settings that are never shown.
-var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true}
+var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true}
 
 const envPrefix = "LEDGERLAKE_"
 
@@ -178,6 +203,7 @@ func readConfigFile(path string) (map[string]string, error) {
 func (c *config) check() error {
 	for name, urls := range map[string][]string{
 		"scan-url": c.ScanURLs, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
+		"ledger-auth-jwks": {c.LedgerAuthJWKS},
 	} {
 		for _, raw := range urls {
 			if raw == "" && name != "scan-url" {
@@ -211,6 +237,33 @@ func (c *config) check() error {
 		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):
 		return errors.New("--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)")
+	}
+	return c.checkLedger()
+}
+
+// checkLedger rejects settings of the ledger interface that contradict each other.
+func (c *config) checkLedger() error {
+	keys := 0
+	for _, given := range []string{c.LedgerAuthSecret, c.LedgerAuthJWKS, c.LedgerAuthCertificate} {
+		if given != "" {
+			keys++
+		}
+	}
+	switch {
+	case c.LedgerAuth != "auto" && c.LedgerAuth != "none":
+		return fmt.Errorf("--ledger-auth must be auto or none, not %q", c.LedgerAuth)
+	case keys > 1:
+		return errors.New("--ledger-auth-secret, --ledger-auth-jwks and --ledger-auth-certificate are several keys for one token: give one")
+	case keys > 0 && c.LedgerAuth == "none":
+		return errors.New("--ledger-auth none contradicts the key of tokens that is given, too")
+	case c.LedgerAuthAudience != "" && c.LedgerAuthScope != "":
+		return errors.New("--ledger-auth-audience and --ledger-auth-scope are two forms of tokens: give one")
+	case c.LedgerPrefix != "" && (!strings.HasPrefix(c.LedgerPrefix, "/") || strings.HasSuffix(c.LedgerPrefix, "/") || strings.ContainsAny(c.LedgerPrefix, "{}?#% ")):
+		return fmt.Errorf("--ledger-prefix must be a path such as /ledger, not %q", c.LedgerPrefix)
+	case c.LedgerListLimit < 1:
+		return fmt.Errorf("--ledger-list-limit must be at least 1, not %d", c.LedgerListLimit)
+	case c.LedgerMaxStreams < 1:
+		return fmt.Errorf("--ledger-max-streams must be at least 1, not %d", c.LedgerMaxStreams)
 	}
 	return nil
 }

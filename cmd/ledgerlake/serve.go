@@ -19,12 +19,14 @@ import (
 func newServe(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "serve the scan interface from the store",
+		Short: "serve the scan and ledger interfaces from the store",
 		Long: `serve answers the network's scan interface (updates, events, active contract set,
-present state, backfilling, bulk objects) from the store, at / and at /api/scan. Run as
-many as you need beside one ingest. With --scan-url it asks that service for the few
-things that depend on a request and are not in history, such as the participants of a
-party, and keeps what it is told.`,
+present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on an
+address of its own (--ledger-listen), the ledger query interface of a node whose stream is
+in the store. Run as many as you need beside one ingest. With --scan-url it asks that
+service for the few things that depend on a request and are not in history, such as the
+participants of a party, and keeps what it is told. With a key for tokens and --node-url it
+asks that node what users may read.`,
 		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
 			"  ledgerlake serve --data /srv/ledgerlake",
 		Args: cobra.NoArgs,
@@ -38,10 +40,27 @@ party, and keeps what it is told.`,
 			if err != nil {
 				return err
 			}
+			ledgerServer, err := s.newLedgerServer(nil)
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(a.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", server.Addr(), server.Addr())
-			return s.supervise(cmd.Context(), server.Serve)
+			if url := a.cfg.ledgerURL(server, ledgerServer); url != "" {
+				fmt.Fprintf(a.stdout, "ledger interface: %s\n", url)
+			}
+			return s.supervise(cmd.Context(), serving(server, ledgerServer)...)
 		},
 	}
+}
+
+// serving are the servers that there are, as parts.
+func serving(servers ...*query.Server) (parts []func(context.Context) error) {
+	for _, server := range servers {
+		if server != nil {
+			parts = append(parts, server.Serve)
+		}
+	}
+	return parts
 }
 
 // newServer listens and returns the query tier over the store and the bucket. streams are
@@ -91,8 +110,17 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		return nil, err
 	}
 	page := &statusPage{db: s.db, streams: streams}
+	mounts := []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}
+	if cfg.ledgerShares() {
+		ledger, err := s.newLedger(listener)
+		if err != nil {
+			return nil, err
+		}
+		mounts[0] = api.SharedMount() // the two interfaces have paths in common
+		mounts = append(mounts, ledger.Mount())
+	}
 	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
+		Listener: listener, Mounts: mounts, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
 }

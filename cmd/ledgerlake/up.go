@@ -13,8 +13,8 @@ func newUp(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "run everything in one process tree and print the URLs",
-		Long: `up ingests, exports closed days and serves the scan interface, all from one process tree,
-until it is stopped. Without --scan-url and --node-url it runs a simulated network that
+		Long: `up ingests, exports closed days and serves the scan interface and, of a node's stream, the
+ledger interface, all from one process tree, until it is stopped. Without --scan-url and --node-url it runs a simulated network that
 goes on living, so that there is something to see, and ingests the stream of one of its
 nodes, too.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
@@ -55,15 +55,20 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	ledgerServer, err := s.newLedgerServer(in)
+	if err != nil {
+		return err
+	}
 	worker, err := s.newWorker(ctx)
 	if err != nil {
 		return err
 	}
-	a.printURLs(s, append(scanURLs, nodeURL), server.Addr())
-	return s.supervise(ctx, append(parts, in.run, server.Serve, worker)...)
+	a.printURLs(s, append(scanURLs, nodeURL), server.Addr(), a.cfg.ledgerURL(server, ledgerServer))
+	parts = append(parts, serving(server, ledgerServer)...)
+	return s.supervise(ctx, append(parts, in.run, worker)...)
 }
 
-func (a *app) printURLs(s *stack, upstreams []string, address string) {
+func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string) {
 	for _, raw := range upstreams {
 		if raw == "" {
 			continue
@@ -71,6 +76,9 @@ func (a *app) printURLs(s *stack, upstreams []string, address string) {
 		fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(raw))
 	}
 	fmt.Fprintf(a.stdout, "scan interface   http://%s/  (also below /api/scan)\n", address)
+	if ledgerURL != "" {
+		fmt.Fprintf(a.stdout, "ledger interface %s\n", ledgerURL)
+	}
 	fmt.Fprintf(a.stdout, "streams          http://%s/streams\n", address)
 	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
 	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.dsn))

@@ -61,8 +61,8 @@ type FileUsers struct {
 	path string
 	log  *slog.Logger
 
-	mu      sync.Mutex
-	seen    os.FileInfo // when it was read
+	mu   sync.Mutex
+	seen os.FileInfo // when it was read
 	byID map[string]Rights
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// Document is an OpenAPI document with the name that its addresses have.
+// Document is an OpenAPI or AsyncAPI document with the name that its addresses have.
 type Document struct {
 	Name string
 	YAML []byte
@@ -18,9 +18,19 @@ type Document struct {
 //go:embed scan.yaml
 var Scan []byte
 
+// Ledger is the document of the ledger query interface, in YAML.
+//
+//go:embed ledger.yaml
+var Ledger []byte
+
+// LedgerAsync is the AsyncAPI document of its websockets, in YAML. Its schemas are in Ledger.
+//
+//go:embed ledger-async.yaml
+var LedgerAsync []byte
+
 // Documents are those of all interfaces that are served, in the spelling of the answers.
 func Documents(naming query.Naming) ([]Document, error) {
-	list := []Document{{Name: "scan", YAML: Scan}}
+	list := []Document{{Name: "scan", YAML: Scan}, {Name: "ledger", YAML: Ledger}, {Name: "ledger-async", YAML: LedgerAsync}}
 	if naming != query.Network {
 		return list, nil
 	}

@@ -46,15 +46,30 @@ type document struct {
 	Info struct {
 		Title, Version, Description string
 	}
-	Servers []struct{ URL, Description string }
-	Tags    []struct{ Name, Description string }
-	Paths   ordered[ordered[operation]]
+	AsyncAPI string `yaml:"asyncapi"` // the version, "" of an OpenAPI document
+	Servers  servers
+	Tags     []struct{ Name, Description string }
+	Paths    ordered[ordered[operation]]
 
 	Components struct {
 		Parameters ordered[parameter]
 		Responses  ordered[response]
 		Schemas    ordered[schema]
 	}
+}
+
+// server is where an interface is.
+type server struct{ URL, Description string }
+
+// servers are a list in OpenAPI and a mapping in AsyncAPI, which is left empty here.
+type servers []server
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (s *servers) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return n.Decode((*[]server)(s))
 }
 
 type operation struct {
@@ -129,6 +144,9 @@ func parse(text []byte) (*document, error) {
 	var d document
 	if err := yaml.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading a document as YAML: %w", err)
+	}
+	if d.AsyncAPI != "" {
+		return parseAsync(text, &d)
 	}
 	for i := range d.Components.Parameters {
 		d.inline(&d.Components.Parameters[i].Value.Schema)

@@ -77,14 +77,14 @@ const (
 // sealKey makes the token for what follows a key, as JSON.
 func (a *API) sealKey(req *acsRequest, k acsKey, v setVersion) string {
 	if !v.numbered {
-		return `"` + a.tokens.seal(req.digest(), k.payload()) + `"`
+		return `"` + a.tokens.Seal(req.digest(), k.payload()) + `"`
 	}
 	a.remember(req, k)
 	return strconv.FormatInt(a.number(req.digest(), k.at, k.place), 10)
 }
 
 func (a *API) number(digest []byte, at schemas.Micros, place int64) int64 {
-	mac := a.tokens.mac(digest, fmt.Appendf(nil, "place %d at %d", place, at))
+	mac := a.tokens.MAC(digest, fmt.Appendf(nil, "place %d at %d", place, at))
 	return place<<placeShift | int64(binary.BigEndian.Uint32(mac)>>(32-placeShift))
 }
 

@@ -124,7 +124,7 @@ func New(cfg Config) (*API, error) {
 		cfg: cfg, start: cfg.Now(), source: cfg.Source,
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
-		tokens:  tokens{key: cfg.TokenKey},
+		tokens:  tokens{query.PageTokens{Key: cfg.TokenKey}},
 		answers: newAnswerCache(cfg.CacheBytes),
 		places:  newAnswerCache(placesBytes),
 		facts:   newFactCache(cfg.Source, cfg.Now),
@@ -144,6 +144,11 @@ var Prefixes = [...]string{"", "/api/scan"}
 // Mount returns the interface for both prefixes.
 func (a *API) Mount() query.Mount {
 	return query.Mount{Prefixes: Prefixes[:], Routes: a.Routes()}
+}
+
+// SharedMount returns the interface for the prefix that is free of collisions.
+func (a *API) SharedMount() query.Mount {
+	return query.Mount{Prefixes: Prefixes[len(Prefixes)-1:], Routes: a.Routes()}
 }
 
 // Routes lists the operations.

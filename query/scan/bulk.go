@@ -168,7 +168,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 		NextPageToken string      `json:"next_page_token,omitempty"`
 	}{ObjectRefs: refs}
 	if !whole || published < l.end {
-		answer.NextPageToken = a.tokens.seal(l.digest(), after.payload())
+		answer.NextPageToken = a.tokens.Seal(l.digest(), after.payload())
 	}
 	return r.JSON(answer)
 }

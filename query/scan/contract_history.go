@@ -121,7 +121,7 @@ func (p *contractPage) readOneMore(ctx context.Context, after stepKey, limit int
 	if len(steps) > limit {
 		p.final = true
 		steps = steps[:limit]
-		p.close = `],"next_page_token":"` + p.api.tokens.seal(contractDigest(p.id), p.key(&steps[limit-1]).payload()) + `"}`
+		p.close = `],"next_page_token":"` + p.api.tokens.Seal(contractDigest(p.id), p.key(&steps[limit-1]).payload()) + `"}`
 	}
 	return steps, nil
 }

@@ -85,6 +85,14 @@ func (d *Document) NeverSucceeded(except ...string) (list []string) {
 	return list
 }
 
+// CheckText holds a JSON text, such as a frame of a websocket, against a schema of the document.
+func (d *Document) CheckText(schema string, text []byte) error {
+	if err := d.answers.validate(pointer("components", "schemas", schema), text); err != nil {
+		return fmt.Errorf("against schema %s: %w\nin %s", schema, err, excerpt(text))
+	}
+	return nil
+}
+
 func newOperation(method, path string, op *openapi3.Operation) *Operation {
 	o := &Operation{Method: method, Path: path, Operation: op}
 	o.pointer = pointer("paths", path, strings.ToLower(method))

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/query/auth"
+)
+
+func newToken(a *app) *cobra.Command {
+	var user, participant string
+	var lasting time.Duration
+	cmd := &cobra.Command{
+		Use:   "token --user USER",
+		Short: "mint a token for the ledger interface, for development",
+		Long: `token prints a token of a user, signed with the shared secret of --ledger-auth-secret, for
+the audience or with the scope that the ledger interface is configured to ask for. Whoever
+has the secret can be any user: use a key set or a certificate where it matters.`,
+		Example: "  LEDGERLAKE_LEDGER_AUTH_SECRET=a-secret-of-32-characters-or-more ledgerlake token --user alice",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			switch {
+			case a.cfg.LedgerAuthSecret == "":
+				return errors.New("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
+			case user == "":
+				return errors.New("token needs --user, the user's id")
+			case lasting < 0:
+				return fmt.Errorf("--expires-in must not be negative, it is %s", lasting)
+			}
+			if _, err := auth.Secret([]byte(a.cfg.LedgerAuthSecret)); err != nil {
+				return fmt.Errorf("--ledger-auth-secret: %w", err)
+			}
+			claims := auth.Claims{User: user, Audience: a.cfg.LedgerAuthAudience, Scope: a.cfg.LedgerAuthScope, Issued: time.Now()}
+			if claims.Audience == "" && participant != "" {
+				claims.Audience = auth.Audience(participant)
+			}
+			if claims.Audience == "" && claims.Scope == "" {
+				claims.Scope = auth.DefaultScope
+			}
+			if lasting > 0 {
+				claims.Expires = claims.Issued.Add(lasting)
+			}
+			token, err := auth.Mint([]byte(a.cfg.LedgerAuthSecret), claims)
+			if err != nil {
+				return fmt.Errorf("signing a token for user %s: %w", user, err)
+			}
+			_, err = fmt.Fprintln(a.stdout, token)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&user, "user", "", "user that the token is for")
+	cmd.Flags().StringVar(&participant, "participant", "", "participant whose default audience it names")
+	cmd.Flags().DurationVar(&lasting, "expires-in", 24*time.Hour, "how long it is good; 0 means for ever")
+	return cmd
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Config says what the interface reads and what it allows.
+type Config struct {
+	// Node finds the stream to serve. Its error is ErrNoStream while there is none. It is
+	// asked until it has given one.
+	Node func(ctx context.Context) (Node, error) // required
+	Log  *slog.Logger                            // required
+	// Auth checks tokens. Without it everybody may read everything.
+	Auth *auth.Verifier
+	// Catalog knows templates and interfaces that the stream may not have shown yet;
+	// defaults to values.Default().
+	Catalog *values.Catalog
+	// TokenKey signs page tokens; at least 16 bytes. Servers that share clients must share it.
+	TokenKey []byte
+	// Prefix is put before every path, such as "/ledger"; default none.
+	Prefix string
+	// ListLimit is the most elements of a list; default 200.
+	ListLimit int
+	// MaxPageSize is the most elements of a page; default 1000.
+	MaxPageSize int
+	// ListIdle is how long a list without an end waits for another element; default 500 ms.
+	ListIdle time.Duration
+	// MaxStreams and MaxUserStreams are how many websockets there may be at once, of all users and
+	// of one; default 256 and 64.
+	MaxStreams, MaxUserStreams int
+	// MaxReads is how many pages are read at once for websockets; default 4.
+	MaxReads int
+	// CheckpointDelay is the longest time between two checkpoints on a websocket; default 1 s.
+	CheckpointDelay time.Duration
+	// RenewInterval is how often the rights of a websocket's user are looked up again; default 10 s.
+	RenewInterval time.Duration
+	// EndInterval is how often the end of the stream is read while somebody waits for it to move, and
+	// how long it may be remembered; default 20 ms.
+	EndInterval time.Duration
+	// Version is that of this program.
+	Version string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+func (c *Config) setDefaults() error {
+	switch {
+	case c.Node == nil || c.Log == nil:
+		return errors.New("ledger: Config.Node and Log are required")
+	case len(c.TokenKey) < 16:
+		return errors.New("ledger: Config.TokenKey must have at least 16 bytes")
+	case c.ListLimit < 0 || c.MaxPageSize < 0 || c.MaxStreams < 0 || c.MaxUserStreams < 0 || c.MaxReads < 0:
+		return errors.New("ledger: a limit in Config is negative")
+	case c.Prefix != "" && (c.Prefix[0] != '/' || c.Prefix[len(c.Prefix)-1] == '/'):
+		return errors.New("ledger: Config.Prefix must begin with a slash and not end with one")
+	}
+	if c.Catalog == nil {
+		c.Catalog = values.Default()
+	}
+	c.ListLimit = cmp.Or(c.ListLimit, 200)
+	c.MaxPageSize = cmp.Or(c.MaxPageSize, 1000)
+	c.ListIdle = cmp.Or(c.ListIdle, 500*time.Millisecond)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 256)
+	c.MaxUserStreams = cmp.Or(c.MaxUserStreams, 64)
+	c.MaxReads = cmp.Or(c.MaxReads, 4)
+	c.CheckpointDelay = cmp.Or(c.CheckpointDelay, time.Second)
+	c.RenewInterval = cmp.Or(c.RenewInterval, 10*time.Second)
+	c.EndInterval = cmp.Or(c.EndInterval, 20*time.Millisecond)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return nil
+}
+
+// API is the ledger query interface. It is safe for concurrent use.
+type API struct {
+	cfg    Config
+	tokens query.PageTokens
+	// found is the node, once it is known; finding is held while it is looked for.
+	found   atomic.Pointer[node]
+	finding sync.Mutex
+	streams *streams
+	// reads holds one token per page that is being read for a websocket.
+	reads chan struct{}
+}
+
+// New checks the configuration.
+func New(cfg Config) (*API, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	return &API{
+		cfg: cfg, tokens: query.PageTokens{Key: cfg.TokenKey},
+		streams: newStreams(cfg.MaxStreams, cfg.MaxUserStreams), reads: make(chan struct{}, cfg.MaxReads),
+	}, nil
+}
+
+// Mount returns the interface with its own form of errors.
+func (a *API) Mount() query.Mount {
+	return query.Mount{Prefixes: []string{a.cfg.Prefix}, Routes: a.Routes(), Errors: a.Errors}
+}
+
+// Routes lists the operations.
+func (a *API) Routes() []query.Route {
+	return []query.Route{
+		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Handle: a.read(a.listUpdates(false))},
+		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Handle: a.read(a.listUpdates(true))},
+		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates)},
+		{Method: "POST", Path: "/v2/updates/get-updates-page", Name: "ledger.updates.page", Handle: a.read(a.updatesPage)},
+		{Method: "POST", Path: "/v2/updates/update-by-id", Name: "ledger.update_by_id", Handle: a.read(a.updateByID)},
+		{Method: "POST", Path: "/v2/updates/update-by-offset", Name: "ledger.update_by_offset", Handle: a.read(a.updateByOffset)},
+
+		{Method: "POST", Path: "/v2/state/active-contracts", Name: "ledger.active", Handle: a.read(a.listActive)},
+		{Method: "GET", Path: "/v2/state/active-contracts", Name: "ledger.active.stream", Handle: a.read(a.streamActive)},
+		{Method: "POST", Path: "/v2/state/active-contracts-page", Name: "ledger.active.page", Handle: a.read(a.activePage)},
+		{Method: "POST", Path: "/v2/events/events-by-contract-id", Name: "ledger.contract_events", Handle: a.read(a.contractEvents)},
+
+		{Method: "GET", Path: "/v2/state/ledger-end", Name: "ledger.end", Handle: a.read(a.ledgerEnd)},
+		{Method: "GET", Path: "/v2/state/latest-pruned-offsets", Name: "ledger.pruned", Handle: a.read(a.prunedOffsets)},
+		{Method: "GET", Path: "/v2/state/connected-synchronizers", Name: "ledger.synchronizers", Handle: a.read(a.synchronizers)},
+
+		{Method: "GET", Path: "/v2/version", Name: "ledger.version", Handle: a.version},
+		{Method: "GET", Path: "/livez", Name: "ledger.livez", Handle: a.livez, Probe: true},
+		{Method: "GET", Path: "/readyz", Name: "ledger.readyz", Handle: a.readyz, Probe: true},
+	}
+}
+
+// reading is a request of a user who is known, about a node that is known.
+type reading struct {
+	*query.Request
+	who  *auth.Principal
+	node *node
+}
+
+// read makes a handler of an operation that needs a node and a good token.
+func (a *API) read(handle func(ctx context.Context, r *reading) error) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		r.TraceID() // from here on the log has it
+		n, err := a.node(ctx)
+		if err != nil {
+			return err
+		}
+		who := &auth.Principal{Unchecked: true}
+		if a.cfg.Auth != nil {
+			if who, err = a.cfg.Auth.Verify(ctx, auth.TokenOf(r.Header("Authorization"), r.Header("Sec-WebSocket-Protocol"))); err != nil {
+				return err
+			}
+		}
+		return handle(ctx, &reading{r, who, n})
+	}
+}

@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+)
+
+// page is a run of elements in their final form.
+type page struct {
+	texts []byte
+	ends  []int // where each element ends in texts
+	// covered is the offset up to which a stretch of updates was looked through.
+	covered int64
+}
+
+func (p *page) reset() { p.texts, p.ends = p.texts[:0], p.ends[:0] }
+
+// shrink lets go of a text that was much larger than usual: it would be held for the rest of
+// a stream.
+func (p *page) shrink() {
+	if cap(p.texts) > 8*pageBytes {
+		p.texts = nil
+	}
+}
+
+// add notes that texts has one element more.
+func (p *page) add() { p.ends = append(p.ends, len(p.texts)) }
+
+// cursor gives the elements of an answer, some at a time.
+type cursor interface {
+	// next appends at most limit elements to p; it may be none. It reports false when there is
+	// nothing more to read for now.
+	next(ctx context.Context, p *page, limit int) (more bool, err error)
+	// wait waits until there may be more, after next has said that there is not. It reports
+	// false, at once, when there never will be.
+	wait(ctx context.Context) (more bool, err error)
+}
+
+// Sizes of what is read from the store at a time.
+const (
+	// pageBytes is about how much text a page of a websocket has.
+	pageBytes = 1 << 20
+	maxRead   = 2000
+	minRead   = 16
+)
+
+// pageLimit is how many elements make a page, given one before of so many elements and bytes.
+func pageLimit(elements, bytes int) int {
+	if elements == 0 {
+		return maxRead / 4
+	}
+	return min(max(pageBytes/max(bytes/elements, 1), minRead), maxRead)
+}
+
+// updateCursor reads a stretch of updates.
+type updateCursor struct {
+	node   *node
+	format *view.UpdateFormat
+	sel    history.LedgerSelection
+	// after and through are what is left to read: (after, through].
+	after, through int64
+	descending     bool
+	// open says that the stretch goes on as the stream does.
+	open bool
+}
+
+// next implements cursor with one read.
+func (c *updateCursor) next(ctx context.Context, p *page, limit int) (bool, error) {
+	p.covered = c.position()
+	if c.after >= c.through {
+		return false, nil
+	}
+	read, err := c.node.Source.LedgerUpdates(ctx, c.sel, history.LedgerRange{
+		After: c.after, Through: c.through, Descending: c.descending, Limit: min(limit, maxRead),
+	})
+	if err != nil {
+		return false, err
+	}
+	for i := range read.Updates {
+		var visible bool
+		if p.texts, visible, err = c.format.AppendUpdate(p.texts, &read.Updates[i]); err != nil {
+			return false, err
+		}
+		if visible {
+			p.add()
+		}
+	}
+	if c.descending {
+		c.through = read.Covered
+	} else {
+		c.after = read.Covered
+	}
+	p.covered = read.Covered
+	return c.after < c.through, nil
+}
+
+// position is up to where the stretch was looked through.
+func (c *updateCursor) position() int64 {
+	if c.descending {
+		return c.through
+	}
+	return c.after
+}
+
+// wait implements cursor.
+func (c *updateCursor) wait(ctx context.Context) (bool, error) {
+	if !c.open {
+		return false, nil
+	}
+	end, err := c.node.ends.after(ctx, c.through)
+	if err != nil {
+		return false, err
+	}
+	c.through = end
+	return true, nil
+}

@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// ends follows the end of the stream: it is read when somebody asks and what is known is too
+// old, and again and again while anybody waits for it to move, once for all of them.
+type ends struct {
+	read func(ctx context.Context) (int64, error)
+	log  *slog.Logger
+	// fresh is how long an end that was read is good enough, and how often it is read for
+	// those who wait.
+	fresh time.Duration
+	now   func() time.Time
+
+	reading sync.Mutex // held while it is read on behalf of those who ask
+
+	mu      sync.Mutex
+	end     int64
+	readAt  time.Time
+	moved   chan struct{} // closed when end moves
+	waiting int
+	// following says that the goroutine of follow runs.
+	following bool
+}
+
+func newEnds(read func(context.Context) (int64, error), fresh time.Duration, now func() time.Time, log *slog.Logger) *ends {
+	return &ends{read: read, log: log, fresh: fresh, now: now, moved: make(chan struct{})}
+}
+
+// current returns an end that is not older than e.fresh.
+func (e *ends) current(ctx context.Context) (int64, error) {
+	if end, ok := e.known(); ok {
+		return end, nil
+	}
+	e.reading.Lock()
+	defer e.reading.Unlock()
+	if end, ok := e.known(); ok { // another one has read it meanwhile
+		return end, nil
+	}
+	return e.refresh(ctx)
+}
+
+func (e *ends) known() (int64, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.end, e.now().Sub(e.readAt) < e.fresh
+}
+
+func (e *ends) refresh(ctx context.Context) (int64, error) {
+	at := e.now()
+	end, err := e.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.readAt = at
+	if end > e.end { // it never moves back, but answers may overtake each other
+		e.end = end
+		close(e.moved)
+		e.moved = make(chan struct{})
+	}
+	return e.end, nil
+}
+
+// after waits until the end is above an offset and returns it.
+func (e *ends) after(ctx context.Context, offset int64) (int64, error) {
+	if end, err := e.current(ctx); err != nil || end > offset {
+		return end, err
+	}
+	e.join()
+	defer e.leave()
+	for {
+		e.mu.Lock()
+		end, moved := e.end, e.moved
+		e.mu.Unlock()
+		if end > offset {
+			return end, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-moved:
+		}
+	}
+}
+
+// join and leave count who waits. While anybody does, one goroutine reads the end.
+func (e *ends) join() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiting++
+	if !e.following {
+		e.following = true
+		go e.follow()
+	}
+}
+
+func (e *ends) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiting--
+}
+
+// readTimeout bounds one reading of the end.
+const readTimeout = 10 * time.Second
+
+func (e *ends) follow() {
+	failing := false
+	for {
+		time.Sleep(e.fresh)
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		_, err := e.refresh(ctx)
+		cancel()
+		if failed := err != nil; failed != failing {
+			failing = failed
+			e.log.Warn("following the end of the stream", "failing", failing, "err", err)
+		}
+		e.mu.Lock()
+		e.following = e.waiting > 0
+		again := e.following
+		e.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Source reads the committed stream of one node; *history.Reader is one.
+type Source interface {
+	// LedgerEnd is the offset up to which the stream is complete, 0 when it is empty;
+	// LedgerActiveEnd is the same for active sets, and never above it.
+	LedgerEnd(ctx context.Context) (int64, error)
+	LedgerActiveEnd(ctx context.Context) (int64, error)
+	// LedgerBegin is the offset after which the stream begins, 0 if it is whole.
+	LedgerBegin(ctx context.Context) (int64, error)
+	// LedgerUpdates reads a part of a stretch that must not end above LedgerEnd.
+	LedgerUpdates(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error)
+	// LedgerUpdateByID and LedgerUpdateAt return nil when there is no such update.
+	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
+	LedgerUpdateAt(ctx context.Context, offset int64) (*schemas.Update, error)
+	// LedgerActive reads a page of an active set.
+	LedgerActive(ctx context.Context, q history.LedgerActiveQuery) (history.LedgerActivePage, error)
+	// ContractEvents returns the events that created and ended a contract, nil for those
+	// that there are not.
+	ContractEvents(ctx context.Context, contractID string) (created, ended *history.LedgerEvent, err error)
+	// SynchronizerTimes are the latest record times at or below an offset.
+	SynchronizerTimes(ctx context.Context, offset int64) ([]history.SynchronizerTime, error)
+}
+
+// ErrNoStream says that the stream of a node is not there yet, or that it is not clear
+// which one is meant.
+var ErrNoStream = errors.New("there is no stream of a node")
+
+// Node is a stream that is served.
+type Node struct {
+	// Participant is the node's id, such as "PAR::name::1220...".
+	Participant string
+	Source      Source
+}

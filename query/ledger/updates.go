@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
+	return func(ctx context.Context, r *reading) error {
+		rules, err := a.listRules(r)
+		if err != nil {
+			return err
+		}
+		c, _, err := r.updates(ctx, r.RawBody(), legacy)
+		if err != nil {
+			return err
+		}
+		return a.list(ctx, r, rules, c)
+	}
+}
+
+// updates reads a GetUpdatesRequest into a cursor. needs is what the reader must have the
+// right to.
+func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *updateCursor, needs readers, err error) {
+	known, err := r.node.known.current(ctx)
+	if err != nil {
+		return nil, needs, err
+	}
+	q, err := view.ParseUpdates(body, known, legacy)
+	if err != nil {
+		return nil, needs, err
+	}
+	needs.parties, needs.any = q.Format.Readers()
+	if err := r.who.MayRead(needs.parties, needs.any); err != nil {
+		return nil, needs, err
+	}
+	b, err := r.node.bounds(ctx)
+	if err != nil {
+		return nil, needs, err
+	}
+	if err := b.checkRange(q.Begin, q.End); err != nil {
+		return nil, needs, err
+	}
+	c = &updateCursor{
+		node: r.node, format: q.Format, sel: q.Format.Selection(),
+		after: q.Begin, through: b.end, descending: q.Descending, open: q.End == nil,
+	}
+	if q.End != nil {
+		c.through = *q.End
+	}
+	return c, needs, nil
+}
+
+// readers are whose right to read a request needs.
+type readers struct {
+	parties []string
+	any     bool
+}
+
+func (a *API) updateByID(ctx context.Context, r *reading) error {
+	return a.oneUpdate(ctx, r, view.ParseUpdateByID)
+}
+
+func (a *API) updateByOffset(ctx context.Context, r *reading) error {
+	return a.oneUpdate(ctx, r, view.ParseUpdateByOffset)
+}
+
+// oneUpdate answers with a single update. One that the format lets nothing through of is
+// as one that is not there.
+func (a *API) oneUpdate(ctx context.Context, r *reading, parse func([]byte, *view.Known) (*view.OneUpdate, error)) error {
+	known, err := r.node.known.current(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := parse(r.RawBody(), known)
+	if err != nil {
+		return err
+	}
+	parties, any := q.Format.Readers()
+	if err := r.who.MayRead(parties, any); err != nil {
+		return err
+	}
+	u, err := r.node.update(ctx, q)
+	if err != nil {
+		return err
+	}
+	if u != nil {
+		text, visible, err := q.Format.AppendUpdate(nil, u)
+		if err != nil {
+			return err
+		}
+		if visible {
+			return r.Text(text)
+		}
+	}
+	if q.ID == "" {
+		return failure(updateNotFound, "Update not found, or not visible, at offset %d.", q.Offset)
+	}
+	return &Failure{Code: updateNotFound, Cause: "Update not found, or not visible.", Resources: [][2]string{{"UPDATE_ID", q.ID}}}
+}
+
+// update finds the update that is asked for, nil when it is not there.
+func (n *node) update(ctx context.Context, q *view.OneUpdate) (*schemas.Update, error) {
+	if q.ID != "" {
+		return n.Source.LedgerUpdateByID(ctx, q.ID)
+	}
+	return n.Source.LedgerUpdateAt(ctx, q.Offset)
+}
