@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/query"
@@ -109,10 +110,13 @@ func (s *stream) receiveFirst(ctx context.Context) ([]byte, error) {
 
 // close says good-bye after everything was sent, or after err.
 func (s *stream) close(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
+	slow := errors.Is(err, os.ErrDeadlineExceeded) && errors.Is(err, query.ErrClosed)
+	if cause := context.Cause(ctx); cause != nil && !slow {
 		err = cause
 	}
 	switch {
+	case slow:
+		return fmt.Errorf("the client does not take what is sent: %w", err)
 	case err == nil:
 		s.socket.Close(closeNormal, "")
 		return nil

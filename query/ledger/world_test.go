@@ -1,0 +1,570 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/openapi"
+	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+const (
+	participant  = "PAR::node::1220aa"
+	alice        = "alice::1220bb"
+	bob          = "bob::1220cc"
+	synchronizer = "global-domain::1220dd"
+	harbor       = "harbor::1220ee"
+)
+
+var template = strings.Repeat("ab", 32) + ":Splice.Amulet:Amulet"
+
+// memory is a Source over a slice. It checks what callers promise: limits are positive, and
+// nothing is read above the end.
+type memory struct {
+	mu        sync.Mutex
+	updates   []schemas.Update // ascending by offset
+	begin     int64
+	end       int64
+	active    int64 // up to where active sets are known
+	fail      error
+	violation error
+	ends      int // how often the end was read
+	read      int // how many updates were
+}
+
+func (m *memory) lock() error { m.mu.Lock(); return m.fail }
+
+func (m *memory) LedgerEnd(context.Context) (int64, error) {
+	defer m.mu.Unlock()
+	err := m.lock()
+	m.ends++
+	return m.end, err
+}
+
+func (m *memory) LedgerActiveEnd(context.Context) (int64, error) {
+	defer m.mu.Unlock()
+	err := m.lock()
+	m.ends++
+	return m.active, err
+}
+
+func (m *memory) LedgerBegin(context.Context) (int64, error) {
+	defer m.mu.Unlock()
+	return m.begin, m.lock()
+}
+
+func (m *memory) LedgerUpdates(_ context.Context, _ history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error) {
+	defer m.mu.Unlock()
+	if err := m.lock(); err != nil {
+		return history.LedgerPage{}, err
+	}
+	if rg.Limit < 1 || rg.Through > m.end || rg.After < m.begin || rg.After >= rg.Through {
+		m.violation = fmt.Errorf("updates of %+v, while the stream has (%d, %d]", rg, m.begin, m.end)
+	}
+	page := history.LedgerPage{Covered: rg.Through}
+	list := slices.Clone(m.updates)
+	if rg.Descending {
+		slices.Reverse(list)
+		page.Covered = rg.After
+	}
+	for _, u := range list {
+		if u.Local.Offset <= rg.After || u.Local.Offset > rg.Through {
+			continue
+		}
+		m.read++
+		if page.Updates = append(page.Updates, u); len(page.Updates) == rg.Limit {
+			if page.Covered = u.Local.Offset; rg.Descending {
+				page.Covered--
+			}
+			break
+		}
+	}
+	return page, nil
+}
+
+func (m *memory) LedgerUpdateByID(_ context.Context, id string) (*schemas.Update, error) {
+	return m.find(func(u *schemas.Update) bool { return u.UpdateID == id })
+}
+
+func (m *memory) LedgerUpdateAt(_ context.Context, offset int64) (*schemas.Update, error) {
+	return m.find(func(u *schemas.Update) bool { return u.Local.Offset == offset })
+}
+
+func (m *memory) find(is func(*schemas.Update) bool) (*schemas.Update, error) {
+	defer m.mu.Unlock()
+	if err := m.lock(); err != nil {
+		return nil, err
+	}
+	for i := range m.updates {
+		if u := m.updates[i]; is(&u) && u.Local.Offset <= m.end {
+			return &u, nil
+		}
+	}
+	return nil, nil
+}
+
+func (m *memory) LedgerActive(_ context.Context, q history.LedgerActiveQuery) (page history.LedgerActivePage, err error) {
+	defer m.mu.Unlock()
+	if err := m.lock(); err != nil {
+		return page, err
+	}
+	if q.Limit < 1 || q.Offset > m.active || q.Offset < m.begin {
+		m.violation = fmt.Errorf("active contracts of %+v, known up to %d", q, m.active)
+	}
+	byID := map[string]history.LedgerContract{}
+	for _, u := range m.updates {
+		if u.Local.Offset > q.Offset {
+			break
+		}
+		for _, e := range u.Events {
+			if e.Kind == schemas.Created {
+				byID[e.ContractID] = history.LedgerContract{Event: e, Encoding: u.Encoding, SynchronizerID: u.SynchronizerID, Offset: u.Local.Offset, WorkflowID: u.WorkflowID}
+			} else if e.Consuming {
+				delete(byID, e.ContractID)
+			}
+		}
+	}
+	for _, c := range byID {
+		page.Contracts = append(page.Contracts, c)
+	}
+	slices.SortFunc(page.Contracts, func(a, b history.LedgerContract) int { return compareKeys(a.Key(), b.Key()) })
+	page.Contracts = slices.DeleteFunc(page.Contracts, func(c history.LedgerContract) bool { return compareKeys(c.Key(), q.After) <= 0 })
+	if len(page.Contracts) > q.Limit {
+		page.Contracts, page.More = page.Contracts[:q.Limit], true
+	}
+	return page, nil
+}
+
+func compareKeys(a, b history.LedgerKey) int {
+	if a.CreatedAt != b.CreatedAt {
+		return int(a.CreatedAt - b.CreatedAt)
+	}
+	return strings.Compare(a.ContractID, b.ContractID)
+}
+
+func (m *memory) ContractEvents(_ context.Context, id string) (created, ended *history.LedgerEvent, err error) {
+	defer m.mu.Unlock()
+	if err := m.lock(); err != nil {
+		return nil, nil, err
+	}
+	for _, u := range m.updates {
+		for _, e := range u.Events {
+			one := u
+			one.Events = []schemas.Event{e}
+			switch {
+			case e.ContractID != id:
+			case e.Kind == schemas.Created:
+				created = &history.LedgerEvent{Update: one}
+			case e.Consuming:
+				ended = &history.LedgerEvent{Update: one}
+			}
+		}
+	}
+	return created, ended, nil
+}
+
+func (m *memory) SynchronizerTimes(_ context.Context, offset int64) (times []history.SynchronizerTime, err error) {
+	defer m.mu.Unlock()
+	if err := m.lock(); err != nil {
+		return nil, err
+	}
+	last := map[string]schemas.Micros{}
+	for _, u := range m.updates {
+		if u.Local.Offset <= offset {
+			last[u.SynchronizerID] = u.RecordTime
+		}
+	}
+	for id, at := range last {
+		times = append(times, history.SynchronizerTime{SynchronizerID: id, RecordTime: at})
+	}
+	slices.SortFunc(times, func(a, b history.SynchronizerTime) int { return strings.Compare(a.SynchronizerID, b.SynchronizerID) })
+	return times, nil
+}
+
+// grow adds n updates: contracts of alice and of bob by turns, of which every third is
+// archived again by the update after it.
+func (m *memory) grow(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range n {
+		number := len(m.updates) + 1
+		m.updates = append(m.updates, transaction(number))
+		m.end = m.updates[len(m.updates)-1].Local.Offset
+		m.active = m.end
+	}
+}
+
+// afterReads is closed when the ends were read so many more times.
+func afterReads(m *memory, n int) <-chan struct{} {
+	m.mu.Lock()
+	wanted := m.ends + n
+	m.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			m.mu.Lock()
+			reached := m.ends >= wanted
+			m.mu.Unlock()
+			if reached {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return done
+}
+
+// offsetOf is the offset of the update of a number from 1: between updates there are others
+// that nobody here sees.
+func offsetOf(number int) int64 { return int64(2 * number) }
+
+func transaction(number int) schemas.Update {
+	at := schemas.Micros(1_780_000_000_000_000 + int64(number)*1_000_000)
+	owner := alice
+	if number%2 == 0 {
+		owner = bob
+	}
+	u := schemas.Update{
+		Kind: schemas.Transaction, SynchronizerID: synchronizer, RecordTime: at, EffectiveAt: at, Encoding: schemas.CompactJSON,
+		UpdateID: fmt.Sprintf("1220%08d", number), RootEvents: []int32{0},
+		Local: &schemas.LocalUpdate{Offset: offsetOf(number), PaidTrafficCost: -1},
+	}
+	e := schemas.Event{
+		EventID: u.UpdateID + ":0", ContractID: fmt.Sprintf("00%08d", number), TemplateID: template, PackageName: "splice-amulet",
+		Kind: schemas.Created, Argument: []byte(`{"amount":"1.0000000000","owner":"` + owner + `"}`), CreatedAt: at, Signatories: []string{owner},
+		Local: &schemas.LocalEvent{Witnesses: []string{owner}, ACSDelta: true},
+	}
+	if number%3 == 2 { // archives the contract before it
+		before := transaction(number - 1)
+		created := before.Events[0]
+		e.Kind, e.ContractID, e.Choice, e.Consuming, e.ActingParties = schemas.Exercised, created.ContractID, "Archive", true, created.Signatories
+		e.Signatories, e.Argument, e.Result = nil, []byte(`{}`), []byte(`{}`)
+		e.Local.Witnesses = created.Local.Witnesses
+		e.Local.Contract = &schemas.EndedContract{TemplateID: template, Signatories: created.Signatories}
+	}
+	u.Events = []schemas.Event{e}
+	return u
+}
+
+var loadDocument = sync.OnceValues(func() (*openapitest.Document, error) { return openapitest.Load(openapi.Ledger, []string{""}) })
+
+func document(t testing.TB) *openapitest.Document {
+	t.Helper()
+	d, err := loadDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+var testKey = []byte("a key for tests, 32 bytes long..")
+
+// served is the interface under test. Every answer that its methods get is held against the
+// document.
+type served struct {
+	t      testing.TB
+	source *memory
+	url    string
+	log    *logLines
+	stop   func()
+}
+
+// logLines gathers the log as JSON lines.
+type logLines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func serve(t testing.TB, source *memory, change func(*Config, *query.Config)) *served {
+	t.Helper()
+	s := &served{t: t, source: source, log: &logLines{}}
+	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg := Config{
+		Node: func(context.Context) (Node, error) { return Node{participant, source}, nil }, Log: log, TokenKey: testKey,
+		ListIdle: 50 * time.Millisecond, EndInterval: time.Millisecond, Version: "1.2.3",
+	}
+	tier := query.Config{Address: "127.0.0.1:0", Log: log, ShutdownTimeout: 5 * time.Second}
+	if change != nil {
+		change(&cfg, &tier)
+	}
+	api, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier.Mounts, tier.Errors = []query.Mount{api.Mount()}, api.Errors
+	server, err := query.New(tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	s.url = "http://" + server.Addr()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		s.stop()
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		if source.violation != nil {
+			t.Errorf("the source was asked for %v", source.violation)
+		}
+		if t.Failed() {
+			t.Logf("log:\n%s", s.log)
+		}
+	})
+	return s
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (s *served) do(method, path, body string, headers ...string) reply {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := document(s.t).Transport(s.t, transport).RoundTrip(r)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return reply{response.StatusCode, response.Header, string(text)}
+}
+
+// post sends a request that must succeed and reads its answer.
+func (s *served) post(path, body string, into any, headers ...string) {
+	s.t.Helper()
+	a := s.do("POST", path, body, headers...)
+	if a.status != 200 {
+		s.t.Fatalf("POST %s %s = %d %s", path, body, a.status, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), into); err != nil {
+		s.t.Fatalf("POST %s %s: %v in %s", path, body, err, a.body)
+	}
+}
+
+// refused sends a request that must be refused with a code.
+func (s *served) refused(method, path, body string, status int, code Code, headers ...string) JsLedgerError {
+	s.t.Helper()
+	a := s.do(method, path, body, headers...)
+	var e JsLedgerError
+	if err := json.Unmarshal([]byte(a.body), &e); a.status != status || err != nil || e.Code != string(code) {
+		s.t.Errorf("%s %s %.200s = %d %s, want %d and %s", method, path, body, a.status, a.body, status, code)
+	}
+	return e
+}
+
+// element is what tests look at in an element.
+type element struct {
+	Update struct {
+		Transaction *struct {
+			Value struct {
+				Offset int64
+				Events []map[string]struct {
+					ContractID     string `json:"contractId"`
+					WitnessParties []string
+				}
+			}
+		}
+		OffsetCheckpoint *struct {
+			Value struct {
+				Offset            int64
+				SynchronizerTimes []struct{ SynchronizerID, RecordTime string }
+			}
+		}
+	}
+	Entry map[string]struct {
+		CreatedEvent struct {
+			ContractID string `json:"contractId"`
+		} `json:"createdEvent"`
+	} `json:"contractEntry"`
+	Token string `json:"streamContinuationToken"`
+}
+
+func (e *element) contract() string { return e.Entry["JsActiveContract"].CreatedEvent.ContractID }
+
+// offsets are those of the transactions in a list.
+func offsets(list []element) (all []int64) {
+	for _, e := range list {
+		if e.Update.Transaction != nil {
+			all = append(all, e.Update.Transaction.Value.Offset)
+		}
+	}
+	return all
+}
+
+// span are the offsets of updates from a number to another one, in either direction.
+func span(from, to int) (all []int64) {
+	step := 1
+	if from > to {
+		step = -1
+	}
+	for n := from; n != to+step; n += step {
+		all = append(all, offsetOf(n))
+	}
+	return all
+}
+
+const anyParty = `{"filtersForAnyParty":{}}`
+
+func byParty(party string) string { return `{"filtersByParty":{"` + party + `":{}}}` }
+
+// updates is a request; end -1 leaves it open.
+func updates(begin, end int64, events string, more ...string) string {
+	bounds := fmt.Sprintf(`"beginExclusive":%d`, begin)
+	if end >= 0 {
+		bounds += fmt.Sprintf(`,"endInclusive":%d`, end)
+	}
+	return fmt.Sprintf(`{%s,"updateFormat":{"includeTransactions":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":%s}}%s}`, bounds, events, strings.Join(more, ""))
+}
+
+func activeAt(offset int64, events string, more ...string) string {
+	return fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s%s}`, offset, events, strings.Join(more, ""))
+}
+
+// socket is the client's end of a websocket. Every frame is held against the document.
+type socket struct {
+	*websocket.Conn
+	t      testing.TB
+	schema string
+}
+
+func (s *served) dial(path string, o *websocket.DialOptions) (*socket, *http.Response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, response, err := websocket.Dial(ctx, s.url+path, o)
+	if err != nil {
+		return nil, response, err
+	}
+	conn.SetReadLimit(-1)
+	s.t.Cleanup(func() { conn.CloseNow() })
+	schema := "JsGetUpdatesResponse"
+	if strings.Contains(path, "active") {
+		schema = "JsGetActiveContractsResponse"
+	}
+	return &socket{conn, s.t, schema}, response, nil
+}
+
+// open begins a websocket with a request.
+func (s *served) open(path, request string, headers ...string) *socket {
+	s.t.Helper()
+	o := &websocket.DialOptions{Subprotocols: []string{"daml.ws.auth"}, HTTPHeader: http.Header{}}
+	for i := 0; i+1 < len(headers); i += 2 {
+		o.HTTPHeader.Set(headers[i], headers[i+1])
+	}
+	c, _, err := s.dial(path, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c.send(request)
+	return c
+}
+
+func (c *socket) send(text string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := c.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// next reads a frame; err says how the websocket was closed.
+func (c *socket) next() (e element, refused *JsLedgerError, err error) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	kind, text, err := c.Read(ctx)
+	if err != nil {
+		return e, nil, err
+	}
+	if kind != websocket.MessageText {
+		c.t.Errorf("a frame is not text: %s", text)
+	}
+	if bytes.Contains(text, []byte(`"errorCategory"`)) {
+		if err := document(c.t).CheckText("JsLedgerError", text); err != nil {
+			c.t.Error(err)
+		}
+		return e, refused, json.Unmarshal(text, &refused)
+	}
+	if err := document(c.t).CheckText(c.schema, text); err != nil {
+		c.t.Error(err)
+	}
+	return e, nil, json.Unmarshal(text, &e)
+}
+
+// rest reads to the end: the elements without checkpoints, the error if there is one, and
+// the code of the close.
+func (c *socket) rest() (list []element, refused *JsLedgerError, code int) {
+	c.t.Helper()
+	for {
+		e, failed, err := c.next()
+		switch {
+		case err != nil:
+			return list, refused, int(websocket.CloseStatus(err))
+		case failed != nil:
+			refused = failed
+		case e.Update.OffsetCheckpoint == nil:
+			list = append(list, e)
+		}
+	}
+}
+
+// transactions reads as many transactions.
+func (c *socket) transactions(n int) (all []int64) {
+	c.t.Helper()
+	for len(all) < n {
+		e, refused, err := c.next()
+		if err != nil || refused != nil {
+			c.t.Fatalf("after %d transactions: %+v, %v", len(all), refused, err)
+		}
+		all = append(all, offsets([]element{e})...)
+	}
+	return all
+}
