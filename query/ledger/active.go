@@ -67,7 +67,7 @@ func (a *API) listActive(ctx context.Context, r *reading) error {
 
 // active reads a GetActiveContractsRequest into a cursor.
 func (a *API) active(ctx context.Context, r *reading, body []byte) (c cursor, needs readers, err error) {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return nil, needs, err
 	}
@@ -124,7 +124,7 @@ func readKey(payload []byte, ok bool) (history.LedgerKey, bool) {
 }
 
 func (a *API) contractEvents(ctx context.Context, r *reading) error {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type updatesPageAnswer struct {
 }
 
 func (a *API) updatesPage(ctx context.Context, r *reading) error {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type activePageAnswer struct {
 }
 
 func (a *API) activePage(ctx context.Context, r *reading) error {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return err
 	}

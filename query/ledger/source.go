@@ -26,6 +26,9 @@ type Source interface {
 	// ContractEvents returns the events that created and ended a contract, nil for those
 	// that there are not.
 	ContractEvents(ctx context.Context, contractID string) (created, ended *history.LedgerEvent, err error)
+	// KnownTemplates are the templates of the stream, and with them the interfaces of which
+	// choices were exercised on them.
+	KnownTemplates(ctx context.Context) ([]history.LedgerTemplate, error)
 	// SynchronizerTimes are the latest record times at or below an offset.
 	SynchronizerTimes(ctx context.Context, offset int64) ([]history.SynchronizerTime, error)
 }

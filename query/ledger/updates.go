@@ -24,7 +24,7 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 // updates reads a GetUpdatesRequest into a cursor. needs is what the reader must have the
 // right to.
 func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *updateCursor, needs readers, err error) {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return nil, needs, err
 	}
@@ -70,7 +70,7 @@ func (a *API) updateByOffset(ctx context.Context, r *reading) error {
 // oneUpdate answers with a single update. One that the format lets nothing through of is
 // as one that is not there.
 func (a *API) oneUpdate(ctx context.Context, r *reading, parse func([]byte, *view.Known) (*view.OneUpdate, error)) error {
-	known, err := r.node.known.current(ctx)
+	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ var template = strings.Repeat("ab", 32) + ":Splice.Amulet:Amulet"
 type memory struct {
 	mu        sync.Mutex
 	updates   []schemas.Update // ascending by offset
+	templates []history.LedgerTemplate
 	begin     int64
 	end       int64
 	active    int64 // up to where active sets are known
@@ -176,6 +177,11 @@ func (m *memory) ContractEvents(_ context.Context, id string) (created, ended *h
 		}
 	}
 	return created, ended, nil
+}
+
+func (m *memory) KnownTemplates(context.Context) ([]history.LedgerTemplate, error) {
+	defer m.mu.Unlock()
+	return m.templates, m.lock()
 }
 
 func (m *memory) SynchronizerTimes(_ context.Context, offset int64) (times []history.SynchronizerTime, err error) {
