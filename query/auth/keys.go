@@ -108,6 +108,8 @@ const (
 	keySetTimeout  = 10 * time.Second
 	keySetInterval = time.Minute
 	unknownKeys    = 10 * time.Second
+	// rateWait is how long a token waits for its turn to have the set read; most do not.
+	rateWait = 100 * time.Millisecond
 )
 
 // keySet is a JSON Web Key Set that is read from a URL.
@@ -121,7 +123,7 @@ type keySet struct {
 func KeySet(ctx context.Context, url string, log *slog.Logger) (Keys, error) {
 	set, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{url}, keyfunc.Override{
 		Client: &http.Client{Timeout: keySetTimeout}, HTTPTimeout: keySetTimeout, RefreshInterval: keySetInterval,
-		RefreshUnknownKID: rate.NewLimiter(rate.Every(unknownKeys), 1), RateLimitWaitMax: time.Nanosecond,
+		RefreshUnknownKID: rate.NewLimiter(rate.Every(unknownKeys), 1), RateLimitWaitMax: rateWait,
 		RefreshErrorHandlerFunc: func(url string) func(context.Context, error) {
 			return func(ctx context.Context, err error) {
 				log.WarnContext(ctx, "cannot read the key set of tokens", "url", url, "err", err)
