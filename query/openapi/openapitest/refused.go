@@ -32,8 +32,8 @@ func (d *Document) Refused(op *Operation) ([]Request, error) {
 // Names reports whether the text of an error names the parameter or member that is wrong:
 // as the request does, or in words, such as "update id" for update_id.
 func (r *Request) Names(text string) bool {
-	text, words := strings.ToLower(text), strings.ReplaceAll(r.Member, "_", " ")
-	return strings.Contains(text, r.Member) || strings.Contains(text, words)
+	text, member := strings.ToLower(text), strings.ToLower(r.Member)
+	return strings.Contains(text, member) || strings.Contains(text, strings.ReplaceAll(member, "_", " "))
 }
 
 // maker collects requests that must be refused.
@@ -136,7 +136,10 @@ func (m *maker) members(object *openapi3.Schema, at []string) {
 				})
 			}
 		}
-		m.members(schema, place)
+		// What stands in the place of another member is not in the example to be spoiled.
+		if alternative, _ := extensions(ref)["x-alternative"].(bool); !alternative {
+			m.members(schema, place)
+		}
 	}
 }
 
