@@ -20,7 +20,7 @@ func (p *page) reset() { p.texts, p.ends = p.texts[:0], p.ends[:0] }
 // shrink lets go of a text that was much larger than usual: it would be held for the rest of
 // a stream.
 func (p *page) shrink() {
-	if cap(p.texts) > 8*pageBytes {
+	if cap(p.texts) > 2*maxPageBytes {
 		p.texts = nil
 	}
 }
@@ -38,20 +38,28 @@ type cursor interface {
 	wait(ctx context.Context) (more bool, err error)
 }
 
-// Sizes of what is read from the store at a time.
+// Sizes of what is read from the store for a websocket at a time. The larger a page the less
+// the store has to do for an element, so one client gets large ones; many share streamBytes.
 const (
-	// pageBytes is about how much text a page of a websocket has.
-	pageBytes = 1 << 20
-	maxRead   = 2000
-	minRead   = 16
+	streamBytes  = 256 << 20
+	maxPageBytes = 8 << 20
+	minPageBytes = 256 << 10
+	maxRead      = 5000
+	minRead      = 16
 )
 
-// pageLimit is how many elements make a page, given one before of so many elements and bytes.
-func pageLimit(elements, bytes int) int {
+// pageBytes is about how much text a page has while there are so many streams.
+func pageBytes(streams int) int {
+	return min(max(streamBytes/(pagesAhead*max(streams, 1)), minPageBytes), maxPageBytes)
+}
+
+// pageLimit is how many elements make a page of so many bytes, given one before of so many
+// elements and bytes.
+func pageLimit(most, elements, bytes int) int {
 	if elements == 0 {
-		return maxRead / 4
+		return maxRead / 20 // nothing is known of their size
 	}
-	return min(max(pageBytes/max(bytes/elements, 1), minRead), maxRead)
+	return min(max(most/max(bytes/elements, 1), minRead), maxRead)
 }
 
 // updateCursor reads a stretch of updates.

@@ -244,7 +244,7 @@ type pageReader struct {
 
 func (r *pageReader) run(ctx context.Context) {
 	defer close(r.pages)
-	limit := pageLimit(0, 0)
+	limit := pageLimit(0, 0, 0)
 	for {
 		var p *page
 		select {
@@ -259,7 +259,7 @@ func (r *pageReader) run(ctx context.Context) {
 			return
 		}
 		if len(p.ends) > 0 {
-			limit = pageLimit(len(p.ends), len(p.texts))
+			limit = pageLimit(pageBytes(r.api.streams.count()), len(p.ends), len(p.texts))
 		}
 		select {
 		case r.pages <- p:

@@ -39,3 +39,10 @@ func (s *streams) end(user string) {
 		delete(s.byUser, user)
 	}
 }
+
+// count is how many there are.
+func (s *streams) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
