@@ -130,7 +130,8 @@ func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
 	}
 	switch {
 	case len(found) == 1:
-		return ledger.Node{Participant: found[0], Source: history.NewReader(s.db, schemas.NodeStream(found[0]))}, nil
+		reader := history.NewReader(s.db, schemas.NodeStream(found[0]))
+		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache)}, nil
 	case len(found) > 1:
 		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
 	case wanted != "":

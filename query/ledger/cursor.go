@@ -65,6 +65,7 @@ func pageLimit(most, elements, bytes int) int {
 // updateCursor reads a stretch of updates.
 type updateCursor struct {
 	node   *node
+	from   Updates
 	format *view.UpdateFormat
 	sel    history.LedgerSelection
 	// after and through are what is left to read: (after, through].
@@ -80,7 +81,7 @@ func (c *updateCursor) next(ctx context.Context, p *page, limit int) (bool, erro
 	if c.after >= c.through {
 		return false, nil
 	}
-	read, err := c.node.Source.LedgerUpdates(ctx, c.sel, history.LedgerRange{
+	read, err := c.from.LedgerUpdates(ctx, c.sel, history.LedgerRange{
 		After: c.after, Through: c.through, Descending: c.descending, Limit: min(limit, maxRead),
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func nodeOf(source *memory) func(context.Context) (Node, error) {
-	return func(context.Context) (Node, error) { return Node{participant, source}, nil }
+	return func(context.Context) (Node, error) { return Node{Participant: participant, Source: source}, nil }
 }
 
 func quiet(t testing.TB) *slog.Logger {
@@ -84,7 +84,7 @@ func TestWithoutAStream(t *testing.T) {
 		c.Node = func(context.Context) (Node, error) {
 			select {
 			case <-there:
-				return Node{participant, source}, nil
+				return Node{Participant: participant, Source: source}, nil
 			default:
 				return Node{}, fmt.Errorf("%w: not yet", ErrNoStream)
 			}

@@ -72,7 +72,7 @@ func (a *API) updatesPageCursor(ctx context.Context, r *reading, q *view.Updates
 		return nil, err
 	}
 	c := &updateCursor{
-		node: r.node, format: q.Format, sel: q.Format.Selection(),
+		node: r.node, from: r.node.lists(), format: q.Format, sel: q.Format.Selection(),
 		after: q.Begin, through: b.end, descending: q.Descending,
 	}
 	if q.End != nil {

@@ -29,7 +29,11 @@ type opener func(ctx context.Context, r *reading, body []byte) (cursor, readers,
 func (a *API) streamUpdates(_ context.Context, r *reading) error {
 	return a.upgrade(r, func(ctx context.Context, r *reading, body []byte) (cursor, readers, error) {
 		c, needs, err := r.updates(ctx, body, true)
-		return c, needs, err
+		if err != nil {
+			return nil, needs, err
+		}
+		c.from = r.node.Source
+		return c, needs, nil
 	})
 }
 

@@ -16,8 +16,7 @@ type Source interface {
 	LedgerActiveEnd(ctx context.Context) (int64, error)
 	// LedgerBegin is the offset after which the stream begins, 0 if it is whole.
 	LedgerBegin(ctx context.Context) (int64, error)
-	// LedgerUpdates reads a part of a stretch that must not end above LedgerEnd.
-	LedgerUpdates(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error)
+	Updates
 	// LedgerUpdateByID and LedgerUpdateAt return nil when there is no such update.
 	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
 	LedgerUpdateAt(ctx context.Context, offset int64) (*schemas.Update, error)
@@ -33,6 +32,12 @@ type Source interface {
 	SynchronizerTimes(ctx context.Context, offset int64) ([]history.SynchronizerTime, error)
 }
 
+// Updates reads updates; *history.Reader and *history.LedgerPages do.
+type Updates interface {
+	// LedgerUpdates reads a part of a stretch that must not end above LedgerEnd.
+	LedgerUpdates(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error)
+}
+
 // ErrNoStream says that the stream of a node is not there yet, or that it is not clear
 // which one is meant.
 var ErrNoStream = errors.New("there is no stream of a node")
@@ -42,4 +47,7 @@ type Node struct {
 	// Participant is the node's id, such as "PAR::name::1220...".
 	Participant string
 	Source      Source
+	// Lists reads updates for lists and pages, of which the same are asked for again and again;
+	// Source does when it is nil. A websocket, which reads far and once, always reads from Source.
+	Lists Updates
 }

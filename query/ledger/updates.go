@@ -44,13 +44,21 @@ func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *upd
 		return nil, needs, err
 	}
 	c = &updateCursor{
-		node: r.node, format: q.Format, sel: q.Format.Selection(),
+		node: r.node, from: r.node.lists(), format: q.Format, sel: q.Format.Selection(),
 		after: q.Begin, through: b.end, descending: q.Descending, open: q.End == nil,
 	}
 	if q.End != nil {
 		c.through = *q.End
 	}
 	return c, needs, nil
+}
+
+// lists reads updates for lists.
+func (n *node) lists() Updates {
+	if n.Lists != nil {
+		return n.Lists
+	}
+	return n.Source
 }
 
 // readers are whose right to read a request needs.

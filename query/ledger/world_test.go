@@ -314,7 +314,7 @@ func serve(t testing.TB, source *memory, change func(*Config, *query.Config)) *s
 	s := &served{t: t, source: source, log: &logLines{}}
 	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := Config{
-		Node: func(context.Context) (Node, error) { return Node{participant, source}, nil }, Log: log, TokenKey: testKey,
+		Node: func(context.Context) (Node, error) { return Node{Participant: participant, Source: source}, nil }, Log: log, TokenKey: testKey,
 		ListIdle: 50 * time.Millisecond, EndInterval: time.Millisecond, Version: "1.2.3",
 	}
 	tier := query.Config{Address: "127.0.0.1:0", Log: log, ShutdownTimeout: 5 * time.Second}
