@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -194,15 +193,23 @@ func (l *lab) readSets(ctx context.Context, s section, p *product, newest instan
 		return err
 	}
 	s.add("peak memory of the query tier after these", float64(paged)/(1<<20), "MiB")
-	return l.dumpSet(ctx, s, p, newest)
+	if err := l.dumpSet(ctx, s, p, newest); err != nil {
+		return err
+	}
+	pages, contracts, err := l.postgresSet(ctx, dumpURL(p.url, newest))
+	if err != nil {
+		return err
+	}
+	s.add(fmt.Sprintf("Postgres with that set alone, rows of JSONB by index, %d pages with %d coins, 95th percentile", len(pages.each), contracts), pages.percentile(95), "ms")
+	s.add("the same, median", pages.percentile(50), "ms")
+	return nil
 }
 
 func (l *lab) dumpSet(ctx context.Context, s section, p *product, at instant) error {
-	query := url.Values{"migration_id": {fmt.Sprint(at.Migration)}, "at": {at.At.String()}}
 	for _, encoding := range []string{"identity", "gzip"} {
 		l.say("dumping the newest active set, %s", encoding)
 		begin := time.Now()
-		lines, size, err := drain(ctx, p.url+"/v0/state/acs/dump?"+query.Encode(), encoding)
+		lines, size, err := drain(ctx, dumpURL(p.url, at), encoding)
 		if err != nil {
 			return err
 		}

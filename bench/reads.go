@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"time"
 )
+
+//go:embed sql/copies.sql
+var copiesPlace string
 
 // The targets of reading from the query tier.
 const (
@@ -87,27 +92,53 @@ func (l *lab) copiedHistory(ctx context.Context, s section, binary, upstream str
 		return got, err
 	}
 	s.add("time to copy the history by update id", time.Since(begin).Seconds(), "s")
-	store, err := openEngine(ctx, filepath.Join(l.folder("reads-lake"), "engine"))
+	rows, copies, all, err := l.copiesSize(ctx, filepath.Join(l.folder("reads-lake"), "engine"))
 	if err != nil {
 		return got, err
 	}
-	err = store.settle(ctx, l.quiet)
-	tables, tablesErr := store.tables(ctx)
-	if err := errors.Join(err, tablesErr, store.close()); err != nil {
-		return got, err
-	}
-	copies, all := tables["lookup_rows"], uint64(0)
-	for _, t := range tables {
-		all += t.Bytes
-	}
-	s.add(fmt.Sprintf("copies, %d rows in %d parts", copies.Rows, copies.Parts), float64(copies.Bytes)/megabyte, "MB")
-	s.add("all tables with copies / without", float64(all)/float64(all-copies.Bytes), "")
+	s.add(fmt.Sprintf("copies, %d rows", rows), copies/megabyte, "MB")
+	s.add("copies / all other tables", copies/all, "")
 	p, err := l.serve(ctx, binary, l.folder("reads-lake"), withCopies)
 	if err != nil {
 		return got, err
 	}
 	got, err = measureCopies(ctx, l, s, p, ids)
 	return got, errors.Join(err, p.stop())
+}
+
+// copiesSize tells how many copies a store has, their bytes on disk and those of all other
+// tables. The engine does not count copies among its parts.
+func (l *lab) copiesSize(ctx context.Context, dir string) (rows uint64, copies, others float64, err error) {
+	store, err := openEngine(ctx, dir)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
+	if err := store.settle(ctx, l.quiet); err != nil {
+		return 0, 0, 0, err
+	}
+	tables, err := store.tables(ctx)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for _, t := range tables {
+		others += float64(t.Bytes)
+	}
+	var folder string
+	if err := store.conn.QueryRow(ctx, copiesPlace).Scan(&rows, &folder); err != nil {
+		return 0, 0, 0, fmt.Errorf("looking for the copies: %w", err)
+	}
+	err = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			copies += float64(info.Size())
+		}
+		return err
+	})
+	return rows, copies, others, err
 }
 
 // measureCopies measures lookups of one running query tier that has copies.
