@@ -23,7 +23,7 @@ type readClient struct {
 }
 
 func newReadClient(url string) *readClient {
-	return &readClient{url: url, client: &fasthttp.Client{MaxConnsPerHost: 1024, ReadTimeout: time.Minute, MaxResponseBodySize: 1 << 30}}
+	return &readClient{url: url, client: &fasthttp.Client{MaxConnsPerHost: 1024, ReadBufferSize: 32 << 10, ReadTimeout: time.Minute, MaxResponseBodySize: 1 << 30}}
 }
 
 // do sends a request and hands the body of its answer to use, which must not keep it.
