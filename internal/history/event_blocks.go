@@ -43,7 +43,20 @@ type eventRuns struct {
 	// keys are those of arguments: see Stretch.ArgumentKey.
 	keys     []byte
 	keyStart []int // by event
+	bodies   []Body
 }
+
+// Body is an event's body as it is stored.
+type Body struct {
+	Shape   *Shape
+	scalars []byte
+}
+
+// Shape is the body with marks in place of its values.
+type Shape = store.Shape
+
+// AppendScalars appends the values that are neither ids nor parties, in order.
+func (b *Body) AppendScalars(list [][]byte) [][]byte { return store.AppendScalars(list, b.scalars) }
 
 // add returns a block to be read into.
 func (r *eventRuns) add() store.Block {
@@ -68,6 +81,7 @@ func (r *eventRuns) next() (at schemas.Position, ok bool) {
 func (r *eventRuns) take() []schemas.Event {
 	r.freeDone()
 	r.events, r.values, r.keys, r.keyStart = r.events[:0], r.values[:0], r.keys[:0], r.keyStart[:0]
+	r.bodies = r.bodies[:0]
 	first, _ := r.next()
 	for {
 		at, ok := r.next()
@@ -78,6 +92,8 @@ func (r *eventRuns) take() []schemas.Event {
 		r.events = append(r.events, schemas.Event{})
 		e := &r.events[len(r.events)-1]
 		r.values = block.one.AppendEvent(r.values, r.row, e)
+		shape, scalars := block.one.Body(r.row)
+		r.bodies = append(r.bodies, Body{shape, scalars})
 		r.keyStart = append(r.keyStart, len(r.keys))
 		if e.Kind == schemas.Created {
 			r.keys = block.one.AppendArgumentKey(r.keys, r.row)

@@ -38,6 +38,9 @@ func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
 // among the events taken last. It is valid for as long as they are.
 func (s *Stretch) ArgumentKey(event int) []byte { return s.events.key(event) }
 
+// Bodies are those of the events taken last, and valid for as long as they are.
+func (s *Stretch) Bodies() []Body { return s.events.bodies }
+
 // Close gives up the memory of events.
 func (s *Stretch) Close() { s.events.close() }
 

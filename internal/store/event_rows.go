@@ -127,6 +127,11 @@ func (r *EventRows) AppendArgumentKey(dst []byte, i int) []byte {
 	return r.block.body.appendArgumentKey(dst, i)
 }
 
+// Body returns the shape of the body of row i and its scalars, for AppendScalars.
+func (r *EventRows) Body(i int) (*Shape, []byte) {
+	return r.block.body.shapeOf(i), r.block.body.scalars.RowBytes(i)
+}
+
 // AppendEvent fills e from row i. Its argument and its result are appended to values.
 func (r *EventRows) AppendEvent(values []byte, i int, e *schemas.Event) []byte {
 	b, start := r.block, len(values)

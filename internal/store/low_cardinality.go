@@ -19,7 +19,7 @@ type lowCardinality struct {
 	// shapes, when set, knows the strings of a dictionary that is read; kinds are those of
 	// the current block, by number.
 	shapes  *Shapes
-	kinds   []*shape
+	kinds   []*Shape
 	numbers map[string]uint32
 	last    uint32 // number of the row before: columns tend to repeat
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // there are few shapes and many blocks. It is safe for concurrent use.
 type Shapes struct {
 	mu    sync.Mutex
-	known map[string]*shape
+	known map[string]*Shape
 	bytes int // of the texts of known
 }
 
@@ -22,10 +23,11 @@ type Shapes struct {
 const maxShapes = 16 << 20
 
 // NewShapes returns an empty set.
-func NewShapes() *Shapes { return &Shapes{known: make(map[string]*shape)} }
+func NewShapes() *Shapes { return &Shapes{known: make(map[string]*Shape)} }
 
-// shape is a text with marks in place of its values.
-type shape struct {
+// Shape is a text with marks in place of its values. Those of one dictionary that are equal
+// are the same, and mostly those of others, too.
+type Shape struct {
 	text  string
 	whole shapePart
 	// lines are those of the body of an event: contract id, argument and result.
@@ -34,7 +36,7 @@ type shape struct {
 	hash, argument uint64
 }
 
-// shapePart is a part of a shape.
+// shapePart is a part of a Shape.
 type shapePart struct {
 	from, to int
 	steps    []step
@@ -48,7 +50,7 @@ type step struct {
 }
 
 // take finds the shapes of a dictionary, and returns their texts.
-func (s *Shapes) take(dictionary *texts, kinds []*shape, terms []string) ([]*shape, []string) {
+func (s *Shapes) take(dictionary *texts, kinds []*Shape, terms []string) ([]*Shape, []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range dictionary.Rows() {
@@ -59,7 +61,7 @@ func (s *Shapes) take(dictionary *texts, kinds []*shape, terms []string) ([]*sha
 }
 
 // of finds one shape.
-func (s *Shapes) of(text []byte) *shape {
+func (s *Shapes) of(text []byte) *Shape {
 	if kind := s.known[string(text)]; kind != nil {
 		return kind
 	}
@@ -73,7 +75,7 @@ func (s *Shapes) of(text []byte) *shape {
 }
 
 // shapeOf returns the shape of row i.
-func (p *packed) shapeOf(i int) *shape {
+func (p *packed) shapeOf(i int) *Shape {
 	n := int(p.shape.keys[i])
 	for len(p.shape.kinds) <= n { // rows that were added and not read
 		p.shape.kinds = append(p.shape.kinds, newShape(p.shape.terms[len(p.shape.kinds)]))
@@ -81,8 +83,8 @@ func (p *packed) shapeOf(i int) *shape {
 	return p.shape.kinds[n]
 }
 
-func newShape(text string) *shape {
-	s := &shape{text: text, whole: shapePart{0, len(text), planOf(text)}, hash: xxh3.HashString(text)}
+func newShape(text string) *Shape {
+	s := &Shape{text: text, whole: shapePart{0, len(text), planOf(text)}, hash: xxh3.HashString(text)}
 	rest := s.whole
 	for i := range s.lines {
 		s.lines[i] = rest
@@ -103,6 +105,50 @@ func (p shapePart) cut(at int) (before, after shapePart) {
 		n = len(p.steps)
 	}
 	return shapePart{p.from, at, p.steps[:n]}, shapePart{at + 1, p.to, p.steps[n:]}
+}
+
+// Argument and Result are the shapes of the argument and the result of an event.
+func (s *Shape) Argument() string { return s.text[s.lines[1].from:s.lines[1].to] }
+
+// Result is described at Argument.
+func (s *Shape) Result() string { return s.text[s.lines[2].from:s.lines[2].to] }
+
+// ArgumentScalar returns which of the scalars of the event's body stands in a place of
+// Argument, -1 if none does.
+func (s *Shape) ArgumentScalar(at int) int { return s.scalarAt(s.lines[1].from + at) }
+
+// ResultScalar is the same for Result.
+func (s *Shape) ResultScalar(at int) int { return s.scalarAt(s.lines[2].from + at) }
+
+func (s *Shape) scalarAt(at int) int {
+	n := 0
+	for _, mark := range s.whole.steps {
+		switch {
+		case mark.mark != scalarMark:
+		case int(mark.at) == at:
+			return n
+		default:
+			n++
+		}
+	}
+	return -1
+}
+
+// Joined reports whether the argument or the result is a single scalar, in which nothing
+// can be found by its place.
+func (s *Shape) Joined() bool {
+	return s.Argument() == string(rune(scalarMark)) || s.Result() == string(rune(scalarMark))
+}
+
+// AppendScalars appends the scalars of a row, in order.
+func AppendScalars(list [][]byte, scalars []byte) [][]byte {
+	for {
+		n := bytes.IndexByte(scalars, scalarEnd)
+		if n < 0 {
+			return list
+		}
+		list, scalars = append(list, scalars[:n]), scalars[n+1:]
+	}
 }
 
 func planOf(shape string) []step {

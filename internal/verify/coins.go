@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -87,6 +88,12 @@ type coinReader struct {
 	// made and gone are the coins of many updates, so that each needs no list of its own.
 	made, gone []coin
 	fields     []payload // of the record that is being read
+
+	// bodies are those of the events of the update, as they are stored, if that is known.
+	bodies  []history.Body
+	places  map[shapeKey]*places
+	read    places   // of an event of which the texts are read
+	scalars [][]byte // of the event under way
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -111,7 +118,7 @@ type summaryFields struct {
 }
 
 func newCoinReader(catalog *values.Catalog) *coinReader {
-	return &coinReader{catalog: catalog, kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type)}
+	return &coinReader{catalog: catalog, kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type), places: make(map[shapeKey]*places)}
 }
 
 // update returns what u does to coins; ok is false if it does nothing.
@@ -168,7 +175,7 @@ func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
 	isCoin := coinType != nil
 	if e.Kind == schemas.Created {
 		if isCoin {
-			worth, ok := coinWorth(coinType, e, u.Encoding)
+			worth, ok := r.worth(u, i, coinType)
 			if !ok {
 				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: where(c.position) + ", contract " + e.ContractID})
 			}
@@ -205,11 +212,15 @@ func coinType(catalog *values.Catalog, e *schemas.Event) *values.Type {
 
 // coinWorth reads the amount of a coin, locked or not.
 func coinWorth(kind *values.Type, e *schemas.Event, encoding schemas.Encoding) (amount, bool) {
-	p := newPayload(e.Argument, kind, encoding)
+	return worthOf(newPayload(e.Argument, kind, encoding)).amount()
+}
+
+// worthOf returns the amount of a coin, locked or not, out of what it was created with.
+func worthOf(p payload) payload {
 	if inner := p.field("amulet"); inner.json != nil {
 		p = inner
 	}
-	return p.path("amount", "initialAmount").amount()
+	return p.path("amount", "initialAmount")
 }
 
 func (r *coinReader) kind(e *schemas.Event) *choiceKind {
@@ -294,93 +305,76 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 	if !k.mints && !k.paid && k.summary == nil {
 		return
 	}
-	result := newPayload(e.Result, k.result, u.Encoding)
+	pl := r.choicePlaces(u, i, k)
 	if k.mints {
-		minted, ok := newPayload(e.Argument, k.argument, u.Encoding).field("amount").amount()
+		minted, ok := r.number(pl, pl.minted)
 		if !ok {
 			c.findings = append(c.findings, Finding{What: "a mint without a readable amount", Where: where(c.position) + ", event " + e.EventID})
 		}
 		c.claims = append(c.claims, claim{minted: minted, burner: r.burner[i], part: r.part(i)})
-		c.noteRound(result.path("amuletSum", "round", "number"))
+		c.noteRound(r.textOf(pl, pl.round))
 		return
 	}
-	var summary payload
-	if k.summary != nil {
-		summary = result.path(k.summary...)
-	}
-	var paid amount
-	if k.paid {
-		paid, _ = result.field("amuletPaid").amount()
-	}
-	if summary.json == nil && paid == (amount{}) {
+	paid, _ := r.number(pl, pl.paid)
+	if !pl.summed && paid == (amount{}) {
 		return
 	}
 	cl := claim{burned: paid, burner: r.burner[i], part: r.part(i)}
-	if summary.json != nil && !r.claimed[i] { // else the transfer below says it
+	if pl.summed && !r.claimed[i] { // else the transfer below says it
 		r.claimed[i] = true
-		r.transfer(c, u, i, k, summary, paid, &cl)
+		r.transfer(c, e, pl, paid, &cl)
 	}
-	c.noteRound(result.path("round", "number"))
+	c.noteRound(r.textOf(pl, pl.round))
 	c.claims = append(c.claims, cl)
 }
 
-func (c *coinUpdate) noteRound(number payload) {
+func (c *coinUpdate) noteRound(number []byte) {
 	n := int64(0)
-	text := number.text()
-	for _, d := range text {
+	for _, d := range number {
 		if d < '0' || d > '9' {
 			return
 		}
 		n = n*10 + int64(d-'0')
 	}
-	if len(text) > 0 {
+	if len(number) > 0 {
 		c.round = max(c.round, n)
 	}
 }
 
 // transfer reads the summary of a transfer, which must add up: inputs are outputs, change
 // and fees.
-func (r *coinReader) transfer(c *coinUpdate, u *schemas.Update, i int, k *choiceKind, summary payload, paid amount, cl *claim) {
-	e := &u.Events[i]
+func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid amount, cl *claim) {
 	at := func() string { return where(c.position) + ", event " + e.EventID }
-	number := func(p payload) amount {
-		a, ok := p.amount()
+	number := func(s slot) amount {
+		a, ok := r.number(pl, s)
 		if !ok {
 			c.findings = append(c.findings, Finding{What: "a transfer's summary cannot be read", Where: at()})
 		}
 		return a
 	}
-	f := &k.fields
-	r.fields = summary.appendFields(r.fields[:0])
-	part := func(i int) payload { return pick(r.fields, i) }
-	for _, reward := range f.rewards {
-		cl.minted = cl.minted.add(number(part(reward)))
-	}
-	for _, reward := range f.optionalRewards {
-		if p := part(reward).some(); p.json != nil {
-			cl.minted = cl.minted.add(number(p))
-		}
+	for _, reward := range pl.rewards {
+		cl.minted = cl.minted.add(number(reward))
 	}
 	outputFees := amount{}
-	part(f.outputFees).each(func(p payload) { outputFees = outputFees.add(number(p)) })
-	fees := outputFees.add(number(part(f.senderChangeFee))).add(number(part(f.holdingFees)))
+	for _, fee := range pl.outputFees {
+		outputFees = outputFees.add(number(fee))
+	}
+	fees := outputFees.add(number(pl.senderChangeFee)).add(number(pl.holdingFees))
 	cl.burned = cl.burned.add(fees)
 	if paid != (amount{}) {
 		cl.within = outputFees
 	}
-	inputs := number(part(f.inputAmuletAmount)).add(cl.minted)
-	outputs := number(part(f.senderChangeAmount)).add(fees)
+	inputs := number(pl.inputs).add(cl.minted)
+	outputs := number(pl.changes).add(fees)
 	shared := false // a receiver who bears a part of the fee gets less than the output says
-	list := newPayload(e.Argument, k.argument, u.Encoding).path("transfer", "outputs")
 	switch {
-	case list.json != nil:
-		list.each(func(p payload) {
-			r.fields = p.appendFields(r.fields[:0])
-			outputs = outputs.add(number(part(f.outputAmount)))
-			if ratio, ok := part(f.outputRatio).amount(); ok && ratio != (amount{}) {
+	case pl.listed:
+		for i := range pl.outputs {
+			outputs = outputs.add(number(pl.outputs[i]))
+			if ratio, ok := r.number(pl, pl.ratios[i]); ok && ratio != (amount{}) {
 				shared = true
 			}
-		})
+		}
 	case paid != (amount{}):
 		outputs = outputs.add(paid)
 	default:

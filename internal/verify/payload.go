@@ -111,14 +111,23 @@ func (p payload) each(f func(payload)) {
 	})
 }
 
-// text returns the text of a party, contract id, number or numeric, nil if absent.
-func (p payload) text() []byte {
-	v := p.json
-	if v == nil || p.kind == nil {
+// value returns the JSON of a party, contract id, number or numeric, nil if absent. It is not
+// cut at its end.
+func (p payload) value() []byte {
+	if p.json == nil || p.kind == nil {
 		return nil
 	}
 	if !p.compact {
-		v = member(v, p.kind.Kind.String())
+		return member(p.json, p.kind.Kind.String())
+	}
+	return p.json
+}
+
+// text returns the text of a party, contract id, number or numeric, nil if absent.
+func (p payload) text() []byte {
+	v := p.value()
+	if v == nil {
+		return nil
 	}
 	if len(v) > 0 && v[0] == '"' {
 		return v[1 : 1+stringEnd(v[1:])]

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -154,6 +155,7 @@ type verification struct {
 	report *Report
 	sums   []history.LifetimeSum // from events
 	ledger *coinLedger
+	coins  sync.Pool // of *coinReader, which remember what they have seen
 }
 
 // Run verifies a store up to its watermark. What is wrong is in the report; an error means
@@ -228,6 +230,7 @@ func (v *verification) begin(ctx context.Context) error {
 	}
 	if v.cfg.has(Coins) {
 		v.ledger = newCoinLedger(v.checks[Coins], v.cfg.Catalog)
+		v.coins.New = func() any { return newCoinReader(v.cfg.Catalog) }
 	}
 	return nil
 }

@@ -122,7 +122,9 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		w.lifetimes.key = w.argumentKey
 	}
 	if v.cfg.has(Coins) {
-		w.coins = newCoinReader(v.cfg.Catalog)
+		w.coins = v.coins.Get().(*coinReader)
+		w.coins.made, w.coins.gone = nil, nil // outcomes have the lists
+		defer v.coins.Put(w.coins)
 	}
 	w.run()
 	rows.Close()
@@ -137,9 +139,10 @@ type walk struct {
 	render  *renderer
 	out     *outcome
 
-	importKey []byte        // of the argument of the import under way
-	lifetimes *lifetimeWalk // nil unless checked
-	coins     *coinReader   // nil unless checked
+	importKey []byte         // of the argument of the import under way
+	bodies    []history.Body // of the events of the update under way
+	lifetimes *lifetimeWalk  // nil unless checked
+	coins     *coinReader    // nil unless checked
 
 	// The segment under way and, unless it is that of imports, its day: from is exclusive.
 	segment             schemas.SegmentRef
@@ -190,7 +193,7 @@ func (w *walk) next() bool {
 		return false
 	}
 	w.enter(at)
-	w.importKey = nil
+	w.importKey, w.bodies = nil, nil
 	var it schemas.Item
 	switch first {
 	case imported:
@@ -227,7 +230,7 @@ func (w *walk) hang(u *schemas.Update, at schemas.Position) {
 	if p, ok := w.rows.NextEvents(); !ok || p != at {
 		return
 	}
-	u.Events = w.rows.TakeEvents()
+	u.Events, w.bodies = w.rows.TakeEvents(), w.rows.Bodies()
 	if !w.outside {
 		w.events += uint64(len(u.Events))
 	}
@@ -293,6 +296,7 @@ func (w *walk) item(it *schemas.Item, at schemas.Position) {
 			w.lifetimes.update(u)
 		}
 		if w.coins != nil {
+			w.coins.bodies = w.bodies
 			if c, ok := w.coins.update(u); ok {
 				w.out.coins = append(w.out.coins, c)
 			}

@@ -3,10 +3,10 @@
 WITH lifetimes AS
 (
     SELECT migration_id, contract_id, created_time, created_in FROM contracts_live
-    WHERE stream = {stream:String} AND xxh3(contract_id) % {portions:UInt64} = {portion:UInt64}
+    WHERE stream = {stream:String} AND ({portions:UInt64} = 1 OR xxh3(contract_id) % {portions:UInt64} = {portion:UInt64})
     UNION ALL
     SELECT migration_id, contract_id, created_time, created_in FROM contracts_archived
-    WHERE stream = {stream:String} AND xxh3(contract_id) % {portions:UInt64} = {portion:UInt64}
+    WHERE stream = {stream:String} AND ({portions:UInt64} = 1 OR xxh3(contract_id) % {portions:UInt64} = {portion:UInt64})
 )
 SELECT c.migration_id, c.contract_id, c.created_in, arrayStringConcat(o.origins, ' or ') AS elsewhere
 FROM
@@ -16,11 +16,12 @@ FROM
 ) AS c
 LEFT JOIN
 (
-    -- What began within history; what was carried over before only repeats it.
+    -- What began within history; what was carried over before only repeats it. The hashes
+    -- choose what is grouped: one that two contracts share does no harm.
     SELECT contract_id, groupUniqArray(created_in) AS origins, min(migration_id) AS first_migration
     FROM lifetimes
     WHERE created_time > toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AND created_in != ''
-      AND contract_id IN (SELECT contract_id FROM lifetimes WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'))
+      AND xxh3(contract_id) IN (SELECT xxh3(contract_id) FROM lifetimes WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'))
     GROUP BY contract_id
 ) AS o ON c.contract_id = o.contract_id
 WHERE if(empty(o.origins) OR o.first_migration >= c.migration_id, c.created_in != '', NOT has(o.origins, c.created_in))

@@ -1,0 +1,195 @@
+package verify
+
+import (
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// slot is where a number stands in the argument or the result of an event.
+type slot struct {
+	there bool
+	text  []byte // unless the place is one in a shape
+	// scalar is which of the scalars of the event it is, in a shape.
+	scalar int
+}
+
+// places are where a choice says what it does to the supply. In a shape they are looked up
+// once, for all events that have it.
+type places struct {
+	minted, paid, round slot
+	// summed says that there is a transfer's summary, listed that its argument lists what
+	// the transfer gives. ratios are those of outputs.
+	summed, listed                                bool
+	rewards, outputFees, outputs, ratios          []slot
+	senderChangeFee, holdingFees, inputs, changes slot
+
+	inShape bool
+	// scalars is how many scalars an event must have for the places in a shape to be there.
+	scalars int
+	// lost says that something is no scalar of the shape: texts are read instead.
+	lost bool
+}
+
+// shapeKey identifies what was found out about a shape. kind is that of a choice, worth
+// the type of a coin.
+type shapeKey struct {
+	shape   *history.Shape
+	kind    *choiceKind
+	worth   *values.Type
+	compact bool
+}
+
+// maxPlaces bounds the shapes that are remembered.
+const maxPlaces = 20_000
+
+// finder makes slots.
+type finder struct {
+	*places
+	// line is the shape that payloads are of, and scalarAt tells its scalars. Without them
+	// payloads are of texts.
+	line     string
+	scalarAt func(at int) int
+}
+
+// slot returns where a number, or the text of one, stands.
+func (f *finder) slot(p payload) slot {
+	if f.scalarAt == nil {
+		text := p.text()
+		return slot{there: text != nil, text: text}
+	}
+	v := p.value()
+	if v == nil {
+		return slot{}
+	}
+	if len(v) > 0 && v[0] == '"' {
+		v = v[1:]
+	}
+	n := f.scalarAt(len(f.line) - len(v)) // a value is not cut at its end
+	if n < 0 {
+		f.lost = true
+	}
+	f.places.scalars = max(f.places.scalars, n+1)
+	return slot{there: true, scalar: n}
+}
+
+// number returns the number in a slot of the event under way; ok is false if there is none.
+func (r *coinReader) number(pl *places, s slot) (_ amount, ok bool) {
+	text := r.textOf(pl, s)
+	if text == nil {
+		return amount{}, false
+	}
+	a, err := parseAmount(text)
+	return a, err == nil
+}
+
+func (r *coinReader) textOf(pl *places, s slot) []byte {
+	switch {
+	case !s.there:
+		return nil
+	case pl.inShape:
+		return r.scalars[s.scalar]
+	}
+	return s.text
+}
+
+// shaped returns the places in the shape of event i, nil if its texts must be read. find
+// looks them up in a shape that is new.
+func (r *coinReader) shaped(i int, key shapeKey, find func(pl *places, argument, result finder)) *places {
+	if i >= len(r.bodies) {
+		return nil
+	}
+	body := &r.bodies[i]
+	key.shape = body.Shape
+	pl := r.places[key]
+	if pl == nil {
+		pl = &places{inShape: true, lost: body.Shape.Joined()}
+		if !pl.lost {
+			find(pl, finder{pl, body.Shape.Argument(), body.Shape.ArgumentScalar}, finder{pl, body.Shape.Result(), body.Shape.ResultScalar})
+		}
+		if len(r.places) >= maxPlaces {
+			clear(r.places)
+		}
+		r.places[key] = pl
+	}
+	if pl.lost {
+		return nil
+	}
+	r.scalars = body.AppendScalars(r.scalars[:0])
+	if len(r.scalars) < pl.scalars {
+		return nil
+	}
+	return pl
+}
+
+// choicePlaces returns where event i, an exercise of that kind, says what it does.
+func (r *coinReader) choicePlaces(u *schemas.Update, i int, k *choiceKind) *places {
+	e := &u.Events[i]
+	compact := u.Encoding == schemas.CompactJSON
+	pl := r.shaped(i, shapeKey{kind: k, compact: compact}, func(pl *places, argument, result finder) {
+		r.findChoice(k, argument, payload{[]byte(argument.line), k.argument, compact}, result, payload{[]byte(result.line), k.result, compact})
+	})
+	if pl != nil {
+		return pl
+	}
+	pl = &r.read
+	*pl = places{rewards: pl.rewards[:0], outputFees: pl.outputFees[:0], outputs: pl.outputs[:0], ratios: pl.ratios[:0]}
+	texts := finder{places: pl}
+	r.findChoice(k, texts, payload{e.Argument, k.argument, compact}, texts, payload{e.Result, k.result, compact})
+	return pl
+}
+
+// findChoice fills in where a choice says what it does: inArgument and inResult make slots
+// of parts of its argument and its result.
+func (r *coinReader) findChoice(k *choiceKind, inArgument finder, argument payload, inResult finder, result payload) {
+	pl := inResult.places
+	if k.mints {
+		pl.minted, pl.round = inArgument.slot(argument.field("amount")), inResult.slot(result.path("amuletSum", "round", "number"))
+		return
+	}
+	pl.round = inResult.slot(result.path("round", "number"))
+	if k.paid {
+		pl.paid = inResult.slot(result.field("amuletPaid"))
+	}
+	if k.summary == nil {
+		return
+	}
+	summary := result.path(k.summary...)
+	if pl.summed = summary.json != nil; !pl.summed {
+		return
+	}
+	r.fields = summary.appendFields(r.fields[:0])
+	part := func(i int) payload { return pick(r.fields, i) }
+	f := &k.fields
+	for _, reward := range f.rewards {
+		pl.rewards = append(pl.rewards, inResult.slot(part(reward)))
+	}
+	for _, reward := range f.optionalRewards {
+		if p := part(reward).some(); p.json != nil {
+			pl.rewards = append(pl.rewards, inResult.slot(p))
+		}
+	}
+	part(f.outputFees).each(func(p payload) { pl.outputFees = append(pl.outputFees, inResult.slot(p)) })
+	pl.senderChangeFee, pl.holdingFees = inResult.slot(part(f.senderChangeFee)), inResult.slot(part(f.holdingFees))
+	pl.inputs, pl.changes = inResult.slot(part(f.inputAmuletAmount)), inResult.slot(part(f.senderChangeAmount))
+	list := argument.path("transfer", "outputs")
+	pl.listed = list.json != nil
+	list.each(func(p payload) {
+		r.fields = p.appendFields(r.fields[:0])
+		pl.outputs = append(pl.outputs, inArgument.slot(part(f.outputAmount)))
+		pl.ratios = append(pl.ratios, inArgument.slot(part(f.outputRatio)))
+	})
+}
+
+// worth reads the amount of the coin that event i creates.
+func (r *coinReader) worth(u *schemas.Update, i int, kind *values.Type) (amount, bool) {
+	e := &u.Events[i]
+	compact := u.Encoding == schemas.CompactJSON
+	pl := r.shaped(i, shapeKey{worth: kind, compact: compact}, func(pl *places, argument, _ finder) {
+		pl.minted = argument.slot(worthOf(payload{[]byte(argument.line), kind, compact}))
+	})
+	if pl == nil {
+		return coinWorth(kind, e, u.Encoding)
+	}
+	return r.number(pl, pl.minted)
+}
