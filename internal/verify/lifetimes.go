@@ -152,10 +152,9 @@ const (
 func (v *verification) compareLifetimes(ctx context.Context, stored []history.LifetimeSum) error {
 	check := v.checks[Lifetimes]
 	var buckets []int
-	steps, contracts := uint64(0), uint64(0)
+	steps := uint64(0)
 	for b := range stored {
 		check.Count("lifetimes", int64(stored[b].Begins))
-		contracts += stored[b].Begins
 		if stored[b] == v.sums[b] {
 			continue
 		}
@@ -168,8 +167,15 @@ func (v *verification) compareLifetimes(ctx context.Context, stored []history.Li
 			buckets, steps = buckets[:0], 0
 		}
 	}
-	if err := v.compareContracts(ctx, buckets); err != nil {
-		return err
+	return v.compareContracts(ctx, buckets)
+}
+
+// wrongOrigins looks for contracts that were carried over and whose lifetime names another
+// update than the one that created them. stored are the sums of all lifetimes.
+func (v *verification) wrongOrigins(ctx context.Context, stored []history.LifetimeSum) error {
+	check, contracts := v.checks[Lifetimes], uint64(0)
+	for b := range stored {
+		contracts += stored[b].Begins
 	}
 	portions := 1 + int(contracts/originsAtOnce)
 	for p := range portions {

@@ -178,9 +178,14 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	var stored []history.LifetimeSum
 	if cfg.has(Lifetimes) {
 		group.Go(func() (err error) {
-			stored, err = v.storedLifetimes(groupCtx)
-			return err
+			if stored, err = v.storedLifetimes(groupCtx); err != nil {
+				return err
+			}
+			return v.wrongOrigins(groupCtx, stored)
 		})
+	}
+	if c := v.checks[Batches]; c != nil && cfg.Audit != nil {
+		group.Go(func() error { return v.rowsAbove(groupCtx, c) })
 	}
 	group.Go(func() error { return v.readHistory(groupCtx) })
 	if cfg.has(Lookups) {
@@ -244,11 +249,6 @@ func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum)
 	if !v.cfg.SkipDigests {
 		v.report.Total = Sum(parts...)
 	}
-	if c := v.checks[Batches]; c != nil && v.cfg.Audit != nil {
-		if err := v.rowsAbove(ctx, c); err != nil {
-			return err
-		}
-	}
 	if v.cfg.has(Lifetimes) {
 		if err := v.compareLifetimes(ctx, stored); err != nil {
 			return err
@@ -266,25 +266,28 @@ func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum)
 // active digests the contracts active at the watermark, and compares the coins among them
 // with those that the events leave.
 func (v *verification) active(ctx context.Context) error {
-	var active schemas.Digest
+	var active activeDigest
 	if v.mark != schemas.Start && (v.ledger != nil || !v.cfg.SkipDigests) {
 		var err error
 		held := func(c *history.ActiveContract) {
+			if !v.cfg.SkipDigests {
+				active.add(c)
+			}
 			if v.ledger != nil {
 				v.ledger.held(c)
 			}
 		}
 		if v.mark.Offset > 0 {
-			active, err = eachActiveAtOffset(ctx, v.cfg.Source, v.mark.Offset, held)
+			err = eachActiveAtOffset(ctx, v.cfg.Source, v.mark.Offset, held)
 		} else {
-			active, err = eachActive(ctx, v.cfg.Source, v.mark.MigrationID, v.mark.RecordTime, held)
+			err = eachActive(ctx, v.cfg.Source, v.mark.MigrationID, v.mark.RecordTime, held)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if !v.cfg.SkipDigests {
-		v.report.Total["active_contracts"] = active
+		v.report.Total["active_contracts"] = active.Digest
 	}
 	if v.ledger != nil {
 		v.report.Supply = v.ledger.close()

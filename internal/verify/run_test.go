@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -17,12 +18,16 @@ func TestHonestStoreHasNoFindings(t *testing.T) {
 	f := newFixture(t)
 	f.write(t, items, 150)
 	var done, total int64
-	r := f.verify(t, verify.Config{Progress: func(d, n int64) { done, total = d, n }})
+	audit := &countedAudit{Audit: history.NewAudit(f.Conn, f.stream)}
+	r := f.verify(t, verify.Config{Audit: audit, Progress: func(d, n int64) { done, total = d, n }})
 	if !r.OK() {
 		t.Fatal(findings(r))
 	}
 	if done == 0 || done != total || int(total) != len(items) {
 		t.Errorf("progress ended at %d of %d, want %d", done, total, len(items))
+	}
+	if audit.asked > 0 {
+		t.Error("the sums of lifetimes, which are those of the events, differ from those of the tables")
 	}
 	for table, want := range ledger.Digests().Tables {
 		if got := r.Total[table]; got.Rows != want.Rows || got.Hash() != want.Hash {

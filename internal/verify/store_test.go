@@ -92,12 +92,26 @@ func (f *fixture) copyRows(t *testing.T, from *fixture, table string) {
 
 func (f *fixture) verify(t *testing.T, cfg verify.Config) *verify.Report {
 	t.Helper()
-	cfg.Source, cfg.Audit = f.reader, history.NewAudit(f.Conn, f.stream)
+	cfg.Source = f.reader
+	if cfg.Audit == nil {
+		cfg.Audit = history.NewAudit(f.Conn, f.stream)
+	}
 	report, err := verify.Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// countedAudit counts how often lifetimes are compared one by one.
+type countedAudit struct {
+	*history.Audit
+	asked int
+}
+
+func (a *countedAudit) LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error {
+	a.asked++
+	return a.Audit.LifetimeSteps(ctx, buckets, through, each)
 }
 
 // network executes the history of a simulated network and returns it with its items in
