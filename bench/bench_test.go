@@ -29,7 +29,7 @@ func TestBaselineAndSizeOnASmallHistory(t *testing.T) {
 		t.Skip(err)
 	}
 	var stdout, stderr bytes.Buffer
-	args := []string{"--updates", "800", "--only", "baseline,size", "--quiet", "200ms", "--json", "--work", t.TempDir()}
+	args := []string{"--updates", "800", "--only", "verify,baseline,size", "--quiet", "200ms", "--json", "--work", t.TempDir()}
 	if err := run(t.Context(), args, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -38,6 +38,7 @@ func TestBaselineAndSizeOnASmallHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	positive := map[string]bool{
+		"times the rate of ingest":                     false,
 		"product without lifetimes / raw JSON and SQL": false, "product with lifetimes: both, per million events": false,
 		"raw JSON and SQL that parses once: engine, per million events": false,
 		"network, updates and daily ACS in both encodings":              false, "all tables": false,

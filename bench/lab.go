@@ -54,7 +54,10 @@ func (l *lab) say(format string, args ...any) {
 
 func (l *lab) folder(name string) string { return filepath.Join(l.dir, name) }
 
-func (l *lab) lakeDir() string { return l.folder("lake") }
+// lakeData is the product's data folder, and lakeDir its engine's.
+func (l *lab) lakeData() string { return l.folder("lake") }
+
+func (l *lab) lakeDir() string { return filepath.Join(l.lakeData(), "engine") }
 
 // network returns the network that all measurements but huge read from.
 func (l *lab) network(ctx context.Context) (*network, error) {

@@ -37,6 +37,7 @@ type piece struct {
 // pieces in the order in which they run; later ones reuse what earlier ones made.
 var pieces = []piece{
 	{"backfill", measureBackfill},
+	{"verify", measureVerify},
 	{"baseline", measureBaseline},
 	{"size", measureSize},
 	{"huge", measureHuge},
