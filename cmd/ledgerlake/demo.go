@@ -187,8 +187,11 @@ func (run *demoRun) mustBeEmpty(ctx context.Context) error {
 
 // verifyAll compares the store with the objects, and with what the network served.
 func (run *demoRun) verifyAll(ctx context.Context) error {
+	if err := run.setMerges(ctx, "STOP"); err != nil {
+		return err
+	}
 	v, err := run.verify(ctx, run.progress)
-	if err != nil {
+	if err := errors.Join(err, run.setMerges(ctx, "START")); err != nil {
 		return err
 	}
 	served, err := tablesOf(run.node.ledger.Digests().Tables)

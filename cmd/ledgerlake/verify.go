@@ -106,6 +106,9 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			if err := open(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
+				return err
+			}
 			report, err := s.verifyChecks(cmd.Context(), newProgress(a.stderr), &f)
 			if err != nil {
 				return err
@@ -279,6 +282,19 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 		})
 	}
 	return v, nil
+}
+
+// setMerges lets the embedded engine STOP or START merges: an engine that has just been
+// started, or filled, has some to do, and they would take half the machine while history is
+// read. It leaves an engine alone that is not ours.
+func (s *stack) setMerges(ctx context.Context, to string) error {
+	if s.app.cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	if err := s.db.Exec(ctx, "SYSTEM "+to+" MERGES", "", nil); err != nil {
+		return fmt.Errorf("letting the engine %s merges: %w", strings.ToLower(to), err)
+	}
+	return nil
 }
 
 // nodeStreams are the nodes' own streams of the store, or of them the named one. A stream

@@ -75,7 +75,8 @@ func (r *EventRows) keep() {
 }
 
 func (r *EventRows) loadContractIDs() {
-	r.buf, r.contractIDs.ends = r.buf[:0], r.contractIDs.ends[:0]
+	const usual = 138 // hexadecimal digits of an id
+	r.buf, r.contractIDs.ends = slices.Grow(r.buf[:0], usual*r.block.Rows()), slices.Grow(r.contractIDs.ends[:0], r.block.Rows())
 	for i := range r.block.Rows() {
 		r.buf = r.block.body.appendContractID(r.buf, i)
 		r.contractIDs.ends = append(r.contractIDs.ends, len(r.buf))
@@ -87,7 +88,7 @@ func (r *EventRows) loadContractIDs() {
 // updates were not read.
 func (r *EventRows) loadEventIDs() {
 	b := r.block
-	r.buf, r.eventIDs.ends = r.buf[:0], r.eventIDs.ends[:0]
+	r.buf, r.eventIDs.ends = r.buf[:0], slices.Grow(r.eventIDs.ends[:0], b.Rows())
 	for i := range b.Rows() {
 		if id := b.eventID.RowBytes(i); len(id) > 0 {
 			r.buf = append(r.buf, id...)

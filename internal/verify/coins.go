@@ -121,6 +121,11 @@ func newCoinReader(catalog *values.Catalog) *coinReader {
 	return &coinReader{catalog: catalog, kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type), places: make(map[shapeKey]*places)}
 }
 
+// forget makes new lists of coins: outcomes keep those that there were.
+func (r *coinReader) forget() {
+	r.made, r.gone = make([]coin, 0, len(r.made)+len(r.made)/8), make([]coin, 0, len(r.gone)+len(r.gone)/8)
+}
+
 // update returns what u does to coins; ok is false if it does nothing.
 func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
 	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1, local: u.Local != nil}

@@ -123,8 +123,9 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 	}
 	if v.cfg.has(Coins) {
 		w.coins = v.coins.Get().(*coinReader)
-		w.coins.made, w.coins.gone = nil, nil // outcomes have the lists
+		w.coins.forget()
 		defer v.coins.Put(w.coins)
+		w.out.coins = make([]coinUpdate, 0, len(rows.Updates)+len(rows.Imports))
 	}
 	w.run()
 	rows.Close()
