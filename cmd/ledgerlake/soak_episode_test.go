@@ -151,8 +151,9 @@ func (ep *episode) open(ctx context.Context) error {
 }
 
 const (
-	// lifeTimeout is far above what a life takes: to exceed it is to hang.
-	lifeTimeout = 60 * time.Second
+	// lifeTimeout is far above what a life takes, on a machine with many other things to do,
+	// too: to exceed it is to hang.
+	lifeTimeout = 3 * time.Minute
 	// mostLives bounds the lives that end by an error of their own.
 	mostLives = 30
 	soakPoll  = 10 * time.Millisecond

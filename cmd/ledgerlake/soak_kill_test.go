@@ -24,7 +24,7 @@ type killing struct {
 const (
 	// killSpan is about what the product takes from its start to the end of this history.
 	killSpan     = 900 * time.Millisecond
-	processLimit = 60 * time.Second
+	processLimit = 3 * time.Minute
 )
 
 func (l *lab) runKill(ctx context.Context, seed faults.Seed, ofNode bool) (result, *episode) {

@@ -122,12 +122,12 @@ func (l *lab) startNetwork(t *testing.T) {
 
 func (l *lab) startEngine(t *testing.T) {
 	t.Helper()
-	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(l.dir, "engine"), MaxMemory: 2 << 30, Log: l.log})
+	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(l.dir, "engine"), MaxMemory: 2 << 30, StartTimeout: lifeTimeout, StopGrace: lifeTimeout, Log: l.log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), lifeTimeout)
 		defer cancel()
 		if err := e.Stop(ctx); err != nil {
 			t.Error(err)
@@ -207,7 +207,7 @@ func (l *lab) startRedis(t *testing.T) {
 	})
 	l.redis = address.String()
 	var dialer net.Dialer
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(lifeTimeout); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := dialer.DialContext(t.Context(), "tcp", l.redis)
 		if err == nil {
 			_ = conn.Close()

@@ -44,7 +44,9 @@ type death struct {
 	err  func() error
 }
 
-const stopTimeout = 20 * time.Second
+// stopTimeout is how long an embedded engine may take to end before it is killed. Those who
+// stop us, such as docker compose, wait for 30 s.
+const stopTimeout = 25 * time.Second
 
 func newStack(a *app) *stack { return &stack{app: a} }
 
@@ -128,7 +130,7 @@ func (s *stack) openStore(ctx context.Context) error {
 func (s *stack) startEngine(ctx context.Context) error {
 	cfg := &s.app.cfg
 	e, err := engine.Start(ctx, engine.Config{
-		DataDir: filepath.Join(cfg.Data, "engine"), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, Log: s.app.log,
+		DataDir: filepath.Join(cfg.Data, "engine"), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: stopTimeout, Log: s.app.log,
 	})
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestEngineDiesWithItsOwner(t *testing.T) {
 			if err := owner.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			awaitEnd(t, enginePID, 10*time.Second)
+			awaitEnd(t, enginePID)
 
 			next := start(t, Config{DataDir: dir})
 			if got := value[uint64](t, open(t, next.DSN()), "SELECT count() FROM updates"); got != 1000 {
@@ -66,7 +66,7 @@ func TestStartWaitsForPredecessor(t *testing.T) {
 	}
 	_ = owner.Wait() // the lock is free now, the store is not
 	next := start(t, Config{DataDir: dir})
-	awaitEnd(t, enginePID, 5*time.Second) // closing the store is not quite its last act
+	awaitEnd(t, enginePID) // closing the store is not quite its last act
 	if got := value[uint8](t, open(t, next.DSN()), "SELECT 1"); got != 1 {
 		t.Errorf("the successor answers %d", got)
 	}
@@ -104,12 +104,12 @@ func startOwner(t *testing.T, dir string, noDeathSignal bool) (owner *osexec.Cmd
 	return owner, enginePID
 }
 
-func awaitEnd(t *testing.T, pid int, limit time.Duration) {
+func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
 	began := time.Now()
 	for !ended(pid) {
-		if time.Since(began) > limit {
-			t.Fatalf("engine %d still runs %s after its owner was killed", pid, limit)
+		if time.Since(began) > patience {
+			t.Fatalf("engine %d still runs %s after its owner was killed", pid, patience)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

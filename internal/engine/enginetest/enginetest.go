@@ -45,6 +45,10 @@ var shared struct {
 
 var databases atomic.Int64
 
+// patience is how long the engine may take to start or to end: to exceed it is to hang,
+// whatever else the machine has to do.
+const patience = 2 * time.Minute
+
 // Run is TestMain's work: it runs the tests of m, or, in the copy of the test binary
 // that is to be the engine, the engine. The result is the exit code.
 func Run(m *testing.M) int {
@@ -101,10 +105,10 @@ func running() (*engine.Engine, error) {
 	if shared.err != nil {
 		return nil, shared.err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	shared.engine, shared.err = engine.Start(ctx, engine.Config{
-		DataDir: shared.dir, MaxMemory: 2 << 30, Log: slog.New(slog.DiscardHandler)})
+		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: patience, StopGrace: patience, Log: slog.New(slog.DiscardHandler)})
 	return shared.engine, shared.err
 }
 
