@@ -84,8 +84,9 @@ func (r *Reader) learnTemplates(ctx context.Context, t *ledgerTemplates, through
 			return fmt.Errorf("reading the templates that %s began with: %w", r.stream, err)
 		}
 	}
-	if err := read(ledgerTemplatesQuery, r.offsets(t.through, through)); err != nil {
-		return fmt.Errorf("reading the templates of %s after offset %d: %w", r.stream, t.through, err)
+	params := store.Params{"stream": store.Text(r.stream), "through": store.Int(through)}
+	if err := read(ledgerTemplatesQuery, params); err != nil {
+		return fmt.Errorf("reading the templates of %s up to offset %d: %w", r.stream, through, err)
 	}
 	for _, row := range rows {
 		t.add(LedgerTemplate(row))

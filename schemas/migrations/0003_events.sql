@@ -8,7 +8,8 @@
 -- in cardinality; ids are random and most of what is left after compression.
 -- event_id is empty where it is <update_id>:<node>. synchronizer_id and encoding
 -- repeat those of the update, so that lifetimes need no join. The columns from
--- node_offset to extras are told by a node's own stream only.
+-- node_offset to extras are told by a node's own stream only. The projection keeps, per
+-- part, which templates there are and since when.
 CREATE TABLE IF NOT EXISTS events
 (
     stream         LowCardinality(String),
@@ -45,7 +46,12 @@ CREATE TABLE IF NOT EXISTS events
     result         String ALIAS splitByChar('\n', body)[3],
     INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
     INDEX parties_bloom (signatories, observers, acting_parties, witness_parties) TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX contract_id_bloom if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX contract_id_bloom if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION templates
+    (
+        SELECT stream, package_name, template_id, interface_id, min(node_offset)
+        GROUP BY stream, package_name, template_id, interface_id
+    )
 )
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
