@@ -46,6 +46,7 @@ var pieces = []piece{
 	{"restart", measureRestart},
 	{"reads", measureReads},
 	{"activeset", measureActiveSet},
+	{"ledger", measureLedger},
 	{"demo", measureDemo},
 }
 

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// The targets of the ledger interface.
+const (
+	maxHotList      = 20     // ms at the 99th percentile
+	minReplay       = 20_000 // updates a second to one client
+	maxRareParty    = 50     // ms
+	listUpdates     = 200
+	ledgerLists     = 25 // different ones of each party
+	ledgerListTurns = 20
+	rareUpdates     = 10
+	rareAsked       = 40
+)
+
+// measureLedger asks the ledger interface for lists of a party's updates, for a replay of
+// everything, and for the updates of a party that has next to none.
+func measureLedger(ctx context.Context, l *lab, r *report) (err error) {
+	binary, err := l.productBinary(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := l.network(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := r.section("ledger")
+	if err != nil {
+		return err
+	}
+	planted := newPlanter(n.NodeURL, rareUpdates)
+	end, err := planted.end(ctx)
+	if err != nil {
+		return err
+	}
+	dir := l.folder("ledger-lake")
+	l.say("ingesting the node's stream up to offset %d, with %d updates of a rare party", end, rareUpdates)
+	node := httptest.NewServer(planted.over(end))
+	err = l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--node-url", node.URL, "--node-source", "lists")
+	if node.Close(); err != nil {
+		return err
+	}
+	p, err := startProduct(ctx, l.stderr, "ledger interface", binary, "serve", "--data", dir, "--listen", "127.0.0.1:0", "--ledger-list-limit", "5000")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	c := newReadClient(p.url)
+	if err := rareParty(s, c, planted, end); err != nil {
+		return err
+	}
+	if err := partyLists(s, c, end); err != nil {
+		return err
+	}
+	return replay(ctx, s, p, end)
+}
+
+// ledgerRequest asks for updates between two offsets, of one party, or of any if that is "".
+func ledgerRequest(party string, after, through int64) []byte {
+	filters := map[string]any{"filtersForAnyParty": map[string]any{}}
+	if party != "" {
+		filters = map[string]any{"filtersByParty": map[string]any{party: map[string]any{}}}
+	}
+	text, err := json.Marshal(map[string]any{
+		"beginExclusive": after, "endInclusive": through,
+		"updateFormat": map[string]any{
+			"includeTransactions":   map[string]any{"eventFormat": filters, "transactionShape": "TRANSACTION_SHAPE_LEDGER_EFFECTS"},
+			"includeReassignments":  filters,
+			"includeTopologyEvents": nil,
+		},
+	})
+	if err != nil {
+		panic(err) // it consists of texts and numbers
+	}
+	return text
+}
+
+// list asks for updates and returns how long it took and how many there were.
+func ledgerList(c *readClient, limit int, request []byte) (took time.Duration, updates int, err error) {
+	begin := time.Now()
+	err = c.do("POST", fmt.Sprintf("/v2/updates?limit=%d", limit), request, func(body []byte) error {
+		took, updates = time.Since(begin), bytes.Count(body, []byte(`{"update":{"`))
+		return nil
+	})
+	return took, updates, err
+}
+
+// rareParty asks for all updates of the planted party, in ranges that differ, so that no
+// answer is one that was given before.
+func rareParty(s section, c *readClient, planted *planter, end int64) error {
+	var t timings
+	for i := range rareAsked {
+		took, updates, err := ledgerList(c, listUpdates, ledgerRequest(plantedParty, int64(i), end))
+		if err != nil {
+			return err
+		}
+		if updates != planted.count() {
+			return fmt.Errorf("the party has %d updates, its list %d", planted.count(), updates)
+		}
+		t.each = append(t.each, took)
+	}
+	what := fmt.Sprintf("the %d updates of a party", planted.count())
+	s.atMost(maxRareParty, what+", median", t.percentile(50), "ms")
+	s.add(what+", asked for first", t.each[0].Seconds()*1000, "ms")
+	s.add(what+", 95th percentile", t.percentile(95), "ms")
+	return nil
+}
+
+// partyLists asks for lists from different places on, first once and then again and again.
+func partyLists(s section, c *readClient, end int64) error {
+	parties, err := ledgerParties(c, end)
+	if err != nil {
+		return err
+	}
+	var first, hot timings
+	for turn := range 1 + ledgerListTurns {
+		for i := range ledgerLists * len(parties) {
+			request := ledgerRequest(parties[i%len(parties)], end/2*int64(i)/int64(ledgerLists*len(parties)), end)
+			took, updates, err := ledgerList(c, listUpdates, request)
+			if err != nil {
+				return err
+			}
+			if updates != listUpdates {
+				return fmt.Errorf("a list of %s has %d updates, not %d", parties[i%len(parties)], updates, listUpdates)
+			}
+			if turn == 0 {
+				first.each = append(first.each, took)
+			} else {
+				hot.each = append(hot.each, took)
+			}
+		}
+	}
+	what := fmt.Sprintf("list of %d updates of a party", listUpdates)
+	s.add(what+", asked for first, median", first.percentile(50), "ms")
+	s.add(what+", asked for first, 99th percentile", first.percentile(99), "ms")
+	s.atMost(maxHotList, what+", hot, 99th percentile", hot.percentile(99), "ms")
+	return nil
+}
+
+// ledgerParties are the node's parties with enough updates for the lists.
+func ledgerParties(c *readClient, end int64) (parties []string, err error) {
+	const looked = 3000
+	var answer []struct {
+		Update struct {
+			Transaction struct {
+				Value struct {
+					Events []map[string]struct {
+						Witnesses []string `json:"witnessParties"`
+					} `json:"events"`
+				} `json:"value"`
+			} `json:"Transaction"`
+		} `json:"update"`
+	}
+	err = c.do("POST", fmt.Sprintf("/v2/updates?limit=%d", looked), ledgerRequest("", end/2, end), func(body []byte) error {
+		return json.Unmarshal(body, &answer)
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]int{}
+	for _, u := range answer {
+		for _, event := range u.Update.Transaction.Value.Events {
+			for _, e := range event {
+				for _, p := range e.Witnesses {
+					seen[p]++
+				}
+			}
+		}
+	}
+	for p := range seen {
+		if _, updates, err := ledgerList(c, listUpdates, ledgerRequest(p, end/2, end)); err != nil || updates == listUpdates {
+			parties = append(parties, p)
+		}
+	}
+	if slices.Sort(parties); len(parties) == 0 {
+		return nil, fmt.Errorf("no party has %d updates in the second half of history", listUpdates)
+	}
+	return parties, nil
+}
+
+// replay reads everything by one websocket.
+func replay(ctx context.Context, s section, p *product, end int64) error {
+	before, err := peakBytes(p.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/v2/updates", &websocket.DialOptions{Subprotocols: []string{"daml.ws.auth"}})
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", p.url, err)
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(-1)
+	if err := conn.Write(ctx, websocket.MessageText, ledgerRequest("", 0, end)); err != nil {
+		return fmt.Errorf("asking for everything: %w", err)
+	}
+	begin := time.Now()
+	updates, size := 0, 0
+	for {
+		_, frame, err := conn.Read(ctx)
+		if websocket.CloseStatus(err) == websocket.StatusNormalClosure {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("reading update %d: %w", updates, err)
+		}
+		if !bytes.HasPrefix(frame, []byte(`{"update":{"`)) {
+			return fmt.Errorf("update %d is %.200s", updates, frame)
+		}
+		size += len(frame)
+		if !bytes.HasPrefix(frame, []byte(`{"update":{"OffsetCheckpoint"`)) {
+			updates++
+		}
+	}
+	seconds := time.Since(begin).Seconds()
+	after, err := peakBytes(p.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	s.add("updates of the replay", float64(updates), "")
+	s.atLeast(minReplay, "replay of everything to one websocket", float64(updates)/seconds, "1/s")
+	s.add("the same", float64(size)/megabyte/seconds, "MB/s")
+	s.add("peak memory of the query tier before the replay", float64(before)/(1<<20), "MiB")
+	s.add("peak memory of the query tier", float64(after)/(1<<20), "MiB")
+	return nil
+}
