@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -201,10 +202,66 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 	}
 	f.checkNodeUpdates(t, list)
 	f.checkActiveAtOffsets(t, stream)
+	f.checkEnded(t, list)
 	if err := l.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.checkActiveAtOffsets(t, stream)
+}
+
+// checkEnded reads who the stakeholders were of the contracts that ended in other updates
+// than began them: 1 and 2 of the set, and 3.
+func (f *fixture) checkEnded(t *testing.T, list []*schemas.Batch) {
+	t.Helper()
+	var want []string
+	for offset, n := range map[int64]int{12: 3, 14: 1, 15: 2} {
+		want = append(want, fmt.Sprintf("%d %d pkg:Mod:T %s", offset, store.ContractHash(fmt.Sprintf("00%0136x", n)), schematest.Party("party", 1)))
+	}
+	slices.Sort(want)
+	got := f.texts(t, `SELECT concat(toString(archived_offset), ' ', toString(contract_key), ' ', template_id, ' ', arrayStringConcat(signatories))
+		FROM ended_contracts WHERE stream = '`+list[0].Stream+`' AND empty(observers) ORDER BY archived_offset`)
+	if !slices.Equal(got, want) {
+		t.Errorf("ended contracts are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A step of lifetimes that is repeated, because nobody knows whether it was applied, leaves
+// the rows of one.
+func TestEndedContractsOfARepeatedStep(t *testing.T) {
+	f := newFixture(t)
+	list := nodeHistory(false)
+	w := NewWriter(f.db, list[0].Stream, f.log)
+	l := NewLifetimes(f.db, list[0].Stream, time.Millisecond, f.log)
+	for _, b := range list {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		j, err := takeOver(t.Context(), f.db, ContractsStream(l.stream), l.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.journal = j
+		row, _, err := l.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lifetimes, earlier, err := l.read(t.Context(), row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := l.endEarlier(t.Context(), row.Through, earlier); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.keepEnded(t.Context(), row, lifetimes, earlier); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.apply(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.checkEnded(t, list)
 }
 
 // checkActiveAtOffsets reads the sets of nodeHistory, whose record times go backwards, in
