@@ -51,13 +51,11 @@ func (p *planter) over(end int64) http.Handler {
 	if err != nil {
 		panic(err) // it was asked before
 	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	direct := proxy.Director
-	proxy.Director = func(r *http.Request) {
-		direct(r)
-		r.Header.Del("Accept-Encoding")
+	rewrite := func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Set("Accept-Encoding", "identity")
 	}
-	proxy.ModifyResponse = func(response *http.Response) error {
+	modify := func(response *http.Response) error {
 		body, err := io.ReadAll(response.Body)
 		if err != nil {
 			return fmt.Errorf("reading a list of the node: %w", err)
@@ -68,7 +66,7 @@ func (p *planter) over(end int64) http.Handler {
 		response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 		return nil
 	}
-	return proxy
+	return &httputil.ReverseProxy{Rewrite: rewrite, ModifyResponse: modify}
 }
 
 // plant changes a list of updates.
