@@ -20,8 +20,9 @@ const (
 	// firstWindow is the least width of the first window in offsets: the rows of about one
 	// granule of events are read whatever is asked for.
 	firstWindow = 4096
-	// windowGrowth is by how much a window that holds too little is at least widened.
-	windowGrowth = 8
+	// windowGrowth is by how much a window that holds too little is at least widened, and
+	// emptyGrowth one that holds nothing.
+	windowGrowth, emptyGrowth = 8, 64
 	// maxWindow is the most that one query looks through, and with it one call.
 	maxWindow = 8 << 20
 	// spreadUnit is the fixed point of Reader.spread, offsets to an update.
@@ -322,6 +323,9 @@ func (r *Reader) findOffsets(ctx context.Context, s ledgerSearch, rg LedgerRange
 			return offsets, w.end(), nil
 		}
 		growth := max(int64(limit-len(offsets))/int64(len(found)+1), windowGrowth)
+		if len(found) == 0 {
+			growth = max(growth, emptyGrowth)
+		}
 		rg, width = rest, width*min(growth, math.MaxInt32)
 	}
 }
