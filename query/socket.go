@@ -126,15 +126,17 @@ func (s *Socket) run(conn net.Conn, session Session) {
 	defer context.AfterFunc(server.stopping, cancel)()
 	// When the time for a shutdown is over, or the session has ended without a word.
 	defer context.AfterFunc(server.base, func() { s.ws.CloseNow() })()
-	pinging := make(chan struct{})
-	go func() { defer close(pinging); s.ping(ctx); cancel() }()
+	silent := make(chan error, 1)
+	go func() { silent <- s.ping(ctx); cancel() }()
 	err := s.sendHead()
 	if err == nil {
 		err = guardedSession(ctx, s, session)
 	}
 	cancel()
 	s.ws.CloseNow() // after Close it does nothing
-	<-pinging
+	if silence := <-silent; err == nil {
+		err = silence
+	}
 	// The HTTP server takes back what it reads from the connection with.
 	s.receiving.Lock()
 	defer s.receiving.Unlock()
@@ -161,27 +163,31 @@ func (s *Socket) sendHead() error {
 	return err
 }
 
-// ping asks the client for a sign of life again and again. It returns when there is none.
-func (s *Socket) ping(ctx context.Context) {
+// ping asks the client for a sign of life again and again, until ctx ends. When there is none it
+// closes the connection and returns an error.
+func (s *Socket) ping(ctx context.Context) error {
 	cfg := &s.call.server.cfg
 	ticker := time.NewTicker(cfg.PingInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 		}
 		// Twice the time, as what was sent before the ping has to be taken first.
 		answered, cancel := context.WithTimeout(ctx, 2*cfg.StallTimeout)
 		err := s.ws.Ping(answered)
 		cancel()
-		if err != nil {
-			if ctx.Err() == nil {
-				s.call.server.log.With(s.call.names()...).Info("websocket cut off: its client does not answer", "err", err)
-				s.ws.CloseNow()
-			}
-			return
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, context.DeadlineExceeded):
+			return nil // it is closed already, which the session sees
+		default:
+			s.ws.CloseNow()
+			return fmt.Errorf("the client does not answer: %w", err)
 		}
 	}
 }
