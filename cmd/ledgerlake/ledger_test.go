@@ -544,3 +544,46 @@ func TestUpServesTheLedgerInterface(t *testing.T) {
 		}
 	}
 }
+
+// The stream of a node that has forgotten its beginning begins where the node's does: what was
+// before is refused as the node refuses it, and the rest is the same, its active contracts
+// included.
+func TestLedgerInterfaceOfAPrunedNode(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	ledger := nodeLedger(t, 400)
+	_, endText := (ledgerClient{t: t, url: servedNode(t, ledger, devnet.NodeOptions{})}).do("GET", "/v2/state/ledger-end", "")
+	end := parse[struct{ Offset int64 }](t, endText).Offset
+	pruned := end / 2
+	theirs := ledgerClient{t: t, url: servedNode(t, ledger, devnet.NodeOptions{PrunedOffset: pruned})}
+	data := t.TempDir()
+	mustRun(t, "ingest", "--once", "--data", data, "--node-url", theirs.url)
+	server := start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--ledger-list-limit", "5000")
+	ours := ledgerClient{t: t, url: ledgerURL(t, server)}
+	offsets := parse[struct{ ParticipantPrunedUpToInclusive int64 }](t, second(ours.do("GET", "/v2/state/latest-pruned-offsets", "")))
+	begin := offsets.ParticipantPrunedUpToInclusive
+	if begin < pruned || begin > end {
+		t.Fatalf("our stream begins after offset %d, the node's after %d, and ends at %d", begin, pruned, end)
+	}
+	for path, request := range map[string]string{
+		"/v2/updates":                updatesRequest(pruned-1, end, "ACS_DELTA", anyPartyFormat, false),
+		"/v2/state/active-contracts": fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s}`, pruned-1, anyPartyFormat),
+	} {
+		for name, c := range map[string]ledgerClient{"we": ours, "the node": theirs} {
+			if status, text := c.do("POST", path, request); status != 400 || !strings.Contains(string(text), `"PARTICIPANT_PRUNED_DATA_ACCESSED"`) {
+				t.Errorf("%s answer %s %s with %d %s", name, path, request, status, text)
+			}
+		}
+	}
+	request := updatesRequest(begin, end, "LEDGER_EFFECTS", anyPartyFormat, false)
+	sameTexts(t, "updates", comparable(t, ours.list("/v2/updates", request)), comparable(t, theirs.list("/v2/updates", request)))
+	for _, at := range []int64{begin, (begin + end) / 2, end} {
+		request := fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s}`, at, anyPartyFormat)
+		got, want := comparable(t, ours.stream("/v2/state/active-contracts", request)), comparable(t, theirs.list("/v2/state/active-contracts", request))
+		slices.Sort(got)
+		slices.Sort(want)
+		sameTexts(t, fmt.Sprintf("active contracts at %d", at), got, want)
+	}
+}
+
+func second[A, B any](_ A, b B) B { return b }
