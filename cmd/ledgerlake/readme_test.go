@@ -26,10 +26,13 @@ import (
 
 // examplePages have console blocks: commands after "$ ", continued after "> ", with the
 // output below, in which "..." stands for any text. Commands of a page share a shell.
-var examplePages = []string{"../../README.md", "../../docs/api-by-example.md", "../../docs/api.md"}
+var examplePages = []string{"../../README.md", "../../docs/api-by-example.md", "../../docs/api.md", "../../docs/api-ledger.md"}
 
 // exampleBase is where the pages say that ledgerlake serves.
 const exampleBase = "http://127.0.0.1:8080"
+
+// exampleLedger is the same for the ledger interface.
+const exampleLedger = "http://127.0.0.1:8081"
 
 // notShown are operations of which no example can succeed on the simulated network.
 var notShown = []string{"POST /v0/state/acs/force", "GET /v0/migrations/schedule"}
@@ -145,11 +148,12 @@ const endOfExample = "END-OF-EXAMPLE"
 
 // places stand in for the address on the pages: base is what is asked, server where it
 // says that it is.
-type places struct{ base, server string }
+// ledger is the ledger interface.
+type places struct{ base, server, ledger string }
 
 // written gives output as the pages have it.
 func (p places) written(output []byte) string {
-	return strings.NewReplacer(p.base, exampleBase, p.server, exampleBase).Replace(string(output))
+	return strings.NewReplacer(p.base, exampleBase, p.server, exampleBase, p.ledger, exampleLedger).Replace(string(output))
 }
 
 // printed is what a command gave.
@@ -160,7 +164,7 @@ func shell(t *testing.T, at places, list []example) []printed {
 	t.Helper()
 	var script strings.Builder
 	for _, e := range list {
-		fmt.Fprintln(&script, strings.ReplaceAll(e.command, exampleBase, at.base))
+		fmt.Fprintln(&script, strings.NewReplacer(exampleBase, at.base, exampleLedger, at.ledger).Replace(e.command))
 		if name := e.variable(); name != "" {
 			fmt.Fprintf(&script, "[ -n \"$%s\" ]\n", name)
 		}
@@ -214,7 +218,7 @@ func needTools(t *testing.T, names ...string) {
 var upArgs = regexp.MustCompile(`make up ARGS="([^"]*)"`)
 
 // startExamples starts what the pages tell to start, in a folder and at an address of its own.
-func startExamples(t *testing.T, texts []string) string {
+func startExamples(t *testing.T, texts []string) (scanURL, ledger string) {
 	t.Helper()
 	args := ""
 	for _, text := range texts {
@@ -231,7 +235,8 @@ func startExamples(t *testing.T, texts []string) string {
 		t.Fatal("no page says how to start the network")
 	}
 	list := append([]string{"up"}, strings.Fields(args)...)
-	return waitForURL(t, start(t, append(list, "--data", t.TempDir(), "--listen", "127.0.0.1:0")...))
+	up := start(t, append(list, "--data", t.TempDir(), "--listen", "127.0.0.1:0")...)
+	return waitForURL(t, up), ledgerURL(t, up)
 }
 
 // settle waits until everything is ingested, known and published.
@@ -254,6 +259,21 @@ func settle(t *testing.T, base string) {
 				t.Fatalf("%s still answers %d %s, want %s", c.operation, status, body, c.want)
 			}
 			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// settleLedger waits until the whole stream of the node is there.
+func settleLedger(t *testing.T, base string) {
+	t.Helper()
+	deadline := time.Now().Add(90 * time.Second)
+	for last, since := "", time.Now(); time.Since(since) < 3*time.Second; time.Sleep(100 * time.Millisecond) {
+		status, body := answer(t, base, "GET /v2/state/ledger-end")
+		if now := string(body); now != last || status != http.StatusOK {
+			last, since = now, time.Now()
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("GET /v2/state/ledger-end still answers %d %s", status, body)
 		}
 	}
 }
@@ -304,9 +324,14 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := startExamples(t, texts)
+	ledgerDocument, err := openapitest.Load(openapi.Ledger, []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, ledger := startExamples(t, texts)
 	settle(t, server)
-	at := places{watched(t, server, document), server}
+	settleLedger(t, ledger)
+	at := places{watched(t, server, document), server, watched(t, ledger, ledgerDocument)}
 	for i, page := range examplePages {
 		t.Run(filepath.Base(page), func(t *testing.T) { runExamples(t, at, page, texts[i]) })
 	}

@@ -15,7 +15,7 @@ var updateExamples = flag.Bool("update", false, "rewrite the outputs of examples
 const shownBytes = 330
 
 // changing are members whose values are others in each run.
-var changing = []string{"next_page_token", "uptime", "ports", "version", "commit_ts"}
+var changing = []string{"next_page_token", "uptime", "ports", "version", "commit_ts", "nextPageToken", "correlationId", "traceId", "tid"}
 
 // rewritten gives a page with outputs that fit, abbreviated, in place of those that do not.
 func rewritten(text string, list []example, outputs []printed) string {
