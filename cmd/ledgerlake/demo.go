@@ -73,6 +73,10 @@ ClickHouse database and the bucket must then be empty.`,
 			if !a.settings.Changed("listen") {
 				a.cfg.Listen = "127.0.0.1:0"
 			}
+			if !a.settings.Changed("bulk-layouts") {
+				// The other layout, in its two encodings, takes longer than the Parquet objects.
+				a.cfg.BulkLayouts = []string{layoutParquet}
+			}
 			return a.demo(cmd.Context(), d, keep, asJSON)
 		},
 	}

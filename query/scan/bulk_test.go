@@ -139,7 +139,7 @@ func TestBulkActiveSet(t *testing.T) {
 func TestBulkFormatThatIsNotPublished(t *testing.T) {
 	s := serve(t, world())
 	library(s)
-	const text = "Bulk objects are published as Parquet: ask for format=parquet."
+	const text = "Bulk objects are not published in this format: ask for format=parquet."
 	body := `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":10%s}`
 	for _, format := range []string{"", "json_zstd"} {
 		query, member := "", ""
@@ -148,6 +148,32 @@ func TestBulkFormatThatIsNotPublished(t *testing.T) {
 		}
 		s.refused("GET", "/v0/history/bulk/acs?at_or_before_record_time=2026-07-04T12:00:00Z"+query, "", 501, text)
 		s.refused("POST", "/v0/history/bulk/updates", fmt.Sprintf(body, member), 501, text)
+	}
+}
+
+// TestBulkFormatsSideBySide publishes the network's own format, too: it is the one that is
+// listed unless the client asks for another, and progress is that of both.
+func TestBulkFormatsSideBySide(t *testing.T) {
+	s := serve(t, world(), func(c *Config) { c.BulkFormats = []Format{Parquet, JSONZstd} })
+	library(s)
+	first := Segment{Start: schemas.MinMicros, End: at("2026-07-02T00:00:00Z")}
+	first.Objects = []Object{s.bulk.put("0001-01-01T00:00:00Z~2026-07-02T00:00:00Z/updates_compact_json_0.zstd", "lines")}
+	s.bulk.segments[JSONZstd] = []Segment{first}
+	var page refsAnswer
+	s.ok("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-03T00:00:00Z","page_size":10}`, &page)
+	const escaped = "/download/0001-01-01T00%3A00%3A00Z%7E2026-07-02T00%3A00%3A00Z%2Fupdates_compact_json_0.zstd"
+	if len(page.Refs) != 1 || page.Token == nil || s.fetch(page.Refs[0]) != "lines" || !strings.HasSuffix(page.Refs[0].URL, escaped) {
+		t.Errorf("got %+v, want one object and a token to ask again", page)
+	}
+	if refs, _ := s.listing("2026-07-01T00:00:00Z", "2026-07-06T00:00:00Z", "parquet", 100); len(refs) != 10 {
+		t.Errorf("%d Parquet objects, want 10", len(refs))
+	}
+	s.refused("GET", "/v0/history/bulk/acs?at_or_before_record_time=2026-07-04T12:00:00Z", "", 404, "No active contract set")
+	for at, want := range map[string]string{"2026-07-02T00:00:00Z": "true", "2026-07-02T00:00:00.000001Z": "false"} {
+		var progress struct{}
+		if body := s.ok("GET", "/v0/history/bulk/progress?record_time="+at, "", &progress); !strings.Contains(body, `"beyond_requested_record_time":`+want) {
+			t.Errorf("progress at %s: %s, want %s", at, body, want)
+		}
 	}
 }
 
