@@ -257,7 +257,10 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := l.apply(t.Context(), row); err != nil {
+		if _, err := l.apply(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+		if err := insertJournal(t.Context(), f.db, row, store.Commit); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -115,8 +115,8 @@ func (f *follower) load(ctx context.Context) (loaded bool, err error) {
 	return true, nil
 }
 
-// take has the next range of committed batches applied, which must end with insertJournal
-// of the commit. It returns ErrCaughtUp when the watermark is reached.
+// take has the next range of committed batches applied and commits it. It returns
+// ErrCaughtUp when the watermark is reached.
 func (f *follower) take(ctx context.Context, what string, apply func(context.Context, store.BatchRow) error) error {
 	row, source, err := f.next(ctx)
 	if errors.Is(err, ErrCaughtUp) {
