@@ -28,6 +28,8 @@ func (d *discard) Get(context.Context, string, int64, int64) (*bucket.Reader, er
 	return nil, bucket.ErrNotFound
 }
 
+func (d *discard) Copy(context.Context, string, string) error { return nil }
+
 func (d *discard) Delete(context.Context, string) error { return nil }
 
 const benchUpdates = 4000

@@ -31,6 +31,8 @@ var (
 const (
 	withdrawn = "withdrawn"
 	published = "published"
+	// staged is a segment whose objects are written and wait for peers to agree.
+	staged = "staged"
 )
 
 // segmentRow is a row of table segments.
@@ -63,7 +65,8 @@ func unpublishedRow(ref schemas.SegmentRef) segmentRow {
 	}
 }
 
-func publishedRow(m *Manifest, sum [32]byte, version int64) (segmentRow, error) {
+// segmentRowOf returns the row of a segment in a state. sum is that of the manifest's bytes.
+func segmentRowOf(m *Manifest, sum [32]byte, state string, version int64) (segmentRow, error) {
 	data, err := m.encode()
 	if err != nil {
 		return segmentRow{}, err
@@ -73,7 +76,7 @@ func publishedRow(m *Manifest, sum [32]byte, version int64) (segmentRow, error) 
 		return segmentRow{}, err
 	}
 	row := segmentRow{
-		Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date, Version: version, State: published,
+		Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date, Version: version, State: state,
 		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(m.Ref()),
 		ManifestHash: hex.EncodeToString(sum[:]), Manifest: string(data),
 	}

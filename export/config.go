@@ -42,6 +42,10 @@ type Config struct {
 	// NetworkCut cuts objects in the network's layout. It defaults to DefaultNetworkCut, and
 	// anything else is for tests.
 	NetworkCut NetworkCut
+	// Agree is how many of Peers must have made the same objects before any of a segment or
+	// folder is published. 0 publishes without asking.
+	Agree int
+	Peers []Peer
 	// Catalog converts contract values into the encodings of the network's layout.
 	// Defaults to values.Default().
 	Catalog *values.Catalog
@@ -92,6 +96,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Catalog == nil {
 		c.Catalog = values.Default()
+	}
+	if c.Agree < 0 || c.Agree > len(c.Peers) {
+		return fmt.Errorf("export: %d of %d peers cannot agree", c.Agree, len(c.Peers))
 	}
 	if c.Workers < 0 || c.PageRows < 0 || c.BatchItems < 0 || c.Layout.RowsPerGroup <= 0 || c.Layout.BytesPerGroup <= 0 || c.Layout.GroupsPerPart <= 0 {
 		return fmt.Errorf("export: workers %d, page rows %d, batch items %d and layout %+v must be positive", c.Workers, c.PageRows, c.BatchItems, c.Layout)

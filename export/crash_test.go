@@ -56,6 +56,16 @@ func (o cutObjects) Put(ctx context.Context, key string, body io.ReadSeeker, siz
 	return told
 }
 
+func (o cutObjects) Copy(ctx context.Context, from, to string) error {
+	do, told := o.step()
+	if do {
+		if err := o.Objects.Copy(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	return told
+}
+
 func (o cutObjects) Delete(ctx context.Context, key string) error {
 	do, told := o.step()
 	if do {

@@ -2,6 +2,8 @@ package export
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -11,10 +13,11 @@ import (
 // Exporter exports one stream. It is safe for concurrent use, also by several
 // processes: two runs of one segment write the same bytes.
 type Exporter struct {
-	cfg     Config
-	stream  string
-	catalog catalog
-	network networkCatalog
+	cfg           Config
+	stream        string
+	catalog       catalog
+	network       networkCatalog
+	disagreements disagreements
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
 	log       *slog.Logger
@@ -28,8 +31,9 @@ func New(cfg Config) (*Exporter, error) {
 	stream := cfg.Source.Stream()
 	return &Exporter{
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
-		network:   storeNetworkCatalog{conn: cfg.Conn, stream: stream},
-		manifests: newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
+		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
+		disagreements: storeDisagreements{conn: cfg.Conn},
+		manifests:     newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
 	}, nil
 }
 
@@ -90,31 +94,69 @@ func (e *Exporter) check(ref schemas.SegmentRef) error {
 
 // export writes the segment's objects, its manifest and its row, in that order: a
 // crash between them leaves objects that nobody lists and that the next run finds
-// equal. last is the segment's latest row, or one of version 0 if it has none.
+// equal. Where peers must agree, the objects wait in staging until they do, and a row says
+// so. last is the segment's latest row, or one of version 0 if it has none.
 func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segmentRow) error {
 	start := e.cfg.Now()
-	overwrite := last.Version > 0 && last.State == withdrawn
-	manifest, err := e.writeTables(ctx, ref, overwrite)
+	manifest, last, err := e.write(ctx, ref, last)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
+	}
+	overwrite := overwrites(last.State, last.Version)
+	if last.State == staged {
+		if err := e.settle(ctx, manifest.batch(), overwrite); err != nil {
+			return errors.Join(fmt.Errorf("publishing segment %s: %w", ref, err), e.stageAgain(err, func() error {
+				last.Version++
+				last.State = withdrawn
+				return e.catalog.append(ctx, last)
+			}))
+		}
 	}
 	sum, err := e.putManifest(ctx, manifest, overwrite)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	if err := e.deleteStale(ctx, last, manifest); err != nil {
-		return fmt.Errorf("removing old parts of segment %s: %w", ref, err)
-	}
-	row, err := publishedRow(manifest, sum, last.Version+1)
+	row, err := segmentRowOf(manifest, sum, published, last.Version+1)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
 	if err := e.catalog.append(ctx, row); err != nil {
 		return fmt.Errorf("publishing segment %s: %w", ref, err)
 	}
+	if last.State == staged {
+		e.unstage(ctx, manifest.batch())
+	}
 	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
 	return nil
+}
+
+// write writes the segment's objects, unless they are staged already, and returns its
+// manifest and its latest row.
+func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last segmentRow) (*Manifest, segmentRow, error) {
+	if last.State == staged {
+		manifest, err := decodeManifest([]byte(last.Manifest))
+		return manifest, last, err
+	}
+	manifest, err := e.writeTables(ctx, ref, overwrites(last.State, last.Version))
+	if err != nil {
+		return nil, last, err
+	}
+	if err := e.deleteStale(ctx, last, manifest); err != nil {
+		return nil, last, fmt.Errorf("removing old parts: %w", err)
+	}
+	if e.cfg.Agree == 0 {
+		return manifest, last, nil
+	}
+	data, err := manifest.encode()
+	if err != nil {
+		return nil, last, err
+	}
+	row, err := segmentRowOf(manifest, sha256.Sum256(data), staged, last.Version+1)
+	if err != nil {
+		return nil, last, err
+	}
+	return manifest, row, e.catalog.append(ctx, row)
 }
 
 // deleteStale removes parts of an earlier version that the new one does not have,

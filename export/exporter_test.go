@@ -54,7 +54,7 @@ func newTestExporter(t testing.TB, src Source, objects Objects, c catalog, chang
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.catalog, e.network = c, &memoryNetworkCatalog{}
+	e.catalog, e.network, e.disagreements = c, &memoryNetworkCatalog{}, &memoryDisagreements{}
 	t.Cleanup(func() { mustBeEmpty(t, cfg.TempDir) })
 	return e
 }

@@ -43,6 +43,11 @@ func (e *Exporter) Objects(ctx context.Context, from, to schemas.Micros, tables 
 // ObjectsOf is Objects for given segments. A segment that is not published, or was
 // withdrawn, is left out; one whose tables are empty has an empty list.
 func (e *Exporter) ObjectsOf(ctx context.Context, refs []schemas.SegmentRef, tables ...schemas.ParquetTable) (map[schemas.SegmentRef][]Object, error) {
+	return e.objectsIn(ctx, []string{published}, refs, tables...)
+}
+
+// objectsIn is ObjectsOf for segments in one of some states.
+func (e *Exporter) objectsIn(ctx context.Context, states []string, refs []schemas.SegmentRef, tables ...schemas.ParquetTable) (map[schemas.SegmentRef][]Object, error) {
 	found := make(map[schemas.SegmentRef][]Object, len(refs))
 	if len(refs) == 0 {
 		return found, nil
@@ -52,7 +57,7 @@ func (e *Exporter) ObjectsOf(ctx context.Context, refs []schemas.SegmentRef, tab
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].State != published {
+		if !slices.Contains(states, rows[i].State) {
 			continue
 		}
 		m, err := e.manifests.of(&rows[i])
@@ -67,6 +72,10 @@ func (e *Exporter) ObjectsOf(ctx context.Context, refs []schemas.SegmentRef, tab
 // Find looks published objects up by their keys. Keys that no published object has
 // are left out.
 func (e *Exporter) Find(ctx context.Context, keys ...string) (map[string]Object, error) {
+	return e.find(ctx, []string{published}, keys)
+}
+
+func (e *Exporter) find(ctx context.Context, states, keys []string) (map[string]Object, error) {
 	wanted := make(map[string]bool, len(keys))
 	segments := make(map[schemas.SegmentRef]bool)
 	var refs []schemas.SegmentRef
@@ -81,12 +90,12 @@ func (e *Exporter) Find(ctx context.Context, keys ...string) (map[string]Object,
 			refs = append(refs, ref)
 		}
 	}
-	published, err := e.ObjectsOf(ctx, refs)
+	listed, err := e.objectsIn(ctx, states, refs)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]Object, len(wanted))
-	for _, objects := range published {
+	for _, objects := range listed {
 		for _, o := range objects {
 			if wanted[o.Key] {
 				found[o.Key] = o
@@ -94,6 +103,29 @@ func (e *Exporter) Find(ctx context.Context, keys ...string) (map[string]Object,
 		}
 	}
 	return found, nil
+}
+
+// Checksums looks up the SHA-256, in hex, of objects that are published, or that wait in
+// staging for peers to agree, in both layouts: this is what peers ask for. Keys of others
+// are left out.
+func (e *Exporter) Checksums(ctx context.Context, keys ...string) (map[string]string, error) {
+	states := []string{published, staged}
+	parquet, err := e.find(ctx, states, keys)
+	if err != nil {
+		return nil, err
+	}
+	network, err := e.findNetwork(ctx, states, keys)
+	if err != nil {
+		return nil, err
+	}
+	sums := make(map[string]string, len(parquet)+len(network))
+	for key, o := range parquet {
+		sums[key] = o.SHA256
+	}
+	for key, o := range network {
+		sums[key] = o.SHA256
+	}
+	return sums, nil
 }
 
 // listObjects lists the objects of a row's tables, of all if none are given.

@@ -146,6 +146,18 @@ func decodeManifest(data []byte) (*Manifest, error) {
 	return &m, nil
 }
 
+// batch is what peers are asked about.
+func (m *Manifest) batch() batch {
+	b := batch{name: m.Ref()}
+	for _, t := range m.Tables {
+		for _, p := range t.Parts {
+			b.objects = append(b.objects, object{p.Key, p.SHA256})
+		}
+		b.next = append(b.next, schemas.ObjectKey(t.Name, m.Ref(), len(t.Parts)))
+	}
+	return b
+}
+
 // putManifest stores the manifest and returns its SHA-256.
 func (e *Exporter) putManifest(ctx context.Context, m *Manifest, overwrite bool) (sum [32]byte, err error) {
 	data, err := m.encode()

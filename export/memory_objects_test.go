@@ -68,6 +68,17 @@ func (m *memoryObjects) Get(ctx context.Context, key string, from, to int64) (*b
 	return m.readers.Get(ctx, key, from, to)
 }
 
+func (m *memoryObjects) Copy(_ context.Context, from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.objects[from]
+	if !ok {
+		return bucket.ErrNotFound
+	}
+	m.objects[to] = data
+	return nil
+}
+
 func (m *memoryObjects) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,6 +135,17 @@ func testObjects(t *testing.T, objects Objects) {
 	holds("three")
 	if err := objects.Put(ctx, "a/b", strings.NewReader("x"), 1, sha256.Sum256([]byte("y")), ""); !errors.Is(err, bucket.ErrChecksum) {
 		t.Errorf("Put with a wrong SHA-256: %v", err)
+	}
+	holds("three")
+	if err := objects.Copy(ctx, "a/b", "c=1/d~e:%2F ü+.x"); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(put(objects.Put, "four"), objects.Copy(ctx, "c=1/d~e:%2F ü+.x", "a/b")); err != nil {
+		t.Error(err)
+	}
+	holds("three")
+	if err := objects.Copy(ctx, "a/none", "a/b"); !errors.Is(err, bucket.ErrNotFound) {
+		t.Errorf("copying a missing object: %v", err)
 	}
 	holds("three")
 	if err := errors.Join(objects.Delete(ctx, "a/b"), objects.Delete(ctx, "a/b")); err != nil {

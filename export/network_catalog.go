@@ -62,13 +62,13 @@ func newNetworkRow(ref schemas.NetworkRef) networkRow {
 	return networkRow{Stream: ref.Stream, Kind: string(ref.Kind), Start: int64(ref.Start), End: int64(ref.End), State: withdrawn}
 }
 
-func publishedNetworkRow(ref schemas.NetworkRef, lines []NetworkLines, version int64) (networkRow, error) {
+func networkRowOf(ref schemas.NetworkRef, lines []NetworkLines, state string, version int64) (networkRow, error) {
 	row := newNetworkRow(ref)
 	encoded, err := json.Marshal(lines)
 	if err != nil {
 		return row, fmt.Errorf("encoding the objects of %s: %w", ref, err)
 	}
-	row.Version, row.State, row.Objects = version, published, string(encoded)
+	row.Version, row.State, row.Objects = version, state, string(encoded)
 	for i := range lines {
 		row.Rows += lines[i].Rows
 		for _, o := range lines[i].Objects {

@@ -71,34 +71,79 @@ func (e *Exporter) ExportNetwork(ctx context.Context, ref schemas.NetworkRef) er
 	if err != nil || last.State == published {
 		return err
 	}
-	unit, err := e.closedNetwork(ctx, ref)
-	if err != nil {
-		return err
-	}
-	return e.exportNetwork(ctx, unit, last)
+	return e.exportNetwork(ctx, ref, last)
 }
 
-// exportNetwork writes the unit's objects and then its row. last is its latest row, or one
-// of version 0.
-func (e *Exporter) exportNetwork(ctx context.Context, u networkUnit, last networkRow) error {
+// exportNetwork writes the unit's objects and then its row, with a stay in staging between
+// if peers must agree. last is its latest row, or one of version 0.
+func (e *Exporter) exportNetwork(ctx context.Context, ref schemas.NetworkRef, last networkRow) error {
 	start := e.cfg.Now()
-	lines, err := e.writeNetwork(ctx, u, last.Version > 0)
+	lines, last, err := e.writtenNetwork(ctx, ref, last)
 	if err != nil {
-		return fmt.Errorf("exporting %s: %w", u.ref, err)
+		return fmt.Errorf("exporting %s: %w", ref, err)
 	}
-	if err := e.deleteStaleNetwork(ctx, last, lines); err != nil {
-		return fmt.Errorf("removing old objects of %s: %w", u.ref, err)
+	if last.State == staged {
+		if err := e.settle(ctx, networkBatch(ref, lines), overwrites(last.State, last.Version)); err != nil {
+			return errors.Join(fmt.Errorf("publishing %s: %w", ref, err), e.stageAgain(err, func() error {
+				last.Version++
+				last.State = withdrawn
+				return e.network.append(ctx, last)
+			}))
+		}
 	}
-	row, err := publishedNetworkRow(u.ref, lines, last.Version+1)
+	row, err := networkRowOf(ref, lines, published, last.Version+1)
 	if err != nil {
 		return err
 	}
 	if err := e.network.append(ctx, row); err != nil {
-		return fmt.Errorf("publishing %s: %w", u.ref, err)
+		return fmt.Errorf("publishing %s: %w", ref, err)
 	}
-	e.log.InfoContext(ctx, "exported folder", "folder", u.ref.String(), "objects", row.Count,
+	if last.State == staged {
+		e.unstage(ctx, networkBatch(ref, lines))
+	}
+	e.log.InfoContext(ctx, "exported folder", "folder", ref.String(), "objects", row.Count,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
 	return nil
+}
+
+// writtenNetwork writes the objects, unless they are staged already, and returns them with
+// the latest row.
+func (e *Exporter) writtenNetwork(ctx context.Context, ref schemas.NetworkRef, last networkRow) ([]NetworkLines, networkRow, error) {
+	if last.State == staged {
+		lines, err := last.lines()
+		return lines, last, err
+	}
+	unit, err := e.closedNetwork(ctx, ref)
+	if err != nil {
+		return nil, last, err
+	}
+	lines, err := e.writeNetwork(ctx, unit, overwrites(last.State, last.Version))
+	if err != nil {
+		return nil, last, err
+	}
+	if err := e.deleteStaleNetwork(ctx, last, lines); err != nil {
+		return nil, last, fmt.Errorf("removing old objects: %w", err)
+	}
+	if e.cfg.Agree == 0 {
+		return lines, last, nil
+	}
+	row, err := networkRowOf(ref, lines, staged, last.Version+1)
+	if err != nil {
+		return nil, last, err
+	}
+	return lines, row, e.network.append(ctx, row)
+}
+
+// networkBatch is what peers are asked about.
+func networkBatch(ref schemas.NetworkRef, lines []NetworkLines) batch {
+	b := batch{name: ref}
+	for i := range lines {
+		for _, o := range lines[i].Objects {
+			b.objects = append(b.objects, object{o.Key, o.SHA256})
+		}
+		b.next = append(b.next, schemas.NetworkKey(ref, lines[i].Encoding, len(lines[i].Objects)))
+	}
+	return b
 }
 
 // writeNetwork puts the unit's objects into the bucket.

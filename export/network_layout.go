@@ -189,7 +189,7 @@ func (s *bucketSink) finish(ctx context.Context, size NetworkSize) (err error) {
 		return err
 	}
 	key := schemas.NetworkKey(s.ref, s.encoding, len(s.objects))
-	if err := s.exporter.put(ctx, key, s.file.file, s.file.size, sum, networkType, s.overwrite); err != nil {
+	if err := s.exporter.putPart(ctx, key, s.file.file, s.file.size, sum, networkType, s.overwrite); err != nil {
 		return err
 	}
 	s.objects = append(s.objects, NetworkObject{Key: key, Bytes: s.file.size, SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})

@@ -47,13 +47,18 @@ func (e *Exporter) NetworkSets(ctx context.Context) ([]schemas.NetworkRef, error
 
 // NetworkObjects returns what is published of the given references; the others are left out.
 func (e *Exporter) NetworkObjects(ctx context.Context, refs ...schemas.NetworkRef) (map[schemas.NetworkRef][]NetworkLines, error) {
+	return e.networkIn(ctx, []string{published}, refs)
+}
+
+// networkIn is NetworkObjects for what is in one of some states.
+func (e *Exporter) networkIn(ctx context.Context, states []string, refs []schemas.NetworkRef) (map[schemas.NetworkRef][]NetworkLines, error) {
 	rows, err := e.network.some(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[schemas.NetworkRef][]NetworkLines, len(rows))
 	for i := range rows {
-		if rows[i].State != published {
+		if !slices.Contains(states, rows[i].State) {
 			continue
 		}
 		if found[rows[i].ref()], err = rows[i].lines(); err != nil {
@@ -66,6 +71,10 @@ func (e *Exporter) NetworkObjects(ctx context.Context, refs ...schemas.NetworkRe
 // FindNetwork looks published objects up by their keys. Keys that no published object has
 // are left out.
 func (e *Exporter) FindNetwork(ctx context.Context, keys ...string) (map[string]NetworkObject, error) {
+	return e.findNetwork(ctx, []string{published}, keys)
+}
+
+func (e *Exporter) findNetwork(ctx context.Context, states, keys []string) (map[string]NetworkObject, error) {
 	wanted := make(map[string]bool, len(keys))
 	asked := make(map[schemas.NetworkRef]bool)
 	var refs []schemas.NetworkRef
@@ -80,12 +89,12 @@ func (e *Exporter) FindNetwork(ctx context.Context, keys ...string) (map[string]
 			refs = append(refs, ref)
 		}
 	}
-	published, err := e.NetworkObjects(ctx, refs...)
+	listed, err := e.networkIn(ctx, states, refs)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]NetworkObject, len(wanted))
-	for _, lines := range published {
+	for _, lines := range listed {
 		for i := range lines {
 			for _, o := range lines[i].Objects {
 				if wanted[o.Key] {

@@ -287,7 +287,7 @@ func (e *Exporter) adopt(ctx context.Context, s ArchivedSegment) error {
 	if last.Version > 0 {
 		return nil
 	}
-	row, err := publishedRow(s.Manifest, s.Sum, 1)
+	row, err := segmentRowOf(s.Manifest, s.Sum, published, 1)
 	if err != nil {
 		return err
 	}

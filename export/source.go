@@ -37,6 +37,8 @@ type Objects interface {
 	// PutIfAbsent is Put for a new key; bucket.ErrExists means that there is an object.
 	PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
 	Reads
+	// Copy copies an object and replaces what is under the key to; or bucket.ErrNotFound.
+	Copy(ctx context.Context, from, to string) error
 	// Delete removes an object; a missing one is no error.
 	Delete(ctx context.Context, key string) error
 }

@@ -27,6 +27,7 @@ func TestStoreCatalog(t *testing.T) {
 	if rows, err := other.all(t.Context()); err != nil || len(rows) != 1 {
 		t.Errorf("the other stream has %d segments, %v", len(rows), err)
 	}
+	testDisagreements(t, db.Conn)
 	testNetworkCatalog(t, storeNetworkCatalog{conn: db.Conn, stream: schemas.ScanStream})
 }
 

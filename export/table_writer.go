@@ -149,7 +149,7 @@ func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
 	}
 	w.part.Bytes, w.part.Last = w.file.size, keyOf(w.table, w.last)
 	w.part.setSum(sum)
-	if err := w.exporter.put(ctx, w.part.Key, w.file.file, w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
+	if err := w.exporter.putPart(ctx, w.part.Key, w.file.file, w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
 		return err
 	}
 	w.result.Rows += w.part.Rows

@@ -130,7 +130,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.rows[0], err = publishedRow(m, sum, 1); err != nil {
+	if c.rows[0], err = segmentRowOf(m, sum, published, 1); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -134,6 +134,12 @@ func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok 
 	return table, s, part, true
 }
 
+// StagingKey names the place at which an object waits until peers agree with it.
+func StagingKey(key string) string { return StagingPrefix + key }
+
+// StagingPrefix begins the keys of objects that are not published.
+const StagingPrefix = "staging/"
+
 // ManifestKey names the manifest of a segment:
 //
 //	manifests/v1/migration_id=3/date=2026-07-01.json
