@@ -33,6 +33,8 @@ type Config struct {
 	// Backoff is the wait before a task is repeated that failed n times, n from 1 on.
 	// It defaults to 1 s, doubled each time up to 10 min, with jitter.
 	Backoff func(n int) time.Duration
+	// Patience is the wait before a task is repeated that ended with NotYet. Defaults to 30 s.
+	Patience time.Duration
 	// Drain is how long running tasks may take to finish when Run is told to stop. Then
 	// their context ends and they are queued again. Defaults to 10 s.
 	Drain time.Duration
@@ -59,6 +61,7 @@ func (c Config) withDefaults() Config {
 	c.PromptConcurrency = cmp.Or(c.PromptConcurrency, 2)
 	c.Rescan = cmp.Or(c.Rescan, time.Minute)
 	c.MaxRetry = cmp.Or(c.MaxRetry, 150)
+	c.Patience = cmp.Or(c.Patience, 30*time.Second)
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	if c.Backoff == nil {
 		c.Backoff = backoff

@@ -37,6 +37,8 @@ func runSuite(t *testing.T, url string) {
 		{"PanicIsAFailure", panicIsAFailure},
 		{"UndecodablePayloadIsDeadAtOnce", undecodablePayloadIsDeadAtOnce},
 		{"DeadTaskWaitsForAPerson", deadTaskWaitsForAPerson},
+		{"WhatWaitsIsNoFailure", whatWaitsIsNoFailure},
+		{"NetworkFoldersAreExported", networkFoldersAreExported},
 		{"ConcurrencyIsBounded", concurrencyIsBounded},
 		{"PromptWorkPassesBulkWork", promptWorkPassesBulkWork},
 		{"NotBefore", notBefore},
@@ -333,6 +335,61 @@ func deadTaskWaitsForAPerson(t *testing.T, cfg jobs.Config) {
 	if err := q.Retry(t.Context(), d[0].ID); !errors.Is(err, jobs.ErrUnknownTask) {
 		t.Errorf("repeating a task that is done: %v, want ErrUnknownTask", err)
 	}
+}
+
+// whatWaitsIsNoFailure repeats a task more often than it may fail.
+func whatWaitsIsNoFailure(t *testing.T, cfg jobs.Config) {
+	cfg.MaxRetry, cfg.Patience = 1, 10*time.Millisecond
+	s := newStore(segment(1))
+	s.export = func(_ context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
+		if run < 5 {
+			return jobs.NotYet(errors.New("nobody agrees"))
+		}
+		return nil
+	}
+	q := open(t, cfg, jobs.ExportSegments(s))
+	run(t, q)
+	eventually(t, "exported at last", func() bool { return s.left() == 0 && empty(t, q) })
+	if n := s.runsOf(segment(1)); n < 5 {
+		t.Errorf("%d runs, want 5", n)
+	}
+}
+
+// folders is a store of the network's layout.
+type folders struct {
+	mu  sync.Mutex
+	due []schemas.NetworkRef
+}
+
+func (f *folders) ExportNetwork(_ context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	progress(1, 1)
+	f.due = slices.DeleteFunc(f.due, func(d schemas.NetworkRef) bool { return d == ref })
+	return nil
+}
+
+func (f *folders) DueNetwork(context.Context) ([]schemas.NetworkRef, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.due), nil
+}
+
+func networkFoldersAreExported(t *testing.T, cfg jobs.Config) {
+	const day = 24 * 3600 * 1e6
+	f := &folders{}
+	for i := range schemas.Micros(4) {
+		f.due = append(f.due, schemas.NetworkRef{Stream: "node:a", Kind: schemas.NetworkACS, Start: i * day, End: (i + 1) * day})
+	}
+	if got, want := jobs.NetworkTaskID(f.due[0]), "export_network:node%3Aa:ACS:1970-01-01T00:00:00Z~1970-01-02T00:00:00Z"; got != want {
+		t.Errorf("the task is called %s, want %s", got, want)
+	}
+	q := open(t, cfg, jobs.ExportNetwork(f))
+	run(t, q)
+	eventually(t, "all exported", func() bool {
+		due, err := f.DueNetwork(t.Context())
+		return err == nil && len(due) == 0 && empty(t, q)
+	})
 }
 
 func concurrencyIsBounded(t *testing.T, cfg jobs.Config) {

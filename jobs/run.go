@@ -73,10 +73,13 @@ func (q *Queue) serverConfig(base context.Context, lane Lane) asynq.Config {
 		TaskCheckInterval:        lookForTasks,
 		DelayedTaskCheckInterval: lookForDelayed,
 		ShutdownTimeout:          q.cfg.Drain,
-		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
+		RetryDelayFunc: func(n int, err error, _ *asynq.Task) time.Duration {
+			if errors.Is(err, errNotYet) {
+				return q.cfg.Patience
+			}
 			return q.cfg.Backoff(n + 1)
 		},
-		IsFailure:    func(err error) bool { return !errors.Is(err, errRunning) },
+		IsFailure:    func(err error) bool { return !errors.Is(err, errRunning) && !errors.Is(err, errNotYet) },
 		ErrorHandler: asynq.ErrorHandlerFunc(q.logFailure),
 		Logger:       asynqLog{q.cfg.Log.With("component", "asynq")},
 		LogLevel:     asynq.InfoLevel,
@@ -149,6 +152,10 @@ func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
 		return
 	}
 	id, _ := asynq.GetTaskID(ctx)
+	if errors.Is(err, errNotYet) {
+		q.cfg.Log.InfoContext(ctx, "task waits", "task", id, "kind", t.Type(), "for", err, "retry_in", q.cfg.Patience)
+		return
+	}
 	retried, _ := asynq.GetRetryCount(ctx)
 	limit, _ := asynq.GetMaxRetry(ctx)
 	log := q.cfg.Log.With("task", id, "kind", t.Type(), "attempt", retried+1, "max_retry", limit, "err", err)

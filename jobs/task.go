@@ -69,6 +69,13 @@ func Permanent(err error) error {
 	return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 }
 
+// errNotYet marks errors of NotYet.
+var errNotYet = errors.New("not yet")
+
+// NotYet marks an error of a Handler that is no failure: what the work waits for has not
+// happened yet. The task is repeated after Config.Patience, as often as it takes.
+func NotYet(err error) error { return fmt.Errorf("%w: %w", errNotYet, err) }
+
 // Decode reads a payload. Its error is Permanent.
 func Decode[P any](kind Kind, payload []byte) (P, error) {
 	var p P

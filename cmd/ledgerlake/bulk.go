@@ -35,8 +35,13 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
+	peers, err := s.exportPeers()
+	if err != nil {
+		return nil, err
+	}
 	s.exporter, err = export.New(export.Config{
 		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
+		Agree: s.app.cfg.ExportAgree, Peers: peers,
 	})
 	return s.exporter, err
 }
@@ -144,6 +149,23 @@ func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Obje
 		}
 	}
 	return objects, nil
+}
+
+// Checksums looks up the SHA-256 of objects that are published or wait for peers.
+func (b bulk) Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error) {
+	found, err := b.exporter.Checksums(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	sums := make(map[string][32]byte, len(found))
+	for key, sum := range found {
+		o, err := objectOf(key, 0, sum)
+		if err != nil {
+			return nil, err
+		}
+		sums[key] = o.SHA256
+	}
+	return sums, nil
 }
 
 // Open streams a range of an object.

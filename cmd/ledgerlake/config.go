@@ -60,6 +60,8 @@ type config struct {
 	S3SecretKey string
 
 	BulkLayouts []string
+	ExportAgree int
+	ExportPeers []string
 
 	Catalog       string
 	Naming        string
@@ -119,6 +121,8 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
 	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
+	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
+	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
@@ -202,11 +206,11 @@ func readConfigFile(path string) (map[string]string, error) {
 // check rejects values that no part can work with.
 func (c *config) check() error {
 	for name, urls := range map[string][]string{
-		"scan-url": c.ScanURLs, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
+		"scan-url": c.ScanURLs, "export-peer": c.ExportPeers, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
 		"ledger-auth-jwks": {c.LedgerAuthJWKS},
 	} {
 		for _, raw := range urls {
-			if raw == "" && name != "scan-url" {
+			if raw == "" && name != "scan-url" && name != "export-peer" {
 				continue
 			}
 			if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -225,6 +229,8 @@ func (c *config) check() error {
 		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
 	case !validLayouts(c.BulkLayouts):
 		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
+	case c.ExportAgree < 0 || c.ExportAgree > len(c.ExportPeers):
+		return fmt.Errorf("--export-agree must be between 0 and the number of --export-peer, which is %d, not %d", len(c.ExportPeers), c.ExportAgree)
 	case c.Naming != "neutral" && c.Naming != "network":
 		return fmt.Errorf("--naming must be neutral or network, not %q", c.Naming)
 	case c.NodeToken != "" && c.NodeTokenFile != "":
@@ -281,6 +287,8 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 			value = maskURL(value)
 		case s.Name == "scan-url":
 			value = strings.Join(maskURLs(c.ScanURLs), ",")
+		case s.Name == "export-peer":
+			value = strings.Join(maskURLs(c.ExportPeers), ",")
 		case s.Name == "node-parties":
 			value = strings.Join(c.NodeParties, ",")
 		case s.Name == "bulk-layouts":

@@ -18,7 +18,8 @@ func newExport(a *app) *cobra.Command {
 		Use:   "export",
 		Short: "export closed segments now",
 		Long: `export publishes the closed days of history that are not published yet, as jobs on the
-queue, and returns when they are done. --from and --to limit the days.`,
+queue, and returns when they are done. --from and --to limit the days. With --export-agree
+it waits for peers, and fails if they have other objects.`,
 		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -82,6 +83,9 @@ func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJ
 		}
 		if err := deadExport(ctx, queue, left); err != nil {
 			return err
+		}
+		if disagreed := work.disagreed.Load(); disagreed != nil {
+			return *disagreed
 		}
 		select {
 		case <-ctx.Done():

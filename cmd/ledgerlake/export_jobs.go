@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,12 +19,15 @@ type exportJobs struct {
 	temp     string   // where objects wait for their upload
 	layouts  []string // as in setting bulk-layouts
 	from, to string   // days, "" = no limit
+	// disagreed is the first disagreement with peers that a job of this process met.
+	disagreed *atomic.Pointer[error]
 }
 
 func (s *stack) newExportJobs() (exportJobs, error) {
 	exporter, err := s.newExporter()
 	return exportJobs{
 		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, from: s.exportFrom, to: s.exportTo,
+		disagreed: new(atomic.Pointer[error]),
 	}, err
 }
 
@@ -80,6 +84,11 @@ func (j exportJobs) classify(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return jobs.Permanent(fmt.Errorf("the disk of %s is full, free some space: %w", j.temp, err))
+	case errors.Is(err, export.ErrNotAgreed):
+		return jobs.NotYet(err)
+	case errors.Is(err, export.ErrDisagreed):
+		j.disagreed.CompareAndSwap(nil, &err)
+		return err // repeated: a peer may find out that it was wrong
 	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
 		return jobs.Permanent(err)
 	}

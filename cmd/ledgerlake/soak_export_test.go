@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,7 +182,7 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, queue.Close()) }()
-	work := exportJobs{exporter: exporter, temp: ep.temp, layouts: []string{layoutParquet, layoutNetwork}}
+	work := exportJobs{exporter: exporter, temp: ep.temp, layouts: []string{layoutParquet, layoutNetwork}, disagreed: new(atomic.Pointer[error])}
 	if err := queue.Register(work.handlers()...); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s *stack) openQueue(ctx context.Context, rescan time.Duration) (*jobs.Queu
 		return nil, work, err
 	}
 	queue, err := jobs.Open(ctx, jobs.Config{
-		RedisURL: s.app.cfg.RedisURL, Concurrency: s.app.cfg.Concurrency, Rescan: rescan, Log: s.app.log,
+		RedisURL: s.app.cfg.RedisURL, Concurrency: s.app.cfg.Concurrency, Rescan: rescan, Patience: 3 * rescan, Log: s.app.log,
 	})
 	if err != nil {
 		return nil, work, err

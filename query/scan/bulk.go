@@ -200,21 +200,21 @@ type checksum struct {
 }
 
 // bulkChecksums gives the digests of objects, in the order of the request; an unknown
-// object has none.
+// object has none. Peers ask for those of objects that wait for them to agree.
 func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 	p := r.Body()
 	keys := p.RequiredTexts("object_keys")
 	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
 		return err
 	}
-	found, err := a.cfg.Bulk.Objects(ctx, keys...)
+	found, err := a.cfg.Bulk.Checksums(ctx, keys...)
 	if err != nil {
 		return err
 	}
 	sums := make([]checksum, len(keys))
 	for i, key := range keys {
-		if o, ok := found[key]; ok {
-			sums[i].Value = base64.StdEncoding.EncodeToString(o.SHA256[:])
+		if sum, ok := found[key]; ok {
+			sums[i].Value = base64.StdEncoding.EncodeToString(sum[:])
 		}
 	}
 	return r.JSON(struct {

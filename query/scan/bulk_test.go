@@ -209,6 +209,19 @@ func TestBulkChecksums(t *testing.T) {
 	}
 }
 
+// TestBulkChecksumsOfStagedObjects gives peers what nobody can download.
+func TestBulkChecksumsOfStagedObjects(t *testing.T) {
+	s := serve(t, world())
+	s.bulk.staged = map[string]string{"updates/waiting": "bytes"}
+	sum := sha256.Sum256([]byte("bytes"))
+	var got struct{ Checksums []checksum }
+	s.ok("POST", "/v0/history/bulk/checksums", `{"object_keys":["updates/waiting"]}`, &got)
+	if want := []checksum{{base64.StdEncoding.EncodeToString(sum[:])}}; !slices.Equal(got.Checksums, want) {
+		t.Errorf("got %+v, want %+v", got.Checksums, want)
+	}
+	s.refused("GET", "/v0/history/bulk/download/updates%2Fwaiting", "", 404, "no object")
+}
+
 func TestBulkNotConfigured(t *testing.T) {
 	none := serve(t, world(), func(c *Config) { c.Bulk = nil })
 	noURL := serve(t, world(), func(c *Config) { c.PublicURL = "" })

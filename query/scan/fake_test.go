@@ -326,6 +326,7 @@ type shelf struct {
 	segments map[Format][]Segment
 	sets     map[Format]map[schemas.Micros][]Object
 	content  map[string]string
+	staged   map[string]string // content of objects that wait for peers
 }
 
 func (s *shelf) put(key, content string) Object {
@@ -374,6 +375,20 @@ func (s *shelf) Objects(_ context.Context, keys ...string) (map[string]Object, e
 		}
 	}
 	return found, nil
+}
+
+func (s *shelf) Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error) {
+	found, err := s.Objects(ctx, keys...)
+	sums := make(map[string][32]byte)
+	for key, o := range found {
+		sums[key] = o.SHA256
+	}
+	for _, key := range keys {
+		if content, ok := s.staged[key]; ok {
+			sums[key] = sha256.Sum256([]byte(content))
+		}
+	}
+	return sums, err
 }
 
 func (s *shelf) Open(_ context.Context, key string, from, to int64) (io.ReadCloser, error) {

@@ -94,6 +94,9 @@ type Bulk interface {
 	Published(ctx context.Context, format Format) (schemas.Micros, error)
 	// Objects looks keys up; those that no published object has are left out.
 	Objects(ctx context.Context, keys ...string) (map[string]Object, error)
+	// Checksums returns the SHA-256 of objects by key: of published ones, and of those that
+	// wait for peers to agree and are otherwise unknown. Other keys are left out.
+	Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error)
 	// Open streams the bytes of an object from offset from (inclusive) to offset to
 	// (exclusive). The stream ends with ctx; the caller closes it.
 	Open(ctx context.Context, key string, from, to int64) (io.ReadCloser, error)
