@@ -33,6 +33,8 @@ const (
 	published = "published"
 	// staged is a segment whose objects are written and wait for peers to agree.
 	staged = "staged"
+	// expired is a segment whose objects were removed because of their age.
+	expired = "expired"
 )
 
 // segmentRow is a row of table segments.

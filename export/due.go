@@ -20,7 +20,7 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	}
 	done := make(map[schemas.SegmentRef]bool, len(rows))
 	for _, row := range rows {
-		done[row.ref()] = row.State == published
+		done[row.ref()] = row.State == published || row.State == expired
 	}
 	var due []schemas.SegmentRef
 	for _, ref := range closed {

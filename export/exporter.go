@@ -43,7 +43,7 @@ func (e *Exporter) parts() partSource {
 }
 
 // ExportSegment publishes a segment. It is safe to repeat: a published segment is
-// left as it is, and a run that was cut off is finished. ErrNotClosed means that the
+// left as it is, like one that has expired, and a run that was cut off is finished. ErrNotClosed means that the
 // segment may still grow, ErrConflict that the bucket holds other bytes under one of
 // its keys, which a person must look at.
 func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) error {
@@ -54,7 +54,7 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 	if err != nil {
 		return err
 	}
-	if last.State == published {
+	if last.State == published || last.State == expired {
 		return nil
 	}
 	if err := e.mustBeClosed(ctx, ref); err != nil {

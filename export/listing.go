@@ -150,7 +150,8 @@ type Day struct {
 }
 
 // Published lists the published days by (Start, migration), those with empty tables
-// included, up to the first day that has history and is not published. through is the
+// included, up to the first day that has history and is not published; days that have
+// expired are left out. through is the
 // record time up to which nothing is missing, schemas.MinMicros if nothing is there:
 // while the last day of one migration is published and the same day of the next one
 // is not, it is the start of that day.
@@ -163,16 +164,19 @@ func (e *Exporter) Published(ctx context.Context) (days []Day, through schemas.M
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
-	done := make(map[schemas.SegmentRef]bool, len(rows))
+	states := make(map[schemas.SegmentRef]string, len(rows))
 	for i := range rows {
-		done[rows[i].ref()] = rows[i].State == published
+		states[rows[i].ref()] = rows[i].State
 	}
 	through = schemas.MinMicros
 	for _, d := range held {
-		if !done[d.Segment] {
+		switch states[d.Segment] {
+		case published:
+			days = append(days, d)
+		case expired: // no gap: it was there
+		default:
 			return days, min(through, d.Start), nil
 		}
-		days = append(days, d)
 		through = max(through, d.End)
 	}
 	return days, through, nil

@@ -45,7 +45,7 @@ func (e *Exporter) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error)
 	}
 	done := make(map[schemas.NetworkRef]bool, len(rows))
 	for i := range rows {
-		done[rows[i].ref()] = rows[i].State == published
+		done[rows[i].ref()] = rows[i].State == published || rows[i].State == expired
 	}
 	var due []schemas.NetworkRef
 	for _, u := range units {
@@ -59,7 +59,7 @@ func (e *Exporter) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error)
 // ExportNetwork publishes all objects of one kind and folder, in all encodings. Like
 // ExportSegment it is safe to repeat, finishes a run that was cut off, and returns
 // ErrNotClosed or ErrConflict. What was withdrawn is written again, and its objects are
-// overwritten.
+// overwritten; what has expired stays away.
 func (e *Exporter) ExportNetwork(ctx context.Context, ref schemas.NetworkRef) error {
 	if ref.Stream != e.stream {
 		return fmt.Errorf("%s is not of stream %s", ref, e.stream)
@@ -68,7 +68,7 @@ func (e *Exporter) ExportNetwork(ctx context.Context, ref schemas.NetworkRef) er
 		return err
 	}
 	last, err := e.network.last(ctx, ref)
-	if err != nil || last.State == published {
+	if err != nil || last.State == published || last.State == expired {
 		return err
 	}
 	return e.exportNetwork(ctx, ref, last)

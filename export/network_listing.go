@@ -12,7 +12,7 @@ const refsPerQuery = 500
 
 // NetworkFolders lists the published folders of updates that follow each other without a
 // gap from the first one on, and returns the record time up to which they reach,
-// schemas.MinMicros if there are none.
+// schemas.MinMicros if there are none. Folders that have expired are left out.
 func (e *Exporter) NetworkFolders(ctx context.Context) (folders []schemas.NetworkRef, through schemas.Micros, err error) {
 	rows, err := e.network.all(ctx)
 	if err != nil {
@@ -21,8 +21,14 @@ func (e *Exporter) NetworkFolders(ctx context.Context) (folders []schemas.Networ
 	through = schemas.MinMicros
 	for i := range rows {
 		ref := rows[i].ref()
-		if ref.Kind == schemas.NetworkUpdates && rows[i].State == published && ref.Start == through {
+		if ref.Kind != schemas.NetworkUpdates || ref.Start != through {
+			continue
+		}
+		switch rows[i].State {
+		case published:
 			folders = append(folders, ref)
+			through = ref.End
+		case expired: // no gap: it was there
 			through = ref.End
 		}
 	}

@@ -27,7 +27,7 @@ func exports[U unit](kind Kind, task func(U) Task,
 				return Permanent(fmt.Errorf("decoding %s payload: %w", kind.Name, err))
 			}
 			if err := run(ctx, u, progress); err != nil {
-				return fmt.Errorf("running %s: %w", task(u).ID, err)
+				return fmt.Errorf("%s: %w", task(u).ID, err)
 			}
 			return nil
 		},

@@ -324,7 +324,7 @@ func deadTaskWaitsForAPerson(t *testing.T, cfg jobs.Config) {
 	}
 	d := dead(t, q)
 	if len(d) != 1 || d[0].ID != "export:scan:1:2026-07-01" || d[0].State != jobs.Dead ||
-		d[0].LastError != "exporting segment export:scan:1:2026-07-01: bucket is full" {
+		d[0].LastError != "export:scan:1:2026-07-01: bucket is full" {
 		t.Fatalf("dead tasks: %+v", d)
 	}
 	s.set(func() { s.export = nil })

@@ -79,7 +79,7 @@ type bulkRefs struct {
 }
 
 // linesOf downloads listed objects, checks their digests and returns their lines.
-func linesOf(t *testing.T, refs bulkRefs) []string {
+func networkLines(t *testing.T, refs bulkRefs) []string {
 	t.Helper()
 	var lines []string
 	for _, ref := range refs.ObjectRefs {
@@ -130,7 +130,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 			more = fmt.Sprintf(`,"next_page_token":%q`, token)
 		}
 		askJSON(t, base+"/v0/history/bulk/updates", fmt.Sprintf(body, more), &page)
-		updates = append(updates, linesOf(t, page)...)
+		updates = append(updates, networkLines(t, page)...)
 		if token = page.Token; token == "" {
 			t.Fatal("the listing of a stretch that goes beyond what is published ends without a token")
 		}
@@ -162,7 +162,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 		dumped := askRaw(t, fmt.Sprintf("%s/v0/state/acs/dump?migration_id=%d&at=%s", base, migration, ref.Start), "")
 		want := strings.Split(strings.TrimSuffix(string(dumped), "\n"), "\n")
 		want = want[:len(want)-1] // the dump ends with a line about itself
-		if got := linesOf(t, set); !slices.Equal(got, want) || len(want) == 0 {
+		if got := networkLines(t, set); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("the objects of the set at %s hold %d contracts, the dump has %d, or others", ref.Start, len(got), len(want))
 		}
 	}

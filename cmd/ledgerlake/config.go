@@ -59,9 +59,10 @@ type config struct {
 	S3AccessKey string
 	S3SecretKey string
 
-	BulkLayouts []string
-	ExportAgree int
-	ExportPeers []string
+	BulkLayouts                        []string
+	ExportAgree                        int
+	ExportPeers                        []string
+	BulkRetention, GCInterval, GCGrace time.Duration
 
 	Catalog       string
 	Naming        string
@@ -123,6 +124,9 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
 	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
 	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
+	f.DurationVar(&c.BulkRetention, "bulk-retention", 0, "age from which on published days are removed from the bucket, such as 8760h; 0 keeps all")
+	f.DurationVar(&c.GCInterval, "gc-interval", 24*time.Hour, "how often worker removes from the bucket what nobody needs; 0 means never")
+	f.DurationVar(&c.GCGrace, "gc-grace", 24*time.Hour, "age from which on unlisted objects and unfinished uploads are taken for left over")
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
@@ -231,6 +235,10 @@ func (c *config) check() error {
 		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
 	case c.ExportAgree < 0 || c.ExportAgree > len(c.ExportPeers):
 		return fmt.Errorf("--export-agree must be between 0 and the number of --export-peer, which is %d, not %d", len(c.ExportPeers), c.ExportAgree)
+	case c.BulkRetention < 0 || c.GCInterval < 0:
+		return fmt.Errorf("--bulk-retention and --gc-interval must not be negative, they are %s and %s", c.BulkRetention, c.GCInterval)
+	case c.GCGrace < minGCGrace:
+		return fmt.Errorf("--gc-grace must be at least %s, which an export may take, not %s", minGCGrace, c.GCGrace)
 	case c.Naming != "neutral" && c.Naming != "network":
 		return fmt.Errorf("--naming must be neutral or network, not %q", c.Naming)
 	case c.NodeToken != "" && c.NodeTokenFile != "":
@@ -300,6 +308,9 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
 }
+
+// minGCGrace is the most that an export job may take.
+const minGCGrace = 12 * time.Hour
 
 // The values of setting bulk-layouts.
 const (

@@ -14,13 +14,15 @@ import (
 
 func newExport(a *app) *cobra.Command {
 	var from, to string
+	var gc bool
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "export closed segments now",
 		Long: `export publishes the closed days of history that are not published yet, as jobs on the
 queue, and returns when they are done. --from and --to limit the days. With --export-agree
-it waits for peers, and fails if they have other objects.`,
-		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03",
+it waits for peers, and fails if they have other objects. --gc removes objects that nobody
+lists, unfinished uploads and, with --bulk-retention, old days; worker does it at intervals.`,
+		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03\n  ledgerlake export --gc",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			for _, day := range []string{from, to} {
@@ -34,12 +36,16 @@ it waits for peers, and fails if they have other objects.`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
+			if gc {
+				return s.guard(cmd.Context(), s.collectNow)
+			}
 			p := newProgress(a.stderr)
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "first day to export, such as 2026-07-01")
 	cmd.Flags().StringVar(&to, "to", "", "last day to export")
+	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove what nobody needs from the bucket: see --gc-grace and --bulk-retention")
 	return cmd
 }
 

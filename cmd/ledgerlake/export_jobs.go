@@ -19,6 +19,8 @@ type exportJobs struct {
 	temp     string   // where objects wait for their upload
 	layouts  []string // as in setting bulk-layouts
 	from, to string   // days, "" = no limit
+	// retention is the age from which on days are not exported any more, 0 = none.
+	retention time.Duration
 	// disagreed is the first disagreement with peers that a job of this process met.
 	disagreed *atomic.Pointer[error]
 }
@@ -27,6 +29,7 @@ func (s *stack) newExportJobs() (exportJobs, error) {
 	exporter, err := s.newExporter()
 	return exportJobs{
 		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, from: s.exportFrom, to: s.exportTo,
+		retention: s.app.cfg.BulkRetention,
 		disagreed: new(atomic.Pointer[error]),
 	}, err
 }
@@ -126,7 +129,11 @@ func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error
 	return due, nil
 }
 
-// wants reports whether a day lies within the limits.
+// wants reports whether a day lies within the limits and is not so old that it would expire
+// at once.
 func (j exportJobs) wants(day string) bool {
+	if j.retention > 0 && day < time.Now().UTC().Add(-j.retention).AddDate(0, 0, -1).Format(time.DateOnly) {
+		return false
+	}
 	return (j.from == "" || day >= j.from) && (j.to == "" || day <= j.to)
 }

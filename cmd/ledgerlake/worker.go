@@ -12,7 +12,7 @@ import (
 func newWorker(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "worker",
-		Short: "run background jobs: export of closed segments",
+		Short: "run background jobs: export of closed segments, collection of garbage",
 		Long: `worker takes jobs from the queue and asks the store what is due: each closed day of
 history is exported once, whichever worker gets it. Run several against one --redis-url.`,
 		Example: "  ledgerlake worker --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --redis-url redis://127.0.0.1:6379/0 \\\n" +
@@ -55,6 +55,15 @@ func (s *stack) newWorker(ctx context.Context) (func(context.Context) error, err
 	queue, _, err := s.openQueue(ctx, 10*time.Second)
 	if err != nil {
 		return nil, err
+	}
+	if s.app.cfg.GCInterval > 0 {
+		garbage, err := s.newCollections()
+		if err != nil {
+			return nil, err
+		}
+		if err := queue.Register(jobs.Collections(garbage)); err != nil {
+			return nil, err
+		}
 	}
 	return queue.Run, nil
 }

@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS segments
     migration_id    Int64,
     segment_date    String,
     version         Int64,
-    state           Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2),
+    state           Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2, 'expired' = 3),
     start_time      Int64,
     end_time        Int64,
     manifest_key    String,

@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS network_folders
     start_time   Int64,
     end_time     Int64,
     version      Int64,
-    state        Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2),
+    state        Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2, 'expired' = 3),
     objects      String CODEC(ZSTD(3)),
     object_count Int64,
     total_rows   Int64,

@@ -1,0 +1,1 @@
+INSERT INTO collections (stream, ended_at, expired, objects, bytes, uploads)
