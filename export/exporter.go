@@ -18,6 +18,7 @@ type Exporter struct {
 	catalog       catalog
 	network       networkCatalog
 	disagreements disagreements
+	pace          pace
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
 	log       *slog.Logger
@@ -32,8 +33,8 @@ func New(cfg Config) (*Exporter, error) {
 	return &Exporter{
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
 		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
-		disagreements: storeDisagreements{conn: cfg.Conn},
-		manifests:     newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
+		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
+		manifests: newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
 	}, nil
 }
 

@@ -55,6 +55,7 @@ func newTestExporter(t testing.TB, src Source, objects Objects, c catalog, chang
 		t.Fatal(err)
 	}
 	e.catalog, e.network, e.disagreements = c, &memoryNetworkCatalog{}, &memoryDisagreements{}
+	e.pace = fixedPace{}
 	t.Cleanup(func() { mustBeEmpty(t, cfg.TempDir) })
 	return e
 }

@@ -28,6 +28,7 @@ func TestStoreCatalog(t *testing.T) {
 		t.Errorf("the other stream has %d segments, %v", len(rows), err)
 	}
 	testDisagreements(t, db.Conn)
+	testPace(t, db.Conn)
 	testNetworkCatalog(t, storeNetworkCatalog{conn: db.Conn, stream: schemas.ScanStream})
 }
 

@@ -50,6 +50,7 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 type bulk struct {
 	exporter *export.Exporter
 	bucket   *bucket.Client
+	layouts  []string // that are published
 }
 
 // ActiveSet returns the objects of the latest active set at or before an instant. Of
@@ -149,6 +150,31 @@ func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Obje
 		}
 	}
 	return objects, nil
+}
+
+// Progress says how far the exports are.
+func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
+	var all []export.Pipeline
+	for _, layout := range b.layouts {
+		if layout == layoutNetwork {
+			network, err := b.exporter.NetworkProgress(ctx)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, network...)
+			continue
+		}
+		parquet, err := b.exporter.ParquetProgress(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, parquet)
+	}
+	pipelines := make([]scan.Pipeline, len(all))
+	for i, p := range all {
+		pipelines[i] = scan.Pipeline(p)
+	}
+	return pipelines, nil
 }
 
 // Checksums looks up the SHA-256 of objects that are published or wait for peers.

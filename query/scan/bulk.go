@@ -223,11 +223,15 @@ func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 }
 
 // bulkProgress tells whether everything up to a record time is published, in all formats.
+// Without a record time it says how far each kind of export is.
 func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 	p := r.Query()
-	at := p.Time("record_time")
+	at, asked := p.OptionalTime("record_time")
 	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
 		return err
+	}
+	if !asked {
+		return a.bulkPipelines(ctx, r)
 	}
 	published := schemas.MaxMicros
 	for _, format := range a.cfg.BulkFormats {
@@ -240,4 +244,35 @@ func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 	return r.JSON(struct {
 		Beyond bool `json:"beyond_requested_record_time"`
 	}{published >= at})
+}
+
+type bulkPipeline struct {
+	Name    string   `json:"name"`
+	Done    int      `json:"done"`
+	Staged  int      `json:"staged"`
+	Total   int      `json:"total"`
+	Through string   `json:"through,omitempty"`
+	Rate    float64  `json:"rate_per_second"`
+	ETA     *float64 `json:"eta_seconds,omitempty"`
+}
+
+// bulkPipelines says how far each kind of export is.
+func (a *API) bulkPipelines(ctx context.Context, r *query.Request) error {
+	progress, err := a.cfg.Bulk.Progress(ctx)
+	if err != nil {
+		return err
+	}
+	list := make([]bulkPipeline, len(progress))
+	for i, p := range progress {
+		list[i] = bulkPipeline{Name: p.Name, Done: p.Done, Staged: p.Staged, Total: p.Total, Rate: p.Rate}
+		if p.Through > schemas.MinMicros {
+			list[i].Through = p.Through.String()
+		}
+		if p.ETA >= 0 {
+			list[i].ETA = &progress[i].ETA
+		}
+	}
+	return r.JSON(struct {
+		Pipelines []bulkPipeline `json:"pipelines"`
+	}{list})
 }

@@ -194,7 +194,17 @@ func TestBulkProgress(t *testing.T) {
 			t.Errorf("progress beyond %s is %v, want %v", c.at, got.Beyond, c.want)
 		}
 	}
-	s.refused("GET", "/v0/history/bulk/progress", "", 400, "record_time")
+	s.refused("GET", "/v0/history/bulk/progress?record_time=noon", "", 400, "record_time")
+	s.bulk.progress = []Pipeline{
+		{Name: "parquet", Done: 3, Staged: 1, Total: 5, Through: at("2026-07-06T00:00:00Z"), Rate: 0.5, ETA: 4},
+		{Name: "network_acs", Total: 2, Through: schemas.MinMicros, ETA: -1},
+	}
+	var all struct{ Pipelines []map[string]any }
+	const want = `{"pipelines":[{"name":"parquet","done":3,"staged":1,"total":5,"through":"2026-07-06T00:00:00.000000Z","rate_per_second":0.5,"eta_seconds":4},` +
+		`{"name":"network_acs","done":0,"staged":0,"total":2,"rate_per_second":0}]}`
+	if body := s.ok("GET", "/v0/history/bulk/progress", "", &all); body != want {
+		t.Errorf("got %s, want %s", body, want)
+	}
 }
 
 func TestBulkChecksums(t *testing.T) {

@@ -326,6 +326,7 @@ type shelf struct {
 	segments map[Format][]Segment
 	sets     map[Format]map[schemas.Micros][]Object
 	content  map[string]string
+	progress []Pipeline
 	staged   map[string]string // content of objects that wait for peers
 }
 
@@ -376,6 +377,8 @@ func (s *shelf) Objects(_ context.Context, keys ...string) (map[string]Object, e
 	}
 	return found, nil
 }
+
+func (s *shelf) Progress(context.Context) ([]Pipeline, error) { return s.progress, nil }
 
 func (s *shelf) Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error) {
 	found, err := s.Objects(ctx, keys...)

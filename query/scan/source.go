@@ -78,6 +78,20 @@ type Segment struct {
 	Objects []Object
 }
 
+// Pipeline is how far one kind of export is. Its unit is a stretch of history that is
+// published at once.
+type Pipeline struct {
+	Name string
+	// Done of Total closed units are published; Staged more are written and wait for peers.
+	Done, Staged, Total int
+	// Through is the record time up to which nothing is missing, schemas.MinMicros if nothing
+	// is there.
+	Through schemas.Micros
+	// Rate is units per second of late. ETA is the seconds left at that rate, -1 if that
+	// cannot be said.
+	Rate, ETA float64
+}
+
 // Bulk lists published objects and opens them. It only knows objects whose segment
 // is published whole.
 type Bulk interface {
@@ -92,6 +106,8 @@ type Bulk interface {
 	Segments(ctx context.Context, format Format, start, end schemas.Micros) (list []Segment, published schemas.Micros, err error)
 	// Published is the second result of Segments alone.
 	Published(ctx context.Context, format Format) (schemas.Micros, error)
+	// Progress says how far each kind of export is.
+	Progress(ctx context.Context) ([]Pipeline, error)
 	// Objects looks keys up; those that no published object has are left out.
 	Objects(ctx context.Context, keys ...string) (map[string]Object, error)
 	// Checksums returns the SHA-256 of objects by key: of published ones, and of those that
