@@ -269,12 +269,17 @@ func (ep *exporting) published(ctx context.Context) (map[string]string, error) {
 	return digests, nil
 }
 
-// catalogued returns how many segments the catalogue lists, and how often it lists one
-// again under the same version, which never may be.
+// catalogued returns how many segments and folders the catalogues list, and how often one is
+// listed again under the same version with other objects, which never may be.
 func (ep *exporting) catalogued(ctx context.Context) (segments, doubled uint64, err error) {
-	query := fmt.Sprintf(`SELECT uniqExact((stream, migration_id, segment_date)), toUInt64(countIf(n > 1)) FROM
-		(SELECT stream, migration_id, segment_date, version, uniqExact(manifest_sha256) AS n FROM %s.segments
-		WHERE state = 'published' GROUP BY ALL)`, ep.database)
+	query := fmt.Sprintf(`SELECT uniqExact(unit), toUInt64(countIf(n > 1)) FROM
+		(SELECT unit, version, uniqExact(content) AS n FROM
+			(SELECT concat(toString(migration_id), ':', segment_date) AS unit, version, manifest_sha256 AS content
+			FROM %[1]s.segments WHERE state = 'published'
+			UNION ALL
+			SELECT concat(kind, toString(start_time)) AS unit, version, objects AS content
+			FROM %[1]s.network_folders WHERE state = 'published')
+		GROUP BY ALL)`, ep.database)
 	if err := ep.admin.QueryRow(ctx, query).Scan(&segments, &doubled); err != nil {
 		return 0, 0, fmt.Errorf("reading the catalogue: %w", err)
 	}
@@ -352,7 +357,7 @@ func (ep *exporting) checkPublished(ctx context.Context, res *result) error {
 		return err
 	}
 	if segments != ep.segments || doubled > 0 {
-		res.findings = append(res.findings, fmt.Sprintf("the catalogue lists %d segments, %d in two versions of one number, want %d", segments, doubled, ep.segments))
+		res.findings = append(res.findings, fmt.Sprintf("the catalogues list %d segments and folders, %d in two versions of one number, want %d", segments, doubled, ep.segments))
 		res.damage.lost += ep.segments - min(segments, ep.segments)
 	}
 	return nil
