@@ -71,7 +71,7 @@ func (o *operator) Checksums(ctx context.Context, keys []string) ([]string, erro
 
 func newOperator(t *testing.T, name string, src Source, readers *bucket.Client) *operator {
 	o := &operator{name: name, objects: openMemory(readers)}
-	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *Config) { c.NetworkCut = smallCut })
+	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Layout = smallCut, DefaultLayout })
 	return o
 }
 

@@ -28,9 +28,9 @@ var smallCut = NetworkCut{FrameBytes: 1, ObjectBytes: 40 << 10}
 func largeDays(seed uint64) *memorySource {
 	g, s := newGenerator(seed), &memorySource{}
 	g.payload = 2000
-	g.history(s, 0, micros("2026-07-01T13:00:00Z"), micros("2026-07-02T00:00:00Z"), 60, 4)
-	g.history(s, 0, micros("2026-07-02T00:00:00Z"), micros("2026-07-02T09:00:00Z"), 60, 4)
-	g.history(s, 1, micros("2026-07-02T10:00:00Z"), micros("2026-07-03T20:00:00Z"), 90, 4)
+	g.history(s, 0, micros("2026-07-01T13:00:00Z"), micros("2026-07-02T00:00:00Z"), 36, 4)
+	g.history(s, 0, micros("2026-07-02T00:00:00Z"), micros("2026-07-02T09:00:00Z"), 36, 4)
+	g.history(s, 1, micros("2026-07-02T10:00:00Z"), micros("2026-07-03T20:00:00Z"), 60, 4)
 	s.watermark = schemas.EndOf(1, micros("2026-07-03T20:00:00Z"))
 	s.contracts = s.watermark
 	return s

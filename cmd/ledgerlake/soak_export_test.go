@@ -250,6 +250,11 @@ func (ep *exporting) published(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return digestsIn(ctx, client)
+}
+
+// digestsIn returns the digests of all objects of a client by key, read back whole.
+func digestsIn(ctx context.Context, client *bucket.Client) (map[string]string, error) {
 	digests := make(map[string]string)
 	for object, err := range client.All(ctx, "") {
 		if err != nil {
@@ -335,23 +340,28 @@ func (l *lab) runExport(ctx context.Context, seed faults.Seed) (result, *episode
 	return res, ep.episode
 }
 
+// compareObjects compares digests of objects with those of an undisturbed export.
+func (l *lab) compareObjects(got map[string]string, res *result) {
+	for _, key := range slices.Sorted(maps.Keys(l.objects)) {
+		if got[key] != l.objects[key] {
+			res.findings = append(res.findings, fmt.Sprintf("object %s has digest %q, want %s", key, got[key], l.objects[key]))
+			res.damage.changed++
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if l.objects[key] == "" {
+			res.findings = append(res.findings, "there is an object "+key+" that an undisturbed export does not make")
+			res.damage.doubled++
+		}
+	}
+}
+
 func (ep *exporting) checkPublished(ctx context.Context, res *result) error {
 	got, err := ep.published(ctx)
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(ep.objects)) {
-		if got[key] != ep.objects[key] {
-			res.findings = append(res.findings, fmt.Sprintf("object %s has digest %q, want %s", key, got[key], ep.objects[key]))
-			res.damage.changed++
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(got)) {
-		if ep.objects[key] == "" {
-			res.findings = append(res.findings, "there is an object "+key+" that an undisturbed export does not make")
-			res.damage.doubled++
-		}
-	}
+	ep.lab.compareObjects(got, res)
 	segments, doubled, err := ep.catalogued(ctx)
 	if err != nil {
 		return err

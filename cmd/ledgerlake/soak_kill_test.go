@@ -25,6 +25,9 @@ const (
 	// killSpan is about what the product takes from its start to the end of this history.
 	killSpan     = 900 * time.Millisecond
 	processLimit = 3 * time.Minute
+	// An export takes from exportKillStart, when its engine is up, for about exportKillSpan.
+	exportKillStart = 700 * time.Millisecond
+	exportKillSpan  = 1500 * time.Millisecond
 )
 
 func (l *lab) runKill(ctx context.Context, seed faults.Seed, ofNode bool) (result, *episode) {
@@ -76,7 +79,44 @@ func (ep *killing) run(ctx context.Context, res *result) (err error) {
 	if err := ep.process(ctx, 0, ingest...); err != nil {
 		return fmt.Errorf("life without faults: %w", err)
 	}
-	return ep.verify(ctx, res)
+	if err := ep.verify(ctx, res); err != nil || ep.node != nil {
+		return err
+	}
+	return ep.export(ctx, res)
+}
+
+// export publishes what was ingested in lives that are killed, and compares the objects with
+// those of an undisturbed export.
+func (ep *killing) export(ctx context.Context, res *result) error {
+	r := ep.seed.Rand("export kills")
+	args := []string{"export", "--data", ep.data, "--log-level", "debug"}
+	for range 2 + r.IntN(4) {
+		if err := ep.process(ctx, exportKillStart+time.Duration(r.Int64N(int64(exportKillSpan))), args...); err != nil {
+			ep.diary.note("an export ended by itself: %v", err)
+		}
+	}
+	if err := ep.process(ctx, 0, args...); err != nil {
+		return fmt.Errorf("export without faults: %w", err)
+	}
+	s, err := ep.stack()
+	if err != nil {
+		return err
+	}
+	if err := s.open(ctx); err != nil {
+		return errors.Join(err, s.close())
+	}
+	got, err := digestsIn(ctx, s.bucket)
+	if err := errors.Join(err, s.close()); err != nil {
+		return err
+	}
+	ep.lab.compareObjects(got, res)
+	return nil
+}
+
+// stack is that of the episode's data folder, not opened yet.
+func (ep *killing) stack() (*stack, error) {
+	s := newStack(&app{stdout: &ep.diary, stderr: &ep.diary, log: ep.logger()})
+	return s, s.app.cfg.settings().Parse([]string{"--data", ep.data})
 }
 
 // process runs the product, to its end if after is 0, else kills it then.
@@ -122,8 +162,8 @@ func productCommand(ctx context.Context, args ...string) (*exec.Cmd, error) {
 
 // verify compares the store with the network.
 func (ep *killing) verify(ctx context.Context, res *result) error {
-	s := newStack(&app{stdout: &ep.diary, stderr: &ep.diary, log: ep.logger()})
-	if err := s.app.cfg.settings().Parse([]string{"--data", ep.data}); err != nil {
+	s, err := ep.stack()
+	if err != nil {
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
