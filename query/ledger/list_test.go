@@ -74,7 +74,7 @@ func TestListWithoutEndWaits(t *testing.T) {
 			source.grow(1)
 		}
 	}()
-	s.post("/v2/updates?stream_idle_timeout_ms=200", updates(0, -1, anyParty), &list)
+	s.post("/v2/updates?stream_idle_timeout_ms=1000", updates(0, -1, anyParty), &list)
 	if got := offsets(list); !slices.Equal(got, span(1, 7)) {
 		t.Errorf("offsets %v", got)
 	}
