@@ -4,12 +4,17 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 //go:embed sql/set_milestone.sql
 var setMilestone string
+
+//go:embed sql/stopped.sql
+var stoppedQuery string
 
 // SetBackfilled records that a stream has reached its upstream's end once. Readers
 // answer pages of history from then on.
@@ -17,6 +22,35 @@ func SetBackfilled(ctx context.Context, db *store.DB, stream string) error {
 	params := store.Params{"stream": store.Text(stream), "name": store.Text(store.Backfilled)}
 	if err := db.Exec(ctx, setMilestone, stream+"/"+store.Backfilled, params); err != nil {
 		return fmt.Errorf("recording that %s is backfilled: %w", stream, err)
+	}
+	return nil
+}
+
+// Stop records that a stream must not go on, and why. Resume refuses it from then on, until
+// its rows are dropped, those of table milestones among them.
+func (s *Sinks) Stop(ctx context.Context, stream, reason string) error {
+	name := store.Stopped + reason
+	params := store.Params{"stream": store.Text(stream), "name": store.Text(name)}
+	// Without a token: the stream may be stopped again after its rows were dropped.
+	if err := s.db.Exec(ctx, setMilestone, "", params); err != nil {
+		return fmt.Errorf("recording why %s has stopped: %w", stream, err)
+	}
+	return nil
+}
+
+// checkStopped returns an error if the stream was stopped by Stop.
+func checkStopped(ctx context.Context, db *store.DB, stream string) error {
+	block, reason := store.NewNames(), ""
+	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
+	err := db.Select(ctx, stoppedQuery, params, block, func() error {
+		reason = strings.TrimPrefix(block.Row(0), store.Stopped)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("asking whether %s may go on: %w", stream, err)
+	case reason != "":
+		return fmt.Errorf("%w: %s has stopped before, for a reason that stands until its rows are dropped: %s", schemas.ErrDiverged, stream, reason)
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ func (w *Writer) Resume(ctx context.Context, stream string) (schemas.Resume, err
 	if stream != w.stream {
 		return schemas.Resume{}, fmt.Errorf("this writer serves stream %s, not %s", w.stream, stream)
 	}
+	if err := checkStopped(ctx, w.db, stream); err != nil {
+		return schemas.Resume{}, err
+	}
 	if err := w.load(ctx); err != nil {
 		return schemas.Resume{}, err
 	}

@@ -25,6 +25,12 @@ type Sink interface {
 	Write(ctx context.Context, b *schemas.Batch) error
 }
 
+// Stopper is a Sink that remembers why a stream must not go on, over restarts too: Resume
+// refuses it from then on.
+type Stopper interface {
+	Stop(ctx context.Context, stream, reason string) error
+}
+
 // Source is the way in which the stream is read from the node.
 type Source string
 

@@ -20,6 +20,9 @@ var (
 	// ErrDenied means that the node refuses the token, or that the token lacks a right.
 	ErrDenied = errors.New("the node denies access")
 
+	// errLate means that the stream lacks an update, which came too late.
+	errLate = fmt.Errorf("%w: the node told an update behind later ones that are stored by now, and which the stream lacks", schemas.ErrDiverged)
+
 	// errStalled is the cause with which a call without progress is ended.
 	errStalled = errors.New("no progress within the request timeout")
 	// errIdle ends a websocket on which nothing arrives any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,6 +78,7 @@ func (ing *Ingester) notice(where, member string) {
 // Config.GiveUpAfter.
 func (ing *Ingester) Backfill(ctx context.Context) error {
 	if err := ing.backfill(ctx); err != nil {
+		err = ing.remember(ctx, err)
 		ing.status.stopped(err)
 		return err
 	}
@@ -113,9 +115,19 @@ func (ing *Ingester) Run(ctx context.Context) error {
 		return err
 	}
 	ing.status.phase(PhaseFollowing, "")
-	err := ing.pull(ctx, 0, ing.write)
+	err := ing.remember(ctx, ing.pull(ctx, 0, ing.write))
 	ing.status.stopped(err)
 	return err
+}
+
+// remember lets the sink keep the one reason to stop that nothing would show after a restart:
+// an update that is missing behind the position at which the stream goes on.
+func (ing *Ingester) remember(ctx context.Context, err error) error {
+	sink, ok := ing.cfg.Sink.(Stopper)
+	if !ok || !errors.Is(err, errLate) {
+		return err
+	}
+	return errors.Join(err, sink.Stop(ctx, ing.stream, strings.Join(strings.Fields(err.Error()), " ")))
 }
 
 // resume finds out whose stream it is and where it stands, repeats a batch that was

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -54,5 +56,53 @@ func TestUpdateThatComesTooLateStops(t *testing.T) {
 	var stop final
 	if !errors.As(err, &stop) || !errors.Is(err, schemas.ErrDiverged) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// stoppedSink keeps why streams were stopped.
+type stoppedSink struct {
+	*memorySink
+	reasons []string
+}
+
+func (s *stoppedSink) Stop(_ context.Context, stream, reason string) error {
+	s.reasons = append(s.reasons, stream+" "+reason)
+	return nil
+}
+
+// After a restart nothing would show that the stream lacks an update: its sink is told.
+func TestSinkIsToldOfAnUpdateThatCameTooLate(t *testing.T) {
+	t.Parallel()
+	const late = 60 // places behind its own
+	u, sink := newUpstream(t, newGenerator(45).elements(300)), &stoppedSink{memorySink: newSink()}
+	n := 40
+	for u.elements[n].item == nil {
+		n++
+	}
+	u.frame = func(at int, wire string) (string, error) {
+		switch {
+		case at >= n && at < n+late:
+			return u.elements[at+1].wire, nil
+		case at == n+late:
+			return u.elements[n].wire, nil
+		}
+		return wire, nil
+	}
+	err := newIngester(t, u, sink, func(c *Config) { c.BatchItems = 10 }).Backfill(testContext(t))
+	if !errors.Is(err, errLate) || !schemas.NeedsPerson(err) {
+		t.Fatalf("error %v", err)
+	}
+	if len(sink.reasons) != 1 || !strings.HasPrefix(sink.reasons[0], "node:PAR::") || !strings.Contains(sink.reasons[0], "drop the rows of the stream") {
+		t.Errorf("the sink was told %q", sink.reasons)
+	}
+}
+
+// Other reasons to stop show again by themselves.
+func TestSinkIsNotToldOfOtherFailures(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(46).elements(50)), &stoppedSink{memorySink: newSink()}
+	sink.fail = func(*schemas.Batch) error { return schemas.ErrDiverged }
+	if err := newIngester(t, u, sink, nil).Backfill(testContext(t)); !errors.Is(err, schemas.ErrDiverged) || len(sink.reasons) > 0 {
+		t.Errorf("error %v, told %q", err, sink.reasons)
 	}
 }

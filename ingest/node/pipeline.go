@@ -252,8 +252,7 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 // update that came late. If its place has been handed over it is too late for that.
 func (p *pipeline) outOfOrder(el *element, err error) error {
 	if el.offset > p.seq.from && el.offset <= p.batches.after.Offset {
-		return final{fmt.Errorf("%w: the node told an update behind later ones that are stored by now, and which the stream lacks: %w; drop the rows of the stream, in all tables, and read it again",
-			schemas.ErrDiverged, err)}
+		return final{fmt.Errorf("%w: %w; drop the rows of the stream, in all tables, and read it again", errLate, err)}
 	}
 	p.batches.drop()
 	p.seq.update = nil

@@ -5,6 +5,23 @@ import "github.com/ClickHouse/ch-go/proto"
 // Backfilled is the milestone of a stream that has reached its upstream's end once.
 const Backfilled = "backfilled"
 
+// Stopped begins the milestone of a stream that must not go on; the reason follows.
+const Stopped = "stopped: "
+
+// Names are result rows of one name each.
+type Names struct{ name *lowCardinality }
+
+// NewNames returns a block without rows.
+func NewNames() *Names { return &Names{name: newLowCardinality()} }
+
+func (b *Names) columns() []column { return []column{{"name", b.name}} }
+
+// Rows returns the number of rows.
+func (b *Names) Rows() int { return b.name.Rows() }
+
+// Row returns the name of row i.
+func (b *Names) Row(i int) string { return b.name.Row(i) }
+
 // Count is a result row of one number.
 type Count struct{ n proto.ColUInt64 }
 

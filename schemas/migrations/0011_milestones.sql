@@ -1,6 +1,7 @@
 -- +goose Up
 -- What a stream has reached once, such as the end of its upstream's history
--- ('backfilled'). Several rows of one name mean the same as one.
+-- ('backfilled'), or why it must not go on ('stopped: ' and the reason). Several rows of
+-- one name mean the same as one.
 CREATE TABLE IF NOT EXISTS milestones
 (
     stream     LowCardinality(String),
