@@ -380,7 +380,7 @@ func TestIdleStreamReconnects(t *testing.T) {
 	t.Parallel()
 	g := newGenerator(13)
 	u, sink := newUpstream(t, g.elements(20)), newSink()
-	ing := newIngester(t, u, sink, func(c *Config) { c.IdleTimeout = 40 * time.Millisecond })
+	ing := newIngester(t, u, sink, func(c *Config) { c.IdleTimeout = 300 * time.Millisecond })
 	stop := running(t, ing)
 	sink.await(t, func() bool { return sink.at.Offset >= u.end })
 	until(t, func() bool { return u.sockets.Load() > 6 })
