@@ -329,6 +329,52 @@ func TestLostStaging(t *testing.T) {
 	}
 }
 
+// TestTwoWorkersRelease has another worker publish everything and empty staging just when
+// the first one has found that an object is not released yet.
+func TestTwoWorkersRelease(t *testing.T) {
+	src := largeDays(57)
+	readers := openBucket(t)
+	for name, run := range exports {
+		t.Run(name, func(t *testing.T) {
+			peer, o := newOperator(t, "peer", src, readers), newOperator(t, "we", src, readers)
+			o.needs(1, peer)
+			if err := run(t, o); !errors.Is(err, ErrNotAgreed) {
+				t.Fatal(err)
+			}
+			if err := run(t, peer); err != nil {
+				t.Fatal(err)
+			}
+			other := *o.Exporter
+			o.cfg.Objects = &interrupted{Objects: o.objects, after: func() {
+				if err := run(t, &operator{Exporter: &other, objects: o.objects}); err != nil {
+					t.Error(err)
+				}
+			}}
+			if err := run(t, o); err != nil {
+				t.Errorf("the first worker: %v", err)
+			}
+			if !maps.Equal(o.objects.sums(), peer.objects.sums()) {
+				t.Errorf("published are %v, the peer has %v", o.objects.sums(), peer.objects.sums())
+			}
+		})
+	}
+}
+
+// interrupted does something after the first object that is not found.
+type interrupted struct {
+	Objects
+	after func()
+}
+
+func (i *interrupted) Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error) {
+	r, err := i.Objects.Get(ctx, key, from, to)
+	if after := i.after; errors.Is(err, bucket.ErrNotFound) && after != nil {
+		i.after = nil
+		after()
+	}
+	return r, err
+}
+
 func TestAgreementNeedsPeers(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	if _, err := New(Config{Source: &memorySource{}, Conn: unusedConn{}, Objects: openMemory(nil), Log: log, Agree: 1}); err == nil {

@@ -55,25 +55,37 @@ func (e *Exporter) release(ctx context.Context, b batch, overwrite bool) error {
 }
 
 func (e *Exporter) releaseObject(ctx context.Context, o object, overwrite bool) error {
-	sum, _, err := e.storedSum(ctx, o.key)
+	there, err := e.holds(ctx, o.key, o.sha256)
 	switch {
 	case errors.Is(err, bucket.ErrNotFound):
 	case err != nil:
 		return err
-	case fmt.Sprintf("%x", sum) == o.sha256:
+	case there:
 		return nil
 	case !overwrite:
-		return fmt.Errorf("%w: it has SHA-256 %x, agreed was %s", ErrConflict, sum, o.sha256)
+		return fmt.Errorf("%w: peers agreed on SHA-256 %s", ErrConflict, o.sha256)
 	}
 	// What is in staging may have been damaged there.
-	staged, _, err := e.storedSum(ctx, schemas.StagingKey(o.key))
+	there, err = e.holds(ctx, schemas.StagingKey(o.key), o.sha256)
+	if errors.Is(err, bucket.ErrNotFound) {
+		// Another worker may have released it meanwhile, and emptied staging.
+		if released, again := e.holds(ctx, o.key, o.sha256); again == nil && released {
+			return nil
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if got := fmt.Sprintf("%x", staged); got != o.sha256 {
-		return fmt.Errorf("%w: staged is SHA-256 %s, agreed was %s", errUnstaged, got, o.sha256)
+	if !there {
+		return errUnstaged
 	}
 	return e.cfg.Objects.Copy(ctx, schemas.StagingKey(o.key), o.key)
+}
+
+// holds reports whether an object has a SHA-256; or bucket.ErrNotFound.
+func (e *Exporter) holds(ctx context.Context, key, sha256 string) (bool, error) {
+	sum, _, err := e.storedSum(ctx, key)
+	return err == nil && fmt.Sprintf("%x", sum) == sha256, err
 }
 
 // errUnstaged means that staging does not hold what its catalog says.

@@ -6,7 +6,7 @@ FROM
     SELECT *
     FROM network_folders
     WHERE stream = {stream:String}
-    ORDER BY stream, kind, start_time, end_time, version DESC
+    ORDER BY stream, kind, start_time, end_time, version DESC, written_at DESC
     LIMIT 1 BY kind, start_time, end_time
 )
 ORDER BY start_time, kind

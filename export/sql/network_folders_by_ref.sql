@@ -11,7 +11,7 @@ FROM
         FROM system.one
         ARRAY JOIN {kinds:Array(String)} AS k, {starts:Array(Int64)} AS s, {ends:Array(Int64)} AS e
     )
-    ORDER BY stream, kind, start_time, end_time, version DESC
+    ORDER BY stream, kind, start_time, end_time, version DESC, written_at DESC
     LIMIT 1 BY kind, start_time, end_time
 )
 ORDER BY start_time, kind

@@ -4,5 +4,5 @@ SELECT stream, migration_id, segment_date, version, state, start_time, end_time,
        manifest_key, manifest_sha256, object_count, total_rows, total_bytes
 FROM segments
 WHERE stream = {stream:String}
-ORDER BY stream, migration_id, segment_date, version DESC
+ORDER BY stream, migration_id, segment_date, version DESC, written_at DESC
 LIMIT 1 BY migration_id, segment_date

@@ -7,7 +7,7 @@ FROM
     SELECT *
     FROM segments
     WHERE stream = {stream:String} AND start_time < {to:Int64} AND end_time > {from:Int64}
-    ORDER BY stream, migration_id, segment_date, version DESC
+    ORDER BY stream, migration_id, segment_date, version DESC, written_at DESC
     LIMIT 1 BY migration_id, segment_date
 )
 WHERE state = 'published'

@@ -8,5 +8,5 @@ WHERE stream = {stream:String} AND (migration_id, segment_date) IN
     FROM system.one
     ARRAY JOIN {migrations:Array(Int64)} AS migration, {dates:Array(String)} AS date
 )
-ORDER BY stream, migration_id, segment_date, version DESC
+ORDER BY stream, migration_id, segment_date, version DESC, written_at DESC
 LIMIT 1 BY migration_id, segment_date
