@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -72,6 +73,25 @@ func TestCollect(t *testing.T) {
 	}
 	if _, err := e.Collect(t.Context(), client, CollectRules{}); err == nil {
 		t.Error("a collection without grace is not refused")
+	}
+}
+
+// TestCollectAbortsUploads removes what a crash left of an upload.
+func TestCollectAbortsUploads(t *testing.T) {
+	g := buckettest.Gateway(t)
+	cfg := bucketConfig(g, "")
+	client := buckettest.Open(t, cfg)
+	e := newTestExporter(t, &memorySource{}, client, &memoryCatalog{}, nil)
+	buckettest.OpenUpload(t, cfg, schemas.NetworkKey(crashFolder, schemas.CompactJSON, 0))
+	for _, tt := range []struct {
+		grace time.Duration
+		want  int64
+	}{{time.Hour, 0}, {time.Nanosecond, 1}} {
+		c, err := e.Collect(t.Context(), client, CollectRules{Grace: tt.grace})
+		if left := buckettest.Uploads(t, cfg); err != nil || c.Uploads != tt.want || int64(len(left)) != 1-tt.want {
+			t.Errorf("with a grace of %s %d uploads were aborted, left are %q; %v", tt.grace, c.Uploads, left, err)
+		}
+		time.Sleep(1100 * time.Millisecond) // stores keep the time of uploads in seconds
 	}
 }
 

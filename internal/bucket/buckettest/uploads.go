@@ -15,7 +15,7 @@ func staleUploadsAreAborted(t *testing.T, cfg bucket.Config) {
 	cfg.Prefix = "ours/"
 	c := Open(t, cfg)
 	for _, key := range []string{"ours/a", "ours/a", "ours/b", "theirs/a"} {
-		openUpload(t, cfg, key)
+		OpenUpload(t, cfg, key)
 	}
 	if n, err := c.AbortStaleUploads(t.Context(), time.Hour); n != 0 || err != nil {
 		t.Errorf("uploads of this minute: %d aborted, %v, want none", n, err)
@@ -23,7 +23,7 @@ func staleUploadsAreAborted(t *testing.T, cfg bucket.Config) {
 	if n, err := c.AbortStaleUploads(t.Context(), -time.Hour); n != 3 || err != nil {
 		t.Errorf("all uploads below our prefix: %d aborted, %v, want 3", n, err)
 	}
-	if left := uploads(t, cfg); len(left) != 1 || left[0] != "theirs/a" {
+	if left := Uploads(t, cfg); len(left) != 1 || left[0] != "theirs/a" {
 		t.Errorf("uploads left: %v, want that outside our prefix only", left)
 	}
 }
@@ -36,8 +36,8 @@ func raw(cfg bucket.Config) *s3.Client {
 	})
 }
 
-// openUpload opens a multipart upload and leaves it, as a crash does.
-func openUpload(t *testing.T, cfg bucket.Config, key string) {
+// OpenUpload opens a multipart upload and leaves it, as a crash does.
+func OpenUpload(t *testing.T, cfg bucket.Config, key string) {
 	t.Helper()
 	_, err := raw(cfg).CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &cfg.Bucket, Key: &key})
 	if err != nil {
@@ -45,8 +45,8 @@ func openUpload(t *testing.T, cfg bucket.Config, key string) {
 	}
 }
 
-// uploads lists the keys of all open uploads.
-func uploads(t *testing.T, cfg bucket.Config) []string {
+// Uploads lists the keys of all open uploads.
+func Uploads(t *testing.T, cfg bucket.Config) []string {
 	t.Helper()
 	out, err := raw(cfg).ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &cfg.Bucket})
 	if err != nil {
@@ -61,7 +61,7 @@ func uploads(t *testing.T, cfg bucket.Config) []string {
 
 func wantNoUploads(t *testing.T, cfg bucket.Config) {
 	t.Helper()
-	if left := uploads(t, cfg); len(left) != 0 {
+	if left := Uploads(t, cfg); len(left) != 0 {
 		t.Errorf("uploads left open: %v", left)
 	}
 }
