@@ -35,9 +35,8 @@ func TestRestore(t *testing.T) {
 	}
 	mustRun(t, "restore", "--data", data)
 	v := parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
-	if !v.OK || v.ObjectsChecked != before.ObjectsChecked || v.Segments != before.Segments || v.Segments < 5 {
-		t.Errorf("after the restore %d objects of %d segments were verified: %q; before it was %d of %d",
-			v.ObjectsChecked, v.Segments, v.Findings, before.ObjectsChecked, before.Segments)
+	if !v.OK || v.Segments != before.Segments || v.Segments < 5 {
+		t.Errorf("after the restore %d segments were verified: %q; before it was %d", v.Segments, v.Findings, before.Segments)
 	}
 	lines := mustRun(t, "restore", "--data", data, "--lines", "-")
 	digests := make(map[bool]schemas.Digest)
@@ -52,7 +51,12 @@ func TestRestore(t *testing.T) {
 	}
 
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
+	// Objects in the network's layout have no manifest: an export finds and lists them again.
+	mustRun(t, "export", "--data", data)
 	v = parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
+	if v.ObjectsChecked != before.ObjectsChecked {
+		t.Errorf("%d objects were verified when all was exported again, before it were %d", v.ObjectsChecked, before.ObjectsChecked)
+	}
 	for table, want := range served(t, ledger) {
 		if v.Tables[table] != want {
 			t.Errorf("table %s: %s after ingest went on, the network served %s", table, v.Tables[table], want)
