@@ -68,7 +68,7 @@ func (l *lab) runLie(ctx context.Context, seed faults.Seed, lie faults.Lie, with
 		}
 		return res, ep
 	}
-	means, err := ep.foundOut(ctx, stopped)
+	means, err := ep.foundOut(ctx, lie.Means, stopped)
 	switch {
 	case err != nil:
 		res.findings = append(res.findings, err.Error())
@@ -224,7 +224,7 @@ func (ep *episode) hear(ctx context.Context) error {
 const notBelieved faults.Means = "not believed"
 
 // foundOut says by which means the lie was found out, or that it was not believed.
-func (ep *episode) foundOut(ctx context.Context, stopped error) (faults.Means, error) {
+func (ep *episode) foundOut(ctx context.Context, possible []faults.Means, stopped error) (faults.Means, error) {
 	var refused *scan.Error
 	switch {
 	case errors.Is(stopped, errHangs):
@@ -248,7 +248,8 @@ func (ep *episode) foundOut(ctx context.Context, stopped error) (faults.Means, e
 	case len(differences) == 0 && ep.disagreed.Load() > 0:
 		return faults.ByAgreement, nil
 	case len(differences) == 0 && strings.Contains(ep.diary.String(), schemas.ErrMalformed.Error()):
-		return refusedBy(ep.diary.String()), nil // and another upstream, or the same one later, told the truth
+		// And another upstream, or the same one later, told the truth.
+		return ep.inPassing(possible, refusedBy(ep.diary.String())), nil
 	case len(differences) == 0:
 		return notBelieved, nil
 	case len(ep.witnesses) > 0:
@@ -256,6 +257,15 @@ func (ep *episode) foundOut(ctx context.Context, stopped error) (faults.Means, e
 	}
 	ep.diary.note("differs from the network: %q", differences)
 	return faults.ByDigest, nil
+}
+
+// inPassing is the means by which a lie was refused that has left nothing in the store. A
+// refusal that it cannot bring about was that of an answer which a fault had damaged.
+func (ep *episode) inPassing(possible []faults.Means, means faults.Means) faults.Means {
+	if len(ep.plan.Upstream)+len(ep.plan.Frames) > 0 && !slices.Contains(possible, means) {
+		return notBelieved
+	}
+	return means
 }
 
 // refusedBy tells pages that were refused for where their items stand from those that

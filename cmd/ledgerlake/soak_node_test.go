@@ -210,7 +210,7 @@ func (l *lab) runNodeLie(ctx context.Context, seed faults.Seed, n int) (result, 
 		}
 		return res, ep
 	}
-	means, err := ep.nodeFoundOut(ctx, stopped)
+	means, err := ep.nodeFoundOut(ctx, lie.Means, stopped)
 	switch {
 	case err != nil:
 		res.findings = append(res.findings, err.Error())
@@ -259,7 +259,7 @@ func (ep *episode) tellOfNode(ctx context.Context, lie faults.NodeLie) error {
 }
 
 // nodeFoundOut says by which means a node's lie was found out, or that it was not believed.
-func (ep *episode) nodeFoundOut(ctx context.Context, stopped error) (faults.Means, error) {
+func (ep *episode) nodeFoundOut(ctx context.Context, possible []faults.Means, stopped error) (faults.Means, error) {
 	var refused *node.Error
 	switch {
 	case errors.Is(stopped, errHangs):
@@ -276,7 +276,7 @@ func (ep *episode) nodeFoundOut(ctx context.Context, stopped error) (faults.Mean
 	case err != nil:
 		return "", err
 	case len(differences) == 0 && strings.Contains(ep.diary.String(), schemas.ErrMalformed.Error()):
-		return refusedByNode(ep.diary.String()), nil // and what was true beside it was taken
+		return ep.inPassing(possible, refusedByNode(ep.diary.String())), nil // and what was true beside it was taken
 	case len(differences) == 0:
 		return notBelieved, nil
 	}
