@@ -69,7 +69,7 @@ func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
 	}
 	api, err = ledger.New(ledger.Config{
 		Node: s.ledgerNode, Log: s.app.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
-		ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: readBuild().version,
+		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: readBuild().version,
 	})
 	return api, err
 }

@@ -29,6 +29,8 @@ type Config struct {
 	TokenKey []byte
 	// Prefix is put before every path, such as "/ledger"; default none.
 	Prefix string
+	// CacheBytes bounds the memory for answers of lists that never change; default none.
+	CacheBytes int64
 	// ListLimit is the most elements of a list; default 200.
 	ListLimit int
 	// MaxPageSize is the most elements of a page; default 1000.
@@ -90,6 +92,7 @@ type API struct {
 	found   atomic.Pointer[node]
 	finding sync.Mutex
 	streams *streams
+	answers *query.AnswerCache // of lists that never change
 	// reads holds one token per page that is being read for a websocket.
 	reads chan struct{}
 }
@@ -101,6 +104,7 @@ func New(cfg Config) (*API, error) {
 	}
 	return &API{
 		cfg: cfg, tokens: query.PageTokens{Key: cfg.TokenKey},
+		answers: query.NewAnswerCache(cfg.CacheBytes),
 		streams: newStreams(cfg.MaxStreams, cfg.MaxUserStreams), reads: make(chan struct{}, cfg.MaxReads),
 	}, nil
 }

@@ -77,7 +77,7 @@ func secured(t *testing.T, source *memory, users *rights, change func(*Config, *
 		t.Fatal(err)
 	}
 	return serve(t, source, func(c *Config, tier *query.Config) {
-		c.Auth = verifier
+		c.Auth, c.CacheBytes = verifier, 1<<20 // what is kept for one must not be given to another
 		if change != nil {
 			change(c, tier)
 		}

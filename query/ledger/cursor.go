@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
@@ -73,6 +74,13 @@ type updateCursor struct {
 	descending     bool
 	// open says that the stretch goes on as the stream does.
 	open bool
+	// known is the size of the names that format was read with.
+	known int
+}
+
+// key identifies the answer of a list that is not open, which never changes.
+func (c *updateCursor) key(rules listRules) string {
+	return fmt.Sprintf("%x %d %d %d %t %d %t", c.format.Digest(), c.known, c.after, c.through, c.descending, rules.most, rules.strict)
 }
 
 // next implements cursor with one read.

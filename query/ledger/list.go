@@ -39,8 +39,8 @@ func (a *API) listRules(r *reading) (rules listRules, err error) {
 }
 
 // list answers with the elements of a cursor. A list without an end is over when nothing came
-// for the idle time.
-func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor) error {
+// for the idle time. keep is given the answer, to be copied, unless it is nil.
+func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor, keep func([]byte)) error {
 	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
 		dst, count, err := gather(ctx, append(dst, '['), rules.most, c, func(latest time.Time) (bool, error) {
 			return waitUntil(ctx, latest.Add(rules.idle), c)
@@ -48,7 +48,11 @@ func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor) e
 		if err == nil && rules.strict && count == rules.most {
 			err = failure(listTooLong, "The number of matching elements (%d) is greater than the node limit (%d).", count, rules.most-1)
 		}
-		return append(dst, ']'), false, err
+		dst = append(dst, ']')
+		if err == nil && keep != nil {
+			keep(dst)
+		}
+		return dst, false, err
 	})
 }
 

@@ -56,6 +56,41 @@ func TestListRules(t *testing.T) {
 	}
 }
 
+// The answer of a list between two offsets never changes: it is made once for each range,
+// format and limit. One that is open, or refused, is made again.
+func TestListsAreKept(t *testing.T) {
+	source := &memory{}
+	source.grow(12)
+	s := serve(t, source, func(c *Config, _ *query.Config) { c.ListLimit, c.CacheBytes = 5, 1<<20 })
+	reads := func(what, path, body string, status, want int) string {
+		t.Helper()
+		source.mu.Lock()
+		before := source.read
+		source.mu.Unlock()
+		a := s.do("POST", path, body)
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		if got := source.read - before; a.status != status || (got > 0) != (want > 0) {
+			t.Errorf("%s: %d after reading %d updates, want %d", what, a.status, got, status)
+		}
+		return a.body
+	}
+	const list, again, anew = "/v2/updates?limit=3", 0, 1
+	first := reads("the first time", list, updates(4, 20, anyParty), 200, anew)
+	if second := reads("the second time", list, updates(4, 20, anyParty), 200, again); second != first {
+		t.Errorf("it was %s and is %s", first, second)
+	}
+	reads("another limit", "/v2/updates?limit=4", updates(4, 20, anyParty), 200, anew)
+	reads("another begin", list, updates(6, 20, anyParty), 200, anew)
+	reads("another end", list, updates(4, 18, anyParty), 200, anew)
+	reads("another order", list, updates(4, 20, anyParty, `,"descendingOrder":true`), 200, anew)
+	reads("another party", list, updates(4, 20, byParty(bob)), 200, anew)
+	for range 2 {
+		reads("without an end", list, updates(4, -1, anyParty), 200, anew)
+		reads("too long", "/v2/updates", updates(0, 20, anyParty), 413, anew)
+	}
+}
+
 // A list without an end is complete when nothing came for the idle time, and takes what
 // comes before.
 func TestListWithoutEndWaits(t *testing.T) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
@@ -17,7 +18,14 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 		if err != nil {
 			return err
 		}
-		return a.list(ctx, r, rules, c)
+		if c.open {
+			return a.list(ctx, r, rules, c, nil)
+		}
+		key := c.key(rules)
+		if text, ok := a.answers.Get(key); ok {
+			return r.Text(text)
+		}
+		return a.list(ctx, r, rules, c, func(text []byte) { a.answers.Put(key, bytes.Clone(text)) })
 	}
 }
 
@@ -46,6 +54,7 @@ func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *upd
 	c = &updateCursor{
 		node: r.node, from: r.node.lists(), format: q.Format, sel: q.Format.Selection(),
 		after: q.Begin, through: b.end, descending: q.Descending, open: q.End == nil,
+		known: known.Size(),
 	}
 	if q.End != nil {
 		c.through = *q.End

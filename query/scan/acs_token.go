@@ -124,7 +124,7 @@ func (a *API) instantsOf(ctx context.Context, req *acsRequest) ([]schemas.Micros
 
 // keyAt returns the key of the contract at a place of a set.
 func (a *API) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, place int64) (acsKey, error) {
-	if payload, ok := a.places.get(placeName(req, at, place)); ok {
+	if payload, ok := a.places.Get(placeName(req, at, place)); ok {
 		k, err := parseACSKey(payload)
 		k.place = place
 		return k, err
@@ -146,7 +146,7 @@ func (a *API) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, pla
 }
 
 func (a *API) remember(req *acsRequest, k acsKey) {
-	a.places.put(placeName(req, k.at, k.place), k.payload())
+	a.places.Put(placeName(req, k.at, k.place), k.payload())
 }
 
 // placeName identifies a place among all requests.

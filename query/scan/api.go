@@ -106,8 +106,8 @@ type API struct {
 	copies  *lookups[history.Copy] // nil without copies
 	ahead   *readAhead
 	tokens  tokens
-	answers *answerCache
-	places  *answerCache
+	answers *query.AnswerCache
+	places  *query.AnswerCache
 
 	sets  *contractSets
 	facts *factCache
@@ -125,8 +125,8 @@ func New(cfg Config) (*API, error) {
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
 		lookups: newLookups(cfg.Source.ItemsByID),
 		tokens:  tokens{query.PageTokens{Key: cfg.TokenKey}},
-		answers: newAnswerCache(cfg.CacheBytes),
-		places:  newAnswerCache(placesBytes),
+		answers: query.NewAnswerCache(cfg.CacheBytes),
+		places:  query.NewAnswerCache(placesBytes),
 		facts:   newFactCache(cfg.Source, cfg.Now),
 	}
 	if cfg.Copies != nil {

@@ -168,14 +168,14 @@ func (a *API) updateByID(ctx context.Context, r *query.Request, form schemas.Upd
 // lookup answers with what is kept under a key, or with what find makes; final says that it
 // will never change, so that it is kept.
 func (a *API) lookup(ctx context.Context, r *query.Request, key string, find func() (text []byte, final bool, err error)) error {
-	text, final := a.answers.get(key)
+	text, final := a.answers.Get(key)
 	if !final {
 		var err error
 		if text, final, err = find(); err != nil {
 			return err
 		}
 		if final {
-			a.answers.put(key, text)
+			a.answers.Put(key, text)
 		}
 	}
 	if final {

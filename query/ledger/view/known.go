@@ -90,6 +90,15 @@ func (k *Known) implement(templateName, interfaceEntity string) {
 	k.implementers[interfaceEntity][templateName] = true
 }
 
+// Size tells two states of what is known apart: it grows with each addition.
+func (k *Known) Size() int {
+	n := len(k.packages) + len(k.templates) + len(k.interfaces) + len(k.byEntity) + len(k.named)
+	for _, names := range k.implementers {
+		n += len(names)
+	}
+	return n
+}
+
 // reference is a template or interface as a filter names it.
 type reference struct {
 	asked string

@@ -2,37 +2,12 @@ package scan
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-func TestAnswerCacheKeepsToItsBytes(t *testing.T) {
-	c := newAnswerCache(100_000)
-	text := func(i int) []byte { return fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", 1000)) }
-	for i := range 500 {
-		c.put(fmt.Sprint(i), text(i))
-		if got, ok := c.get("0"); !ok || string(got) != string(text(0)) {
-			t.Fatalf("what is asked for again and again is gone after %d others", i)
-		}
-		if c.held > c.most {
-			t.Fatalf("%d bytes are held, %d allowed", c.held, c.most)
-		}
-	}
-	if _, ok := c.get("499"); !ok {
-		t.Error("the latest is not kept")
-	}
-	if _, ok := c.get("100"); ok || len(c.byKey) != c.order.Len() || len(c.byKey) < 50 {
-		t.Errorf("%d answers are kept in a list of %d", len(c.byKey), c.order.Len())
-	}
-	c.put("large", make([]byte, 50_000))
-	if _, ok := c.get("large"); ok {
-		t.Error("half of all memory goes to one answer")
-	}
-}
 
 // counting counts how often updates are looked up.
 type counting struct {

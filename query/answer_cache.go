@@ -1,13 +1,13 @@
-package scan
+package query
 
 import (
 	"container/list"
 	"sync"
 )
 
-// answerCache keeps rendered answers that never change, up to a number of bytes. The one
+// AnswerCache keeps rendered answers that never change, up to a number of bytes. The one
 // that was not asked for the longest goes first. It is safe for concurrent use.
-type answerCache struct {
+type AnswerCache struct {
 	most int64
 
 	mu    sync.Mutex
@@ -26,12 +26,13 @@ const entryBytes = 200
 
 func (c *cachedAnswer) bytes() int64 { return int64(2*len(c.key)+len(c.text)) + entryBytes }
 
-func newAnswerCache(most int64) *answerCache {
-	return &answerCache{most: most, byKey: make(map[string]*list.Element)}
+// NewAnswerCache returns a cache of so many bytes.
+func NewAnswerCache(most int64) *AnswerCache {
+	return &AnswerCache{most: most, byKey: make(map[string]*list.Element)}
 }
 
-// get returns a text that must not be changed.
-func (c *answerCache) get(key string) (text []byte, ok bool) {
+// Get returns a text that must not be changed.
+func (c *AnswerCache) Get(key string) (text []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[key]
@@ -42,9 +43,9 @@ func (c *answerCache) get(key string) (text []byte, ok bool) {
 	return e.Value.(*cachedAnswer).text, true
 }
 
-// put keeps a text, which must not be changed afterwards, unless it would take more than an
+// Put keeps a text, which must not be changed afterwards, unless it would take more than an
 // eighth of all there is.
-func (c *answerCache) put(key string, text []byte) {
+func (c *AnswerCache) Put(key string, text []byte) {
 	a := &cachedAnswer{key, text}
 	if a.bytes() > c.most/8 {
 		return
