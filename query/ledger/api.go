@@ -92,7 +92,7 @@ type API struct {
 	found   atomic.Pointer[node]
 	finding sync.Mutex
 	streams *streams
-	answers *query.AnswerCache // of lists that never change
+	answers *answers
 	// reads holds one token per page that is being read for a websocket.
 	reads chan struct{}
 }
@@ -102,9 +102,13 @@ func New(cfg Config) (*API, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
+	answers, err := newAnswers(cfg.CacheBytes)
+	if err != nil {
+		return nil, err
+	}
 	return &API{
 		cfg: cfg, tokens: query.PageTokens{Key: cfg.TokenKey},
-		answers: query.NewAnswerCache(cfg.CacheBytes),
+		answers: answers,
 		streams: newStreams(cfg.MaxStreams, cfg.MaxUserStreams), reads: make(chan struct{}, cfg.MaxReads),
 	}, nil
 }

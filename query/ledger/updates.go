@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
@@ -22,10 +21,13 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 			return a.list(ctx, r, rules, c, nil)
 		}
 		key := c.key(rules)
-		if text, ok := a.answers.Get(key); ok {
+		switch text, ok, err := a.answers.get(key); {
+		case err != nil:
+			return err
+		case ok:
 			return r.Text(text)
 		}
-		return a.list(ctx, r, rules, c, func(text []byte) { a.answers.Put(key, bytes.Clone(text)) })
+		return a.list(ctx, r, rules, c, func(text []byte) { a.answers.put(key, text) })
 	}
 }
 
