@@ -150,8 +150,7 @@ func (c storeCatalog) last(ctx context.Context, ref schemas.SegmentRef) (segment
 }
 
 func (c storeCatalog) query(ctx context.Context, query string, params clickhouse.Parameters) ([]segmentRow, error) {
-	var rows []segmentRow
-	err := c.conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, query)
+	rows, err := selectRows[segmentRow](ctx, c.conn, query, params)
 	if err != nil {
 		return nil, fmt.Errorf("reading the exported segments of %s: %w", c.stream, err)
 	}
@@ -160,6 +159,12 @@ func (c storeCatalog) query(ctx context.Context, query string, params clickhouse
 
 func (c storeCatalog) append(ctx context.Context, row segmentRow) error {
 	return appendRow(ctx, c.conn, insertSegment, &row, row.ref())
+}
+
+// selectRows reads what a query over the catalogs finds.
+func selectRows[T any](ctx context.Context, conn driver.Conn, query string, params clickhouse.Parameters) (rows []T, err error) {
+	err = conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, query)
+	return rows, err
 }
 
 // appendRow inserts one row, which is a pointer to a struct, into a catalog. what names it

@@ -132,8 +132,7 @@ func (c storeNetworkCatalog) last(ctx context.Context, ref schemas.NetworkRef) (
 }
 
 func (c storeNetworkCatalog) query(ctx context.Context, query string, params clickhouse.Parameters) ([]networkRow, error) {
-	var rows []networkRow
-	err := c.conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, query)
+	rows, err := selectRows[networkRow](ctx, c.conn, query, params)
 	if err != nil {
 		return nil, fmt.Errorf("reading what is published of %s in the network's layout: %w", c.stream, err)
 	}

@@ -55,9 +55,8 @@ type pace interface {
 type storePace struct{ conn driver.Conn }
 
 func (p storePace) recently(ctx context.Context, stream string) ([]recent, error) {
-	var rows []recent
 	params := clickhouse.Parameters{"stream": stream, "seconds": fmt.Sprint(rateSeconds)}
-	err := p.conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, recentlyPublishedQuery)
+	rows, err := selectRows[recent](ctx, p.conn, recentlyPublishedQuery, params)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was published lately: %w", err)
 	}

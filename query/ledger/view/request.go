@@ -140,13 +140,12 @@ func ParseUpdateByID(body []byte, known *Known) (*OneUpdate, error) {
 			r.skip()
 		}
 	})
+	if err == nil {
+		err = checkID("update_id", q.ID)
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case q.ID == "":
-		return nil, missing("update_id")
-	case len(q.ID) > maxID:
-		return nil, invalid("update_id is longer than %d bytes", maxID)
 	case q.Format == nil:
 		return nil, missing("update_format")
 	}
@@ -253,13 +252,12 @@ func ParseContractEvents(body []byte, known *Known) (*ContractEvents, error) {
 			r.skip()
 		}
 	})
+	if err == nil {
+		err = checkID("contract_id", q.ContractID)
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case q.ContractID == "":
-		return nil, missing("contract_id")
-	case len(q.ContractID) > maxID:
-		return nil, invalid("contract_id is longer than %d bytes", maxID)
 	case q.Format == nil:
 		return nil, missing("event_format")
 	}
@@ -269,6 +267,16 @@ func ParseContractEvents(body []byte, known *Known) (*ContractEvents, error) {
 // maxID is the length of the longest id of an update or contract that is looked for:
 // contract ids may have more than 1,000 characters.
 const maxID = 4096
+
+func checkID(member, id string) error {
+	switch {
+	case id == "":
+		return missing(member)
+	case len(id) > maxID:
+		return invalid("%s is longer than %d bytes", member, maxID)
+	}
+	return nil
+}
 
 func newFormats(known *Known) *formats { return &formats{known: known, built: map[string]*filters{}} }
 
