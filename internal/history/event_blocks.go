@@ -1,6 +1,8 @@
 package history
 
 import (
+	"context"
+	"fmt"
 	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -32,11 +34,21 @@ func (b *eventBlock) free() {
 	eventBlocks.Put(b)
 }
 
-// eventRuns goes through blocks of events, which follow one another, update by update.
+// blocksAhead is how many blocks are read before they are asked for: one while another is
+// looked at.
+const blocksAhead = 1
+
+// eventRuns goes through events update by update. Blocks of them are read meanwhile, and
+// each gives its memory to one that comes later: what a stretch takes does not depend on how
+// long it is.
 type eventRuns struct {
-	blocks []*eventBlock // those that are not done
-	row    int           // the next one of the first block
-	done   []*eventBlock // the events taken last refer to them
+	incoming chan *eventBlock // closed after the last one
+	current  *eventBlock      // nil before the first and after the last one
+	row      int              // the next one of current
+	done     []*eventBlock    // the events taken last refer to them
+
+	stop context.CancelFunc // ends the reading
+	err  error              // why it ended early; set before incoming is closed
 
 	events []schemas.Event
 	values []byte // arguments and results of events
@@ -58,23 +70,59 @@ type Shape = store.Shape
 // AppendScalars appends the values that are neither ids nor parties, in order.
 func (b *Body) AppendScalars(list [][]byte) [][]byte { return store.AppendScalars(list, b.scalars) }
 
-// add returns a block to be read into.
-func (r *eventRuns) add() store.Block {
-	block := eventBlocks.Get().(*eventBlock)
-	r.blocks = append(r.blocks, block)
-	return block.columns
+// eventQuery asks for events.
+type eventQuery struct {
+	text   string
+	params store.Params
+}
+
+// read starts to read what the queries find, one after another.
+func (r *eventRuns) read(ctx context.Context, db *store.DB, queries []eventQuery) {
+	ctx, r.stop = context.WithCancel(ctx)
+	r.incoming = make(chan *eventBlock, blocksAhead)
+	go func() {
+		defer close(r.incoming)
+		for _, q := range queries {
+			if r.err = sendBlocks(ctx, db, q, r.incoming); r.err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// sendBlocks sends the blocks that a query finds.
+func sendBlocks(ctx context.Context, db *store.DB, q eventQuery, to chan<- *eventBlock) error {
+	var block *eventBlock // under way
+	err := db.SelectBlocks(ctx, q.text, q.params, func() store.Block {
+		block = eventBlocks.Get().(*eventBlock)
+		return block.columns
+	}, func() error {
+		select {
+		case to <- block:
+			block = nil
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	if block != nil {
+		block.free()
+	}
+	if err != nil {
+		return fmt.Errorf("reading events: %w", err)
+	}
+	return nil
 }
 
 // next returns where the next events stand.
 func (r *eventRuns) next() (at schemas.Position, ok bool) {
-	if len(r.blocks) == 0 {
-		return at, false
+	if r.current == nil {
+		if r.current = <-r.incoming; r.current == nil {
+			return at, false
+		}
+		r.current.one.Load(r.current.columns)
 	}
-	first := r.blocks[0]
-	if !first.one.Loaded() {
-		first.one.Load(first.columns)
-	}
-	return first.one.Position(r.row), true
+	return r.current.one.Position(r.row), true
 }
 
 // take returns the events at the next position, which are valid until the next call.
@@ -88,7 +136,7 @@ func (r *eventRuns) take() []schemas.Event {
 		if !ok || at != first {
 			return r.events
 		}
-		block := r.blocks[0]
+		block := r.current
 		r.events = append(r.events, schemas.Event{})
 		e := &r.events[len(r.events)-1]
 		r.values = block.one.AppendEvent(r.values, r.row, e)
@@ -99,7 +147,7 @@ func (r *eventRuns) take() []schemas.Event {
 			r.keys = block.one.AppendArgumentKey(r.keys, r.row)
 		}
 		if r.row++; r.row == block.columns.Rows() {
-			r.blocks, r.row, r.done = r.blocks[1:], 0, append(r.done, block)
+			r.current, r.row, r.done = nil, 0, append(r.done, block)
 		}
 	}
 }
@@ -119,8 +167,18 @@ func (r *eventRuns) freeDone() {
 	r.done = r.done[:0]
 }
 
+// close ends the reading and frees all blocks.
 func (r *eventRuns) close() {
-	r.done = append(r.done, r.blocks...)
+	if r.incoming == nil {
+		return
+	}
+	r.stop()
+	if r.current != nil {
+		r.done = append(r.done, r.current)
+	}
+	for block := range r.incoming {
+		r.done = append(r.done, block)
+	}
 	r.freeDone()
 	*r = eventRuns{}
 }

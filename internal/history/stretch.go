@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Stretch is what the tables hold between two positions, row by row and as it stands:
 // rows that stand there twice and rows that belong to nothing included. Each list is
-// ascending by position; updates have no events, which are apart. It is used by one
-// goroutine.
+// ascending by position; updates have no events, which are apart and are read while those
+// before are looked at: once NextEvents has none, Err tells whether these were all. It is
+// used by one goroutine.
 type Stretch struct {
 	Imports []schemas.Update
 	// ImportKeys are the keys of their arguments: see ArgumentKey.
@@ -41,87 +40,119 @@ func (s *Stretch) ArgumentKey(event int) []byte { return s.events.key(event) }
 // Bodies are those of the events taken last, and valid for as long as they are.
 func (s *Stretch) Bodies() []Body { return s.events.bodies }
 
-// Close gives up the memory of events.
+// Err returns why events could not be read, nil if all were.
+func (s *Stretch) Err() error { return s.events.err }
+
+// Close ends the reading of events and gives up their memory.
 func (s *Stretch) Close() { s.events.close() }
 
-// Stretch reads all rows after one position through another. It is not limited: callers
-// choose a stretch that fits into memory, and close it.
+// Stretch reads all rows after one position through another, with ctx also events later on.
+// But for events it is not limited: callers choose a stretch that fits into memory, and
+// close it.
 func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (*Stretch, error) {
 	s := new(Stretch)
-	if err := r.addRows(ctx, s, after, through); err != nil {
-		s.Close()
-		return nil, err
+	parts := stretchParts(after, through)
+	var events []eventQuery
+	for i := range parts {
+		if parts[i].history {
+			events = append(events, r.eventsOf(&parts[i]))
+		}
+	}
+	s.events.read(ctx, r.db, events)
+	for i := range parts {
+		if err := r.addPart(ctx, s, &parts[i]); err != nil {
+			s.Close()
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
-func (r *Reader) addRows(ctx context.Context, s *Stretch, after, through schemas.Position) error {
-	if through.Offset > 0 {
-		return r.addNode(ctx, s, after, through)
-	}
-	for m := max(after.MigrationID, 0); m <= through.MigrationID; m++ {
-		lo := schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}
-		hi := schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros, UpdateID: schemas.MaxUpdateID}
-		if m == after.MigrationID {
-			lo = after
-		}
-		if m == through.MigrationID {
-			hi = through
-		}
-		if lo.RecordTime == schemas.MinMicros {
-			last := schemas.MaxUpdateID
-			if hi.RecordTime == schemas.MinMicros {
-				last = hi.UpdateID
-			}
-			if err := r.addImports(ctx, s, m, lo.UpdateID, last); err != nil {
-				return err
-			}
-		}
-		if hi.RecordTime != schemas.MinMicros {
-			if err := r.addHistory(ctx, s, Range{After: lo, Through: hi, Limit: math.MaxUint32}); err != nil {
-				return fmt.Errorf("reading rows after %s: %w", lo, err)
-			}
-		}
-	}
-	return nil
+// stretchPart is what a stretch has of one migration.
+type stretchPart struct {
+	after, through schemas.Position // exclusive, inclusive; of one migration
+	imports        bool             // whether it begins before or among import updates
+	history        bool             // whether it ends behind them
 }
 
-// addNode is Stretch for a node's own stream: the contracts that it begins with, and what
-// lies between two offsets.
-func (r *Reader) addNode(ctx context.Context, s *Stretch, after, through schemas.Position) error {
-	if after.RecordTime == schemas.MinMicros {
-		last := schemas.MaxUpdateID
-		if through.RecordTime == schemas.MinMicros {
-			last = through.UpdateID
+// stretchParts takes a stretch apart. Offsets know no migrations: a stretch of a node's own
+// stream is one part.
+func stretchParts(after, through schemas.Position) []stretchPart {
+	first := max(after.MigrationID, 0)
+	if through.Offset > 0 {
+		first = through.MigrationID
+	}
+	var parts []stretchPart
+	for m := first; m <= through.MigrationID; m++ {
+		p := stretchPart{
+			after:   schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros},
+			through: schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros, UpdateID: schemas.MaxUpdateID},
 		}
-		if err := r.addImports(ctx, s, through.MigrationID, after.UpdateID, last); err != nil {
+		if m == after.MigrationID || through.Offset > 0 {
+			p.after = after
+		}
+		if m == through.MigrationID {
+			p.through = through
+		}
+		p.imports, p.history = p.after.RecordTime == schemas.MinMicros, p.through.RecordTime != schemas.MinMicros
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// eventsOf asks for the events of a part.
+func (r *Reader) eventsOf(p *stretchPart) eventQuery {
+	if p.through.Offset > 0 {
+		return eventQuery{eventsByOffsetQuery, store.Params{
+			"stream": store.Text(r.stream), "first": store.Int(p.after.Offset + 1), "last": store.Int(p.through.Offset),
+		}}
+	}
+	// Events are asked for by first and last position, both inclusive. An update id that
+	// is never given stands between p.after and what follows it.
+	first, last := p.after, p.through
+	first.RecordTime, last.RecordTime = store.Clamp(first.RecordTime), store.Clamp(last.RecordTime)
+	first.UpdateID += "\x00"
+	return eventQuery{eventsQuery, r.between(first, last)}
+}
+
+// addPart reads everything of a part but its events.
+func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart) error {
+	if p.imports {
+		last := schemas.MaxUpdateID
+		if !p.history {
+			last = p.through.UpdateID
+		}
+		if err := r.addImports(ctx, s, p.through.MigrationID, p.after.UpdateID, last); err != nil {
 			return err
 		}
 	}
-	if through.RecordTime == schemas.MinMicros {
+	if !p.history {
 		return nil
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return r.selectEvents(ctx, s, eventsByOffsetQuery, store.Params{
-			"stream": store.Text(r.stream), "first": store.Int(after.Offset + 1), "last": store.Int(through.Offset),
-		})
-	})
-	group.Go(func() (err error) {
-		s.Updates, err = r.selectUpdates(ctx, updatesByOffsetQuery, store.Params{
-			"stream": store.Text(r.stream), "after": store.Int(after.Offset), "through": store.Int(through.Offset), "limit": store.Int(math.MaxUint32),
-		})
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("reading rows after %s: %w", after, err)
+	if err := r.addHistory(ctx, s, p); err != nil {
+		return fmt.Errorf("reading rows after %s: %w", p.after, err)
 	}
 	return nil
 }
 
-// selectEvents adds the events that a query finds.
-func (r *Reader) selectEvents(ctx context.Context, s *Stretch, query string, params store.Params) error {
-	return r.db.SelectBlocks(ctx, query, params, s.events.add)
+// addHistory reads updates, and of public history verdicts.
+func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart) error {
+	if p.through.Offset > 0 {
+		updates, err := r.selectUpdates(ctx, updatesByOffsetQuery, store.Params{
+			"stream": store.Text(r.stream), "after": store.Int(p.after.Offset), "through": store.Int(p.through.Offset), "limit": store.Int(math.MaxUint32),
+		})
+		s.Updates = updates
+		return err
+	}
+	params := r.params(Range{After: p.after, Through: p.through, Limit: math.MaxUint32})
+	updates, err := r.selectUpdates(ctx, updatesQuery, params)
+	if err != nil {
+		return err
+	}
+	s.Updates = append(s.Updates, updates...)
+	verdicts, err := r.selectVerdicts(ctx, verdictsQuery, params)
+	s.Verdicts = append(s.Verdicts, verdicts...)
+	return err
 }
 
 func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, after, through string) error {
@@ -137,33 +168,4 @@ func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, af
 		return fmt.Errorf("reading imports of migration %d: %w", migration, err)
 	}
 	return nil
-}
-
-// addHistory reads the tables of history of one migration, events beside the others.
-func (r *Reader) addHistory(ctx context.Context, s *Stretch, rg Range) error {
-	params := r.params(rg)
-	// Events are asked for by first and last position, both inclusive. An
-	// update id that is never given stands between rg.After and what follows it.
-	first := rg.After
-	first.RecordTime = store.Clamp(first.RecordTime)
-	first.UpdateID += "\x00"
-	last := rg.Through
-	last.RecordTime = store.Clamp(last.RecordTime)
-	between := r.between(first, last)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.selectEvents(ctx, s, eventsQuery, between) })
-	group.Go(func() error {
-		updates, err := r.selectUpdates(ctx, updatesQuery, params)
-		if err != nil {
-			return err
-		}
-		s.Updates = append(s.Updates, updates...)
-		verdicts, err := r.selectVerdicts(ctx, verdictsQuery, params)
-		if err != nil {
-			return err
-		}
-		s.Verdicts = append(s.Verdicts, verdicts...)
-		return nil
-	})
-	return group.Wait()
 }

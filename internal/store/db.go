@@ -152,21 +152,30 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 }
 
 // SelectBlocks is Select for results that are kept: next gives the block into which the next
-// rows are read, and keeps it.
-func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block) error {
+// rows are read, and each is called once it has them.
+func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block, each func() error) error {
+	b := &blocks{next: next}
 	return explain(do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: blocks{next}, Parameters: params.list(),
-		OnResult: func(context.Context, proto.Block) error { return nil },
+		Body: query, Result: b, Parameters: params.list(),
+		OnResult: func(context.Context, proto.Block) error {
+			if !b.read {
+				return nil
+			}
+			return each()
+		},
 	}))
 }
 
 // blocks is the result of a query of which each block is read into columns of its own.
-type blocks struct{ next func() Block }
+type blocks struct {
+	next func() Block
+	read bool // whether the block received last had rows
+}
 
 // DecodeResult implements proto.Result.
-func (b blocks) DecodeResult(r *proto.Reader, version int, received proto.Block) error {
+func (b *blocks) DecodeResult(r *proto.Reader, version int, received proto.Block) error {
 	var results proto.Results // none are needed for the names of a block without rows
-	if received.Rows > 0 {
+	if b.read = received.Rows > 0; b.read {
 		results = resultsOf(b.next())
 	}
 	return results.DecodeResult(r, version, received)

@@ -113,6 +113,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 	if err != nil {
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
 	}
+	defer rows.Close()
 	w := &walk{
 		verification: v, rows: rows, commits: commits, render: newRenderer(!v.cfg.SkipDigests),
 		out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
@@ -128,8 +129,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		w.out.coins = make([]coinUpdate, 0, len(rows.Updates)+len(rows.Imports))
 	}
 	w.run()
-	rows.Close()
-	return w.out, nil
+	return w.out, rows.Err()
 }
 
 // walk goes through the rows of a stretch in the order of history.
