@@ -37,53 +37,35 @@ func LifetimeBucket(contract uint64) int { return int(contract % LifetimeBuckets
 // LifetimeHash is the hash of a contract's id.
 func LifetimeHash(contractID string) uint64 { return xxh3.HashString(contractID) }
 
-// LifetimeSum sums up lifetimes whatever their order: it counts them, and adds up the
-// hashes of AppendBegin and AppendEnd modulo 2^64.
+// LifetimeSum sums up lifetimes whatever their order: it counts them, and adds up their
+// BeginHash and EndHash modulo 2^64.
 type LifetimeSum struct {
 	Begins, BeginHash uint64
 	Ends, EndHash     uint64
 }
 
-// AppendBegin appends what the lifetime that a created event of u begins is known by: the
-// event with where and when. contract is the LifetimeHash of its id, argumentKey that of
-// Stretch. Of a contract that was carried over neither the time nor the update counts.
-func AppendBegin(dst []byte, contract uint64, u *schemas.Update, e *schemas.Event, argumentKey []byte) []byte {
+// ArgumentKey tells an argument from all others.
+type ArgumentKey = store.PackedKey
+
+// BeginHash is the hash of the lifetime that a created event of u begins: of the event with
+// where and when. contract is the LifetimeHash of its id, argumentKey that of Stretch. Of a
+// contract that was carried over neither the time nor the update counts.
+func BeginHash(contract uint64, u *schemas.Update, e *schemas.Event, argumentKey ArgumentKey) uint64 {
 	at, createdIn := u.RecordTime, u.UpdateID
 	if u.IsImport() {
 		at, createdIn = store.BeforeHistory, ""
 	}
-	line := func(s string) { dst = append(append(dst, s...), '\n') }
-	dst = append(strconv.AppendUint(dst, contract, 10), '\n')
-	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
-	dst = append(strconv.AppendInt(dst, int64(at), 10), '\n')
-	dst = append(strconv.AppendInt(dst, offsetOf(u), 10), '\n')
-	line(createdIn)
-	line(u.SynchronizerID)
-	line(string(u.Encoding))
-	dst = append(strconv.AppendInt(dst, int64(e.CreatedAt), 10), '\n')
-	dst = append(schemas.AppendTemplateName(dst, e.PackageName, e.TemplateID), '\n')
-	line(e.TemplateID)
-	line(e.PackageName)
-	for i, list := range [][]string{e.Signatories, e.Observers} {
-		for j, party := range list {
-			if j > 0 {
-				dst = append(dst, '\t')
-			}
-			dst = append(dst, party...)
-		}
-		if i == 0 {
-			dst = append(dst, '\n')
-		}
-	}
-	return append(append(dst, '\n'), argumentKey...)
+	var template [128]byte
+	return store.Fold(contract, uint64(u.MigrationID), uint64(at), uint64(offsetOf(u)),
+		xxh3.HashString(createdIn), xxh3.HashString(u.SynchronizerID), xxh3.HashString(string(u.Encoding)), uint64(e.CreatedAt),
+		xxh3.Hash(schemas.AppendTemplateName(template[:0], e.PackageName, e.TemplateID)), xxh3.HashString(e.TemplateID), xxh3.HashString(e.PackageName),
+		store.ListHash(e.Signatories), store.ListHash(e.Observers),
+		argumentKey.Shape, argumentKey.Scalars, argumentKey.IDs, argumentKey.Parties)
 }
 
-// AppendEnd appends what the end of a contract's lifetime in u is known by.
-func AppendEnd(dst []byte, contract uint64, u *schemas.Update) []byte {
-	dst = append(strconv.AppendUint(dst, contract, 10), '\n')
-	dst = append(strconv.AppendInt(dst, u.MigrationID, 10), '\n')
-	dst = append(strconv.AppendInt(dst, int64(u.RecordTime), 10), '\n')
-	return strconv.AppendInt(dst, offsetOf(u), 10)
+// EndHash is the hash of the end of a contract's lifetime in u.
+func EndHash(contract uint64, u *schemas.Update) uint64 {
+	return store.Fold(contract, uint64(u.MigrationID), uint64(u.RecordTime), uint64(offsetOf(u)))
 }
 
 // offsetOf is 0 in public history.
@@ -163,7 +145,7 @@ type LifetimeStep struct {
 	// BeginOffset and EndOffset are the same by offset of a node's own stream, whose order
 	// is that of offsets alone; an end that has not come has 0. In public history both are 0.
 	BeginOffset, EndOffset int64
-	// Hash is that of the begin: see AppendBegin.
+	// Hash is that of where, when and with what it began, 0 of an end.
 	Hash uint64
 }
 

@@ -51,11 +51,9 @@ type eventRuns struct {
 	err  error              // why it ended early; set before incoming is closed
 
 	events []schemas.Event
-	values []byte // arguments and results of events
-	// keys are those of arguments: see Stretch.ArgumentKey.
-	keys     []byte
-	keyStart []int // by event
-	bodies   []Body
+	values []byte        // arguments and results of events
+	keys   []ArgumentKey // of the arguments of created events, by event
+	bodies []Body
 }
 
 // Body is an event's body as it is stored.
@@ -128,8 +126,7 @@ func (r *eventRuns) next() (at schemas.Position, ok bool) {
 // take returns the events at the next position, which are valid until the next call.
 func (r *eventRuns) take() []schemas.Event {
 	r.freeDone()
-	r.events, r.values, r.keys, r.keyStart = r.events[:0], r.values[:0], r.keys[:0], r.keyStart[:0]
-	r.bodies = r.bodies[:0]
+	r.events, r.values, r.keys, r.bodies = r.events[:0], r.values[:0], r.keys[:0], r.bodies[:0]
 	first, _ := r.next()
 	for {
 		at, ok := r.next()
@@ -142,22 +139,14 @@ func (r *eventRuns) take() []schemas.Event {
 		r.values = block.one.AppendEvent(r.values, r.row, e)
 		shape, scalars := block.one.Body(r.row)
 		r.bodies = append(r.bodies, Body{shape, scalars})
-		r.keyStart = append(r.keyStart, len(r.keys))
+		r.keys = append(r.keys, ArgumentKey{})
 		if e.Kind == schemas.Created {
-			r.keys = block.one.AppendArgumentKey(r.keys, r.row)
+			r.keys[len(r.keys)-1] = block.one.ArgumentKey(r.row)
 		}
 		if r.row++; r.row == block.columns.Rows() {
 			r.current, r.row, r.done = nil, 0, append(r.done, block)
 		}
 	}
-}
-
-// key returns the key of the argument of an event taken last.
-func (r *eventRuns) key(event int) []byte {
-	if event+1 < len(r.keyStart) {
-		return r.keys[r.keyStart[event]:r.keyStart[event+1]]
-	}
-	return r.keys[r.keyStart[event]:]
 }
 
 func (r *eventRuns) freeDone() {

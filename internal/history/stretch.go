@@ -17,7 +17,7 @@ import (
 type Stretch struct {
 	Imports []schemas.Update
 	// ImportKeys are the keys of their arguments: see ArgumentKey.
-	ImportKeys [][]byte
+	ImportKeys []ArgumentKey
 	Updates    []schemas.Update
 	// Verdicts are items without updates.
 	Verdicts []schemas.Item
@@ -33,9 +33,9 @@ func (s *Stretch) NextEvents() (at schemas.Position, ok bool) { return s.events.
 // valid until the next call, except for their texts.
 func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
 
-// ArgumentKey returns what tells the argument of a created event from all others, by number
-// among the events taken last. It is valid for as long as they are.
-func (s *Stretch) ArgumentKey(event int) []byte { return s.events.key(event) }
+// ArgumentKey tells the argument of a created event from all others, by number among the
+// events taken last.
+func (s *Stretch) ArgumentKey(event int) ArgumentKey { return s.events.keys[event] }
 
 // Bodies are those of the events taken last, and valid for as long as they are.
 func (s *Stretch) Bodies() []Body { return s.events.bodies }

@@ -156,7 +156,7 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block, each func() error) error {
 	b := &blocks{next: next}
 	return explain(do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: b, Parameters: params.list(),
+		Body: query, Result: b, Parameters: params.list(), Settings: keptBlocks,
 		OnResult: func(context.Context, proto.Block) error {
 			if !b.read {
 				return nil
@@ -164,6 +164,13 @@ func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, nex
 			return each()
 		},
 	}))
+}
+
+// keptBlocks make blocks larger than the server does by itself, by bytes: a block repeats its
+// dictionaries, which are most of a small one of events.
+var keptBlocks = []ch.Setting{
+	{Key: "max_block_size", Value: "32768", Important: true},
+	{Key: "preferred_block_size_bytes", Value: "0", Important: true},
 }
 
 // blocks is the result of a query of which each block is read into columns of its own.

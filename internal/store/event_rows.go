@@ -122,11 +122,8 @@ func (r *EventRows) Position(i int) schemas.Position {
 	return schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: r.updateIDs(i)}
 }
 
-// AppendArgumentKey appends what tells the argument of row i, a created event, from all
-// others. It is not the argument: see history.AppendBegin.
-func (r *EventRows) AppendArgumentKey(dst []byte, i int) []byte {
-	return r.block.body.appendArgumentKey(dst, i)
-}
+// ArgumentKey tells the argument of row i, a created event, from all others.
+func (r *EventRows) ArgumentKey(i int) PackedKey { return r.block.body.argumentKey(i) }
 
 // Body returns the shape of the body of row i and its scalars, for AppendScalars.
 func (r *EventRows) Body(i int) (*Shape, []byte) {

@@ -67,9 +67,9 @@ func (b *Imports) Append(stream string, u *schemas.Update) {
 }
 
 // AppendArgumentKeys appends what tells the argument of each row from all others.
-func (b *Imports) AppendArgumentKeys(list [][]byte) [][]byte {
+func (b *Imports) AppendArgumentKeys(list []PackedKey) []PackedKey {
 	for i := range b.Rows() {
-		list = append(list, b.argument.appendKey(nil, i))
+		list = append(list, b.argument.key(i))
 	}
 	return list
 }

@@ -3,9 +3,9 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
-	"strconv"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"github.com/zeebo/xxh3"
 )
 
 // packed is a text, most often JSON, that the store keeps in four columns: NAME_shape is
@@ -327,40 +327,31 @@ func (p *packed) appendRow(dst []byte, i int) []byte {
 	return v.appendPart(dst, s.text, &s.whole)
 }
 
-// appendKey appends what tells the text of row i from all others: the XXH3 of its shape
-// and the values in it, as they are stored. See lifetime_sums.sql, which does the same.
-func (p *packed) appendKey(dst []byte, i int) []byte {
+// key tells the text of row i from all others.
+func (p *packed) key(i int) PackedKey {
 	v := p.valuesOf(i)
-	return v.appendKey(dst, p.shapeOf(i).hash)
+	return v.key(p.shapeOf(i).hash)
 }
 
-// appendArgumentKey is appendKey of the argument alone in the body of a created event,
-// which has no result.
-func (p *packed) appendArgumentKey(dst []byte, i int) []byte {
+// argumentKey is key of the argument alone in the body of a created event, which has no
+// result.
+func (p *packed) argumentKey(i int) PackedKey {
 	v, s := p.valuesOf(i), p.shapeOf(i)
 	for _, mark := range s.lines[0].steps {
 		v.skip(mark)
 	}
-	return v.appendKey(dst, s.argument)
+	return v.key(s.argument)
 }
 
-func (v *values) appendKey(dst []byte, shape uint64) []byte {
-	dst = append(strconv.AppendUint(dst, shape, 10), '\n')
-	dst = append(append(dst, v.scalars...), '\n')
+func (v *values) key(shape uint64) PackedKey {
+	k := PackedKey{Shape: shape, Scalars: xxh3.Hash(v.scalars)}
 	for id := v.id; id < v.idEnd; id++ {
-		if id > v.id {
-			dst = append(dst, '\n')
-		}
-		dst = append(dst, v.raw.RowBytes(id)...)
+		k.IDs += xxh3.Hash(v.raw.RowBytes(id)) * uint64(id-v.id+1)
 	}
-	dst = append(dst, '\n')
 	for party := v.party; party < v.partyEnd; party++ {
-		if party > v.party {
-			dst = append(dst, '\t')
-		}
-		dst = append(dst, v.names.Row(party)...)
+		k.Parties += xxh3.HashString(v.names.Row(party)) * uint64(party-v.party+1)
 	}
-	return dst
+	return k
 }
 
 // size is that of all rows of the current block put together.

@@ -19,13 +19,14 @@ type ActiveSource interface {
 // ActiveAt digests the set of contracts that is active at an instant of a migration.
 func ActiveAt(ctx context.Context, src ActiveSource, migrationID int64, at schemas.Micros) (schemas.Digest, error) {
 	var active activeDigest
-	err := eachActive(ctx, src, migrationID, at, active.add)
+	err := eachActive(ctx, src, migrationID, at, nil, active.add)
 	return active.Digest, err
 }
 
-// eachActive calls each for every contract that is active at an instant.
-func eachActive(ctx context.Context, src ActiveSource, migrationID int64, at schemas.Micros, each func(*history.ActiveContract)) error {
-	q := history.ActiveQuery{MigrationID: migrationID, At: at, Limit: pageRows}
+// eachActive calls each for every contract that is active at an instant, of some templates or
+// of all.
+func eachActive(ctx context.Context, src ActiveSource, migrationID int64, at schemas.Micros, templates []string, each func(*history.ActiveContract)) error {
+	q := history.ActiveQuery{MigrationID: migrationID, At: at, Templates: templates, Limit: pageRows}
 	err := eachPage(each, func(last *schemas.Event) ([]history.ActiveContract, error) {
 		if last != nil {
 			q.AfterCreatedAt, q.AfterContractID = last.CreatedAt, last.ContractID
@@ -39,8 +40,8 @@ func eachActive(ctx context.Context, src ActiveSource, migrationID int64, at sch
 }
 
 // eachActiveAtOffset is eachActive for a node's own stream.
-func eachActiveAtOffset(ctx context.Context, src Source, offset int64, each func(*history.ActiveContract)) error {
-	q := history.ActiveAtQuery{Offset: offset, Limit: pageRows}
+func eachActiveAtOffset(ctx context.Context, src Source, offset int64, templates []string, each func(*history.ActiveContract)) error {
+	q := history.ActiveAtQuery{Offset: offset, Templates: templates, Limit: pageRows}
 	err := eachPage(each, func(last *schemas.Event) ([]history.ActiveContract, error) {
 		if last != nil {
 			q.AfterCreatedAt, q.AfterContractID = last.CreatedAt, last.ContractID

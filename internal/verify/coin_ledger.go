@@ -208,6 +208,21 @@ func (l *coinLedger) endImports() {
 	}
 }
 
+// allHeld takes the coins that are held, if they are those that the events leave.
+func (l *coinLedger) allHeld(held coinSum) bool {
+	var left coinSum
+	for id, c := range l.coins {
+		left.add(id, c.worth)
+	}
+	if left != held {
+		return false
+	}
+	l.check.Count("coins_held", int64(held.coins))
+	l.supply.Coins = held.coins
+	clear(l.coins)
+	return true
+}
+
 // held compares a contract that the store has as active with the coins that are left.
 func (l *coinLedger) held(c *history.ActiveContract) {
 	e := &c.Event

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -16,13 +14,12 @@ import (
 // all, since no lifetime ends before it begins.
 type lifetimeWalk struct {
 	sums []history.LifetimeSum // by bucket
-	buf  []byte
 	// transient are contracts of one update that begin and end in it: never active, they
 	// have no lifetime.
 	transient map[string]bool
 	created   []string // contracts that the update creates
 	// key gives the key of the argument of a created event of the update.
-	key func(event int) []byte
+	key func(event int) history.ArgumentKey
 }
 
 func newLifetimeWalk() *lifetimeWalk {
@@ -33,7 +30,7 @@ func (w *lifetimeWalk) sum(contract uint64) *history.LifetimeSum {
 	return &w.sums[history.LifetimeBucket(contract)]
 }
 
-func noKey(int) []byte { return nil }
+func noKey(int) history.ArgumentKey { return history.ArgumentKey{} }
 
 func (w *lifetimeWalk) update(u *schemas.Update) {
 	if u.Local != nil {
@@ -110,18 +107,16 @@ func (w *lifetimeWalk) findAmongMany(events []schemas.Event) {
 func (w *lifetimeWalk) begin(u *schemas.Update, i int) {
 	e := &u.Events[i]
 	contract := history.LifetimeHash(e.ContractID)
-	w.buf = history.AppendBegin(w.buf[:0], contract, u, e, w.key(i))
 	s := w.sum(contract)
 	s.Begins++
-	s.BeginHash += xxh3.Hash(w.buf)
+	s.BeginHash += history.BeginHash(contract, u, e, w.key(i))
 }
 
 func (w *lifetimeWalk) end(u *schemas.Update, contractID string) {
 	contract := history.LifetimeHash(contractID)
-	w.buf = history.AppendEnd(w.buf[:0], contract, u)
 	s := w.sum(contract)
 	s.Ends++
-	s.EndHash += xxh3.Hash(w.buf)
+	s.EndHash += history.EndHash(contract, u)
 }
 
 // storedLifetimes sums up the tables of lifetimes.

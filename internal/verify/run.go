@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -155,7 +154,8 @@ type verification struct {
 	report *Report
 	sums   []history.LifetimeSum // from events
 	ledger *coinLedger
-	coins  sync.Pool // of *coinReader, which remember what they have seen
+	coins  chan *coinReader // those that no worker has; they remember what they have seen
+	held   heldSet
 }
 
 // Run verifies a store up to its watermark. What is wrong is in the report; an error means
@@ -187,6 +187,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if c := v.checks[Batches]; c != nil && cfg.Audit != nil {
 		group.Go(func() error { return v.rowsAbove(groupCtx, c) })
 	}
+	group.Go(func() error { return v.readHeld(groupCtx) })
 	group.Go(func() error { return v.readHistory(groupCtx) })
 	if cfg.has(Lookups) {
 		group.Go(func() error { return v.compareCopies(groupCtx) })
@@ -235,7 +236,10 @@ func (v *verification) begin(ctx context.Context) error {
 	}
 	if v.cfg.has(Coins) {
 		v.ledger = newCoinLedger(v.checks[Coins], v.cfg.Catalog)
-		v.coins.New = func() any { return newCoinReader(v.cfg.Catalog) }
+		v.coins = make(chan *coinReader, v.cfg.Workers)
+		for range v.cfg.Workers {
+			v.coins <- newCoinReader(v.cfg.Catalog)
+		}
 	}
 	return nil
 }
@@ -254,46 +258,11 @@ func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum)
 			return err
 		}
 	}
-	if err := v.active(ctx); err != nil {
+	if err := v.compareHeld(ctx); err != nil {
 		return err
 	}
 	if v.cfg.has(Days) {
 		return v.comparePeer(ctx)
-	}
-	return nil
-}
-
-// active digests the contracts active at the watermark, and compares the coins among them
-// with those that the events leave.
-func (v *verification) active(ctx context.Context) error {
-	var active activeDigest
-	if v.mark != schemas.Start && (v.ledger != nil || !v.cfg.SkipDigests) {
-		var err error
-		held := func(c *history.ActiveContract) {
-			if !v.cfg.SkipDigests {
-				active.add(c)
-			}
-			if v.ledger != nil {
-				v.ledger.held(c)
-			}
-		}
-		if v.mark.Offset > 0 {
-			err = eachActiveAtOffset(ctx, v.cfg.Source, v.mark.Offset, held)
-		} else {
-			err = eachActive(ctx, v.cfg.Source, v.mark.MigrationID, v.mark.RecordTime, held)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if !v.cfg.SkipDigests {
-		v.report.Total["active_contracts"] = active.Digest
-	}
-	if v.ledger != nil {
-		v.report.Supply = v.ledger.close()
-		if v.mark.Offset > 0 {
-			v.report.Supply = nil // a node does not see all coins
-		}
 	}
 	return nil
 }

@@ -123,9 +123,9 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 		w.lifetimes.key = w.argumentKey
 	}
 	if v.cfg.has(Coins) {
-		w.coins = v.coins.Get().(*coinReader)
+		w.coins = <-v.coins
+		defer func() { v.coins <- w.coins }()
 		w.coins.forget()
-		defer v.coins.Put(w.coins)
 		w.out.coins = make([]coinUpdate, 0, len(rows.Updates)+len(rows.Imports))
 	}
 	w.run()
@@ -140,10 +140,10 @@ type walk struct {
 	render  *renderer
 	out     *outcome
 
-	importKey []byte         // of the argument of the import under way
-	bodies    []history.Body // of the events of the update under way
-	lifetimes *lifetimeWalk  // nil unless checked
-	coins     *coinReader    // nil unless checked
+	importKey *history.ArgumentKey // of the argument of the import under way
+	bodies    []history.Body       // of the events of the update under way
+	lifetimes *lifetimeWalk        // nil unless checked
+	coins     *coinReader          // nil unless checked
 
 	// The segment under way and, unless it is that of imports, its day: from is exclusive.
 	segment             schemas.SegmentRef
@@ -199,7 +199,7 @@ func (w *walk) next() bool {
 	switch first {
 	case imported:
 		it.Update, r.Imports = &r.Imports[0], r.Imports[1:]
-		w.importKey, r.ImportKeys = r.ImportKeys[0], r.ImportKeys[1:]
+		w.importKey, r.ImportKeys = &r.ImportKeys[0], r.ImportKeys[1:]
 	case happened:
 		w.orphans(at)
 		return true
@@ -219,9 +219,9 @@ func (w *walk) next() bool {
 
 // argumentKey gives the key of the argument that an event of the update under way creates a
 // contract with.
-func (w *walk) argumentKey(event int) []byte {
+func (w *walk) argumentKey(event int) history.ArgumentKey {
 	if w.importKey != nil {
-		return w.importKey
+		return *w.importKey
 	}
 	return w.rows.ArgumentKey(event)
 }

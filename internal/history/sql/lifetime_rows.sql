@@ -55,13 +55,13 @@ FROM
     (
         SELECT *, argument FROM contracts_archived
         WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+          AND (migration_id, contract_id, created_time) NOT IN (
+              SELECT migration_id, contract_id, created_time FROM contracts_live
+              WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
+                AND archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC'))
         UNION ALL
         SELECT *, argument FROM contracts_live
         WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
-          AND (archived_at = toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
-               OR (migration_id, contract_id, created_time) NOT IN (
-                   SELECT migration_id, contract_id, created_time FROM contracts_archived
-                   WHERE stream = {stream:String} AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})))
     )
 )
 ORDER BY migration_id, contract_id, derived, offset, at, node

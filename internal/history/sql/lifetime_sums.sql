@@ -1,16 +1,21 @@
 -- The lifetimes of a stream by bucket of contract ids: numbers of begins and ends with the
--- sums of their hashes, which are those of AppendBegin and AppendEnd. Of a lifetime that is
--- being moved the copy in the live table is left out.
-SELECT id % {buckets:UInt64} AS bucket, count() AS begins,
-       sum(xxh3(concat(toString(id), '\n', toString(migration_id), '\n', toString(toUnixTimestamp64Micro(created_time)), '\n', toString(created_offset), '\n',
-                       if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in), '\n',
-                       synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
-                       template, '\n', template_id, '\n', package_name, '\n',
-                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n',
-                       toString(xxh3(argument_shape)), '\n', argument_scalars, '\n',
-                       arrayStringConcat(argument_ids, '\n'), '\n', arrayStringConcat(argument_parties, '\t')))) AS begin_hashes,
-       countIf(ended) AS ends,
-       sumIf(xxh3(concat(toString(id), '\n', toString(migration_id), '\n', toString(toUnixTimestamp64Micro(archived_at)), '\n', toString(archived_offset))), ended) AS end_hashes,
+-- sums of their hashes, which are those of BeginHash and EndHash. Texts are hashed as they are
+-- stored, those of low cardinality once for each dictionary. Of a lifetime that is being moved
+-- the copy in the archived table is left out: so only what has ended and not been moved need
+-- be remembered.
+WITH
+    (list -> arraySum(arrayMap((text, n) -> xxh3(text) * n, list, arrayEnumerate(list)))) AS list_hash,
+    intHash64(id + toUInt64(migration_id)) AS contract,
+    intHash64(intHash64(contract + toUInt64(toUnixTimestamp64Micro(created_time))) + toUInt64(created_offset)) AS at,
+    intHash64(intHash64(at + xxh3(if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in))) + xxh3(synchronizer_id)) AS place,
+    intHash64(intHash64(place + xxh3(encoding)) + toUInt64(toUnixTimestamp64Micro(created_at))) AS created,
+    intHash64(intHash64(intHash64(created + xxh3(template)) + xxh3(template_id)) + xxh3(package_name)) AS typed,
+    intHash64(intHash64(typed + list_hash(signatories)) + list_hash(observers)) AS known,
+    intHash64(intHash64(known + xxh3(argument_shape)) + xxh3(argument_scalars)) AS scalars,
+    intHash64(intHash64(scalars + list_hash(argument_ids)) + list_hash(argument_parties)) AS begin_hash,
+    intHash64(intHash64(contract + toUInt64(toUnixTimestamp64Micro(archived_at))) + toUInt64(archived_offset)) AS end_hash
+SELECT id % {buckets:UInt64} AS bucket, count() AS begins, sum(begin_hash) AS begin_hashes,
+       countIf(ended) AS ends, sumIf(end_hash, ended) AS end_hashes,
        countIf(if(created_offset > 0, ended AND archived_offset <= created_offset, archived_at <= created_time)) AS backwards
 FROM
 (
@@ -20,6 +25,10 @@ FROM
            archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC') AS ended
     FROM contracts_archived
     WHERE stream = {stream:String}
+      AND intHash64(intHash64(xxh3(contract_id) + toUInt64(migration_id)) + toUInt64(toUnixTimestamp64Micro(created_time))) NOT IN (
+          SELECT intHash64(intHash64(xxh3(contract_id) + toUInt64(migration_id)) + toUInt64(toUnixTimestamp64Micro(created_time)))
+          FROM contracts_live
+          WHERE stream = {stream:String} AND archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC'))
     UNION ALL
     SELECT xxh3(contract_id) AS id, migration_id, created_time, archived_at, created_offset, archived_offset, created_in,
            synchronizer_id, encoding, created_at, template, template_id, package_name, signatories, observers,
@@ -27,11 +36,5 @@ FROM
            archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC') AS ended
     FROM contracts_live
     WHERE stream = {stream:String}
-      AND (archived_at = toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
-           OR (migration_id, contract_id, created_time) NOT IN (
-               SELECT migration_id, contract_id, created_time FROM contracts_archived
-               WHERE stream = {stream:String} AND (migration_id, contract_id) IN (
-                   SELECT migration_id, contract_id FROM contracts_live
-                   WHERE stream = {stream:String} AND archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC'))))
 )
 GROUP BY bucket
