@@ -169,7 +169,7 @@ func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, nex
 // keptBlocks make blocks larger than the server does by itself, by bytes: a block repeats its
 // dictionaries, which are most of a small one of events.
 var keptBlocks = []ch.Setting{
-	{Key: "max_block_size", Value: "32768", Important: true},
+	{Key: "max_block_size", Value: "16384", Important: true},
 	{Key: "preferred_block_size_bytes", Value: "0", Important: true},
 }
 
