@@ -23,6 +23,8 @@ var (
 	lifetimeRowsQuery string
 	//go:embed sql/carried_origins.sql
 	carriedOriginsQuery string
+	//go:embed sql/wrong_ended.sql
+	wrongEndedQuery string
 	//go:embed sql/rows_above.sql
 	rowsAboveQuery string
 )
@@ -196,6 +198,32 @@ func (a *Audit) WrongOrigins(ctx context.Context, portion, portions int, each fu
 	})
 	if err != nil {
 		return fmt.Errorf("reading where contracts that were carried over come from: %w", err)
+	}
+	return nil
+}
+
+// WrongEnd is the end of a contract of a node's own stream of which lifetimes and the table of
+// ended contracts say different things: how many each of them has, and if as many, with other
+// stakeholders or another template.
+type WrongEnd struct {
+	Offset           int64
+	Lifetimes, Ended uint64
+}
+
+// WrongEnds gives such ends, one portion of all contracts at a time: portion counts from 0.
+func (a *Audit) WrongEnds(ctx context.Context, portion, portions int, each func(WrongEnd) error) error {
+	err := a.query(ctx, wrongEndedQuery, clickhouse.Parameters{
+		"portion": strconv.Itoa(portion), "portions": strconv.Itoa(portions),
+	}, func(rows driver.Rows) error {
+		var e WrongEnd
+		var contract uint64
+		if err := rows.Scan(&e.Offset, &contract, &e.Lifetimes, &e.Ended); err != nil {
+			return err
+		}
+		return each(e)
+	})
+	if err != nil {
+		return fmt.Errorf("comparing lifetimes with the contracts that ended: %w", err)
 	}
 	return nil
 }

@@ -168,17 +168,42 @@ func (v *verification) compareLifetimes(ctx context.Context, stored []history.Li
 // wrongOrigins looks for contracts that were carried over and whose lifetime names another
 // update than the one that created them. stored are the sums of all lifetimes.
 func (v *verification) wrongOrigins(ctx context.Context, stored []history.LifetimeSum) error {
-	check, contracts := v.checks[Lifetimes], uint64(0)
-	for b := range stored {
-		contracts += stored[b].Begins
-	}
-	portions := 1 + int(contracts/originsAtOnce)
+	check, portions := v.checks[Lifetimes], portionsOf(stored)
 	for p := range portions {
 		err := v.cfg.Audit.WrongOrigins(ctx, p, portions, func(o history.Origin) error {
 			check.Add(Finding{
 				What: "creating update of a contract that was carried over", Where: fmt.Sprintf("contract %s, migration %d", o.ContractID, o.MigrationID),
 				Expected: named(o.Elsewhere), Found: named(o.CreatedIn),
 			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// portionsOf is in how many portions contracts are joined.
+func portionsOf(stored []history.LifetimeSum) int {
+	contracts := uint64(0)
+	for b := range stored {
+		contracts += stored[b].Begins
+	}
+	return 1 + int(contracts/originsAtOnce)
+}
+
+// wrongEnds looks for contracts of which the table of ended contracts, which the ledger
+// interface reads, says something else than the lifetimes.
+func (v *verification) wrongEnds(ctx context.Context, stored []history.LifetimeSum) error {
+	check, portions := v.checks[Lifetimes], portionsOf(stored)
+	for p := range portions {
+		err := v.cfg.Audit.WrongEnds(ctx, p, portions, func(e history.WrongEnd) error {
+			f := Finding{What: "a contract that ended", Where: fmt.Sprintf("offset %d", e.Offset), Expected: "the template and stakeholders of its lifetime", Found: "others"}
+			if e.Lifetimes != e.Ended {
+				f.Expected, f.Found = fmt.Sprintf("%d as by lifetimes", e.Lifetimes), fmt.Sprintf("%d in ended_contracts", e.Ended)
+			}
+			check.Add(f)
 			return nil
 		})
 		if err != nil {

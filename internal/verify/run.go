@@ -56,6 +56,7 @@ type Audit interface {
 	LifetimeSums(ctx context.Context) (sums []history.LifetimeSum, backwards uint64, err error)
 	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error
 	WrongOrigins(ctx context.Context, portion, portions int, each func(history.Origin) error) error
+	WrongEnds(ctx context.Context, portion, portions int, each func(history.WrongEnd) error) error
 	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 }
 
@@ -181,7 +182,10 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			if stored, err = v.storedLifetimes(groupCtx); err != nil {
 				return err
 			}
-			return v.wrongOrigins(groupCtx, stored)
+			if err := v.wrongOrigins(groupCtx, stored); err != nil || v.mark.Offset == 0 {
+				return err
+			}
+			return v.wrongEnds(groupCtx, stored)
 		})
 	}
 	if c := v.checks[Batches]; c != nil && cfg.Audit != nil {
