@@ -17,6 +17,8 @@ PACKAGES ?= ./...
 EPISODES ?= 1000
 SEED ?= $(shell date +%s)
 VERBOSE ?=
+# Of `make determinism`.
+COMBINATIONS ?= 120
 
 .PHONY: help
 help: ## list the targets
@@ -78,6 +80,11 @@ soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOS
 	@echo "soak: $(EPISODES) episodes from seed $(SEED) on" >&2
 	LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
 		go test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTFLAGS) ./cmd/ledgerlake
+
+.PHONY: determinism
+determinism: ## the objects of one history made in many ways, with one digest (COMBINATIONS=120)
+	@scripts/setup.sh modules engine
+	LEDGERLAKE_DETERMINISM=$(COMBINATIONS) go test -v -count=1 -timeout 0 -run '^TestDeterminism$$' $(TESTFLAGS) ./export
 
 .PHONY: clean
 clean: ## remove what the build made; data folders and the installed engine stay

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -33,7 +34,10 @@ type ArchiveConfig struct {
 	// TempDir holds the objects that are read at present, at most one part per table.
 	// Defaults to os.TempDir().
 	TempDir string
-	Log     *slog.Logger
+	// CacheDir keeps manifests, and what lookups need beside them, from one archive to
+	// the next. It grows with the number of segments. Nothing is kept if it is "".
+	CacheDir string
+	Log      *slog.Logger
 }
 
 // Archive is what the bucket alone tells of a stream, without any store. It is a
@@ -53,44 +57,105 @@ type ArchivedSegment struct {
 // OpenArchive reads the manifests of a stream. A manifest that does not describe its
 // segment is an error. Segments may be missing: see Gap.
 func OpenArchive(ctx context.Context, cfg ArchiveConfig) (*Archive, error) {
-	if cfg.Objects == nil || cfg.Log == nil {
-		return nil, errors.New("export: an archive needs Objects and Log")
-	}
-	if cfg.Stream == "" {
-		cfg.Stream = schemas.ScanStream
-	}
-	if cfg.TempDir == "" {
-		cfg.TempDir = os.TempDir()
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
 	}
 	a := &Archive{cfg: cfg}
 	for object, err := range cfg.Objects.All(ctx, schemas.ManifestPrefix(cfg.Stream)) {
 		if err != nil {
 			return nil, fmt.Errorf("listing the manifests of %s: %w", cfg.Stream, err)
 		}
-		segment, err := a.readManifest(ctx, object.Key)
+		segment, err := a.manifestOf(ctx, object)
 		if err != nil {
 			return nil, err
 		}
 		a.segments = append(a.segments, segment)
 	}
-	slices.SortFunc(a.segments, func(x, y ArchivedSegment) int { return x.Ref().Compare(y.Ref()) })
+	a.sort()
 	return a, nil
 }
 
-func (a *Archive) readManifest(ctx context.Context, key string) (s ArchivedSegment, err error) {
+// OpenCachedArchive is OpenArchive of what an earlier archive left in the cache, without
+// any request: there may be newer segments.
+func OpenCachedArchive(cfg ArchiveConfig) (*Archive, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	a := &Archive{cfg: cfg}
+	copies, err := archiveCache(cfg.CacheDir).under(schemas.ManifestPrefix(cfg.Stream))
+	if err != nil {
+		return nil, err
+	}
+	for _, data := range copies {
+		segment, err := a.decode("in the cache", data)
+		if err != nil {
+			return nil, err
+		}
+		a.segments = append(a.segments, segment)
+	}
+	a.sort()
+	return a, nil
+}
+
+func (c *ArchiveConfig) setDefaults() error {
+	if c.Objects == nil || c.Log == nil {
+		return errors.New("export: an archive needs Objects and Log")
+	}
+	if c.Stream == "" {
+		c.Stream = schemas.ScanStream
+	}
+	if c.TempDir == "" {
+		c.TempDir = os.TempDir()
+	}
+	return nil
+}
+
+func (a *Archive) sort() {
+	slices.SortFunc(a.segments, func(x, y ArchivedSegment) int { return x.Ref().Compare(y.Ref()) })
+}
+
+// manifestOf returns the manifest from the cache, or from the bucket.
+func (a *Archive) manifestOf(ctx context.Context, object bucket.Object) (s ArchivedSegment, err error) {
+	cache := archiveCache(a.cfg.CacheDir)
+	data, err := cache.load(object.Key, object.ETag)
+	if err != nil {
+		return s, fmt.Errorf("reading the cached manifest %s: %w", object.Key, err)
+	}
+	if data != nil {
+		if s, err := a.decode(object.Key, data); err == nil {
+			return s, nil
+		} // else the copy is damaged, and is replaced
+	}
+	if data, err = a.fetchManifest(ctx, object.Key); err != nil {
+		return s, err
+	}
+	if s, err = a.decode(object.Key, data); err != nil {
+		return s, err
+	}
+	return s, cache.save(object.Key, object.ETag, data)
+}
+
+func (a *Archive) fetchManifest(ctx context.Context, key string) ([]byte, error) {
 	body, err := a.cfg.Objects.Get(ctx, key, 0, -1)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	data, err := io.ReadAll(body)
 	if err := errors.Join(err, body.Close()); err != nil {
-		return s, fmt.Errorf("reading manifest %s: %w", key, err)
+		return nil, fmt.Errorf("reading manifest %s: %w", key, err)
 	}
+	return data, nil
+}
+
+// decode checks a manifest. key says where it was found: in the bucket under a key, or
+// elsewhere.
+func (a *Archive) decode(key string, data []byte) (s ArchivedSegment, err error) {
 	m, err := decodeManifest(data)
 	if err != nil {
 		return s, fmt.Errorf("reading manifest %s: %w", key, err)
 	}
-	if err := m.check(); err != nil || schemas.ManifestKey(m.Ref()) != key || m.Stream != a.cfg.Stream {
+	prefix := schemas.ManifestPrefix(a.cfg.Stream)
+	if err := m.check(); err != nil || m.Stream != a.cfg.Stream || strings.HasPrefix(key, prefix) && schemas.ManifestKey(m.Ref()) != key {
 		return s, fmt.Errorf("manifest %s does not describe its segment but %s: %w", key, m.Ref(), errors.Join(schemas.ErrMalformed, err))
 	}
 	if again, err := m.encode(); err != nil || !bytes.Equal(again, data) {
@@ -128,34 +193,11 @@ func (a *Archive) Gap() error {
 // wrong with the objects is an error.
 func (a *Archive) Updates(ctx context.Context, each func(*schemas.Update) error) error {
 	for _, s := range a.segments {
-		if err := a.segmentUpdates(ctx, s.Manifest, each); err != nil {
+		if err := eachUpdate(ctx, a.parts(), s.Manifest, each); err != nil {
 			return fmt.Errorf("reading segment %s: %w", s.Ref(), err)
 		}
 	}
 	return nil
-}
-
-func (a *Archive) segmentUpdates(ctx context.Context, m *Manifest, each func(*schemas.Update) error) (err error) {
-	items, err := openSegmentItems(ctx, a.parts(), m, &progressMeter{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, items.close()) }()
-	for {
-		it, err := items.next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if it.Update == nil {
-			continue
-		}
-		if err := each(it.Update); err != nil {
-			return err
-		}
-	}
 }
 
 func (a *Archive) parts() partSource {
@@ -186,6 +228,9 @@ func (m *Manifest) check() error {
 		if t.Name != names[i] || rows != t.Rows || uint64(rows) != t.Digest.Rows {
 			return fmt.Errorf("table %s has %d rows in its parts, %d in all and %d in its digest", t.Name, rows, t.Rows, t.Digest.Rows)
 		}
+	}
+	if root, err := m.root(); err != nil || hex.EncodeToString(root[:]) != m.Root {
+		return fmt.Errorf("its root %s is not that of its tables, %x: %w", m.Root, root, err)
 	}
 	return nil
 }

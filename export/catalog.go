@@ -52,6 +52,19 @@ type segmentRow struct {
 	Objects      int64  `ch:"object_count"`
 	Rows         int64  `ch:"total_rows"`
 	Bytes        int64  `ch:"total_bytes"`
+	// Root is the manifest's, and Link the segment's link in the chain, "" while it has none.
+	Root string `ch:"root"`
+	Link string `ch:"chain_link"`
+	// LookupIndex is the content of the segment's LookupIndexKey and LookupObjects the number
+	// of objects that it names, with itself; "" and 0 if the segment has no lookup objects.
+	LookupIndex   string `ch:"lookup_index"`
+	LookupObjects int64  `ch:"lookup_objects"`
+}
+
+// chained reports whether the segment has its place in the chain: it is published, or it was
+// and has expired.
+func (r *segmentRow) chained() bool {
+	return r.State == published || r.State == expired && r.ManifestHash != ""
 }
 
 func (r *segmentRow) ref() schemas.SegmentRef {
@@ -80,7 +93,7 @@ func segmentRowOf(m *Manifest, sum [32]byte, state string, version int64) (segme
 	row := segmentRow{
 		Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date, Version: version, State: state,
 		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(m.Ref()),
-		ManifestHash: hex.EncodeToString(sum[:]), Manifest: string(data),
+		ManifestHash: hex.EncodeToString(sum[:]), Manifest: string(data), Root: m.Root,
 	}
 	for _, t := range m.Tables {
 		row.Rows += t.Rows
@@ -95,7 +108,7 @@ func segmentRowOf(m *Manifest, sum [32]byte, state string, version int64) (segme
 // catalog says which segments of a stream are published.
 type catalog interface {
 	// all returns the latest row of every segment, by migration and day, without
-	// the manifests.
+	// the manifests and lookup indexes.
 	all(ctx context.Context) ([]segmentRow, error)
 	// between returns the published segments that overlap the record times after from
 	// and up to to, by migration and day.

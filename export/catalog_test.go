@@ -46,7 +46,7 @@ func (c *memoryCatalog) latest() []segmentRow {
 func (c *memoryCatalog) all(context.Context) ([]segmentRow, error) {
 	rows := c.latest()
 	for i := range rows {
-		rows[i].Manifest = ""
+		rows[i].Manifest, rows[i].LookupIndex = "", ""
 	}
 	return rows, nil
 }
@@ -80,6 +80,7 @@ func testCatalog(t *testing.T, c catalog) {
 		r := unpublishedRow(ref)
 		r.Version, r.State, r.Manifest = version, state, `{"ä":"'\\"}`
 		r.ManifestHash, r.Objects, r.Rows, r.Bytes = "abc", 1, 1<<40, 1<<41
+		r.Root, r.Link, r.LookupIndex, r.LookupObjects = "ab", "cd", `{"ü":1}`, 3
 		return r
 	}
 	none, err := c.last(ctx, monday)
@@ -100,7 +101,7 @@ func testCatalog(t *testing.T, c catalog) {
 	if last, err := c.last(ctx, monday); err != nil || last != rows[3] {
 		t.Errorf("the latest row is %+v, %v; want %+v", last, err, rows[3])
 	}
-	bare := func(r segmentRow) segmentRow { r.Manifest = ""; return r }
+	bare := func(r segmentRow) segmentRow { r.Manifest, r.LookupIndex = "", ""; return r }
 	if all, err := c.all(ctx); err != nil || !slices.Equal(all, []segmentRow{bare(rows[4]), bare(rows[3]), bare(rows[0])}) {
 		t.Errorf("all gives %+v, %v", all, err)
 	}

@@ -220,6 +220,12 @@ func (s *sweep) identify(o bucket.Object) (l leftover, ours bool) {
 		l.unit = ref
 		return l, ref.Stream == s.exporter.stream
 	}
+	for _, parse := range []func(string) (schemas.SegmentRef, bool){schemas.ParseLookupKey, schemas.ParseChainKey} {
+		if ref, ok := parse(l.key); ok {
+			l.unit = ref
+			return l, ref.Stream == s.exporter.stream
+		}
+	}
 	ref, _, _, ok := schemas.ParseNetworkKey(l.key)
 	l.unit = ref
 	return l, ok && ref.Stream == s.exporter.stream
@@ -294,8 +300,8 @@ func (u unitState) needs(l leftover) bool {
 	switch u.state {
 	case published:
 		return !l.staging && u.keys[l.key]
-	case expired:
-		return false
+	case expired: // the link, if any
+		return !l.staging && u.keys[l.key]
 	case staged:
 		return !l.staging || u.keys[l.key]
 	}
@@ -327,15 +333,11 @@ func (e *Exporter) unitsOf(ctx context.Context, objects []leftover) (map[any]uni
 			return nil, err
 		}
 		for i := range rows {
-			var listed batch
-			if rows[i].Manifest != "" { // it was published or staged once
-				m, err := e.manifests.of(&rows[i])
-				if err != nil {
-					return nil, err
-				}
-				listed = m.batch()
+			state, err := e.segmentState(&rows[i])
+			if err != nil {
+				return nil, err
 			}
-			states[rows[i].ref()] = stateOf(rows[i].State, rows[i].Version, listed)
+			states[rows[i].ref()] = state
 		}
 	}
 	rows, err := e.network.some(ctx, folders)
@@ -350,6 +352,30 @@ func (e *Exporter) unitsOf(ctx context.Context, objects []leftover) (map[any]uni
 		states[rows[i].ref()] = stateOf(rows[i].State, rows[i].Version, networkBatch(rows[i].ref(), lines))
 	}
 	return states, nil
+}
+
+// segmentState says which objects of a segment must stay. Of one that has expired it is the
+// link alone, since the chain goes through it.
+func (e *Exporter) segmentState(row *segmentRow) (unitState, error) {
+	var listed batch
+	if row.Manifest != "" && row.State != expired { // it was published or staged once
+		m, err := e.manifests.of(row)
+		if err != nil {
+			return unitState{}, err
+		}
+		listed = m.batch()
+		lookups, err := row.lookupKeys()
+		if err != nil {
+			return unitState{}, err
+		}
+		for _, key := range lookups {
+			listed.objects = append(listed.objects, object{key: key})
+		}
+	}
+	if row.chained() {
+		listed.objects = append(listed.objects, object{key: schemas.ChainKey(row.ref())})
+	}
+	return stateOf(row.State, row.Version, listed), nil
 }
 
 func stateOf(state string, version int64, b batch) unitState {
@@ -367,6 +393,9 @@ func (e *Exporter) mark(ctx context.Context, unit any, state string) error {
 		row, err := e.catalog.last(ctx, ref)
 		if err != nil {
 			return err
+		}
+		if state == expired && row.State != published {
+			row.Manifest, row.ManifestHash = "", "" // it has none in the bucket that counts
 		}
 		row.Version++
 		row.State = state

@@ -33,7 +33,7 @@ func putText(t *testing.T, c *bucket.Client, key string) {
 func TestCollect(t *testing.T) {
 	src := largeDays(61)
 	client := openBucket(t)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut = smallCut })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)
 	exportDue(t, e)
 	want := stored(t, client)
@@ -44,10 +44,11 @@ func TestCollect(t *testing.T) {
 	stays := []string{
 		schemas.ObjectKey(schemas.ParquetUpdates, never, 0), schemas.NetworkKey(neverFolder, schemas.CompactJSON, 3),
 		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "node:a", MigrationID: 1, Date: "2026-07-02"}, 77),
+		schemas.LookupKey(never, 0), schemas.LookupIndexKey(never), schemas.ChainKey(never),
 		"somebody/else's", "manifests/v1/migration_id=9/date=2026-07-02.json",
 	}
 	goes := []string{
-		schemas.ObjectKey(schemas.ParquetUpdates, day, 77), schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 77),
+		schemas.ObjectKey(schemas.ParquetUpdates, day, 77), schemas.LookupKey(day, 77), schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 77),
 		schemas.StagingKey(schemas.ObjectKey(schemas.ParquetUpdates, day, 0)), schemas.StagingKey(schemas.NetworkKey(crashFolder, schemas.CompactJSON, 0)),
 		schemas.StagingKey(schemas.ObjectKey(schemas.ParquetUpdates, never, 0)),
 	}
@@ -124,16 +125,25 @@ func TestCollectLeavesWhatIsStaged(t *testing.T) {
 func TestRetention(t *testing.T) {
 	src := largeDays(63)
 	client := openBucket(t)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut = smallCut })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)
-	exportDue(t, e)
-	before := len(stored(t, client))
+	refs := exportDue(t, e)
+	before, linked := len(stored(t, client)), links(t, client)
 	rules := oneDay
 	rules.Retention = later().Sub(micros("2026-07-02T12:00:00Z").Time())
 	e.cfg.Now = later
 	c, err := e.Collect(t.Context(), client, rules)
 	if err != nil || c.Expired != 2 || c.Objects == 0 { // the first day, and the first folder of updates
 		t.Fatalf("removed are %+v, %v", c, err)
+	}
+	for _, ref := range refs {
+		_, there := stored(t, client)[schemas.LookupIndexKey(ref)]
+		if _, end, err := ref.Bounds(); err != nil || there == (!ref.IsImports() && end < micros("2026-07-02T12:00:00Z")) {
+			t.Errorf("segment %s has lookup objects: %v, %v", ref, there, err)
+		}
+	}
+	if last, err := openArchive(t, client).CheckChain(t.Context()); err != nil || last == "" || links(t, client) != linked {
+		t.Errorf("the chain ends with %q, %v, and has %d links of %d", last, err, links(t, client), linked)
 	}
 	days, through, err := e.Published(t.Context())
 	if err != nil || len(days) == 0 || days[0].Start < micros("2026-07-02T00:00:00Z") || through < micros("2026-07-03T00:00:00Z") {

@@ -35,6 +35,9 @@ type Config struct {
 	PageRows int
 	// BatchItems bounds the batches of a restore. Defaults to 4096.
 	BatchItems int
+	// Lookups adds lookup objects to the segments, also to those that are published already:
+	// see lookup.go. They are beside the segment: its manifest is the same with and without.
+	Lookups bool
 	// Layout cuts tables into row groups and parts. It defaults to DefaultLayout, and
 	// anything else makes objects that do not compare with those of other operators:
 	// it is for tests.

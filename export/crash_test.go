@@ -163,13 +163,13 @@ func checkNothingListed(t *testing.T, objects *memoryObjects, c *memoryCatalog) 
 // the segment is listed, its objects are those of one version.
 func TestCrashWhileExportingAgain(t *testing.T) {
 	before, now := twoMigrations(12, 90), twoMigrations(13, 40)
-	fresh := openMemory(nil)
+	fresh := openMemory(openBucket(t))
 	if err := newTestExporter(t, now, fresh, &memoryCatalog{}, nil).ExportSegment(t.Context(), crashRef); err != nil {
 		t.Fatal(err)
 	}
 	for _, applied := range []bool{false, true} {
 		for after := int64(0); ; after++ {
-			objects, c := openMemory(nil), &memoryCatalog{}
+			objects, c := openMemory(openBucket(t)), &memoryCatalog{}
 			if err := newTestExporter(t, before, objects, c, nil).ExportSegment(t.Context(), crashRef); err != nil {
 				t.Fatal(err)
 			}

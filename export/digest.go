@@ -1,6 +1,9 @@
 package export
 
 import (
+	"encoding/hex"
+	"fmt"
+
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -15,50 +18,69 @@ import (
 //	verdicts      verdict member of an event
 //	traffic       {"traffic_summary":...,"update_id":...}
 //	app_activity  {"app_activity_records":...,"update_id":...}
+//
+// The tree is over the rows in their order, the sum in any.
 type digester struct {
-	sum schemas.Digest
-	buf []byte
+	sum  schemas.Digest
+	tree schemas.MerkleTree
+	buf  []byte
 }
 
-// add takes in the row that was appended to d.buf[:0].
-func (d *digester) add(row []byte) {
-	d.sum.Add(row)
+// add takes in the row that was appended to d.buf[:0] and returns it; it is valid until
+// the next one. The id is that of the row's update, or of an active contract.
+func (d *digester) add(id string, row []byte) []byte {
+	d.tree.Add(id, d.sum.Add(row))
 	d.buf = row[:0]
+	return row
 }
 
-func (d *digester) addUpdate(u *schemas.Update) {
-	d.add(schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
+// compare says how the rows differ from what the manifest says of the table, "" for not
+// at all.
+func (d *digester) compare(t Table) string {
+	if d.sum != t.Digest {
+		return fmt.Sprintf("table %s holds %s, its manifest says %s", t.Name, d.sum, t.Digest)
+	}
+	if root := d.tree.Root(); hex.EncodeToString(root[:]) != t.Root {
+		return fmt.Sprintf("the rows of table %s have the Merkle root %x, its manifest says %s", t.Name, root, t.Root)
+	}
+	return ""
+}
+
+func (d *digester) addUpdate(u *schemas.Update) []byte {
+	return d.add(u.UpdateID, schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
 }
 
 // addEvents takes in the nodes of a transaction, or the event of a reassignment.
 func (d *digester) addEvents(u *schemas.Update) {
 	if u.Kind != schemas.Transaction {
-		d.add(schemas.AppendReassignmentEvent(d.buf, u))
+		d.add(u.UpdateID, schemas.AppendReassignmentEvent(d.buf, u))
 		return
 	}
 	for i := range u.Events {
-		d.add(schemas.AppendEvent(d.buf, u, &u.Events[i]))
+		d.add(u.UpdateID, schemas.AppendEvent(d.buf, u, &u.Events[i]))
 	}
 }
 
-func (d *digester) addImport(u *schemas.Update) {
-	d.add(schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{WithOffset: true}))
+func (d *digester) addImport(u *schemas.Update) []byte {
+	return d.add(u.UpdateID, schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{WithOffset: true}))
 }
 
 func (d *digester) addActiveContract(e *schemas.Event) {
-	d.add(schemas.AppendActiveContract(d.buf, e, "", schemas.StoredValues{}))
+	d.add(e.ContractID, schemas.AppendActiveContract(d.buf, e, "", schemas.StoredValues{}))
 }
 
-func (d *digester) addVerdict(v *schemas.Verdict) { d.add(schemas.AppendVerdict(d.buf, v)) }
+func (d *digester) addVerdict(v *schemas.Verdict) {
+	d.add(v.UpdateID, schemas.AppendVerdict(d.buf, v))
+}
 
 func (d *digester) addTraffic(updateID string, t *schemas.TrafficSummary) {
 	row := append(d.buf, `{"traffic_summary":`...)
-	d.add(appendUpdateID(schemas.AppendTraffic(row, t), updateID))
+	d.add(updateID, appendUpdateID(schemas.AppendTraffic(row, t), updateID))
 }
 
 func (d *digester) addAppActivity(updateID string, a *schemas.AppActivity) {
 	row := append(d.buf, `{"app_activity_records":`...)
-	d.add(appendUpdateID(schemas.AppendAppActivity(row, a), updateID))
+	d.add(updateID, appendUpdateID(schemas.AppendAppActivity(row, a), updateID))
 }
 
 func appendUpdateID(row []byte, updateID string) []byte {

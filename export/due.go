@@ -8,9 +8,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// DueSegments lists the segments that are closed and not published, oldest first.
+// DueSegments lists the segments that are closed and not published, oldest first. Among
+// them are those that are published and lack something beside: lookup objects, where they
+// are wanted, and for at most one the link in the chain.
 func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
-	closed, err := e.closedSegments(ctx)
+	closed, final, err := e.closedSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +22,10 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	}
 	done := make(map[schemas.SegmentRef]bool, len(rows))
 	for _, row := range rows {
-		done[row.ref()] = row.State == published || row.State == expired
+		done[row.ref()] = (row.State == published || row.State == expired) && !e.lacksLookups(&row)
+	}
+	if linkable := newChainState(closed[:final], rows).linkable(); len(linkable) > 0 {
+		done[linkable[0]] = false // the others go with it
 	}
 	var due []schemas.SegmentRef
 	for _, ref := range closed {
@@ -32,7 +37,7 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 }
 
 func (e *Exporter) mustBeClosed(ctx context.Context, ref schemas.SegmentRef) error {
-	closed, err := e.closedSegments(ctx)
+	closed, _, err := e.closedSegments(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,26 +52,39 @@ func (e *Exporter) mustBeClosed(ctx context.Context, ref schemas.SegmentRef) err
 // closedSegments lists what can no longer change, by migration and day, the imports
 // of a migration first. A day is listed only if the migration has history on it or
 // later, so that the list, too, depends on the history alone and not on when one asks.
-func (e *Exporter) closedSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+// Between the first final ones no more will come: they are in the order of the chain.
+func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRef, final int, err error) {
 	h, err := e.extent(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var refs []schemas.SegmentRef
+	growing := false // more may come before what follows
 	for _, m := range h.migrations {
 		if !h.pastImports(m.ID) {
+			growing = true
 			continue
 		}
 		refs = append(refs, schemas.SegmentRef{Stream: e.stream, MigrationID: m.ID})
+		if !growing {
+			final = len(refs)
+		}
 		first, last, held, err := e.span(ctx, m, h.watermark)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		for end := dayEnd(first); held && end <= dayEnd(last) && h.passed(m.ID, end); end += day {
+		for end := dayEnd(first); held && end <= dayEnd(last); end += day {
+			if !h.passed(m.ID, end) {
+				growing = true
+				break
+			}
 			refs = append(refs, schemas.DaySegment(e.stream, m.ID, end))
+			if !growing {
+				final = len(refs)
+			}
 		}
+		growing = growing || !h.laterHistory(m.ID)
 	}
-	return refs, nil
+	return refs, final, nil
 }
 
 const day schemas.Micros = 24 * 3600 * 1e6

@@ -1,7 +1,11 @@
 package export
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -61,6 +65,55 @@ func TestAnotherReaderUnderstandsTheObjects(t *testing.T) {
 		if got := query[uint64](t, conn, c.name, c.sql); got != c.want {
 			t.Errorf("%s: the engine says %d, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// TestDocumentedQuery runs the query that the documentation gives for ClickHouse.
+func TestDocumentedQuery(t *testing.T) {
+	page, err := os.ReadFile("../docs/formats/parquet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "-- ClickHouse\n")
+	sql, _, closed := strings.Cut(rest, "\n```")
+	if !found || !closed {
+		t.Fatal("the documentation has no query for ClickHouse")
+	}
+	conn := enginetest.Start(t).Conn
+	src := twoMigrations(52, 60)
+	g := buckettest.Gateway(t)
+	e := newTestExporter(t, src, buckettest.Open(t, bucketConfig(g, "")), &memoryCatalog{}, nil)
+	exportDue(t, e)
+	sql = strings.NewReplacer("http://127.0.0.1:7070/ledgerlake", g.Endpoint+"/lake", "'KEY'", "'"+g.AccessKey+"'", "'SECRET'", "'"+g.SecretKey+"'").Replace(sql)
+	rows, err := conn.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := make(map[string]uint64), make(map[string]uint64)
+	for rows.Next() {
+		var template *string
+		var created uint64
+		if err := rows.Scan(&template, &created); err != nil {
+			t.Fatal(err)
+		}
+		got[*template] = created
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range src.updates {
+		u := &src.updates[i]
+		if u.Kind != schemas.Transaction || u.RecordTime > micros("2026-07-04T00:00:00Z") {
+			continue // a day that is not over
+		}
+		for _, event := range u.Events {
+			if event.Kind == schemas.Created {
+				want[schemas.TemplateName(event.PackageName, event.TemplateID)]++
+			}
+		}
+	}
+	if !maps.Equal(got, want) || len(want) < 5 {
+		t.Errorf("the query counts %v, want %v", got, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -43,10 +44,10 @@ func (e *Exporter) parts() partSource {
 	return partSource{objects: e.cfg.Objects, tempDir: e.cfg.TempDir}
 }
 
-// ExportSegment publishes a segment. It is safe to repeat: a published segment is
-// left as it is, like one that has expired, and a run that was cut off is finished. ErrNotClosed means that the
-// segment may still grow, ErrConflict that the bucket holds other bytes under one of
-// its keys, which a person must look at.
+// ExportSegment publishes a segment. It is safe to repeat: a published segment is left as
+// it is, like one that has expired, and a run that was cut off is finished. ErrNotClosed
+// means that the segment may still grow, ErrConflict that the bucket holds other bytes
+// under one of its keys, which a person must look at.
 func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) error {
 	if err := e.check(ref); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 		return err
 	}
 	if last.State == published || last.State == expired {
-		return nil
+		return e.complete(ctx, last) // which may be all that the last run lacked
 	}
 	if err := e.mustBeClosed(ctx, ref); err != nil {
 		return err
@@ -113,6 +114,11 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 			}))
 		}
 	}
+	if overwrite {
+		if err := e.unlinkStale(ctx, manifest); err != nil {
+			return fmt.Errorf("exporting segment %s: %w", ref, err)
+		}
+	}
 	sum, err := e.putManifest(ctx, manifest, overwrite)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
@@ -129,7 +135,18 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 	}
 	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
-	return nil
+	return e.complete(ctx, row)
+}
+
+// complete adds what stands beside a published segment: its lookup objects, and the links
+// that have become possible.
+func (e *Exporter) complete(ctx context.Context, row segmentRow) error {
+	if e.lacksLookups(&row) {
+		if err := e.addLookups(ctx, row); err != nil {
+			return fmt.Errorf("writing lookup objects of segment %s: %w", row.ref(), err)
+		}
+	}
+	return e.extendChain(ctx)
 }
 
 // write writes the segment's objects, unless they are staged already, and returns its
@@ -161,7 +178,7 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last segme
 }
 
 // deleteStale removes parts of an earlier version that the new one does not have,
-// while the segment is still withdrawn.
+// while the segment is still withdrawn, and lookup objects, which are written anew.
 func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manifest) error {
 	if last.Manifest == "" {
 		return nil
@@ -169,6 +186,15 @@ func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manife
 	before, err := decodeManifest([]byte(last.Manifest))
 	if err != nil {
 		return err
+	}
+	lookups, err := last.lookupKeys()
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Backward(lookups) { // the index first
+		if err := e.cfg.Objects.Delete(ctx, key); err != nil {
+			return err
+		}
 	}
 	keep := make(map[string]bool)
 	for _, p := range now.parts() {

@@ -172,7 +172,7 @@ func TestVerifyReadsBackWhatWasExported(t *testing.T) {
 // wantDigests digests the closed part of the source without going through the writer.
 func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schemas.Digest {
 	t.Helper()
-	refs, err := e.closedSegments(t.Context())
+	refs, _, err := e.closedSegments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

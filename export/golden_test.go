@@ -23,8 +23,9 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 // what is in them. If it fails, the format has changed: objects would no longer compare
 // with those that are published.
 func TestGoldenObjects(t *testing.T) {
-	objects, c := openMemory(nil), &memoryCatalog{}
+	objects, c := openMemory(openBucket(t)), &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(42, 40), objects, c, func(c *Config) {
+		c.Lookups = true
 		c.Layout = Layout{RowsPerGroup: 100, BytesPerGroup: 64 << 20, GroupsPerPart: 100}
 	})
 	day := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-03"}
@@ -37,7 +38,14 @@ func TestGoldenObjects(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(objects.objects)) {
 		data := objects.objects[key]
 		name := strings.Split(key, "/")[0] + "_v1"
-		if strings.HasSuffix(key, ".json") {
+		switch segment := filepath.Base(filepath.Dir(key)); {
+		case strings.HasSuffix(key, ".jsonl.zst"):
+			golden(t, name+"_"+segment+".jsonl.zst", data)
+			continue
+		case strings.HasSuffix(key, "/index.json"):
+			golden(t, name+"_"+segment+".json", data)
+			continue
+		case strings.HasSuffix(key, ".json"):
 			golden(t, name+"_"+filepath.Base(key), data)
 			continue
 		}
@@ -167,12 +175,12 @@ func parquetRows[T any](t *testing.T, data []byte) []T {
 // TestDeclaredOrderAndFiltersAreTrue checks what the writer takes on trust: that rows
 // are sorted as declared, and that the Bloom filters know every value and few others.
 func TestDeclaredOrderAndFiltersAreTrue(t *testing.T) {
-	objects := openMemory(nil)
+	objects := openMemory(openBucket(t))
 	e := newTestExporter(t, twoMigrations(43, 150), objects, &memoryCatalog{}, nil)
 	exportDue(t, e)
 	checked := 0
 	for key, data := range objects.objects {
-		if strings.HasSuffix(key, ".json") {
+		if !strings.HasSuffix(key, ".parquet") {
 			continue
 		}
 		table := schemas.ParquetTable(strings.Split(key, "/")[0])
@@ -280,7 +288,8 @@ func checkFilterKnows(t *testing.T, key string, chunk parquet.ColumnChunk, filte
 // TestRowGroupsFollowTheRule checks sizes of groups and parts against the layout.
 func TestRowGroupsFollowTheRule(t *testing.T) {
 	c := &memoryCatalog{}
-	e := newTestExporter(t, twoMigrations(44, 300), openMemory(nil), c, func(c *Config) {
+	e := newTestExporter(t, twoMigrations(44, 300), openMemory(openBucket(t)), c, func(c *Config) {
+		c.Lookups = true
 		c.Layout = Layout{RowsPerGroup: 40, BytesPerGroup: 1 << 30, GroupsPerPart: 3}
 	})
 	exportDue(t, e)

@@ -104,7 +104,7 @@ func refsNamed(t *testing.T, list []string) []schemas.SegmentRef {
 
 func TestFindByKey(t *testing.T) {
 	c := &memoryCatalog{}
-	e := newTestExporter(t, twoMigrations(33, 40), openMemory(nil), c, nil)
+	e := newTestExporter(t, twoMigrations(33, 40), openMemory(openBucket(t)), c, nil)
 	due := exportDue(t, e)
 	all, err := e.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
 	if err != nil {

@@ -26,6 +26,8 @@ type Manifest struct {
 	StartExclusive string `json:"start_exclusive"`
 	EndInclusive   string `json:"end_inclusive"`
 	Layout         Layout `json:"layout"`
+	// Root is the Merkle root over the rows of all tables, in hex: schemas.SegmentRoot.
+	Root string `json:"root"`
 	// Tables are those of the segment, also the empty ones.
 	Tables []Table `json:"tables"`
 }
@@ -37,6 +39,8 @@ type Table struct {
 	Rows int64 `json:"rows"`
 	// Digest is over the canonical JSON of the rows, see digest.go.
 	Digest schemas.Digest `json:"digest"`
+	// Root is the Merkle root over the rows in their order, in hex.
+	Root string `json:"root"`
 	// Parts are the objects in the order of their rows.
 	Parts []Part `json:"parts"`
 }
@@ -115,6 +119,25 @@ func (m *Manifest) table(name schemas.ParquetTable) Table {
 		}
 	}
 	return Table{Name: name}
+}
+
+// root computes the segment's root from those of its tables.
+func (m *Manifest) root() (schemas.Hash, error) {
+	hashes, err := m.tableHashes()
+	return schemas.SegmentRoot(m.Ref(), hashes), err
+}
+
+// tableHashes are what the segment's root is made of.
+func (m *Manifest) tableHashes() ([]schemas.Hash, error) {
+	var hashes []schemas.Hash
+	for _, t := range m.Tables {
+		root, err := schemas.ParseHash(t.Root)
+		if err != nil {
+			return nil, fmt.Errorf("the root of table %s: %w", t.Name, err)
+		}
+		hashes = append(hashes, schemas.TableHash(t.Name, uint64(t.Rows), root))
+	}
+	return hashes, nil
 }
 
 // parts lists the objects of all tables.

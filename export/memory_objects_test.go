@@ -22,7 +22,7 @@ type memoryObjects struct {
 	objects map[string][]byte
 }
 
-// openMemory returns an empty memory. readers may be nil where nothing is read.
+// openMemory returns an empty memory.
 func openMemory(readers *bucket.Client) *memoryObjects {
 	return &memoryObjects{readers: readers, objects: make(map[string][]byte)}
 }

@@ -22,6 +22,9 @@ const (
 	// pageBytes is the size of a page before compression. 1 MiB of payload compresses
 	// about as well as larger pages and is cheap to fetch alone.
 	pageBytes = 1 << 20
+	// compressionLevel: the next one takes 5 % fewer bytes and a fifth more processor time
+	// of a whole export, the one after it no fewer for five times the time.
+	compressionLevel = zstd.SpeedDefault
 	// pageVersion 1 is what every reader knows, and it compresses the levels of lists
 	// and nulls as well.
 	pageVersion = 1
@@ -39,7 +42,7 @@ const (
 func newParquetWriter[T any](out io.Writer, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
 	options := []parquet.WriterOption{
 		// One goroutine: with several, zstd cuts its input by their number.
-		parquet.Compression(&parquetzstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		parquet.Compression(&parquetzstd.Codec{Level: compressionLevel, Concurrency: 1}),
 		parquet.CreatedBy("ledgerlake", "1.0.0", "parquet-"+schemas.ParquetVersion),
 		parquet.PageBufferSize(pageBytes),
 		parquet.DataPageVersion(pageVersion),

@@ -45,6 +45,9 @@ func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress 
 	if err := a.Gap(); err != nil {
 		return fmt.Errorf("the published history has a gap: %w", err)
 	}
+	if _, err := a.CheckChain(ctx); err != nil {
+		return fmt.Errorf("the segments are not those that were chained: %w", err)
+	}
 	resume, err := sink.Resume(ctx, e.stream)
 	if err != nil {
 		return err
@@ -290,6 +293,15 @@ func (e *Exporter) adopt(ctx context.Context, s ArchivedSegment) error {
 	row, err := segmentRowOf(s.Manifest, s.Sum, published, 1)
 	if err != nil {
 		return err
+	}
+	lookups, _, err := readLookupIndex(ctx, e.cfg.Objects, s.Manifest)
+	if err != nil {
+		return err
+	}
+	if lookups != nil {
+		if err := row.setLookups(lookups); err != nil {
+			return err
+		}
 	}
 	return e.catalog.append(ctx, row)
 }

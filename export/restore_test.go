@@ -22,10 +22,10 @@ import (
 
 // publishedHistory exports a history into a new prefix and returns the bucket, and the
 // items of history that were published, in order.
-func publishedHistory(t *testing.T, src *memorySource) (*bucket.Client, []schemas.Item) {
+func publishedHistory(t *testing.T, src *memorySource, change func(*Config)) (*bucket.Client, []schemas.Item) {
 	t.Helper()
 	client := openBucket(t)
-	due := exportDue(t, newTestExporter(t, src, client, &memoryCatalog{}, nil))
+	due := exportDue(t, newTestExporter(t, src, client, &memoryCatalog{}, change))
 	var items []schemas.Item
 	for _, list := range [][]schemas.Update{src.imports, src.updates} {
 		for i := range list {
@@ -120,7 +120,7 @@ func TestRestoreGivesEveryItemBack(t *testing.T) {
 		"every reply is lost once":      failOnceAt("committed"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, want := publishedHistory(t, twoMigrations(61, 80))
+			client, want := publishedHistory(t, twoMigrations(61, 80), nil)
 			sink, c := newJournalSink(), &memoryCatalog{}
 			sink.fails = fails
 			e := newTestExporter(t, &memorySource{}, client, c, func(c *Config) { c.BatchItems = 20 })
@@ -197,7 +197,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			client, _ := publishedHistory(t, twoMigrations(62, 40))
+			client, _ := publishedHistory(t, twoMigrations(62, 40), nil)
 			sink := newJournalSink()
 			tt.change(t, client, sink)
 			c := &memoryCatalog{}

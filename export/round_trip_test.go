@@ -167,7 +167,7 @@ func TestMalformedHistoryIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			src := &memorySource{updates: []schemas.Update{tt.bad}, watermark: schemas.EndOf(1, at), contracts: schemas.EndOf(1, at)}
 			c := &memoryCatalog{}
-			e := newTestExporter(t, src, openMemory(nil), c, nil)
+			e := newTestExporter(t, src, openMemory(openBucket(t)), c, nil)
 			err := e.ExportSegment(t.Context(), schemas.SegmentRef{Stream: "scan", Date: "2026-07-01"})
 			if !errors.Is(err, schemas.ErrMalformed) && !errors.Is(err, ErrOrder) || len(c.rows) > 0 {
 				t.Errorf("exporting it: %v", err)

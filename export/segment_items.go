@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -122,9 +121,37 @@ func (s *segmentItems) takeVerdict(ctx context.Context) (schemas.Item, error) {
 // active set is no history and was not read.
 func (s *segmentItems) compare() error {
 	for _, t := range s.manifest.Tables {
-		if got := s.digests[t.Name].sum; t.Name != schemas.ParquetACS && got != t.Digest {
-			return mismatch{fmt.Errorf("table %s of segment %s holds %s, its manifest says %s", t.Name, s.manifest.Ref(), got, t.Digest)}
+		if t.Name == schemas.ParquetACS {
+			continue
+		}
+		if finding := s.digests[t.Name].compare(t); finding != "" {
+			return mismatchf("segment %s: %s", s.manifest.Ref(), finding)
 		}
 	}
 	return io.EOF
+}
+
+// eachUpdate hands out the updates of a segment in order, and returns an error unless the
+// rows are those of the manifest.
+func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*schemas.Update) error) (err error) {
+	items, err := openSegmentItems(ctx, parts, m, &progressMeter{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, items.close()) }()
+	for {
+		it, err := items.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if it.Update == nil {
+			continue
+		}
+		if err := each(it.Update); err != nil {
+			return err
+		}
+	}
 }

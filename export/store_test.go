@@ -35,12 +35,17 @@ func TestStoreCatalog(t *testing.T) {
 // fill writes a history into the store the way ingest does.
 func fill(t *testing.T, db *store.DB, items []schemas.Item) {
 	t.Helper()
+	fillFrom(t, db, schemas.Start, items, 50)
+}
+
+// fillFrom writes what follows a position in batches of a size, and derives lifetimes.
+func fillFrom(t *testing.T, db *store.DB, after schemas.Position, items []schemas.Item, size int) {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	writer := indexer.NewWriter(db, schemas.ScanStream, log)
-	after := schemas.Start
 	for len(items) > 0 {
 		n := 1
-		for n < min(50, len(items)) && sameRun(items[0].Position(), items[n].Position()) {
+		for n < min(size, len(items)) && sameRun(items[0].Position(), items[n].Position()) {
 			n++
 		}
 		batch := schemas.Batch{Stream: schemas.ScanStream, After: after, Through: items[n-1].Position(), Items: items[:n]}

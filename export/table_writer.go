@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -169,7 +170,8 @@ func (w *tableWriter[T, R]) finish(ctx context.Context) (Table, error) {
 			return Table{}, err
 		}
 	}
-	w.result.Digest = w.sum
+	root := w.tree.Root()
+	w.result.Digest, w.result.Root = w.sum, hex.EncodeToString(root[:])
 	if int64(w.sum.Rows) != w.result.Rows {
 		return Table{}, fmt.Errorf("table %s has %d rows but a digest of %d", w.table, w.result.Rows, w.sum.Rows)
 	}

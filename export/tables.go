@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 
 	"golang.org/x/sync/errgroup"
@@ -39,7 +40,9 @@ func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, over
 	for _, written := range tables {
 		manifest.Tables = append(manifest.Tables, written...)
 	}
-	return manifest, nil
+	root, err := manifest.root()
+	manifest.Root = hex.EncodeToString(root[:])
+	return manifest, err
 }
 
 // updatePages hands out the updates of a day in order.

@@ -63,13 +63,16 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	for i := range rows {
 		meter.now.TotalObjects += rows[i].Objects
 		meter.now.TotalBytes += rows[i].Bytes
+		if err := meter.expectLookups(&rows[i]); err != nil {
+			return nil, err
+		}
 	}
 	segments := make([]segmentResult, len(rows))
-	running, ctx := errgroup.WithContext(ctx)
+	running, groupCtx := errgroup.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
 	for i := range rows {
 		running.Go(func() (err error) {
-			if segments[i], err = e.verifySegment(ctx, &rows[i], meter); err != nil {
+			if segments[i], err = e.verifySegment(groupCtx, &rows[i], meter); err != nil {
 				return fmt.Errorf("verifying segment %s: %w", rows[i].ref(), err)
 			}
 			return nil
@@ -89,6 +92,12 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	}
 	v := summarize(segments, meter.now)
 	v.Folders, v.Findings = len(folders), append(v.Findings, slices.Concat(findings...)...)
+	var m mismatch
+	if err := e.verifyChain(ctx); errors.As(err, &m) {
+		v.Findings = append(v.Findings, "the chain: "+err.Error())
+	} else if err != nil {
+		return nil, fmt.Errorf("verifying the chain: %w", err)
+	}
 	return v, nil
 }
 
@@ -126,6 +135,19 @@ type progressMeter struct {
 	now    Progress
 }
 
+// expectLookups adds the lookup objects of a segment to what is to be read.
+func (p *progressMeter) expectLookups(row *segmentRow) error {
+	x, err := row.lookupIndex()
+	if x == nil || err != nil {
+		return err
+	}
+	for _, part := range x.Parts {
+		p.now.TotalObjects++
+		p.now.TotalBytes += part.Bytes
+	}
+	return nil
+}
+
 func (p *progressMeter) object(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,18 +168,24 @@ func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *pr
 		return r, err
 	}
 	r.manifests = int64(1 - len(r.findings))
-	check := segmentCheck{parts: e.parts(), manifest: m, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
+	lookups, err := e.verifyLookupIndex(ctx, row, m)
+	if err := r.note(err); err != nil {
+		return r, err
+	}
+	check := segmentCheck{parts: e.parts(), manifest: m, lookups: lookups, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
 	for _, verify := range check.groups() {
 		if err := r.note(verify(ctx)); err != nil {
 			return r, err
 		}
 	}
 	for _, t := range m.Tables {
-		got := check.digest(t.Name).sum
-		r.digests[string(t.Name)] = got
-		if got != t.Digest {
-			r.findings = append(r.findings, fmt.Sprintf("table %s of segment %s holds %s, its manifest says %s", t.Name, r.ref, got, t.Digest))
+		r.digests[string(t.Name)] = check.digest(t.Name).sum
+		if finding := check.digest(t.Name).compare(t); finding != "" {
+			r.findings = append(r.findings, fmt.Sprintf("segment %s: %s", r.ref, finding))
 		}
+	}
+	if err := m.check(); err != nil || m.Root != row.Root {
+		r.findings = append(r.findings, fmt.Sprintf("the manifest of segment %s is wrong in itself, or has another root than %s: %v", r.ref, row.Root, err))
 	}
 	return r, nil
 }

@@ -12,6 +12,7 @@ import (
 type segmentCheck struct {
 	parts    partSource
 	manifest *Manifest
+	lookups  *LookupIndex // nil if the segment has no lookup objects
 	meter    *progressMeter
 	digests  map[schemas.ParquetTable]*digester
 }
@@ -32,7 +33,7 @@ func (c *segmentCheck) digest(table schemas.ParquetTable) *digester {
 }
 
 // eachRow calls each with all rows of a table in order.
-func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *digester)) (err error) {
+func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *digester) error) (err error) {
 	rows := newTableReader[T, R](c.parts, c.manifest.table(table), c.meter)
 	defer func() { err = errors.Join(err, rows.close()) }()
 	sum := c.digest(table)
@@ -44,57 +45,71 @@ func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table sche
 		if err != nil {
 			return err
 		}
-		each(row, sum)
+		if err := each(row, sum); err != nil {
+			return err
+		}
 	}
 }
 
 func (c *segmentCheck) history(ctx context.Context) (err error) {
-	updates := newUpdateReader(c.parts, c.manifest, c.meter)
-	defer func() { err = errors.Join(err, updates.close()) }()
+	updates, lookup := newUpdateReader(c.parts, c.manifest, c.meter), newLookupCheck(c)
+	defer func() { err = errors.Join(err, updates.close(), lookup.close()) }()
 	for {
 		u, err := updates.next(ctx)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return lookup.finish()
 		}
 		if err != nil {
 			return err
 		}
-		c.digest(schemas.ParquetUpdates).addUpdate(u)
+		if err := lookup.compare(ctx, u, c.digest(schemas.ParquetUpdates).addUpdate(u)); err != nil {
+			return err
+		}
 		c.digest(schemas.ParquetEvents).addEvents(u)
 	}
 }
 
-func (c *segmentCheck) imports(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetImports, func(r *schemas.ImportRow, sum *digester) {
+func (c *segmentCheck) imports(ctx context.Context) (err error) {
+	lookup := newLookupCheck(c)
+	defer func() { err = errors.Join(err, lookup.close()) }()
+	err = eachRow(ctx, c, schemas.ParquetImports, func(r *schemas.ImportRow, sum *digester) error {
 		u := r.Update()
-		sum.addImport(&u)
+		return lookup.compare(ctx, &u, sum.addImport(&u))
 	})
+	if err != nil {
+		return err
+	}
+	return lookup.finish()
 }
 
 func (c *segmentCheck) activeContracts(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetACS, func(r *schemas.ActiveContractRow, sum *digester) {
+	return eachRow(ctx, c, schemas.ParquetACS, func(r *schemas.ActiveContractRow, sum *digester) error {
 		e := r.Event()
 		sum.addActiveContract(&e)
+		return nil
 	})
 }
 
 func (c *segmentCheck) verdicts(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetVerdicts, func(r *schemas.VerdictRow, sum *digester) {
+	return eachRow(ctx, c, schemas.ParquetVerdicts, func(r *schemas.VerdictRow, sum *digester) error {
 		v := r.Verdict()
 		sum.addVerdict(&v)
+		return nil
 	})
 }
 
 func (c *segmentCheck) traffic(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetTraffic, func(r *schemas.TrafficRow, sum *digester) {
+	return eachRow(ctx, c, schemas.ParquetTraffic, func(r *schemas.TrafficRow, sum *digester) error {
 		t := r.Traffic()
 		sum.addTraffic(r.UpdateID, &t)
+		return nil
 	})
 }
 
 func (c *segmentCheck) appActivity(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetAppActivity, func(r *schemas.AppActivityRow, sum *digester) {
+	return eachRow(ctx, c, schemas.ParquetAppActivity, func(r *schemas.AppActivityRow, sum *digester) error {
 		a := r.AppActivity()
 		sum.addAppActivity(r.UpdateID, &a)
+		return nil
 	})
 }

@@ -17,14 +17,15 @@ type Digest struct {
 	sum  [4]uint64 // little-endian limbs
 }
 
-// Add takes one row in.
-func (d *Digest) Add(row []byte) {
+// Add takes one row in and returns its SHA-256.
+func (d *Digest) Add(row []byte) Hash {
 	h := sha256.Sum256(row)
 	d.addSum([4]uint64{
 		binary.BigEndian.Uint64(h[24:]), binary.BigEndian.Uint64(h[16:]),
 		binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[:]),
 	})
 	d.Rows++
+	return h
 }
 
 // Merge takes all rows of e in, so that parts can be digested apart.

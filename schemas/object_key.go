@@ -102,12 +102,63 @@ func ObjectKey(table ParquetTable, s SegmentRef, part int) string {
 	return fmt.Sprintf("%s%s/%s%s/part-%05d.parquet", streamPrefix(s.Stream), table, ParquetVersion, segmentPath(s, ""), part)
 }
 
+// LookupKey names one part of the objects by which single updates of a segment are found:
+//
+//	lookup/v1/migration_id=3/date=2026-07-01/part-00000.jsonl.zst
+func LookupKey(s SegmentRef, part int) string {
+	return fmt.Sprintf("%spart-%05d.jsonl.zst", lookupFolder(s), part)
+}
+
+// LookupIndexKey names what describes a segment's parts under LookupKey:
+//
+//	lookup/v1/migration_id=3/date=2026-07-01/index.json
+func LookupIndexKey(s SegmentRef) string { return lookupFolder(s) + "index.json" }
+
+func lookupFolder(s SegmentRef) string {
+	return streamPrefix(s.Stream) + "lookup/" + ParquetVersion + segmentPath(s, "") + "/"
+}
+
+// ParseLookupKey is the inverse of LookupKey and LookupIndexKey: it says which segment a
+// key belongs to.
+func ParseLookupKey(key string) (s SegmentRef, ok bool) {
+	_, s, file, ok := splitKey(key)
+	if !ok || s.Check() != nil {
+		return SegmentRef{}, false
+	}
+	if key == LookupIndexKey(s) {
+		return s, true
+	}
+	part, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(file, "part-"), ".jsonl.zst"))
+	if err != nil || part < 0 || LookupKey(s, part) != key {
+		return SegmentRef{}, false
+	}
+	return s, true
+}
+
 // ParseObjectKey is the inverse of ObjectKey. ok is false for any text that ObjectKey
 // does not give.
 func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok bool) {
-	stream, path, ok := cutStream(key)
+	first, s, file, ok := splitKey(key)
 	if !ok {
 		return "", SegmentRef{}, 0, false
+	}
+	table = ParquetTable(first)
+	part, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(file, "part-"), ".parquet"))
+	if err != nil {
+		return "", SegmentRef{}, 0, false
+	}
+	// What was read loosely above must give the same key again.
+	if s.Check() != nil || part < 0 || !slices.Contains(s.Tables(), table) || ObjectKey(table, s, part) != key {
+		return "", SegmentRef{}, 0, false
+	}
+	return table, s, part, true
+}
+
+// splitKey reads the folders of a key loosely: the first one and those of a segment.
+func splitKey(key string) (first string, s SegmentRef, file string, ok bool) {
+	stream, path, ok := cutStream(key)
+	if !ok {
+		return "", SegmentRef{}, "", false
 	}
 	s.Stream = stream
 	names := strings.Split(path, "/")
@@ -116,22 +167,11 @@ func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok 
 		names = slices.Delete(names, 3, 4)
 	}
 	if len(names) != 4 {
-		return "", SegmentRef{}, 0, false
+		return "", SegmentRef{}, "", false
 	}
-	table = ParquetTable(names[0])
-	number := strings.TrimSuffix(strings.TrimPrefix(names[3], "part-"), ".parquet")
 	var err error
-	if s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64); err != nil {
-		return "", SegmentRef{}, 0, false
-	}
-	if part, err = strconv.Atoi(number); err != nil {
-		return "", SegmentRef{}, 0, false
-	}
-	// What was read loosely above must give the same key again.
-	if s.Check() != nil || part < 0 || !slices.Contains(s.Tables(), table) || ObjectKey(table, s, part) != key {
-		return "", SegmentRef{}, 0, false
-	}
-	return table, s, part, true
+	s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64)
+	return names[0], s, names[3], err == nil
 }
 
 // StagingKey names the place at which an object waits until peers agree with it.
@@ -151,6 +191,33 @@ func ManifestKey(s SegmentRef) string {
 // ManifestPrefix is what the keys of all manifests of a stream begin with, and no others.
 func ManifestPrefix(stream string) string {
 	return streamPrefix(stream) + "manifests/" + ParquetVersion + "/"
+}
+
+// ChainKey names the link of a segment in the chain of its stream:
+//
+//	chain/v1/migration_id=3/date=2026-07-01.json
+//	chain/v1/migration_id=3/imports.json
+func ChainKey(s SegmentRef) string {
+	return streamPrefix(s.Stream) + "chain/" + ParquetVersion + segmentPath(s, "/imports") + ".json"
+}
+
+// ParseChainKey is the inverse of ChainKey.
+func ParseChainKey(key string) (s SegmentRef, ok bool) {
+	stream, path, ok := cutStream(key)
+	names := strings.Split(strings.TrimSuffix(path, ".json"), "/")
+	if !ok || len(names) != 4 {
+		return SegmentRef{}, false
+	}
+	s.Stream = stream
+	var err error
+	s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64)
+	if names[3] != "imports" {
+		s.Date = strings.TrimPrefix(names[3], "date=")
+	}
+	if err != nil || s.Check() != nil || ChainKey(s) != key {
+		return SegmentRef{}, false
+	}
+	return s, true
 }
 
 func segmentPath(s SegmentRef, imports string) string {

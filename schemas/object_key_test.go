@@ -70,7 +70,21 @@ func TestParseObjectKey(t *testing.T) {
 			}
 		}
 	}
+	for _, ref := range refs {
+		for _, key := range []string{LookupKey(ref, 0), LookupKey(ref, 123456), LookupIndexKey(ref)} {
+			if got, ok := ParseLookupKey(key); !ok || got != ref {
+				t.Errorf("%s parses as a lookup object of %+v, %v", key, got, ok)
+			}
+		}
+		if got, ok := ParseChainKey(ChainKey(ref)); !ok || got != ref {
+			t.Errorf("%s parses as a link of %+v, %v", ChainKey(ref), got, ok)
+		}
+	}
 	for _, key := range []string{
+		"lookup/v1/migration_id=3/date=2026-07-01/part-0.jsonl.zst", "lookup/v1/migration_id=3/date=2026-07-01/index",
+		"lookup/v2/migration_id=3/date=2026-07-01/index.json", "lookup/v1/migration_id=3/date=2026-02-30/index.json",
+		"chain/v1/migration_id=3/date=2026-02-30.json", "chain/v1/migration_id=3/import.json", "chain/v1/migration_id=3/date=.json",
+		"chain/v1/migration_id=3", "chain/v1/migration_id=x/imports.json", "stream=%zz/chain/v1/migration_id=3/imports.json",
 		"", "updates", "private/secrets.json", "manifests/v1/migration_id=3/date=2026-07-01.json",
 		"updates/v2/migration_id=3/date=2026-07-01/part-00000.parquet",
 		"updates/v1/migration_id=03/date=2026-07-01/part-00000.parquet",
@@ -90,6 +104,11 @@ func TestParseObjectKey(t *testing.T) {
 	} {
 		if table, ref, part, ok := ParseObjectKey(key); ok {
 			t.Errorf("%q parses as %s %+v %d", key, table, ref, part)
+		}
+		lookup, isLookup := ParseLookupKey(key)
+		link, isLink := ParseChainKey(key)
+		if isLookup || isLink {
+			t.Errorf("%q parses as a lookup object of %+v, %v, or as a link of %+v, %v", key, lookup, isLookup, link, isLink)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 	}
 	s.exporter, err = export.New(export.Config{
 		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
-		Agree: s.app.cfg.ExportAgree, Peers: peers,
+		Agree: s.app.cfg.ExportAgree, Peers: peers, Lookups: s.app.cfg.BulkLookups,
 	})
 	return s.exporter, err
 }

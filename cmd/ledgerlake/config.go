@@ -60,6 +60,7 @@ type config struct {
 	S3SecretKey string
 
 	BulkLayouts                        []string
+	BulkLookups                        bool
 	ExportAgree                        int
 	ExportPeers                        []string
 	BulkRetention, GCInterval, GCGrace time.Duration
@@ -122,6 +123,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
 	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
+	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "make objects by which ledgerlake get finds single updates in two requests; they nearly double the bucket")
 	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
 	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
 	f.DurationVar(&c.BulkRetention, "bulk-retention", 0, "age from which on published days are removed from the bucket, such as 8760h; 0 keeps all")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -61,11 +60,11 @@ of /v0/backfilling/import-updates.`,
 
 // openArchive reads the manifests in the bucket.
 func (s *stack) openArchive(ctx context.Context) (*export.Archive, error) {
-	temp := filepath.Join(s.app.cfg.Data, "tmp")
-	if err := os.MkdirAll(temp, 0o755); err != nil {
-		return nil, fmt.Errorf("making a folder for objects under way: %w", err)
+	cfg, err := s.archiveConfig()
+	if err != nil {
+		return nil, err
 	}
-	return export.OpenArchive(ctx, export.ArchiveConfig{Objects: s.bucket, TempDir: temp, Log: s.app.log})
+	return export.OpenArchive(ctx, cfg)
 }
 
 // restore fills the store from the bucket, with the lifetimes beside it.

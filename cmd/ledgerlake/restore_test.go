@@ -19,7 +19,7 @@ func TestRestore(t *testing.T) {
 	ledger, url := network(t, 1500)
 	data := t.TempDir()
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
-	mustRun(t, "export", "--data", data)
+	mustRun(t, "export", "--data", data, "--bulk-lookups")
 	before := parse[verification](t, mustRun(t, "verify", "--json", "--data", data))
 	if err := os.RemoveAll(filepath.Join(data, "engine")); err != nil {
 		t.Fatal(err)
@@ -50,6 +50,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("the lines are %s and %s, the store holds %s and %s", digests[false], digests[true], v.Tables["updates"], v.Tables["imports"])
 	}
 
+	checkLookup(t, data, lines)
+
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
 	// Objects in the network's layout have no manifest: an export finds and lists them again.
 	mustRun(t, "export", "--data", data)
@@ -64,5 +66,41 @@ func TestRestore(t *testing.T) {
 	}
 	if !v.OK {
 		t.Errorf("findings %q", v.Findings)
+	}
+}
+
+// checkLookup looks a line up, proves it and checks the proof, and finds that another
+// update is not proven by it.
+func checkLookup(t *testing.T, data string, lines []byte) {
+	t.Helper()
+	all := bytes.SplitAfter(lines, []byte("\n"))
+	line := all[len(all)/2]
+	u := parse[struct {
+		UpdateID string `json:"update_id"`
+	}](t, line)
+	for _, cached := range []bool{false, true} {
+		l := start(t, "get", "--data", data, "--update-id", u.UpdateID, "--cost")
+		if err := l.Wait(); err != nil || l.stdout.String() != string(line) {
+			t.Fatalf("get gave %q, %v\n%s", l.stdout.String(), err, l.stderr.String())
+		}
+		if cost := l.stderr.String(); !strings.HasPrefix(cost, "2 range requests") || cached != strings.Contains(cost, "kept: 0, 0 bytes") {
+			t.Errorf("get took %s", cost)
+		}
+	}
+	dir := t.TempDir()
+	proof, update, other := filepath.Join(dir, "proof.json"), filepath.Join(dir, "update.json"), filepath.Join(dir, "other.json")
+	for path, content := range map[string][]byte{proof: mustRun(t, "prove", "--data", data, "--update-id", u.UpdateID), update: line, other: all[1]} {
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := string(mustRun(t, "check-proof", "--proof", proof, "--update", update))
+	_, link, _ := strings.Cut(strings.TrimSpace(out), "and link ")
+	mustRun(t, "check-proof", "--proof", proof, "--link", link)
+	for _, args := range [][]string{{"--update", other}, {"--link", strings.Repeat("0", 64)}, {"--root", link}} {
+		l := start(t, append([]string{"check-proof", "--proof", proof}, args...)...)
+		if err := l.Wait(); err == nil || !strings.Contains(l.stderr.String(), "does not hold") {
+			t.Errorf("check-proof %v: %v, %s", args, err, l.stderr.String())
+		}
 	}
 }

@@ -52,7 +52,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(
 		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a),
-		newDevnet(a), newToken(a), newDoctor(a), newConfig(a), newVersion(a),
+		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newToken(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
 	return root
 }

@@ -1,7 +1,7 @@
 -- The latest row of every segment of a stream, by migration and day; imports first.
--- Without the manifests, which are large.
+-- Without what is large: the manifests and the indexes of lookup objects.
 SELECT stream, migration_id, segment_date, version, state, start_time, end_time,
-       manifest_key, manifest_sha256, object_count, total_rows, total_bytes
+       manifest_key, manifest_sha256, object_count, total_rows, total_bytes, root, chain_link, lookup_objects
 FROM segments
 WHERE stream = {stream:String}
 ORDER BY stream, migration_id, segment_date, version DESC, written_at DESC

@@ -1,7 +1,8 @@
 -- Published segments that overlap the record times after from and up to to. An
 -- imports segment stands at one instant, which from, exclusive, must lie below.
 SELECT stream, migration_id, segment_date, version, state, start_time, end_time,
-       manifest_key, manifest_sha256, manifest, object_count, total_rows, total_bytes
+       manifest_key, manifest_sha256, manifest, object_count, total_rows, total_bytes,
+       root, chain_link, lookup_index, lookup_objects
 FROM
 (
     SELECT *

@@ -4,6 +4,10 @@
 -- and its objects may be overwritten. segment_date is a UTC day such as 2026-07-01,
 -- or empty for the imports of a migration. start_time (exclusive) and end_time
 -- (inclusive) are microseconds since 1970, because imports stand at year 1.
+-- root is the Merkle root in the manifest and chain_link the segment's link in the chain,
+-- both in hex; chain_link is empty while it has none.
+-- lookup_index describes the lookup objects of the segment, lookup_objects counts them;
+-- both are empty while it has none.
 CREATE TABLE IF NOT EXISTS segments
 (
     stream          LowCardinality(String),
@@ -19,6 +23,10 @@ CREATE TABLE IF NOT EXISTS segments
     object_count    Int64,
     total_rows      Int64,
     total_bytes     Int64,
+    root            String,
+    chain_link      String,
+    lookup_index    String CODEC(ZSTD(3)),
+    lookup_objects  Int64,
     written_at      DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
 )
 ENGINE = MergeTree

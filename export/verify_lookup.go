@@ -1,0 +1,176 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// verifyLookupIndex compares the lookup index in the bucket with the one in the catalog, and
+// returns it; nil if there is none.
+func (e *Exporter) verifyLookupIndex(ctx context.Context, row *segmentRow, m *Manifest) (*LookupIndex, error) {
+	if row.LookupIndex == "" {
+		return nil, nil
+	}
+	x, data, err := readLookupIndex(ctx, e.cfg.Objects, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case x == nil:
+		return nil, mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
+	case string(data) != row.LookupIndex:
+		return nil, mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
+	}
+	return x, nil
+}
+
+// lookupCheck goes through the lookup objects of a segment beside its rows: the lines must
+// be the rows, and index and filter must know their ids. Give it all updates in order,
+// then finish; close in any case. Where there are no lookup objects it does nothing.
+type lookupCheck struct {
+	*segmentCheck
+	objects []LookupPart
+	none    bool
+	next    int // part to open
+
+	part    *LookupPart
+	left    int64 // rows of the part that were not compared
+	file    *spool
+	decoder *zstd.Decoder
+	lines   *bufio.Reader
+	line    []byte
+	// index and filter are those of the part.
+	index, filter []byte
+}
+
+func newLookupCheck(c *segmentCheck) *lookupCheck {
+	if c.lookups == nil {
+		return &lookupCheck{segmentCheck: c, none: true}
+	}
+	return &lookupCheck{segmentCheck: c, objects: c.lookups.Parts}
+}
+
+// compare holds the next line against an update and its row.
+func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte) error {
+	if l.none {
+		return nil
+	}
+	for l.left == 0 {
+		if err := l.endPart(); err != nil {
+			return err
+		}
+		if err := l.open(ctx); err != nil {
+			return err
+		}
+	}
+	l.left--
+	if err := l.readLine(); err != nil {
+		return err
+	}
+	if !bytes.Equal(l.line, row) {
+		return mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
+	}
+	if err := l.find(updateKey(u.UpdateID), u.UpdateID); err != nil {
+		return err
+	}
+	for _, id := range createdIn(u) {
+		if err := l.find(contractKey(id), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lookupCheck) open(ctx context.Context) (err error) {
+	if l.next == len(l.objects) {
+		return mismatchf("segment %s has more updates than lookup objects have lines", l.manifest.Ref())
+	}
+	l.part = &l.objects[l.next]
+	l.next++
+	l.left = l.part.Rows
+	if l.file, err = l.parts.fetch(ctx, l.part.Part); err != nil {
+		return err
+	}
+	l.meter.object(l.part.Bytes)
+	l.index, l.filter = make([]byte, l.part.Buckets*l.part.BucketBytes), make([]byte, l.part.FilterBytes)
+	if _, err := l.file.file.ReadAt(l.index, l.part.IndexOffset); err != nil {
+		return mismatchf("reading the index of %s: %w", l.part.Key, err)
+	}
+	if _, err := l.file.file.ReadAt(l.filter, l.part.FilterOffset); err != nil || hexSum(l.filter) != l.part.FilterSHA256 {
+		return mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
+	}
+	if l.decoder, err = zstd.NewReader(l.file.file, zstd.WithDecoderConcurrency(1)); err != nil {
+		return fmt.Errorf("making a zstd decoder: %w", err)
+	}
+	l.lines = bufio.NewReaderSize(l.decoder, 1<<20)
+	return nil
+}
+
+// readLine reads the next line without its line feed.
+func (l *lookupCheck) readLine() error {
+	l.line = l.line[:0]
+	for {
+		chunk, err := l.lines.ReadSlice('\n')
+		l.line = append(l.line, chunk...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return mismatchf("reading %s: %w", l.part.Key, err)
+		default:
+			l.line = l.line[:len(l.line)-1]
+			return nil
+		}
+	}
+}
+
+// find makes sure that index and filter know a key.
+func (l *lookupCheck) find(key lookupKey, id string) error {
+	at := key.bucketOf(l.part.Buckets) * l.part.BucketBytes
+	frames, err := framesOf(l.index[at:at+l.part.BucketBytes], key, l.part)
+	if err != nil {
+		return err
+	}
+	if len(frames) == 0 || !key.passes(l.filter) {
+		return mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
+	}
+	return nil
+}
+
+// finish makes sure that no line is left over.
+func (l *lookupCheck) finish() error {
+	if l.left > 0 || l.next < len(l.objects) {
+		return mismatchf("the lookup objects of segment %s have more lines than there are updates", l.manifest.Ref())
+	}
+	return l.endPart()
+}
+
+// endPart makes sure that the open part has no more lines than rows.
+func (l *lookupCheck) endPart() error {
+	if l.lines != nil {
+		if _, err := l.lines.ReadByte(); !errors.Is(err, io.EOF) {
+			return mismatchf("%s has more than the %d lines that its manifest says: %w", l.part.Key, l.part.Rows, errors.Join(schemas.ErrMalformed, err))
+		}
+	}
+	return l.close()
+}
+
+// close ends the open part.
+func (l *lookupCheck) close() error {
+	if l.decoder != nil {
+		l.decoder.Close()
+		l.decoder = nil
+	}
+	if l.file == nil {
+		return nil
+	}
+	file := l.file
+	l.file, l.lines = nil, nil
+	return file.close()
+}
