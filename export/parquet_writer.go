@@ -19,12 +19,14 @@ const parquetType = "application/vnd.apache.parquet"
 // The writer's settings are part of the format: each one shows in the bytes. All are
 // stated here, so that a new version of the library does not change one silently.
 const (
-	// pageBytes is the size of a page before compression. 1 MiB of payload compresses
-	// about as well as larger pages and is cheap to fetch alone.
-	pageBytes = 1 << 20
-	// compressionLevel: the next one takes 5 % fewer bytes and a fifth more processor time
-	// of a whole export, the one after it no fewer for five times the time.
-	compressionLevel = zstd.SpeedDefault
+	// pageBytes is the size of a page before compression, and what compression can refer back
+	// to. 1 MiB makes the objects 5 % larger; 8 MiB take 1 % off, and a reader of one row
+	// fetches whole pages.
+	pageBytes = 4 << 20
+	// compressionLevel is about zstd's level 7. With the default, about 3, the objects are 7 %
+	// larger and the writer takes a quarter less processor time; the level above takes five
+	// times as much and gains nothing.
+	compressionLevel = zstd.SpeedBetterCompression
 	// pageVersion 1 is what every reader knows, and it compresses the levels of lists
 	// and nulls as well.
 	pageVersion = 1
