@@ -28,6 +28,7 @@ const (
 	roleNetwork  = "network"
 	roleIngest   = "ingest"
 	roleBaseline = "baseline"
+	roleExport   = "export"
 )
 
 // childMain is main of a child process.
@@ -50,6 +51,9 @@ func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 		return runRole(ctx, task, answer, ingestHistory)
 	case roleBaseline:
 		return runRole(ctx, task, answer, loadRawJSON)
+	case roleExport:
+		debug.SetMemoryLimit(productMemoryLimit)
+		return runRole(ctx, task, answer, exportHistory)
 	default:
 		return fmt.Errorf("there is no part named %q", role)
 	}

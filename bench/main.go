@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
@@ -24,6 +25,8 @@ func process() int {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == engine.ChildCommand:
 		return engine.ChildMain(os.Args[2:])
+	case len(os.Args) > 1 && os.Args[1] == bucket.GatewayCommand:
+		return bucket.GatewayMain(os.Args[2:])
 	case len(os.Args) > 1 && os.Args[1] == childCommand:
 		err = childMain(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 	default:

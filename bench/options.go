@@ -40,6 +40,7 @@ var pieces = []piece{
 	{"verify", measureVerify},
 	{"baseline", measureBaseline},
 	{"size", measureSize},
+	{"export", measureExport},
 	{"huge", measureHuge},
 	{"node", measureNodeStream},
 	{"latency", measureLatency},

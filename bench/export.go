@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+const (
+	// minExportRatio is the least that an export may reach of DuckDB's COPY, in rows per second.
+	minExportRatio = 0.8
+	// maxExportPeak is the most memory that an exporter may take.
+	maxExportPeak = 512 << 20
+	// maxParquetShare is the most that Parquet objects may take of the network's layout of
+	// the same content, in both of its encodings.
+	maxParquetShare = 0.65
+	// duckdbLevel is the level of zstd that export uses, about.
+	duckdbLevel = 7
+)
+
+// exportTask asks for all closed segments of a store to be published.
+type exportTask struct {
+	Engine string `json:"engine"` // folder of the engine
+	Bucket string `json:"bucket"` // folder of the gateway
+}
+
+// exported is what publishing took, and what was published.
+type exported struct {
+	Seconds float64 `json:"seconds"`
+	// Client and EngineCPU are processor times.
+	Client    float64                             `json:"client"`
+	EngineCPU float64                             `json:"engine_cpu"`
+	Peak      int64                               `json:"peak_bytes"`
+	Tables    map[schemas.ParquetTable]sizedTable `json:"tables"`
+	// Layout is the network's layout of the same segments and folders, both encodings.
+	Layout int64 `json:"layout_bytes"`
+}
+
+// sizedTable is one table over all segments.
+type sizedTable struct {
+	Rows  int64 `json:"rows"`
+	Bytes int64 `json:"bytes"`
+	// RowGroup is the largest number of rows in a part over its row groups.
+	RowGroup int64 `json:"row_group"`
+}
+
+// measureExport publishes the history that ingest has stored and compares rate and size with
+// those of DuckDB, and the size with the network's own layout.
+func measureExport(ctx context.Context, l *lab, r *report) error {
+	if _, err := l.ingested(ctx); err != nil {
+		return err
+	}
+	s, err := r.section("export")
+	if err != nil {
+		return err
+	}
+	l.say("exporting")
+	got, err := ask[exported](ctx, roleExport, exportTask{Engine: l.lakeDir(), Bucket: l.folder("bucket")}, l.stderr)
+	if err != nil {
+		return err
+	}
+	l.say("copying the same rows with DuckDB")
+	duck, err := l.duckdbCopy(ctx, got)
+	if err != nil {
+		return err
+	}
+	var rows, bytes, core float64
+	for name, t := range got.Tables {
+		rows += float64(t.Rows)
+		bytes += float64(t.Bytes)
+		switch name {
+		case schemas.ParquetUpdates, schemas.ParquetEvents, schemas.ParquetImports, schemas.ParquetACS:
+			core += float64(t.Bytes)
+		}
+	}
+	if duck.Rows != rows {
+		return fmt.Errorf("DuckDB copied %.0f rows, exported were %.0f", duck.Rows, rows)
+	}
+	s.add("rows of all tables", rows/got.Seconds, "1/s")
+	s.add("the same with DuckDB COPY", rows/duck.Seconds, "1/s")
+	s.atLeast(minExportRatio, "export / DuckDB COPY", duck.Seconds/got.Seconds, "")
+	s.add("processor time of the exporter", got.Client, "s")
+	s.add("processor time of the engine that it reads from", got.EngineCPU, "s")
+	s.add("processor time of DuckDB COPY", duck.CPU, "s")
+	s.add("processor time of DuckDB COPY / of the exporter", duck.CPU/got.Client, "")
+	s.atMost(maxExportPeak/mebibyte, "peak memory of the exporter", float64(got.Peak)/mebibyte, "MiB")
+	s.add("Parquet, all tables", bytes/megabyte, "MB")
+	s.add("the same by DuckDB", duck.Bytes/megabyte, "MB")
+	s.add("Parquet, updates, events, imports and acs", core/megabyte, "MB")
+	s.add("network's layout of the same days, both encodings", float64(got.Layout)/megabyte, "MB")
+	s.atMost(maxParquetShare, "Parquet / network's layout, identical content", core/float64(got.Layout), "")
+	return nil
+}
+
+// exportHistory is the child that exports.
+func exportHistory(ctx context.Context, task exportTask, answer func(any) error) (err error) {
+	s, err := openEngine(ctx, task.Engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	db, err := store.Open(ctx, s.engine.DSN())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: task.Bucket, Log: newLogger()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, gateway.Close()) }()
+	client, err := bucket.New(ctx, gateway.Config("bench"))
+	if err != nil {
+		return err
+	}
+	if err := client.EnsureBucket(ctx); err != nil {
+		return err
+	}
+	e, err := export.New(export.Config{
+		Source: history.NewReader(db, schemas.ScanStream), Conn: s.conn, Objects: client, TempDir: task.Bucket, Log: newLogger(),
+	})
+	if err != nil {
+		return err
+	}
+	got, err := exportSegments(ctx, e, s.engine.PID())
+	if err != nil {
+		return err
+	}
+	if got.Layout, err = exportFolders(ctx, e); err != nil {
+		return err
+	}
+	return answer(got)
+}
+
+// exportSegments publishes the segments and describes what they have.
+func exportSegments(ctx context.Context, e *export.Exporter, enginePID int) (got exported, err error) {
+	due, err := e.DueSegments(ctx)
+	if err != nil {
+		return got, err
+	}
+	if len(due) == 0 {
+		return got, errors.New("nothing is due: the store was exported before")
+	}
+	m, err := startMeter(enginePID, os.Getpid())
+	if err != nil {
+		return got, err
+	}
+	began := time.Now()
+	for _, ref := range due {
+		if err := e.ExportSegment(ctx, ref); err != nil {
+			return got, err
+		}
+	}
+	got.Seconds = time.Since(began).Seconds()
+	took, err := m.since()
+	if err != nil {
+		return got, err
+	}
+	got.Client, got.EngineCPU = took.Client, took.Engine
+	if got.Peak, err = peakBytes(os.Getpid()); err != nil {
+		return got, err
+	}
+	objects, err := e.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
+	if err != nil {
+		return got, err
+	}
+	got.Tables = make(map[schemas.ParquetTable]sizedTable)
+	for _, o := range objects {
+		t := got.Tables[o.Table]
+		t.Rows += o.Rows
+		t.Bytes += o.Bytes
+		t.RowGroup = max(t.RowGroup, (o.Rows+int64(o.RowGroups)-1)/int64(o.RowGroups))
+		got.Tables[o.Table] = t
+	}
+	return got, nil
+}
+
+// exportFolders publishes the same in the network's layout and returns its bytes.
+func exportFolders(ctx context.Context, e *export.Exporter) (bytes int64, err error) {
+	due, err := e.DueNetwork(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, ref := range due {
+		if err := e.ExportNetwork(ctx, ref); err != nil {
+			return 0, err
+		}
+	}
+	for _, encoding := range []schemas.Encoding{schemas.ProtobufJSON, schemas.CompactJSON} {
+		_, stored, err := e.NetworkStored(ctx, encoding)
+		if err != nil {
+			return 0, err
+		}
+		bytes += stored
+	}
+	return bytes, nil
+}
+
+// copied is what DuckDB prints, see duckdb/copy.mjs.
+type copied struct {
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu"`
+	Rows    float64 `json:"rows"`
+	Bytes   float64 `json:"bytes"`
+}
+
+// duckdbCopy writes the rows of the published objects with DuckDB, in the same order, with the
+// same codec and about the same row groups, on as many threads as there are processors.
+func (l *lab) duckdbCopy(ctx context.Context, got exported) (took copied, err error) {
+	script, err := duckdbScript("copy.mjs")
+	if err != nil {
+		return took, err
+	}
+	dir := l.folder("duckdb")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return took, fmt.Errorf("making a folder for DuckDB: %w", err)
+	}
+	type table struct {
+		Name     string `json:"name"`
+		From     string `json:"from"`
+		Order    string `json:"order"`
+		RowGroup int64  `json:"row_group"`
+		To       string `json:"to"`
+	}
+	var task struct {
+		Threads int     `json:"threads"`
+		Level   int     `json:"level"`
+		Tables  []table `json:"tables"`
+	}
+	task.Threads, task.Level = runtime.NumCPU(), duckdbLevel
+	for name, t := range got.Tables {
+		task.Tables = append(task.Tables, table{
+			string(name), filepath.Join(l.folder("bucket"), "objects", "bench", string(name), schemas.ParquetVersion, "**", "*.parquet"),
+			strings.Join(append([]string{"migration_id"}, name.SortKey()...), ", "), t.RowGroup, filepath.Join(dir, string(name)+".parquet"),
+		})
+	}
+	raw, err := json.Marshal(task)
+	if err != nil {
+		return took, err
+	}
+	var stdout bytes.Buffer
+	cmd := exec.CommandContext(ctx, "node", script, string(raw))
+	cmd.Stdout, cmd.Stderr = &stdout, l.stderr
+	if err := cmd.Run(); err != nil {
+		return took, fmt.Errorf("running DuckDB: %w", err)
+	}
+	return took, json.Unmarshal(stdout.Bytes(), &took)
+}
+
+// duckdbScript finds a script beside the DuckDB that is installed in this folder.
+func duckdbScript(name string) (string, error) {
+	module := exec.Command("go", "list", "-m", "-f", "{{.Dir}}")
+	out, err := module.Output()
+	if err != nil {
+		return "", fmt.Errorf("looking for the module: %w", err)
+	}
+	dir := filepath.Join(strings.TrimSpace(string(out)), "bench", "duckdb")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		return "", fmt.Errorf("there is no DuckDB to compare with: run npm ci in %s: %w", dir, err)
+	}
+	return filepath.Join(dir, name), nil
+}
