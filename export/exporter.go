@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"slices"
 
+	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
+
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -22,6 +24,7 @@ type Exporter struct {
 	pace          pace
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
+	codec     *parquetzstd.Codec
 	log       *slog.Logger
 }
 
@@ -35,7 +38,7 @@ func New(cfg Config) (*Exporter, error) {
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
 		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
 		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
-		manifests: newManifestCache(cachedManifests), log: cfg.Log.With("stream", stream),
+		manifests: newManifestCache(cachedManifests), codec: newCodec(), log: cfg.Log.With("stream", stream),
 	}, nil
 }
 

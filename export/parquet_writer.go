@@ -39,12 +39,18 @@ const (
 	writeBuffer = 256 << 10
 )
 
+// newCodec returns what compresses pages. It is safe for concurrent use and keeps its
+// encoders, which take some 30 MB each, from one writer to the next.
+func newCodec() *parquetzstd.Codec {
+	// One goroutine: with several, zstd cuts its input by their number.
+	return &parquetzstd.Codec{Level: compressionLevel, Concurrency: 1}
+}
+
 // newParquetWriter returns a writer of one part. It must not be reset and used again:
 // a writer remembers how it encoded the last file.
-func newParquetWriter[T any](out io.Writer, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
+func newParquetWriter[T any](out io.Writer, codec *parquetzstd.Codec, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
 	options := []parquet.WriterOption{
-		// One goroutine: with several, zstd cuts its input by their number.
-		parquet.Compression(&parquetzstd.Codec{Level: compressionLevel, Concurrency: 1}),
+		parquet.Compression(codec),
 		parquet.CreatedBy("ledgerlake", "1.0.0", "parquet-"+schemas.ParquetVersion),
 		parquet.PageBufferSize(pageBytes),
 		parquet.DataPageVersion(pageVersion),

@@ -110,7 +110,7 @@ func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
 	}
 	w.file = file
 	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: keyOf(w.table, first)}
-	w.parquet = newParquetWriter[T](file, w.table, w.ref)
+	w.parquet = newParquetWriter[T](file, w.exporter.codec, w.table, w.ref)
 	return nil
 }
 
