@@ -26,7 +26,7 @@ help: ## list the targets
 
 .PHONY: setup
 setup: ## install everything that building, testing and checking need
-	@scripts/setup.sh modules engine redis compose examples
+	@scripts/setup.sh modules engine duckdb redis compose examples
 
 .PHONY: build
 build: ## build bin/ledgerlake
@@ -47,7 +47,7 @@ setup-run:
 
 .PHONY: test
 test: ## vet and test every package, on real parts
-	@scripts/setup.sh modules engine redis examples
+	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
 	go test -timeout 10m $(TESTFLAGS) $(PACKAGES)
 
@@ -67,6 +67,7 @@ lint: ## golangci-lint, for those who have it; make check does without, to judge
 
 .PHONY: bench
 bench: setup-run ## the product side by side with what it is compared with (ARGS="--only size")
+	@scripts/setup.sh duckdb
 	go run ./bench $(ARGS)
 
 .PHONY: bench-packages

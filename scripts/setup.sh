@@ -3,6 +3,7 @@
 #
 #   modules   the Go modules of go.mod
 #   engine    the embedded engine, an npm package, into deploy/engine/node_modules
+#   duckdb    DuckDB, an npm package, into bench/duckdb/node_modules
 #   redis     redis-server, for tests of the queue on a real Redis
 #   compose   docker-compose, to validate docker-compose.yml
 #   examples  curl and zstd, which the commands in the documentation use
@@ -56,6 +57,17 @@ setup_engine() {
 	fi
 }
 
+# duckdb is for make bench, and for a test that reads published objects with it.
+setup_duckdb() {
+	[ -d bench/duckdb/node_modules/@duckdb/node-api ] && return
+	if ! command -v npm >/dev/null; then
+		missing+=("DuckDB (install npm and run make setup)")
+		return
+	fi
+	echo "setup: installing DuckDB into bench/duckdb" >&2
+	(cd bench/duckdb && npm ci --no-audit --no-fund --loglevel=error >&2) || missing+=("DuckDB (npm ci in bench/duckdb failed)")
+}
+
 setup_redis() {
 	command -v redis-server >/dev/null && return
 	echo "setup: installing redis-server" >&2
@@ -87,7 +99,7 @@ if ! command -v go >/dev/null; then
 fi
 for part in "$@"; do
 	case "$part" in
-	modules | engine | redis | compose | examples) "setup_$part" ;;
+	modules | engine | duckdb | redis | compose | examples) "setup_$part" ;;
 	*)
 		echo "setup: unknown part \"$part\"" >&2
 		exit 2
