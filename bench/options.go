@@ -41,6 +41,7 @@ var pieces = []piece{
 	{"baseline", measureBaseline},
 	{"size", measureSize},
 	{"export", measureExport},
+	{"download", measureDownload},
 	{"huge", measureHuge},
 	{"node", measureNodeStream},
 	{"latency", measureLatency},
