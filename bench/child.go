@@ -20,6 +20,9 @@ const childCommand = "internal-bench"
 // productMemoryLimit is the default of ledgerlake's --memory-limit.
 const productMemoryLimit = 700 << 20
 
+// exportMemoryLimit is what ledgerlake export takes instead.
+const exportMemoryLimit = 448 << 20
+
 // childGrace is how long a child may take to end before it is killed.
 const childGrace = 30 * time.Second
 
@@ -52,7 +55,7 @@ func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 	case roleBaseline:
 		return runRole(ctx, task, answer, loadRawJSON)
 	case roleExport:
-		debug.SetMemoryLimit(productMemoryLimit)
+		debug.SetMemoryLimit(exportMemoryLimit)
 		return runRole(ctx, task, answer, exportHistory)
 	default:
 		return fmt.Errorf("there is no part named %q", role)

@@ -30,6 +30,7 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 					return fmt.Errorf("%q is not a day such as 2026-07-01", day)
 				}
 			}
+			a.limitExports()
 			s := newStack(a)
 			s.exportFrom, s.exportTo = from, to
 			defer s.closeInto(&err)

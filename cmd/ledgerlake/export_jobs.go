@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -12,6 +14,17 @@ import (
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
+
+// exportMemory is what one export at a time needs: 300 MB live at most, whatever the segment,
+// and room to collect garbage in.
+const exportMemory = 448 << 20
+
+// limitExports lowers the default memory limit in a process that does nothing but export.
+func (a *app) limitExports() {
+	if os.Getenv("GOMEMLIMIT") == "" && !a.settings.Changed("memory-limit") {
+		debug.SetMemoryLimit(min(a.cfg.MemoryLimit, exportMemory*int64(a.cfg.Concurrency)))
+	}
+}
 
 // exportJobs lets jobs export and ask what is due, in the layouts that are published.
 type exportJobs struct {

@@ -19,6 +19,7 @@ history is exported once, whichever worker gets it. Run several against one --re
 			"      --s3-endpoint http://127.0.0.1:7070 --s3-bucket ledgerlake --s3-access-key KEY --s3-secret-key SECRET",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			a.limitExports()
 			s := newStack(a)
 			defer s.closeInto(&err)
 			if err := s.open(cmd.Context()); err != nil {
