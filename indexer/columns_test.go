@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,7 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 	f.checkNodeUpdates(t, list)
 	f.checkActiveAtOffsets(t, stream)
 	f.checkEnded(t, list)
+	f.checkPartyOffsets(t, list)
 	if err := l.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -222,6 +224,28 @@ func (f *fixture) checkEnded(t *testing.T, list []*schemas.Batch) {
 		FROM ended_contracts WHERE stream = '`+list[0].Stream+`' AND empty(observers) ORDER BY archived_offset`)
 	if !slices.Equal(got, want) {
 		t.Errorf("ended contracts are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// checkPartyOffsets compares the rows by which updates are found with the witnesses of
+// their events: one for each party of each update, however many events it sees.
+func (f *fixture) checkPartyOffsets(t *testing.T, list []*schemas.Batch) {
+	t.Helper()
+	want := map[string]bool{}
+	for _, b := range list {
+		for _, it := range b.Items {
+			for _, e := range it.Update.Events {
+				for _, party := range e.Local.Witnesses {
+					if !it.Update.IsImport() {
+						want[fmt.Sprintf("%d %d", it.Update.Local.Offset, store.PartyKey(party))] = true
+					}
+				}
+			}
+		}
+	}
+	got := f.texts(t, `SELECT concat(toString(node_offset), ' ', toString(party_key)) FROM party_offsets WHERE stream = '`+list[0].Stream+`'`)
+	if slices.Sort(got); len(got) == 0 || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("parties are found at\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
 	}
 }
 

@@ -179,11 +179,13 @@ type tables struct {
 	events   *store.Events
 	imports  *store.Imports
 	verdicts *store.Verdicts
+	parties  *store.PartyOffsets
 }
 
 func newTables() *tables {
 	return &tables{
 		updates: store.NewUpdates(), events: store.NewEvents(), imports: store.NewImports(), verdicts: store.NewVerdicts(),
+		parties: store.NewPartyOffsets(),
 	}
 }
 
@@ -204,6 +206,7 @@ func (t *tables) fill(b *schemas.Batch) (hash string) {
 func (t *tables) blocks() map[string]store.Block {
 	return map[string]store.Block{
 		"updates": t.updates, "events": t.events, "imports": t.imports, "verdicts": t.verdicts,
+		"party_offsets": t.parties,
 	}
 }
 
@@ -215,6 +218,7 @@ func (t *tables) append(stream string, it *schemas.Item) {
 	default:
 		t.updates.Append(stream, u)
 		t.events.Append(stream, u)
+		t.parties.Append(stream, u)
 	}
 	if it.Verdict != nil { // side data never comes without one
 		t.verdicts.Append(stream, it)

@@ -16,7 +16,12 @@ type ledgerMatch struct {
 	all, none bool
 	condition string
 	params    store.Params
+	// parties are all that is asked for, if nothing else is and they are few; sorted.
+	parties []string
 }
+
+// maxPartyKeys is how many parties are looked for by their keys at most.
+const maxPartyKeys = 64
 
 // Conditions of the three, with hints that let the engine skip granules by its filter of
 // parties: it does not see through arrayExists, which compares the fastest as it looks at
@@ -80,6 +85,9 @@ func (r *Reader) match(ctx context.Context, entries []SelectionEntry, through in
 		}
 	}
 	add(parties, "parties", ofParties)
+	if parties = slices.Compact(parties); len(templates)+len(bothParties) == 0 && len(parties) <= maxPartyKeys {
+		m.parties = parties
+	}
 	add(templates, "templates", ofTemplates)
 	add(bothParties, "both_parties", ofBoth)
 	add(bothTemplates, "both_templates", "")

@@ -14,10 +14,14 @@ var (
 	ledgerUpdateByIDQuery string
 	//go:embed sql/ledger_events.sql
 	ledgerEventsQuery string
+	//go:embed sql/ledger_run_events.sql
+	ledgerRunEventsQuery string
 	//go:embed sql/ledger_events_at.sql
 	ledgerEventsAtQuery string
 	//go:embed sql/ledger_find_events.sql
 	ledgerFindEventsQuery string
+	//go:embed sql/ledger_find_parties.sql
+	ledgerFindPartiesQuery string
 	//go:embed sql/ledger_find_reassigned.sql
 	ledgerFindReassignedQuery string
 	//go:embed sql/ledger_find_updates.sql
@@ -40,6 +44,8 @@ var (
 	ledgerLeftKeysQuery string
 	//go:embed sql/ledger_ended.sql
 	ledgerEndedQuery string
+	//go:embed sql/ledger_ended_between.sql
+	ledgerEndedBetweenQuery string
 	//go:embed sql/ledger_in_flight.sql
 	ledgerInFlightQuery string
 )

@@ -33,27 +33,41 @@ const (
 // below the watermark: a range that ends above it is cut there. It may return fewer than
 // the limit, even none, before the end of the range: see LedgerPage.
 func (r *Reader) LedgerUpdates(ctx context.Context, sel LedgerSelection, rg LedgerRange) (LedgerPage, error) {
-	end, err := r.LedgerEndFrom(ctx, rg.Through)
+	search, rg, err := r.beginSearch(ctx, sel, rg)
 	if err != nil {
 		return LedgerPage{}, err
+	}
+	return r.search(ctx, sel, search, rg)
+}
+
+// beginSearch finds out how to look for what sel selects, and cuts the range at the watermark.
+func (r *Reader) beginSearch(ctx context.Context, sel LedgerSelection, rg LedgerRange) (s ledgerSearch, cut LedgerRange, err error) {
+	end, err := r.LedgerEndFrom(ctx, rg.Through)
+	if err != nil {
+		return s, rg, err
 	}
 	rg.Through = min(rg.Through, end)
 	rg.After = max(rg.After, 0)
 	if rg.After >= rg.Through {
-		return LedgerPage{Covered: rg.start()}, nil
+		return s, rg, nil
 	}
-	search, err := r.ledgerSearch(ctx, sel, rg.Through)
-	if err != nil {
-		return LedgerPage{}, fmt.Errorf("looking for updates after offset %d: %w", rg.After, err)
+	if s, err = r.ledgerSearch(ctx, sel, rg.Through); err != nil {
+		return s, rg, fmt.Errorf("looking for updates after offset %d: %w", rg.After, err)
 	}
-	var page LedgerPage
+	return s, rg, nil
+}
+
+// search reads a page of a range that ends at or below the watermark.
+func (r *Reader) search(ctx context.Context, sel LedgerSelection, s ledgerSearch, rg LedgerRange) (page LedgerPage, err error) {
 	switch {
-	case search.nothing():
+	case rg.After >= rg.Through:
+		return LedgerPage{Covered: rg.start()}, nil
+	case s.nothing():
 		return LedgerPage{Covered: rg.end()}, nil
-	case search.pass:
-		page, err = r.passThrough(ctx, search, rg)
+	case s.pass:
+		page, err = r.passThrough(rg, func(w LedgerRange) ([]schemas.Update, error) { return r.wholeWindow(ctx, s.kinds, w) })
 	default:
-		page, err = r.pickOut(ctx, search, rg)
+		page, err = r.pickOut(ctx, s, rg)
 	}
 	if err != nil {
 		return LedgerPage{}, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
@@ -107,6 +121,14 @@ type ledgerSearch struct {
 	whole []string
 }
 
+// byKeys reports whether updates are found by the keys of their parties.
+func (s *ledgerSearch) byKeys() bool { return len(s.events.parties) > 0 && !s.onlyReassigned }
+
+// inOneGo reports whether a query takes no longer for a wide window than for a narrow one.
+func (s *ledgerSearch) inOneGo() bool {
+	return s.byKeys() && len(s.events.parties) == 1 && len(s.whole) == 0
+}
+
 func (s *ledgerSearch) nothing() bool { return !s.pass && s.events.none && len(s.whole) == 0 }
 
 var reassignments = []string{string(schemas.Assignment), string(schemas.Unassignment)}
@@ -147,13 +169,13 @@ func (r *Reader) ledgerSearch(ctx context.Context, sel LedgerSelection, through 
 	return s, err
 }
 
-// passThrough reads the next window whole, which is as wide as updates up to the limit
-// were before. It is widened while there is nothing in it.
-func (r *Reader) passThrough(ctx context.Context, s ledgerSearch, rg LedgerRange) (LedgerPage, error) {
+// passThrough has the next window read, which is as wide as updates up to the limit were
+// before. It is widened while there is nothing in it.
+func (r *Reader) passThrough(rg LedgerRange, read func(w LedgerRange) ([]schemas.Update, error)) (LedgerPage, error) {
 	width := max(int64(rg.Limit)*r.spread.Load()/spreadUnit, int64(rg.Limit))
 	for looked := int64(0); ; {
 		w, rest := rg.window(min(width, maxWindow))
-		updates, err := r.ledgerWindow(ctx, s.kinds, w)
+		updates, err := read(w)
 		if err != nil {
 			return LedgerPage{}, err
 		}
@@ -179,28 +201,42 @@ func cursorBehind(offset int64, rg LedgerRange) int64 {
 	return offset
 }
 
-// ledgerWindow reads the updates of some kinds in a window, up to the limit. Events are read
-// beside them if all that the window may have is little, and else when it is known which
-// are needed.
-func (r *Reader) ledgerWindow(ctx context.Context, kinds []string, w LedgerRange) ([]schemas.Update, error) {
+// wholeWindow reads the updates of some kinds in a window, up to the limit, whole.
+func (r *Reader) wholeWindow(ctx context.Context, kinds []string, w LedgerRange) ([]schemas.Update, error) {
+	var events []store.EventRow
+	updates, err := r.ledgerWindow(ctx, kinds, w, func(ctx context.Context, first, last int64) error {
+		return r.selectNodeRows(ctx, ledgerEventsQuery, r.offsets(first, last), func(rows []store.EventRow) { events = append(events, rows...) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	hangOnRows(updates, events, w.Descending)
+	return updates, nil
+}
+
+// ledgerWindow reads the updates of some kinds in a window, up to the limit, without events:
+// readEvents reads those between two offsets, first exclusive. It does so beside them if all
+// that the window may have is little, and else when it is known which are needed.
+func (r *Reader) ledgerWindow(ctx context.Context, kinds []string, w LedgerRange,
+	readEvents func(ctx context.Context, first, last int64) error) (updates []schemas.Update, err error) {
 	const beside = 4 // times the limit
 	params := r.offsets(w.After, w.Through)
 	params["kinds"], params["limit"] = store.Texts(kinds), store.Int(int64(w.Limit))
-	var updates []schemas.Update
-	readUpdates := func(ctx context.Context) (err error) {
-		updates, err = r.selectUpdates(ctx, directed(ledgerUpdatesQuery, w.Descending), params)
-		return err
-	}
-	first, last := w.After, w.Through
+	query := directed(ledgerUpdatesQuery, w.Descending)
 	if w.Through-w.After > beside*int64(w.Limit) {
-		if err := readUpdates(ctx); err != nil || len(updates) == 0 {
+		if updates, err = r.selectUpdates(ctx, query, params); err != nil || len(updates) == 0 {
 			return nil, err
 		}
-		first, last = updates[0].Local.Offset, updates[len(updates)-1].Local.Offset
-		first, last = min(first, last)-1, max(first, last)
-		readUpdates = nil
+		span := offsetSpan(updates)
+		return updates, readEvents(ctx, span.After, span.Through)
 	}
-	return r.withEvents(ctx, &updates, readUpdates, w.Descending, ledgerEventsQuery, r.offsets(first, last))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		updates, err = r.selectUpdates(ctx, query, params)
+		return err
+	})
+	group.Go(func() error { return readEvents(ctx, w.After, w.Through) })
+	return updates, group.Wait()
 }
 
 // ledgerAt reads the updates at ascending offsets, whole, in either direction.
@@ -235,16 +271,20 @@ func (r *Reader) withEvents(ctx context.Context, updates *[]schemas.Update, read
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	list := *updates
+	hangOnRows(*updates, events, descending)
+	return *updates, nil
+}
+
+// hangOnRows gives updates in either direction their events out of ascending rows.
+func hangOnRows(updates []schemas.Update, rows []store.EventRow, descending bool) {
 	if descending {
-		slices.Reverse(list)
-		defer slices.Reverse(list)
+		slices.Reverse(updates)
+		defer slices.Reverse(updates)
 	}
-	attach(list, events)
-	for i := range list {
-		nameEvents(&list[i])
+	attach(updates, rows)
+	for i := range updates {
+		nameEvents(&updates[i])
 	}
-	return list, nil
 }
 
 // nameEvents gives events the ids that follow from those of their updates.
@@ -269,13 +309,20 @@ var nodeEventBlocks = func() *sync.Pool {
 type nodeEventBlock struct {
 	columns *store.NodeEvents
 	rows    []store.EventRow
+	one     store.EventRows // the same rows one at a time, if loaded
+}
+
+// free gives the block back.
+func (b *nodeEventBlock) free() {
+	clear(b.rows) // the pool must not keep what they refer to
+	b.one.Unload()
+	nodeEventBlocks.Put(b)
 }
 
 // selectNodeRows is selectEventRows for a query of a node's events by offset.
 func (r *Reader) selectNodeRows(ctx context.Context, query string, params store.Params, each func(rows []store.EventRow)) error {
 	block := nodeEventBlocks.Get().(*nodeEventBlock)
-	defer nodeEventBlocks.Put(block)
-	defer func() { clear(block.rows) }() // the pool must not keep what they refer to
+	defer block.free()
 	return r.db.Select(ctx, query, params, block.columns, func() error {
 		block.rows = block.columns.AppendTo(block.rows[:0])
 		each(block.rows)
@@ -306,9 +353,12 @@ func (r *Reader) pickOut(ctx context.Context, s ledgerSearch, rg LedgerRange) (L
 // what is frequent in the first.
 func (r *Reader) findOffsets(ctx context.Context, s ledgerSearch, rg LedgerRange) (offsets []int64, covered int64, err error) {
 	limit := rg.Limit
-	width := max(2*int64(limit)*r.spread.Load()/spreadUnit, firstWindow)
+	width, most := max(2*int64(limit)*r.spread.Load()/spreadUnit, firstWindow), int64(maxWindow)
+	if s.inOneGo() {
+		width, most = rg.Through-rg.After, rg.Through-rg.After
+	}
 	for looked := int64(0); ; {
-		w, rest := rg.window(min(width, maxWindow))
+		w, rest := rg.window(min(width, most))
 		w.Limit = limit - len(offsets)
 		found, err := r.offsetsIn(ctx, s, w)
 		if err != nil {
@@ -336,13 +386,7 @@ func (r *Reader) offsetsIn(ctx context.Context, s ledgerSearch, w LedgerRange) (
 	group, groupCtx := errgroup.WithContext(ctx)
 	if !s.events.none {
 		group.Go(func() (err error) {
-			query, params := ledgerFindEventsQuery, r.offsets(w.After, w.Through)
-			if s.onlyReassigned {
-				query, params["kinds"] = ledgerFindReassignedQuery, store.Texts(reassignments)
-			}
-			maps.Copy(params, s.events.params)
-			params["limit"] = store.Int(int64(w.Limit))
-			inEvents, err = r.selectOffsets(groupCtx, matching(directed(query, w.Descending), s.events.condition), params)
+			inEvents, err = r.offsetsOfEvents(groupCtx, s, w)
 			return err
 		})
 	}
@@ -364,6 +408,26 @@ func (r *Reader) offsetsIn(ctx context.Context, s ledgerSearch, w LedgerRange) (
 	}
 	offsets = slices.Compact(offsets)
 	return offsets[:min(len(offsets), w.Limit)], nil
+}
+
+// offsetsOfEvents returns the first offsets in a window of updates of which an event matches.
+func (r *Reader) offsetsOfEvents(ctx context.Context, s ledgerSearch, w LedgerRange) ([]int64, error) {
+	params := r.offsets(w.After, w.Through)
+	params["limit"] = store.Int(int64(w.Limit))
+	query := ledgerFindEventsQuery
+	switch {
+	case s.byKeys():
+		keys := make([]uint64, len(s.events.parties))
+		for i, party := range s.events.parties {
+			keys[i] = store.PartyKey(party)
+		}
+		params["party_keys"] = store.Numbers(keys)
+		return r.selectOffsets(ctx, directed(ledgerFindPartiesQuery, w.Descending), params)
+	case s.onlyReassigned:
+		query, params["kinds"] = ledgerFindReassignedQuery, store.Texts(reassignments)
+	}
+	maps.Copy(params, s.events.params)
+	return r.selectOffsets(ctx, matching(directed(query, w.Descending), s.events.condition), params)
 }
 
 // LedgerUpdateAt returns the update at an offset of a node's stream, whole, nil if there is

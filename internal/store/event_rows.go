@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -39,7 +40,8 @@ type EventRows struct {
 	signatories, observers, acting, seen func(i int) []string
 	children                             []int32 // of all rows
 	extras                               []byte  // of all rows
-	buf                                  []byte
+	buf, idBuf                           []byte
+	shared                               bool // contract ids stand in idBuf
 }
 
 // pieces are texts one behind the other.
@@ -69,6 +71,13 @@ func (r *EventRows) Load(b *Events) {
 	r.children, r.extras = *b.children.Data.(*proto.ColInt32), b.extras.Buf
 }
 
+// LoadShared is Load, but contract ids share memory with r, too: they are valid until other
+// rows are loaded.
+func (r *EventRows) LoadShared(b *Events) {
+	r.shared = true
+	r.Load(b)
+}
+
 // keep makes the rows independent of the block's memory.
 func (r *EventRows) keep() {
 	r.children, r.extras = slices.Clone(r.children), slices.Clone(r.extras)
@@ -76,12 +85,16 @@ func (r *EventRows) keep() {
 
 func (r *EventRows) loadContractIDs() {
 	const usual = 138 // hexadecimal digits of an id
-	r.buf, r.contractIDs.ends = slices.Grow(r.buf[:0], usual*r.block.Rows()), slices.Grow(r.contractIDs.ends[:0], r.block.Rows())
+	r.idBuf, r.contractIDs.ends = slices.Grow(r.idBuf[:0], usual*r.block.Rows()), slices.Grow(r.contractIDs.ends[:0], r.block.Rows())
 	for i := range r.block.Rows() {
-		r.buf = r.block.body.appendContractID(r.buf, i)
-		r.contractIDs.ends = append(r.contractIDs.ends, len(r.buf))
+		r.idBuf = r.block.body.appendContractID(r.idBuf, i)
+		r.contractIDs.ends = append(r.contractIDs.ends, len(r.idBuf))
 	}
-	r.contractIDs.text = string(r.buf)
+	if r.shared {
+		r.contractIDs.text = unsafe.String(unsafe.SliceData(r.idBuf), len(r.idBuf))
+		return
+	}
+	r.contractIDs.text = string(r.idBuf)
 }
 
 // loadEventIDs makes the ids that are not stored, see schemas.EventID, unless those of
@@ -108,7 +121,7 @@ func (r *EventRows) Loaded() bool { return r.block != nil }
 func (r *EventRows) Unload() {
 	clear(r.parties)
 	*r = EventRows{
-		parties: r.parties[:0], buf: r.buf[:0],
+		parties: r.parties[:0], buf: r.buf[:0], idBuf: r.idBuf[:0],
 		contractIDs: pieces{ends: r.contractIDs.ends[:0]}, eventIDs: pieces{ends: r.eventIDs.ends[:0]},
 	}
 }
@@ -125,14 +138,20 @@ func (r *EventRows) Position(i int) schemas.Position {
 // ArgumentKey tells the argument of row i, a created event, from all others.
 func (r *EventRows) ArgumentKey(i int) PackedKey { return r.block.body.argumentKey(i) }
 
+// Place returns the offset and the node number of row i.
+func (r *EventRows) Place(i int) (offset int64, node int32) {
+	return r.block.offset.Row(i), r.block.node.Row(i)
+}
+
 // Body returns the shape of the body of row i and its scalars, for AppendScalars.
 func (r *EventRows) Body(i int) (*Shape, []byte) {
 	return r.block.body.shapeOf(i), r.block.body.scalars.RowBytes(i)
 }
 
-// AppendEvent fills e from row i. Its argument and its result are appended to values.
+// AppendEvent fills e from row i; what e.Local points to is used again. Its argument and its
+// result are appended to values.
 func (r *EventRows) AppendEvent(values []byte, i int, e *schemas.Event) []byte {
-	b, start := r.block, len(values)
+	b, start, local := r.block, len(values), e.Local
 	values, argument, result := b.body.appendValues(values, i)
 	*e = schemas.Event{
 		EventID: r.eventIDs.row(i), Node: b.node.Row(i), Kind: schemas.EventKind(b.kind.Row(i)),
@@ -144,10 +163,14 @@ func (r *EventRows) AppendEvent(values []byte, i int, e *schemas.Event) []byte {
 	}
 	if b.offset.Row(i) > 0 {
 		p := b.extras.Pos[i]
-		e.Local = &schemas.LocalEvent{
+		if local == nil {
+			local = new(schemas.LocalEvent)
+		}
+		*local = schemas.LocalEvent{
 			Witnesses: r.seen(i), ACSDelta: b.acsDelta.Row(i), LastDescendant: b.lastDescendant.Row(i),
 			Extras: orNil(r.extras[p.Start:p.End:p.End]),
 		}
+		e.Local = local
 	}
 	return values
 }

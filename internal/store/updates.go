@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -86,6 +85,7 @@ func (b *Updates) Append(stream string, u *schemas.Update) {
 // AppendTo appends the block's rows to list. Events are left empty.
 func (b *Updates) AppendTo(list []schemas.Update) []schemas.Update {
 	updateID, workflow, hash := stringsOf(&b.updateID), stringsOf(&b.workflow), stringsOf(&b.hash)
+	trace, topology, extras := bytesOf(&b.trace), bytesOf(&b.topology), bytesOf(&b.extras)
 	roots := slices.Clone(*b.roots.Data.(*proto.ColInt32))
 	list = slices.Grow(list, b.Rows())
 	for i := range b.Rows() {
@@ -104,8 +104,7 @@ func (b *Updates) AppendTo(list []schemas.Update) []schemas.Update {
 		if offset := b.offset.Row(i); offset > 0 {
 			u.Local = &schemas.LocalUpdate{
 				Offset: offset, CommandID: b.commandID.Row(i), PaidTrafficCost: b.paidTraffic.Row(i),
-				TraceContext: orNil(bytes.Clone(b.trace.RowBytes(i))), Topology: orNil(bytes.Clone(b.topology.RowBytes(i))),
-				Extras: orNil(bytes.Clone(b.extras.RowBytes(i))),
+				TraceContext: orNil(trace(i)), Topology: orNil(topology(i)), Extras: orNil(extras(i)),
 			}
 		}
 		list = append(list, u)

@@ -32,12 +32,16 @@ func (a *API) streamUpdates(_ context.Context, r *reading) error {
 		if err != nil {
 			return nil, needs, err
 		}
-		c.from = r.node.Source
-		return c, needs, nil
+		return newReplay(a, c), needs, nil
 	})
 }
 
-func (a *API) streamActive(_ context.Context, r *reading) error { return a.upgrade(r, a.active) }
+func (a *API) streamActive(_ context.Context, r *reading) error {
+	return a.upgrade(r, func(ctx context.Context, r *reading, body []byte) (cursor, readers, error) {
+		c, needs, err := a.active(ctx, r, body)
+		return inTurn{c, a}, needs, err
+	})
+}
 
 // upgrade switches to a websocket on which the elements of a cursor are sent.
 func (a *API) upgrade(r *reading, open opener) error {
@@ -157,7 +161,14 @@ func (s *stream) send(ctx context.Context, c cursor) error {
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); r.run(ctx) }()
-	defer func() { cancel(); <-done }()
+	replay, _ := c.(*replayCursor)
+	defer func() {
+		cancel()
+		<-done
+		if replay != nil {
+			replay.close()
+		}
+	}()
 
 	checkpoint := time.NewTicker(s.api.cfg.CheckpointDelay)
 	defer checkpoint.Stop()
@@ -177,7 +188,7 @@ func (s *stream) send(ctx context.Context, c cursor) error {
 			p.shrink()
 			r.free <- p
 		case <-checkpoint.C:
-			if u, ok := c.(*updateCursor); ok && !u.descending {
+			if replay != nil && !replay.descending {
 				err = s.sendCheckpoint(ctx)
 			}
 		case <-renew.C:
@@ -257,7 +268,7 @@ func (r *pageReader) run(ctx context.Context) {
 			return
 		}
 		p.reset()
-		more, err := r.next(ctx, p, limit)
+		more, err := r.cursor.next(ctx, p, limit)
 		if err != nil {
 			r.err = err
 			return
@@ -276,15 +287,4 @@ func (r *pageReader) run(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// next reads a page when it is the stream's turn.
-func (r *pageReader) next(ctx context.Context, p *page, limit int) (bool, error) {
-	select {
-	case r.api.reads <- struct{}{}:
-	case <-ctx.Done():
-		return false, ctx.Err()
-	}
-	defer func() { <-r.api.reads }()
-	return r.cursor.next(ctx, p, limit)
 }

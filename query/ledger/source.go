@@ -17,6 +17,9 @@ type Source interface {
 	// LedgerBegin is the offset after which the stream begins, 0 if it is whole.
 	LedgerBegin(ctx context.Context) (int64, error)
 	Updates
+	// LedgerRun is LedgerUpdates for who goes through much of the stream. The caller must close
+	// the run.
+	LedgerRun(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (*history.LedgerRun, error)
 	// LedgerUpdateByID and LedgerUpdateAt return nil when there is no such update.
 	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
 	LedgerUpdateAt(ctx context.Context, offset int64) (*schemas.Update, error)
@@ -48,6 +51,6 @@ type Node struct {
 	Participant string
 	Source      Source
 	// Lists reads updates for lists and pages, of which the same are asked for again and again;
-	// Source does when it is nil. A websocket, which reads far and once, always reads from Source.
+	// Source does when it is nil. A websocket, which reads far and once, always reads runs from Source.
 	Lists Updates
 }

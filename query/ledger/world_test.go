@@ -98,6 +98,14 @@ func (m *memory) LedgerUpdates(_ context.Context, _ history.LedgerSelection, rg 
 	return page, nil
 }
 
+func (m *memory) LedgerRun(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (*history.LedgerRun, error) {
+	page, err := m.LedgerUpdates(ctx, sel, rg)
+	if err != nil {
+		return nil, err
+	}
+	return history.RunOf(page), nil
+}
+
 func (m *memory) LedgerUpdateByID(_ context.Context, id string) (*schemas.Update, error) {
 	return m.find(func(u *schemas.Update) bool { return u.UpdateID == id })
 }
