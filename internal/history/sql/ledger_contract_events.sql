@@ -7,4 +7,4 @@ WHERE stream = {stream:String} AND contract_id = {contract:String} AND node_offs
   AND (kind = 'created' OR kind = 'exercised' AND consuming)
 ORDER BY node_offset, node
 LIMIT 1 BY kind
-SETTINGS local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'

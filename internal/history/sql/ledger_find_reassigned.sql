@@ -11,4 +11,4 @@ WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <
 ORDER BY node_offset /* direction */
 LIMIT 1 BY node_offset
 LIMIT {limit:UInt32}
-SETTINGS local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'

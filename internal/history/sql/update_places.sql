@@ -4,4 +4,4 @@ SELECT migration_id, record_time, update_id
 FROM updates
 WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
 ORDER BY migration_id, record_time, update_id
-SETTINGS max_threads = 1
+SETTINGS max_threads = 1, use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'

@@ -7,4 +7,4 @@ WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND record_time IN (SELECT fromUnixTimestamp64Micro(arrayJoin({times:Array(Int64)}), 'UTC'))
   AND update_id IN {ids:Array(String)}
 ORDER BY stream, migration_id, record_time, update_id
-SETTINGS max_threads = 1
+SETTINGS max_threads = 1, use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'
