@@ -16,7 +16,9 @@ type horizon struct {
 	contracts  cached[schemas.Position]
 	migrations cached[[]history.Migration]
 
-	// The cap of events changes only with the watermark.
+	// The cap of events changes only with the watermark. caps looks it up, once for all who
+	// do not know it.
+	caps        cached[schemas.Position]
 	mu          sync.Mutex
 	limitOf     schemas.Position
 	limit       schemas.Position
@@ -25,12 +27,14 @@ type horizon struct {
 }
 
 func newHorizon(source Source, ttl time.Duration, now func() time.Time) *horizon {
-	return &horizon{
+	h := &horizon{
 		source:     source,
 		watermark:  cached[schemas.Position]{load: source.Watermark, ttl: ttl, now: now},
 		contracts:  cached[schemas.Position]{load: source.ContractsWatermark, ttl: ttl, now: now},
 		migrations: cached[[]history.Migration]{load: source.Migrations, ttl: ttl, now: now},
 	}
+	h.caps = cached[schemas.Position]{load: h.loadCap, now: now}
+	return h
 }
 
 // migration returns what is held of one migration; ok is false for nothing.
@@ -68,7 +72,17 @@ func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
 	if known {
 		return limit, nil
 	}
-	if limit, err = h.eventsCap(ctx, watermark); err != nil {
+	return h.caps.get(ctx)
+}
+
+// loadCap looks up the position up to which events may be shown, and notes it.
+func (h *horizon) loadCap(ctx context.Context) (schemas.Position, error) {
+	watermark, err := h.watermark.get(ctx)
+	if err != nil {
+		return watermark, err
+	}
+	limit, err := h.eventsCap(ctx, watermark)
+	if err != nil {
 		return limit, err
 	}
 	h.mu.Lock()
