@@ -78,16 +78,17 @@ func (r *Reader) match(ctx context.Context, entries []SelectionEntry, through in
 		if len(list) == 0 {
 			return
 		}
-		slices.Sort(list)
-		m.params[name] = store.Texts(slices.Compact(list))
+		m.params[name] = store.Texts(list)
 		if condition != "" {
 			conditions = append(conditions, condition)
 		}
 	}
-	add(parties, "parties", ofParties)
-	if parties = slices.Compact(parties); len(templates)+len(bothParties) == 0 && len(parties) <= maxPartyKeys {
+	parties, templates = distinct(parties), distinct(templates)
+	bothParties, bothTemplates = distinct(bothParties), distinct(bothTemplates)
+	if len(templates)+len(bothParties) == 0 && len(parties) <= maxPartyKeys {
 		m.parties = parties
 	}
+	add(parties, "parties", ofParties)
 	add(templates, "templates", ofTemplates)
 	add(bothParties, "both_parties", ofBoth)
 	add(bothTemplates, "both_templates", "")
@@ -96,4 +97,10 @@ func (r *Reader) match(ctx context.Context, entries []SelectionEntry, through in
 	}
 	m.condition = strings.Join(conditions, " OR ")
 	return m, nil
+}
+
+// distinct sorts a list and leaves each text once.
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }

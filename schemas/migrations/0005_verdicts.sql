@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS verdicts
     round_number               Int64 CODEC(ZSTD(1)),
     views_shape      LowCardinality(String) CODEC(ZSTD(1)),
     views_scalars    String CODEC(ZSTD(1)),
-    views_ids        Array(String) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
+    views_ids        Array(String) CODEC(ZSTD(3)),
     views_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     traffic_cost               Int64 DEFAULT -1 CODEC(ZSTD(1)),
     traffic_envelopes          String CODEC(ZSTD(3)),
@@ -39,5 +39,5 @@ CREATE TABLE IF NOT EXISTS verdicts
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id)
-SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
     min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
