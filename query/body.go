@@ -30,8 +30,9 @@ func (b *buffers) get() []byte {
 	return make([]byte, 0, b.size)
 }
 
+// put takes a buffer back; a nil b takes none.
 func (b *buffers) put(buf []byte) {
-	if cap(buf) > 0 && cap(buf) <= b.largest {
+	if b != nil && cap(buf) > 0 && cap(buf) <= b.largest {
 		b.pool.Put(&buf)
 	}
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 )
@@ -75,6 +76,9 @@ func (c *call) end(sent int64, err error) {
 	elapsed := s.cfg.Now().Sub(c.start)
 	s.metrics.inFlight.Dec()
 	s.metrics.observe(c.route, c.status, sent, elapsed)
+	if err == nil && !s.log.Enabled(c.ctx, slog.LevelDebug) {
+		return // the attributes alone cost more than all of the above
+	}
 	log := s.log.With(c.names()...).With("status", c.status)
 	if err != nil {
 		// Mostly a client that went away; a store that failed in the middle of a

@@ -87,6 +87,9 @@ func (r *Request) Text(text []byte) error {
 	return r.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
 }
 
+// Kept answers 200 with a JSON text that nobody changes any more. It is not copied.
+func (r *Request) Kept(text []byte) error { return r.answer(fasthttp.StatusOK, text, nil) }
+
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to
 // Config.MaxPageBytes it is gathered and sent with its length, so that an error on
 // the way still becomes an error answer. A longer answer is sent while it is made;
@@ -109,25 +112,30 @@ func (r *Request) Produce(ctx context.Context, next Producer) error {
 	}
 }
 
-// finish sends a complete JSON body.
+// finish sends a complete JSON body out of a buffer of the server.
 func (r *Request) finish(status int, buf []byte) error {
+	return r.answer(status, buf, &r.server.buffers)
+}
+
+// answer sends a complete JSON body and gives its buffer back to pool, if that is not nil.
+func (r *Request) answer(status int, buf []byte, pool *buffers) error {
 	r.SetHeader("Vary", "Accept-Encoding")
 	if r.immutable && r.tagged(buf) {
-		r.server.buffers.put(buf)
+		pool.put(buf)
 		return r.Empty(fasthttp.StatusNotModified)
 	}
 	if len(buf) >= minGzip && r.wantsGzip() {
 		packed, err := r.server.gzip.all(r.server.buffers.get(), buf)
-		r.server.buffers.put(buf)
+		pool.put(buf)
 		if err != nil {
 			return err
 		}
-		buf = packed
+		buf, pool = packed, &r.server.buffers
 		r.SetHeader(fasthttp.HeaderContentEncoding, "gzip")
 	}
 	r.rc.SetStatusCode(status)
 	r.rc.SetContentType(jsonType)
-	r.send(&body{buf: buf, pool: &r.server.buffers}, len(buf))
+	r.send(&body{buf: buf, pool: pool}, len(buf))
 	return nil
 }
 

@@ -13,6 +13,11 @@ const (
 	// gatherTime is how long a lookup waits for others to share its queries, each of which
 	// costs several milliseconds whether it is for one id or for a few.
 	gatherTime = time.Millisecond
+	// crowdTime is how long it waits when many come at the same time: half as many queries
+	// are worth more to all of them than the wait costs one. There is a crowd when the query
+	// before was for so many ids.
+	crowdTime = 4 * time.Millisecond
+	crowd     = 8
 	// gatherIDs is how many ids go at once without waiting any longer.
 	gatherIDs = 256
 )
@@ -26,6 +31,7 @@ type lookups[T any] struct {
 
 	mu   sync.Mutex
 	open *gathering[T] // takes further ids; nil when none does
+	last int           // ids of the gathering that went before
 }
 
 type gathering[T any] struct {
@@ -77,7 +83,7 @@ func (l *lookups[T]) join(ctx context.Context, id string) *gathering[T] {
 }
 
 func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
-	timer := time.NewTimer(gatherTime)
+	timer := time.NewTimer(l.patience())
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -89,11 +95,22 @@ func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
 	if l.open == g {
 		l.open = nil
 	}
+	l.last = len(g.ids)
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	g.found, g.err = l.find(ctx, g.ids)
 	close(g.done)
+}
+
+// patience is how long a gathering is open.
+func (l *lookups[T]) patience() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last >= crowd {
+		return crowdTime
+	}
+	return gatherTime
 }
 
 // item returns what is known by an update id; ok is false for nothing. The item must not be

@@ -181,7 +181,7 @@ func (a *API) lookup(ctx context.Context, r *query.Request, key string, find fun
 	if final {
 		r.Immutable()
 	}
-	return r.Text(text)
+	return r.Kept(text)
 }
 
 // updateByHash serves the update that an external party signed with a hash.

@@ -12,18 +12,22 @@ import (
 // ErrUnknownType. On error dst is returned as it was given. dst must not overlap
 // protobufJSON.
 func AppendCompact(dst, protobufJSON []byte, t *Type) ([]byte, error) {
-	return convert(dst, protobufJSON, func(c *converter, dst []byte) ([]byte, error) {
-		return c.compact(dst, c.fitting(t), 1, false)
-	})
+	return convert(dst, protobufJSON, t, (*converter).compactValue)
+}
+
+func (c *converter) compactValue(dst []byte, t *Type) ([]byte, error) {
+	return c.compact(dst, c.fitting(t), 1, false)
 }
 
 // AppendProtobuf appends the protobuf_json form of compactJSON, a value of type t, to dst.
 // Without t the error is ErrUnknownType. On error dst is returned as it was given. dst
 // must not overlap compactJSON.
 func AppendProtobuf(dst, compactJSON []byte, t *Type) ([]byte, error) {
-	return convert(dst, compactJSON, func(c *converter, dst []byte) ([]byte, error) {
-		return c.protobuf(dst, t, 1, false)
-	})
+	return convert(dst, compactJSON, t, (*converter).protobufValue)
+}
+
+func (c *converter) protobufValue(dst []byte, t *Type) ([]byte, error) {
+	return c.protobuf(dst, t, 1, false)
 }
 
 // converter reads one value in canonical form. That spares it all checks of the JSON
@@ -40,32 +44,40 @@ type converter struct {
 
 var converters = sync.Pool{New: func() any { return new(converter) }}
 
-func convert(dst, src []byte, run func(*converter, []byte) ([]byte, error)) ([]byte, error) {
+// conversion appends the one value that is being read, of a type, in another form.
+type conversion func(c *converter, dst []byte, t *Type) ([]byte, error)
+
+func convert(dst, src []byte, t *Type, to conversion) ([]byte, error) {
+	if jsonscan.IsCanonical(src) {
+		return convertCanonical(dst, src, t, to)
+	}
 	c := converters.Get().(*converter)
 	defer converters.Put(c)
-	if err := c.open(src); err != nil {
+	var err error
+	if c.source, err = jsonscan.AppendCanonical(c.source[:0], src); err != nil {
 		return dst, err
 	}
+	return c.run(dst, c.source, t, to)
+}
+
+// convertCanonical is convert for a text that is known to be canonical, as all that is stored
+// is: to check that takes a third as long as to convert it.
+func convertCanonical(dst, src []byte, t *Type, to conversion) ([]byte, error) {
+	c := converters.Get().(*converter)
+	defer converters.Put(c)
+	return c.run(dst, src, t, to)
+}
+
+func (c *converter) run(dst, src []byte, t *Type, to conversion) ([]byte, error) {
+	c.sorter.Reset()
+	c.spans = c.spans[:0]
+	c.scan.Reset(src)
 	defer c.scan.Reset(nil) // the pool must not keep src alive
-	out, err := run(c, dst)
+	out, err := to(c, dst, t)
 	if err != nil {
 		return dst, err
 	}
 	return out, nil
-}
-
-func (c *converter) open(src []byte) error {
-	c.sorter.Reset()
-	c.spans = c.spans[:0]
-	if !jsonscan.IsCanonical(src) {
-		var err error
-		if c.source, err = jsonscan.AppendCanonical(c.source[:0], src); err != nil {
-			return err
-		}
-		src = c.source
-	}
-	c.scan.Reset(src)
-	return nil
 }
 
 // unexpected is the error for JSON of another shape than the encoding has at this place.

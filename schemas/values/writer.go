@@ -34,11 +34,11 @@ func (w Writer) AppendExerciseResult(dst []byte, e *schemas.Event) []byte {
 }
 
 func (w Writer) convert(dst, stored []byte, t *Type) []byte {
-	to := AppendCompact
+	to := (*converter).compactValue
 	if w.Want == schemas.ProtobufJSON {
-		to = AppendProtobuf
+		to = (*converter).protobufValue
 	}
-	out, err := to(dst, stored, t)
+	out, err := convertCanonical(dst, stored, t, to)
 	if err != nil {
 		return Fallback(dst, stored, err)
 	}
