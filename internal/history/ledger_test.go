@@ -136,6 +136,46 @@ func (s *stored) pages(t *testing.T, sel history.LedgerSelection, rg history.Led
 	return nil
 }
 
+// sameRuns reads a range in runs to its end and compares each update while it is valid.
+func (s *stored) sameRuns(t *testing.T, sel history.LedgerSelection, rg history.LedgerRange, want []schemas.Update) {
+	t.Helper()
+	what := fmt.Sprintf("runs of %+v", rg)
+	for range 10_000 {
+		run, err := s.reader.LedgerRun(t.Context(), sel, rg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Len() > rg.Limit {
+			t.Fatalf("%s: %d updates", what, run.Len())
+		}
+		for u, ok := run.Next(); ok; u, ok = run.Next() {
+			for i := range u.Events {
+				if e := &u.Events[i]; e.EventID == "" {
+					e.EventID = schemas.EventID(u.UpdateID, e.Node)
+				}
+			}
+			if len(want) == 0 {
+				t.Fatalf("%s: the update at offset %d is one too many", what, u.Local.Offset)
+			}
+			same(t, what, []schemas.Update{*u}, want[:1])
+			want = want[1:]
+		}
+		if rg.Descending {
+			rg.Through = run.Covered()
+		} else {
+			rg.After = run.Covered()
+		}
+		run.Close()
+		if rg.After >= min(rg.Through, s.end) {
+			if len(want) > 0 {
+				t.Fatalf("%s: %d updates are missing", what, len(want))
+			}
+			return
+		}
+	}
+	t.Fatalf("%s do not end", what)
+}
+
 // want evaluates a selection over a range plainly.
 func (s *stored) want(sel history.LedgerSelection, rg history.LedgerRange) (list []schemas.Update) {
 	for i := range s.updates {
@@ -181,6 +221,7 @@ func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
 				}
 				want := s.want(sel, rg)
 				same(t, fmt.Sprintf("%s, %+v", name, rg), s.pages(t, sel, rg), want)
+				s.sameRuns(t, sel, rg, want)
 				found += len(want)
 			}
 		}
