@@ -82,7 +82,7 @@ func (r *Reader) LedgerRun(ctx context.Context, sel LedgerSelection, rg LedgerRa
 	}()
 	page, err := r.passThrough(rg, func(w LedgerRange) ([]schemas.Update, error) {
 		return r.ledgerWindow(ctx, search.kinds, w, func(ctx context.Context, first, last int64) error {
-			return r.db.SelectBlocks(ctx, ledgerRunEventsQuery, r.offsets(first, last), run.rows.add)
+			return r.db.SelectBlocks(ctx, ledgerRunEventsQuery, r.offsets(first, last), run.rows.add, func() error { return nil })
 		})
 	})
 	if err != nil {
