@@ -391,6 +391,41 @@ func TestProduceSmallAndLarge(t *testing.T) {
 	}
 }
 
+// A text that is kept is sent as it is, compressed if the client takes it, and its memory is
+// not used for another answer.
+func TestKeptAnswersStayAsTheyAre(t *testing.T) {
+	kept := []byte(`"` + strings.Repeat("kept ", 4000) + `"`)
+	want := string(kept)
+	url := start(t, Config{},
+		Route{Method: "GET", Path: "/kept", Name: "kept", Handle: func(_ context.Context, r *Request) error { r.Immutable(); return r.Kept(kept) }},
+		Route{Method: "GET", Path: "/made", Name: "made", Handle: func(_ context.Context, r *Request) error {
+			return r.Text([]byte(`"` + strings.Repeat("made ", 4000) + `"`))
+		}})
+	tag := ""
+	for range 20 {
+		a := do(t, "GET", url+"/kept", "")
+		if a.body != want || a.status != 200 {
+			t.Fatalf("status %d, %.40q", a.status, a.body)
+		}
+		tag = a.header.Get("ETag")
+		if a := do(t, "GET", url+"/kept", "", "If-None-Match", tag); a.status != 304 {
+			t.Fatalf("asked for again: status %d", a.status)
+		}
+		packed := do(t, "GET", url+"/kept", "", "Accept-Encoding", "gzip")
+		zr, err := gzip.NewReader(strings.NewReader(packed.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(zr); err != nil || string(text) != want {
+			t.Fatalf("compressed: %.40q, %v", text, err)
+		}
+		do(t, "GET", url+"/made", "")
+	}
+	if string(kept) != want {
+		t.Errorf("the kept text was changed into %.40q", kept)
+	}
+}
+
 func TestErrorWhileProducing(t *testing.T) {
 	fail := func(after int) Handler {
 		return func(ctx context.Context, r *Request) error { return r.Produce(ctx, pieces(100, 1000, after)) }

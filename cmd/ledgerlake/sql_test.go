@@ -17,7 +17,7 @@ import (
 func TestSQL(t *testing.T) {
 	needEngine(t)
 	data := t.TempDir()
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(data, "engine"), Log: slog.New(slog.DiscardHandler)})
+	store, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(data, "engine"), StopGrace: stopTimeout, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestSQL(t *testing.T) {
 // Queries are read up to their semicolons; at a prompt an error does not end the reading.
 func TestSQLReadsQueries(t *testing.T) {
 	needEngine(t)
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), StopGrace: stopTimeout, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

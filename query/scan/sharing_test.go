@@ -45,6 +45,28 @@ func TestLookupsShareQueries(t *testing.T) {
 	}
 }
 
+// Lookups wait longer for others while many come at the same time, and no longer than usual
+// after one that was alone.
+func TestLookupsOfACrowdWaitForEachOther(t *testing.T) {
+	l := newLookups(func(context.Context, []string) (map[string]int, error) { return nil, nil })
+	ask := func(callers int) {
+		var g *gathering[int]
+		for i := range callers {
+			g = l.join(context.Background(), fmt.Sprintf("id%d", i))
+		}
+		<-g.done
+	}
+	for _, c := range []struct {
+		callers int
+		want    time.Duration
+	}{{1, gatherTime}, {gatherIDs, crowdTime}, {1, gatherTime}, {crowd, crowdTime}} {
+		ask(c.callers)
+		if got := l.patience(); got != c.want {
+			t.Errorf("after a gathering of %d the next waits %s, want %s", c.callers, got, c.want)
+		}
+	}
+}
+
 func TestLookupOfOneCallerDoesNotCancelOthers(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
