@@ -20,7 +20,7 @@ type LedgerRun struct {
 	apart bool
 	rows  nodeRows
 	// ended are contracts that ended in the run, if they are asked for.
-	ended map[endedKey]*schemas.EndedContract
+	ended endedContracts
 }
 
 // RunOf makes a run of a page.
@@ -47,9 +47,7 @@ func (r *LedgerRun) Next() (u *schemas.Update, ok bool) {
 	}
 	u.Events = r.rows.take(u.Local.Offset)
 	if r.ended != nil {
-		endedWithin(u, func(e *schemas.Event) {
-			e.Local.Contract = r.ended[endedKey{u.Local.Offset, store.ContractHash(e.ContractID)}]
-		})
+		r.ended.addTo(u)
 	}
 	return u, true
 }
@@ -102,25 +100,6 @@ func (r *Reader) LedgerRun(ctx context.Context, sel LedgerSelection, rg LedgerRa
 func offsetSpan(updates []schemas.Update) LedgerRange {
 	a, b := updates[0].Local.Offset, updates[len(updates)-1].Local.Offset
 	return LedgerRange{After: min(a, b) - 1, Through: max(a, b)}
-}
-
-// endedBetween returns what is known of the contracts that ended in a range, once that is.
-func (r *Reader) endedBetween(ctx context.Context, rg LedgerRange) (map[endedKey]*schemas.EndedContract, error) {
-	if err := r.awaitLifetimes(ctx, rg.Through); err != nil {
-		return nil, err
-	}
-	ended := make(map[endedKey]*schemas.EndedContract)
-	block := store.NewEndedContracts()
-	err := r.db.Select(ctx, ledgerEndedBetweenQuery, r.offsets(rg.After, rg.Through), block, func() error {
-		for _, c := range block.AppendTo(nil) {
-			ended[endedKey{c.ArchivedOffset, c.Key}] = &schemas.EndedContract{TemplateID: c.TemplateID, Signatories: c.Signatories, Observers: c.Observers}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the contracts that ended between offsets %d and %d: %w", rg.After, rg.Through, err)
-	}
-	return ended, nil
 }
 
 // nodeRows are blocks of a node's events, of which updates are given theirs in order.

@@ -67,12 +67,12 @@ func (r *Reader) search(ctx context.Context, sel LedgerSelection, s ledgerSearch
 	case s.pass:
 		page, err = r.passThrough(rg, func(w LedgerRange) ([]schemas.Update, error) { return r.wholeWindow(ctx, s.kinds, w) })
 	default:
-		page, err = r.pickOut(ctx, s, rg)
+		page, err = r.pickOut(ctx, s, rg, sel.Contracts)
 	}
 	if err != nil {
 		return LedgerPage{}, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
 	}
-	if sel.Contracts {
+	if sel.Contracts && s.pass {
 		err = r.addEndedContracts(ctx, page.Updates)
 	}
 	return page, err
@@ -330,21 +330,43 @@ func (r *Reader) selectNodeRows(ctx context.Context, query string, params store.
 	})
 }
 
-// pickOut looks for updates in windows, and reads those it finds.
-func (r *Reader) pickOut(ctx context.Context, s ledgerSearch, rg LedgerRange) (LedgerPage, error) {
+// pickOut looks for updates in windows, and reads those it finds, with the contracts that
+// ended in them if asked to: beside them when it is known already what ended up to there.
+func (r *Reader) pickOut(ctx context.Context, s ledgerSearch, rg LedgerRange, contracts bool) (page LedgerPage, err error) {
 	offsets, covered, err := r.findOffsets(ctx, s, rg)
 	if err != nil {
-		return LedgerPage{}, err
+		return page, err
 	}
 	if rg.Descending {
 		slices.Reverse(offsets)
 	}
-	updates, err := r.ledgerAt(ctx, offsets, rg.Descending)
-	if err != nil {
+	page.Covered = covered
+	var ended endedContracts
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		page.Updates, err = r.ledgerAt(groupCtx, offsets, rg.Descending)
+		return err
+	})
+	beside := contracts && len(offsets) > 0 && r.lifetimes.Load() >= offsets[len(offsets)-1]
+	if beside {
+		group.Go(func() (err error) {
+			ended, err = r.endedAt(groupCtx, offsets)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return LedgerPage{}, err
 	}
-	updates = slices.DeleteFunc(updates, func(u schemas.Update) bool { return !slices.Contains(s.kinds, string(u.Kind)) })
-	return LedgerPage{updates, covered}, nil
+	page.Updates = slices.DeleteFunc(page.Updates, func(u schemas.Update) bool { return !slices.Contains(s.kinds, string(u.Kind)) })
+	switch {
+	case beside:
+		for i := range page.Updates {
+			ended.addTo(&page.Updates[i])
+		}
+	case contracts:
+		err = r.addEndedContracts(ctx, page.Updates)
+	}
+	return page, err
 }
 
 // findOffsets returns the offsets of updates in the direction of the range, up to its
