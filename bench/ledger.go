@@ -208,8 +208,9 @@ func replay(ctx context.Context, s section, p *product, end int64) error {
 	}
 	begin := time.Now()
 	updates, size := 0, 0
+	var buf bytes.Buffer // for all frames: to make room for each would cost the product's time
 	for {
-		_, frame, err := conn.Read(ctx)
+		frame, err := readFrame(ctx, conn, &buf)
 		if websocket.CloseStatus(err) == websocket.StatusNormalClosure {
 			break
 		}
@@ -235,4 +236,15 @@ func replay(ctx context.Context, s section, p *product, end int64) error {
 	s.add("peak memory of the query tier before the replay", float64(before)/(1<<20), "MiB")
 	s.add("peak memory of the query tier", float64(after)/(1<<20), "MiB")
 	return nil
+}
+
+// readFrame reads the next frame into a buffer.
+func readFrame(ctx context.Context, conn *websocket.Conn, buf *bytes.Buffer) ([]byte, error) {
+	_, frame, err := conn.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	buf.Reset()
+	_, err = buf.ReadFrom(frame)
+	return buf.Bytes(), err
 }
