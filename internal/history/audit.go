@@ -25,6 +25,8 @@ var (
 	carriedOriginsQuery string
 	//go:embed sql/wrong_ended.sql
 	wrongEndedQuery string
+	//go:embed sql/wrong_parties.sql
+	wrongPartiesQuery string
 	//go:embed sql/rows_above.sql
 	rowsAboveQuery string
 )
@@ -224,6 +226,34 @@ func (a *Audit) WrongEnds(ctx context.Context, portion, portions int, each func(
 	})
 	if err != nil {
 		return fmt.Errorf("comparing lifetimes with the contracts that ended: %w", err)
+	}
+	return nil
+}
+
+// WrongParty is an update of a node's own stream that a party is a witness of and that is not
+// found by its key, or found twice, or the reverse.
+type WrongParty struct {
+	Offset int64
+	// Key is store.PartyKey of the party.
+	Key uint64
+	// Witnessed is 1 if the party sees the update, else 0. Found is how often the key leads to it.
+	Witnessed, Found uint64
+}
+
+// WrongParties gives such updates up to a position, one portion of all offsets at a time:
+// portion counts from 0.
+func (a *Audit) WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(WrongParty) error) error {
+	err := a.query(ctx, wrongPartiesQuery, clickhouse.Parameters{
+		"through_offset": store.Int(mark.Offset), "portion": strconv.Itoa(portion), "portions": strconv.Itoa(portions),
+	}, func(rows driver.Rows) error {
+		var p WrongParty
+		if err := rows.Scan(&p.Offset, &p.Key, &p.Witnessed, &p.Found); err != nil {
+			return err
+		}
+		return each(p)
+	})
+	if err != nil {
+		return fmt.Errorf("comparing the witnesses of events with what their keys find: %w", err)
 	}
 	return nil
 }

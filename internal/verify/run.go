@@ -57,6 +57,7 @@ type Audit interface {
 	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error
 	WrongOrigins(ctx context.Context, portion, portions int, each func(history.Origin) error) error
 	WrongEnds(ctx context.Context, portion, portions int, each func(history.WrongEnd) error) error
+	WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(history.WrongParty) error) error
 	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 }
 
@@ -190,6 +191,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if c := v.checks[Batches]; c != nil && cfg.Audit != nil {
 		group.Go(func() error { return v.rowsAbove(groupCtx, c) })
+		group.Go(func() error { return v.wrongParties(groupCtx, c) })
 	}
 	group.Go(func() error { return v.readHeld(groupCtx) })
 	group.Go(func() error { return v.readHistory(groupCtx) })
