@@ -59,7 +59,8 @@ func TestOperatorsAgree(t *testing.T) {
 	}
 	for key := range sumsOf(t, a) {
 		_, _, _, parquet := schemas.ParseObjectKey(key)
-		if _, _, _, network := schemas.ParseNetworkKey(key); !parquet && !network && key[:10] != "manifests/" {
+		_, link := schemas.ParseChainKey(key)
+		if _, _, _, network := schemas.ParseNetworkKey(key); !parquet && !network && !link && key[:10] != "manifests/" {
 			t.Errorf("object %s is left", key)
 		}
 	}
