@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // The templates of holdings, in one of their spellings.
@@ -37,10 +38,10 @@ func (a *API) ownedBy(owners []string) func(*history.ActiveContract) (bool, erro
 type holding struct {
 	owner         string
 	locked        bool
-	initialAmount decimal
+	initialAmount decimal.Decimal
 	// createdAt is the round of its creation, and ratePerRound what it loses with each.
 	createdAt    int64
-	ratePerRound decimal
+	ratePerRound decimal.Decimal
 }
 
 // coinPayload is the part of a coin's create arguments that holdings are about. A locked
@@ -48,12 +49,12 @@ type holding struct {
 type coinPayload struct {
 	Owner  string `json:"owner"`
 	Amount struct {
-		InitialAmount decimal `json:"initialAmount"`
+		InitialAmount decimal.Decimal `json:"initialAmount"`
 		CreatedAt     struct {
 			Number int64 `json:"number,string"`
 		} `json:"createdAt"`
 		RatePerRound struct {
-			Rate decimal `json:"rate"`
+			Rate decimal.Decimal `json:"rate"`
 		} `json:"ratePerRound"`
 	} `json:"amount"`
 	Amulet *coinPayload `json:"amulet"`
@@ -83,10 +84,6 @@ func (a *API) holding(c *history.ActiveContract) (holding, error) {
 }
 
 // feesAt returns the holding fees that have accrued up to a round: never more than there is.
-func (h *holding) feesAt(round int64) decimal {
-	fees := h.ratePerRound.times(max(0, round-h.createdAt))
-	if h.initialAmount.less(fees) {
-		return h.initialAmount
-	}
-	return fees
+func (h *holding) feesAt(round int64) decimal.Decimal {
+	return history.HoldingFee(h.initialAmount, h.ratePerRound, h.createdAt, round)
 }

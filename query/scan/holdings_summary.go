@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // openRounds is the template of open mining rounds, in one of its spellings.
@@ -20,40 +21,40 @@ const summaryPiece = 5000
 
 // holdingsTotals sums up what a party owns.
 type holdingsTotals struct {
-	PartyID  string  `json:"party_id"`
-	Unlocked decimal `json:"total_unlocked_coin"`
-	Locked   decimal `json:"total_locked_coin"`
-	Total    decimal `json:"total_coin_holdings"`
+	PartyID  string          `json:"party_id"`
+	Unlocked decimal.Decimal `json:"total_unlocked_coin"`
+	Locked   decimal.Decimal `json:"total_locked_coin"`
+	Total    decimal.Decimal `json:"total_coin_holdings"`
 	*feesTotals
 }
 
 // feesTotals is what only v0 tells.
 type feesTotals struct {
-	Unlocked  decimal `json:"accumulated_holding_fees_unlocked"`
-	Locked    decimal `json:"accumulated_holding_fees_locked"`
-	Total     decimal `json:"accumulated_holding_fees_total"`
-	Available decimal `json:"total_available_coin"`
+	Unlocked  decimal.Decimal `json:"accumulated_holding_fees_unlocked"`
+	Locked    decimal.Decimal `json:"accumulated_holding_fees_locked"`
+	Total     decimal.Decimal `json:"accumulated_holding_fees_total"`
+	Available decimal.Decimal `json:"total_available_coin"`
 }
 
 // add takes in a holding; fees are those up to the round asked for.
-func (t *holdingsTotals) add(h *holding, fees decimal) {
-	t.Total = t.Total.plus(h.initialAmount)
+func (t *holdingsTotals) add(h *holding, fees decimal.Decimal) {
+	t.Total = t.Total.Plus(h.initialAmount)
 	if h.locked {
-		t.Locked = t.Locked.plus(h.initialAmount)
+		t.Locked = t.Locked.Plus(h.initialAmount)
 	} else {
-		t.Unlocked = t.Unlocked.plus(h.initialAmount)
+		t.Unlocked = t.Unlocked.Plus(h.initialAmount)
 	}
 	if t.feesTotals == nil {
 		return
 	}
 	f := t.feesTotals
-	f.Total = f.Total.plus(fees)
+	f.Total = f.Total.Plus(fees)
 	if h.locked {
-		f.Locked = f.Locked.plus(fees)
+		f.Locked = f.Locked.Plus(fees)
 	} else {
-		f.Unlocked = f.Unlocked.plus(fees)
+		f.Unlocked = f.Unlocked.Plus(fees)
 	}
-	f.Available = t.Unlocked.minus(f.Unlocked)
+	f.Available = t.Unlocked.Minus(f.Unlocked)
 }
 
 type summaryAnswer struct {
@@ -118,7 +119,7 @@ func (a *API) sumHoldings(ctx context.Context, req *acsRequest, at schemas.Micro
 			totals[h.owner] = t
 		}
 		if round == nil {
-			t.add(&h, decimal{})
+			t.add(&h, decimal.Decimal{})
 			return nil
 		}
 		if t.feesTotals == nil {

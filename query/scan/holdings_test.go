@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // addLifetime adds a contract of alice that is active from 02:00 on in migration 0.
@@ -123,10 +124,10 @@ func TestHoldingsSummary(t *testing.T) {
 	// The earliest open round is 9: coins of round 7 lose 2 * 0.000190259, those of round 5
 	// lose 4 * 0.5, the smaller one at most all it has.
 	round, got = ask("/v0/holdings/summary", "")
-	fees := func(n int) string { return decimalOf(t, "0.0003805180").times(int64(n)).String() }
-	less := func(n int) string { return decimalOf(t, fmt.Sprint(n)).minus(decimalOf(t, fees(n))).String() }
+	fees := func(n int) string { return decimal.Must("0.0003805180").TimesInt(int64(n)).String() }
+	less := func(n int) string { return decimal.Must(fmt.Sprint(n)).Minus(decimal.Must(fees(n))).String() }
 	want[0].FeesUnlocked, want[0].FeesLocked, want[0].Available = fees(coins[alice]), "2.2500000000", less(coins[alice])
-	want[0].FeesTotal = decimalOf(t, fees(coins[alice])).plus(decimalOf(t, "2.25")).String()
+	want[0].FeesTotal = decimal.Must(fees(coins[alice])).Plus(decimal.Must("2.25")).String()
 	want[1].FeesUnlocked, want[1].FeesLocked, want[1].Available, want[1].FeesTotal = fees(coins[bob]), "0.0000000000", less(coins[bob]), fees(coins[bob])
 	if round == nil || *round != 9 || !slices.Equal(got, want) {
 		t.Errorf("v0: %+v as of round %v, want %+v", got, round, want)
@@ -136,28 +137,4 @@ func TestHoldingsSummary(t *testing.T) {
 		t.Errorf("as of round %d: %+v", *round, got)
 	}
 	serve(t, world()).refused("POST", "/v0/holdings/summary", `{`+members+`}`, 404, "No mining round is open")
-}
-
-func decimalOf(t *testing.T, text string) (d decimal) {
-	t.Helper()
-	if err := d.UnmarshalJSON([]byte(`"` + text + `"`)); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func TestDecimal(t *testing.T) {
-	for text, want := range map[string]string{
-		"1": "1.0000000000", "0.1": "0.1000000000", "-0.0000000001": "-0.0000000001", "1.50000000000000": "1.5000000000",
-		"9999999999999999999999999999.9999999999": "9999999999999999999999999999.9999999999", "-12.5": "-12.5000000000",
-	} {
-		if got := decimalOf(t, text).String(); got != want {
-			t.Errorf("%s reads as %s, want %s", text, got, want)
-		}
-	}
-	for _, bad := range []string{`""`, `"."`, `"x"`, `"1.00000000001"`, `1`, `"1e5"`, `"` + strings.Repeat("9", 100) + `"`, `"-"`, `"1.-5"`} {
-		if err := new(decimal).UnmarshalJSON([]byte(bad)); err == nil {
-			t.Errorf("%s is read as an amount", bad)
-		}
-	}
 }
