@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,7 +46,7 @@ type client struct {
 	timeout  time.Duration
 	limit    int64
 	compress bool
-	tokens   *tokens
+	tokens   *remote.Tokens
 	now      func() time.Time
 }
 
@@ -60,7 +60,7 @@ func newClient(cfg *Config) (*client, error) {
 		timeout: cfg.RequestTimeout, limit: cfg.MaxFrameBytes, now: cfg.Now,
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !remote.IsLoopback(u.Hostname()),
-		tokens:   &tokens{source: cfg.Token, file: cfg.TokenFile, now: cfg.Now},
+		tokens:   remote.NewTokens(cfg.Token, cfg.TokenFile, cfg.Now),
 	}
 	if c.http == nil {
 		c.http = &http.Client{Transport: newTransport()}
@@ -110,7 +110,7 @@ func (c *client) get(ctx context.Context, operation string, into any) error {
 // do carries out k and returns the body of the answer. Failures are *Error, but for the
 // reason why ctx ended.
 func (c *client) do(ctx context.Context, k *call) ([]byte, error) {
-	token, err := c.tokens.get(ctx)
+	token, err := c.tokens.Get(ctx)
 	if err != nil {
 		return nil, c.fail(k, 0, err)
 	}
@@ -215,8 +215,8 @@ func (c *client) refusal(k *call, resp *http.Response, token string) *Error {
 		text = nil // the status alone decides; the text only explains it
 	}
 	e := c.fail(k, resp.StatusCode, errors.New(remote.OneLine(string(text))))
-	if own, ok := parseLedgerError(text); ok {
-		own.fill(e)
+	if own, ok := remote.ParseLedgerError(text); ok {
+		fill(e, own)
 	}
 	if after := remote.RetryAfter(resp.Header.Get("Retry-After"), c.now(), longestWait); after > 0 {
 		e.retryAfter = after

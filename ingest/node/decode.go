@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -43,9 +44,9 @@ func (d *decoder) decodeElement(body []byte) (element, error) {
 	if err == nil && found && el.offset > 0 {
 		return el, nil
 	}
-	if own, ok := parseLedgerError(body); ok {
+	if own, ok := remote.ParseLedgerError(body); ok {
 		e := &Error{}
-		own.fill(e)
+		fill(e, own)
 		return el, e
 	}
 	switch {

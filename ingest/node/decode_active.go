@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -42,9 +43,9 @@ func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 		}
 		return err
 	})
-	if own, ok := parseLedgerError(body); (err != nil || !found) && ok {
+	if own, ok := remote.ParseLedgerError(body); (err != nil || !found) && ok {
 		e := &Error{}
-		own.fill(e)
+		fill(e, own)
 		return a, e
 	}
 	if err == nil && !found && a.token == "" {
@@ -175,9 +176,9 @@ func (d *decoder) page(body []byte, nextToken *string, take func(element []byte)
 		}
 		return d.skip() // activeAtOffset repeats what was asked for
 	})
-	if own, ok := parseLedgerError(body); ok && !found {
+	if own, ok := remote.ParseLedgerError(body); ok && !found {
 		e := &Error{}
-		own.fill(e)
+		fill(e, own)
 		return e
 	}
 	switch {

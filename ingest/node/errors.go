@@ -1,15 +1,13 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -144,45 +142,7 @@ type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// ledgerError is the body of the node's errors.
-type ledgerError struct {
-	Code      string  `json:"code"`
-	Cause     string  `json:"cause"`
-	Category  *int    `json:"errorCategory"`
-	RetryInfo *string `json:"retryInfo"`
-}
-
-// parseLedgerError reads the node's own error, of which code and category are always
-// there; ok is false for anything else.
-func parseLedgerError(body []byte) (e ledgerError, ok bool) {
-	if json.Unmarshal(body, &e) != nil || e.Code == "" || e.Category == nil {
-		return ledgerError{}, false
-	}
-	return e, true
-}
-
 // fill puts what the node says into e.
-func (l *ledgerError) fill(e *Error) {
-	e.Code, e.Category, e.Err = l.Code, *l.Category, errors.New(remote.OneLine(l.Cause))
-	if l.RetryInfo != nil {
-		e.retryAfter = retryInfo(*l.RetryInfo)
-	}
-}
-
-// retryInfo reads a duration such as "1 second" or "500 milliseconds", 0 if it is none.
-// More than a minute counts as a minute.
-func retryInfo(text string) time.Duration {
-	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
-	n, err := strconv.ParseInt(number, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	for prefix, scale := range map[string]time.Duration{
-		"milli": time.Millisecond, "second": time.Second, "minute": time.Minute,
-	} {
-		if strings.HasPrefix(unit, prefix) {
-			return min(time.Duration(n)*scale, time.Minute)
-		}
-	}
-	return 0
+func fill(e *Error, l remote.LedgerError) {
+	e.Code, e.Category, e.Err, e.retryAfter = l.Code, l.Category, errors.New(remote.OneLine(l.Cause)), l.RetryAfter
 }

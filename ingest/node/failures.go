@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -110,12 +110,12 @@ func (f *failures) renew(ctx context.Context, err error, wait *time.Duration) er
 		return fmt.Errorf("%w: the token is refused, also after it was renewed: %w", ErrDenied, err)
 	}
 	tokens := f.ing.client.tokens
-	old := tokens.current()
-	if err := tokens.refuse(ctx, old); err != nil {
+	old := tokens.Current()
+	if err := tokens.Refuse(ctx, old); err != nil {
 		f.ing.log.WarnContext(ctx, "renewing the token failed", "err", err)
 		return nil
 	}
-	if tokens.current() != old {
+	if tokens.Current() != old {
 		*wait = 0
 	}
 	return nil

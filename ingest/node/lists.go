@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -161,9 +161,9 @@ func (d *decoder) elements(body []byte, take func(element []byte) error) error {
 	d.src, d.keys = body, d.keys[:0]
 	d.scan.Reset(body)
 	if d.scan.Peek() != '[' {
-		if own, ok := parseLedgerError(body); ok {
+		if own, ok := remote.ParseLedgerError(body); ok {
 			e := &Error{}
-			own.fill(e)
+			fill(e, own)
 			return e
 		}
 	}

@@ -5,15 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
 )
 
 // jwt makes a token that expires at the given time; its signature means nothing.
@@ -164,35 +161,5 @@ func TestTokenSourceThatFailsIsAskedAgain(t *testing.T) {
 	}
 	if s := ing.Status(); s.Retries != 2 || !strings.Contains(s.LastError, "the issuer is away") {
 		t.Errorf("status %+v", s)
-	}
-}
-
-func TestExpiryOfTokens(t *testing.T) {
-	t.Parallel()
-	at := time.Unix(1_900_000_000, 0)
-	for token, want := range map[string]time.Time{
-		jwt("a", at): at, "opaque": {}, "a.b.c": {}, "a." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"x"}`)) + ".c": {}, "": {},
-	} {
-		if got := expiry(token); !got.Equal(want) {
-			t.Errorf("expiry of %q is %s, want %s", token, got, want)
-		}
-	}
-}
-
-func TestRetryHints(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for text, want := range map[string]time.Duration{
-		"1 second": time.Second, "500 milliseconds": 500 * time.Millisecond, "2 hours": 0, "1 minute": time.Minute, "soon": 0, "-1 second": 0, "999 seconds": time.Minute,
-	} {
-		if got := retryInfo(text); got != want {
-			t.Errorf("retryInfo(%q) = %s, want %s", text, got, want)
-		}
-	}
-	if got := remote.RetryAfter("7", now, longestWait); got != 7*time.Second {
-		t.Errorf("retryAfter(7) = %s", got)
-	}
-	if got := remote.RetryAfter(now.Add(30*time.Second).UTC().Format(http.TimeFormat), now, longestWait); got < 28*time.Second || got > 31*time.Second {
-		t.Errorf("retryAfter of a date = %s", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 )
 
 // Subprotocols of the node's websockets: the first names the protocol, the second
@@ -38,7 +38,7 @@ type stream struct {
 // fails or ctx ends. Other failures are *Error.
 func (c *client) open(ctx context.Context, s *stream) error {
 	k := &call{method: http.MethodGet, operation: s.operation, cursor: s.cursor}
-	token, err := c.tokens.get(ctx)
+	token, err := c.tokens.Get(ctx)
 	if err != nil {
 		return c.fail(k, 0, err)
 	}
@@ -151,12 +151,12 @@ func (c *client) watchToken(ctx context.Context, token string, renewed func()) (
 	go func() {
 		defer close(done)
 		for {
-			at := c.tokens.renewAt()
-			if at.IsZero() || remote.Sleep(ctx, max(at.Sub(c.now()), minRenewWait/10)) != nil {
+			at := c.tokens.RenewAt()
+			if at.IsZero() || remote.Sleep(ctx, max(at.Sub(c.now()), remote.MinRenewWait/10)) != nil {
 				return
 			}
 			// A failure shows when the token has expired and the node says so.
-			if next, err := c.tokens.get(ctx); err == nil && next != token && ctx.Err() == nil {
+			if next, err := c.tokens.Get(ctx); err == nil && next != token && ctx.Err() == nil {
 				renewed()
 				return
 			}

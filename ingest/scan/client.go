@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/ledgerlake/ledgerlake/ingest/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 )
 
 // ClientConfig says which upstream a Client talks to and how politely.
