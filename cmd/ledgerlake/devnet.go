@@ -22,10 +22,13 @@ type devnetFlags struct {
 	days    int
 	huge    int
 	live    float64
+	clock   bool
 
 	// node is the address on which a participant's ledger API is served, "" for none;
 	// participant says whose.
 	node, participant string
+	// secret signs the tokens that the participant asks for; none when empty.
+	secret string
 }
 
 func (d *devnetFlags) register(f *pflag.FlagSet, updates int) {
@@ -33,6 +36,12 @@ func (d *devnetFlags) register(f *pflag.FlagSet, updates int) {
 	f.Uint64Var(&d.seed, "seed", 42, "seed of the simulated network; the same seed gives the same history to the byte")
 	f.IntVar(&d.days, "days", 8, "days of record time over which the history is spread")
 	f.IntVar(&d.huge, "huge-update-bytes", 0, "let one update carry a text of so many bytes")
+}
+
+// registerLive adds the flags of a network that goes on while it is served.
+func (d *devnetFlags) registerLive(f *pflag.FlagSet, perSecond float64) {
+	f.Float64Var(&d.live, "live", perSecond, "updates per second that the simulated network adds while serving")
+	f.BoolVar(&d.clock, "live-clock", false, "let the simulated network's time be that of the wall clock while serving: history ends about now, rounds tick, offers expire")
 }
 
 func newDevnet(a *app) *cobra.Command {
@@ -50,6 +59,7 @@ With --node-listen it also serves what one participant sees, private transaction
 included, over the ledger API of a node (websockets and lists). GET /devnet/node-digests
 on that address tells what its stream has.`,
 		Example: "  ledgerlake devnet --updates 20000 --seed 7 --devnet-listen 127.0.0.1:5012\n" +
+			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --live-clock\n" +
 			"  ledgerlake devnet --updates 1000000 --live 50\n" +
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --participant Super-Validator-1",
 		Args: cobra.NoArgs,
@@ -58,10 +68,11 @@ on that address tells what its stream has.`,
 		},
 	}
 	d.register(cmd.Flags(), 100_000)
-	cmd.Flags().Float64Var(&d.live, "live", 0, "updates per second that are added while serving")
+	d.registerLive(cmd.Flags(), 0)
 	cmd.Flags().StringVar(&address, "devnet-listen", "127.0.0.1:5012", "address to serve on")
 	cmd.Flags().StringVar(&d.node, "node-listen", "", "address to serve a participant's ledger API on; none when empty")
 	cmd.Flags().StringVar(&d.participant, "participant", "", "the participant of --node-listen, such as validator-2 or Super-Validator-1 (default the busiest validator)")
+	cmd.Flags().StringVar(&d.secret, "node-secret", "", "secret of the tokens (HS256) that --node-listen asks for; everybody may do everything without")
 	return cmd
 }
 
@@ -83,6 +94,7 @@ type devnetNode struct {
 	ledger *devnet.Ledger
 	devnetServer
 	participant *devnetServer // of a participant's ledger API, or nil
+	clock       bool          // whether time goes on with the wall clock
 }
 
 // devnetServer is one address that the simulated network serves.
@@ -114,7 +126,7 @@ func (s *devnetServer) close() error {
 
 // startDevnet executes the history and listens; serve answers requests.
 func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *progress) (_ *devnetNode, err error) {
-	n := &devnetNode{}
+	n := &devnetNode{clock: d.clock}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
@@ -132,6 +144,9 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 		n.participant = &participant
 		config.Node = &devnet.NodeConfig{Participant: d.participant}
 	}
+	if d.clock {
+		config.Start = time.Now().Add(-historyLength(d.days))
+	}
 	p.begin("simulated network", "updates", int64(d.updates))
 	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.set(int64(done), int64(total)) })
 	if err != nil {
@@ -140,7 +155,7 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	p.end(fmt.Sprintf("%d updates executed", d.updates))
 	n.answer(n.ledger.Handler())
 	if n.participant != nil {
-		h, err := n.ledger.NodeHandler(devnet.NodeOptions{})
+		h, err := n.ledger.NodeHandler(d.nodeOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -148,6 +163,18 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	}
 	return n, nil
 }
+
+// nodeOptions says how the participant serves its ledger API.
+func (d *devnetFlags) nodeOptions() devnet.NodeOptions {
+	if d.secret == "" {
+		return devnet.NodeOptions{}
+	}
+	return devnet.NodeOptions{Auth: &devnet.NodeAuth{Secret: []byte(d.secret)}}
+}
+
+// historyLength is what a history of so many days takes at most: it is a little longer or
+// shorter, as the times between its updates are random.
+func historyLength(days int) time.Duration { return time.Duration(days) * 24 * time.Hour * 21 / 20 }
 
 // servers are all addresses served.
 func (n *devnetNode) servers() []*devnetServer {
@@ -157,15 +184,20 @@ func (n *devnetNode) servers() []*devnetServer {
 	return []*devnetServer{&n.devnetServer, n.participant}
 }
 
-// serve answers requests, and adds updates live if perSecond is positive, until ctx ends.
+// serve answers requests, adds updates live if perSecond is positive, and has time go on if
+// that was asked for, until ctx ends.
 func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
 	failed := make(chan error, 3)
 	for _, s := range n.servers() {
 		go func() { failed <- s.server.Serve(s.listener) }()
 	}
-	if perSecond > 0 {
+	run := n.ledger.Run
+	if n.clock {
+		run = n.ledger.RunLive
+	}
+	if perSecond > 0 || n.clock {
 		go func() {
-			if err := n.ledger.Run(ctx, perSecond); err != nil && ctx.Err() == nil {
+			if err := run(ctx, perSecond); err != nil && ctx.Err() == nil {
 				failed <- err
 			}
 		}()

@@ -8,6 +8,8 @@ type ansState struct {
 	requested  []*ansAccount // wait for the first payment
 	paid       []*ansAccount // wait for a payment to be collected
 	subscribed []*ansAccount // have a name
+	// byReference holds all accounts once there are commands.
+	byReference map[uint64]*ansAccount
 }
 
 // ansAccount is one name and the contracts around it.
@@ -54,6 +56,9 @@ func (x *executor) requestName() bool {
 	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})
 	x.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
 	x.ans.requested = append(x.ans.requested, account)
+	if x.ans.byReference != nil {
+		x.ans.byReference[account.reference] = account
+	}
 	return true
 }
 
@@ -75,7 +80,7 @@ func (x *executor) payForName() bool {
 		if i == 4 {
 			return false
 		}
-		if account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.effectiveAt {
+		if !x.isManaged(account.user) && account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.effectiveAt {
 			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
 				return false
 			}

@@ -69,12 +69,12 @@ func (a *answer) event(s *store, i int, enc encoding) {
 	if before.size > 0 {
 		a.extent(before)
 	}
-	if e.kind != verdictOnly {
+	if e.hasUpdate() {
 		a.text(`"update":`)
 		a.item(s, i, enc, false)
 	}
 	if after.size > 0 {
-		if e.kind != verdictOnly {
+		if e.hasUpdate() {
 			a.text(`,`)
 		}
 		a.extent(after)

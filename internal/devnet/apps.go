@@ -4,6 +4,8 @@ package devnet
 type apps struct {
 	providers span
 	rights    []*contract // by provider, nil if not featured
+	// others are the rights of parties that are no providers from the start.
+	others map[party]*contract
 }
 
 func newApps(n *names) apps {
@@ -13,9 +15,24 @@ func newApps(n *names) apps {
 // right is the featured app right of p, or nil.
 func (s *apps) right(p party) *contract {
 	if !s.providers.has(p) {
-		return nil
+		return s.others[p]
 	}
 	return s.rights[s.providers.index(p)]
+}
+
+// grant sets the right of p, or takes it if c is nil.
+func (s *apps) grant(p party, c *contract) {
+	switch {
+	case s.providers.has(p):
+		s.rights[s.providers.index(p)] = c
+	case c == nil:
+		delete(s.others, p)
+	default:
+		if s.others == nil {
+			s.others = map[party]*contract{}
+		}
+		s.others[p] = c
+	}
 }
 
 var (
@@ -32,6 +49,9 @@ var (
 
 // featureApp makes p a featured app.
 func (x *executor) featureApp(p party) {
+	if x.apps.right(p) != nil { // a command was faster
+		return
+	}
 	a := x.arena()
 	at := x.exercise(x.rules.amulet, "AmuletRules_DevNet_FeatureApp", a.record(featureShape, partyValue(p)), p)
 	right := featuredAppRight{provider: p}
@@ -39,7 +59,7 @@ func (x *executor) featureApp(p party) {
 		right.weight = one
 	}
 	c := x.create(featuredAppRightTemplate, right)
-	x.apps.rights[x.apps.providers.index(p)] = c
+	x.apps.grant(p, c)
 	x.finish(at, a.record(featureDoneShape, contractID(c.number)))
 }
 
@@ -67,7 +87,7 @@ func (x *executor) endApp(p party, review int64) {
 func (x *executor) markActivity() bool {
 	p := x.names.providers.of(&x.random)
 	right := x.apps.right(p)
-	if right == nil {
+	if right == nil || x.isManaged(p) {
 		return false
 	}
 	a := x.arena()

@@ -26,9 +26,12 @@ type update struct {
 	workflow     string
 	external     bool // signed by an external party: has a transaction hash
 
+	command      string // id of the command, "" if nobody submitted one
 	nodes        []node // of a transaction, in preorder
+	public       []node // those that public history has, nil if all
 	reassignment reassignment
 	verdict      *verdict // absent for reassignments
+	allocated    party    // of a topology update: the party that was added
 }
 
 // node is one node of a transaction tree: the creation of contract if choice is

@@ -8,6 +8,8 @@ type commands struct {
 	recent   []*command
 	counters map[party]*contract // by sender
 	asked    map[party]bool      // senders for whom a counter is on its way
+	// submitted are the open ones of parties that act by commands.
+	submitted []*command
 }
 
 // command is a transfer command with what became of it.
@@ -48,6 +50,9 @@ var (
 // orderTransfer has an external party order a transfer.
 func (x *executor) orderTransfer() bool {
 	sender := x.names.external.of(&x.random)
+	if x.isManaged(sender) {
+		return false
+	}
 	p := transferCommand{sender: sender, receiver: x.someReceiver(), delegate: x.names.validatorOf(sender),
 		amount:    x.random.decimalBetween(one/10, coins(20)),
 		expiresAt: x.effectiveAt + x.tick*int64(x.random.between(1, 8)), nonce: x.nextNonce(sender), description: x.reason()}
@@ -95,6 +100,11 @@ func (x *executor) nextNonce(sender party) int64 {
 // remember adds a command and forgets those of which nothing was heard for a day.
 func (x *executor) remember(c *command) {
 	x.commands.open = append(x.commands.open, c)
+	x.recall(c)
+}
+
+// recall has the status of a command remembered.
+func (x *executor) recall(c *command) {
 	r := append(x.commands.recent, c)
 	for r[0].at <= x.recordTime-commandMemory {
 		r[0] = nil
@@ -130,6 +140,9 @@ func (x *executor) settleCommand() bool {
 	i := x.random.below(min(3, len(x.commands.open))) // old ones first: they may hold up others
 	c := x.commands.open[i]
 	p := c.contract.payload.(transferCommand)
+	if x.isManaged(p.sender) {
+		return false
+	}
 	a := x.arena()
 	over := func() value { return a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)) }
 	counter := x.commands.counters[p.sender]
@@ -162,7 +175,11 @@ func (x *executor) sendCommand(c *command, p transferCommand, counter *contract)
 	approval := x.preapprovalOf(p.receiver)
 	funded := false
 	if fresh && approval != nil {
-		pay.coins, funded = x.gather(p.sender, p.amount+2*x.outputFee())
+		gather := x.gather
+		if x.acting == p.sender {
+			gather = x.gatherLargest
+		}
+		pay.coins, funded = gather(p.sender, p.amount+2*x.outputFee())
 	}
 	at := x.consume(c.contract, "TransferCommand_Send", a.record(sendCommandShape, x.paymentContext(&pay),
 		x.inputsValue(&pay), optional(a, approval != nil, idOf(approval)), contractID(counter.number)), p.delegate)
@@ -175,7 +192,7 @@ func (x *executor) sendCommand(c *command, p transferCommand, counter *contract)
 	case !fresh:
 		result = x.commandFailed(c, "nonce was already used")
 	case approval == nil:
-		result = x.commandFailed(c, "No TransferPreapproval for receiver '"+x.names.parties[p.receiver]+"'")
+		result = x.commandFailed(c, "No TransferPreapproval for receiver '"+x.names.name(p.receiver)+"'")
 	case !funded:
 		c.status, c.reason = commandFailed, "ITR_InsufficientFunds("+p.amount.String()+")"
 		result = a.variant("TransferCommandResultFailure", a.record(commandFailureShape,

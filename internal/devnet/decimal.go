@@ -1,8 +1,11 @@
 package devnet
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // decimal is a number with ten fraction digits, in units of 10^-10. It reaches
@@ -57,3 +60,40 @@ func (d decimal) appendTo(dst []byte) []byte {
 }
 
 func (d decimal) String() string { return string(d.appendTo(nil)) }
+
+const (
+	integerDigits  = 28
+	fractionDigits = 10
+)
+
+// parseDecimal reads a decimal as the network has it, with up to 28 digits before the
+// point and 10 behind it. More than a devnet can count is an error too.
+func parseDecimal(s string) (decimal, error) {
+	digits, negative := strings.CutPrefix(s, "-")
+	whole, fraction, pointed := strings.Cut(digits, ".")
+	switch {
+	case !onlyDigits(whole) || pointed && !onlyDigits(fraction):
+		return 0, errors.New("is no decimal")
+	case len(fraction) > fractionDigits:
+		return 0, fmt.Errorf("has more than %d fraction digits", fractionDigits)
+	case len(strings.TrimLeft(whole, "0")) > integerDigits:
+		return 0, fmt.Errorf("has more than %d digits before the point", integerDigits)
+	}
+	n, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", fractionDigits-len(fraction)), 10, 64)
+	if err != nil {
+		return 0, errors.New("is more than a devnet can count")
+	}
+	if negative {
+		n = -n
+	}
+	return decimal(n), nil
+}
+
+func onlyDigits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

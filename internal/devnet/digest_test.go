@@ -34,10 +34,20 @@ func (s *rowSum) compare(t *testing.T, table string, d Digests) {
 // TestDigestsMatchWhatIsServed recomputes every table from the answers.
 func TestDigestsMatchWhatIsServed(t *testing.T) {
 	_, c := startLedger(t, Config{Updates: 2500, Seed: 5})
-	var d Digests
-	c.ask("GET", "/devnet/digests", "", &d)
+	d, verdicts, traffic, activity := digestsMatch(t, c)
+	if d.Counts.Updates != 2500 {
+		t.Errorf("counts are %+v", d.Counts)
+	}
+	if verdicts.rows < 2500*6/5 || activity.rows < 100 || traffic.rows >= verdicts.rows {
+		t.Errorf("%d verdicts, %d traffic summaries, %d activity records", verdicts.rows, traffic.rows, activity.rows)
+	}
+}
 
-	var updates, events, imports, verdicts, traffic, activity rowSum
+// digestsMatch recomputes every table from the answers and returns some of them.
+func digestsMatch(t *testing.T, c client) (d Digests, verdicts, traffic, activity rowSum) {
+	t.Helper()
+	c.ask("GET", "/devnet/digests", "", &d)
+	var updates, events, imports rowSum
 	for _, e := range c.allEvents("protobuf_json", 700) {
 		if e.Update != nil {
 			updates.add(e.Update)
@@ -70,12 +80,10 @@ func TestDigestsMatchWhatIsServed(t *testing.T) {
 	verdicts.compare(t, "verdicts", d)
 	traffic.compare(t, "traffic", d)
 	activity.compare(t, "app_activity", d)
-	if d.Counts.Updates != 2500 || d.Counts.Events != events.rows {
+	if d.Counts.Updates != updates.rows || d.Counts.Events != events.rows {
 		t.Errorf("counts are %+v", d.Counts)
 	}
-	if verdicts.rows < 2500*6/5 || activity.rows < 100 || traffic.rows >= verdicts.rows {
-		t.Errorf("%d verdicts, %d traffic summaries, %d activity records", verdicts.rows, traffic.rows, activity.rows)
-	}
+	return d, verdicts, traffic, activity
 }
 
 // TestAnswersAreCanonical holds for whole pages, as their items are digested as

@@ -8,6 +8,13 @@
 // ledgers of equal Config hold the same bytes. Advance executes further updates
 // while the ledger is served.
 //
+// Submit executes commands of clients as updates of their own, by the rules in choice_*.go;
+// AllocateParty adds parties, AdvanceTime and RunLive have time go on. These are written
+// into a journal, as history depends on them besides the seed. What a submission does to
+// contracts is done at once and taken back if it is refused (execution); what the executor
+// keeps track of besides follows once it has succeeded (absorb). Parties that act by
+// commands are left alone by the simulated users.
+//
 // The parts, in the order in which an update passes through them:
 //
 //	executor   decides what happens next and executes it: contracts, coins, rounds
@@ -30,7 +37,8 @@
 //	nodeRenderer writes what they see as frames of the node's stream, with a record of
 //	             where in a frame everything is
 //	cutter       cuts narrower formats out of frames by their records
-//	nodeServer   HTTP and websockets, as a node
+//	nodeServer   HTTP and websockets, as a node: it also takes commands, and keeps users
+//	             with their rights, what is known about parties, and completions
 //
 // The package is an upstream and nothing else: only commands and tests import it.
 package devnet

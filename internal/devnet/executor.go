@@ -58,6 +58,17 @@ type executor struct {
 	harbor          harborState
 	lanes           []*contract
 	private         private
+
+	// Of commands: all is nil until there was one.
+	command  *execution           // the submission in execution
+	byNumber map[uint64]*contract // active contracts, private ones too
+	managed  map[party]bool       // parties that act by commands: nobody else acts for them
+	acting   party                // a managed party for which a task acts
+	priced   *round               // whose price applies in place of the open round's
+	reserved map[uint64]bool      // numbers of prepared submissions that were executed
+	reader   *arguments
+	choices  *choices
+	alarms   []alarm // by time
 	// lockedCoins holds the locked coin of each open transfer instruction.
 	lockedCoins map[*contract]*contract
 }
@@ -80,6 +91,7 @@ func newExecutor(c Config, n *names) *executor {
 		switchAt:   max(1, c.Updates*switchPercent/100),
 		recordTime: start, effectiveAt: start,
 		gap: max(minGap, c.gap().Microseconds()), tick: c.tick().Microseconds(),
+		acting:          noParty,
 		wallets:         make([]wallet, len(n.parties)),
 		validatorRights: make([]uint64, len(n.parties)),
 		traffic:         make([][]*contract, len(n.participants)),
@@ -125,7 +137,7 @@ func (x *executor) step(b *batch, final bool) error {
 	if !x.reassign(final) {
 		x.act()
 		x.current.verdict = x.verdictOf(x.current)
-		x.current.external = x.names.external.has(x.current.verdict.submitter)
+		x.current.external = x.names.isExternal(x.current.verdict.submitter)
 	}
 	b.counted++
 	x.updates++
@@ -140,10 +152,15 @@ const verdictOnlyPercent = 25
 func (x *executor) begin(recordTime int64) {
 	x.recordTime = recordTime
 	x.effectiveAt = max(x.effectiveAt, x.roundedTime(recordTime+skew(recordTime)))
+	x.open()
+}
+
+// open opens an entry at the times that are set.
+func (x *executor) open() {
 	x.current = x.batch.add()
 	u := x.current
 	u.number, u.migration, u.version = x.entries, x.migration, x.version()
-	u.recordTime, u.effectiveAt = recordTime, x.effectiveAt
+	u.recordTime, u.effectiveAt = x.recordTime, x.effectiveAt
 	x.entries++
 	x.provider = noParty
 }
@@ -178,6 +195,9 @@ func (x *executor) act() {
 		return
 	}
 	x.scheduleExpiries()
+	if x.alarms != nil {
+		x.ring()
+	}
 	for len(x.tasks) > 0 {
 		task := x.tasks[0]
 		x.tasks = x.tasks[1:]
@@ -246,11 +266,19 @@ func (x *executor) chooseAction() func(*executor) bool {
 	return (*executor).transferCoins
 }
 
-// someUser prefers the users with low numbers, as some people are busier.
+// someUser prefers the users with low numbers, as some people are busier. If it can it
+// spares those that act by commands.
 func (x *executor) someUser() party {
 	n := x.names.users.len()
-	return x.names.users.at(min(x.random.below(n), x.random.below(n)))
+	p := x.names.users.at(min(x.random.below(n), x.random.below(n)))
+	for try := 0; x.isManaged(p) && try < n; try++ {
+		p = x.names.users.at(x.random.below(n))
+	}
+	return p
 }
+
+// isManaged reports whether p acts by commands, so that nothing may be done in its name.
+func (x *executor) isManaged(p party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
 
 // switchDue reports whether the next update belongs to migration 1. Contracts in
 // flight between synchronizers arrive first.

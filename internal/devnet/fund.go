@@ -115,6 +115,9 @@ func (x *executor) settleFundCoupon() bool {
 		return false
 	}
 	a, p := x.arena(), c.payload.(fundCoupon)
+	if x.isManaged(p.beneficiary) {
+		return false
+	}
 	reason := a.record(returnFundShape, text(grantReasons[x.random.below(len(grantReasons))]))
 	var at int
 	switch {
@@ -188,6 +191,9 @@ func (x *executor) settleRecord() bool {
 		return false
 	}
 	p := c.payload.(activityRecord)
+	if x.isManaged(p.beneficiary) {
+		return false
+	}
 	if p.expiresAt > x.effectiveAt {
 		x.collectGrant(p.beneficiary, c)
 		return true

@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 )
@@ -93,6 +94,29 @@ func (s *idSpaces) updateNumber(id string) (uint64, bool) {
 	n, ok := s.updates.number(h)
 	// Decoding accepts upper case, ids are lower case only.
 	return n, ok && string(s.appendUpdateID(nil, n)) == id
+}
+
+// contractNumber finds the number of the contract with an id.
+func (s *idSpaces) contractNumber(id string) (uint64, bool) {
+	if len(id) != contractIDLength || id[:len(contractIDPrefix)] != contractIDPrefix {
+		return 0, false
+	}
+	var h [32]byte
+	if _, err := hex.Decode(h[:], []byte(id[len(contractIDPrefix):len(contractIDPrefix)+64])); err != nil {
+		return 0, false
+	}
+	n, ok := s.contracts.number(h)
+	return n, ok && string(s.appendContractID(nil, n)) == id
+}
+
+// blobNumber finds the number of the contract with a serialized form.
+func (s *idSpaces) blobNumber(blob string) (uint64, bool) {
+	raw, err := base64.StdEncoding.DecodeString(blob)
+	if err != nil || len(raw) < 8 {
+		return 0, false
+	}
+	n := unmix(binary.BigEndian.Uint64(raw)) - s.blobs.key
+	return n, string(appendBlob(nil, s, n)) == blob
 }
 
 // hashNumber finds the entry number behind the hash of an external transaction.

@@ -22,6 +22,7 @@ type Ledger struct {
 	view    *nodeView // nil if no participant's view is kept
 	store   *store
 	ownsDir bool
+	parties *nodeParties // what is known about parties; has a lock of its own
 
 	mu       sync.Mutex // guards all below: held while executing
 	executor *executor
@@ -29,6 +30,9 @@ type Ledger struct {
 	failed   error    // of an earlier execution; the ledger is unusable then
 	finals   []uint32 // numbers of updates after which an execution ended
 	active   *tables  // digest of the active contracts, nil after execution
+
+	commander *commander
+	journal   journal
 }
 
 // New creates a ledger and executes c.Updates updates. progress, if not nil, is
@@ -38,7 +42,7 @@ func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{config: c}
+	l := &Ledger{config: c, parties: newNodeParties()}
 	if err := l.open(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -75,6 +79,8 @@ func (l *Ledger) open() error {
 	l.store.startMigration()
 	l.executor = newExecutor(l.config, l.names)
 	l.pipeline = newPipeline(l)
+	l.commander = newCommander(l)
+	l.journal.dir = l.config.Dir
 	return nil
 }
 
@@ -94,7 +100,7 @@ func (l *Ledger) skippedFiles() (skip []fileNumber) {
 func (l *Ledger) Close() error {
 	var err error
 	if l.store != nil {
-		err = l.store.close()
+		err = errors.Join(l.store.close(), l.journal.close())
 	}
 	if l.ownsDir {
 		err = errors.Join(err, os.RemoveAll(l.config.Dir))
@@ -143,6 +149,11 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total int)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.executeLocked(ctx, n, progress)
+}
+
+// executeLocked is execute for a caller that holds the lock.
+func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, total int)) error {
 	if l.failed != nil {
 		return l.failed
 	}
@@ -199,7 +210,7 @@ func (l *Ledger) Supply() Supply {
 }
 
 // GovernanceParty is the party that sees all public history.
-func (l *Ledger) GovernanceParty() string { return l.names.parties[dso] }
+func (l *Ledger) GovernanceParty() string { return l.names.name(dso) }
 
 // NodeDigests returns what the node's stream has had so far, the zero value if no
 // participant's view is kept.

@@ -24,7 +24,7 @@ func (x *executor) onboardValidator(p party) {
 func (x *executor) recordLiveness() bool {
 	at := x.random.below(len(x.licenses))
 	c, r := x.licenses[at], x.openRound()
-	if c == nil || c.payload.(validatorLicense).lastRound >= r.number {
+	if c == nil || c.payload.(validatorLicense).lastRound >= r.number || x.isManaged(c.payload.(validatorLicense).validator) {
 		return false
 	}
 	a, p := x.arena(), c.payload.(validatorLicense)

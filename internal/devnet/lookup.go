@@ -52,7 +52,7 @@ func (s *store) updatesAfter(c *cursor, limit int, enc encoding, v1 bool) *answe
 	first := s.after(c)
 	end := first
 	for found := 0; end < s.count && found < limit; end++ {
-		if s.at(end).kind == verdictOnly {
+		if !s.at(end).hasUpdate() {
 			continue
 		}
 		if v1 {
@@ -128,9 +128,13 @@ func (s *store) eventsAfter(c *cursor, limit int, enc encoding) *answer {
 	a := &answer{}
 	a.text(`{"events":[`)
 	first, visible := s.after(c), s.visibleEvents()
-	for i := first; i < visible && i < first+limit; i++ {
-		a.separator(i - first)
+	for i, found := first, 0; i < visible && found < limit; i++ {
+		if s.at(i).kind == topologyUpdate {
+			continue
+		}
+		a.separator(found)
 		a.event(s, i, enc)
+		found++
 	}
 	a.text(`]}`)
 	return a
@@ -152,7 +156,7 @@ func (s *store) update(id string, enc encoding, v1 bool) *answer {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i, ok := s.entryOf(id)
-	if !ok || s.at(i).kind == verdictOnly {
+	if !ok || !s.at(i).hasUpdate() {
 		return nil
 	}
 	a := &answer{}
@@ -178,7 +182,7 @@ func (s *store) event(id string, enc encoding) *answer {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i, ok := s.entryOf(id)
-	if !ok || i >= s.visibleEvents() {
+	if !ok || i >= s.visibleEvents() || s.at(i).kind == topologyUpdate {
 		return nil
 	}
 	a := &answer{}

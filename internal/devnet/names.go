@@ -12,8 +12,8 @@ type party int32
 // dso is the governance party. It sees all public history.
 const dso party = 0
 
-// names are the texts of a ledger: fixed before its first update, so that
-// executing and rendering may read them at the same time.
+// names are the texts of a ledger: fixed before its first update, but for parties that
+// are added, so that executing and rendering may read them at the same time.
 type names struct {
 	ids idSpaces
 	// parties by number, as hint::1220 and 64 hex digits. In order: the governance
@@ -31,6 +31,9 @@ type names struct {
 	superValidators, validators, providers, users span
 	// external are the users that sign their transactions themselves: the last of them.
 	external span
+
+	// added are the parties that were allocated while the ledger went on.
+	added addedParties
 }
 
 // span is a run of party numbers: first up to and excluding end.
@@ -64,7 +67,7 @@ func newNames(c Config) *names {
 	n.external = span{n.users.end - party(max(2, n.users.len()/6)), n.users.end}
 
 	for p := n.superValidators.first; p < n.validators.end; p++ {
-		n.participants = append(n.participants, "participant-"+n.parties[p])
+		n.participants = append(n.participants, "participant-"+n.name(p))
 	}
 	for i := range c.Synchronizers {
 		hint := [...]string{"global-domain", "harbor-domain"}[i]
@@ -113,6 +116,8 @@ func (n *names) participantOf(p party, salt uint64) int {
 	switch {
 	case p == dso:
 		return int(salt % superValidatorCount)
+	case int(p) >= len(n.parties):
+		return n.addedParty(p).participant
 	case p < n.validators.end:
 		return n.superValidators.index(p)
 	}
@@ -125,7 +130,7 @@ func (n *names) validatorOf(p party) party {
 }
 
 // compare orders parties by their text.
-func (n *names) compare(p, q party) int { return strings.Compare(n.parties[p], n.parties[q]) }
+func (n *names) compare(p, q party) int { return strings.Compare(n.name(p), n.name(q)) }
 
 // sortParties sorts parties by their text and drops duplicates. The lists are
 // short, so insertion beats anything cleverer.
@@ -133,7 +138,7 @@ func (n *names) sortParties(ps []party) []party {
 	kept := ps[:0]
 	for _, p := range ps {
 		at := len(kept)
-		for at > 0 && n.parties[kept[at-1]] > n.parties[p] {
+		for at > 0 && n.name(kept[at-1]) > n.name(p) {
 			at--
 		}
 		if at > 0 && kept[at-1] == p {

@@ -11,7 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// NodeAuth says who may read from the node, by tokens signed with a shared secret.
+// NodeAuth says who may use the node, by tokens signed with a shared secret.
 type NodeAuth struct {
 	// Secret signs tokens (HS256).
 	Secret []byte
@@ -19,7 +19,8 @@ type NodeAuth struct {
 	Audience string
 	// Scope must be among the words of a token's scope, if given.
 	Scope string
-	// Users are the rights of users by id, the subject of their tokens.
+	// Users are the users that the node has from the start, besides participant_admin:
+	// their rights by id, the subject of their tokens. Others are created over the API.
 	Users map[string][]Right
 	// Now is the clock by which tokens expire; time.Now when nil.
 	Now func() time.Time
@@ -27,9 +28,10 @@ type NodeAuth struct {
 
 // Right is something that a user may do.
 type Right struct {
-	// Kind is CanActAs, CanReadAs, CanReadAsAnyParty or ParticipantAdmin.
+	// Kind is CanActAs, CanReadAs, CanExecuteAs, CanReadAsAnyParty, CanExecuteAsAnyParty,
+	// ParticipantAdmin or IdentityProviderAdmin.
 	Kind string
-	// Party is the party of CanActAs and CanReadAs.
+	// Party is the party of the first three.
 	Party string
 }
 
@@ -62,51 +64,55 @@ func (a *NodeAuth) now() time.Time {
 // principal is who asks. The zero value is nobody.
 type principal struct {
 	everything bool // no authorization is configured
+	user       string
 	rights     []Right
-	expires    time.Time // zero for never
+	expires    time.Time       // zero for never
+	changed    <-chan struct{} // closed when the rights are no longer these; nil for never
 }
 
 // authenticate finds out who sent a request.
-func (a *NodeAuth) authenticate(r *http.Request) (principal, error) {
-	if a == nil {
-		return principal{everything: true}, nil
+func (n *nodeServer) authenticate(r *http.Request) (principal, error) {
+	auth := n.options.Auth
+	if auth == nil {
+		return principal{everything: true, user: adminUser}, nil
 	}
 	claims := jwt.MapClaims{}
-	_, err := jwt.ParseWithClaims(tokenOf(r), claims, func(*jwt.Token) (any, error) { return a.Secret, nil },
-		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Name}), jwt.WithTimeFunc(a.now))
+	_, err := jwt.ParseWithClaims(tokenOf(r), claims, func(*jwt.Token) (any, error) { return auth.Secret, nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Name}), jwt.WithTimeFunc(auth.now))
 	if err != nil {
 		return principal{}, unauthenticated()
 	}
-	p, err := a.principal(claims)
+	user, err := auth.userOf(claims)
 	if err != nil {
 		return principal{}, unauthenticated()
 	}
-	return p, nil
-}
-
-func (a *NodeAuth) principal(claims jwt.MapClaims) (principal, error) {
-	user, err := claims.GetSubject()
-	if err != nil {
-		return principal{}, err
+	p, ok := n.users.principal(user)
+	if !ok {
+		return principal{}, unauthenticated()
 	}
-	rights, ok := a.Users[user]
-	audience, err := claims.GetAudience()
-	scope, _ := claims["scope"].(string)
-	switch {
-	case err != nil:
-		return principal{}, err
-	case !ok:
-		return principal{}, errors.New("unknown user")
-	case a.Audience != "" && !slices.Contains(audience, a.Audience):
-		return principal{}, errors.New("token for another audience")
-	case a.Scope != "" && !slices.Contains(strings.Fields(scope), a.Scope):
-		return principal{}, errors.New("token for another scope")
-	}
-	p := principal{rights: rights}
 	if expires, err := claims.GetExpirationTime(); err == nil && expires != nil {
 		p.expires = expires.Time
 	}
 	return p, nil
+}
+
+// userOf returns the user of a token that is meant for this node.
+func (a *NodeAuth) userOf(claims jwt.MapClaims) (string, error) {
+	user, err := claims.GetSubject()
+	if err != nil {
+		return "", err
+	}
+	audience, err := claims.GetAudience()
+	scope, _ := claims["scope"].(string)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Audience != "" && !slices.Contains(audience, a.Audience):
+		return "", errors.New("token for another audience")
+	case a.Scope != "" && !slices.Contains(strings.Fields(scope), a.Scope):
+		return "", errors.New("token for another scope")
+	}
+	return user, nil
 }
 
 // tokenOf returns the token of a request: from the Authorization header, else the first
@@ -127,10 +133,35 @@ func tokenOf(r *http.Request) string {
 
 // mayReadAny checks the right to read what any party sees.
 func (p principal) mayReadAny() error {
-	if p.everything || slices.ContainsFunc(p.rights, func(r Right) bool { return r.Kind == "CanReadAsAnyParty" }) {
+	if p.everything || p.has("CanReadAsAnyParty") {
 		return nil
 	}
 	return permissionDenied()
+}
+
+// mayActAs checks the right to submit for each of some parties.
+func (p principal) mayActAs(parties []string) error {
+	return p.mayAs(parties, "CanActAs")
+}
+
+// mayExecuteAs checks the right to hand in what each of some parties has signed.
+func (p principal) mayExecuteAs(parties []string) error {
+	if p.has("CanExecuteAsAnyParty") {
+		return nil
+	}
+	return p.mayAs(parties, "CanActAs", "CanExecuteAs")
+}
+
+// mayAs checks for each party that one of some kinds of rights is there.
+func (p principal) mayAs(parties []string, kinds ...string) error {
+	for _, name := range parties {
+		if !p.everything && !slices.ContainsFunc(p.rights, func(r Right) bool {
+			return r.Party == name && slices.Contains(kinds, r.Kind)
+		}) {
+			return permissionDenied()
+		}
+	}
+	return nil
 }
 
 // mayReadAs checks the right to read what one party sees.

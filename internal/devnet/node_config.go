@@ -18,11 +18,12 @@ type NodeConfig struct {
 	MigrationID int64
 }
 
-// nodeView is what a participant can see. It never changes.
+// nodeView is what a participant can see. It never changes: parties that are added later
+// are asked for by hostsParty.
 type nodeView struct {
 	names       *names
 	participant int
-	parties     []party // that it hosts, sorted by text
+	parties     []party // that it hosts from the start, sorted by text
 	hosts       []bool  // by party
 	migration   int64
 	start       int64 // µs; the parties were allocated before
@@ -46,6 +47,14 @@ func newNodeView(c Config, n *names) (*nodeView, error) {
 	}
 	v.parties = n.sortParties(v.parties)
 	return v, nil
+}
+
+// hostsParty reports whether the node hosts p.
+func (v *nodeView) hostsParty(p party) bool {
+	if int(p) < len(v.hosts) {
+		return v.hosts[p]
+	}
+	return v.names.isHosted(p, v.participant)
 }
 
 // hint is the part of an identity before its fingerprint.

@@ -163,7 +163,7 @@ func (t *topologyFormat) wants(frame []byte, r *nodeRecord) bool {
 func (c *cutter) parties(dst []byte, ps []party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
-		dst = append(appendPlain(dst, c.names.parties[p]), ',')
+		dst = append(appendPlain(dst, c.names.name(p)), ',')
 	}
 	return closing(dst, ']')
 }

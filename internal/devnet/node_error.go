@@ -123,6 +123,8 @@ func (e *ledgerError) status() int {
 		return http.StatusForbidden
 	case grpcNotFound:
 		return http.StatusNotFound
+	case grpcAlreadyExists:
+		return http.StatusConflict
 	case grpcAborted:
 		if e.Code == "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED" {
 			return http.StatusRequestEntityTooLarge

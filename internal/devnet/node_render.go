@@ -47,6 +47,10 @@ func (r *nodeRenderer) render(b *batch) {
 			r.allocations(&b.out)
 		}
 		r.guests(&b.out, u)
+		if u.kind == topologyUpdate {
+			r.added(&b.out, u)
+			continue
+		}
 		r.update(&b.out, u)
 	}
 }
@@ -110,9 +114,13 @@ func (r *nodeRenderer) submitted(u *update, submitter party, participant int) {
 		return
 	}
 	start := len(r.frame)
-	h := r.names.ids.commands.hash(u.number)
-	r.rows.update.Local.CommandID = "cmd-" + hex.EncodeToString(h[:16])
-	r.frame = appendPlain(append(r.frame, `"commandId":`...), r.rows.update.Local.CommandID)
+	id := u.command
+	if id == "" {
+		h := r.names.ids.commands.hash(u.number)
+		id = "cmd-" + hex.EncodeToString(h[:16])
+	}
+	r.rows.update.Local.CommandID = id
+	r.frame = appendString(append(r.frame, `"commandId":`...), id)
 	r.frame = append(r.frame, ',')
 	r.record.submitter, r.record.command = submitter, stretch{start, len(r.frame)}
 }
@@ -308,7 +316,7 @@ func (r *nodeRenderer) reassignmentMembers(re *reassignment) {
 	r.frame = strconv.AppendInt(append(r.frame, `"reassignmentCounter":`...), int64(re.counter), 10)
 	r.frame = appendHash(append(r.frame, `,"reassignmentId":"`...), r.names.ids.reassignments.hash(re.pair))
 	r.frame = append(append(r.frame, `","source":"`...), r.names.synchronizers[re.source]...)
-	r.frame = append(append(r.frame, `","submitter":"`...), r.names.parties[re.submitter]...)
+	r.frame = append(append(r.frame, `","submitter":"`...), r.names.name(re.submitter)...)
 	r.frame = append(r.frame, '"')
 }
 
@@ -317,7 +325,14 @@ func (r *nodeRenderer) allocations(out *rendered) {
 	for i, p := range r.view.parties {
 		before := int64(len(r.view.parties)-i) * 1e6
 		r.topology(out, "allocation", uint64(i), int64(i)+1, r.view.start-before, "Added",
-			r.names.parties[p], "SUBMISSION")
+			r.names.name(p), "SUBMISSION")
+	}
+}
+
+// added tells of a party that was added to the node.
+func (r *nodeRenderer) added(out *rendered, u *update) {
+	if r.view.hostsParty(u.allocated) {
+		r.topology(out, "added", u.number, r.view.offsetOf(u.number), u.recordTime, "Added", r.names.name(u.allocated), "SUBMISSION")
 	}
 }
 

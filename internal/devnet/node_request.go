@@ -32,16 +32,18 @@ type transactionFilter struct {
 }
 
 type wireUpdateFormat struct {
-	Transactions *struct {
-		Events *wireEventFormat `json:"eventFormat"`
-		Shape  string           `json:"transactionShape"`
-	} `json:"includeTransactions"`
-	Reassignments *wireEventFormat `json:"includeReassignments"`
+	Transactions  *wireTransactionFormat `json:"includeTransactions"`
+	Reassignments *wireEventFormat       `json:"includeReassignments"`
 	Topology      *struct {
 		Authorizations *struct {
 			Parties []string `json:"parties"`
 		} `json:"includeParticipantAuthorizationEvents"`
 	} `json:"includeTopologyEvents"`
+}
+
+type wireTransactionFormat struct {
+	Events *wireEventFormat `json:"eventFormat"`
+	Shape  string           `json:"transactionShape"`
 }
 
 type wireEventFormat struct {
@@ -91,7 +93,8 @@ const (
 // formats turns what clients ask for into formats.
 type formats struct {
 	names    *names
-	parties  map[string]party // of the node
+	view     *nodeView
+	parties  map[string]party // that the node hosts from the start
 	byID     map[string][]int // package id:Module:Entity -> indexes of flags
 	byName   map[string][]int // package name:Module:Entity
 	packages map[string]bool  // names and ids, those of interfaces included
@@ -99,10 +102,10 @@ type formats struct {
 }
 
 func newFormats(v *nodeView) *formats {
-	f := &formats{names: v.names, parties: map[string]party{}, byID: map[string][]int{}, byName: map[string][]int{},
+	f := &formats{names: v.names, view: v, parties: map[string]party{}, byID: map[string][]int{}, byName: map[string][]int{},
 		packages: map[string]bool{}, ifaces: map[string]bool{}}
 	for _, p := range v.parties {
-		f.parties[v.names.parties[p]] = p
+		f.parties[v.names.name(p)] = p
 	}
 	for i, t := range templates {
 		f.packages[t.pkg.name] = true
@@ -118,6 +121,15 @@ func newFormats(v *nodeView) *formats {
 		f.packages[id[:packageIDLength]], f.packages[interfaceNames[i][0]] = true, true
 	}
 	return f
+}
+
+// party returns a party of the node, also one that was added since.
+func (f *formats) party(name string) (party, bool) {
+	if p, ok := f.parties[name]; ok {
+		return p, true
+	}
+	p, ok := f.names.named(name)
+	return p, ok && f.view.hostsParty(p)
 }
 
 // update returns the format of a request for updates. legacy admits a filter in place of
@@ -136,14 +148,7 @@ func (f *formats) update(q *updatesRequest, legacy bool) (*updateFormat, error) 
 	u := &updateFormat{}
 	var err error
 	if t := q.Format.Transactions; t != nil {
-		switch t.Shape {
-		case "TRANSACTION_SHAPE_LEDGER_EFFECTS":
-			u.effects = true
-		case "TRANSACTION_SHAPE_ACS_DELTA":
-		default:
-			return nil, invalidArgument("transaction_shape %q is not one to choose", t.Shape)
-		}
-		if u.transactions, err = f.events(t.Events); err != nil {
+		if err := f.transactions(u, t); err != nil {
 			return nil, err
 		}
 	}
@@ -156,6 +161,19 @@ func (f *formats) update(q *updatesRequest, legacy bool) (*updateFormat, error) 
 		u.topology = newTopologyFormat(t.Authorizations.Parties)
 	}
 	return u, nil
+}
+
+// transactions sets what u has of transactions.
+func (f *formats) transactions(u *updateFormat, t *wireTransactionFormat) (err error) {
+	switch t.Shape {
+	case "TRANSACTION_SHAPE_LEDGER_EFFECTS":
+		u.effects = true
+	case "TRANSACTION_SHAPE_ACS_DELTA":
+	default:
+		return invalidArgument("transaction_shape %q is not one to choose", t.Shape)
+	}
+	u.transactions, err = f.events(t.Events)
+	return err
 }
 
 func newTopologyFormat(parties []string) *topologyFormat {
@@ -218,7 +236,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 			return nil, err
 		}
 		e.named = append(e.named, name)
-		if p, ok := f.parties[name]; ok {
+		if p, ok := f.party(name); ok {
 			e.byParty[p] = compiled
 		}
 	}

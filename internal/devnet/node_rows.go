@@ -113,7 +113,7 @@ func (r *nodeRows) reassigned(u *update) {
 	h := r.names.ids.reassignments.hash(re.pair)
 	r.created(re.contract, 0)
 	e := &r.events[0]
-	r.reassignment = schemas.Reassignment{Submitter: r.names.parties[re.submitter],
+	r.reassignment = schemas.Reassignment{Submitter: r.names.name(re.submitter),
 		SourceSynchronizer: r.names.synchronizers[re.source], TargetSynchronizer: r.names.synchronizers[re.target],
 		UnassignID: string(appendHash(nil, h)), Counter: int64(re.counter), ContractID: e.ContractID}
 	r.update.Reassignment = &r.reassignment
@@ -128,7 +128,7 @@ func (r *nodeRows) texts(ps []party) []string {
 	ps = r.names.sortParties(append([]party(nil), ps...))
 	list := make([]string, len(ps))
 	for i, p := range ps {
-		list[i] = r.names.parties[p]
+		list[i] = r.names.name(p)
 	}
 	return list
 }

@@ -27,26 +27,33 @@ type NodeOptions struct {
 	// PrunedOffset, if positive, is the offset up to which the node has forgotten its
 	// updates.
 	PrunedOffset int64
-	// Auth says who may read; everybody may when nil.
+	// CompletionsKept is the number of completions that the node remembers, for who asks and
+	// against commands that come twice; 100,000 when zero.
+	CompletionsKept int
+	// Auth says who may do what; everybody may do everything when nil.
 	Auth *NodeAuth
 }
 
 // NodeHandler serves what a participant sees the way its node does: the ledger API over
 // JSON and websockets, and the digests of its stream under /devnet/node-digests. It
-// follows the ledger as that goes on. The ledger must have been created with
+// follows the ledger as that goes on, and executes the commands that it is sent. Users
+// and completions belong to the handler. The ledger must have been created with
 // Config.Node. Handlers of different options may serve one ledger.
 func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	if l.view == nil {
 		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
 	}
-	if o.ListLimit < 0 || o.CheckpointEvery < 0 || o.PrunedOffset < 0 {
+	if o.ListLimit < 0 || o.CheckpointEvery < 0 || o.PrunedOffset < 0 || o.CompletionsKept < 0 {
 		return nil, fmt.Errorf("devnet cannot serve a node with %+v", o)
 	}
 	o.ListLimit = cmp.Or(o.ListLimit, 200)
 	o.ListIdle = cmp.Or(o.ListIdle, 500*time.Millisecond)
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, 1000)
+	o.CompletionsKept = cmp.Or(o.CompletionsKept, 100_000)
 	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
-	n := &nodeServer{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view)}
+	n := &nodeServer{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view),
+		users: newNodeUsers(o.Auth), parties: l.parties, completions: newCompletionLog(o.CompletionsKept),
+		events: newContractEvents(l.store)}
 	return n.routes(), nil
 }
 
@@ -57,6 +64,11 @@ type nodeServer struct {
 	store   *store
 	view    *nodeView
 	formats *formats
+
+	users       *nodeUsers
+	parties     *nodeParties
+	completions *completionLog
+	events      *contractEvents
 }
 
 func (n *nodeServer) routes() http.Handler {
@@ -76,10 +88,41 @@ func (n *nodeServer) routes() http.Handler {
 		{"GET", "/v2/state/latest-pruned-offsets", n.prunedOffsets, false},
 		{"GET", "/v2/state/connected-synchronizers", n.synchronizers, false},
 		{"GET", "/v2/parties/participant-id", n.participantID, false},
+		{"POST", "/v2/updates/update-by-id", n.updateByID, false},
+		{"POST", "/v2/updates/update-by-offset", n.updateByOffset, false},
+		{"POST", "/v2/events/events-by-contract-id", n.eventsByContractID, false},
+		{"POST", "/v2/commands/submit-and-wait", n.submitAndWait, false},
+		{"POST", "/v2/commands/submit-and-wait-for-transaction", n.submitAndWaitForTransaction, false},
+		{"POST", "/v2/commands/async/submit", n.submitAsync, false},
+		{"POST", "/v2/commands/completions", n.list(n.completionsOf), false},
+		{"GET", "/v2/commands/completions", n.socket(n.completionsOf), false},
+		{"GET", "/v2/commands/command-completions", n.socket(n.completionsOf), false},
+		{"POST", "/v2/interactive-submission/prepare", n.prepare, false},
+		{"POST", "/v2/interactive-submission/execute", n.executePrepared, false},
+		{"POST", "/v2/interactive-submission/executeAndWait", n.executePreparedAndWait, false},
+		{"POST", "/v2/interactive-submission/executeAndWaitForTransaction", n.executePreparedForTransaction, false},
+		{"POST", "/v2/interactive-submission/preferred-packages", n.preferredPackages, false},
+		{"GET", "/v2/parties", n.listParties, false},
+		{"POST", "/v2/parties", n.allocateParty, false},
+		{"GET", "/v2/parties/{party}", n.getParties, false},
+		{"PATCH", "/v2/parties/{party}", n.updateParty, false},
+		{"POST", "/v2/parties/external/generate-topology", n.generateTopology, false},
+		{"POST", "/v2/parties/external/allocate", n.allocateExternalParty, false},
+		{"GET", "/v2/users", n.listUsers, false},
+		{"POST", "/v2/users", n.createUser, false},
+		{"GET", "/v2/users/{user}", n.getUser, false},
+		{"PATCH", "/v2/users/{user}", n.updateUser, false},
+		{"DELETE", "/v2/users/{user}", n.deleteUser, false},
+		{"GET", "/v2/users/{user}/rights", n.userRights, false},
+		{"POST", "/v2/users/{user}/rights", n.grantRights, false},
+		{"PATCH", "/v2/users/{user}/rights", n.revokeRights, false},
+		{"GET", "/v2/authenticated-user", n.authenticatedUser, false},
 		{"GET", "/v2/version", n.version, true},
 		{"GET", "/livez", n.healthy, true},
 		{"GET", "/readyz", n.healthy, true},
 		{"GET", "/devnet/node-digests", n.digests, true},
+		{"GET", "/devnet/time", n.time, true},
+		{"POST", "/devnet/advance-time", n.advanceTime, false},
 	} {
 		handle := route.handle
 		if !route.public {
@@ -95,7 +138,7 @@ type principalKey struct{}
 // authenticated lets only known users through; the context says who it is.
 func (n *nodeServer) authenticated(handle nodeHandler) nodeHandler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		who, err := n.options.Auth.authenticate(r)
+		who, err := n.authenticate(r)
 		if err != nil {
 			return err
 		}
@@ -313,7 +356,7 @@ func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error
 	list := make([]connectedSynchronizer, len(n.view.names.synchronizers))
 	for i, id := range n.view.names.synchronizers {
 		list[i] = connectedSynchronizer{Alias: [...]string{"global", "harbor"}[i], ID: id}
-		if _, ok := n.formats.parties[r.URL.Query().Get("party")]; ok {
+		if _, ok := n.formats.party(r.URL.Query().Get("party")); ok {
 			list[i].Permission = "PARTICIPANT_PERMISSION_SUBMISSION"
 		}
 	}
@@ -328,8 +371,8 @@ func (n *nodeServer) version(w http.ResponseWriter, _ *http.Request) error {
 	delay := n.options.CheckpointDelay
 	return sendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
 		"experimental":    map[string]any{},
-		"userManagement":  map[string]any{"supported": false, "maxRightsPerUser": 0, "maxUsersPageSize": 0},
-		"partyManagement": map[string]any{"maxPartiesPageSize": 0},
+		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": maxUserRights, "maxUsersPageSize": maxUsersPage},
+		"partyManagement": map[string]any{"maxPartiesPageSize": maxPartiesPage},
 		"offsetCheckpoint": map[string]any{"maxOffsetCheckpointEmissionDelay": map[string]any{
 			"seconds": int64(delay / time.Second), "nanos": int64(delay % time.Second), "unknownFields": map[string]any{"fields": map[string]any{}}}},
 		"packageFeature": map[string]any{"maxVettedPackagesPageSize": 0},

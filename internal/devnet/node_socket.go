@@ -54,10 +54,10 @@ type session struct {
 }
 
 var (
-	errClientGone   = errors.New("the client is gone")
-	errSecondFrame  = errors.New("a stream takes one request")
-	errNotOneFrame  = errors.New("the request is no text")
-	errTokenExpired = staleAuthorization()
+	errClientGone  = errors.New("the client is gone")
+	errSecondFrame = errors.New("a stream takes one request")
+	errNotOneFrame = errors.New("the request is no text")
+	errStaleRights = staleAuthorization()
 )
 
 // run reads the request and sends the elements until the stream ends. A nil error is a
@@ -79,8 +79,9 @@ func (s *session) run(ctx context.Context, cancel context.CancelCauseFunc, open 
 	defer stream.close()
 	go s.watch(ctx, cancel)
 	go s.beat(ctx)
+	go s.watchRights(ctx, cancel)
 	if !s.who.expires.IsZero() {
-		timer := time.AfterFunc(s.who.expires.Sub(s.node.options.Auth.now()), func() { cancel(errTokenExpired) })
+		timer := time.AfterFunc(s.who.expires.Sub(s.node.options.Auth.now()), func() { cancel(errStaleRights) })
 		defer timer.Stop()
 	}
 	if err := s.send(ctx, stream); err != nil {
@@ -100,6 +101,15 @@ func (s *session) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		return
 	}
 	cancel(errSecondFrame)
+}
+
+// watchRights waits until the user may do something else than when the stream began.
+func (s *session) watchRights(ctx context.Context, cancel context.CancelCauseFunc) {
+	select {
+	case <-s.who.changed:
+		cancel(errStaleRights)
+	case <-ctx.Done():
+	}
 }
 
 // beat pings the client now and then. A client that does not answer may just be slow to

@@ -187,14 +187,19 @@ func (u *updateStream) idle() []byte {
 // checkpoint returns an element that says how far the stream has come.
 func (u *updateStream) checkpoint() []byte {
 	u.unmarked = 0
-	u.store.mu.RLock()
-	t := u.store.timeAt(u.view, u.cursor)
-	u.store.mu.RUnlock()
-	dst := strconv.AppendInt([]byte(`{"update":{"OffsetCheckpoint":{"value":{"offset":`), u.cursor, 10)
+	return append(u.store.appendCheckpoint([]byte(`{"update":`), u.view, u.cursor), '}')
+}
+
+// appendCheckpoint appends what a stream has come to at an offset.
+func (s *store) appendCheckpoint(dst []byte, v *nodeView, offset int64) []byte {
+	s.mu.RLock()
+	t := s.timeAt(v, offset)
+	s.mu.RUnlock()
+	dst = strconv.AppendInt(append(dst, `{"OffsetCheckpoint":{"value":{"offset":`...), offset, 10)
 	dst = append(dst, `,"synchronizerTimes":[`...)
-	for _, name := range u.view.names.synchronizers {
+	for _, name := range v.names.synchronizers {
 		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), schemas.Micros(t))
 		dst = append(append(append(dst, `","synchronizerId":"`...), name...), `"},`...)
 	}
-	return append(closing(dst, ']'), `}}}}`...)
+	return append(closing(dst, ']'), `}}}`...)
 }

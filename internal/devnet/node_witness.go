@@ -45,7 +45,7 @@ func (w *witnesses) hosted(lists ...[]party) []party {
 	first := len(w.parties)
 	for _, list := range lists {
 		for _, p := range list {
-			if w.view.hosts[p] {
+			if w.view.hostsParty(p) {
 				w.parties = append(w.parties, p)
 			}
 		}

@@ -79,16 +79,28 @@ func (s *store) updatesUpTo(migration, t int64) int {
 func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int) (*pastLedger, error) {
 	l.mu.Lock()
 	finals := l.finals // only ever appended to
+	outside := l.journal.read()
 	l.mu.Unlock()
 	c := l.config
-	c.Node = nil // private transactions have no influence on public ones
+	if outside.left == 0 {
+		c.Node = nil // private transactions have no influence on public ones, but for commands
+	}
 	x, b := newExecutor(c, l.names), newBatch()
 	for x.updates < updates {
-		if b.counted >= updatesPerBatch {
+		if len(b.updates) >= 2*updatesPerBatch {
 			if err := ctx.Err(); err != nil {
 				return nil, fmt.Errorf("executing the ledger again: %w", err)
 			}
 			b.reset()
+		}
+		if e := outside.take(x.entries); e != nil {
+			if err := x.again(b, e); err != nil {
+				return nil, fmt.Errorf("executing the ledger again: %w", err)
+			}
+			continue
+		}
+		if outside.err != nil {
+			return nil, fmt.Errorf("executing the ledger again: %w", outside.err)
 		}
 		if x.switchDue() {
 			x.switchMigration()

@@ -52,7 +52,8 @@ func (p amulet) expiresIn() int64 { return p.created + p.amount.ceilOver(p.rate)
 type lockedAmulet struct {
 	amulet
 	holder    party
-	expiresAt int64 // µs
+	others    []party // further holders
+	expiresAt int64   // µs
 	context   string
 }
 
@@ -62,12 +63,18 @@ func (p lockedAmulet) arguments(a *arena, version uint8) value {
 }
 
 func (p lockedAmulet) lock(a *arena) value {
-	return a.record(timeLockShape, a.list(partyValue(p.holder)), timestamp(p.expiresAt),
-		optionalText(a, p.context))
+	holders := a.list(partyValue(p.holder))
+	if len(p.others) > 0 {
+		holders.elems = a.alloc(1 + len(p.others))
+		for i, h := range append([]party{p.holder}, p.others...) {
+			holders.elems[i] = partyValue(h)
+		}
+	}
+	return a.record(timeLockShape, holders, timestamp(p.expiresAt), optionalText(a, p.context))
 }
 
 func (p lockedAmulet) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso, p.owner, p.holder), obs
+	return append(append(sig, dso, p.owner, p.holder), p.others...), obs
 }
 
 var (

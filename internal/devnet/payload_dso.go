@@ -157,12 +157,12 @@ func (p svRewardState) rewardedIn(round, coupons int64) svRewardState {
 
 // svName is the name of a super-validator: the hint of its party.
 func (n *names) svName(sv party) string {
-	name, _, _ := strings.Cut(n.parties[sv], partyNamespaceMark)
+	name, _, _ := strings.Cut(n.name(sv), partyNamespaceMark)
 	return name
 }
 
-func (n *names) sequencerOf(sv party) string { return "SEQ::sequencer-" + n.parties[sv] }
-func (n *names) mediatorOf(sv party) string  { return "MED::mediator-" + n.parties[sv] }
+func (n *names) sequencerOf(sv party) string { return "SEQ::sequencer-" + n.name(sv) }
+func (n *names) mediatorOf(sv party) string  { return "MED::mediator-" + n.name(sv) }
 
 func (n *names) svHost(sv party) string {
 	return "sv-" + strconv.Itoa(n.superValidators.index(sv)+1) + ".devnet.example"

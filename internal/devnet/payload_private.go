@@ -12,9 +12,11 @@ var (
 type transferOffer struct {
 	sender, receiver party
 	amount           decimal
+	inUSD            bool
 	description      string
 	expiresAt        int64
 	number           uint64 // of the entry that made the offer
+	tracked          string // as what the sender tracks it; derived from number when empty
 }
 
 func (p transferOffer) stakeholders(sig, obs []party) ([]party, []party) {
@@ -27,10 +29,19 @@ func (p transferOffer) arguments(a *arena, _ uint8) value {
 }
 
 func (p transferOffer) amountValue(a *arena) value {
-	return a.record(paymentAmountShape, numeric(p.amount), enum("AmuletUnit"))
+	unit := "AmuletUnit"
+	if p.inUSD {
+		unit = "USDUnit"
+	}
+	return a.record(paymentAmountShape, numeric(p.amount), enum(unit))
 }
 
-func (p transferOffer) trackingID() string { return trackingID("offer", p.number) }
+func (p transferOffer) trackingID() string {
+	if p.tracked != "" {
+		return p.tracked
+	}
+	return trackingID("offer", p.number)
+}
 
 // tracking is how results name the offer.
 func (p transferOffer) tracking(a *arena) value {
@@ -57,13 +68,19 @@ type trafficRequest struct {
 	migration            int64
 	expiresAt            int64
 	number               uint64
+	tracked              string // as what the user tracks it; derived from number when empty
 }
 
 func (p trafficRequest) stakeholders(sig, obs []party) ([]party, []party) {
 	return append(sig, p.user), obs
 }
 
-func (p trafficRequest) trackingID() string { return trackingID("traffic", p.number) }
+func (p trafficRequest) trackingID() string {
+	if p.tracked != "" {
+		return p.tracked
+	}
+	return trackingID("traffic", p.number)
+}
 
 func (p trafficRequest) arguments(a *arena, _ uint8) value {
 	return a.record(trafficRequestShape, partyValue(dso), partyValue(p.user), timestamp(p.expiresAt),

@@ -1,6 +1,9 @@
 package devnet
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 var (
 	amuletRulesShape    = newShape("dso", "configSchedule", "isDevNet", "contractStateSchemaVersion")
@@ -143,6 +146,7 @@ type validatorLicense struct {
 	missed                int64
 	updatedAt, activeAt   int64
 	software              string
+	contact               string // licenseContactPoint when empty
 }
 
 func (p validatorLicense) arguments(a *arena, version uint8) value {
@@ -153,7 +157,7 @@ func (p validatorLicense) arguments(a *arena, version uint8) value {
 	}
 	fields := []value{partyValue(p.validator), partyValue(p.sponsor), partyValue(dso),
 		optional(a, p.lastRound >= 0, faucet),
-		a.some(a.record(licenseMetaShape, timestamp(p.updatedAt), text(p.software), text(licenseContactPoint)))}
+		a.some(a.record(licenseMetaShape, timestamp(p.updatedAt), text(p.software), text(cmp.Or(p.contact, licenseContactPoint))))}
 	if version > 0 {
 		fields = append(fields, optional(a, p.activeAt != 0, timestamp(p.activeAt)))
 	}

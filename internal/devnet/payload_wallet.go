@@ -133,6 +133,7 @@ type tokenTransfer struct {
 	requestedAt, executeBefore int64
 	inputs                     []uint64 // contract numbers
 	reason                     string
+	meta                       []string // alternating keys and values in place of the reason
 }
 
 func (t tokenTransfer) value(a *arena) value {
@@ -143,7 +144,23 @@ func (t tokenTransfer) value(a *arena) value {
 	return a.record(instructionTransferShape, partyValue(t.sender), partyValue(t.receiver), numeric(t.amount),
 		a.record(instrumentIDShape, partyValue(dso), text(instrumentAmuletInPayload)),
 		timestamp(t.requestedAt), timestamp(t.executeBefore),
-		value{kind: kindList, elems: inputs}, metadata(a, reasonMetaKey, t.reason))
+		value{kind: kindList, elems: inputs}, t.metadata(a))
+}
+
+func (t tokenTransfer) metadata(a *arena) value {
+	if t.meta == nil {
+		return metadata(a, reasonMetaKey, t.reason)
+	}
+	return textMetadata(a, t.meta)
+}
+
+// textMetadata writes alternating keys and values, also empty ones.
+func textMetadata(a *arena, keysAndValues []string) value {
+	entries := a.alloc(len(keysAndValues))
+	for i, s := range keysAndValues {
+		entries[i] = text(s)
+	}
+	return a.record(metadataShape, value{kind: kindTextMap, elems: entries})
 }
 
 // metadata takes alternating keys and values, sorted by key; keys of empty values

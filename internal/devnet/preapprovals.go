@@ -47,7 +47,7 @@ func (x *executor) createPreapproval() bool {
 // withoutPreapproval is a user who has no preapproval yet; it gives up after some tries.
 func (x *executor) withoutPreapproval() (party, bool) {
 	for range 4 {
-		if p := x.names.users.of(&x.random); x.preapprovalOf(p) == nil {
+		if p := x.names.users.of(&x.random); x.preapprovalOf(p) == nil && !x.isManaged(p) {
 			return p, true
 		}
 	}
@@ -121,7 +121,7 @@ func (x *executor) sendThrough(c *contract, p payment, amount decimal, descripti
 		x.paymentContext(&p), x.inputsValue(&p),
 		numeric(amount), partyValue(p.sender), optionalText(a, description)), p.sender)
 	_, result := x.transfer(p)
-	meta := a.some(metadata(a, senderMetaKey, x.names.parties[p.sender], txKindMetaKey, "transfer"))
+	meta := a.some(metadata(a, senderMetaKey, x.names.name(p.sender), txKindMetaKey, "transfer"))
 	x.finish(at, a.record(sendDoneShape, x.withMeta([]value{result}, meta)...))
 	return result
 }
@@ -129,7 +129,7 @@ func (x *executor) sendThrough(c *contract, p payment, amount decimal, descripti
 // renewPreapproval has the provider pay for another lifetime, or sometimes cancel.
 func (x *executor) renewPreapproval() bool {
 	c := x.somePreapproval()
-	if c == nil {
+	if c == nil || x.isManaged(c.payload.(preapproval).receiver) || x.isManaged(c.payload.(preapproval).provider) {
 		return false
 	}
 	a, p := x.arena(), c.payload.(preapproval)

@@ -49,6 +49,9 @@ const privateNumbers = 1 << 62
 
 // executePrivate gives a transaction that was accepted its content.
 func (x *executor) executePrivate(v *verdict) {
+	if x.isManaged(v.submitter) {
+		return
+	}
 	for i := range v.views {
 		w := &v.views[i]
 		provider, other := noParty, v.submitter
@@ -74,7 +77,9 @@ func (x *executor) privateView(submitter, provider, other party) {
 	if open := x.private.open[set]; len(open) > 0 && r.percent(70) {
 		c := takeAny(r, &open)
 		x.setOpen(set, open)
-		x.actPrivately(c, submitter)
+		if c.active() { // else a command was faster
+			x.actPrivately(c, submitter)
+		}
 		return
 	}
 	switch {
@@ -111,9 +116,12 @@ func (x *executor) createPrivate(t *template, p payload) *contract {
 
 // addPrivate adds the creation of a contract to the tree.
 func (x *executor) addPrivate(t *template, p payload) *contract {
-	x.private.numbers++
-	c := &contract{number: privateNumbers + x.private.numbers, template: t, version: x.version(),
-		createdAt: x.effectiveAt, payload: p}
+	c := &contract{number: x.newPrivateNumber(), template: t, version: x.version(),
+		createdAt: x.effectiveAt, payload: p, synchronizer: x.current.synchronizer, entry: uint32(x.current.number)}
+	x.activate(c)
+	if x.command != nil {
+		x.command.effects = append(x.command.effects, effect{c, true})
+	}
 	x.current.nodes = append(x.current.nodes, node{contract: c, end: int32(len(x.current.nodes) + 1)})
 	return c
 }
@@ -122,8 +130,16 @@ func (x *executor) addPrivate(t *template, p payload) *contract {
 func (x *executor) consumePrivate(c *contract, choice string, argument value, actor party) int {
 	at := x.exercise(c, choice, argument, actor)
 	x.current.nodes[at].consuming = true
-	c.slot = archived
+	x.deactivate(c)
 	return at
+}
+
+func (x *executor) newPrivateNumber() uint64 {
+	if x.command != nil && x.command.reserved != 0 {
+		return x.newContractNumber()
+	}
+	x.private.numbers++
+	return privateNumbers + x.private.numbers
 }
 
 var (

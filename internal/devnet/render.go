@@ -64,6 +64,11 @@ func (r *renderer) render(b *batch) {
 }
 
 func (r *renderer) update(out *rendered, u *update) {
+	if u.public != nil {
+		seen := *u
+		seen.nodes = u.public
+		u = &seen
+	}
 	protobuf, compact, side := &out.data[protobufFile], &out.data[compactFile], &out.data[sideFile]
 	e := entry{time: u.recordTime, kind: u.kind, synchronizer: u.synchronizer, external: u.external,
 		protobuf: int64(len(*protobuf)), compact: int64(len(*compact)), side: int64(len(*side))}
@@ -81,7 +86,7 @@ func (r *renderer) update(out *rendered, u *update) {
 			*compact = r.reassignment(*compact, u, compactJSON, nil)
 		}
 	}
-	if u.kind != verdictOnly {
+	if e.hasUpdate() {
 		out.tables[tableUpdates].Add((*protobuf)[e.protobuf:])
 		*protobuf = append(*protobuf, ',')
 		if !r.skipCompact {
@@ -191,7 +196,7 @@ func (r *renderer) created2(dst []byte, c *contract) []byte {
 func (r *renderer) parties(dst []byte, ps []party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
-		dst = append(appendPlain(dst, r.names.parties[p]), ',')
+		dst = append(appendPlain(dst, r.names.name(p)), ',')
 	}
 	return closing(dst, ']')
 }
@@ -258,7 +263,7 @@ func (r *renderer) reassignmentHead(dst []byte, u *update) []byte {
 
 func (r *renderer) reassignmentTail(dst []byte, re *reassignment) []byte {
 	dst = append(append(dst, `,"source_synchronizer":"`...), r.names.synchronizers[re.source]...)
-	dst = append(append(dst, `","submitter":"`...), r.names.parties[re.submitter]...)
+	dst = append(append(dst, `","submitter":"`...), r.names.name(re.submitter)...)
 	dst = append(append(dst, `","target_synchronizer":"`...), r.names.synchronizers[re.target]...)
 	dst = appendHash(append(dst, `","unassign_id":"`...), r.names.ids.reassignments.hash(re.pair))
 	return append(dst, `"}`...)

@@ -38,7 +38,7 @@ func appendProtobuf(dst []byte, names *names, v *value) []byte {
 	case kindText:
 		return append(appendString(append(dst, `{"text":`...), v.text), '}')
 	case kindParty:
-		dst = append(append(dst, `{"party":"`...), names.parties[v.num]...)
+		dst = append(append(dst, `{"party":"`...), names.name(party(v.num))...)
 	case kindContractID:
 		dst = names.ids.appendContractID(append(dst, `{"contractId":"`...), uint64(v.num))
 	case kindTimestamp:
@@ -139,7 +139,7 @@ func appendCompact(dst []byte, names *names, v *value) []byte {
 	case kindNumeric:
 		dst = decimal(v.num).appendTo(dst)
 	case kindParty:
-		dst = append(dst, names.parties[v.num]...)
+		dst = append(dst, names.name(party(v.num))...)
 	case kindContractID:
 		dst = names.ids.appendContractID(dst, uint64(v.num))
 	case kindTimestamp:

@@ -42,7 +42,7 @@ func (r *renderer) member(dst []byte, key string, rows *schemas.Digest, content 
 func (r *renderer) appActivity(dst []byte, v *verdict) []byte {
 	dst = append(dst, `{"records":[`...)
 	for _, a := range v.activity {
-		dst = appendPlain(append(dst, `{"party":`...), r.names.parties[a.provider])
+		dst = appendPlain(append(dst, `{"party":`...), r.names.name(a.provider))
 		dst = append(strconv.AppendInt(append(dst, `,"weight":`...), a.weight, 10), `},`...)
 	}
 	dst = strconv.AppendInt(append(closing(dst, ']'), `,"round_number":`...), v.activityOf, 10)
@@ -70,7 +70,7 @@ func (r *renderer) verdict(dst []byte, u *update) []byte {
 		dst = strconv.AppendInt(append(dst, `,"round_number":`...), v.round, 10)
 	}
 	dst = appendPlain(append(dst, `,"submitting_participant_uid":`...), r.names.participants[v.participant])
-	dst = appendPlain(append(dst, `,"submitting_parties":[`...), r.names.parties[v.submitter])
+	dst = appendPlain(append(dst, `,"submitting_parties":[`...), r.names.name(v.submitter))
 	dst = r.views(append(dst, `],"transaction_views":`...), v)
 	dst = append(append(append(dst, `,"update_id":"`...), r.id...), `","verdict_result":"VERDICT_RESULT_`...)
 	if v.accepted {

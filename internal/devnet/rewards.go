@@ -121,7 +121,7 @@ func (x *executor) rewardsOf(number int64) rewardTotals {
 	rate, threshold := perMegabyte.times(perCoupon), rewardThreshold(x.tick).over(r.price)
 	for _, a := range r.activity {
 		if amount := megabytes(a.weight).times(rate); amount >= threshold {
-			t.allowances = append(t.allowances, allowance{x.names.parties[a.provider], amount})
+			t.allowances = append(t.allowances, allowance{x.names.name(a.provider), amount})
 			t.minting += amount
 		}
 	}

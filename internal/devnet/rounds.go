@@ -65,6 +65,9 @@ type collection struct {
 
 // openRound is the newest round that is open now.
 func (x *executor) openRound() *round {
+	if x.priced != nil {
+		return x.priced
+	}
 	for i := len(x.rounds.open) - 1; i > 0; i-- {
 		if r := x.rounds.open[i]; r.opensAt <= x.recordTime {
 			return r

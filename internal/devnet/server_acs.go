@@ -86,7 +86,7 @@ func (s *server) acs(v apiVersion) handler {
 func (s *server) isStakeholder(c *contract, parties []string) bool {
 	signatories, observers := c.payload.stakeholders(nil, nil)
 	return slices.ContainsFunc(append(signatories, observers...), func(p party) bool {
-		return slices.Contains(parties, s.ledger.names.parties[p])
+		return slices.Contains(parties, s.ledger.names.name(p))
 	})
 }
 
@@ -97,7 +97,7 @@ func (s *server) ownedCoins(q *stateRequest) (func(*contract) bool, error) {
 	}
 	return func(c *contract) bool {
 		return (c.template == amuletTemplate || c.template == lockedAmuletTemplate) &&
-			slices.Contains(q.Owners, s.ledger.names.parties[coinOf(c).owner])
+			slices.Contains(q.Owners, s.ledger.names.name(coinOf(c).owner))
 	}, nil
 }
 
@@ -265,7 +265,7 @@ func (s *server) summaries(found *pastLedger, owned func(*contract) bool, round 
 	}
 	answers := []map[string]string{}
 	for _, p := range s.ledger.names.sortParties(owners) {
-		answers = append(answers, totals[p].answer(s.ledger.names.parties[p], v))
+		answers = append(answers, totals[p].answer(s.ledger.names.name(p), v))
 	}
 	return answers
 }

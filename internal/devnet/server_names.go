@@ -23,7 +23,7 @@ type entryAnswer struct {
 
 func (l *Ledger) entryAnswer(c *contract) entryAnswer {
 	p := c.payload.(ansEntry)
-	return entryAnswer{l.contractID(c), l.names.parties[p.user], p.name, p.url, p.description,
+	return entryAnswer{l.contractID(c), l.names.name(p.user), p.name, p.url, p.description,
 		string(schemas.AppendShortTime(nil, schemas.Micros(p.expiresAt)))}
 }
 
@@ -38,9 +38,9 @@ func (s *server) entries(keep func(entryAnswer) bool) []entryAnswer {
 		}
 	}
 	n := s.ledger.names
-	governance := []entryAnswer{{User: n.parties[dso], Name: "dso.cns"}}
+	governance := []entryAnswer{{User: n.name(dso), Name: "dso.cns"}}
 	for p := n.superValidators.first; p < n.superValidators.end; p++ {
-		governance = append(governance, entryAnswer{User: n.parties[p], Name: strings.ToLower(n.svName(p)) + ".sv.cns"})
+		governance = append(governance, entryAnswer{User: n.name(p), Name: strings.ToLower(n.svName(p)) + ".sv.cns"})
 	}
 	for _, e := range governance {
 		if keep(e) {

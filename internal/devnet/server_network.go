@@ -100,9 +100,9 @@ func (s *server) hosts(r *http.Request) ([]string, error) {
 		return nil, err
 	}
 	n, id := s.ledger.names, r.PathValue("party")
-	p := party(slices.Index(n.parties, id))
+	p, ok := n.named(id)
 	switch {
-	case p < 0:
+	case !ok:
 		return nil, notFound("No participant id found hosting party: %s", id)
 	case p == dso:
 		var all []string
@@ -276,11 +276,11 @@ func (s *server) validatorFaucets(w http.ResponseWriter, r *http.Request) error 
 	faucets := []map[string]any{}
 	for _, c := range s.ledger.ofTemplate(licenseTemplate, nil) {
 		p := c.payload.(validatorLicense)
-		if p.lastRound < 0 || !slices.Contains(ids, s.ledger.names.parties[p.validator]) {
+		if p.lastRound < 0 || !slices.Contains(ids, s.ledger.names.name(p.validator)) {
 			continue
 		}
 		faucets = append(faucets, map[string]any{
-			"validator":          s.ledger.names.parties[p.validator],
+			"validator":          s.ledger.names.name(p.validator),
 			"numRoundsCollected": p.lastRound - p.firstRound + 1 - p.missed, "numRoundsMissed": p.missed,
 			"firstCollectedInRound": p.firstRound, "lastCollectedInRound": p.lastRound})
 	}

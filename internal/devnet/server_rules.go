@@ -61,7 +61,7 @@ func (s *server) governance(w http.ResponseWriter, _ *http.Request) error {
 	}
 	n := s.ledger.names
 	return sendState(w, map[string]any{
-		"sv_user": "sv-1", "sv_party_id": n.parties[n.superValidators.first], "dso_party_id": n.parties[dso],
+		"sv_user": "sv-1", "sv_party_id": n.name(n.superValidators.first), "dso_party_id": n.name(dso),
 		"voting_threshold": votingThreshold(n.superValidators.len()), "latest_mining_round": s.ledger.placed(round),
 		"amulet_rules": s.ledger.placed(coin), "dso_rules": s.ledger.placed(rules),
 		"sv_node_states": s.ledger.placedAll(s.nodeStates()), "initial_round": "0",
@@ -90,7 +90,7 @@ func (s *server) featuredApps(w http.ResponseWriter, _ *http.Request) error {
 
 func (s *server) rightsOf(provider string) []contractState {
 	return s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
-		return s.ledger.names.parties[c.payload.(featuredAppRight).provider] == provider
+		return s.ledger.names.name(c.payload.(featuredAppRight).provider) == provider
 	})
 }
 

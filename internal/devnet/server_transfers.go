@@ -9,7 +9,7 @@ func (s *server) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 	receiver, now := r.PathValue("party"), s.ledger.now()
 	found := s.ledger.ofTemplate(preapprovalTemplate, func(c *contract) bool {
 		p := c.payload.(preapproval)
-		return s.ledger.names.parties[p.receiver] == receiver && p.expiresAt > now
+		return s.ledger.names.name(p.receiver) == receiver && p.expiresAt > now
 	})
 	if len(found) == 0 {
 		return notFound("No TransferPreapproval found for party: %s", receiver)
@@ -20,7 +20,7 @@ func (s *server) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 func (s *server) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
 	sender := r.PathValue("party")
 	found := s.ledger.ofTemplate(commandCounterTemplate, func(c *contract) bool {
-		return s.ledger.names.parties[c.payload.(commandCounter).sender] == sender
+		return s.ledger.names.name(c.payload.(commandCounter).sender) == sender
 	})
 	if len(found) == 0 {
 		return notFound("No TransferCommandCounter found for party: %s", sender)
@@ -61,7 +61,7 @@ func (l *Ledger) commandsOf(sender string, nonce int64) []command {
 	var found []command
 	for _, c := range l.executor.commands.recent {
 		p := c.contract.payload.(transferCommand)
-		if l.names.parties[p.sender] == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.recordTime-commandMemory && len(found) < maxCommands {
+		if l.names.name(p.sender) == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.recordTime-commandMemory && len(found) < maxCommands {
 			found = append(found, *c)
 		}
 	}

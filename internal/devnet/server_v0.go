@@ -100,7 +100,7 @@ func (s *store) entriesV0(c *cursor, limit int) (entries []int, importsFrom int)
 		if imports && importsFrom < 0 && i >= s.migrations[importMigration].first {
 			importsFrom = len(entries)
 		}
-		if s.at(i).kind != verdictOnly {
+		if s.at(i).hasUpdate() {
 			entries = append(entries, i)
 		}
 	}
@@ -190,7 +190,7 @@ func (s *store) updateEntry(id string) (int, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i, ok := s.entryOf(id)
-	return i, ok && s.at(i).kind != verdictOnly
+	return i, ok && s.at(i).hasUpdate()
 }
 
 // importNumber returns the position of the import update with an id.

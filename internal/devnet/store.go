@@ -180,7 +180,7 @@ func (s *store) publish(out *rendered) {
 // index adds an entry; the caller holds the lock.
 func (s *store) index(e entry) {
 	m := &s.migrations[len(s.migrations)-1]
-	if e.kind != verdictOnly {
+	if e.hasUpdate() {
 		m.updates[e.synchronizer] = append(m.updates[e.synchronizer], uint32(s.count))
 		m.lastUpdate = e.time
 	}
@@ -195,6 +195,9 @@ func (s *store) index(e entry) {
 	s.count++
 	m.end = s.count
 }
+
+// hasUpdate reports whether public history has an update for the entry.
+func (e *entry) hasUpdate() bool { return e.kind != verdictOnly && e.kind != topologyUpdate }
 
 func (e *entry) hasVerdict() bool { return e.kind == transactionUpdate || e.kind == verdictOnly }
 

@@ -46,6 +46,7 @@ var (
 	walletPackage     = &pkg{name: "splice-wallet", oneVersion: true}
 	governancePackage = &pkg{name: "splice-dso-governance"}
 	harborPackage     = &pkg{name: "harbor-logistics", oneVersion: true}
+	mergePackage      = &pkg{name: "splice-util-token-standard-wallet", oneVersion: true}
 
 	amuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
 	lockedAmuletTemplate        = newTemplate(amuletPackage, "Splice.Amulet:LockedAmulet")
@@ -97,6 +98,18 @@ var (
 	trafficRequestTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest")
 	quoteTemplate          = newPrivateTemplate(harborPackage, "Harbor.Trade.Quote:Quote")
 	noticeTemplate         = newPrivateTemplate(harborPackage, "Harbor.Trade.Notice:Notice")
+
+	// Those that only commands bring about.
+	setupProposalTemplate       = newTemplate(amuletPackage, "Splice.AmuletRules:ExternalPartySetupProposal")
+	validatorRightTemplate      = newPrivateTemplate(amuletPackage, "Splice.Amulet:ValidatorRight")
+	walletInstallTemplate       = newPrivateTemplate(walletPackage, "Splice.Wallet.Install:WalletAppInstall")
+	topUpStateTemplate          = newPrivateTemplate(walletPackage, "Splice.Wallet.TopUpState:ValidatorTopUpState")
+	preapprovalProposalTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal")
+	mintingDelegationTemplate   = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegation")
+	mintingProposalTemplate     = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegationProposal")
+	mergeDelegationTemplate     = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation")
+	mergeProposalTemplate       = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal")
+	batchMergeTemplate          = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility")
 )
 
 // contract is a contract of the ledger. All members but the last three are fixed

@@ -3,6 +3,8 @@ package devnet
 // interfaceName numbers the interfaces through which choices are exercised.
 type interfaceName int
 
+const noInterface interfaceName = -1
+
 const (
 	transferFactoryInterface interfaceName = iota
 	transferInstructionInterface
@@ -48,7 +50,7 @@ func (x *executor) offerTokens() bool {
 	}
 	lock := lockedAmulet{holder: dso, expiresAt: t.executeBefore}
 	if x.version() > 0 {
-		lock.context = "transfer to '" + x.names.parties[t.receiver] + "'"
+		lock.context = "transfer to '" + x.names.name(t.receiver) + "'"
 	}
 	p.outputs = []output{{receiver: sender, amount: t.amount, lock: &lock}}
 	at := x.exercise(x.rules.external, "TransferFactory_Transfer",
@@ -92,6 +94,9 @@ func (x *executor) answerTokenOffer() bool {
 		return false
 	}
 	t := c.payload.(transferInstruction).transfer
+	if x.isManaged(t.sender) || x.isManaged(t.receiver) {
+		return false
+	}
 	choice, actor, owner, kind := "TransferInstruction_Accept", t.receiver, t.receiver, "transfer"
 	switch expired := t.executeBefore <= x.effectiveAt; {
 	case expired || x.random.percent(15):

@@ -14,6 +14,9 @@ const purchasesBeforeMerge = 4
 // development network an operator without coins taps some first.
 func (x *executor) buyTraffic() bool {
 	operator := x.names.validators.of(&x.random)
+	if x.isManaged(operator) {
+		return false
+	}
 	bytes := int64(x.random.between(minTopUp, 3*minTopUp))
 	cost := decimal(bytes * 1e4).times(trafficPrice).over(x.openRound().price)
 	taken, ok := x.gather(operator, cost+2*x.outputFee())

@@ -15,6 +15,9 @@ func (x *executor) create(t *template, p payload) *contract {
 	}
 	x.activate(c)
 	x.created++
+	if x.command != nil {
+		x.command.effects = append(x.command.effects, effect{c, true})
+	}
 	x.current.nodes = append(x.current.nodes, node{contract: c, end: int32(len(x.current.nodes) + 1)})
 	return c
 }
@@ -22,6 +25,10 @@ func (x *executor) create(t *template, p payload) *contract {
 // newContractNumber takes the next number; contracts that only other participants
 // see take numbers as well.
 func (x *executor) newContractNumber() uint64 {
+	if x.command != nil && x.command.reserved != 0 {
+		x.command.reserved++
+		return x.command.reserved
+	}
 	x.contractNumber++
 	return x.contractNumber
 }
@@ -63,20 +70,36 @@ func (x *executor) archive(c *contract) {
 }
 
 func (x *executor) activate(c *contract) {
-	c.slot = int32(len(x.active))
-	x.active = append(x.active, c)
+	if !c.template.private {
+		c.slot = int32(len(x.active))
+		x.active = append(x.active, c)
+	} else {
+		c.slot = 0
+	}
+	if x.byNumber != nil {
+		x.byNumber[c.number] = c
+	}
 }
 
 // deactivate takes c out of the active set by moving the last contract to its slot.
+// Private contracts are in no slot.
 func (x *executor) deactivate(c *contract) {
 	if !c.active() {
 		x.fail(fmt.Errorf("archiving contract %d twice", c.number))
 		return
 	}
-	last := x.active[len(x.active)-1]
-	x.active[c.slot], last.slot = last, c.slot
-	x.active = x.active[:len(x.active)-1]
+	if !c.template.private {
+		last := x.active[len(x.active)-1]
+		x.active[c.slot], last.slot = last, c.slot
+		x.active = x.active[:len(x.active)-1]
+	}
 	c.slot = archived
+	if x.byNumber != nil {
+		delete(x.byNumber, c.number)
+	}
+	if x.command != nil {
+		x.command.effects = append(x.command.effects, effect{c, false})
+	}
 }
 
 // arena returns the arena that holds the values of the update in execution.

@@ -83,6 +83,9 @@ func (x *executor) outputFee() decimal {
 
 // takeCoins removes up to limit coins from a wallet and returns them with their sum.
 func (x *executor) takeCoins(owner party, limit int) (taken []*contract, sum decimal) {
+	if x.isManaged(owner) {
+		return nil, 0
+	}
 	w := &x.wallets[owner]
 	for len(w.coins) > 0 && len(taken) < limit {
 		at, last := x.random.below(len(w.coins)), len(w.coins)-1
@@ -200,22 +203,26 @@ func (x *executor) consumeInputs(s *settlement) {
 	}
 	for _, c := range s.coupons {
 		p := c.payload.(coupon)
-		worth := p.worth(s.round)
-		switch p.(type) {
-		case appReward:
-			s.inApp += worth
-		case validatorReward:
-			s.inValid += worth
-		case svReward:
-			s.inSv += worth
-		case liveness:
-			s.inFaucet += worth
-		case activityRecord:
-			s.inRecords += worth
-		case fundCoupon:
-			s.inFund += worth
-		}
+		s.add(p, p.worth(s.round))
 		x.archive(c)
+	}
+}
+
+// add counts a coupon among the inputs.
+func (s *settlement) add(p coupon, worth decimal) {
+	switch p.(type) {
+	case appReward:
+		s.inApp += worth
+	case validatorReward:
+		s.inValid += worth
+	case svReward:
+		s.inSv += worth
+	case liveness:
+		s.inFaucet += worth
+	case activityRecord:
+		s.inRecords += worth
+	case fundCoupon:
+		s.inFund += worth
 	}
 }
 

@@ -48,6 +48,13 @@ func (x *executor) verdictOf(u *update) *verdict {
 	v := x.newVerdict(u, true)
 	v.submitter = x.submitterOf(root)
 	v.participant = x.names.participantOf(v.submitter, u.number)
+	x.addViews(v, u)
+	x.measure(v, u)
+	return v
+}
+
+// addViews gives a transaction a view for every few of its nodes.
+func (x *executor) addViews(v *verdict, u *update) {
 	for i := 0; i < len(u.nodes) && len(v.views) < maxViews; i += nodesPerView {
 		signatories, observers := u.nodes[i].contract.payload.stakeholders(nil, nil)
 		confirmers := append(signatories, u.nodes[i].actors...)
@@ -56,8 +63,6 @@ func (x *executor) verdictOf(u *update) *verdict {
 		}
 		x.addView(v, confirmers, observers, len(u.nodes))
 	}
-	x.measure(v, u)
-	return v
 }
 
 func (x *executor) submitterOf(root *node) party {

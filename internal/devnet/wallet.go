@@ -97,7 +97,7 @@ func (x *executor) collectRewards() bool {
 	}
 	at := x.random.below(len(all))
 	c := &all[at]
-	if c.round.issuesAt > x.recordTime {
+	if c.round.issuesAt > x.recordTime || x.isManaged(c.owner) {
 		return false
 	}
 	n := min(couponsPerTransfer, len(c.coupons))
@@ -119,7 +119,7 @@ const couponsPerTransfer = 16
 // mergeCoins turns the coins of a party that has many into one.
 func (x *executor) mergeCoins() bool {
 	for range 8 {
-		p := party(x.random.below(len(x.wallets)))
+		p := party(x.random.below(len(x.names.parties)))
 		if len(x.wallets[p].coins) < coinsBeforeMerge {
 			continue
 		}
@@ -164,6 +164,9 @@ func (x *executor) unlockCoins() bool {
 		return false
 	}
 	lock := c.payload.(lockedAmulet)
+	if x.isManaged(lock.owner) || x.isManaged(lock.holder) {
+		return false
+	}
 	argument := x.arena().record(unlockShape, contractID(x.openRound().contract.number))
 	var at int
 	if lock.expiresAt < x.effectiveAt {

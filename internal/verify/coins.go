@@ -28,6 +28,9 @@ var burners = map[string]bool{
 	"TransferFactory_Transfer": true,
 }
 
+// repeaters are choices whose result repeats that of the choice by which they do their work.
+var repeaters = map[string]bool{"TransferPreapprovalProposal_Accept": true}
+
 // rewards are the fields of a transfer's summary that say what it mints.
 var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"}
 
@@ -238,6 +241,10 @@ func (r *coinReader) kind(e *schemas.Event) *choiceKind {
 			mints:    e.Choice == "AmuletRules_Mint",
 		}
 		k.known = k.argument != nil
+		if repeaters[e.Choice] {
+			r.kinds[key] = k
+			return k
+		}
 		k.paid = fieldType(k.result, "amuletPaid") != nil
 		for _, path := range [][]string{{"summary"}, {"transferResult", "summary"}, {"result", "summary"}} {
 			if t := fieldType(k.result, path...); t != nil && t.Kind == values.KindRecord && k.summary == nil {

@@ -123,13 +123,19 @@ func network(t *testing.T, cfg devnet.Config) (*devnet.Ledger, []schemas.Item) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(ledger.Handler())
 	t.Cleanup(func() {
-		server.Close()
 		if err := ledger.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return ledger, served(t, ledger)
+}
+
+// served reads the history of a simulated network, in order, over HTTP.
+func served(t *testing.T, ledger *devnet.Ledger) []schemas.Item {
+	t.Helper()
+	server := httptest.NewServer(ledger.Handler())
+	t.Cleanup(server.Close)
 	client, err := scan.NewClient(scan.ClientConfig{BaseURL: server.URL, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +153,7 @@ func network(t *testing.T, cfg devnet.Config) (*devnet.Ledger, []schemas.Item) {
 			items = append(items, it)
 		}
 		if len(page) == 0 {
-			return ledger, items
+			return items
 		}
 		after = page[len(page)-1].Position()
 	}

@@ -1,0 +1,378 @@
+package devnet
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// arguments reads contract values as clients write them, in compact_json. It is not safe
+// for concurrent use.
+type arguments struct {
+	names  *names
+	shapes map[*values.Type]*shape
+	arena  *arena // receives the values
+	path   []byte // of the value in work
+}
+
+func newArguments(n *names) *arguments {
+	return &arguments{names: n, shapes: map[*values.Type]*shape{}}
+}
+
+// read returns the value that raw stands for. The error is a *Refusal.
+func (r *arguments) read(a *arena, what string, t *values.Type, raw json.RawMessage) (value, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var parsed any
+	if err := d.Decode(&parsed); err != nil {
+		return value{}, refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
+	}
+	r.arena, r.path = a, append(r.path[:0], what...)
+	return r.value(t, parsed)
+}
+
+// wrong is the refusal of the value in work.
+func (r *arguments) wrong(format string, args ...any) error {
+	return refuse(CodePreprocessing, "%s %s", r.path, fmt.Sprintf(format, args...))
+}
+
+func (r *arguments) value(t *values.Type, v any) (value, error) {
+	switch t.Kind {
+	case values.KindUnit:
+		return unit(), nil // whatever stands there: it says nothing
+	case values.KindBool:
+		b, ok := v.(bool)
+		if !ok {
+			return value{}, r.wrong("is no boolean")
+		}
+		return boolean(b), nil
+	case values.KindInt64, values.KindNumeric:
+		return r.number(t.Kind, v)
+	case values.KindRecord:
+		return r.record(t, v)
+	case values.KindVariant:
+		return r.variant(t, v)
+	case values.KindOptional:
+		return r.optional(t, v)
+	case values.KindList:
+		return r.list(t, v)
+	case values.KindTextMap, values.KindGenMap:
+		return r.entries(t, v)
+	}
+	s, ok := v.(string)
+	if !ok {
+		return value{}, r.wrong("is no text")
+	}
+	return r.text(t, s)
+}
+
+// number reads an int64 or a numeric, which may be given as a number or a text.
+func (r *arguments) number(k values.Kind, v any) (value, error) {
+	var s string
+	switch v := v.(type) {
+	case string:
+		s = v
+	case json.Number:
+		s = v.String()
+	default:
+		return value{}, r.wrong("is no number")
+	}
+	if k == values.KindInt64 {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return value{}, r.wrong("is no 64-bit integer: %.40q", s)
+		}
+		return int64Value(n), nil
+	}
+	d, err := parseDecimal(s)
+	if err != nil {
+		return value{}, r.wrong("%v: %.60q", err, s)
+	}
+	return numeric(d), nil
+}
+
+func (r *arguments) text(t *values.Type, s string) (value, error) {
+	switch t.Kind {
+	case values.KindText:
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			return value{}, r.wrong("holds characters that no text may have")
+		}
+		return text(s), nil
+	case values.KindParty:
+		p, err := r.party(s)
+		return partyValue(p), err
+	case values.KindContractID:
+		n, err := r.contract(s)
+		return contractID(n), err
+	case values.KindTimestamp:
+		at, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return value{}, r.wrong("is no time with a zone: %.40q", s)
+		}
+		return timestamp(at.UnixMicro()), nil
+	case values.KindDate:
+		day, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			return value{}, r.wrong("is no date: %.40q", s)
+		}
+		return date(day.Unix() / 86400), nil
+	}
+	for _, f := range t.Fields { // of an enum
+		if f.Label == s {
+			return enum(s), nil
+		}
+	}
+	return value{}, r.wrong("is no %s: %.40q", t.Name, s)
+}
+
+func (r *arguments) party(s string) (party, error) {
+	label, fingerprint, ok := strings.Cut(s, partyNamespaceMark)
+	if !ok || label == "" || fingerprint == "" {
+		return noParty, r.wrong("is no party: %.80q", s)
+	}
+	p, ok := r.names.named(s)
+	if !ok {
+		return noParty, refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
+	}
+	return p, nil
+}
+
+// contract returns the number of a contract. One of another ledger is not found.
+func (r *arguments) contract(s string) (uint64, error) {
+	if _, err := hex.DecodeString(s); err != nil || len(s) < 4 || s != strings.ToLower(s) {
+		return 0, r.wrong("is no contract id: %.150q", s)
+	}
+	n, ok := r.names.ids.contractNumber(s)
+	if !ok {
+		return 0, contractNotFound(s)
+	}
+	return n, nil
+}
+
+// within reads a part of the value in work; name is how it is called.
+func (r *arguments) within(name string, t *values.Type, v any) (value, error) {
+	outer := len(r.path)
+	r.path = append(r.path, name...)
+	got, err := r.value(t, v)
+	r.path = r.path[:outer]
+	return got, err
+}
+
+// record reads a record. Absent members are none; the optional ones behind the last that
+// is there are left out, as by a client of an older package version.
+func (r *arguments) record(t *values.Type, v any) (value, error) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return value{}, r.wrong("is no record")
+	}
+	last := len(t.Fields)
+	for last > 0 && t.Fields[last-1].Type.Kind == values.KindOptional && !present(members, t.Fields[last-1].Label) {
+		last--
+	}
+	elems := r.arena.alloc(last)
+	for i := range last {
+		f := &t.Fields[i]
+		member, ok := members[f.Label]
+		if !ok && f.Type.Kind != values.KindOptional {
+			return value{}, refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
+		}
+		var err error
+		if elems[i], err = r.within("."+f.Label, f.Type, member); err != nil {
+			return value{}, err
+		}
+	}
+	return value{kind: kindRecord, shape: r.shape(t), elems: elems}, nil
+}
+
+func present(members map[string]any, label string) bool {
+	_, ok := members[label]
+	return ok
+}
+
+func (r *arguments) shape(t *values.Type) *shape {
+	s := r.shapes[t]
+	if s == nil {
+		labels := make([]string, len(t.Fields))
+		for i, f := range t.Fields {
+			labels[i] = f.Label
+		}
+		s = newShape(labels...)
+		r.shapes[t] = s
+	}
+	return s
+}
+
+func (r *arguments) variant(t *values.Type, v any) (value, error) {
+	members, _ := v.(map[string]any)
+	tag, ok := members["tag"].(string)
+	if !ok {
+		return value{}, r.wrong("is no variant with a tag")
+	}
+	for _, f := range t.Fields {
+		if f.Label == tag {
+			content, err := r.within("."+tag, f.Type, members["value"])
+			if err != nil {
+				return value{}, err
+			}
+			return r.arena.variant(tag, content), nil
+		}
+	}
+	return value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
+}
+
+// optional reads an optional; one within another is in an array.
+func (r *arguments) optional(t *values.Type, v any) (value, error) {
+	if v == nil {
+		return none(), nil
+	}
+	if t.Elem.Kind == values.KindOptional {
+		list, ok := v.([]any)
+		switch {
+		case !ok || len(list) > 1:
+			return value{}, r.wrong("is no optional within an optional")
+		case len(list) == 0:
+			return r.arena.some(none()), nil
+		}
+		v = list[0]
+	}
+	content, err := r.value(t.Elem, v)
+	if err != nil {
+		return value{}, err
+	}
+	return r.arena.some(content), nil
+}
+
+func (r *arguments) list(t *values.Type, v any) (value, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return value{}, r.wrong("is no list")
+	}
+	elems := make([]value, len(list))
+	for i, v := range list {
+		var err error
+		if elems[i], err = r.within("["+strconv.Itoa(i)+"]", t.Elem, v); err != nil {
+			return value{}, err
+		}
+	}
+	return value{kind: kindList, elems: elems}, nil
+}
+
+// entries reads a map: an object if its keys are texts, else a list of pairs.
+func (r *arguments) entries(t *values.Type, v any) (value, error) {
+	var pairs [][2]value
+	switch v := v.(type) {
+	case map[string]any:
+		if t.Kind != values.KindTextMap {
+			return value{}, r.wrong("is no list of keys and values")
+		}
+		for key, content := range v {
+			got, err := r.within("."+key, t.Elem, content)
+			if err != nil {
+				return value{}, err
+			}
+			pairs = append(pairs, [2]value{text(key), got})
+		}
+	case []any:
+		if t.Kind != values.KindGenMap {
+			return value{}, r.wrong("is no object")
+		}
+		for i, entry := range v {
+			pair, err := r.pair(t, i, entry)
+			if err != nil {
+				return value{}, err
+			}
+			pairs = append(pairs, pair)
+		}
+	default:
+		return value{}, r.wrong("is no map")
+	}
+	slices.SortFunc(pairs, func(p, q [2]value) int { return r.compare(&p[0], &q[0]) })
+	m := value{kind: kindTextMap}
+	if t.Kind == values.KindGenMap {
+		m.kind = kindGenMap
+	}
+	for i := range pairs {
+		if i > 0 && r.compare(&pairs[i-1][0], &pairs[i][0]) == 0 {
+			return value{}, r.wrong("has a key twice")
+		}
+		m.elems = append(m.elems, pairs[i][0], pairs[i][1])
+	}
+	return m, nil
+}
+
+func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]value, err error) {
+	list, ok := v.([]any)
+	if !ok || len(list) != 2 {
+		return pair, r.wrong("has an entry that is no pair")
+	}
+	name := "[" + strconv.Itoa(i) + "]"
+	if pair[0], err = r.within(name, t.Key, list[0]); err != nil {
+		return pair, err
+	}
+	pair[1], err = r.within(name, t.Elem, list[1])
+	return pair, err
+}
+
+// compare orders the keys of a map.
+func (r *arguments) compare(v, w *value) int {
+	switch {
+	case v.kind == kindText:
+		return strings.Compare(v.text, w.text)
+	case v.kind == kindParty:
+		return r.names.compare(party(v.num), party(w.num))
+	case len(v.elems) > 0:
+		for i := range min(len(v.elems), len(w.elems)) {
+			if c := r.compare(&v.elems[i], &w.elems[i]); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(len(v.elems), len(w.elems))
+	}
+	return cmp.Compare(v.num, w.num)
+}
+
+// argument gives access to the fields of a record that arguments has read.
+type argument struct{ v *value }
+
+// at returns a field, nil if the record is too short for it.
+func (f argument) at(label string) *value {
+	for i, l := range f.v.shape.labels {
+		if l == label && i < len(f.v.elems) {
+			return &f.v.elems[i]
+		}
+	}
+	return nil
+}
+
+// given returns the content of an optional field, nil without any.
+func (f argument) given(label string) *value {
+	if v := f.at(label); v != nil && len(v.elems) > 0 {
+		return &v.elems[0]
+	}
+	return nil
+}
+
+func (f argument) party(label string) party     { return party(f.at(label).num) }
+func (f argument) numeric(label string) decimal { return decimal(f.at(label).num) }
+func (f argument) int64(label string) int64     { return f.at(label).num }
+func (f argument) time(label string) int64      { return f.at(label).num }
+func (f argument) contract(label string) uint64 { return uint64(f.at(label).num) }
+func (f argument) text(label string) string     { return f.at(label).text }
+func (f argument) list(label string) []value    { return f.at(label).elems }
+func (f argument) record(label string) argument { return argument{f.at(label)} }
+func (f argument) relTime(label string) int64   { return f.record(label).int64("microseconds") }
+func (f argument) optionalText(label string) string {
+	if v := f.given(label); v != nil {
+		return v.text
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package devnet
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func addTrafficChoices(all *choices) {
+	all.on(amuletRulesTemplate, "AmuletRules_BuyMemberTraffic", nonconsuming(byArgument("provider"),
+		func(e *execution, _ *contract, arg argument) (value, error) {
+			if err := e.expectsDSO(arg); err != nil {
+				return value{}, err
+			}
+			ctx, err := e.transferContext(arg.record("context"))
+			if err != nil {
+				return value{}, err
+			}
+			p := purchase{buyer: arg.party("provider"), inputs: arg.list("inputs"), context: ctx, member: arg.text("memberId"),
+				synchronizer: arg.text("synchronizerId"), migration: arg.int64("migrationId"), bytes: arg.int64("trafficAmount")}
+			_, result, err := e.settlePurchase(p)
+			return result, err
+		}))
+}
+
+// purchase is a purchase of traffic that a command asks for.
+type purchase struct {
+	buyer                party
+	inputs               []value
+	context              transferContext
+	member, synchronizer string
+	migration            int64
+	bytes                int64
+}
+
+// purchased is what came of it.
+type purchased struct{ traffic, change *contract }
+
+// trafficCost is the price of traffic in coins of the round that is set.
+func (e *execution) trafficCost(bytes int64) decimal {
+	return decimal(bytes * 1e4).times(trafficPrice).over(e.openRound().price)
+}
+
+// maxTrafficBytes keeps costs within what can be counted.
+const maxTrafficBytes = 1e11
+
+func (e *execution) checkPurchase(p purchase) error {
+	switch {
+	case p.synchronizer != e.names.synchronizers[0]:
+		return &invalidTransfer{broken("Unknown synchronizer %.255s", p.synchronizer).with("error_id", errorUnknownSynchronizer).
+			with("synchronizerId", p.synchronizer),
+			func(a *arena) value {
+				return a.variant("ITR_UnknownSynchronizer", a.record(unknownSynchronizerShape, text(p.synchronizer)))
+			}}
+	case p.bytes < minTopUp:
+		return &invalidTransfer{broken("Insufficient top-up amount: %d bytes requested, at least %d are sold", p.bytes, minTopUp).
+			with("error_id", errorTopUpTooSmall).with("requestedTopupAmount", strconv.FormatInt(p.bytes, 10)).
+			with("minTopupAmount", strconv.Itoa(minTopUp)),
+			func(a *arena) value {
+				return a.variant("ITR_InsufficientTopupAmount", a.record(topUpTooSmallShape, int64Value(p.bytes), int64Value(minTopUp)))
+			}}
+	case p.bytes > maxTrafficBytes:
+		return broken("%d bytes of traffic are more than are sold at once", p.bytes)
+	case p.migration != e.migration:
+		return broken("migration %d is not the one in use, %d", p.migration, e.migration)
+	case e.participantNamed(p.member) < 0 && !e.isMediator(p.member):
+		return broken("the network knows no member %.255s", p.member)
+	}
+	return nil
+}
+
+var (
+	unknownSynchronizerShape = newShape("synchronizerId")
+	topUpTooSmallShape       = newShape("requestedTopupAmount", "minTopupAmount")
+)
+
+// participantNamed is the number of the participant with a member id, or -1.
+func (x *executor) participantNamed(member string) int {
+	uid, ok := strings.CutPrefix(member, "PAR::")
+	if !ok {
+		return -1
+	}
+	return slices.Index(x.names.participants, uid)
+}
+
+func (x *executor) isMediator(member string) bool {
+	for i := range x.names.superValidators.len() {
+		if x.names.mediatorOf(x.names.superValidators.at(i)) == member {
+			return true
+		}
+	}
+	return false
+}
+
+// settlePurchase pays for traffic within the node that is open, and returns its result.
+func (e *execution) settlePurchase(p purchase) (purchased, value, error) {
+	if err := e.checkPurchase(p); err != nil {
+		return purchased{}, value{}, err
+	}
+	defer e.at(p.context.round)()
+	cost := e.trafficCost(p.bytes)
+	s, err := e.settleOrder(order{sender: p.buyer, provider: p.buyer, inputs: p.inputs, context: p.context,
+		outputs: []output{{receiver: p.buyer, amount: cost}}})
+	if err != nil {
+		return purchased{}, value{}, err
+	}
+	e.burn(e.spend(s.created[0]))
+	c := e.create(memberTrafficTemplate, memberTraffic{member: p.member, synchronizer: p.synchronizer, migration: p.migration,
+		purchased: p.bytes, purchases: 1, amuletSpent: cost, usdSpent: cost.times(e.openRound().price)})
+	e.create(validatorRewardTemplate, validatorReward{p.buyer, cost, e.openRound().number})
+	fields := []value{e.roundValue(), e.summary(s), numeric(cost), contractID(c.number), e.changeID(s)}
+	return purchased{c, s.change}, e.arena().record(buyTrafficDoneShape, e.withMeta(fields, none())...), nil
+}
+
+// buyTrafficBy exercises AmuletRules_BuyMemberTraffic as a part of another choice.
+func (e *execution) buyTrafficBy(p purchase) (purchased, error) {
+	if err := e.authorized([]party{p.buyer}, "exercising AmuletRules_BuyMemberTraffic"); err != nil {
+		return purchased{}, err
+	}
+	at := e.exercise(e.executor.rules.amulet, "AmuletRules_BuyMemberTraffic", e.arena().record(buyTrafficShape,
+		value{kind: kindList, elems: p.inputs}, p.context.given, partyValue(p.buyer), text(p.member), text(p.synchronizer),
+		int64Value(p.migration), int64Value(p.bytes), e.expectedDSO()), p.buyer)
+	got, result, err := e.settlePurchase(p)
+	if err != nil {
+		return purchased{}, err
+	}
+	e.finish(at, result)
+	return got, nil
+}

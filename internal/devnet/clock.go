@@ -1,0 +1,155 @@
+package devnet
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Now is the time of the ledger: that of the last entry, or of the clock if that goes on.
+func (l *Ledger) Now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.UnixMicro(l.clock()).UTC()
+}
+
+// clock is Now in µs; the caller holds the lock.
+func (l *Ledger) clock() int64 {
+	if l.commander.live {
+		return max(l.executor.recordTime, time.Now().UnixMicro()+l.commander.ahead)
+	}
+	return l.executor.recordTime
+}
+
+// AdvanceTime moves the ledger's time forward by d and executes what is due until then, in
+// order: mining rounds, expiries, and what the governance party owes to commands. If time
+// follows the wall clock it is ahead of that from then on.
+func (l *Ledger) AdvanceTime(ctx context.Context, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("devnet cannot move time by %s: it never goes back", d)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.clock() + d.Microseconds()
+	if l.commander.live {
+		l.commander.ahead = t - time.Now().UnixMicro()
+	}
+	return l.advanceTo(ctx, t, 0)
+}
+
+// advanceTo executes what is due until a time, then moves time there. A positive gap is the
+// mean time between the simulated updates from then on. The caller holds the lock.
+func (l *Ledger) advanceTo(ctx context.Context, t, gap int64) error {
+	x := l.executor
+	for {
+		if err := l.ready(ctx); err != nil {
+			return err
+		}
+		if !x.isDue(t) {
+			break
+		}
+		if err := l.executeDue(t); err != nil {
+			return err
+		}
+	}
+	if t <= x.recordTime && gap == 0 {
+		return nil
+	}
+	e := journalEntry{Entries: x.entries, Time: max(t, x.recordTime), Gap: gap}
+	x.moveTime(e.Time, gap)
+	return l.commit(e)
+}
+
+// executeDue executes some of what is due until a time, each at the time when it was due,
+// and publishes it.
+func (l *Ledger) executeDue(t int64) error {
+	x, b := l.executor, l.commander.batch
+	var entries []journalEntry
+	for b.counted < updatesPerBatch && x.err == nil && x.isDue(t) && !x.switchDue() {
+		at := x.recordTime
+		if len(x.tasks) == 0 {
+			at = max(at, x.nextDue())
+		}
+		entries = append(entries, journalEntry{Entries: x.entries, Time: at, Due: true})
+		x.executeDue(b, at)
+	}
+	return l.commit(entries...)
+}
+
+// clockPeriod is how often a live ledger looks for what is due.
+const clockPeriod = 100 * time.Millisecond
+
+// RunLive lets the ledger's time follow the wall clock until ctx ends, then returns nil:
+// rounds tick, things expire, and what the governance party owes to commands is done.
+// If history ends later than now, time goes on from that end at the pace of the wall clock.
+// About perSecond updates of the simulated users are executed a second, none if it is 0.
+func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
+	if perSecond < 0 {
+		return fmt.Errorf("devnet cannot execute %g updates per second", perSecond)
+	}
+	gap := l.follow(true)
+	defer func() { l.follow(false) }()
+	ticker := time.NewTicker(clockPeriod)
+	defer ticker.Stop()
+	due, live := 0.0, int64(0)
+	if perSecond > 0 {
+		live = max(minGap, int64(1e6/perSecond))
+		defer func() { l.restoreGap(gap) }()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		due += perSecond * clockPeriod.Seconds()
+		n := 0
+		if due >= 2 { // at least two at once: the last of a run is never a reassignment
+			n = int(due)
+			due -= float64(n)
+		}
+		if err := l.tick(ctx, n, live); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// follow has the wall clock followed or not and returns the mean time between two updates.
+func (l *Ledger) follow(live bool) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.commander.live = live
+	l.commander.ahead = max(0, l.executor.recordTime-time.Now().UnixMicro())
+	return l.executor.gap
+}
+
+// restoreGap returns to the mean time between updates from before. An error shows at the
+// next use of the ledger.
+func (l *Ledger) restoreGap(gap int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		_ = l.advanceTo(context.Background(), l.executor.recordTime, gap)
+	}
+}
+
+// tick executes what is due by now, then n updates of the simulated users.
+func (l *Ledger) tick(ctx context.Context, n int, gap int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x, now := l.executor, l.clock()
+	if n == 0 {
+		if !x.isDue(now) {
+			return nil
+		}
+		return l.advanceTo(ctx, now, 0)
+	}
+	// The updates are spread over the time behind, and end about now.
+	if err := l.advanceTo(ctx, max(x.recordTime, now-int64(n)*gap), gap); err != nil {
+		return err
+	}
+	return l.executeLocked(ctx, n, nil)
+}

@@ -1,0 +1,67 @@
+package devnet
+
+import "slices"
+
+// conclude completes the entry of a submission that succeeded.
+func (x *executor) conclude(e *execution, home int) {
+	u := x.current
+	u.command = e.submission.CommandID
+	u.public = publicNodes(u)
+	for _, p := range e.actAs {
+		x.managed[p] = true
+	}
+	if e.submission.Reserved != 0 {
+		x.reserved[e.submission.Reserved] = true
+	}
+	if u.public != nil && len(u.public) == 0 {
+		u.kind = verdictOnly
+	}
+	x.judge(e, home)
+	if u.kind != verdictOnly {
+		u.external = e.submission.External || x.names.isExternal(u.verdict.submitter)
+		x.batch.counted++
+		x.updates++
+	}
+	x.absorb(u)
+	x.checkSupply()
+}
+
+// judge derives the verdict.
+func (x *executor) judge(e *execution, home int) {
+	u := x.current
+	v := x.newVerdict(u, true)
+	v.submitter, v.participant = e.actAs[0], home
+	x.addViews(v, u)
+	x.measure(v, u)
+	u.verdict = v
+}
+
+// publicNodes is the part of a transaction that the governance party is informed of, nil if
+// that is all of it. Nodes are numbered anew, and their contracts remember the new numbers.
+func publicNodes(u *update) []node {
+	if !slices.ContainsFunc(u.nodes, func(n node) bool { return n.contract.template.private }) {
+		return nil
+	}
+	public := make([]node, 0, len(u.nodes))
+	for i := 0; i < len(u.nodes); {
+		if !informsGovernance(&u.nodes[i]) {
+			i++
+			continue
+		}
+		shift, end := int32(len(public)-i), int(u.nodes[i].end)
+		for ; i < end; i++ { // whoever is informed of a node is of all below
+			n := u.nodes[i]
+			n.end += shift
+			if n.choice == "" {
+				n.contract.node = int32(len(public))
+			}
+			public = append(public, n)
+		}
+	}
+	return public
+}
+
+// informsGovernance reports whether the governance party is informed of a node itself.
+func informsGovernance(n *node) bool {
+	return !n.contract.template.private || slices.Contains(n.actors, dso)
+}

@@ -1,0 +1,20 @@
+package devnet
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkNodeSubmits reports how many commands one client has executed over HTTP.
+func BenchmarkNodeSubmits(b *testing.B) {
+	l, c := startNode(b, Config{Updates: 600, Seed: 11, SkipCompact: true}, NodeOptions{})
+	f := flow{c, l, l.names.name(dso), l.names.name(l.names.validatorOf(l.view.parties[0]))}
+	alice := f.addParty("alice")
+	n := 0
+	for b.Loop() {
+		n++
+		var done waited
+		f.call("POST", "/v2/commands/submit-and-wait", f.install("alice", alice, fmt.Sprint("c-", n)), &done)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+}

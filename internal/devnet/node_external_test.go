@@ -1,0 +1,298 @@
+package devnet
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// testKey is a key that depends on nothing but a number.
+func testKey(n byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
+}
+
+func publicOf(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
+
+// hashBehind is SHA-256 of four bytes and some texts, written down once more.
+func hashBehind(purpose string, contents ...[]byte) []byte {
+	h := sha256.Sum256(append([]byte(purpose), bytes.Join(contents, nil)...))
+	return h[:]
+}
+
+type topologyAnswer struct {
+	PartyID      string   `json:"partyId"`
+	Fingerprint  string   `json:"publicKeyFingerprint"`
+	Transactions [][]byte `json:"topologyTransactions"`
+	MultiHash    []byte   `json:"multiHash"`
+}
+
+func generateBody(l *Ledger, hint string, key ed25519.PublicKey, members ...string) string {
+	return fmt.Sprintf(`{"synchronizer":%q,"partyHint":%q,"publicKey":{"format":"CRYPTO_KEY_FORMAT_RAW","keyData":%q,"keySpec":"SIGNING_KEY_SPEC_EC_CURVE25519"}%s}`,
+		l.names.synchronizers[0], hint, base64.StdEncoding.EncodeToString(key), strings.Join(append([]string{""}, members...), ","))
+}
+
+// signatureBy is a signature as requests have it.
+func signatureBy(key ed25519.PrivateKey, content []byte) string {
+	return fmt.Sprintf(`{"format":"SIGNATURE_FORMAT_CONCAT","signature":%q,"signedBy":%q,"signingAlgorithmSpec":"SIGNING_ALGORITHM_SPEC_ED25519"}`,
+		base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)), Fingerprint(publicOf(key)))
+}
+
+// onboardBody is a request for an external party; sign returns the signatures of one of its
+// transactions, all those of the whole.
+func onboardBody(l *Ledger, transactions [][]byte, sign func([]byte) string, all string) string {
+	list := make([]string, len(transactions))
+	for i, t := range transactions {
+		signatures := ""
+		if sign != nil {
+			signatures = sign(t)
+		}
+		list[i] = fmt.Sprintf(`{"transaction":%q,"signatures":[%s]}`, base64.StdEncoding.EncodeToString(t), signatures)
+	}
+	return fmt.Sprintf(`{"synchronizer":%q,"onboardingTransactions":[%s],"multiHashSignatures":[%s]}`,
+		l.names.synchronizers[0], strings.Join(list, ","), all)
+}
+
+func TestNodeGeneratesTopology(t *testing.T) {
+	l, c := readNode(t, NodeOptions{})
+	key := testKey(1)
+	var raw, der topologyAnswer
+	c.call("POST", "/v2/parties/external/generate-topology", generateBody(l, "ada", publicOf(key)), &raw)
+	spki, err := x509.MarshalPKIXPublicKey(publicOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asDER := strings.NewReplacer("FORMAT_RAW", "FORMAT_DER_X509_SUBJECT_PUBLIC_KEY_INFO",
+		base64.StdEncoding.EncodeToString(publicOf(key)), base64.StdEncoding.EncodeToString(spki))
+	c.call("POST", "/v2/parties/external/generate-topology", asDER.Replace(generateBody(l, "ada", publicOf(key))), &der)
+	if fmt.Sprint(raw) != fmt.Sprint(der) {
+		t.Errorf("by raw key %+v, by DER %+v", raw, der)
+	}
+	fingerprint := "1220" + hex.EncodeToString(hashBehind("\x00\x00\x00\x0c", publicOf(key)))
+	if raw.Fingerprint != fingerprint || raw.PartyID != "ada::"+fingerprint || len(raw.Transactions) != 3 {
+		t.Errorf("party %s, fingerprint %s, %d transactions, want fingerprint %s", raw.PartyID, raw.Fingerprint, len(raw.Transactions), fingerprint)
+	}
+	var hashes [][]byte
+	for _, transaction := range raw.Transactions {
+		hashes = append(hashes, append([]byte{0x12, 0x20}, hashBehind("\x00\x00\x00\x0b", transaction)...))
+	}
+	slices.SortFunc(hashes, bytes.Compare)
+	content := []byte{0, 0, 0, 3}
+	for _, h := range hashes {
+		content = append(append(content, 0, 0, 0, 34), h...)
+	}
+	if want := append([]byte{0x12, 0x20}, hashBehind("\x00\x00\x00\x37", content)...); !bytes.Equal(raw.MultiHash, want) {
+		t.Errorf("multi-hash %x, want %x", raw.MultiHash, want)
+	}
+}
+
+func TestNodeExternalPartyRefusals(t *testing.T) {
+	l, c := readNode(t, NodeOptions{})
+	key, other := testKey(2), testKey(3)
+	const generate, allocate = "/v2/parties/external/generate-topology", "/v2/parties/external/allocate"
+	good := generateBody(l, "ada", publicOf(key))
+	replaced := func(old, changed string) string { return strings.Replace(good, old, changed, 1) }
+	var a, b topologyAnswer
+	c.call("POST", generate, good, &a)
+	c.call("POST", generate, generateBody(l, "ada", publicOf(other)), &b)
+	each := func(k ed25519.PrivateKey) func([]byte) string {
+		return func(transaction []byte) string { return signatureBy(k, topologyHash(transaction)) }
+	}
+	changed := bytes.Replace(a.Transactions[1], []byte(`"threshold":1`), []byte(`"threshold":2`), 1)
+	for _, tc := range []refusal{
+		{"no JSON", "POST", generate, `{`, 400, ""},
+		{"no key", "POST", generate, `{"synchronizer":"x"}`, 400, ""},
+		{"a key that is no base64", "POST", generate, replaced(`"keyData":"`, `"keyData":"%`), 400, ""},
+		{"no synchronizer", "POST", generate, replaced(`"synchronizer":`, `"x":`), 400, "MISSING_FIELD"},
+		{"an unknown synchronizer", "POST", generate, replaced(l.names.synchronizers[0], "x::y"), 400, "INVALID_ARGUMENT"},
+		{"no hint", "POST", generate, replaced(`"ada"`, `""`), 400, "INVALID_FIELD"},
+		{"a hint with a fingerprint", "POST", generate, replaced(`"ada"`, `"ada::1220"`), 400, "INVALID_FIELD"},
+		{"a hint too long", "POST", generate, replaced(`"ada"`, `"`+strings.Repeat("a", maxHint+1)+`"`), 400, "INVALID_FIELD"},
+		{"a short key", "POST", generate, generateBody(l, "ada", publicOf(key)[:31]), 400, "INVALID_FIELD"},
+		{"a key of another kind", "POST", generate, replaced("CURVE25519", "P256"), 400, "INVALID_FIELD"},
+		{"a key in another format", "POST", generate, replaced("FORMAT_RAW", "FORMAT_SYMBOLIC"), 400, "INVALID_FIELD"},
+		{"a raw key as DER", "POST", generate, replaced("FORMAT_RAW", "FORMAT_DER_X509_SUBJECT_PUBLIC_KEY_INFO"), 400, "INVALID_FIELD"},
+		{"another participant", "POST", generate, generateBody(l, "ada", publicOf(key), `"otherConfirmingParticipantUids":["PAR::x::y"]`), 400, "INVALID_ARGUMENT"},
+		{"a high threshold", "POST", generate, generateBody(l, "ada", publicOf(key), `"confirmationThreshold":2`), 400, "INVALID_ARGUMENT"},
+		{"nothing to allocate", "POST", allocate, `{"synchronizer":"x"}`, 400, "MISSING_FIELD"},
+		{"no signature", "POST", allocate, onboardBody(l, a.Transactions, nil, ""), 400, "INVALID_ARGUMENT"},
+		{"one transaction unsigned", "POST", allocate, strings.Replace(onboardBody(l, a.Transactions, each(key), ""), each(key)(a.Transactions[2]), "", 1), 400, "INVALID_ARGUMENT"},
+		{"signed by another", "POST", allocate, onboardBody(l, a.Transactions, each(other), ""), 400, "INVALID_ARGUMENT"},
+		{"in the name of another", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(other, a.MultiHash), Fingerprint(publicOf(other)), Fingerprint(publicOf(key)), 1)), 400, "INVALID_ARGUMENT"},
+		{"the text of a hash signed", "POST", allocate, onboardBody(l, a.Transactions, nil, signatureBy(key, []byte(hex.EncodeToString(a.MultiHash)))), 400, "INVALID_ARGUMENT"},
+		{"another algorithm", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(key, a.MultiHash), "ED25519", "EC_DSA_SHA_256", 1)), 400, "INVALID_ARGUMENT"},
+		{"another signature format", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(key, a.MultiHash), "CONCAT", "DER", 1)), 400, "INVALID_ARGUMENT"},
+		{"no hosting", "POST", allocate, onboardBody(l, [][]byte{a.Transactions[0], a.Transactions[2]}, each(key), ""), 400, "INVALID_ARGUMENT"},
+		{"no delegation", "POST", allocate, onboardBody(l, a.Transactions[1:], each(key), ""), 400, "INVALID_ARGUMENT"},
+		{"one twice", "POST", allocate, onboardBody(l, append(slices.Clone(a.Transactions), a.Transactions[0]), each(key), ""), 400, "INVALID_ARGUMENT"},
+		{"of two parties", "POST", allocate, onboardBody(l, [][]byte{b.Transactions[0], a.Transactions[1], a.Transactions[2]}, each(key), ""), 400, "INVALID_ARGUMENT"},
+		{"something else in them", "POST", allocate, onboardBody(l, [][]byte{a.Transactions[0], changed, a.Transactions[2]}, each(key), ""), 400, "INVALID_ARGUMENT"},
+		{"no topology", "POST", allocate, onboardBody(l, [][]byte{{1, 2, 3}}, each(key), ""), 400, "INVALID_ARGUMENT"},
+	} {
+		c.refuses(tc)
+	}
+	if c.ledgerEnd() != l.NodeDigests().LedgerEnd || slices.Contains(l.allNames(), a.PartyID) {
+		t.Error("a refused party is there")
+	}
+}
+
+// allNames are the ids of all parties.
+func (l *Ledger) allNames() []string {
+	ids := make([]string, l.names.count())
+	for p := range ids {
+		ids[p] = l.names.name(party(p))
+	}
+	return ids
+}
+
+// protobufFields takes a message apart: number and content of each field.
+func protobufFields(t *testing.T, b []byte) (fields []uint64, contents [][]byte) {
+	t.Helper()
+	varint := func() (n uint64) {
+		for shift := 0; ; shift += 7 {
+			if len(b) == 0 {
+				t.Fatal("a message ends early")
+			}
+			c := b[0]
+			b = b[1:]
+			if n |= uint64(c&0x7f) << shift; c < 0x80 {
+				return n
+			}
+		}
+	}
+	for len(b) > 0 {
+		tag := varint()
+		length := varint()
+		if tag&7 != 2 || length > uint64(len(b)) {
+			t.Fatalf("field %d of type %d and length %d, %d bytes are left", tag>>3, tag&7, length, len(b))
+		}
+		fields, contents, b = append(fields, tag>>3), append(contents, b[:length]), b[length:]
+	}
+	return fields, contents
+}
+
+// createdIDs are the ids of the contracts that a prepared transaction creates.
+func createdIDs(t *testing.T, transaction []byte) (ids []string) {
+	t.Helper()
+	fields, nodes := protobufFields(t, transaction)
+	for i, node := range nodes {
+		if fields[i] != 3 {
+			continue
+		}
+		_, members := protobufFields(t, node)
+		_, versioned := protobufFields(t, members[1])
+		_, create := protobufFields(t, versioned[0])
+		ids = append(ids, string(create[0]))
+	}
+	return ids
+}
+
+// hashOfPrepared is what is to be signed, the way the documentation says.
+func hashOfPrepared(t *testing.T, b []byte) (transaction, hash []byte) {
+	t.Helper()
+	fields, contents := protobufFields(t, b)
+	if !slices.Equal(fields, []uint64{1, 2}) {
+		t.Fatalf("fields %d, want 1 and 2", fields)
+	}
+	const purpose = "\x00\x00\x00\x30"
+	return contents[0], hashBehind(purpose, []byte{2}, hashBehind(purpose, contents[0]), hashBehind(purpose, contents[1]))
+}
+
+func TestPreparedTransactionsAreHashedAsDocumented(t *testing.T) {
+	tree := json.RawMessage(`[{"choice":"C","contractId":"00aa"},{"contractId":"00bb","createArguments":{"note":"` + strings.Repeat("x", 300) + `"}}]`)
+	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7}, Transaction: tree}
+	prepared, err := newPreparedTransaction(&p, p.LedgerTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := prepared.encode()
+	transaction, want := hashOfPrepared(t, b)
+	if got := preparedHash(2, prepared.transaction, prepared.metadata); !bytes.Equal(got, want) {
+		t.Errorf("hash %x, want %x", got, want)
+	}
+	if ids := createdIDs(t, transaction); !slices.Equal(ids, []string{"00bb"}) {
+		t.Errorf("created contracts are %q", ids)
+	}
+	again, err := decodePrepared(b)
+	if err != nil || !bytes.Equal(again.encode(), b) {
+		t.Errorf("decoded to %+v, %v", again, err)
+	}
+	if got, err := again.tree(); err != nil || !bytes.Equal(got, tree) {
+		t.Errorf("tree %s, %v", got, err)
+	}
+	if m, err := again.content(); err != nil || m.Submission.Reserved != 7 || m.Submission.Commands[0].TemplateID != "t" {
+		t.Errorf("content %+v, %v", m, err)
+	}
+	for n := range b {
+		if _, err := decodePrepared(b[:n]); err == nil {
+			t.Errorf("%d of %d bytes are decoded", n, len(b))
+		}
+	}
+	if _, err := decodePrepared(append(b, 0)); err == nil {
+		t.Error("a byte more is decoded")
+	}
+}
+
+func TestOnlyTimesMayDiffer(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"a":[1,"x",null]}`, `{"a":[1,"x",null]}`, true},
+		{`{"at":"2026-07-01T00:00:00Z"}`, `{"at":"2026-07-02T00:00:00.5Z"}`, true},
+		{`{"at":"2026-07-01T00:00:00Z"}`, `{"at":"later"}`, false},
+		{`{"amount":"1.0"}`, `{"amount":"2.0"}`, false},
+		{`{"n":1}`, `{"n":2}`, false},
+		{`[1]`, `[1,2]`, false},
+		{`{"a":1}`, `{"b":1}`, false},
+		{`{"a":1}`, `{"a":1,"b":1}`, false},
+		{`{"a":null}`, `{"a":{}}`, false},
+		{`[]`, `{}`, false},
+	} {
+		var a, b any
+		if err := decodeNumbers([]byte(tc.a), &a); err != nil {
+			t.Fatal(err)
+		}
+		if err := decodeNumbers([]byte(tc.b), &b); err != nil {
+			t.Fatal(err)
+		}
+		if sameButTimes(a, b) != tc.same || sameButTimes(b, a) != tc.same {
+			t.Errorf("%s and %s: want same %t", tc.a, tc.b, tc.same)
+		}
+	}
+}
+
+func FuzzDecodePrepared(f *testing.F) {
+	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7},
+		Transaction: json.RawMessage(`[{"contractId":"00bb","createArguments":{}}]`)}
+	prepared, err := newPreparedTransaction(&p, p.LedgerTime)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(prepared.encode())
+	f.Add([]byte{0x0a, 0, 0x12, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		decoded, err := decodePrepared(b)
+		if err != nil {
+			return
+		}
+		again, err := decodePrepared(decoded.encode())
+		if err != nil || !bytes.Equal(again.transaction, decoded.transaction) || !bytes.Equal(again.metadata, decoded.metadata) {
+			t.Errorf("%x was decoded to %+v, its encoding to %+v, %v", b, decoded, again, err)
+		}
+		// What is inside may be anything, as a client can send anything.
+		if tree, err := decoded.tree(); err == nil && len(tree) > len(b) {
+			t.Errorf("a tree of %d bytes comes out of %d", len(tree), len(b))
+		}
+		if m, err := decoded.content(); err == nil && len(m.Submission.ActAs) == 0 {
+			t.Errorf("%x is said to act as nobody", b)
+		}
+	})
+}

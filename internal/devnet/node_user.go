@@ -1,0 +1,384 @@
+package devnet
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// adminUser exists on every node from the start, with the right ParticipantAdmin. It is
+// also who submits where no authorization is configured and the request names nobody.
+const adminUser = "participant_admin"
+
+const (
+	maxUserRights   = 1000
+	maxUsersPage    = 1000
+	userIDAlphabet  = `[a-zA-Z0-9@^$.!` + "`" + `\-#+'~_|:()]{1,128}`
+	maxAnnotations  = 256 << 10 // bytes of the annotations of one user or party
+	noSuchUser      = "getting user failed for unknown user %q"
+	rightWithParty  = "CanActAs CanReadAs CanExecuteAs"
+	rightWithoutOne = "ParticipantAdmin IdentityProviderAdmin CanReadAsAnyParty CanExecuteAsAnyParty"
+)
+
+var userIDForm = regexp.MustCompile("^" + userIDAlphabet + "$")
+
+// wireUser is a user as requests and answers have it.
+type wireUser struct {
+	ID                         string     `json:"id"`
+	PrimaryParty               string     `json:"primaryParty"`
+	Deactivated                bool       `json:"isDeactivated"`
+	Metadata                   objectMeta `json:"metadata"`
+	IdentityProviderID         string     `json:"identityProviderId"`
+	PrimaryPartyAuthentication bool       `json:"primaryPartyAuthentication"`
+}
+
+// objectMeta is what a client keeps with a user or a party.
+type objectMeta struct {
+	ResourceVersion string            `json:"resourceVersion"`
+	Annotations     map[string]string `json:"annotations"`
+}
+
+// wireRight is a right as requests and answers have it: {"kind":{KIND:{"value":{..}}}}.
+type wireRight struct {
+	Kind map[string]wireRightKind `json:"kind"`
+}
+
+type wireRightKind struct {
+	Value *wireRightValue `json:"value,omitempty"`
+}
+
+type wireRightValue struct {
+	Party string `json:"party,omitempty"`
+}
+
+func (r Right) wire() wireRight {
+	return wireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
+}
+
+func wireRights(rights []Right) []wireRight {
+	list := make([]wireRight, len(rights))
+	for i, r := range rights {
+		list[i] = r.wire()
+	}
+	return list
+}
+
+// decodeRights reads rights, without doubles, in the order of the request.
+func decodeRights(list []wireRight) ([]Right, error) {
+	rights := make([]Right, 0, len(list))
+	for _, w := range list {
+		if len(w.Kind) > 1 {
+			return nil, badRequest("a right has %d kinds, want one", len(w.Kind))
+		}
+		for kind, content := range w.Kind {
+			r, err := decodeRight(kind, content)
+			if err != nil {
+				return nil, err
+			}
+			if r.Kind != "Empty" && !slices.Contains(rights, r) {
+				rights = append(rights, r)
+			}
+		}
+	}
+	return rights, nil
+}
+
+func decodeRight(kind string, content wireRightKind) (Right, error) {
+	switch {
+	case kind == "Empty":
+		return Right{Kind: kind}, nil
+	case slices.Contains(strings.Fields(rightWithoutOne), kind):
+		return Right{Kind: kind}, nil
+	case !slices.Contains(strings.Fields(rightWithParty), kind):
+		return Right{}, badRequest("right %q is unknown", kind)
+	case content.Value == nil || content.Value.Party == "":
+		return Right{}, missingField("party")
+	}
+	if err := checkPartyID("party", content.Value.Party); err != nil {
+		return Right{}, err
+	}
+	return Right{Kind: kind, Party: content.Value.Party}, nil
+}
+
+// checkPartyID verifies the form of a party id: HINT::FINGERPRINT.
+func checkPartyID(field, id string) error {
+	if hint, fingerprint, ok := strings.Cut(id, partyNamespaceMark); !ok || hint == "" || fingerprint == "" {
+		return invalidField(field, "%q is no party id", id)
+	}
+	return nil
+}
+
+// nodeUsers are the users of a node with their rights. Its methods may be called
+// concurrently.
+type nodeUsers struct {
+	mu    sync.Mutex
+	users map[string]*nodeUser
+}
+
+// nodeUser is a user. The lock of nodeUsers guards it.
+type nodeUser struct {
+	wireUser
+	version int64 // of what a client may change, but for the rights
+	rights  []Right
+	changed chan struct{} // closed when the user may do more or less than before
+}
+
+func newNodeUsers(auth *NodeAuth) *nodeUsers {
+	u := &nodeUsers{users: map[string]*nodeUser{}}
+	u.add(wireUser{ID: adminUser}, []Right{{Kind: "ParticipantAdmin"}})
+	if auth == nil {
+		return u
+	}
+	for id, rights := range auth.Users {
+		u.add(wireUser{ID: id}, slices.Clone(rights))
+	}
+	return u
+}
+
+func (u *nodeUsers) add(w wireUser, rights []Right) *nodeUser {
+	user := &nodeUser{wireUser: w, rights: rights, changed: make(chan struct{})}
+	u.users[w.ID] = user
+	return user
+}
+
+// wire returns the user as answers have it; the caller holds the lock.
+func (u *nodeUser) wire() wireUser {
+	w := u.wireUser
+	w.Metadata = objectMeta{strconv.FormatInt(u.version, 10), maps.Clone(u.Metadata.Annotations)}
+	if w.Metadata.Annotations == nil {
+		w.Metadata.Annotations = map[string]string{}
+	}
+	return w
+}
+
+// disturb ends the streams of the user, who may do something else from now on.
+func (u *nodeUser) disturb() {
+	close(u.changed)
+	u.changed = make(chan struct{})
+}
+
+// principal returns who a user is now, false if there is no such user or it is deactivated.
+func (u *nodeUsers) principal(id string) (principal, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	user := u.users[id]
+	if user == nil || user.Deactivated {
+		return principal{}, false
+	}
+	return principal{user: id, rights: slices.Clone(user.rights), changed: user.changed}, true
+}
+
+// get returns a user with its rights.
+func (u *nodeUsers) get(id string) (wireUser, []Right, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	user := u.users[id]
+	if user == nil {
+		return wireUser{}, nil, unknownUser(id)
+	}
+	return user.wire(), slices.Clone(user.rights), nil
+}
+
+func unknownUser(id string) error {
+	e := nodeRefusal("USER_NOT_FOUND", noSuchUser, id)
+	e.Resources = append(e.Resources, [2]string{"USER", id})
+	return e
+}
+
+// create adds a user.
+func (u *nodeUsers) create(w wireUser, rights []Right) (wireUser, error) {
+	switch {
+	case w.ID == "":
+		return wireUser{}, missingField("user.id")
+	case !userIDForm.MatchString(w.ID):
+		return wireUser{}, invalidField("user.id", "%q is no user id", w.ID)
+	case w.Metadata.ResourceVersion != "":
+		return wireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
+	case len(rights) > maxUserRights:
+		return wireUser{}, tooManyRights(w.ID)
+	}
+	if err := w.check(); err != nil {
+		return wireUser{}, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.users[w.ID] != nil {
+		e := nodeRefusal("USER_ALREADY_EXISTS", "creating user failed, as user %q already exists", w.ID)
+		e.Resources = append(e.Resources, [2]string{"USER", w.ID})
+		return wireUser{}, e
+	}
+	return u.add(w, rights).wire(), nil
+}
+
+// check verifies the members that a client may choose.
+func (w *wireUser) check() error {
+	if w.PrimaryParty != "" {
+		if err := checkPartyID("user.primary_party", w.PrimaryParty); err != nil {
+			return err
+		}
+	}
+	return w.Metadata.check()
+}
+
+func (m *objectMeta) check() error {
+	size := 0
+	for key, value := range m.Annotations {
+		size += len(key) + len(value)
+	}
+	if size > maxAnnotations {
+		return invalidArgument("annotations of %d bytes are more than %d", size, maxAnnotations)
+	}
+	return nil
+}
+
+// update changes the members of a user that a mask names.
+func (u *nodeUsers) update(w wireUser, mask []string, self string) (wireUser, error) {
+	if err := w.check(); err != nil {
+		return wireUser{}, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	user := u.users[w.ID]
+	if user == nil {
+		return wireUser{}, unknownUser(w.ID)
+	}
+	if v := w.Metadata.ResourceVersion; v != "" && v != strconv.FormatInt(user.version, 10) {
+		return wireUser{}, nodeRefusal("CONCURRENT_USER_UPDATE_DETECTED",
+			"update of user %q failed: resource version %s is not the current one", w.ID, v)
+	}
+	changed := *user
+	for _, path := range mask {
+		if err := changed.take(w, path); err != nil {
+			return wireUser{}, err
+		}
+	}
+	if changed.Deactivated && w.ID == self {
+		return wireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
+	}
+	disturbed := changed.Deactivated != user.Deactivated
+	*user = changed
+	user.version++
+	if disturbed {
+		user.disturb()
+	}
+	return user.wire(), nil
+}
+
+// take takes over the member of w that a path of an update mask names.
+func (u *nodeUser) take(w wireUser, path string) error {
+	switch strings.ReplaceAll(path, "_", "") {
+	case "primaryparty", "primaryParty":
+		u.PrimaryParty = w.PrimaryParty
+	case "isdeactivated", "isDeactivated":
+		u.Deactivated = w.Deactivated
+	case "metadata", "metadata.annotations":
+		u.Metadata.Annotations = mergedAnnotations(u.Metadata.Annotations, w.Metadata.Annotations)
+	case "primarypartyauthentication", "primaryPartyAuthentication":
+		u.PrimaryPartyAuthentication = w.PrimaryPartyAuthentication
+	default:
+		return invalidField("update_mask", "the update path %q is unknown", path)
+	}
+	return nil
+}
+
+// mergedAnnotations returns the old ones with the new ones over them; an empty text takes
+// an annotation away.
+func mergedAnnotations(old, changes map[string]string) map[string]string {
+	merged := maps.Clone(old)
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, changes)
+	maps.DeleteFunc(merged, func(_, value string) bool { return value == "" })
+	return merged
+}
+
+// remove deletes a user.
+func (u *nodeUsers) remove(id, self string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	user := u.users[id]
+	switch {
+	case user == nil:
+		return unknownUser(id)
+	case id == self:
+		return invalidArgument("user %q cannot delete itself", id)
+	}
+	delete(u.users, id)
+	user.disturb()
+	return nil
+}
+
+// grant gives a user rights and returns those that are new.
+func (u *nodeUsers) grant(id string, rights []Right) ([]Right, error) {
+	return u.change(id, func(user *nodeUser) (changed []Right, err error) {
+		for _, r := range rights {
+			if !slices.Contains(user.rights, r) {
+				changed = append(changed, r)
+			}
+		}
+		if len(user.rights)+len(changed) > maxUserRights {
+			return nil, tooManyRights(id)
+		}
+		user.rights = append(user.rights, changed...)
+		return changed, nil
+	})
+}
+
+// revoke takes rights from a user and returns those that it had.
+func (u *nodeUsers) revoke(id string, rights []Right) ([]Right, error) {
+	return u.change(id, func(user *nodeUser) (changed []Right, err error) {
+		kept := make([]Right, 0, len(user.rights))
+		for _, r := range user.rights {
+			if slices.Contains(rights, r) {
+				changed = append(changed, r)
+			} else {
+				kept = append(kept, r)
+			}
+		}
+		user.rights = kept
+		return changed, nil
+	})
+}
+
+// change has f change the rights of a user and ends the streams of that user if it did.
+func (u *nodeUsers) change(id string, f func(*nodeUser) ([]Right, error)) ([]Right, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	user := u.users[id]
+	if user == nil {
+		return nil, unknownUser(id)
+	}
+	changed, err := f(user)
+	if len(changed) > 0 {
+		user.disturb()
+	}
+	return changed, err
+}
+
+func tooManyRights(id string) error {
+	e := nodeRefusal("TOO_MANY_USER_RIGHTS", "user %q cannot have more than %d rights", id, maxUserRights)
+	e.Resources = append(e.Resources, [2]string{"USER", id})
+	return e
+}
+
+// list returns up to limit users with ids above after, by id, and whether there are more.
+func (u *nodeUsers) list(after string, limit int) (users []wireUser, more bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(u.users))
+	first, found := slices.BinarySearch(ids, after)
+	if found {
+		first++
+	}
+	for _, id := range ids[first:] {
+		if len(users) == limit {
+			return users, true
+		}
+		users = append(users, u.users[id].wire())
+	}
+	return users, false
+}

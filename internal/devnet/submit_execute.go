@@ -1,0 +1,293 @@
+package devnet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// commander executes what comes from outside and publishes it: one entry at a time, without
+// the goroutines of the pipeline. The lock of the ledger guards it.
+type commander struct {
+	batch    *batch
+	renderer renderer
+	node     nodeRenderer
+	prepared uint64 // numbers reserved for prepared submissions
+	guest    int    // hints made up for parties
+	// live says that time follows the wall clock, by ahead (µs) in front of it.
+	live  bool
+	ahead int64
+}
+
+func newCommander(l *Ledger) *commander {
+	c := &commander{batch: newBatch(), renderer: renderer{names: l.names, skipCompact: l.config.SkipCompact}}
+	c.node = nodeRenderer{renderer: &c.renderer, view: l.view, witnesses: witnesses{view: l.view}}
+	return c
+}
+
+// home is the participant that submits and hosts the parties that are added.
+func (l *Ledger) home() int {
+	if l.view != nil {
+		return l.view.participant
+	}
+	return l.names.busiestValidator()
+}
+
+// ready prepares the ledger for something from outside; the caller holds the lock.
+func (l *Ledger) ready(ctx context.Context) error {
+	if l.failed != nil {
+		return l.failed
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("executing commands: %w", err)
+	}
+	if l.executor.updates+1 > maxUpdates {
+		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
+	}
+	if l.executor.switchDue() { // commands are not what a migration begins with
+		if err := l.pipeline.run(ctx, 1, nil); err != nil {
+			return err
+		}
+		l.finals = append(l.finals, uint32(l.executor.updates))
+	}
+	l.commander.batch.reset()
+	return nil
+}
+
+// submissionTime is the record time that a submission gets now; the caller holds the lock.
+func (l *Ledger) submissionTime() int64 {
+	if l.commander.live {
+		return max(l.executor.recordTime+minGap, l.clock())
+	}
+	return l.executor.recordTime + submissionGap
+}
+
+func (l *Ledger) submit(ctx context.Context, s Submission) (Committed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ready(ctx); err != nil {
+		return Committed{}, err
+	}
+	x, b := l.executor, l.commander.batch
+	e := journalEntry{Entries: x.entries, Time: l.submissionTime(), Submission: &s, Home: l.home()}
+	u, results, err := x.submit(b, &s, e.Time, e.Home)
+	if err != nil {
+		return Committed{}, l.refusal(err)
+	}
+	done := Committed{UpdateID: string(l.names.ids.appendUpdateID(nil, u.number)), RecordTime: time.UnixMicro(u.recordTime).UTC(),
+		EffectiveAt: time.UnixMicro(u.effectiveAt).UTC(), SynchronizerID: l.names.synchronizers[u.synchronizer],
+		PaidTrafficCost: u.verdict.total}
+	if l.view != nil {
+		done.Offset = l.view.offsetOf(u.number)
+	}
+	for i := range results {
+		done.Results = append(done.Results, compactJSON.appendValue(nil, l.names, &results[i]))
+	}
+	return done, l.commit(e)
+}
+
+// refusal returns err as a refusal, unless the ledger is broken.
+func (l *Ledger) refusal(err error) error {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	return l.stop(err)
+}
+
+func (l *Ledger) stop(err error) error {
+	l.failed = fmt.Errorf("devnet stopped: %w", err)
+	return l.failed
+}
+
+// commit writes what was executed into the batch of the commander and makes it visible,
+// together with why it happened.
+func (l *Ledger) commit(entries ...journalEntry) error {
+	if err := l.executor.err; err != nil {
+		return l.stop(err)
+	}
+	for _, e := range entries {
+		if err := l.journal.add(e); err != nil {
+			return l.stop(err)
+		}
+	}
+	c := l.commander
+	b := c.batch
+	c.renderer.render(b)
+	if l.view != nil {
+		c.node.render(b)
+	}
+	b.out.pack()
+	if err := l.store.write(&b.out, l.store.end()); err != nil {
+		return l.stop(err)
+	}
+	l.store.publish(&b.out)
+	l.active = nil
+	b.reset()
+	return nil
+}
+
+// preparedNumbers is where the numbers of the contracts of prepared submissions begin, so
+// that their ids are known before they are executed.
+const (
+	preparedNumbers    = 1 << 61
+	numbersPerPrepared = 2 * maxNodes
+)
+
+func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ready(ctx); err != nil {
+		return Prepared{}, err
+	}
+	if s.Reserved == 0 {
+		l.commander.prepared++
+		s.Reserved = preparedNumbers + l.commander.prepared*numbersPerPrepared
+	}
+	x, b := l.executor, l.commander.batch
+	p := Prepared{Submission: s, SynchronizerID: l.names.synchronizers[0]}
+	err := x.rehearse(b, &s, l.submissionTime(), func(e *execution) {
+		p.LedgerTime = time.UnixMicro(e.now()).UTC()
+		p.Transaction = l.describe(e)
+		for _, n := range e.used {
+			p.Inputs = append(p.Inputs, string(l.names.ids.appendContractID(nil, n)))
+		}
+		for _, f := range e.effects {
+			if f.created && f.contract.active() {
+				p.Created = append(p.Created, l.contractID(f.contract))
+			}
+		}
+	})
+	if err != nil {
+		return Prepared{}, l.refusal(err)
+	}
+	return p, nil
+}
+
+// rehearse executes a submission, has look see what it does, and takes it back.
+func (x *executor) rehearse(b *batch, s *Submission, recordTime int64, look func(*execution)) error {
+	x.index()
+	x.batch = b
+	now, effective := x.recordTime, x.effectiveAt
+	x.beginAt(recordTime)
+	e := &execution{executor: x, submission: s, reserved: s.Reserved}
+	x.command = e
+	start := e.savepoint()
+	_, err := e.run()
+	if err == nil {
+		look(e)
+	}
+	e.rollback(start)
+	x.abandon(now, effective)
+	x.command, x.priced = nil, nil
+	return err
+}
+
+// describe writes the tree of a submission in execution; see Prepared.
+func (l *Ledger) describe(e *execution) json.RawMessage {
+	r := renderer{names: l.names}
+	dst := []byte{'['}
+	for i := range e.current.nodes {
+		dst = append(r.describe(dst, &e.current.nodes[i], i, uint8(e.migration)), ',')
+	}
+	return closing(dst, ']')
+}
+
+func (r *renderer) describe(dst []byte, n *node, at int, version uint8) []byte {
+	c := n.contract
+	if n.choice == "" {
+		dst = r.names.ids.appendContractID(append(dst, `{"contractId":"`...), c.number)
+		r.arena.reset()
+		arguments := c.payload.arguments(&r.arena, c.version)
+		dst = compactJSON.appendValue(append(dst, `","createArguments":`...), r.names, &arguments)
+		r.sig, r.obs = c.payload.stakeholders(r.sig[:0], r.obs[:0])
+		dst = r.parties(append(dst, `,"observers":`...), r.names.sortParties(r.obs))
+		dst = r.parties(append(dst, `,"signatories":`...), r.names.sortParties(r.sig))
+		return append(appendPlain(append(dst, `,"templateId":`...), r.names.templateIDs[c.template.number][c.version]), '}')
+	}
+	dst = r.parties(append(dst, `{"actingParties":`...), n.actors)
+	dst = appendPlain(append(dst, `,"choice":`...), n.choice)
+	dst = compactJSON.appendValue(append(dst, `,"choiceArgument":`...), r.names, &n.argument)
+	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.consuming)
+	dst = r.names.ids.appendContractID(append(dst, `,"contractId":"`...), c.number)
+	dst = strconv.AppendInt(append(dst, `","descendants":`...), int64(n.end)-int64(at)-1, 10)
+	dst = compactJSON.appendValue(append(dst, `,"exerciseResult":`...), r.names, &n.result)
+	if n.iface != "" {
+		dst = appendPlain(append(dst, `,"interfaceId":`...), n.iface)
+	}
+	return append(appendPlain(append(dst, `,"templateId":`...), r.names.templateIDs[c.template.number][version]), '}')
+}
+
+// maxHint is the longest that the network allows.
+const maxHint = 185
+
+func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (Allocation, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.ready(ctx); err != nil {
+		return Allocation{}, err
+	}
+	home := l.home()
+	if hint == "" {
+		hint = l.freeHint(home)
+	}
+	if !validHint(hint) {
+		return Allocation{}, refuse(CodeInvalidArgument, "party hint %.200q has not 1 to %d letters, digits, - or _", hint, maxHint)
+	}
+	added := addedParty{name: l.localParty(hint, home), participant: home}
+	if publicKey != nil {
+		if len(publicKey) != ed25519KeyBytes {
+			return Allocation{}, refuse(CodeInvalidArgument, "an ed25519 public key has %d bytes, not %d", ed25519KeyBytes, len(publicKey))
+		}
+		added.name, added.external = hint+partyNamespaceMark+Fingerprint(publicKey), true
+	}
+	if _, ok := l.names.named(added.name); ok {
+		return Allocation{}, refuse(CodeInvalidArgument, "Party already exists: party %s is already allocated on this node", added.name)
+	}
+	p := l.names.add(added)
+	e := journalEntry{Entries: l.executor.entries, Time: l.submissionTime(), Party: &p}
+	l.executor.allocate(l.commander.batch, p, e.Time)
+	u := l.executor.current
+	a := Allocation{Party: added.name, RecordTime: schemas.Micros(u.recordTime).Time()}
+	if l.view != nil {
+		a.Offset = l.view.offsetOf(u.number)
+	}
+	return a, l.commit(e)
+}
+
+// localParty is the id of a party in the namespace of a participant.
+func (l *Ledger) localParty(hint string, participant int) string {
+	return hint + partyNamespaceMark + fingerprintOf(l.names.participants[participant])
+}
+
+// freeHint makes up a hint that is not in use.
+func (l *Ledger) freeHint(participant int) string {
+	for {
+		l.commander.guest++
+		hint := "party-" + strconv.Itoa(l.commander.guest)
+		if _, ok := l.names.named(l.localParty(hint, participant)); !ok {
+			return hint
+		}
+	}
+}
+
+const ed25519KeyBytes = 32
+
+func validHint(hint string) bool {
+	for _, c := range []byte(hint) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return len(hint) > 0 && len(hint) <= maxHint
+}
+
+// fingerprintOf is the part of an identity behind its hint.
+func fingerprintOf(identity string) string {
+	return identity[len(identity)-len(fingerprintPrefix)-64:]
+}

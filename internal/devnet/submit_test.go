@@ -1,0 +1,601 @@
+package devnet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func post(t testing.TB, h http.Handler, path, body string) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: status %d, %s", path, w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
+// expiry is a time some hours after the ledger's.
+func (d *desk) expiry() string { return d.l.Now().Add(6 * time.Hour).Format(time.RFC3339Nano) }
+
+// offer has a wallet offer coins.
+func (d *desk) offer(install, sender, receiver, amount, tracking string) string {
+	d.t.Helper()
+	done := d.must([]string{d.operator, sender}, exercise(walletInstallTemplate, install, "WalletAppInstall_CreateTransferOffer",
+		"receiver", receiver, "amount", map[string]any{"amount": amount, "unit": "AmuletUnit"}, "description", "rent",
+		"expiresAt", d.expiry(), "trackingId", tracking))
+	return in(d.t, done[0], "transferOffer")
+}
+
+// TestOffers takes offers of coins through all they can become.
+func TestOffers(t *testing.T) {
+	d := newDesk(t, Config{Seed: 51})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	wallet := d.onboard(alice)
+	d.onboard(bob)
+	d.batch(wallet, alice, operation("CO_Tap", map[string]any{"tapAmount": "100.5"}))
+	if got := d.balance(alice); got != coins(100)+one/2 {
+		t.Fatalf("alice has %s after the tap", got)
+	}
+	offer := d.offer(wallet, alice, bob, "40.25", "t-1")
+	accepted := in(t, d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	outcome := d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted))
+	if in(t, outcome[0], "tag") != "COO_CompleteAcceptedTransfer" || in(t, outcome[0], "value", "_2", "trackingId") != "t-1" {
+		t.Errorf("outcome is %s", outcome[0])
+	}
+	if d.balance(alice) != coins(60)+one/4 || d.balance(bob) != coins(40)+one/4 {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	d.check()
+	for _, end := range []struct {
+		party, choice string
+		members       []any
+	}{
+		{bob, "TransferOffer_Reject", nil},
+		{alice, "TransferOffer_Withdraw", []any{"reason", "too late"}},
+	} {
+		offer := d.offer(wallet, alice, bob, "1", "t-"+end.choice)
+		done := d.must([]string{end.party}, exercise(transferOfferTemplate, offer, end.choice, end.members...))
+		if in(t, done[0], "trackingInfo", "trackingId") != "t-"+end.choice {
+			t.Errorf("%s gives %s", end.choice, done[0])
+		}
+		again := d.refused(d.submission([]string{end.party}, exercise(transferOfferTemplate, offer, end.choice, end.members...)))
+		if again.Code != CodeContractNotFound {
+			t.Errorf("%s again: %v", end.choice, again)
+		}
+	}
+	// More than there is: the operation fails, the batch does not.
+	offer = d.offer(wallet, alice, bob, "61", "t-9")
+	accepted = in(t, d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	outcome = d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted), operation("CO_MergeTransferInputs", map[string]any{}))
+	if in(t, outcome[0], "tag") != "COO_Error" || in(t, outcome[0], "value", "value", "missingAmount") != "0.7500000000" {
+		t.Errorf("outcome is %s", outcome[0])
+	}
+	if in(t, outcome[1], "tag") != "COO_MergeTransferInputs" || d.balance(alice) != coins(60)+one/4 {
+		t.Errorf("outcome is %s, alice has %s", outcome[1], d.balance(alice))
+	}
+	d.must([]string{alice}, exercise(acceptedOfferTemplate, accepted, "AcceptedTransferOffer_Abort", "reason", "no funds"))
+	// Expired.
+	offer = d.offer(wallet, alice, bob, "1", "t-10")
+	if r := d.refused(d.submission([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))); r.Code != CodeFailed {
+		t.Errorf("expired too early: %v", r)
+	}
+	d.advance(7 * time.Hour)
+	if r := d.refused(d.submission([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))); r.Code != CodeFailed {
+		t.Errorf("accepted after its expiry: %v", r)
+	}
+	d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))
+	d.finish()
+}
+
+// TestTraffic has a user buy traffic by request, and the operator top up.
+func TestTraffic(t *testing.T) {
+	d := newDesk(t, Config{Seed: 52})
+	alice := d.party("alice", nil)
+	wallet, own := d.onboard(alice), d.onboard(d.operator)
+	member := d.l.view.uid()
+	request := func(bytes int, tracking string) string {
+		done := d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
+			"memberId", member, "synchronizerId", d.l.names.synchronizers[0], "migrationId", 1, "trafficAmount", bytes,
+			"expiresAt", d.expiry(), "trackingId", tracking))
+		return in(t, done[0], "buyTrafficRequest")
+	}
+	poor := request(1_000_000, "b-0")
+	d.tap(alice, "10")
+	if o := d.batch(wallet, alice, operation("CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": poor})); in(t, o[0], "value", "tag") != "ITR_InsufficientFunds" {
+		t.Errorf("without funds: %s", o[0])
+	}
+	d.tap(alice, 1000)
+	if o := d.batch(wallet, alice, operation("CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": request(100, "b-1")})); in(t, o[0], "value", "tag") != "ITR_InsufficientTopupAmount" {
+		t.Errorf("too little: %s", o[0])
+	}
+	before := d.balance(alice)
+	o := d.batch(wallet, alice, operation("CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": poor}))
+	if in(t, o[0], "tag") != "COO_CompleteBuyTrafficRequest" || in(t, o[0], "value", "_2", "trackingId") != "b-0" {
+		t.Errorf("outcome is %s", o[0])
+	}
+	spent := before - d.balance(alice)
+	var price decimal
+	for _, c := range d.l.ofTemplate(memberTrafficTemplate, func(c *contract) bool { return d.l.contractID(c) == in(t, o[0], "value", "_1") }) {
+		if p := c.payload.(memberTraffic); p.amuletSpent == spent && p.purchased == 1_000_000 {
+			price = p.usdSpent
+		}
+	}
+	if price < 59*one || price > 61*one {
+		t.Errorf("%s coins were spent for traffic of %s USD", spent, price)
+	}
+	// The operator tops up; a second time only after the interval.
+	top := func(state any) json.RawMessage {
+		return d.batch(own, d.operator, operation("CO_BuyMemberTraffic", map[string]any{"trafficAmount": 300_000, "memberId": member,
+			"synchronizerId": d.l.names.synchronizers[0], "migrationId": 1, "minTopupInterval": map[string]any{"microseconds": "600000000"},
+			"topupStateCid": state}))[0]
+	}
+	if o := top(nil); in(t, o, "tag") != "COO_BuyMemberTraffic" {
+		t.Fatalf("top-up: %s", o)
+	}
+	state := d.private(topUpStateTemplate)
+	if o := top(state); in(t, o, "value", "tag") != "ITR_Other" {
+		t.Errorf("top-up too early: %s", o)
+	}
+	d.advance(11 * time.Minute)
+	if o := top(state); in(t, o, "tag") != "COO_BuyMemberTraffic" || d.private(topUpStateTemplate) == state {
+		t.Errorf("second top-up: %s", o)
+	}
+	d.finish()
+}
+
+// private is the id of the only active contract of a template that public history does not have.
+func (d *desk) private(tpl *template) string {
+	d.t.Helper()
+	d.l.mu.Lock()
+	defer d.l.mu.Unlock()
+	found := ""
+	for _, c := range d.l.executor.byNumber {
+		if c.template == tpl && !strings.HasSuffix(d.l.contractID(c), found+"!") {
+			if found != "" {
+				d.t.Fatalf("there are several %s", tpl.name)
+			}
+			found = d.l.contractID(c)
+		}
+	}
+	return found
+}
+
+// TestPreapprovals sends in one step, renews and cancels.
+func TestPreapprovals(t *testing.T) {
+	d := newDesk(t, Config{Seed: 53})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	wallet := d.onboard(d.operator)
+	d.tap(d.operator, 500)
+	d.tap(alice, 70)
+	proposal := in(t, d.must([]string{bob}, create(preapprovalProposalTemplate, "receiver", bob, "provider", d.operator, "expectedDso", d.l.GovernanceParty()))[0])
+	o := d.batch(wallet, d.operator, operation("CO_AcceptTransferPreapprovalProposal", map[string]any{
+		"preapprovalProposalCid": proposal, "expiresAt": d.l.Now().Add(90 * 24 * time.Hour).Format(time.RFC3339Nano)}))
+	approval := in(t, o[0], "value")
+	disclosed := []DisclosedContract{{ContractID: approval, Blob: d.blob(approval)}}
+	send := d.submission([]string{alice}, exercise(preapprovalTemplate, approval, "TransferPreapproval_Send", "context", d.payment(),
+		"inputs", d.inputs(alice), "amount", "12.5", "sender", alice, "description", "lunch"))
+	if r := d.refused(send); r.Code != CodeContractNotFound {
+		t.Errorf("undisclosed: %v", r)
+	}
+	send.Disclosed = disclosed
+	done := d.mustSubmit(send)
+	if d.balance(bob) != coins(12)+one/2 || d.balance(alice) != coins(57)+one/2 {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	if text := d.nodeText(done.Offset); !containsAll(text, `"choice":"TransferPreapproval_Send"`, `"choice":"AmuletRules_Transfer"`, done.UpdateID, send.CommandID) {
+		t.Errorf("the node's stream has %s", text)
+	}
+	send = d.submission([]string{alice}, exercise(preapprovalTemplate, approval, "TransferPreapproval_SendV2",
+		"context", map[string]any{"externalPartyConfigState": d.newest(configStateTemplate, nil)},
+		"inputs", d.inputs(alice), "amount", "7.5", "sender", alice))
+	send.Disclosed = disclosed
+	d.mustSubmit(send)
+	if d.balance(bob) != coins(20) || d.balance(alice) != coins(50) {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	o = d.batch(wallet, d.operator, operation("CO_RenewTransferPreapproval", map[string]any{
+		"previousApprovalCid": approval, "newExpiresAt": d.l.Now().Add(180 * 24 * time.Hour).Format(time.RFC3339Nano)}))
+	renewed := in(t, o[0], "value")
+	d.must([]string{bob}, exercise(preapprovalTemplate, renewed, "TransferPreapproval_Cancel", "p", bob))
+	d.finish()
+}
+
+// blob is the serialized form of a contract.
+func (d *desk) blob(id string) string {
+	n, ok := d.l.names.ids.contractNumber(id)
+	if !ok {
+		d.t.Fatalf("%s is no contract", id)
+	}
+	return string(appendBlob(nil, &d.l.names.ids, n))
+}
+
+// tokens transfers by the token standard.
+func (d *desk) tokens(sender, receiver, amount string) json.RawMessage {
+	d.t.Helper()
+	return d.must([]string{sender}, d.tokenCommand(sender, receiver, amount))[0]
+}
+
+func (d *desk) tokenCommand(sender, receiver, amount string) Command {
+	ids, _ := d.coins(sender)
+	now := d.l.Now()
+	c := exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "TransferFactory_Transfer", "expectedAdmin", d.l.GovernanceParty(),
+		"transfer", map[string]any{"sender": sender, "receiver": receiver, "amount": amount,
+			"instrumentId": map[string]any{"admin": d.l.GovernanceParty(), "id": "Amulet"}, "requestedAt": now.Format(time.RFC3339Nano),
+			"executeBefore": now.Add(time.Hour).Format(time.RFC3339Nano), "inputHoldingCids": ids, "meta": map[string]any{"values": map[string]any{}}},
+		"extraArgs", emptyExtraArgs)
+	c.TemplateID = "#" + interfaceNames[transferFactoryInterface][0] + ":" + interfaceNames[transferFactoryInterface][1]
+	return c
+}
+
+var emptyExtraArgs = map[string]any{"context": map[string]any{"values": map[string]any{}}, "meta": map[string]any{"values": map[string]any{}}}
+
+// TestTokenOffers takes offers of the token standard through their states.
+func TestTokenOffers(t *testing.T) {
+	d := newDesk(t, Config{Seed: 54})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	d.tap(alice, 30)
+	d.tap(alice, 30)
+	answer := func(party, id, choice string) json.RawMessage {
+		return d.must([]string{party}, exercise(transferInstructionTemplate, id, choice, "extraArgs", emptyExtraArgs))[0]
+	}
+	pending := func(amount string) string {
+		r := d.tokens(alice, bob, amount)
+		if in(t, r, "output", "tag") != "TransferInstructionResult_Pending" {
+			t.Fatalf("offer gives %s", r)
+		}
+		return in(t, r, "output", "value", "transferInstructionCid")
+	}
+	id := pending("10")
+	if d.balance(alice) != coins(50) || d.balance(bob) != 0 {
+		t.Errorf("alice has %s", d.balance(alice))
+	}
+	answer(bob, id, "TransferInstruction_Accept")
+	if d.balance(alice) != coins(50) || d.balance(bob) != coins(10) {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	answer(bob, pending("5"), "TransferInstruction_Reject")
+	answer(alice, pending("6"), "TransferInstruction_Withdraw")
+	if d.balance(alice) != coins(50) || d.balance(bob) != coins(10) {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	id = pending("7")
+	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Withdraw", "extraArgs", emptyExtraArgs))); r.Context["error_id"] != "missing-authorization" {
+		t.Errorf("bob withdraws: %v", r)
+	}
+	d.advance(2 * time.Hour)
+	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
+		t.Errorf("accepted too late: %v", r)
+	}
+	answer(alice, id, "TransferInstruction_Withdraw")
+	ids, sum := d.coins(alice)
+	r := d.tokens(alice, alice, sum.String())
+	if after, left := d.coins(alice); in(t, r, "output", "tag") != "TransferInstructionResult_Completed" || len(ids) < 2 || len(after) != 1 || left != sum {
+		t.Errorf("the merge of %d coins leaves %d, %s", len(ids), len(after), r)
+	}
+	d.finish()
+}
+
+// TestExternalParty sets an external party up and has it send by a command.
+func TestExternalParty(t *testing.T) {
+	d := newDesk(t, Config{Seed: 55})
+	key := bytes.Repeat([]byte{7}, 32)
+	ext, bob := d.party("ext", key), d.party("bob", nil)
+	if ext != "ext::"+Fingerprint(key) {
+		t.Errorf("the party is %s", ext)
+	}
+	if _, err := d.l.AllocateParty(t.Context(), "ext", key); !errors.As(err, new(*Refusal)) {
+		t.Errorf("allocated twice: %v", err)
+	}
+	wallet := d.onboard(d.operator)
+	d.tap(d.operator, 300)
+	year := d.l.Now().Add(300 * 24 * time.Hour).Format(time.RFC3339Nano)
+	proposals := d.batch(wallet, d.operator,
+		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": ext, "preapprovalExpiresAt": year}),
+		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
+	for i, p := range []string{ext, bob} {
+		s := d.submission([]string{p}, exercise(setupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
+		prepared, err := d.l.Prepare(t.Context(), s)
+		if err != nil || len(prepared.Created) != 2 || len(prepared.Inputs) != 1 {
+			t.Fatalf("prepared %+v: %v", prepared, err)
+		}
+		if _, err := d.l.Prepare(t.Context(), prepared.Submission); err != nil {
+			t.Fatal(err)
+		}
+		done := d.mustSubmit(prepared.Submission)
+		if got := []string{in(t, done.Results[0], "validatorRightCid"), in(t, done.Results[0], "transferPreapprovalCid")}; got[0] != prepared.Created[0] || got[1] != prepared.Created[1] {
+			t.Errorf("created %v, prepared %v", got, prepared.Created)
+		}
+		if r := d.refused(prepared.Submission); r.Code != CodeDuplicateCommand {
+			t.Errorf("executed twice: %v", r)
+		}
+	}
+	d.tap(ext, 20)
+	order := func(nonce int, amount string) {
+		d.must([]string{ext}, exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+			"sender", ext, "receiver", bob, "delegate", d.operator, "amount", amount, "expiresAt", d.expiry(), "nonce", nonce,
+			"expectedDso", d.l.GovernanceParty()))
+	}
+	statuses := func(nonce int64) (all []commandStatus) {
+		for _, c := range d.l.commandsOf(ext, nonce) {
+			all = append(all, c.status)
+		}
+		return all
+	}
+	order(1, "3") // waits for the one before it
+	order(0, "4")
+	d.advance(time.Second)
+	if d.balance(bob) != coins(7) || d.balance(ext) != coins(13) {
+		t.Errorf("ext has %s, bob %s: %v %v", d.balance(ext), d.balance(bob), statuses(0), statuses(1))
+	}
+	order(1, "1")  // used up
+	order(2, "99") // more than there is
+	order(7, "1")  // never its turn
+	d.advance(time.Second)
+	if s := append(statuses(1), statuses(2)...); len(s) != 3 || s[0] != commandSent || s[1] != commandFailed || s[2] != commandFailed {
+		t.Errorf("statuses are %v", s)
+	}
+	if s := statuses(7); s[0] != commandCreated {
+		t.Errorf("nonce 7 is %v", s)
+	}
+	d.advance(7 * time.Hour)
+	if s := statuses(7); s[0] != commandExpired || d.balance(ext) != coins(13) {
+		t.Errorf("nonce 7 is %v", s)
+	}
+	d.finish()
+}
+
+// TestNames has a user take a name and renew it.
+func TestNames(t *testing.T) {
+	d := newDesk(t, Config{Seed: 56})
+	alice := d.party("alice", nil)
+	wallet := d.onboard(alice)
+	d.tap(alice, 100)
+	request := in(t, d.must([]string{alice}, exercise(ansRulesTemplate, d.newest(ansRulesTemplate, nil), "AnsRules_RequestEntry",
+		"name", "alice.unverified.cns", "url", "", "description", "", "user", alice))[0], "requestCid")
+	o := d.batch(wallet, alice, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
+	if in(t, o[0], "tag") != "COO_SubscriptionInitialPayment" {
+		t.Fatalf("payment: %s", o[0])
+	}
+	d.advance(time.Second)
+	mine := func(c *contract) bool { p, ok := c.payload.(ansEntry); return ok && p.name == "alice.unverified.cns" }
+	entry := d.newest(ansEntryTemplate, mine)
+	idle := func(c *contract) bool { return c.payload.(subscriptionIdle).name == "alice.unverified.cns" }
+	d.advance(time.Duration(d.l.executor.entryLifetime()) * time.Microsecond / 2)
+	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(subscriptionIdleTemplate, idle)))
+	d.advance(time.Second)
+	if d.newest(ansEntryTemplate, mine) == entry {
+		t.Error("the name was not renewed")
+	}
+	// A second one for the same name is rejected and paid back.
+	bob := d.party("bob", nil)
+	other := d.onboard(bob)
+	d.tap(bob, 100)
+	request = in(t, d.must([]string{bob}, exercise(ansRulesTemplate, d.newest(ansRulesTemplate, nil), "AnsRules_RequestEntry",
+		"name", "alice.unverified.cns", "url", "", "description", "", "user", bob))[0], "requestCid")
+	d.batch(other, bob, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
+	d.advance(time.Second)
+	if d.balance(bob) != coins(100) {
+		t.Errorf("bob has %s of his 100 coins", d.balance(bob))
+	}
+	d.finish()
+}
+
+// TestRewards records activity, and has its reward collected by a delegate.
+func TestRewards(t *testing.T) {
+	d := newDesk(t, Config{Seed: 57})
+	d.onboard(d.operator)
+	licensed := func(c *contract) bool { return d.l.names.name(c.payload.(validatorLicense).validator) == d.operator }
+	record := func() json.RawMessage {
+		return d.must([]string{d.operator}, exercise(licenseTemplate, d.newest(licenseTemplate, licensed),
+			"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound()))[0]
+	}
+	d.advance(d.l.config.tick())
+	coupon := in(t, record(), "couponCid")
+	again := d.refused(d.submission([]string{d.operator}, exercise(licenseTemplate, d.newest(licenseTemplate, licensed),
+		"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound())))
+	if again.Code != CodeFailed {
+		t.Errorf("recorded twice: %v", again)
+	}
+	input := []map[string]any{{"tag": "InputValidatorLivenessActivityRecord", "value": coupon}}
+	collect := func() Submission {
+		return d.submission([]string{d.operator}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer",
+			"transfer", map[string]any{"sender": d.operator, "provider": d.operator, "inputs": input, "outputs": []any{}},
+			"context", d.context(), "expectedDso", d.l.GovernanceParty()))
+	}
+	if r := d.refused(collect()); r.Context["error_id"] != "missing-issuing-round" {
+		t.Errorf("collected too early: %v", r)
+	}
+	before := d.balance(d.operator)
+	for range 6 {
+		d.advance(d.l.config.tick())
+		if done, err := d.l.Submit(t.Context(), collect()); err == nil {
+			if d.balance(d.operator) <= before || in(t, done.Results[0], "summary", "inputAppRewardAmount") != "0.0000000000" {
+				t.Errorf("the operator has %s, had %s", d.balance(d.operator), before)
+			}
+			before = -1
+			break
+		}
+	}
+	if before >= 0 {
+		t.Error("the record was never issued for")
+	}
+	d.finish()
+}
+
+// TestDelegations mints and merges by delegation.
+func TestDelegations(t *testing.T) {
+	d := newDesk(t, Config{Seed: 58})
+	alice := d.party("alice", nil)
+	for range 6 {
+		d.tap(alice, 2)
+	}
+	proposal := in(t, d.must([]string{alice}, create(mintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
+		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.expiry(), "amuletMergeLimit": 3}))[0])
+	delegation := in(t, d.must([]string{d.operator}, exercise(mintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	all := d.inputs(alice)
+	mint := func(n int) Submission {
+		s := d.submission([]string{d.operator}, exercise(mintingDelegationTemplate, delegation, "MintingDelegation_Mint",
+			"inputs", all[:n], "context", d.payment()))
+		s.ReadAs = []string{alice}
+		return s
+	}
+	if r := d.refused(mint(5)); r.Code != CodeFailed {
+		t.Errorf("too many merged: %v", r)
+	}
+	d.mustSubmit(mint(4))
+	if ids, sum := d.coins(alice); len(ids) != 3 || sum != coins(12) {
+		t.Errorf("alice has %d coins of %s", len(ids), sum)
+	}
+	utility := in(t, d.must([]string{d.operator}, create(batchMergeTemplate, "operator", d.operator))[0])
+	proposal = in(t, d.must([]string{alice}, create(mergeProposalTemplate, "delegation", map[string]any{"operator": d.operator, "owner": alice,
+		"meta": map[string]any{"values": map[string]any{"a": "b"}}}))[0])
+	merge := in(t, d.must([]string{d.operator}, exercise(mergeProposalTemplate, proposal, "MergeDelegationProposal_Accept"))[0], "mergeDelegationCid")
+	var arg any
+	if err := json.Unmarshal(d.tokenCommand(alice, alice, "12").Argument, &arg); err != nil {
+		t.Fatal(err)
+	}
+	s := d.submission([]string{d.operator}, exercise(batchMergeTemplate, utility, "BatchMergeUtility_BatchMerge", "mergeCalls", []any{map[string]any{
+		"delegationCid": merge, "choiceArg": map[string]any{"optMergeTransfer": map[string]any{
+			"factoryCid": d.newest(externalRulesTemplate, nil), "choiceArg": arg}}}}))
+	s.ReadAs = []string{alice}
+	d.mustSubmit(s)
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != coins(12) {
+		t.Errorf("alice has %d coins of %s", len(ids), sum)
+	}
+	d.finish()
+}
+
+// TestSubmitWhileRunning submits while the simulated users go on and the clock does.
+func TestSubmitWhileRunning(t *testing.T) {
+	d := newDesk(t, Config{Seed: 59, Start: time.Now().Add(-9 * 24 * time.Hour)})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.l.RunLive(ctx, 200) }()
+	alice := d.party("alice", nil)
+	sum := decimal(0)
+	for range 60 {
+		d.tap(alice, 1)
+		sum += one
+	}
+	if lag := time.Since(d.l.Now()); lag < -time.Second || lag > 5*time.Second {
+		t.Errorf("the ledger's time is %s behind", lag)
+	}
+	time.Sleep(300 * time.Millisecond)
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if d.balance(alice) != sum {
+		t.Errorf("alice has %s", d.balance(alice))
+	}
+	d.finish()
+}
+
+// TestClockAfterHistory has time go on from an end of history that is later than now, and
+// moves it on top of that.
+func TestClockAfterHistory(t *testing.T) {
+	d := newDesk(t, Config{Seed: 60, Start: time.Now().Add(24 * time.Hour)})
+	end := d.l.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.l.RunLive(ctx, 0) }()
+	for d.l.Now().Equal(end) { // until the clock goes on
+		time.Sleep(time.Millisecond)
+	}
+	rounds := d.l.Digests().Counts.Rounds
+	d.advance(3 * d.l.config.tick())
+	if past := d.l.Now().Sub(end); past < 3*d.l.config.tick() || past > 3*d.l.config.tick()+time.Minute {
+		t.Errorf("%s have passed", past)
+	}
+	if opened := d.l.Digests().Counts.Rounds - rounds; opened != 3 {
+		t.Errorf("%d rounds opened in 3 ticks", opened)
+	}
+	now := d.l.Now()
+	time.Sleep(5 * time.Millisecond)
+	if again := d.l.Now(); !again.After(now) {
+		t.Errorf("time stands still at %s", again)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	d.finish()
+}
+
+// TestFund has the manager of the development fund give coins away, and the beneficiary
+// collect them or not.
+func TestFund(t *testing.T) {
+	d := newDesk(t, Config{Updates: 2500, Seed: 62})
+	manager, alice := d.l.names.name(d.l.executor.fundManager()), d.party("alice", nil)
+	give := func(amount string) string {
+		unclaimed := []string{}
+		for _, c := range d.l.ofTemplate(unclaimedFundTemplate, nil) {
+			unclaimed = append(unclaimed, d.l.contractID(c.contract))
+		}
+		return in(t, d.must([]string{manager}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
+			"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", alice, "amount", amount, "expiresAt", d.expiry(),
+			"reason", "grant", "fundManager", manager))[0], "developmentFundCouponCid")
+	}
+	collect := func(coupon string) Submission {
+		return d.submission([]string{alice}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
+			"sender": alice, "provider": alice, "inputs": []any{map[string]any{"tag": "InputDevelopmentFundCoupon", "value": coupon}}, "outputs": []any{}},
+			"context", d.context()))
+	}
+	d.mustSubmit(collect(give("2.5")))
+	if d.balance(alice) != coins(2)+one/2 {
+		t.Errorf("alice has %s", d.balance(alice))
+	}
+	d.must([]string{alice}, exercise(fundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
+	d.must([]string{manager}, exercise(fundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
+	late := give("1")
+	d.advance(7 * time.Hour)
+	if r := d.refused(collect(late)); r.Code != CodeFailed {
+		t.Errorf("collected too late: %v", r)
+	}
+	d.finish()
+}
+
+// TestFeaturedApp has a wallet feature itself, be rewarded for it, and give it up.
+func TestFeaturedApp(t *testing.T) {
+	d := newDesk(t, Config{Seed: 63})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	wallet := d.onboard(alice)
+	both := []string{d.operator, alice}
+	right := in(t, d.must(both, exercise(walletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
+	d.tap(alice, 10)
+	transfer := d.transfer(alice, nil, bob, "1")
+	var arg map[string]any
+	if err := json.Unmarshal(transfer.Argument, &arg); err != nil {
+		t.Fatal(err)
+	}
+	arg["context"].(map[string]any)["featuredAppRight"] = right
+	move := arg["transfer"].(map[string]any)
+	move["inputs"] = d.inputs(alice)
+	move["beneficiaries"] = []any{map[string]any{"beneficiary": bob, "weight": "0.25"}, map[string]any{"beneficiary": alice, "weight": "0.75"}}
+	transfer.Argument = object("transfer", move, "context", arg["context"], "expectedDso", d.l.GovernanceParty())
+	d.must([]string{alice, bob}, transfer)
+	shares := map[string]decimal{}
+	for _, c := range d.l.ofTemplate(appRewardTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(appReward).provider) == alice }) {
+		p := c.payload.(appReward)
+		shares[d.l.names.name(p.beneficiary)] += p.amount
+	}
+	if len(shares) != 2 || shares[alice] < 2*shares[bob] {
+		t.Errorf("rewards are %v", shares)
+	}
+	d.must([]string{alice}, exercise(featuredAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
+		"beneficiaries", []any{map[string]any{"beneficiary": alice, "weight": 1}}))
+	d.must(both, exercise(walletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
+	if r := d.refused(d.submission([]string{alice}, exercise(featuredAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != CodeContractNotFound {
+		t.Errorf("cancelled twice: %v", r)
+	}
+	d.advance(4 * d.l.config.tick())
+	d.finish()
+}
