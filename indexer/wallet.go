@@ -1,0 +1,276 @@
+package indexer
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+
+	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+var (
+	//go:embed sql/wallet_payloads.sql
+	walletPayloads string
+	//go:embed sql/drop_ended_of_wallets.sql
+	dropEndedOfWallets string
+	//go:embed sql/drop_ends_of_wallets.sql
+	dropEndsOfWallets string
+	//go:embed sql/drop_wallet_contracts.sql
+	dropWalletContracts string
+	//go:embed sql/drop_wallet_log.sql
+	dropWalletLog string
+	//go:embed sql/drop_wallet_status.sql
+	dropWalletStatus string
+)
+
+const (
+	// walletPage is how many updates are read, and held as they are read, at a time.
+	walletPage = 1000
+	// walletTidyAfter contracts that have ended may have rows in wallet_contracts: readers
+	// of a party's contracts read those of it, too.
+	walletTidyAfter = 50_000
+)
+
+// Wallets derives, from the committed rows of a node's own stream, what the wallets of its
+// parties show: their contracts, transaction logs, and what became of offers and traffic
+// requests. It follows the stream's watermark as lifetimes do; history.Wallet reads what it
+// writes. Only one Wallets may work on a stream at a time.
+type Wallets struct {
+	follower
+	history *history.Reader
+	parser  *walletlog.Parser
+	ended   int // contracts that ended since the last tidy
+
+	// Kept from step to step for their memory.
+	contracts *store.WalletContracts
+	entries   *store.WalletLog
+	statuses  *store.WalletStatuses
+	known     map[templateVersion]*walletTemplate
+}
+
+// NewWallets returns what derives wallets from a node's stream; poll is the wait when caught
+// up, 100 ms if zero: users wait for what they have just done.
+func NewWallets(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wallets {
+	if poll == 0 {
+		poll = 100 * time.Millisecond
+	}
+	return &Wallets{
+		follower: newFollower(db, stream, history.WalletStream(stream), poll, log),
+		history:  history.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
+		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewWalletStatuses(),
+		known: make(map[templateVersion]*walletTemplate),
+	}
+}
+
+// Run steps until ctx ends, then returns nil. It returns early only with an error that
+// needs a person.
+func (w *Wallets) Run(ctx context.Context) error { return w.run(ctx, w.Step) }
+
+// CatchUp steps until wallets have reached the stream's watermark. A failure is tried again a
+// few times.
+func (w *Wallets) CatchUp(ctx context.Context) error { return w.catchUp(ctx, w.Step) }
+
+// Step takes the next range of committed batches. It returns ErrCaughtUp when wallets have
+// reached the watermark.
+func (w *Wallets) Step(ctx context.Context) error {
+	began, err := w.load(ctx)
+	if err != nil {
+		return err
+	}
+	if began {
+		w.ended = walletTidyAfter // unknown after a start: tidy soon
+	}
+	ended := 0
+	err = w.take(ctx, "deriving wallets", func(ctx context.Context, row store.BatchRow) (err error) {
+		ended, err = w.apply(ctx, row)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if w.ended += ended; w.ended >= walletTidyAfter {
+		return w.Tidy(ctx)
+	}
+	return nil
+}
+
+// Rebuild makes wallets derive everything again from the start of the stream, in the steps
+// that follow. Until they have caught up readers see an earlier state.
+func (w *Wallets) Rebuild(ctx context.Context) error {
+	if _, err := w.load(ctx); err != nil {
+		return err
+	}
+	w.loaded, w.source = false, 0
+	back := store.BatchRow{
+		Stream: w.own, Sequence: w.journal.sequence + 1, After: w.journal.committed, Through: schemas.Start,
+		Hash: schemas.Start.String(), Writer: w.name, Epoch: w.journal.epoch,
+	}
+	// Another range than this one may be announced under the number: it is void then, as a
+	// commit counts more than an intent.
+	if err := insertJournal(ctx, w.db, back, store.Commit); err != nil {
+		return fmt.Errorf("taking %s back to its start: %w", w.own, err)
+	}
+	return nil
+}
+
+// apply derives one range and returns how many contracts of earlier ones it ended. The first
+// range begins with tables that have nothing of the stream; its rows may be written more than
+// once, by different claims, and then after the tables were emptied again.
+func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err error) {
+	token := fmt.Sprintf("%s/%d/%s/", row.Stream, row.Sequence, row.Hash)
+	if row.After == schemas.Start {
+		// A range that was announced before is not looked at for later claims again: who has
+		// slept since must not empty the tables of another.
+		if err := announce(ctx, w.db, row); err != nil {
+			return 0, err
+		}
+		if err := w.clear(ctx); err != nil {
+			return 0, err
+		}
+		token += fmt.Sprintf("%d/", row.Epoch)
+	}
+	store.Reset(w.entries)
+	store.Reset(w.statuses)
+	set := w.newSet()
+	if err := w.readImports(ctx, row, set); err != nil {
+		return 0, err
+	}
+	if row.Through.RecordTime != schemas.MinMicros {
+		if err := w.readUpdates(ctx, row, set); err != nil {
+			return 0, err
+		}
+	}
+	store.Reset(w.contracts)
+	ended = set.write(w.stream, w.contracts)
+	if err := w.db.Insert(ctx, "wallet_contracts", token+"contracts", w.contracts); err != nil {
+		return 0, err
+	}
+	if err := w.db.Insert(ctx, "wallet_log", token+"log", w.entries); err != nil {
+		return 0, err
+	}
+	return ended, w.db.Insert(ctx, "wallet_status", token+"status", w.statuses)
+}
+
+// clear drops all rows of the stream.
+func (w *Wallets) clear(ctx context.Context) error {
+	for _, statement := range []string{dropWalletContracts, dropWalletLog, dropWalletStatus} {
+		if err := w.db.Exec(ctx, statement, "", store.Params{"stream": store.Text(w.stream)}); err != nil {
+			return fmt.Errorf("emptying the tables of wallets of %s: %w", w.stream, err)
+		}
+	}
+	return nil
+}
+
+// readImports adds the contracts that the stream began with. Its first ranges have them, and
+// the one in which those end may go on with history.
+func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *walletSet) error {
+	if row.After != schemas.Start && row.After.RecordTime != schemas.MinMicros {
+		return nil
+	}
+	for after := row.After.UpdateID; ; {
+		imports, err := w.history.Imports(ctx, 0, after, walletPage)
+		if err != nil {
+			return err
+		}
+		for i := range imports {
+			u := &imports[i]
+			if row.Through.RecordTime == schemas.MinMicros && u.UpdateID > row.Through.UpdateID {
+				return nil
+			}
+			set.update(u)
+		}
+		if len(imports) < walletPage {
+			return nil
+		}
+		after = imports[len(imports)-1].UpdateID
+	}
+}
+
+// readUpdates adds the history of a range.
+func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *walletSet) error {
+	for after := row.After.Offset; ; {
+		updates, err := w.history.UpdatesByOffset(ctx, after, row.Through.Offset, walletPage)
+		if err != nil {
+			return err
+		}
+		for i := range updates {
+			set.update(&updates[i])
+		}
+		if err := w.addLog(ctx, updates, set); err != nil {
+			return err
+		}
+		if len(updates) < walletPage {
+			return nil
+		}
+		after = updates[len(updates)-1].Local.Offset
+	}
+}
+
+// addLog adds what updates mean for the logs of wallets.
+func (w *Wallets) addLog(ctx context.Context, updates []schemas.Update, set *walletSet) error {
+	var needs []string
+	for i := range updates {
+		needs = w.parser.Needs(needs, &updates[i])
+	}
+	if err := w.loadPayloads(ctx, needs, set); err != nil {
+		return err
+	}
+	for i := range updates {
+		result := w.parser.Update(&updates[i], set.payload)
+		for j := range result.Entries {
+			w.entries.Append(w.stream, &result.Entries[j])
+		}
+		for j := range result.Statuses {
+			w.statuses.Append(w.stream, &result.Statuses[j])
+		}
+	}
+	return nil
+}
+
+// loadPayloads reads payloads of contracts that were created before the range.
+func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *walletSet) error {
+	var missing []string
+	for _, id := range ids {
+		if _, known := set.payloads[id]; !known {
+			set.payloads[id] = nil
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	block := store.NewContracts()
+	err := w.db.Select(ctx, walletPayloads, store.Params{"stream": store.Text(w.stream), "ids": store.Texts(missing)}, block, func() error {
+		for _, c := range block.AppendTo(nil) {
+			set.payloads[c.Event.ContractID] = c.Event.Argument
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading %d contracts that choices were exercised on: %w", len(missing), err)
+	}
+	return nil
+}
+
+// Tidy drops the rows of contracts that have ended. Readers are right before, during and after
+// it: what says that a contract has ended goes last.
+func (w *Wallets) Tidy(ctx context.Context) error {
+	params := store.Params{"stream": store.Text(w.stream), "at": store.Int(w.journal.committed.Offset)}
+	lightweight := ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true}
+	if err := w.db.Exec(ctx, dropEndedOfWallets, "", params, lightweight); err != nil {
+		return fmt.Errorf("dropping contracts of wallets that have ended: %w", err)
+	}
+	if err := w.db.Exec(ctx, dropEndsOfWallets, "", params, lightweight); err != nil {
+		return fmt.Errorf("dropping the ends of contracts of wallets: %w", err)
+	}
+	w.ended = 0
+	return nil
+}

@@ -1,0 +1,136 @@
+package walletlog
+
+import (
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// rule is what a choice means.
+type rule struct {
+	// entries returns the entries of an exercise; what is below it has none of its own but
+	// those that the rule asks for. Without it the choice means nothing by itself.
+	entries func(b branch) []store.WalletEntry
+	// payload says that the rule wants to know the contract.
+	payload bool
+}
+
+// ruleOf returns the rule of an exercise.
+func ruleOf(e *schemas.Event) rule {
+	switch e.PackageName {
+	case coinPackage, walletPackage, paymentPackage, namePackage:
+		// Choices of the token standard are those of the package whose template implements
+		// it: other tokens are none of the wallet's.
+		return ruleOfChoice(e.Choice)
+	}
+	return rule{}
+}
+
+// ruleOfChoice knows the choices. One and its later version mean the same.
+func ruleOfChoice(choice string) rule {
+	switch choice {
+	case "AmuletRules_Transfer":
+		return rule{entries: transferOfCoins}
+	case "AmuletRules_BuyMemberTraffic":
+		return rule{entries: trafficPurchase}
+	case "AmuletRules_CreateTransferPreapproval":
+		return rule{entries: preapprovalPayment}
+	case "AmuletRules_CreateExternalPartySetupProposal":
+		return rule{entries: setupPayment}
+	case "TransferPreapproval_Renew":
+		return rule{entries: renewalPayment}
+	case "TransferPreapproval_Send", "TransferPreapproval_SendV2":
+		return rule{entries: sendByPreapproval}
+	case "AmuletRules_DevNet_Tap", "AmuletRules_Mint":
+		return rule{entries: mint}
+	case "LockedAmulet_Unlock", "LockedAmulet_UnlockV2", "LockedAmulet_OwnerExpireLock", "LockedAmulet_OwnerExpireLockV2":
+		return rule{entries: unlock}
+	case "Amulet_Expire", "Amulet_ExpireV2", "LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2":
+		return rule{entries: expiry}
+	case "WalletAppInstall_ExecuteBatch":
+		return rule{entries: batch, payload: true}
+	case "AcceptedTransferOffer_Complete", "AppPaymentRequest_Accept",
+		"SubscriptionRequest_AcceptAndMakePayment", "SubscriptionIdleState_MakePayment":
+		return rule{entries: payment}
+	case "AcceptedAppPayment_Collect", "SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect":
+		return rule{entries: collection}
+	case "AnsRules_CollectInitialEntryPayment", "AnsRules_CollectEntryRenewalPayment":
+		return rule{entries: burntCollection}
+	case "AcceptedAppPayment_Reject", "AcceptedAppPayment_Expire",
+		"SubscriptionInitialPayment_Reject", "SubscriptionInitialPayment_Expire",
+		"SubscriptionPayment_Reject", "SubscriptionPayment_Expire":
+		return rule{entries: refund}
+	case "SubscriptionIdleState_ExpireSubscription":
+		return rule{entries: subscriptionEnd}
+	case "TransferFactory_Transfer":
+		return rule{entries: factoryTransfer}
+	case "TransferInstruction_Accept":
+		return rule{entries: instructionAccepted, payload: true}
+	case "TransferInstruction_Reject", "TransferInstruction_Withdraw":
+		return rule{entries: instructionEnded, payload: true}
+	case "AllocationFactory_Allocate":
+		return rule{entries: allocation}
+	case "Allocation_ExecuteTransfer":
+		return rule{entries: allocationExecuted, payload: true}
+	case "SettlementFactory_SettleBatch":
+		return rule{entries: settlement}
+	}
+	return rule{}
+}
+
+// entry is one of a kind about an exercise, whose subtype has that template and choice.
+func (w *walk) entry(kind string, e *schemas.Event) store.WalletEntry {
+	return store.WalletEntry{
+		Kind: kind, EventID: w.eventID(e), TemplateID: e.TemplateID, Choice: strings.TrimSuffix(e.Choice, "V2"), InterfaceID: e.InterfaceID,
+	}
+}
+
+// balanceChange is an entry of one receiver.
+func (w *walk) balanceChange(e *schemas.Event, c coin) []store.WalletEntry {
+	entry := w.entry(store.WalletBalanceChange, e)
+	entry.Receivers = []store.PartyAmount{{Party: c.owner, Amount: c.amount}}
+	return []store.WalletEntry{entry}
+}
+
+// mint is for choices that make coins out of nothing for somebody.
+func mint(b branch) []store.WalletEntry {
+	e := b.event()
+	argument := b.argument(e)
+	return b.balanceChange(e, coin{owner: b.text(e, "receiver", argument.At("receiver")), amount: b.amount(e, "amount", argument.At("amount"))})
+}
+
+// unlock is for choices that turn a locked coin into an unlocked one.
+func unlock(b branch) []store.WalletEntry {
+	e := b.event()
+	result := b.result(e)
+	id := result.At("amuletSum", "amulet")
+	if id == nil {
+		id = result.At("amuletCid")
+	}
+	return b.balanceChange(e, b.madeCoin(b.text(e, "unlocked coin", id)))
+}
+
+// expiry is for choices by which the governance party burns a coin that is used up. It is
+// shown without an amount.
+func expiry(b branch) []store.WalletEntry {
+	e := b.event()
+	return b.balanceChange(e, coin{owner: b.text(e, "owner", b.result(e).At("expireSum", "owner"))})
+}
+
+// refund is for choices that unlock what was to be a payment.
+func refund(b branch) []store.WalletEntry {
+	e := b.event()
+	result := b.result(e)
+	id := result.At("amuletSum", "amulet")
+	if id == nil {
+		id = result.At("amulet", "amulet")
+	}
+	return b.balanceChange(e, b.madeCoin(b.text(e, "refunded coin", id)))
+}
+
+func subscriptionEnd(b branch) []store.WalletEntry {
+	entry := b.entry(store.WalletNotification, b.event())
+	entry.Details = "Subscription expired"
+	return []store.WalletEntry{entry}
+}

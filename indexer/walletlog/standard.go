@@ -1,0 +1,205 @@
+package walletlog
+
+import (
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// Choices of the token standard, in both of its versions.
+
+// owner is the party of an account, which version 1 gives as such.
+func owner(account jsonscan.Value) jsonscan.Value {
+	if account.IsText() {
+		return account
+	}
+	return account.At("owner")
+}
+
+// transferOf is a transfer as the standard describes it.
+type transferOf struct {
+	sender, receiver, reason string
+	amount                   decimal.Decimal
+}
+
+func (w *walk) transferOf(e *schemas.Event, v jsonscan.Value) transferOf {
+	return transferOf{
+		sender: w.text(e, "sender", owner(v.At("sender"))), receiver: w.text(e, "receiver", owner(v.At("receiver"))),
+		reason: reasonOf(v.At("meta")), amount: w.amount(e, "amount", v.At("amount")),
+	}
+}
+
+// factoryTransfer is the rule of TransferFactory_Transfer: coins are locked until the receiver
+// accepts, or are there at once.
+func factoryTransfer(b branch) []store.WalletEntry {
+	e := b.event()
+	t := b.transferOf(e, b.argument(e).At("transfer"))
+	entry := b.entry(store.WalletTransfer, e)
+	entry.Sender, entry.Description = store.PartyAmount{Party: t.sender, Amount: t.amount.Neg()}, t.reason
+	tag, output := b.result(e).At("output").Variant()
+	switch tag {
+	case "TransferInstructionResult_Pending":
+		entry.InstructionID = b.text(e, "transfer instruction", output.At("transferInstructionCid"))
+		entry.InstructionReceiver, entry.InstructionAmount = t.receiver, t.amount
+	case "TransferInstructionResult_Completed":
+		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+		if t.receiver == t.sender {
+			entry.Sender.Amount = decimal.Decimal{}
+		} else {
+			entry.Receivers = []store.PartyAmount{{Party: t.receiver, Amount: t.amount}}
+		}
+	case "TransferInstructionResult_Failed":
+		return nil
+	default:
+		b.fail(e, "the output is %.40q", tag)
+	}
+	return []store.WalletEntry{entry}
+}
+
+// incoming is the entry of a receiver who sees a transfer instruction, and not the choice that
+// made it.
+func (w *walk) incoming(e *schemas.Event) []store.WalletEntry {
+	t := w.transferOf(e, w.argument(e).At("transfer"))
+	if w.party != t.receiver || t.sender == t.receiver {
+		return nil
+	}
+	entry := w.entry(store.WalletTransfer, e)
+	entry.Choice = "TransferFactory_Transfer"
+	entry.Sender, entry.Receivers = store.PartyAmount{Party: t.sender}, []store.PartyAmount{{Party: t.receiver}}
+	entry.InstructionID, entry.InstructionReceiver, entry.InstructionAmount = e.ContractID, t.receiver, t.amount
+	entry.Description = t.reason
+	return []store.WalletEntry{entry}
+}
+
+// instruction returns the transfer that an exercise on a transfer instruction is about; ok is
+// false if its contract is not known.
+func (b branch) instruction() (t transferOf, ok bool) {
+	v := b.payload(b.event().ContractID).At("transfer")
+	if v == nil {
+		return t, false
+	}
+	return b.transferOf(b.event(), v), true
+}
+
+// instructionAccepted is the rule of TransferInstruction_Accept: coins that were locked become
+// the receiver's. The sender paid when they were locked.
+func instructionAccepted(b branch) []store.WalletEntry {
+	e := b.event()
+	t, _ := b.instruction()
+	return []store.WalletEntry{b.delivery(e, t, func(entry *store.WalletEntry) {
+		entry.InstructionID, entry.Description = e.ContractID, t.reason
+	})}
+}
+
+// delivery is a transfer by which the coins that are left below b come to their owners. A
+// sender that is not known is whose coins were unlocked.
+func (b branch) delivery(e *schemas.Event, t transferOf, add func(*store.WalletEntry)) store.WalletEntry {
+	var coins amounts
+	for _, c := range b.leftCoins() {
+		coins.add(c.owner, c.amount)
+	}
+	entry := b.entry(store.WalletTransfer, e)
+	entry.Sender.Party = firstText(append([]string{t.sender}, b.unlockedOwners()...)...)
+	entry.Sender.Amount = coins.take(entry.Sender.Party)
+	entry.Receivers = coins
+	add(&entry)
+	return entry
+}
+
+// instructionEnded is the rule of TransferInstruction_Reject and _Withdraw: the sender has the
+// coins back, and the receiver is shown that it will not have them.
+func instructionEnded(b branch) []store.WalletEntry {
+	e := b.event()
+	t, _ := b.instruction()
+	var coins amounts
+	for _, c := range b.leftCoins() {
+		coins.add(c.owner, c.amount)
+	}
+	if t.sender == "" && len(coins) > 0 {
+		t.sender = coins[0].Party
+	}
+	var back coin
+	switch b.party {
+	case t.sender:
+		back = coin{owner: t.sender, amount: coins.take(t.sender)}
+	case t.receiver:
+		back = coin{owner: t.receiver}
+	default:
+		return nil
+	}
+	entries := b.balanceChange(e, back)
+	entries[0].InstructionID = e.ContractID
+	return entries
+}
+
+// allocation is the rule of AllocationFactory_Allocate: coins are locked for a settlement.
+func allocation(b branch) []store.WalletEntry {
+	e := b.event()
+	specification := b.argument(e).At("allocation")
+	entry := b.entry(store.WalletTransfer, e)
+	entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+	if leg := specification.At("transferLeg"); leg != nil {
+		entry.Sender = store.PartyAmount{Party: b.text(e, "sender", leg.At("sender")), Amount: b.amount(e, "amount", leg.At("amount")).Neg()}
+		return []store.WalletEntry{entry}
+	}
+	entry.Sender.Party = b.text(e, "authorizer", owner(specification.At("authorizer")))
+	for _, side := range specification.At("transferLegSides").Elements() {
+		if side.At("side").Text() == "SenderSide" {
+			entry.Sender.Amount = entry.Sender.Amount.Minus(b.amount(e, "amount", side.At("amount")))
+		}
+	}
+	return []store.WalletEntry{entry}
+}
+
+// allocationExecuted is the rule of Allocation_ExecuteTransfer.
+func allocationExecuted(b branch) []store.WalletEntry {
+	e := b.event()
+	t := transferOf{sender: b.payload(e.ContractID).At("allocation", "transferLeg", "sender").Text()}
+	return []store.WalletEntry{b.delivery(e, t, func(entry *store.WalletEntry) {
+		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+	})}
+}
+
+// settlement is the rule of SettlementFactory_SettleBatch: an entry for each leg that touches
+// the party. Whose coins were locked for it has paid already.
+func settlement(b branch) (entries []store.WalletEntry) {
+	e := b.event()
+	prepaid := b.unlockedOwners()
+	for _, leg := range b.argument(e).At("transferLegs").Elements() {
+		t := b.transferOf(e, leg)
+		if t.sender != b.party && t.receiver != b.party {
+			continue
+		}
+		entry := b.entry(store.WalletTransfer, e)
+		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+		entry.EventID += ":" + leg.At("transferLegId").Text()
+		entry.Sender, entry.Description = store.PartyAmount{Party: t.sender}, t.reason
+		if !slices.Contains(prepaid, t.sender) {
+			entry.Sender.Amount = t.amount.Neg()
+		}
+		if t.receiver == t.sender {
+			entry.Sender.Amount = entry.Sender.Amount.Plus(t.amount)
+		} else {
+			entry.Receivers = []store.PartyAmount{{Party: t.receiver, Amount: t.amount}}
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// unlockedOwners are the owners of coins that are unlocked below b.
+func (b branch) unlockedOwners() (owners []string) {
+	for at := b.at + 1; at < b.end; at++ {
+		if e := b.seen[at]; e.Kind == schemas.Exercised && is(e, coinPackage, lockedCoinEntity) {
+			for _, c := range b.branch(at).below() {
+				if c.Kind == schemas.Created && isCoin(c) {
+					owners = append(owners, b.coinOf(c).owner)
+				}
+			}
+		}
+	}
+	return owners
+}

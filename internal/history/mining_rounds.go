@@ -1,0 +1,136 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+const (
+	openRoundTemplate    = "splice-amulet:Splice.Round:OpenMiningRound"
+	issuingRoundTemplate = "splice-amulet:Splice.Round:IssuingMiningRound"
+	// maxRounds bounds the rounds that are read; there are about three of each kind.
+	maxRounds = 1000
+)
+
+// MiningRound is an open or an issuing round.
+type MiningRound struct {
+	Number int64
+	// Price is what a coin costs in dollars, of an open round.
+	Price             decimal.Decimal
+	OpensAt, ClosesAt schemas.Micros // ClosesAt is what is aimed at
+	// Contract is the round's, its argument in compact JSON.
+	Contract StateContract
+}
+
+// MiningRounds are the active rounds at the watermark of a stream, ascending by number.
+type MiningRounds struct {
+	Open, Issuing []MiningRound
+	// At is the record time of the watermark.
+	At schemas.Micros
+}
+
+// MiningRounds returns the open and issuing rounds. Of a network that is public history:
+// a node sees rounds only if it hosts the governance party.
+func (r *Reader) MiningRounds(ctx context.Context) (MiningRounds, error) {
+	mark, err := r.ContractsWatermark(ctx)
+	if err != nil || mark == schemas.Start {
+		return MiningRounds{}, err
+	}
+	contracts, err := r.StateContracts(ctx, StateQuery{
+		MigrationID: mark.MigrationID, At: mark.RecordTime, Templates: []string{openRoundTemplate, issuingRoundTemplate}, Limit: maxRounds,
+	})
+	if err != nil {
+		return MiningRounds{}, fmt.Errorf("reading mining rounds: %w", err)
+	}
+	rounds := MiningRounds{At: mark.RecordTime}
+	for _, c := range contracts {
+		round, err := roundOf(c)
+		if err != nil {
+			return MiningRounds{}, err
+		}
+		if schemas.TemplateName(c.Event.PackageName, c.Event.TemplateID) == openRoundTemplate {
+			rounds.Open = append(rounds.Open, round)
+		} else {
+			rounds.Issuing = append(rounds.Issuing, round)
+		}
+	}
+	for _, list := range [][]MiningRound{rounds.Open, rounds.Issuing} {
+		slices.SortFunc(list, func(a, b MiningRound) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	return rounds, nil
+}
+
+func roundOf(c StateContract) (MiningRound, error) {
+	wrong := func(err error) (MiningRound, error) {
+		return MiningRound{}, fmt.Errorf("reading the mining round in contract %.80q: %w", c.Event.ContractID, err)
+	}
+	if c.Encoding != schemas.CompactJSON {
+		compact, err := values.AppendCompact(nil, c.Event.Argument, values.Default().Template(c.Event.PackageName, c.Event.TemplateID))
+		if err != nil {
+			return wrong(err)
+		}
+		c.Event.Argument, c.Encoding = compact, schemas.CompactJSON
+	}
+	var payload struct {
+		Round struct {
+			Number string `json:"number"`
+		} `json:"round"`
+		Price    decimal.Decimal `json:"amuletPrice"`
+		OpensAt  string          `json:"opensAt"`
+		ClosesAt string          `json:"targetClosesAt"`
+	}
+	if err := json.Unmarshal(c.Event.Argument, &payload); err != nil {
+		return wrong(err)
+	}
+	round := MiningRound{Price: payload.Price, Contract: c}
+	var err error
+	if round.Number, err = strconv.ParseInt(payload.Round.Number, 10, 64); err != nil {
+		return wrong(err)
+	}
+	if round.OpensAt, err = schemas.ParseTime(payload.OpensAt); err != nil {
+		return wrong(err)
+	}
+	if round.ClosesAt, err = schemas.ParseTime(payload.ClosesAt); err != nil {
+		return wrong(err)
+	}
+	return round, nil
+}
+
+// LatestOpen is the open round of the highest number that is in use at an instant, which is
+// what wallets reckon with; ok is false if there is none.
+func (m *MiningRounds) LatestOpen(at schemas.Micros) (round MiningRound, ok bool) {
+	for _, r := range m.Open {
+		if r.OpensAt <= at {
+			round, ok = r, true
+		}
+	}
+	return round, ok
+}
+
+// EarliestOpen is the one of the lowest number.
+func (m *MiningRounds) EarliestOpen(at schemas.Micros) (round MiningRound, ok bool) {
+	for _, r := range m.Open {
+		if r.OpensAt <= at {
+			return r, true
+		}
+	}
+	return MiningRound{}, false
+}
+
+// OpenIssuing are the issuing rounds in which coupons can be turned into coins at an instant.
+func (m *MiningRounds) OpenIssuing(at schemas.Micros) (rounds []MiningRound) {
+	for _, r := range m.Issuing {
+		if r.OpensAt < at {
+			rounds = append(rounds, r)
+		}
+	}
+	return rounds
+}
