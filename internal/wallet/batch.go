@@ -1,0 +1,206 @@
+package wallet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+const executeBatchChoice = "WalletAppInstall_ExecuteBatch"
+
+// operation is the variant AmuletOperation.
+type operation struct {
+	Tag   string `json:"tag"`
+	Value any    `json:"value"`
+}
+
+// outcome is the variant AmuletOperationOutcome.
+type outcome struct {
+	Tag   string          `json:"tag"`
+	Value json.RawMessage `json:"value"`
+}
+
+// batch is one operation on the coins of a wallet.
+type batch struct {
+	operation operation
+	// urgent ones go before others that wait.
+	urgent bool
+	// once, if it has a command id, is what makes two batches one.
+	once attempt
+	// within is how far back the command of the same id counts.
+	within time.Duration
+	// withoutFunds is for operations that pay nothing.
+	withoutFunds bool
+	// worth, if not nil, says whether a batch with these funds is worth its traffic.
+	worth func(*Funds) bool
+	// disclosed are contracts that the wallet does not see, besides those of all payments.
+	disclosed []*Contract
+}
+
+// errIdle means that a batch is not worth being executed.
+var errIdle = errors.New("nothing to do")
+
+// staleAttempts is how often a batch is tried whose coins are gone: the store may not have
+// shown yet what somebody else did with them.
+const staleAttempts = 3
+
+// execute runs a batch when it is the wallet's turn. The outcome is that of its operation;
+// a failed operation is an error.
+func (w *Wallet) execute(ctx context.Context, actor Actor, b batch) (json.RawMessage, Done, error) {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	install, err := w.install(ctx, actor)
+	if err != nil {
+		return nil, Done{}, err
+	}
+	leave, err := w.treasury.enter(ctx, actor.Party, b.urgent)
+	if err != nil {
+		return nil, Done{}, err
+	}
+	defer leave()
+	for attempt := 1; ; attempt++ {
+		value, done, err := w.executeNow(ctx, actor, install, b)
+		if attempt == staleAttempts || !stale(err) {
+			return value, done, err
+		}
+		if err := w.catchUp(ctx); err != nil {
+			return nil, Done{}, err
+		}
+	}
+}
+
+// stale reports whether a command failed because a contract of it was gone, or in use.
+func stale(err error) bool {
+	var r *node.Refusal
+	return errors.As(err, &r) && (r.Code == node.CodeContractNotFound || r.Category == 2)
+}
+
+// catchUp waits a while for the store to show more.
+func (w *Wallet) catchUp(ctx context.Context) error {
+	end, err := w.cfg.Reader.End(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = w.cfg.Reader.WaitFor(ctx, end+1) // what it is not shown yet is refused again
+	return nil
+}
+
+func (w *Wallet) executeNow(ctx context.Context, actor Actor, install string, b batch) (json.RawMessage, Done, error) {
+	m, err := w.Market(ctx)
+	if err != nil {
+		return nil, Done{}, err
+	}
+	funds := &Funds{}
+	if !b.withoutFunds {
+		if funds, err = w.Funds(ctx, actor.Party, m); err != nil {
+			return nil, Done{}, err
+		}
+	}
+	if b.worth != nil && !b.worth(funds) {
+		return nil, Done{}, errIdle
+	}
+	limit := maxInputs
+	if n := m.Config().Transfer.MaxInputs; n > 0 {
+		limit = min(limit, int(n))
+	}
+	inputs := funds.Inputs(limit)
+	if inputs == nil {
+		inputs = []Input{}
+	}
+	argument := map[string]any{"context": m.context(funds), "inputs": inputs, "operations": []operation{b.operation}}
+	tx, done, err := w.submit(ctx, node.Submission{
+		CommandID: b.once.commandID, DeduplicateAfter: b.once.after, DeduplicateFor: b.within,
+		ActAs:     w.asBoth(actor.Party),
+		Commands:  []node.Command{node.Exercise(command(InstallTemplate), install, executeBatchChoice, argument)},
+		Disclosed: disclose(append(m.disclosed(), append(b.disclosed, funds.featured)...)...),
+	})
+	if err != nil {
+		return nil, done, err
+	}
+	value, err := outcomeOf(tx)
+	return value, done, err
+}
+
+// outcomeOf returns what came of the operation of a batch.
+func outcomeOf(tx *node.Transaction) (json.RawMessage, error) {
+	var result struct {
+		Outcomes []outcome `json:"outcomes"`
+	}
+	if err := tx.Result(executeBatchChoice, &result); err != nil {
+		return nil, err
+	}
+	if len(result.Outcomes) != 1 {
+		return nil, fmt.Errorf("the batch of update %s has %d outcomes for one operation", tx.UpdateID, len(result.Outcomes))
+	}
+	if o := result.Outcomes[0]; o.Tag != "COO_Error" {
+		return o.Value, nil
+	}
+	return nil, failedOperation(tx.UpdateID, result.Outcomes[0].Value)
+}
+
+// Reasons are why an operation of a batch failed.
+var (
+	// ErrFunds means that the wallet has too little.
+	ErrFunds = errors.New("insufficient funds")
+	// ErrTopUp means that less traffic was asked for than is sold at a time.
+	ErrTopUp = errors.New("too little traffic at a time")
+)
+
+// failedOperation reads the variant InvalidTransferReason.
+func failedOperation(update string, raw json.RawMessage) error {
+	var reason struct {
+		Tag   string `json:"tag"`
+		Value struct {
+			Missing      decimal.Decimal `json:"missingAmount"`
+			Synchronizer string          `json:"synchronizerId"`
+			Requested    json.RawMessage `json:"requestedTopupAmount"`
+			Minimum      json.RawMessage `json:"minTopupAmount"`
+			Description  string          `json:"description"`
+		} `json:"value"`
+	}
+	if err := json.Unmarshal(raw, &reason); err != nil {
+		return fmt.Errorf("reading why an operation of update %s failed: %w", update, err)
+	}
+	v := &reason.Value
+	switch reason.Tag {
+	case "ITR_InsufficientFunds":
+		e := invalid("Insufficient funds: missing %s CC", v.Missing)
+		e.Err = ErrFunds
+		return e
+	case "ITR_UnknownSynchronizer":
+		return invalid("Unknown synchronizer: %s", v.Synchronizer)
+	case "ITR_InsufficientTopupAmount":
+		e := invalid("Insufficient top-up amount: requested %s, minimum %s", v.Requested, v.Minimum)
+		e.Err = ErrTopUp
+		return e
+	}
+	return invalid("The transfer failed: %s %s", reason.Tag, v.Description)
+}
+
+// contractIn reads an outcome that is a contract id.
+func contractIn(value json.RawMessage) (string, error) {
+	var id string
+	if err := json.Unmarshal(value, &id); err != nil {
+		return "", fmt.Errorf("reading the outcome of an operation: %w", err)
+	}
+	return id, nil
+}
+
+// coinIn reads an outcome that is a coin or, if nothing is left, none.
+func coinIn(value json.RawMessage) (string, error) {
+	var id *string
+	if err := json.Unmarshal(value, &id); err != nil {
+		return "", fmt.Errorf("reading the outcome of an operation: %w", err)
+	}
+	if id == nil {
+		return "", nil
+	}
+	return *id, nil
+}

@@ -1,0 +1,228 @@
+package wallet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+// Market is the present state of the network that payments need.
+type Market struct {
+	// At is the time of the network.
+	At time.Time
+	// Rules are the coin rules, with DSO the governance party.
+	Rules Contract
+	RulesPayload
+	// Open is the latest open round, Price that of a coin in dollars in it.
+	Open   Contract
+	Round  int64
+	Price  decimal.Decimal
+	opens  []OpenRound
+	issues []IssuingRound
+}
+
+// RulesPayload is what is read of AmuletRules.
+type RulesPayload struct {
+	DSO      string `json:"dso"`
+	DevNet   bool   `json:"isDevNet"`
+	Schedule struct {
+		Initial CoinConfig `json:"initialValue"`
+	} `json:"configSchedule"`
+}
+
+// CoinConfig is what is read of AmuletConfig.
+type CoinConfig struct {
+	Transfer struct {
+		MaxInputs int64 `json:"maxNumInputs,string"`
+	} `json:"transferConfig"`
+	Synchronizer struct {
+		Active string `json:"activeSynchronizer"`
+		Fees   struct {
+			TrafficPrice decimal.Decimal `json:"extraTrafficPrice"` // USD per MB
+			MinTopUp     int64           `json:"minTopupAmount,string"`
+		} `json:"fees"`
+	} `json:"decentralizedSynchronizer"`
+	Issuance struct {
+		Initial struct {
+			FaucetCap *decimal.Decimal `json:"optValidatorFaucetCap"`
+		} `json:"initialValue"`
+	} `json:"issuanceCurve"`
+}
+
+// Config is the configuration of the coin.
+func (m *Market) Config() *CoinConfig { return &m.Schedule.Initial }
+
+// OpenRounds are those that are open now, ascending by number.
+func (m *Market) OpenRounds() []OpenRound { return m.opens }
+
+// OpenRound is an OpenMiningRound.
+type OpenRound struct {
+	Contract Contract
+	Number   int64
+	Price    decimal.Decimal // USD per coin
+	OpensAt  time.Time
+	// TrafficPrice is in USD per MB, nil in older rounds.
+	TrafficPrice *decimal.Decimal
+}
+
+// IssuingRound is an IssuingMiningRound: what coupons of a round are worth, in coins.
+type IssuingRound struct {
+	Contract                            Contract
+	Number                              int64
+	OpensAt                             time.Time
+	Validator, Featured, Unfeatured, SV decimal.Decimal
+	Faucet                              decimal.Decimal
+}
+
+type roundPayload struct {
+	Round struct {
+		Number int64 `json:"number,string"`
+	} `json:"round"`
+	OpensAt      time.Time        `json:"opensAt"`
+	Price        decimal.Decimal  `json:"amuletPrice"`
+	TrafficPrice *decimal.Decimal `json:"trafficPrice"`
+	Validator    decimal.Decimal  `json:"issuancePerValidatorRewardCoupon"`
+	Featured     decimal.Decimal  `json:"issuancePerFeaturedAppRewardCoupon"`
+	Unfeatured   decimal.Decimal  `json:"issuancePerUnfeaturedAppRewardCoupon"`
+	SV           decimal.Decimal  `json:"issuancePerSvRewardCoupon"`
+	Faucet       *decimal.Decimal `json:"optIssuancePerValidatorFaucetCoupon"`
+}
+
+// Market reads the present state. It is ErrUnavailable as long as the network has no rules
+// or no open round.
+func (w *Wallet) Market(ctx context.Context) (*Market, error) {
+	m := &Market{}
+	var err error
+	if m.At, err = w.cfg.Public.Now(ctx); err != nil {
+		return nil, fmt.Errorf("asking for the network's time: %w", err)
+	}
+	contracts, err := w.cfg.Public.Public(ctx, "", RulesTemplate, OpenRoundTemplate, IssuingRoundTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("reading the rules and rounds of the network: %w", err)
+	}
+	for _, c := range contracts {
+		if ofTemplate(c.TemplateID, RulesTemplate) {
+			m.Rules = c
+		} else if err := m.takeRound(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.check()
+}
+
+func (w *Wallet) rules(ctx context.Context) (Contract, error) {
+	return w.single(ctx, RulesTemplate, "coin rules")
+}
+
+// single returns the newest of public contracts of which there should be one.
+func (w *Wallet) single(ctx context.Context, template, what string) (Contract, error) {
+	list, err := w.cfg.Public.Public(ctx, "", template)
+	if err != nil {
+		return Contract{}, fmt.Errorf("reading the %s: %w", what, err)
+	}
+	if len(list) == 0 {
+		return Contract{}, fail(ErrUnavailable, "the network's %s are not known yet", what)
+	}
+	return list[len(list)-1], nil
+}
+
+// takeRound adds a round unless it opens later.
+func (m *Market) takeRound(c Contract) error {
+	var p roundPayload
+	if err := c.decode(&p); err != nil {
+		return err
+	}
+	switch {
+	case p.OpensAt.After(m.At):
+	case ofTemplate(c.TemplateID, OpenRoundTemplate):
+		m.opens = append(m.opens, OpenRound{Contract: c, Number: p.Round.Number, Price: p.Price, OpensAt: p.OpensAt, TrafficPrice: p.TrafficPrice})
+	default:
+		round := IssuingRound{Contract: c, Number: p.Round.Number, OpensAt: p.OpensAt, Validator: p.Validator, Featured: p.Featured, Unfeatured: p.Unfeatured, SV: p.SV}
+		if p.Faucet != nil {
+			round.Faucet = *p.Faucet
+		}
+		m.issues = append(m.issues, round)
+	}
+	return nil
+}
+
+// check completes a market of which all contracts were taken.
+func (m *Market) check() error {
+	switch {
+	case m.Rules.ID == "":
+		return fail(ErrUnavailable, "the network's coin rules are not known yet")
+	case len(m.opens) == 0:
+		return fail(ErrUnavailable, "no round of the network is open")
+	}
+	if err := m.Rules.decode(&m.RulesPayload); err != nil {
+		return err
+	}
+	slices.SortFunc(m.opens, func(a, b OpenRound) int { return cmp.Compare(a.Number, b.Number) })
+	latest := m.opens[len(m.opens)-1]
+	m.Open, m.Round, m.Price = latest.Contract, latest.Number, latest.Price
+	if m.Price.Sign() <= 0 {
+		return fmt.Errorf("round %d has a price of %s", m.Round, m.Price)
+	}
+	return nil
+}
+
+// Issuing returns what coupons of a round are worth, nil while they are worth nothing or no
+// more.
+func (m *Market) Issuing(round int64) *IssuingRound {
+	for i := range m.issues {
+		if m.issues[i].Number == round {
+			return &m.issues[i]
+		}
+	}
+	return nil
+}
+
+// transferContext is TransferContext: the contracts by which coins are moved. Maps are lists
+// of pairs.
+type transferContext struct {
+	OpenRound       string   `json:"openMiningRound"`
+	IssuingRounds   [][2]any `json:"issuingMiningRounds"`
+	ValidatorRights [][2]any `json:"validatorRights"`
+	FeaturedRight   *string  `json:"featuredAppRight"`
+}
+
+// paymentContext is PaymentTransferContext.
+type paymentContext struct {
+	Rules   string          `json:"amuletRules"`
+	Context transferContext `json:"context"`
+}
+
+type roundRef struct {
+	Number string `json:"number"`
+}
+
+// context names the market's contracts for a payment with some inputs.
+func (m *Market) context(f *Funds) paymentContext {
+	c := transferContext{OpenRound: m.Open.ID, IssuingRounds: [][2]any{}, ValidatorRights: [][2]any{}}
+	for i := range m.issues {
+		if f.usesRound(m.issues[i].Number) {
+			c.IssuingRounds = append(c.IssuingRounds, [2]any{roundRef{strconv.FormatInt(m.issues[i].Number, 10)}, m.issues[i].Contract.ID})
+		}
+	}
+	for _, right := range f.rights {
+		c.ValidatorRights = append(c.ValidatorRights, [2]any{right.user, right.id})
+	}
+	if f.featured != nil {
+		c.FeaturedRight = &f.featured.ID
+	}
+	return paymentContext{Rules: m.Rules.ID, Context: c}
+}
+
+// disclosed are the public contracts of a payment.
+func (m *Market) disclosed() []*Contract {
+	list := []*Contract{&m.Rules, &m.Open}
+	for i := range m.issues {
+		list = append(list, &m.issues[i].Contract)
+	}
+	return list
+}

@@ -1,0 +1,158 @@
+package wallet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+// MergeDelegation lets the operator merge the holdings of an owner, or is the proposal to.
+type MergeDelegation struct{ ID, Owner string }
+
+// mergePayload is MergeDelegation.
+type mergePayload struct {
+	Operator string `json:"operator"`
+	Owner    string `json:"owner"`
+}
+
+// MergeDelegations are those of which the operator is the operator, oldest first.
+func (w *Wallet) MergeDelegations(ctx context.Context) ([]MergeDelegation, error) {
+	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeDelegationTemplate}}, func(c *Contract, p *mergePayload) (MergeDelegation, bool) {
+		return MergeDelegation{c.ID, p.Owner}, p.Operator == w.cfg.Operator
+	})
+}
+
+// MergeProposals are the delegations that are proposed to the operator, oldest first.
+func (w *Wallet) MergeProposals(ctx context.Context) ([]MergeDelegation, error) {
+	type payload struct {
+		Delegation mergePayload `json:"delegation"`
+	}
+	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeProposalTemplate}}, func(c *Contract, p *payload) (MergeDelegation, bool) {
+		return MergeDelegation{c.ID, p.Delegation.Owner}, p.Delegation.Operator == w.cfg.Operator
+	})
+}
+
+// AcceptMergeProposal makes a delegation of a proposal. The contract of the result is it.
+func (w *Wallet) AcceptMergeProposal(ctx context.Context, contractID string) (Done, error) {
+	const choice = "MergeDelegationProposal_Accept"
+	tx, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, MergeProposalTemplate, contractID, choice, noArgument))
+	if err != nil {
+		return Done{}, err
+	}
+	var result struct {
+		Delegation string `json:"mergeDelegationCid"`
+	}
+	err = tx.Result(choice, &result)
+	done.ContractID = result.Delegation
+	return done, err
+}
+
+// Holdings are coins of an owner that can be merged.
+type Holdings struct {
+	Delegation MergeDelegation
+	IDs        []string
+	Sum        decimal.Decimal
+}
+
+// Mergeable returns the coins of the owner of a delegation, at most 100.
+func (w *Wallet) Mergeable(ctx context.Context, d MergeDelegation) (Holdings, error) {
+	h := Holdings{Delegation: d}
+	coins, err := w.cfg.Reader.Coins(ctx, d.Owner, maxInputs)
+	if err != nil {
+		return h, fmt.Errorf("reading the coins of %s: %w", d.Owner, err)
+	}
+	for i := range coins {
+		var p coinPayload
+		if err := coins[i].decode(&p); err != nil {
+			return h, err
+		}
+		h.IDs, h.Sum = append(h.IDs, coins[i].ID), h.Sum.Plus(p.Amount.Initial)
+	}
+	return h, nil
+}
+
+// transferCall is TransferCall.
+type transferCall struct {
+	Factory  string         `json:"factoryCid"`
+	Argument map[string]any `json:"choiceArg"`
+}
+
+// mergeCall is MergeDelegationCall.
+type mergeCall struct {
+	Delegation string `json:"delegationCid"`
+	Argument   struct {
+		Merge    transferCall `json:"optMergeTransfer"`
+		Extra    *struct{}    `json:"optExtraTransfer"`
+		Featured *struct{}    `json:"optFeaturedAppRight"`
+	} `json:"choiceArg"`
+}
+
+// MergeHoldings merges the holdings of several owners, each into one, in one transaction.
+func (w *Wallet) MergeHoldings(ctx context.Context, list []Holdings) (Done, error) {
+	m, err := w.Market(ctx)
+	if err != nil {
+		return Done{}, err
+	}
+	factory, err := w.single(ctx, ExternalRulesTemplate, "rules for external parties")
+	if err != nil {
+		return Done{}, err
+	}
+	extra, err := w.extraArgs(ctx, m)
+	if err != nil {
+		return Done{}, err
+	}
+	utility, err := w.mergeUtility(ctx)
+	if err != nil {
+		return Done{}, err
+	}
+	calls := make([]mergeCall, len(list))
+	var owners []string
+	for i, h := range list {
+		calls[i].Delegation = h.Delegation.ID
+		calls[i].Argument.Merge = transferCall{factory.ID, w.selfTransfer(m, h, extra)}
+		owners = append(owners, h.Delegation.Owner)
+	}
+	slices.Sort(owners)
+	s := exerciseAs(w.cfg.Operator, MergeUtilityTemplate, utility, "BatchMergeUtility_BatchMerge", map[string]any{"mergeCalls": calls})
+	s.ReadAs, s.Disclosed = slices.Compact(owners), disclose(append(extra.disclosed, &factory)...)
+	_, done, err := w.submit(ctx, s)
+	return done, err
+}
+
+// selfTransfer is the argument of a transfer of all holdings to their owner.
+func (w *Wallet) selfTransfer(m *Market, h Holdings, extra *extraArgs) map[string]any {
+	return map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
+		"sender": h.Delegation.Owner, "receiver": h.Delegation.Owner, "amount": h.Sum, "instrumentId": map[string]string{"admin": m.DSO, "id": instrumentID},
+		"requestedAt": timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(m.At.Add(mergeWithin)), "inputHoldingCids": h.IDs, "meta": metadata{map[string]string{}},
+	}}
+}
+
+// mergeUtility returns the operator's contract by which it merges, a new one if need be.
+func (w *Wallet) mergeUtility(ctx context.Context) (string, error) {
+	type payload struct {
+		Operator string `json:"operator"`
+	}
+	have, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeUtilityTemplate}}, func(c *Contract, p *payload) (string, bool) {
+		return c.ID, p.Operator == w.cfg.Operator
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(have) > 0 {
+		return have[0], nil
+	}
+	tx, _, err := w.submit(ctx, node.Submission{
+		ActAs: []string{w.cfg.Operator}, Commands: []node.Command{node.Create(command(MergeUtilityTemplate), payload{w.cfg.Operator})},
+	})
+	if err != nil {
+		return "", err
+	}
+	created := tx.CreatedOf(node.Entity(MergeUtilityTemplate))
+	if created == nil {
+		return "", fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(MergeUtilityTemplate))
+	}
+	return created.ContractID, nil
+}

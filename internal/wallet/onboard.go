@@ -1,0 +1,212 @@
+package wallet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/node"
+)
+
+// OnboardRequest makes a ledger user a user of the wallet.
+type OnboardRequest struct {
+	User string
+	// Party is the user's party; "" makes a new one with the user's name as hint.
+	Party string
+	// CreateParty makes the party if the node does not know it: one of the node's own
+	// namespace, whose name begins as Party does.
+	CreateParty bool
+}
+
+// Onboard makes a wallet for a user: its party, ledger user, rights and contracts
+// (WalletAppInstall, ValidatorRight). What is there already is kept, so that it may be
+// repeated; it returns the user's party. A party that must exist and does not is ErrInvalid.
+func (w *Wallet) Onboard(ctx context.Context, r OnboardRequest) (party string, err error) {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	if r.User == "" {
+		return "", invalid("the name of a user must not be empty")
+	}
+	err = w.once(ctx, "onboard", r.User, "", nil, func(attempt) error {
+		user, known, err := w.cfg.Ledger.User(ctx, r.User)
+		if err != nil {
+			return translate(err)
+		}
+		if party, err = w.partyFor(ctx, r, user); err != nil {
+			return err
+		}
+		if err := w.userFor(ctx, r.User, user, known, party); err != nil {
+			return err
+		}
+		return w.installFor(ctx, r.User, party)
+	})
+	return party, err
+}
+
+// partyFor returns the party of a user, a new one if need be.
+func (w *Wallet) partyFor(ctx context.Context, r OnboardRequest, user node.User) (string, error) {
+	switch {
+	case r.Party == "" && user.PrimaryParty != "":
+		return user.PrimaryParty, nil
+	case r.Party == "":
+		return w.newParty(ctx, hintOf(r.User))
+	}
+	_, known, err := w.cfg.Ledger.Party(ctx, r.Party)
+	switch {
+	case err != nil:
+		return "", translate(err)
+	case known:
+		return r.Party, nil
+	case !r.CreateParty:
+		return "", invalid("the node does not know party %s", r.Party)
+	}
+	hint, _, _ := strings.Cut(r.Party, "::")
+	return w.allocate(ctx, hint)
+}
+
+// newParty makes a party for a user who names none. One that is there already may belong to
+// somebody else: then the new one gets a name of its own.
+func (w *Wallet) newParty(ctx context.Context, hint string) (string, error) {
+	party, err := w.allocate(ctx, hint)
+	if errors.Is(err, ErrInvalid) || isConflict(err) {
+		return w.allocate(ctx, hint+"-"+strings.ToLower(rand.Text()[:8]))
+	}
+	return party, err
+}
+
+func (w *Wallet) allocate(ctx context.Context, hint string) (string, error) {
+	party, err := w.cfg.Ledger.AllocateParty(ctx, hint)
+	return party, translate(err)
+}
+
+// maxHint leaves room for what makes a hint unique.
+const maxHint = 100
+
+// hintOf makes a party hint of a user's name: letters, digits and a few signs.
+func hintOf(user string) string {
+	user = user[:min(len(user), maxHint)]
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			return c
+		}
+		return '_'
+	}, user)
+}
+
+// userFor makes the ledger user, or gives it its party, and lets us act for the party.
+func (w *Wallet) userFor(ctx context.Context, name string, user node.User, known bool, party string) error {
+	rights := []node.Right{{Kind: node.CanActAs, Party: party}, {Kind: node.CanReadAs, Party: party}}
+	var err error
+	switch {
+	case !known:
+		err = w.cfg.Ledger.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights)
+	case user.PrimaryParty != party:
+		if err = w.cfg.Ledger.SetPrimaryParty(ctx, name, party); err == nil {
+			err = w.cfg.Ledger.GrantRights(ctx, name, rights...)
+		}
+	default:
+		err = w.cfg.Ledger.GrantRights(ctx, name, rights...)
+	}
+	if err != nil && !node.UserExists(err) {
+		return translate(err)
+	}
+	own, err := w.cfg.Ledger.SubmittingUser(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	if own == name {
+		return nil
+	}
+	return w.grantOwn(ctx, own, rights)
+}
+
+// grantOwn gives rights to the user who submits, if that is a user of the node: without
+// authorization it may be none.
+func (w *Wallet) grantOwn(ctx context.Context, own string, rights []node.Right) error {
+	_, known, err := w.cfg.Ledger.User(ctx, own)
+	if err != nil || !known {
+		return translate(err)
+	}
+	return translate(w.cfg.Ledger.GrantRights(ctx, own, rights...))
+}
+
+// installFor makes the contracts of a wallet, unless they are there.
+func (w *Wallet) installFor(ctx context.Context, user, party string) error {
+	_, err := w.install(ctx, Actor{User: user, Party: party})
+	if err == nil || !isNotFound(err) {
+		return err
+	}
+	rules, err := w.coinRules(ctx)
+	if err != nil {
+		return err
+	}
+	s := node.Submission{
+		// Two requests at a time, maybe of two processes, must not make two wallets.
+		CommandID: commandID("install", user, party), ActAs: w.asBoth(party),
+		Commands: []node.Command{node.Create(command(InstallTemplate), installPayload{DSO: rules.DSO, Validator: w.cfg.Operator, User: user, Party: party})},
+	}
+	have, err := w.hasRight(ctx, party)
+	if err != nil {
+		return err
+	}
+	if !have {
+		s.Commands = append(s.Commands, node.Create(command(ValidatorRightTemplate), map[string]any{"dso": rules.DSO, "user": party, "validator": w.cfg.Operator}))
+	}
+	if s.DeduplicateAfter, err = w.cfg.Reader.End(ctx); err != nil {
+		return err
+	}
+	if _, _, err = w.submit(ctx, s); isConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// hasRight reports whether the operator has the ValidatorRight of a party.
+func (w *Wallet) hasRight(ctx context.Context, party string) (bool, error) {
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{ValidatorRightTemplate}, Key: party, Limit: 10})
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		var p couponPayload
+		if err := list[i].decode(&p); err != nil {
+			return false, err
+		}
+		if p.User == party && p.Validator == w.cfg.Operator {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Offboard ends a user's wallet: its contract and the user's rights. The party, its coins
+// and its ValidatorRight stay, so that what it has earned is still minted if it comes back.
+// An unknown user, or one without wallet, is ErrNotFound.
+func (w *Wallet) Offboard(ctx context.Context, user string) error {
+	ctx, cancel := w.detached(ctx)
+	defer cancel()
+	return w.once(ctx, "onboard", user, "", nil, func(attempt) error {
+		u, known, err := w.cfg.Ledger.User(ctx, user)
+		if err != nil {
+			return translate(err)
+		}
+		if !known {
+			return notFound("User %s not found", user)
+		}
+		install, err := w.install(ctx, Actor{User: user, Party: u.PrimaryParty})
+		if err != nil {
+			return err
+		}
+		// The rights first: whoever fails in between can be offboarded again.
+		rights := []node.Right{{Kind: node.CanActAs, Party: u.PrimaryParty}, {Kind: node.CanReadAs, Party: u.PrimaryParty}}
+		if err := w.cfg.Ledger.RevokeRights(ctx, user, rights...); err != nil {
+			return fmt.Errorf("revoking the rights of user %s: %w", user, translate(err))
+		}
+		archive := node.Exercise(command(InstallTemplate), install, "Archive", noArgument)
+		_, _, err = w.submit(ctx, node.Submission{ActAs: w.asBoth(u.PrimaryParty), Commands: []node.Command{archive}})
+		return err
+	})
+}

@@ -1,0 +1,79 @@
+package wallet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"sync"
+)
+
+// running are the actions with a tracking id that are being done in this process.
+type running struct {
+	mu  sync.Mutex
+	ids map[string]struct{}
+}
+
+// begin reports whether an id is free, and takes it until end.
+func (r *running) begin(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.ids[id]; taken {
+		return false
+	}
+	if r.ids == nil {
+		r.ids = map[string]struct{}{}
+	}
+	r.ids[id] = struct{}{}
+	return true
+}
+
+func (r *running) end(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.ids, id)
+}
+
+// attempt is one action with a tracking id.
+type attempt struct {
+	// commandID is the same for all actions with that id.
+	commandID string
+	// after is an offset up to which the store knows of none.
+	after int64
+}
+
+// commandID makes the id of a command of what it is to do once.
+func commandID(kind string, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return kind + "-" + hex.EncodeToString(sum[:16])
+}
+
+// once does an action unless one with the same id has succeeded, which known finds out and,
+// of what the store does not show yet, the node. known may be nil.
+func (w *Wallet) once(ctx context.Context, kind, party, id string, known func(context.Context) (bool, error), do func(attempt) error) error {
+	a := attempt{commandID: commandID(kind, party, id)}
+	if !w.running.begin(a.commandID) {
+		return fail(ErrInFlight, "an identical submission is in flight: %s", id)
+	}
+	defer w.running.end(a.commandID)
+	if known != nil {
+		// The offset comes first: what follows it is found by the node.
+		var err error
+		if a.after, err = w.cfg.Reader.End(ctx); err != nil {
+			return err
+		}
+		switch found, err := known(ctx); {
+		case err != nil:
+			return err
+		case found:
+			return fail(ErrConflict, "this was submitted before: %s", id)
+		}
+	}
+	err := do(a)
+	var e *Error
+	if errors.As(err, &e) && e.Kind == ErrConflict && e.ContractID == "" {
+		e.Message = "this was submitted before: " + id
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package wallet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/node"
+)
+
+// Fields of the message PreparedTransaction of the node's interactive submission, down to
+// the id of a contract that is created. A node may also have its transaction in JSON: a
+// list of nodes in preorder, of which creations have no member choice.
+const (
+	fieldTransaction = 1    // PreparedTransaction
+	fieldNodes       = 3    // DamlTransaction
+	fieldNodeV1      = 1000 // DamlTransaction.Node
+	fieldCreate      = 1    // v1.Node
+	fieldContractID  = 2    // v1.Create
+)
+
+var errNotPrepared = errors.New("it is not in a form that is known")
+
+// createdIn returns the id of the first contract that a prepared transaction creates. What
+// follows it when the transaction is executed is not known yet.
+func createdIn(prepared []byte) (string, error) {
+	id, err := firstCreated(prepared)
+	if err != nil {
+		return "", fmt.Errorf("looking for the contract that a prepared transaction creates: %w", err)
+	}
+	return id, nil
+}
+
+func firstCreated(prepared []byte) (string, error) {
+	transaction, err := fieldOf(prepared, fieldTransaction)
+	if err != nil {
+		return "", err
+	}
+	if bytes.HasPrefix(transaction, []byte("[")) {
+		return createdInJSON(transaction)
+	}
+	for rest := transaction; len(rest) > 0; {
+		var field uint64
+		var content []byte
+		if field, content, rest, err = takeField(rest); err != nil {
+			return "", err
+		}
+		if field != fieldNodes {
+			continue
+		}
+		if id, err := createdByNode(content); err != nil || id != "" {
+			return id, err
+		}
+	}
+	return "", errors.New("it creates none")
+}
+
+// createdByNode returns the contract that a node creates, "" for other nodes.
+func createdByNode(content []byte) (string, error) {
+	for _, field := range []uint64{fieldNodeV1, fieldCreate, fieldContractID} {
+		var err error
+		if content, err = fieldOf(content, field); err != nil || content == nil {
+			return "", err
+		}
+	}
+	return string(content), nil
+}
+
+func createdInJSON(transaction []byte) (string, error) {
+	var nodes []struct {
+		ContractID string  `json:"contractId"`
+		TemplateID string  `json:"templateId"`
+		Choice     *string `json:"choice"`
+	}
+	if err := json.Unmarshal(transaction, &nodes); err != nil {
+		return "", err
+	}
+	for _, n := range nodes {
+		if n.Choice == nil && node.Entity(n.TemplateID) == node.Entity(TransferCommandTemplate) {
+			return n.ContractID, nil
+		}
+	}
+	return "", errors.New("it creates no transfer command")
+}
+
+// fieldOf returns the first bytes field with a number of a protobuf message, nil if it has
+// none.
+func fieldOf(message []byte, number uint64) ([]byte, error) {
+	for len(message) > 0 {
+		field, content, rest, err := takeField(message)
+		if err != nil {
+			return nil, err
+		}
+		if field == number && content != nil {
+			return content, nil
+		}
+		message = rest
+	}
+	return nil, nil
+}
+
+// Wire types of protobuf.
+const (
+	wireVarint  = 0
+	wireFixed64 = 1
+	wireBytes   = 2
+	wireFixed32 = 5
+)
+
+// takeField takes the first field off a protobuf message. content is nil for numbers.
+func takeField(message []byte) (field uint64, content, rest []byte, err error) {
+	tag, size := binary.Uvarint(message)
+	if size <= 0 {
+		return 0, nil, nil, errNotPrepared
+	}
+	message = message[size:]
+	skip := 0
+	switch tag & 7 {
+	case wireVarint:
+		_, skip = binary.Uvarint(message)
+		if skip <= 0 {
+			return 0, nil, nil, errNotPrepared
+		}
+	case wireFixed64:
+		skip = 8
+	case wireFixed32:
+		skip = 4
+	case wireBytes:
+		length, size := binary.Uvarint(message)
+		if size <= 0 || length > uint64(len(message)-size) {
+			return 0, nil, nil, errNotPrepared
+		}
+		end := size + int(length)
+		return tag >> 3, message[size:end:end], message[end:], nil
+	default:
+		return 0, nil, nil, errNotPrepared
+	}
+	if skip > len(message) {
+		return 0, nil, nil, errNotPrepared
+	}
+	return tag >> 3, nil, message[skip:], nil
+}

@@ -1,0 +1,53 @@
+package wallet
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+)
+
+func field(number uint64, content []byte) []byte {
+	message := binary.AppendUvarint(nil, number<<3|wireBytes)
+	return slices.Concat(binary.AppendUvarint(message, uint64(len(content))), content)
+}
+
+func varint(number, value uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, number<<3|wireVarint), value)
+}
+
+func TestCreatedInAPreparedTransaction(t *testing.T) {
+	create := field(fieldCreate, slices.Concat(field(1, []byte("2.1")), field(fieldContractID, []byte("00abcd"))))
+	exercise := field(3, field(1, []byte("2.1")))
+	node := func(content []byte) []byte {
+		return field(fieldNodes, slices.Concat(field(1, []byte("0")), field(fieldNodeV1, content)))
+	}
+	transaction := slices.Concat(field(1, []byte("2.1")), field(2, []byte("0")), node(exercise), node(create))
+	inJSON := []byte(`[{"choice":"Do","contractId":"00ff","templateId":"p:M:Rules"},{"contractId":"0012","templateId":"p:M:TransferCommand"}]`)
+	cases := []struct {
+		name     string
+		prepared []byte
+		want     string
+	}{
+		{"protobuf", slices.Concat(varint(9, 300), field(fieldTransaction, transaction), field(2, []byte("metadata"))), "00abcd"},
+		{"JSON", field(fieldTransaction, inJSON), "0012"},
+		{"nothing created", field(fieldTransaction, node(exercise)), ""},
+		{"nothing created in JSON", field(fieldTransaction, []byte(`[]`)), ""},
+		{"cut", field(fieldTransaction, transaction)[:20], ""},
+		{"empty", nil, ""},
+		{"no message", []byte("hello"), ""},
+	}
+	for _, c := range cases {
+		if got, err := createdIn(c.prepared); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func FuzzCreatedIn(f *testing.F) {
+	f.Add(field(fieldTransaction, field(fieldNodes, field(fieldNodeV1, field(fieldCreate, field(fieldContractID, []byte("00")))))))
+	f.Fuzz(func(t *testing.T, prepared []byte) {
+		if id, err := createdIn(prepared); err == nil && id == "" && len(prepared) == 0 {
+			t.Error("an empty message creates a contract")
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package wallet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/remote"
+)
+
+// ScanBlobs asks a scan service for the blobs by which those who do not see public contracts
+// can use them: history does not tell them. It is safe for concurrent use.
+type ScanBlobs struct {
+	base, name string
+	client     *http.Client
+
+	mu    sync.Mutex
+	known map[string]string // by contract id, which never changes
+}
+
+const (
+	blobTimeout = 10 * time.Second
+	maxBlobs    = 10_000   // remembered; then they are forgotten
+	maxBlobPage = 64 << 20 // bytes of one answer
+)
+
+// NewScanBlobs asks a scan service at a base URL. client defaults to one of its own.
+func NewScanBlobs(base string, client *http.Client) (*ScanBlobs, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("scan service %q is not an http or https URL", remote.Redact(u))
+	}
+	if client == nil {
+		client = &http.Client{}
+	}
+	return &ScanBlobs{base: strings.TrimRight(base, "/"), name: remote.Redact(u), client: client, known: map[string]string{}}, nil
+}
+
+// blobOperation is the operation of a scan service that has the contracts of a template; body
+// is nil for one that is got. ok is false for templates that none has.
+func blobOperation(template, key string) (path string, body []byte, ok bool) {
+	switch template {
+	case RulesTemplate:
+		return "/v0/amulet-rules", []byte(`{}`), true
+	case ExternalRulesTemplate:
+		return "/v0/external-party-amulet-rules", []byte(`{}`), true
+	case OpenRoundTemplate, IssuingRoundTemplate:
+		return "/v0/open-and-issuing-mining-rounds", []byte(`{"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`), true
+	case PreapprovalTemplate:
+		return "/v0/transfer-preapprovals/by-party/" + url.PathEscape(key), nil, key != ""
+	case FeaturedRightTemplate:
+		return "/v0/featured-apps/" + url.PathEscape(key), nil, key != ""
+	}
+	return "", nil, false
+}
+
+// Fill gives the contracts of some templates their blobs, as far as the service has them.
+func (b *ScanBlobs) Fill(ctx context.Context, contracts []Contract, key string, templates ...string) error {
+	asked := map[string]bool{}
+	for _, template := range templates {
+		path, body, ok := blobOperation(template, key)
+		if !ok || asked[path] || b.fill(contracts, template) {
+			continue
+		}
+		asked[path] = true
+		if err := b.ask(ctx, path, body); err != nil {
+			return fmt.Errorf("asking %s for %s: %w", b.name, path, err)
+		}
+		b.fill(contracts, template)
+	}
+	return nil
+}
+
+// fill uses what is known and reports whether all contracts of a template have a blob.
+func (b *ScanBlobs) fill(contracts []Contract, template string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := true
+	for i := range contracts {
+		if c := &contracts[i]; c.Blob == "" && ofTemplate(c.TemplateID, template) {
+			c.Blob = b.known[c.ID]
+			all = all && c.Blob != ""
+		}
+	}
+	return all
+}
+
+// ask takes note of the blobs in an answer.
+func (b *ScanBlobs) ask(ctx context.Context, path string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, blobTimeout)
+	defer cancel()
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, b.base+path, bytes.NewReader(body))
+	if err != nil {
+		return remote.WithoutURL(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return remote.WithoutURL(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound {
+		return nil // it has none
+	}
+	if resp.StatusCode != http.StatusOK {
+		return errors.New("status " + resp.Status)
+	}
+	answer, err := remote.Reader{Limit: maxBlobPage, Progress: func() {}}.Body(resp)
+	if err != nil {
+		return err
+	}
+	var content any
+	if err := json.Unmarshal(answer, &content); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.known) > maxBlobs {
+		clear(b.known)
+	}
+	b.learn(content)
+	return nil
+}
+
+// learn finds the contracts in an answer, wherever they are in it.
+func (b *ScanBlobs) learn(content any) {
+	switch content := content.(type) {
+	case []any:
+		for _, element := range content {
+			b.learn(element)
+		}
+	case map[string]any:
+		id, _ := content["contract_id"].(string)
+		if blob, ok := content["created_event_blob"].(string); ok && id != "" && blob != "" {
+			b.known[id] = blob
+			return
+		}
+		for _, member := range content {
+			b.learn(member)
+		}
+	}
+}

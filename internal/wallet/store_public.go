@@ -1,0 +1,128 @@
+package wallet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// StorePublicConfig says where public contracts come from.
+type StorePublicConfig struct {
+	// Reader reads public history. Required.
+	Reader *history.Reader
+	// Hosts returns the participants that host a party; schemas.ErrNotFound if none is known.
+	// Required.
+	Hosts func(ctx context.Context, synchronizer, party string) ([]string, error)
+	// Blobs, if not nil, gives contracts the blobs that history does not have. Without, a node
+	// that asks for them refuses commands that use public contracts.
+	Blobs *ScanBlobs
+	// Now defaults to time.Now.
+	Now func() time.Time
+	// Log is required with Blobs.
+	Log *slog.Logger
+}
+
+// StorePublic reads public contracts from public history in the store.
+type StorePublic struct{ cfg StorePublicConfig }
+
+// NewStorePublic returns a reader of public contracts.
+func NewStorePublic(cfg StorePublicConfig) (*StorePublic, error) {
+	if cfg.Reader == nil || cfg.Hosts == nil {
+		return nil, errors.New("public contracts need a reader of public history and somebody who knows the hosts of parties")
+	}
+	if cfg.Blobs != nil && cfg.Log == nil {
+		return nil, errors.New("public contracts with blobs need a logger")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &StorePublic{cfg}, nil
+}
+
+// maxPublic bounds the contracts of a template that are read: rules, rounds and the like are
+// a few, rights of apps some hundreds.
+const maxPublic = 10_000
+
+// lookedUp are the templates whose contracts the store finds by the key; of others the key is
+// the party that observes them.
+var lookedUp = map[string]bool{PreapprovalTemplate: true, MemberTrafficTemplate: true}
+
+// Public returns active contracts of some templates, oldest first.
+func (p *StorePublic) Public(ctx context.Context, key string, templates ...string) ([]Contract, error) {
+	at, err := p.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := history.StateQuery{MigrationID: at.MigrationID, At: at.RecordTime, Templates: templates, Limit: maxPublic}
+	if slices.ContainsFunc(templates, func(t string) bool { return lookedUp[t] }) {
+		q.Key = key
+	} else {
+		q.Observer = key
+	}
+	rows, err := p.cfg.Reader.StateContracts(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("reading public contracts of %q: %w", templates, err)
+	}
+	list := make([]Contract, len(rows))
+	for i := range rows {
+		if list[i], err = contractOf(&rows[i].Event, rows[i].Encoding); err != nil {
+			return nil, err
+		}
+		list[i].SynchronizerID = rows[i].SynchronizerID
+	}
+	if p.cfg.Blobs != nil {
+		// A node that sees the contracts needs no blobs: it decides, not we.
+		if err := p.cfg.Blobs.Fill(ctx, list, key, templates...); err != nil {
+			p.cfg.Log.WarnContext(ctx, "public contracts stay without blobs", "templates", templates, "err", err)
+		}
+	}
+	return list, nil
+}
+
+// present is the position up to which contracts are known.
+func (p *StorePublic) present(ctx context.Context) (schemas.Position, error) {
+	at, err := p.cfg.Reader.ContractsWatermark(ctx)
+	if err == nil && (at == schemas.Start || at.RecordTime == schemas.MinMicros) {
+		err = fail(ErrUnavailable, "the network's public history is not known yet")
+	}
+	return at, err
+}
+
+// clockTrust is how far public history may be behind the clock of this machine and still be
+// taken for the history of the present, in which case the clock says what time it is.
+const clockTrust = 10 * time.Minute
+
+// Now is the time of the network: that of the clock, or of the last public update on a
+// network that lives in another time.
+func (p *StorePublic) Now(ctx context.Context) (time.Time, error) {
+	at, err := p.present(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	last, clock := at.RecordTime.Time(), p.cfg.Now().UTC()
+	if behind := clock.Sub(last); behind >= 0 && behind < clockTrust {
+		return clock, nil
+	}
+	return last, nil
+}
+
+// Hosts returns the participants that host a party.
+func (p *StorePublic) Hosts(ctx context.Context, synchronizer, party string) ([]string, error) {
+	hosts, err := p.cfg.Hosts(ctx, synchronizer, party)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil, nil
+	}
+	return hosts, err
+}
+
+// MigrationID is the present migration.
+func (p *StorePublic) MigrationID(ctx context.Context) (int64, error) {
+	at, err := p.present(ctx)
+	return at.MigrationID, err
+}

@@ -1,0 +1,272 @@
+package wallet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/node"
+)
+
+// InstructionResult is the outcome of a step of a transfer of the token standard.
+type InstructionResult struct {
+	Done
+	// Pending is the transfer instruction that waits for the receiver, Completed are the
+	// receiver's holdings; both are empty if the transfer failed.
+	Pending   string
+	Completed []string
+	// Change are the holdings that the sender has left of the inputs.
+	Change []string
+	Meta   map[string]string
+}
+
+// Keys of metadata and of choice contexts.
+const (
+	reasonMeta         = "splice.lfdecentralizedtrust.org/reason"
+	contextRules       = "amulet-rules"
+	contextRound       = "open-round"
+	contextConfigState = "external-party-config-state"
+	contextPreapproval = "transfer-preapproval"
+	contextFeatured    = "featured-app-right"
+	contextExpireLock  = "expire-lock"
+)
+
+// instrumentID names the coin among the instruments of the governance party.
+const instrumentID = "Amulet"
+
+type metadata struct {
+	Values map[string]string `json:"values"`
+}
+
+// anyValue is the variant AnyValue.
+type anyValue struct {
+	Tag   string `json:"tag"`
+	Value any    `json:"value"`
+}
+
+// extraArgs are what a choice of the token standard needs besides its arguments.
+type extraArgs struct {
+	Context struct {
+		Values map[string]anyValue `json:"values"`
+	} `json:"context"`
+	Meta metadata `json:"meta"`
+
+	disclosed []*Contract
+}
+
+// with adds a contract to the context, unless it is nil.
+func (x *extraArgs) with(key string, c *Contract) {
+	if c != nil {
+		x.Context.Values[key] = anyValue{"AV_ContractId", c.ID}
+		x.disclosed = append(x.disclosed, c)
+	}
+}
+
+// extraArgs has the contracts that all choices of the coin's instructions need.
+func (w *Wallet) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
+	x := &extraArgs{Meta: metadata{map[string]string{}}}
+	x.Context.Values = map[string]anyValue{}
+	x.with(contextRules, &m.Rules)
+	x.with(contextRound, &m.Open)
+	states, err := w.cfg.Public.Public(ctx, "", ConfigStateTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration for external parties: %w", err)
+	}
+	if len(states) > 0 {
+		x.with(contextConfigState, &states[len(states)-1])
+	}
+	return x, nil
+}
+
+// CreateTokenTransfer offers coins by the token standard, which locks them, or transfers
+// them at once to a receiver with a preapproval. Tracking ids are as in
+// CreateTransferOffer, for 24 hours.
+func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRequest) (result InstructionResult, err error) {
+	at, err := w.cfg.Public.Now(ctx)
+	if err != nil {
+		return result, err
+	}
+	if err := r.check(at); err != nil {
+		return result, err
+	}
+	err = w.once(ctx, "token-transfer", actor.Party, r.TrackingID, nil, func(a attempt) error {
+		ctx, cancel := w.detached(ctx)
+		defer cancel()
+		leave, err := w.treasury.enter(ctx, actor.Party, false)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		for n := 1; ; n++ {
+			result, err = w.transferToken(ctx, actor, r, a)
+			if n == staleAttempts || !stale(err) {
+				return err
+			}
+			if err := w.catchUp(ctx); err != nil {
+				return err
+			}
+		}
+	})
+	return result, err
+}
+
+func (w *Wallet) transferToken(ctx context.Context, actor Actor, r OfferRequest, a attempt) (InstructionResult, error) {
+	m, err := w.Market(ctx)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	factory, err := w.single(ctx, ExternalRulesTemplate, "rules for external parties")
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	extra, err := w.extraArgs(ctx, m)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	if err := w.addPreapproval(ctx, extra, r.Receiver, m.At); err != nil {
+		return InstructionResult{}, err
+	}
+	inputs, err := w.holdings(ctx, actor.Party, r)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	argument := map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
+		"sender": actor.Party, "receiver": r.Receiver, "amount": r.Amount,
+		"instrumentId": map[string]string{"admin": m.DSO, "id": instrumentID},
+		"requestedAt":  timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(r.ExpiresAt), "inputHoldingCids": inputs,
+		"meta": metadata{map[string]string{reasonMeta: r.Description}},
+	}}
+	return w.instruct(ctx, "TransferFactory_Transfer", node.Submission{
+		CommandID: a.commandID, DeduplicateFor: sameFor, ActAs: []string{actor.Party},
+		Commands:  []node.Command{node.Exercise(command(transferFactoryInterface), factory.ID, "TransferFactory_Transfer", argument)},
+		Disclosed: disclose(append(extra.disclosed, &factory)...),
+	})
+}
+
+// requestedBefore is how far back a transfer is dated: it must not be requested in the
+// future, by the ledger's clock.
+const requestedBefore = time.Second
+
+// mergeWithin is how long the transfers of a merge may take.
+const mergeWithin = time.Hour
+
+// addPreapproval adds what lets a transfer complete at once.
+func (w *Wallet) addPreapproval(ctx context.Context, x *extraArgs, receiver string, at time.Time) error {
+	preapproval, err := w.preapproval(ctx, receiver, at)
+	if err != nil || preapproval == nil {
+		return err
+	}
+	x.with(contextPreapproval, preapproval)
+	featured, err := w.providersRight(ctx, preapproval)
+	if err != nil {
+		return err
+	}
+	x.with(contextFeatured, featured)
+	return nil
+}
+
+// holdings picks the coins of a transfer, largest first, as many as it needs and at most
+// maxInputs.
+func (w *Wallet) holdings(ctx context.Context, party string, r OfferRequest) ([]string, error) {
+	coins, err := w.cfg.Reader.Coins(ctx, party, maxInputs)
+	if err != nil {
+		return nil, fmt.Errorf("reading the coins of %s: %w", party, err)
+	}
+	missing := r.Amount
+	var ids []string
+	for i := range coins {
+		var p coinPayload
+		if err := coins[i].decode(&p); err != nil {
+			return nil, err
+		}
+		ids = append(ids, coins[i].ID)
+		if missing = missing.Minus(p.Amount.Initial); missing.Sign() <= 0 {
+			return ids, nil
+		}
+	}
+	e := invalid("Insufficient funds: missing %s CC", missing)
+	e.Err = ErrFunds
+	return nil, e
+}
+
+// instructionPayload is AmuletTransferInstruction.
+type instructionPayload struct {
+	Transfer struct {
+		Sender   string `json:"sender"`
+		Receiver string `json:"receiver"`
+	} `json:"transfer"`
+}
+
+// AcceptTokenTransfer accepts a transfer instruction to the actor.
+func (w *Wallet) AcceptTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Accept", false)
+}
+
+// RejectTokenTransfer rejects a transfer instruction to the actor.
+func (w *Wallet) RejectTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Reject", false)
+}
+
+// WithdrawTokenTransfer takes back a transfer instruction of the actor.
+func (w *Wallet) WithdrawTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Withdraw", true)
+}
+
+func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID, choice string, bySender bool) (InstructionResult, error) {
+	var p instructionPayload
+	if err := w.visible(ctx, actor.Party, contractID, InstructionTemplate, &p); err != nil {
+		return InstructionResult{}, err
+	}
+	if role := p.Transfer.Receiver; !bySender && role != actor.Party || bySender && p.Transfer.Sender != actor.Party {
+		return InstructionResult{}, notFound("No such token-standard transfer: %.80s", contractID)
+	}
+	m, err := w.Market(ctx)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	extra, err := w.extraArgs(ctx, m)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	if choice != "TransferInstruction_Accept" {
+		extra.Context.Values[contextExpireLock] = anyValue{"AV_Bool", true}
+	}
+	return w.instruct(ctx, choice, node.Submission{
+		ActAs:     []string{actor.Party},
+		Commands:  []node.Command{node.Exercise(command(instructionInterface), contractID, choice, map[string]any{"extraArgs": extra})},
+		Disclosed: disclose(extra.disclosed...),
+	})
+}
+
+// instruct submits a choice of the token standard and reads its result.
+func (w *Wallet) instruct(ctx context.Context, choice string, s node.Submission) (InstructionResult, error) {
+	tx, done, err := w.submit(ctx, s)
+	if err != nil {
+		return InstructionResult{}, err
+	}
+	var result struct {
+		Output struct {
+			Tag   string          `json:"tag"`
+			Value json.RawMessage `json:"value"`
+		} `json:"output"`
+		Change []string `json:"senderChangeCids"`
+		Meta   metadata `json:"meta"`
+	}
+	if err := tx.Result(choice, &result); err != nil {
+		return InstructionResult{}, err
+	}
+	r := InstructionResult{Done: done, Change: result.Change, Meta: result.Meta.Values}
+	var value struct {
+		Pending   string   `json:"transferInstructionCid"`
+		Completed []string `json:"receiverHoldingCids"`
+	}
+	if result.Output.Tag != "TransferInstructionResult_Failed" {
+		err = json.Unmarshal(result.Output.Value, &value)
+	}
+	r.Pending, r.Completed, r.ContractID = value.Pending, value.Completed, value.Pending
+	if err != nil {
+		err = fmt.Errorf("reading the output of %s in update %s: %w", choice, tx.UpdateID, err)
+	}
+	return r, err
+}

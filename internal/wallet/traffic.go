@@ -1,0 +1,172 @@
+package wallet
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+// TrafficRequest asks for traffic of the node that hosts a party.
+type TrafficRequest struct {
+	// ReceivingParty is a party of the node to buy for; it must be hosted on one node only.
+	ReceivingParty string
+	SynchronizerID string
+	Bytes          int64
+	ExpiresAt      time.Time
+	TrackingID     string
+}
+
+func (r *TrafficRequest) check(at time.Time) error {
+	switch {
+	case r.TrackingID == "":
+		return invalid("tracking_id must not be empty")
+	case r.Bytes <= 0:
+		return invalid("traffic_amount must be positive, it is %d", r.Bytes)
+	case r.SynchronizerID == "":
+		return invalid("domain_id must not be empty")
+	case !r.ExpiresAt.After(at):
+		return invalid("expires_at must lie in the future, it is %s", timestamp(r.ExpiresAt))
+	}
+	return checkParty(r.ReceivingParty)
+}
+
+// RequestTraffic creates a BuyTrafficRequest, the contract of the result, which the
+// automation of the actor's validator completes. Tracking ids are as in CreateTransferOffer.
+func (w *Wallet) RequestTraffic(ctx context.Context, actor Actor, r TrafficRequest) (done Done, err error) {
+	at, err := w.cfg.Public.Now(ctx)
+	if err != nil {
+		return done, err
+	}
+	if err := r.check(at); err != nil {
+		return done, err
+	}
+	member, err := w.memberOf(ctx, r.SynchronizerID, r.ReceivingParty)
+	if err != nil {
+		return done, err
+	}
+	migration, err := w.cfg.Public.MigrationID(ctx)
+	if err != nil {
+		return done, err
+	}
+	install, err := w.install(ctx, actor)
+	if err != nil {
+		return done, err
+	}
+	argument := map[string]any{
+		"memberId": member, "synchronizerId": r.SynchronizerID, "migrationId": strconv.FormatInt(migration, 10),
+		"trafficAmount": strconv.FormatInt(r.Bytes, 10), "expiresAt": timestamp(r.ExpiresAt), "trackingId": r.TrackingID,
+	}
+	known := func(ctx context.Context) (bool, error) {
+		return w.cfg.Reader.TrafficTracked(ctx, actor.Party, r.TrackingID)
+	}
+	err = w.once(ctx, "buy-traffic", actor.Party, r.TrackingID, known, func(a attempt) error {
+		tx, d, err := w.submit(ctx, w.onInstall(actor, install, a, "WalletAppInstall_CreateBuyTrafficRequest", argument))
+		if err != nil {
+			return err
+		}
+		var result struct {
+			Request string `json:"buyTrafficRequest"`
+		}
+		err = tx.Result("WalletAppInstall_CreateBuyTrafficRequest", &result)
+		done, done.ContractID = d, result.Request
+		return err
+	})
+	return done, err
+}
+
+// memberOf returns the one participant that hosts a party.
+func (w *Wallet) memberOf(ctx context.Context, synchronizer, party string) (string, error) {
+	hosts, err := w.cfg.Public.Hosts(ctx, synchronizer, party)
+	switch {
+	case err != nil:
+		return "", err
+	case len(hosts) == 0:
+		return "", invalid("Could not find participant hosting %s", party)
+	case len(hosts) > 1:
+		return "", invalid("Party %s is hosted on %d participants, which is not supported", party, len(hosts))
+	}
+	return hosts[0], nil
+}
+
+// trafficRequestPayload is BuyTrafficRequest.
+type trafficRequestPayload struct {
+	User       string    `json:"endUserParty"`
+	ExpiresAt  time.Time `json:"expiresAt"`
+	TrackingID string    `json:"trackingId"`
+}
+
+// CompleteTrafficRequest buys what a user has asked for. The contract of the result is the
+// MemberTraffic.
+func (w *Wallet) CompleteTrafficRequest(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	value, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": contractID}}})
+	if err != nil {
+		return done, err
+	}
+	var pair struct {
+		Traffic string `json:"_1"`
+	}
+	err = json.Unmarshal(value, &pair)
+	done.ContractID = pair.Traffic
+	return done, err
+}
+
+// CancelTrafficRequest ends a request that cannot be met.
+func (w *Wallet) CancelTrafficRequest(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, TrafficRequestTemplate, contractID, "BuyTrafficRequest_Cancel", reasonArgument{reason}))
+	return done, err
+}
+
+// ExpireTrafficRequest ends a request that has expired.
+func (w *Wallet) ExpireTrafficRequest(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, TrafficRequestTemplate, contractID, "BuyTrafficRequest_Expire", noArgument))
+	return done, err
+}
+
+// TopUp is a purchase of traffic for the operator's own node.
+type TopUp struct {
+	Bytes          int64
+	Member         string // participant id
+	SynchronizerID string
+	MigrationID    int64
+	// Interval is the least time since the last purchase, which State has; "" if there was
+	// none yet.
+	Interval time.Duration
+	State    string
+}
+
+// BuyTopUp buys traffic with the operator's coins, ahead of what else waits. The contract of
+// the result is the MemberTraffic.
+func (w *Wallet) BuyTopUp(ctx context.Context, operator Actor, t TopUp) (Done, error) {
+	value := map[string]any{
+		"trafficAmount": strconv.FormatInt(t.Bytes, 10), "memberId": t.Member, "synchronizerId": t.SynchronizerID,
+		"migrationId":      strconv.FormatInt(t.MigrationID, 10),
+		"minTopupInterval": map[string]string{"microseconds": strconv.FormatInt(t.Interval.Microseconds(), 10)},
+		"topupStateCid":    optional(t.State),
+	}
+	bought, done, err := w.execute(ctx, operator, batch{operation: operation{"CO_BuyMemberTraffic", value}, urgent: true})
+	if err != nil {
+		return done, err
+	}
+	done.ContractID, err = contractIn(bought)
+	return done, err
+}
+
+// optional is a text in compact JSON, null for "".
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// TrafficCost is what so many bytes cost in coins, rounded up.
+func (m *Market) TrafficCost(bytes int64) decimal.Decimal {
+	price := m.Config().Synchronizer.Fees.TrafficPrice
+	if own := m.opens[len(m.opens)-1].TrafficPrice; own != nil {
+		price = *own
+	}
+	return price.TimesInt(bytes).Over(decimal.FromInt(1e6)).OverUp(m.Price)
+}

@@ -1,0 +1,182 @@
+// Package wallettest gives tests a small network with a node, ingested into a real store, and
+// the wallet of the node's validator. A test binary needs enginetest.Run as its TestMain.
+package wallettest
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	ingestnode "github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+// World is a network that goes on until the test ends.
+type World struct {
+	*testing.T
+	Ledger *devnet.Ledger
+	// Client is that of the node, Wallets and Public are what the store has.
+	Client  *node.Client
+	Wallets *history.Wallet
+	Public  *wallet.StorePublic
+	// Wallet acts for the operator and those whom it onboards.
+	Wallet   *wallet.Wallet
+	Operator wallet.Actor
+
+	nodeURL string
+}
+
+// New starts a network and ingests it.
+func New(t *testing.T) *World {
+	t.Helper()
+	l, err := devnet.New(t.Context(), devnet.Config{Updates: 400, Seed: 11, Node: &devnet.NodeConfig{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	api, err := l.NodeHandler(devnet.NodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodeServer, scanServer := httptest.NewServer(api), httptest.NewServer(l.Handler())
+	t.Cleanup(nodeServer.Close)
+	t.Cleanup(scanServer.Close)
+	w := &World{T: t, Ledger: l, nodeURL: nodeServer.URL}
+	w.Client, err = node.New(node.Config{BaseURL: nodeServer.URL, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ingest(scanServer.URL)
+	operator := strings.TrimPrefix(l.NodeDigests().ParticipantID, "PAR::participant-")
+	w.Wallet = w.newWallet(operator, w.Client)
+	w.Operator = w.Onboarded("operator", operator)
+	return w
+}
+
+// patience is how long things may take, whatever else the machine has to do.
+const patience = 2 * time.Minute
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// ingest has both streams follow the network until the test ends.
+func (w *World) ingest(scanURL string) {
+	w.Helper()
+	s := enginetest.Start(w.T)
+	if err := indexer.Migrate(w.Context(), s.DSN); err != nil {
+		w.Fatal(err)
+	}
+	db, err := store.Open(w.Context(), s.DSN)
+	if err != nil {
+		w.Fatal(err)
+	}
+	public, err := scan.New(scan.Config{BaseURL: scanURL, Sink: indexer.NewSinks(db, quiet), Log: quiet, Poll: 20 * time.Millisecond})
+	if err != nil {
+		w.Fatal(err)
+	}
+	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.nodeURL, Sink: indexer.NewSinks(db, quiet), Log: quiet})
+	if err != nil {
+		w.Fatal(err)
+	}
+	stream := schemas.NodeStream(w.Ledger.NodeDigests().ParticipantID)
+	w.Wallets = history.NewWallet(db, stream)
+	ctx, stop := context.WithCancel(context.Background())
+	parts := []func(context.Context) error{
+		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, 20*time.Millisecond, quiet).Run,
+		indexer.NewWallets(db, stream, 20*time.Millisecond, quiet).Run,
+	}
+	ended := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() { ended <- part(ctx) }()
+	}
+	w.Cleanup(func() {
+		stop()
+		for range parts {
+			if err := <-ended; err != nil && ctx.Err() == nil {
+				w.Errorf("ingest ended: %v", err)
+			}
+		}
+		db.Close()
+	})
+	w.Await("public history", func() bool {
+		mark, err := history.NewReader(db, schemas.ScanStream).ContractsWatermark(w.Context())
+		return err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now())
+	})
+	blobs, err := wallet.NewScanBlobs(scanURL, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Public, err = wallet.NewStorePublic(wallet.StorePublicConfig{
+		Reader: history.NewReader(db, schemas.ScanStream), Blobs: blobs, Log: quiet,
+		Hosts: func(context.Context, string, string) ([]string, error) {
+			return []string{w.Ledger.NodeDigests().ParticipantID}, nil
+		},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet {
+	w.Helper()
+	made, err := wallet.New(wallet.Config{
+		Ledger: ledger, Reader: wallet.NewStoreReader(w.Wallets), Public: w.Public, Log: quiet, Operator: operator, TransferCommands: true,
+		Wait: patience, Timeout: 2 * patience,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return made
+}
+
+// Onboarded makes a wallet; party is "" for a new one.
+func (w *World) Onboarded(user, party string) wallet.Actor {
+	w.Helper()
+	party, err := w.Wallet.Onboard(w.Context(), wallet.OnboardRequest{User: user, Party: party})
+	if err != nil {
+		w.Fatalf("onboarding %s: %v", user, err)
+	}
+	return wallet.Actor{User: user, Party: party}
+}
+
+// Tap gives an actor coins worth some dollars.
+func (w *World) Tap(actor wallet.Actor, dollars string) {
+	w.Helper()
+	if _, err := w.Wallet.Tap(w.Context(), actor, decimal.Must(dollars), ""); err != nil {
+		w.Fatalf("tapping %s USD for %s: %v", dollars, actor.User, err)
+	}
+}
+
+// Balance is what an actor has, locked or not.
+func (w *World) Balance(actor wallet.Actor) (unlocked, locked decimal.Decimal) {
+	w.Helper()
+	b, err := w.Wallets.Balance(w.Context(), actor.Party, 0)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return b.Unlocked, b.Locked
+}
+
+// Await waits until something is done.
+func (w *World) Await(what string, done func() bool) {
+	w.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
+// Soon is an expiry in the network's near future.
+func (w *World) Soon() time.Time { return w.Ledger.Now().Add(time.Hour) }
