@@ -1,0 +1,90 @@
+package wallet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
+)
+
+// planProposals accepts proposals of preapprovals of the validator's own users.
+func (a *Automations) planProposals(ctx context.Context) ([]Step, error) {
+	w := a.cfg.Wallet
+	proposals, err := w.PreapprovalProposals(ctx)
+	if err != nil || len(proposals) == 0 {
+		return nil, err
+	}
+	all, err := a.readWallets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	have, err := w.Preapprovals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return runs(proposalSteps(proposals, have, all.actors, all.at), func(ctx context.Context, id string) error {
+		_, err := w.AcceptPreapprovalProposal(ctx, id)
+		return ignoreGone(err)
+	}), nil
+}
+
+// proposalSteps says which proposals are accepted: one per receiver.
+func proposalSteps(proposals, have []wallet.Preapproval, actors []wallet.Actor, at time.Time) (steps []contractStep) {
+	taken := map[string]bool{}
+	for _, p := range have {
+		taken[p.Receiver] = taken[p.Receiver] || p.ExpiresAt.After(at)
+	}
+	for _, p := range proposals {
+		step := contractStep{Step{What: "accept the preapproval proposal of " + p.Receiver}, p.ID}
+		switch {
+		case !slices.ContainsFunc(actors, func(a wallet.Actor) bool { return a.Party == p.Receiver }):
+			step.Why = "its receiver is no user of this validator"
+		case taken[p.Receiver]:
+			step.Why = "its receiver has a preapproval, or another proposal comes first"
+		default:
+			step.Do, step.Why = true, "its receiver is a user of this validator"
+			taken[p.Receiver] = true
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// planRenewals renews the preapprovals of which the operator is the provider.
+func (a *Automations) planRenewals(ctx context.Context) ([]Step, error) {
+	w := a.cfg.Wallet
+	have, err := w.Preapprovals(ctx)
+	if err != nil || len(have) == 0 {
+		return nil, err
+	}
+	at, err := w.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var steps []Step
+	for _, p := range have {
+		step := renewalStep(p, at, a.cfg.RenewBefore, a.cfg.PreapprovalLifetime)
+		step.run = func(ctx context.Context) error {
+			_, err := w.RenewPreapproval(ctx, p.ID, p.ExpiresAt.Add(a.cfg.PreapprovalLifetime))
+			return ignoreGone(err)
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+// renewalStep says whether a preapproval is renewed.
+func renewalStep(p wallet.Preapproval, at time.Time, before, lifetime time.Duration) Step {
+	step := Step{What: fmt.Sprintf("renew the preapproval of %s until %s", p.Receiver, p.ExpiresAt.Add(lifetime).Format(time.RFC3339))}
+	switch {
+	case !p.ExpiresAt.After(at):
+		step.Why = "it has expired"
+	case p.ExpiresAt.Sub(at) > before:
+		step.Why = fmt.Sprintf("it is good until %s", p.ExpiresAt.Format(time.RFC3339))
+	default:
+		step.Do, step.Why = true, fmt.Sprintf("it expires at %s", p.ExpiresAt.Format(time.RFC3339))
+	}
+	return step
+}
