@@ -178,6 +178,24 @@ var (
 	shown = regexp.MustCompile("(?s)```.*?```")
 )
 
+// Every path of the validator interface that is offered stands in api-validator.md.
+func TestValidatorOperationsAreDocumented(t *testing.T) {
+	document, page := read(t, "../query/openapi/validator.yaml"), read(t, "api-validator.md")
+	paths := 0
+	for _, item := range regexp.MustCompile(`(?m)^  (/\S+):\n(?:    .*\n)+`).FindAllStringSubmatch(document, -1) {
+		if strings.Contains(item[0], "tags: [Not offered]") {
+			continue
+		}
+		paths++
+		if !strings.Contains(page, item[1]+"`") {
+			t.Errorf("api-validator.md lacks %s", item[1])
+		}
+	}
+	if paths < 60 {
+		t.Errorf("only %d paths found: the pattern no longer fits", paths)
+	}
+}
+
 // Links between pages, and from pages to the code, lead to something that is there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages, err := filepath.Glob("../*.md")

@@ -24,6 +24,9 @@ var networkSpelling = map[string]string{
 	"external_party_coin_rules_update": "external_party_amulet_rules_update",
 	"coin_name":                        "amulet_name",
 	"coin_name_acronym":                "amulet_name_acronym",
+	"coins":                            "amulets",
+	"locked_coins":                     "locked_amulets",
+	"coin_operation":                   "amulet_operation",
 }
 
 // networkPaths maps the neutral path of an operation to the network's own.
@@ -31,6 +34,8 @@ var networkPaths = map[string]string{
 	"/v0/coin-rules":                "/v0/amulet-rules",
 	"/v0/external-party-coin-rules": "/v0/external-party-amulet-rules",
 	"/v0/app-instance-names":        "/v0/splice-instance-names",
+	"/v0/wallet/coins":              "/v0/wallet/amulets",
+	"/v0/scan-proxy/coin-rules":     "/v0/scan-proxy/amulet-rules",
 }
 
 // Member spells a member of an answer whose neutral name is given.
@@ -39,6 +44,16 @@ func (n Naming) Member(neutral string) string {
 		return other
 	}
 	return neutral
+}
+
+// Respell spells a member of an answer whose name is given in either spelling.
+func (n Naming) Respell(member string) string {
+	for neutral, network := range networkSpelling {
+		if member == network {
+			return n.Member(neutral)
+		}
+	}
+	return n.Member(member)
 }
 
 // BothPaths adds to routes with neutral paths those with the network's. They are the same

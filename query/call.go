@@ -103,8 +103,10 @@ func (c *call) failed(err error, status int) {
 	switch {
 	case c.hungUp.Load():
 		c.server.log.With(c.names()...).Debug("client hung up")
-	case err != nil:
+	case err != nil && status >= 500:
 		c.server.log.With(c.names()...).Error("request failed", "status", status, "err", err)
+	case err != nil: // what a caller did wrong, with a reason that only we may know
+		c.server.log.With(c.names()...).Info("request refused", "status", status, "err", err)
 	}
 }
 

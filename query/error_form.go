@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -26,8 +28,11 @@ type ErrorForm func(r *Request, err error) ErrorAnswer
 const TextType = "text/plain; charset=utf-8"
 
 // plainErrors is the form {"error": text}.
-func plainErrors(_ *Request, err error) ErrorAnswer {
+func plainErrors(r *Request, err error) ErrorAnswer {
 	status, text, retryAfter := Status(err)
+	if status == fasthttp.StatusUnauthorized {
+		r.SetHeader(fasthttp.HeaderWWWAuthenticate, "Bearer")
+	}
 	text = strings.ToValidUTF8(text, "\uFFFD") // it may repeat what the caller sent
 	a := ErrorAnswer{
 		Status: status, ContentType: jsonType, RetryAfter: retryAfter,

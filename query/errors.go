@@ -46,6 +46,10 @@ const (
 	HeaderTooLarge
 	// SlowRequest is a request that did not arrive in time: 408.
 	SlowRequest
+	// Unauthenticated is a request whose token does not say who sends it: 401.
+	Unauthenticated
+	// Denied is a caller who is known and may not do this: 403.
+	Denied
 )
 
 // statuses is indexed by Code.
@@ -65,6 +69,8 @@ var statuses = [...]int{
 	RangeNotSatisfiable: fasthttp.StatusRequestedRangeNotSatisfiable,
 	HeaderTooLarge:      fasthttp.StatusRequestHeaderFieldsTooLarge,
 	SlowRequest:         fasthttp.StatusRequestTimeout,
+	Unauthenticated:     fasthttp.StatusUnauthorized,
+	Denied:              fasthttp.StatusForbidden,
 }
 
 const internalText = "An unexpected error occurred."

@@ -282,3 +282,42 @@ func (p *Params) Object(name string) *Params {
 	inner.decode(raw, "Member "+p.prefix+name)
 	return inner
 }
+
+// RequiredObject is Object for a member that must be there.
+func (p *Params) RequiredObject(name string) *Params {
+	if _, ok := p.require(name); !ok {
+		return nil
+	}
+	return p.Object(name)
+}
+
+// Objects reads a required list of least to most objects. Problems inside are reported by p.Err
+// too.
+func (p *Params) Objects(name string, least, most int) []*Params {
+	raw, ok := p.require(name)
+	if !ok {
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		p.failType(name, "an array of objects")
+		return nil
+	}
+	if len(list) < least || len(list) > most {
+		p.fail("%s %s has %d elements, it must have from %d to %d.", p.kind(), p.prefix+name, len(list), least, most)
+		return nil
+	}
+	objects := make([]*Params, len(list))
+	for i, element := range list {
+		place := fmt.Sprintf("%s%s[%d]", p.prefix, name, i)
+		objects[i] = &Params{prefix: place + ".", err: p.err}
+		objects[i].decode(element, "Member "+place)
+	}
+	return objects
+}
+
+// Raw reads a required member as the JSON that it is.
+func (p *Params) Raw(name string) json.RawMessage {
+	raw, _ := p.require(name)
+	return raw
+}

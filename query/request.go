@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -36,6 +37,9 @@ func (r *Request) TraceID() string {
 	return r.call.trace
 }
 
+// Method is that of the request, such as GET.
+func (r *Request) Method() string { return string(r.rc.Method()) }
+
 // RawBody returns the request's body. It is valid as long as the Request.
 func (r *Request) RawBody() []byte { return r.rc.PostBody() }
 
@@ -47,6 +51,13 @@ func (r *Request) Header(name string) string { return string(r.rc.Request.Header
 
 // SetHeader sets a header of the answer.
 func (r *Request) SetHeader(name, value string) { r.rc.Response.Header.Set(name, value) }
+
+// Target is the path and the query string as they were sent, percent-encoded; query is ""
+// without one.
+func (r *Request) Target() (path, query string) {
+	path, query, _ = strings.Cut(string(r.rc.RequestURI()), "?")
+	return path, query
+}
 
 // Path returns a parameter of the path, percent-decoded once.
 func (r *Request) Path(name string) (string, error) {
@@ -72,14 +83,17 @@ func (r *Request) Empty(status int) error {
 }
 
 // JSON answers 200 with v, for small answers. Texts are escaped no more than JSON demands.
-func (r *Request) JSON(v any) error {
+func (r *Request) JSON(v any) error { return r.JSONAs(fasthttp.StatusOK, v) }
+
+// JSONAs is JSON with another status.
+func (r *Request) JSONAs(status int, v any) error {
 	buf := bytes.NewBuffer(r.server.buffers.get())
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return r.finish(fasthttp.StatusOK, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
+	return r.finish(status, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
 }
 
 // Text answers 200 with a JSON text, which it copies.

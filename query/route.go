@@ -9,7 +9,7 @@ type Handler func(ctx context.Context, r *Request) error
 
 // Route is one operation of an interface.
 type Route struct {
-	// Method is GET or POST. A GET route answers HEAD as well.
+	// Method is GET, POST or DELETE. A GET route answers HEAD as well.
 	Method string
 	// Path is absolute, with {name} for a segment and {name:*} for the rest.
 	Path string

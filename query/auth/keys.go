@@ -53,6 +53,15 @@ func Secret(secret []byte) (Keys, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("the shared secret of tokens has %d bytes, at least %d are needed", len(secret), minSecret)
 	}
+	return UnsafeSecret(secret)
+}
+
+// UnsafeSecret is Secret for one of any length that is not empty, such as the conventional
+// "unsafe" of development networks. It must not be reachable by others.
+func UnsafeSecret(secret []byte) (Keys, error) {
+	if len(secret) == 0 {
+		return nil, errors.New("the shared secret of tokens is empty")
+	}
 	return fixedKey{[]string{"HS256"}, bytes.Clone(secret)}, nil
 }
 

@@ -51,6 +51,12 @@ func NewNodeUsers(cfg NodeConfig) *NodeUsers {
 	return &NodeUsers{cfg: cfg, known: &remembered{ttl: cfg.TTL, now: cfg.Now, list: map[string]memory{}}}
 }
 
+// Forget has the next question about a user asked anew: what they may do has changed.
+func (u *NodeUsers) Forget(user string) {
+	u.asks.Forget(user)
+	u.known.forget(user)
+}
+
 // askTimeout bounds one question to the node: it serves all who wait for it.
 const askTimeout = 10 * time.Second
 

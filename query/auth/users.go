@@ -164,6 +164,12 @@ func (m *remembered) get(user string) (memory, bool) {
 	return kept, ok && m.now().Before(kept.until)
 }
 
+func (m *remembered) forget(user string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.list, user)
+}
+
 func (m *remembered) put(user string, rights Rights, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

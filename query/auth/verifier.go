@@ -75,8 +75,19 @@ type claims struct {
 	Scope string `json:"scope"`
 }
 
-// Verify returns who a token is of. Errors are ErrUnauthenticated or ErrUnavailable.
+// Verify returns who a token is of, with their rights. Errors are ErrUnauthenticated or
+// ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
+	p, err := v.Identify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return v.Renew(ctx, p)
+}
+
+// Identify is Verify without rights: the user of the token need not be known to anybody. Its
+// errors are ErrUnauthenticated.
+func (v *Verifier) Identify(ctx context.Context, token string) (*Principal, error) {
 	var c claims
 	switch {
 	case token == "":
@@ -94,7 +105,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if c.ExpiresAt != nil {
 		p.Expires = c.ExpiresAt.Add(v.cfg.Leeway)
 	}
-	return v.Renew(ctx, p)
+	return p, nil
 }
 
 // Renew returns p with the rights that its user has now.

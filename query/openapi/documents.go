@@ -23,6 +23,11 @@ var Scan []byte
 //go:embed ledger.yaml
 var Ledger []byte
 
+// Validator is the document of the validator interface, in YAML.
+//
+//go:embed validator.yaml
+var Validator []byte
+
 // LedgerAsync is the AsyncAPI document of its websockets, in YAML. Its schemas are in Ledger.
 //
 //go:embed ledger-async.yaml
@@ -30,7 +35,7 @@ var LedgerAsync []byte
 
 // Documents are those of all interfaces that are served, in the spelling of the answers.
 func Documents(naming query.Naming) ([]Document, error) {
-	list := []Document{{Name: "scan", YAML: Scan}, {Name: "ledger", YAML: Ledger}, {Name: "ledger-async", YAML: LedgerAsync}}
+	list := []Document{{Name: "scan", YAML: Scan}, {Name: "ledger", YAML: Ledger}, {Name: "ledger-async", YAML: LedgerAsync}, {Name: "validator", YAML: Validator}}
 	if naming != query.Network {
 		return list, nil
 	}

@@ -161,7 +161,7 @@ func (d *Document) checkRequest(m match, r *http.Request, body []byte) error {
 	for name := range query {
 		return fmt.Errorf("query parameter %s is not documented", name)
 	}
-	if m.op.RequestBody == nil || body == nil {
+	if m.op.RequestBody == nil || body == nil || !m.op.RequestBody.Value.Required && (len(body) == 0 || string(body) == "null") {
 		return nil
 	}
 	at := m.op.pointer + pointer("requestBody", "content", "application/json", "schema")

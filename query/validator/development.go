@@ -1,0 +1,62 @@
+package validator
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/query"
+)
+
+// developmentOperations are those that only development networks have, and giving up a right that
+// others grant elsewhere.
+func (a *API) developmentOperations() []operation {
+	return []operation{
+		{method: "POST", path: "/v0/wallet/tap", name: "tap", write: true, handle: a.tap},
+		{method: "POST", path: "/v0/wallet/self-grant-feature-app-right", name: "grant_featured_right", write: true, handle: a.grantFeaturedRight},
+		{method: "DELETE", path: "/v0/wallet/cancel-featured-app-rights", name: "cancel_featured_rights", write: true, handle: a.cancelFeaturedRights},
+	}
+}
+
+// errNoDevelopment refuses what is not for a network in use.
+func errNoDevelopment() error {
+	return query.Errorf(query.Denied, "This is offered on development networks only.")
+}
+
+func (a *API) tap(ctx context.Context, c *caller) error {
+	p := c.Body()
+	dollars, id := amountOf(p, "amount"), optionalTextOf(p, "command_id", maxTrackingID)
+	if p.Err() == nil && p.Has("command_id") && id == "" {
+		p.Fail("Member command_id must have from 1 to %d bytes.", maxTrackingID)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if !a.cfg.Development {
+		return errNoDevelopment()
+	}
+	done, err := c.commands.Tap(ctx, c.actor(), dollars, id)
+	return contractAnswer(c, "contract_id", done, err)
+}
+
+func (a *API) grantFeaturedRight(ctx context.Context, c *caller) error {
+	if err := optionalBody(c); err != nil {
+		return err
+	}
+	if !a.cfg.Development {
+		return errNoDevelopment()
+	}
+	done, err := c.commands.GrantFeaturedRight(ctx, c.actor())
+	return contractAnswer(c, "contract_id", done, err)
+}
+
+func (a *API) cancelFeaturedRights(ctx context.Context, c *caller) error {
+	done, err := c.commands.CancelFeaturedRights(ctx, c.actor())
+	return empty(c, done, err)
+}
+
+// optionalBody refuses a body that is neither empty, nor null, nor an object.
+func optionalBody(c *caller) error {
+	if text := string(c.RawBody()); text == "" || text == "null" {
+		return nil
+	}
+	return c.Body().Err()
+}

@@ -1,0 +1,73 @@
+package validator
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/query"
+)
+
+// Forward says which existing validator does what callers ask for.
+type Forward struct {
+	// BaseURL is that of its interface, such as "https://wallet.example.com/api/validator".
+	BaseURL string // required
+	// Client defaults to one with a timeout of 25 s that follows no redirects.
+	Client *http.Client
+}
+
+// forwarder sends requests that change the ledger on as they came, with the caller's token.
+type forwarder struct{ relay *relay }
+
+func newForwarder(cfg *Forward) (*forwarder, error) {
+	if cfg == nil {
+		return nil, nil
+	}
+	relay, err := newRelay(cfg.BaseURL, cfg.Client, "Authorization", "Content-Type", "Accept", "Traceparent")
+	if err != nil {
+		return nil, err
+	}
+	return &forwarder{relay}, nil
+}
+
+// send answers a request with the answer of the validator.
+func (f *forwarder) send(ctx context.Context, r *query.Request) error {
+	path, params := r.Target()
+	target, body, err := networkForm(r, strings.TrimPrefix(path, sharedPrefix))
+	if err != nil {
+		return err
+	}
+	if params != "" {
+		target += "?" + params
+	}
+	answer, err := f.relay.ask(ctx, r, r.Method(), target, body)
+	if err != nil {
+		return unanswered(err)
+	}
+	return answer.reply(r)
+}
+
+// networkForm gives the actions on an offer whose id is in the body the path that the network
+// has for them; everything else stays as it is.
+func networkForm(r *query.Request, path string) (target string, body []byte, err error) {
+	action, ok := strings.CutPrefix(path, offersPath+"/")
+	if !ok || strings.Contains(action, "/") {
+		return path, r.RawBody(), nil
+	}
+	p := r.Body()
+	id := p.Text("contract_id")
+	return offersPath + "/" + url.PathEscape(id) + "/" + action, []byte("{}"), p.Err()
+}
+
+// unanswered says what is known of a request that was sent on and has no answer: nothing.
+// Tracking and deduplication ids make it safe to repeat one.
+func unanswered(cause error) error {
+	var refused *query.Error
+	if errors.As(cause, &refused) {
+		return cause
+	}
+	return &query.Error{Code: query.Unavailable, Err: cause,
+		Msg: "The validator behind this server gave no answer; it is not known whether it has done what was asked for."}
+}

@@ -1,0 +1,235 @@
+package validator
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+func fillStatuses(m *memory) {
+	add := func(kind, id string, s history.WalletStatus) {
+		s.TrackingID = id
+		m.statuses[kind+" "+alice+" "+id] = s
+	}
+	add("offer", "t-1", history.WalletStatus{Status: "created", UpdateID: "1220c", ContractID: "00offer"})
+	add("offer", "t-2", history.WalletStatus{Status: "accepted", UpdateID: "1220a", ContractID: "00accepted"})
+	add("offer", "t-3", history.WalletStatus{Status: "completed", UpdateID: "1220d", ContractID: "00coin"})
+	add("offer", "t-4", history.WalletStatus{Status: "failed", UpdateID: "1220e", Failure: "withdrawn", Reason: "too late"})
+	add("offer", "t-5", history.WalletStatus{Status: "failed", UpdateID: "1220f", Failure: "expired"})
+	add("traffic", "b-1", history.WalletStatus{Status: "created", UpdateID: "1220c", ContractID: "00request"})
+	add("traffic", "b-2", history.WalletStatus{Status: "completed", UpdateID: "1220d"})
+	add("traffic", "b-3", history.WalletStatus{Status: "failed", Failure: "rejected", Reason: "too little"})
+}
+
+func TestStatuses(t *testing.T) {
+	s := serve(t, full(), nil)
+	for id, want := range map[string]string{
+		"t-1": `{"status":"created","transaction_id":"1220c","contract_id":"00offer"}`,
+		"t-2": `{"status":"accepted","transaction_id":"1220a","contract_id":"00accepted"}`,
+		"t-3": `{"status":"completed","transaction_id":"1220d","contract_id":"00coin"}`,
+		"t-4": `{"status":"failed","failure_kind":"withdrawn","withdrawn_reason":"too late"}`,
+		"t-5": `{"status":"failed","failure_kind":"expired"}`,
+	} {
+		s.wants(s.as("alice", "POST", "/v0/wallet/transfer-offers/"+id+"/status", ""), 200, want)
+		s.wants(s.as("bob", "POST", "/v0/wallet/transfer-offers/"+id+"/status", ""), 404, "")
+	}
+	for id, want := range map[string]string{
+		"b-1": `{"status":"created"}`, "b-2": `{"status":"completed","transaction_id":"1220d"}`,
+		"b-3": `{"status":"failed","failure_reason":"rejected","rejection_reason":"too little"}`,
+	} {
+		s.wants(s.as("alice", "POST", "/v0/wallet/buy-traffic-requests/"+id+"/status", ""), 200, want)
+		s.wants(s.as("bob", "POST", "/v0/wallet/buy-traffic-requests/"+id+"/status", ""), 404, "")
+	}
+	// The names of actions are tracking ids as well.
+	s.wants(s.as("alice", "POST", "/v0/wallet/transfer-offers/accept/status", ""), 404, "")
+}
+
+func fillLog(m *memory) {
+	at := schemas.MicrosOf(present)
+	m.log[alice] = []history.WalletEntry{
+		{EventID: "1220:4", Kind: history.WalletTransfer, TemplateID: "p:M:E", Choice: "TransferFactory_Transfer", InterfaceID: "i:M:I", EffectiveAt: at,
+			Sender: history.PartyAmount{Party: alice, Amount: decimal.Must("-5")}, InstructionID: "00instruction", InstructionReceiver: bob, InstructionAmount: decimal.Must("5"), Description: "rent"},
+		{EventID: "1220:3", Kind: history.WalletTransfer, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_MergeTransferInputs", EffectiveAt: at,
+			Sender: history.PartyAmount{Party: alice, Amount: decimal.Must("2")}, Receivers: []history.PartyAmount{{Party: bob, Amount: decimal.Must("1")}}, AppRewards: decimal.Must("2")},
+		{EventID: "1220:2", Kind: history.WalletBalanceChange, TemplateID: "p:M:E", Choice: "AmuletRules_DevNet_Tap", EffectiveAt: at, Receivers: []history.PartyAmount{{Party: alice, Amount: decimal.Must("7")}}},
+		{EventID: "1220:1", Kind: history.WalletNotification, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_CompleteAcceptedTransfer", EffectiveAt: at, Details: "ITR_InsufficientFunds"},
+		{EventID: "1220:0", Kind: history.WalletUnknown, TemplateID: "unknown", Choice: "unknown", EffectiveAt: at},
+	}
+}
+
+func TestTransactions(t *testing.T) {
+	const path = "/v0/wallet/transactions"
+	s := serve(t, full(), nil)
+	s.wants(s.as("alice", "POST", path, `{"page_size":2}`), 200, `{"items":[
+		{"transaction_type":"transfer","transaction_subtype":{"template_id":"p:M:E","choice":"TransferFactory_Transfer","interface_id":"i:M:I"},"event_id":"1220:4","date":"2026-07-05T12:00:00Z",
+		 "sender":{"party":"`+alice+`","amount":"-5.0000000000"},"receivers":[],"holding_fees":"0.0000000000","app_rewards_used":"0.0000000000","validator_rewards_used":"0.0000000000",
+		 "sv_rewards_used":"0.0000000000","development_fund_coupons_used":"0.0000000000","transfer_instruction_receiver":"`+bob+`","transfer_instruction_amount":"5.0000000000",
+		 "transfer_instruction_cid":"00instruction","description":"rent"},
+		{"transaction_type":"transfer","transaction_subtype":{"template_id":"p:M:E","choice":"WalletAppInstall_ExecuteBatch","coin_operation":"CO_MergeTransferInputs"},"event_id":"1220:3","date":"2026-07-05T12:00:00Z",
+		 "sender":{"party":"`+alice+`","amount":"2.0000000000"},"receivers":[{"party":"`+bob+`","amount":"1.0000000000"}],"holding_fees":"0.0000000000","app_rewards_used":"2.0000000000",
+		 "validator_rewards_used":"0.0000000000","sv_rewards_used":"0.0000000000","development_fund_coupons_used":"0.0000000000"}]}`)
+	s.wants(s.as("alice", "POST", path, `{"page_size":1000,"begin_after_id":"1220:3"}`), 200, `{"items":[
+		{"transaction_type":"balance_change","transaction_subtype":{"template_id":"p:M:E","choice":"AmuletRules_DevNet_Tap"},"event_id":"1220:2","date":"2026-07-05T12:00:00Z","receivers":[{"party":"`+alice+`","amount":"7.0000000000"}]},
+		{"transaction_type":"notification","transaction_subtype":{"template_id":"p:M:E","choice":"WalletAppInstall_ExecuteBatch","coin_operation":"CO_CompleteAcceptedTransfer"},"event_id":"1220:1","date":"2026-07-05T12:00:00Z","details":"ITR_InsufficientFunds"},
+		{"transaction_type":"unknown","transaction_subtype":{"template_id":"unknown","choice":"unknown"},"event_id":"1220:0","date":"2026-07-05T12:00:00Z"}]}`)
+	s.wants(s.as("alice", "POST", path, `{"page_size":1,"begin_after_id":""}`), 200, "")
+	s.wants(s.as("alice", "POST", path, `{"page_size":1,"begin_after_id":"1220:0"}`), 200, `{"items":[]}`)
+	s.wants(s.as("bob", "POST", path, `{"page_size":9}`), 200, `{"items":[]}`)
+	s.wants(s.as("bob", "POST", path, `{"page_size":9,"begin_after_id":"1220:0"}`), 400, "")
+	for _, size := range []string{"0", "-1", "1001", `"5"`, "1.5", "null", "9223372036854775808"} {
+		s.wants(s.as("alice", "POST", path, `{"page_size":`+size+`}`), 400, "")
+	}
+	network := serve(t, full(), func(c *Config) { c.Naming = query.Network })
+	if a := network.as("alice", "POST", path, `{"page_size":2}`); !strings.Contains(a.body, `"amulet_operation"`) {
+		t.Errorf("in the network's spelling: %s", a.body)
+	}
+}
+
+func TestBalanceAndCoins(t *testing.T) {
+	m := newMemory()
+	m.coin("00aa", alice, "5.0000000000", 6, false)
+	m.coin("00bb", alice, "0.7000000000", 1, false) // more fees than coins
+	m.coin("00cc", alice, "2.0000000000", 8, true)
+	m.coin("00dd", bob, "100.0000000000", 8, false)
+	s := serve(t, m, nil)
+	// Round 9 is not open yet.
+	s.wants(s.as("alice", "GET", "/v0/wallet/balance", ""), 200, `{"round":8,"effective_unlocked_qty":"5.7000000000","effective_locked_qty":"2.0000000000","total_holding_fees":"1.7000000000"}`)
+	a := s.as("alice", "GET", "/v0/wallet/coins", "")
+	for _, want := range []string{
+		`"round":8,"accrued_holding_fee":"1.0000000000","effective_amount":"4.0000000000"`, `"accrued_holding_fee":"0.7000000000","effective_amount":"0.0000000000"`,
+		`"domain_id":"` + synchronizer + `"`, `"created_event_blob":"YWI="`, `"locked_coins":[{`,
+	} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("%s is not in %s", want, a.body)
+		}
+	}
+	if strings.Contains(a.body, bob) || strings.Count(a.body, `"round":8`) != 3 {
+		t.Errorf("the coins are %s", a.body)
+	}
+	network := serve(t, m, func(c *Config) { c.Naming = query.Network })
+	if a := network.as("alice", "GET", "/v0/wallet/amulets", ""); !strings.Contains(a.body, `"locked_amulets":[{`) {
+		t.Errorf("in the network's spelling: %s", a.body)
+	}
+	m.rounds = m.rounds[:1]
+	s.wants(s.as("alice", "GET", "/v0/wallet/balance", ""), 404, "")
+}
+
+func fillLists(m *memory) {
+	offer := func(id, sender, receiver string) string {
+		return `{"amount":{"amount":"1.0000000000","unit":"AmuletUnit"},"dso":"` + dso + `","expiresAt":"2026-07-06T00:00:00Z","receiver":"` + receiver + `","sender":"` + sender + `","trackingId":"` + id + `"}`
+	}
+	m.put(offerTemplate, "00offer", "t-1", offer("t-1", alice, bob), alice, bob)
+	m.put(offerTemplate, "00other", "t-9", offer("t-9", bob, external), bob, external)
+	m.put(acceptedTemplate, "00accepted", "t-2", offer("t-2", bob, alice), alice, bob)
+	m.put(instructionTemplate, "00instruction", "", `{"lockedAmulet":"00locked","transfer":{"sender":"`+alice+`","receiver":"`+bob+`","amount":"1.0000000000"}}`, alice, bob)
+	m.put(appCouponTemplate, "00app1", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":null,"round":{"number":"7"}}`, dso, alice)
+	m.put(appCouponTemplate, "00app2", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":"`+bob+`","round":{"number":"7"}}`, dso, alice, bob)
+	m.put(rightTemplate, "00right2", bob, `{"dso":"`+dso+`","user":"`+bob+`","validator":"`+alice+`"}`, bob, alice)
+	m.put(validatorCoupon, "00val1", "", `{"dso":"`+dso+`","user":"`+bob+`","round":{"number":"7"}}`, dso, bob)
+	m.put(validatorCoupon, "00val2", "", `{"dso":"`+dso+`","user":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(faucetCouponTemplate, "00faucet", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(livenessTemplate, "00live", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(svCouponTemplate, "00sv", "", `{"dso":"`+dso+`","sv":"`+bob+`","beneficiary":"`+alice+`","round":{"number":"7"}}`, dso, bob, alice)
+	m.put(preapprovalTemplate, "00pre", bob, `{"dso":"`+dso+`","receiver":"`+bob+`","provider":"`+operator+`","expiresAt":"2026-09-01T00:00:00Z"}`, dso, bob, operator)
+	m.put(preapprovalTemplate, "00old", alice, `{"dso":"`+dso+`","receiver":"`+alice+`","provider":"`+operator+`","expiresAt":"2026-07-01T00:00:00Z"}`, dso, alice, operator)
+	m.put(setupProposalTemplate, "00setup", "", `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, dso, external, operator)
+	m.put(delegationTemplate, "00delegation", external, `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
+	m.put(delegationTemplate, "00given", alice, `{"beneficiary":"`+alice+`","delegate":"`+bob+`","dso":"`+dso+`"}`, bob, alice)
+	m.put(proposalTemplate, "00proposal", "stranger::1220", `{"delegation":{"beneficiary":"stranger::1220","delegate":"`+alice+`","dso":"`+dso+`"}}`, "stranger::1220", alice)
+	m.put(featuredTemplate, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
+}
+
+// Each list has what the caller has the role in, and nothing else.
+func TestLists(t *testing.T) {
+	s := serve(t, full(), nil)
+	for _, c := range []struct {
+		user, path string
+		want       []string // contract ids
+	}{
+		{"alice", "/v0/wallet/transfer-offers", []string{"00offer"}},
+		{"bob", "/v0/wallet/transfer-offers", []string{"00offer", "00other"}},
+		{"alice", "/v0/wallet/accepted-transfer-offers", []string{"00accepted"}},
+		{"alice", "/v0/wallet/token-standard/transfers", []string{"00instruction"}},
+		{"alice", "/v0/wallet/app-reward-coupons", []string{"00app1"}},
+		{"bob", "/v0/wallet/app-reward-coupons", []string{"00app2"}},
+		{"alice", "/v0/wallet/validator-reward-coupons", []string{"00val1"}},
+		{"bob", "/v0/wallet/validator-reward-coupons", nil},
+		{"alice", "/v0/wallet/validator-faucet-coupons", []string{"00faucet"}},
+		{"alice", "/v0/wallet/validator-liveness-activity-records", []string{"00live"}},
+		{"alice", "/v0/wallet/sv-reward-coupons", []string{"00sv"}},
+		{"bob", "/v0/wallet/sv-reward-coupons", nil},
+		{"alice", "/v0/wallet/minting-delegations", []string{"00delegation"}},
+		{"alice", "/v0/wallet/minting-delegation-proposals", []string{"00proposal"}},
+		{"bob", "/v0/wallet/minting-delegation-proposals", nil},
+		{"admin", "/v0/admin/transfer-preapprovals", []string{"00pre"}},
+		{"admin", "/v0/admin/external-party/setup-proposal", []string{"00setup"}},
+	} {
+		a := s.as(c.user, "GET", c.path, "")
+		if a.status != 200 || strings.Count(a.body, `"contract_id"`) != len(c.want) {
+			t.Errorf("%s of %s: %d %s, want %v", c.path, c.user, a.status, a.body, c.want)
+		}
+		for _, id := range c.want {
+			if !strings.Contains(a.body, `"contract_id":"`+id+`"`) {
+				t.Errorf("%s of %s lacks %s: %s", c.path, c.user, id, a.body)
+			}
+		}
+	}
+	s.wants(s.as("admin", "GET", "/v0/admin/transfer-preapprovals/by-party/"+alice, ""), 404, "")
+	s.wants(s.as("admin", "GET", "/v0/admin/users", ""), 200, `{"usernames":["alice","bob","gone","retired","robbed"]}`)
+	s.wants(s.as("", "GET", "/v0/validator-user", ""), 200, `{"party_id":"`+operator+`","user_name":"admin","featured":true}`)
+	if a := s.as("alice", "GET", "/v0/wallet/minting-delegations", ""); !strings.Contains(a.body, `"beneficiary_hosted":true`) {
+		t.Errorf("the external party is not hosted: %s", a.body)
+	}
+	if a := s.as("alice", "GET", "/v0/wallet/minting-delegation-proposals", ""); !strings.Contains(a.body, `"beneficiary_hosted":false`) {
+		t.Errorf("the stranger is hosted: %s", a.body)
+	}
+	if a := s.as("alice", "GET", "/v0/wallet/token-standard/transfers", ""); !strings.Contains(a.body, `"status":{"tag":"TransferPendingReceiverAcceptance"`) || strings.Contains(a.body, "lockedAmulet") {
+		t.Errorf("the payload is not the view of the interface: %s", a.body)
+	}
+}
+
+// Pages hold every delegation once, also of those created at the same time.
+func TestMintingPages(t *testing.T) {
+	m := newMemory()
+	const n = 25
+	for i := range n {
+		c := m.put(delegationTemplate, fmt.Sprintf("00%02d", i), "", `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
+		c.Event.CreatedAt = schemas.MicrosOf(present) + schemas.Micros(i/7)
+	}
+	s := serve(t, m, nil)
+	for _, limit := range []int{1, 4, 7, 24, 25, 26} {
+		var ids []string
+		target := fmt.Sprintf("/v0/wallet/minting-delegations?limit=%d", limit)
+		for next := target; next != ""; {
+			a := s.as("alice", "GET", next, "")
+			next = ""
+			for part := range strings.SplitSeq(a.body, `"contract_id":"`) {
+				if id, _, ok := strings.Cut(part, `"`); ok && strings.HasPrefix(id, "00") {
+					ids = append(ids, id)
+				}
+			}
+			if _, token, ok := strings.Cut(a.body, `"next_page_token":`); ok {
+				next = target + "&after=" + strings.TrimRight(token, "}")
+			}
+		}
+		if len(ids) != n || ids[0] != "0000" || ids[n-1] != "0024" {
+			t.Errorf("pages of %d have %d delegations: %v", limit, len(ids), ids)
+		}
+	}
+}
+
+func TestExternalBalance(t *testing.T) {
+	m := newMemory()
+	m.coin("00aa", external, "5.0000000000", 5, false)
+	m.coin("00bb", external, "3.0000000000", 6, true)
+	s := serve(t, m, nil)
+	s.wants(s.as("admin", "GET", "/v0/admin/external-party/balance?party_id="+external, ""), 200, `{"party_id":"`+external+`","total_unlocked_coin":"5.0000000000",
+		"total_locked_coin":"3.0000000000","total_coin_holdings":"8.0000000000","accumulated_holding_fees_unlocked":"1.0000000000","accumulated_holding_fees_locked":"0.5000000000",
+		"accumulated_holding_fees_total":"1.5000000000","total_available_coin":"4.0000000000","computed_as_of_round":7}`)
+	s.wants(s.as("admin", "GET", "/v0/admin/external-party/balance?party_id="+bob, ""), 404, "")
+}

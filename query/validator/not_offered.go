@@ -1,0 +1,50 @@
+package validator
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/query"
+)
+
+// notOffered are operations of the network that this interface has no answer to: payments of
+// apps, subscriptions, allocations, the development fund and the entries of the name service.
+var notOffered = []string{
+	"GET /v0/wallet/app-payment-requests", "GET /v0/wallet/app-payment-requests/{contract_id}",
+	"POST /v0/wallet/app-payment-requests/{contract_id}/accept", "POST /v0/wallet/app-payment-requests/{contract_id}/reject",
+	"GET /v0/wallet/accepted-app-payments",
+	"GET /v0/wallet/subscription-requests", "GET /v0/wallet/subscription-requests/{contract_id}",
+	"POST /v0/wallet/subscription-requests/{contract_id}/accept", "POST /v0/wallet/subscription-requests/{contract_id}/reject",
+	"GET /v0/wallet/subscription-initial-payments", "GET /v0/wallet/subscriptions", "DELETE /v0/wallet/subscriptions/{contract_id}",
+	"GET /v0/allocations", "POST /v0/allocations", "POST /v2/allocations",
+	"POST /v0/allocations/{contract_id}/withdraw", "POST /v2/allocations/{contract_id}/withdraw",
+	"GET /v0/wallet/token-standard/allocation-requests",
+	"POST /v0/wallet/token-standard/allocation-requests/{contract_id}/reject", "POST /v2/wallet/token-standard/allocation-requests/{contract_id}/reject",
+	"POST /v0/wallet/development-fund-coupons/allocate", "GET /v0/wallet/development-fund-coupons",
+	"GET /v0/wallet/development-fund-coupons/history", "POST /v0/wallet/development-fund-coupons/{contract_id}/withdraw",
+	"POST /v0/entry/create", "GET /v0/entry/all",
+}
+
+// secrets are operations that only the node itself can answer, for its administrators.
+var secrets = []string{
+	"GET /v0/admin/participant/identities", "GET /v0/admin/participant/global-domain-connection-config",
+}
+
+func (a *API) notOfferedOperations() []operation {
+	var ops []operation
+	for _, list := range []struct {
+		names  []string
+		access access
+	}{{notOffered, anyUser}, {secrets, operatorOnly}} {
+		for _, name := range list.names {
+			method, path, _ := strings.Cut(name, " ")
+			ops = append(ops, operation{
+				method: method, path: path, name: "not_offered." + strings.ToLower(method) + strings.ReplaceAll(path, "/", "."),
+				access: list.access, handle: func(context.Context, *caller) error {
+					return query.Errorf(query.Disabled, "This server does not offer %s.", path)
+				},
+			})
+		}
+	}
+	return ops
+}

@@ -1,0 +1,70 @@
+package validator
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
+)
+
+// tokenPath is where transfers of the token standard are, below a version.
+const tokenPath = "/wallet/token-standard/transfers"
+
+// tokenOperations are transfers by the token standard. The generations of the path differ in
+// that of the standard, which the network's coin implements alike.
+func (a *API) tokenOperations() []operation {
+	ops := []operation{{method: "GET", path: "/v0" + tokenPath, name: "token_transfers", handle: a.tokenTransfers}}
+	for _, version := range []string{"v0", "v2"} {
+		path := "/" + version + tokenPath
+		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: a.createTokenTransfer})
+		for action, do := range map[string]tokenAction{"accept": Commands.AcceptTokenTransfer, "reject": Commands.RejectTokenTransfer, "withdraw": Commands.WithdrawTokenTransfer} {
+			ops = append(ops, operation{method: "POST", path: path + "/{contract_id}/" + action, name: version + "." + action + "_token_transfer", write: true, handle: instruct(do)})
+		}
+	}
+	return ops
+}
+
+// tokenAction is something that a party does with a transfer instruction.
+type tokenAction func(commands Commands, ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
+
+// instruct makes the handler of an action.
+func instruct(do tokenAction) func(context.Context, *caller) error {
+	return byPath(func(ctx context.Context, c *caller, contractID string) error {
+		result, err := do(c.commands, ctx, c.actor(), contractID)
+		return instructionAnswer(c, result, err)
+	})
+}
+
+func (a *API) createTokenTransfer(ctx context.Context, c *caller) error {
+	r, err := a.offerRequest(ctx, c)
+	if err != nil {
+		return err
+	}
+	result, err := c.commands.CreateTokenTransfer(ctx, c.actor(), r)
+	return instructionAnswer(c, result, err)
+}
+
+// instructionOutput has the first member of a pending transfer, the second of a completed one and
+// none of one that failed.
+type instructionOutput struct {
+	Instruction string   `json:"transfer_instruction_cid,omitempty"`
+	Holdings    []string `json:"receiver_holding_cids,omitempty"`
+}
+
+func instructionAnswer(c *caller, result wallet.InstructionResult, err error) error {
+	if err != nil {
+		return refused(err)
+	}
+	changed(c, result.Done)
+	answer := struct {
+		Output instructionOutput `json:"output"`
+		Change []string          `json:"sender_change_cids"`
+		Meta   map[string]string `json:"meta"`
+	}{instructionOutput{result.Pending, result.Completed}, result.Change, result.Meta}
+	if answer.Change == nil {
+		answer.Change = []string{}
+	}
+	if answer.Meta == nil {
+		answer.Meta = map[string]string{}
+	}
+	return c.JSON(answer)
+}

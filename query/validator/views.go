@@ -1,0 +1,194 @@
+package validator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Views reads what the parties of the node see; *history.Wallet does.
+type Views interface {
+	// Contracts are ascending by creation time and contract id.
+	Contracts(ctx context.Context, q history.WalletQuery) ([]history.WalletContract, error)
+	// Holdings are the coins of which a party is the owner, and Balance sums them up.
+	Holdings(ctx context.Context, party string) (history.Holdings, error)
+	Balance(ctx context.Context, party string, round int64) (history.Balance, error)
+	// Log is the newest first; an event id that it does not have is schemas.ErrNotFound.
+	Log(ctx context.Context, party, beforeEventID string, limit int) ([]history.WalletEntry, error)
+	// OfferStatus and TrafficStatus are schemas.ErrNotFound for tracking ids that are not known.
+	OfferStatus(ctx context.Context, party, trackingID string) (history.WalletStatus, error)
+	TrafficStatus(ctx context.Context, party, trackingID string) (history.WalletStatus, error)
+}
+
+// Network tells what everybody may know of the network.
+type Network interface {
+	// OpenRounds are the mining rounds that were opened and not summed up yet, in any order, also
+	// those whose time to open has not come.
+	OpenRounds(ctx context.Context) ([]Round, error)
+	// Time is the ledger's, as far as it is known.
+	Time(ctx context.Context) (time.Time, error)
+}
+
+// Round is an open mining round.
+type Round struct {
+	Number  int64
+	OpensAt time.Time
+}
+
+// Templates that the views are of.
+const (
+	installTemplate       = "splice-wallet:Splice.Wallet.Install:WalletAppInstall"
+	offerTemplate         = "splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"
+	acceptedTemplate      = "splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer"
+	delegationTemplate    = "splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegation"
+	proposalTemplate      = "splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegationProposal"
+	instructionTemplate   = "splice-amulet:Splice.AmuletTransferInstruction:AmuletTransferInstruction"
+	preapprovalTemplate   = "splice-amulet:Splice.AmuletRules:TransferPreapproval"
+	setupProposalTemplate = "splice-amulet:Splice.AmuletRules:ExternalPartySetupProposal"
+	rightTemplate         = "splice-amulet:Splice.Amulet:ValidatorRight"
+	featuredTemplate      = "splice-amulet:Splice.Amulet:FeaturedAppRight"
+	appCouponTemplate     = "splice-amulet:Splice.Amulet:AppRewardCoupon"
+	validatorCoupon       = "splice-amulet:Splice.Amulet:ValidatorRewardCoupon"
+	svCouponTemplate      = "splice-amulet:Splice.Amulet:SvRewardCoupon"
+	faucetCouponTemplate  = "splice-amulet:Splice.ValidatorLicense:ValidatorFaucetCoupon"
+	livenessTemplate      = "splice-amulet:Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
+)
+
+// maxListed is the most contracts of a list without pages: more are left out.
+const maxListed = 10_000
+
+// contract is a contract with its payload in compact JSON.
+type contract struct {
+	history.WalletContract
+	payload json.RawMessage
+}
+
+// contracts reads what a query finds, up to most contracts that keep accepts; keep may be nil.
+// parties of the query must be those that the caller may see.
+func (a *API) contracts(ctx context.Context, q history.WalletQuery, most int, keep func(*contract) (bool, error)) ([]contract, error) {
+	views, err := a.views(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []contract{}
+	for q.Limit = query.MaxListItems; ; {
+		rows, err := views.Contracts(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			c := a.compacted(&rows[i])
+			wanted := true
+			if keep != nil {
+				if wanted, err = keep(&c); err != nil {
+					return nil, err
+				}
+			}
+			if wanted {
+				list = append(list, c)
+			}
+			if len(list) == most {
+				return list, nil
+			}
+		}
+		if len(rows) < q.Limit {
+			return list, nil
+		}
+		last := &rows[len(rows)-1].Event
+		q.After = history.LedgerKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID}
+	}
+}
+
+func (a *API) compacted(row *history.WalletContract) contract {
+	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
+	return contract{*row, w.For(row.Encoding).AppendCreateArguments(nil, &row.Event)}
+}
+
+// decode reads members of the payload into a struct.
+func (c *contract) decode(into any) error {
+	if err := json.Unmarshal(c.payload, into); err != nil {
+		return fmt.Errorf("reading contract %s of %s: %w", c.Event.ContractID, c.Event.TemplateID, err)
+	}
+	return nil
+}
+
+// has is a keep that wants a party in one of some members of the payload. Being a stakeholder is
+// not enough: the governance party is one of most contracts.
+func has(party string, members ...string) func(*contract) (bool, error) {
+	return func(c *contract) (bool, error) {
+		var payload map[string]json.RawMessage
+		if err := c.decode(&payload); err != nil {
+			return false, err
+		}
+		for _, member := range members {
+			var value string
+			if json.Unmarshal(payload[member], &value) == nil && value == party {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+}
+
+// contractView is a contract as the interface gives it.
+type contractView struct {
+	ContractID       string          `json:"contract_id"`
+	CreatedAt        string          `json:"created_at"`
+	CreatedEventBlob string          `json:"created_event_blob"`
+	Payload          json.RawMessage `json:"payload"`
+	TemplateID       string          `json:"template_id"`
+}
+
+func (c *contract) view() contractView {
+	return contractView{
+		ContractID: c.Event.ContractID, CreatedAt: string(schemas.AppendShortTime(nil, c.Event.CreatedAt)), CreatedEventBlob: c.Blob,
+		Payload: c.payload, TemplateID: c.Event.TemplateID,
+	}
+}
+
+// withState is a contract and where it is.
+type withState struct {
+	Contract contractView `json:"contract"`
+	DomainID string       `json:"domain_id,omitempty"`
+}
+
+func (c *contract) withState() withState { return withState{c.view(), c.SynchronizerID} }
+
+func viewsOf(list []contract) []contractView {
+	views := make([]contractView, len(list))
+	for i := range list {
+		views[i] = list[i].view()
+	}
+	return views
+}
+
+func statesOf(list []contract) []withState {
+	states := make([]withState, len(list))
+	for i := range list {
+		states[i] = list[i].withState()
+	}
+	return states
+}
+
+// ofParty lists the contracts of templates in which the caller's party has one of some roles.
+func (a *API) ofParty(ctx context.Context, c *caller, most int, template string, roles ...string) ([]contract, error) {
+	q := history.WalletQuery{Parties: []string{c.party}, Templates: []string{template}}
+	return a.contracts(ctx, q, most, has(c.party, roles...))
+}
+
+// lists makes the handler of a list of contracts of the caller's party.
+func (a *API) lists(member, template string, most int, roles ...string) func(context.Context, *caller) error {
+	return func(ctx context.Context, c *caller) error {
+		list, err := a.ofParty(ctx, c, most, template, roles...)
+		if err != nil {
+			return err
+		}
+		return c.JSON(map[string][]contractView{member: viewsOf(list)})
+	}
+}

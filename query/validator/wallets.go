@@ -1,0 +1,133 @@
+package validator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+)
+
+// installed is a wallet.
+type installed struct {
+	User  string `json:"endUserName"`
+	Party string `json:"endUserParty"`
+}
+
+// wallets are all wallets of the operator, in the order of their installation.
+func (a *API) wallets(ctx context.Context) ([]installed, error) {
+	return a.walletsWith(ctx, "")
+}
+
+// walletsWith are those of a user, or all if user is "".
+func (a *API) walletsWith(ctx context.Context, user string) ([]installed, error) {
+	operator, err := a.operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := history.WalletQuery{Parties: []string{operator.Party}, Templates: []string{installTemplate}, Key: user}
+	list, err := a.contracts(ctx, q, maxListed, has(operator.Party, "validatorParty"))
+	if err != nil {
+		return nil, err
+	}
+	wallets := make([]installed, len(list))
+	for i := range list {
+		if err := list[i].decode(&wallets[i]); err != nil {
+			return nil, err
+		}
+	}
+	return wallets, nil
+}
+
+// partyOfWallet returns the party of the wallet of a user, "" without one.
+func (a *API) partyOfWallet(ctx context.Context, user string) (string, error) {
+	wallets, err := a.walletsWith(ctx, user)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range wallets {
+		if w.User == user {
+			return w.Party, nil
+		}
+	}
+	return "", nil
+}
+
+// hasWallet reports whether a party has a wallet of which a user is the user.
+func (a *API) hasWallet(ctx context.Context, party, user string) (bool, error) {
+	if a.seen.has(installed{user, party}) {
+		return true, nil
+	}
+	q := history.WalletQuery{Parties: []string{party}, Templates: []string{installTemplate}, Key: user}
+	list, err := a.contracts(ctx, q, 1, func(c *contract) (bool, error) {
+		var w installed
+		err := c.decode(&w)
+		return w == installed{user, party}, err
+	})
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	a.seen.add(installed{user, party})
+	return true, nil
+}
+
+const (
+	// seenFor is how long a wallet counts as there once it was seen: operations of a user come
+	// together, and wallets seldom go.
+	seenFor = 2 * time.Second
+	maxSeen = 10_000
+)
+
+// seenWallets remembers wallets that were there a moment ago.
+type seenWallets struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	until map[installed]time.Time
+}
+
+func (s *seenWallets) has(w installed) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now().Before(s.until[w])
+}
+
+func (s *seenWallets) add(w installed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.until) >= maxSeen {
+		clear(s.until)
+	}
+	s.until[w] = s.now().Add(seenFor)
+}
+
+// forget has the wallet of a user looked for again.
+func (s *seenWallets) forget(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.until {
+		if w.User == user {
+			delete(s.until, w)
+		}
+	}
+}
+
+// operator finds the operator, who is remembered for a while.
+func (a *API) operator(ctx context.Context) (Operator, error) {
+	a.operatorMu.Lock()
+	defer a.operatorMu.Unlock()
+	if now := a.cfg.Now(); now.After(a.operatorUntil) {
+		found, err := a.cfg.Operator(ctx)
+		if err != nil {
+			return Operator{}, err
+		}
+		a.foundOperator, a.operatorUntil = found, now.Add(a.cfg.OperatorTTL)
+	}
+	return a.foundOperator, nil
+}
+
+// isFeatured reports whether a party has the right of a featured app.
+func (a *API) isFeatured(ctx context.Context, party string) (bool, error) {
+	q := history.WalletQuery{Parties: []string{party}, Templates: []string{featuredTemplate}}
+	list, err := a.contracts(ctx, q, 1, has(party, "provider"))
+	return len(list) > 0, err
+}

@@ -1,0 +1,512 @@
+package validator
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/query/openapi"
+	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/scan"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+const (
+	dso          = "DSO::1220aa"
+	alice        = "alice::1220bb"
+	bob          = "bob::1220bb"
+	external     = "ext::1220ee"
+	operator     = "operator::1220ff"
+	synchronizer = "global-domain::1220dd"
+	audience     = "https://validator.example.com"
+)
+
+var (
+	secret  = []byte("a shared secret of 32 bytes, or so")
+	present = time.Date(2026, 7, 5, 12, 0, 0, 0, time.UTC)
+	// later is an expiry in the future, in microseconds.
+	later = present.Add(time.Hour).UnixMicro()
+)
+
+// memory is Views, Network, Users and Commands over what a test puts into it.
+type memory struct {
+	mu        sync.Mutex
+	contracts []history.WalletContract // by creation
+	log       map[string][]history.WalletEntry
+	statuses  map[string]history.WalletStatus // by kind, party and tracking id
+	rounds    []Round
+	users     map[string]auth.Rights
+	// fail is what commands answer with, if set.
+	fail     error
+	commands []string // what was asked for
+	visible  bool
+	asked    []history.WalletQuery
+}
+
+// newMemory is a network in which alice and bob have wallets.
+func newMemory() *memory {
+	m := &memory{
+		log: map[string][]history.WalletEntry{}, statuses: map[string]history.WalletStatus{}, visible: true,
+		rounds: []Round{{9, present.Add(10 * time.Minute)}, {7, present.Add(-20 * time.Minute)}, {8, present.Add(-10 * time.Minute)}},
+		users: map[string]auth.Rights{
+			"alice":   {PrimaryParty: alice, ActAs: set(alice)},
+			"bob":     {PrimaryParty: bob, ActAs: set(bob)},
+			"admin":   {PrimaryParty: operator, ActAs: set(operator), ParticipantAdmin: true},
+			"newbie":  {},
+			"retired": {PrimaryParty: "retired::1220", ActAs: set("retired::1220"), Deactivated: true},
+			"robbed":  {PrimaryParty: "robbed::1220", ActAs: map[string]bool{}},
+			// Almost administrators: each lacks one of what it takes.
+			"no-admin":   {PrimaryParty: operator, ActAs: set(operator)},
+			"no-actor":   {PrimaryParty: operator, ActAs: map[string]bool{}, ParticipantAdmin: true},
+			"no-primary": {PrimaryParty: alice, ActAs: set(operator), ParticipantAdmin: true},
+			"off-admin":  {PrimaryParty: operator, ActAs: set(operator), ParticipantAdmin: true, Deactivated: true},
+		},
+	}
+	for user, party := range map[string]string{"alice": alice, "bob": bob, "retired": "retired::1220", "robbed": "robbed::1220", "gone": "gone::1220"} {
+		m.put(installTemplate, "00install"+user, user, `{"dsoParty":"`+dso+`","endUserName":"`+user+`","endUserParty":"`+party+`","validatorParty":"`+operator+`"}`, party, operator)
+	}
+	m.put(rightTemplate, "00right", external, `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, external, operator)
+	return m
+}
+
+func set(parties ...string) map[string]bool {
+	s := map[string]bool{}
+	for _, p := range parties {
+		s[p] = true
+	}
+	return s
+}
+
+// put adds a contract; key is its lookup key.
+func (m *memory) put(template, id, key, payload string, stakeholders ...string) *history.WalletContract {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pkg, rest, _ := strings.Cut(template, ":")
+	c := history.WalletContract{Template: template, SynchronizerID: synchronizer, Blob: "YWI="}
+	c.LookupKey = key
+	c.Encoding = schemas.CompactJSON
+	c.Event = schemas.Event{
+		Kind: schemas.Created, ContractID: id, TemplateID: strings.Repeat("ab", 32) + ":" + rest, PackageName: pkg, Argument: []byte(payload),
+		CreatedAt: schemas.MicrosOf(present.Add(-time.Hour)) + schemas.Micros(len(m.contracts)), Signatories: stakeholders,
+	}
+	m.contracts = append(m.contracts, c)
+	return &m.contracts[len(m.contracts)-1]
+}
+
+// coin gives a party a coin, or a locked one.
+func (m *memory) coin(id, owner, amount string, round int64, locked bool) {
+	payload := fmt.Sprintf(`{"amount":{"createdAt":{"number":"%d"},"initialAmount":"%s","ratePerRound":{"rate":"0.5000000000"}},"dso":"%s","owner":"%s"}`, round, amount, dso, owner)
+	template := history.CoinTemplate
+	if locked {
+		template, payload = history.LockedCoinTemplate, `{"amulet":`+payload+`,"lock":{"expiresAt":"2026-08-01T00:00:00Z","holders":["`+dso+`"],"optContext":null}}`
+	}
+	c := m.put(template, id, "", payload, dso, owner)
+	c.Owner, c.Amount, c.Rate, c.Round = owner, decimal.Must(amount), decimal.Must("0.5"), round
+}
+
+func (m *memory) Contracts(_ context.Context, q history.WalletQuery) (page []history.WalletContract, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, q)
+	if q.Limit < 1 || len(q.Parties) == 0 || len(q.Templates) == 0 {
+		return nil, fmt.Errorf("a query without bounds: %+v", q)
+	}
+	for _, c := range m.contracts {
+		stakeholder := slices.ContainsFunc(c.Event.Signatories, func(p string) bool { return slices.Contains(q.Parties, p) })
+		key := history.LedgerKey{CreatedAt: c.Event.CreatedAt, ContractID: c.Event.ContractID}
+		if stakeholder && slices.Contains(q.Templates, c.Template) && (q.Key == "" || q.Key == c.LookupKey) && compareKeys(key, q.After) > 0 && len(page) < q.Limit {
+			page = append(page, c)
+		}
+	}
+	return page, nil
+}
+
+func compareKeys(a, b history.LedgerKey) int {
+	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), strings.Compare(a.ContractID, b.ContractID))
+}
+
+func (m *memory) Holdings(_ context.Context, party string) (h history.Holdings, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.contracts {
+		switch {
+		case c.Owner != party:
+		case c.Template == history.CoinTemplate:
+			h.Coins = append(h.Coins, c)
+		default:
+			h.Locked = append(h.Locked, c)
+		}
+	}
+	return h, nil
+}
+
+func (m *memory) Balance(ctx context.Context, party string, round int64) (b history.Balance, err error) {
+	h, err := m.Holdings(ctx, party)
+	for _, c := range h.Coins {
+		b.Unlocked, b.UnlockedFees = b.Unlocked.Plus(c.Amount), b.UnlockedFees.Plus(history.HoldingFee(c.Amount, c.Rate, c.Round, round))
+	}
+	for _, c := range h.Locked {
+		b.Locked, b.LockedFees = b.Locked.Plus(c.Amount), b.LockedFees.Plus(history.HoldingFee(c.Amount, c.Rate, c.Round, round))
+	}
+	return b, err
+}
+
+func (m *memory) Log(_ context.Context, party, before string, limit int) ([]history.WalletEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.log[party]
+	if before != "" {
+		i := slices.IndexFunc(list, func(e history.WalletEntry) bool { return e.EventID == before })
+		if i < 0 {
+			return nil, fmt.Errorf("event %s: %w", before, schemas.ErrNotFound)
+		}
+		list = list[i+1:]
+	}
+	return list[:min(limit, len(list))], nil
+}
+
+func (m *memory) status(kind, party, id string) (history.WalletStatus, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.statuses[kind+" "+party+" "+id]
+	if !ok {
+		return s, fmt.Errorf("%s %s: %w", kind, id, schemas.ErrNotFound)
+	}
+	return s, nil
+}
+
+func (m *memory) OfferStatus(_ context.Context, party, id string) (history.WalletStatus, error) {
+	return m.status("offer", party, id)
+}
+
+func (m *memory) TrafficStatus(_ context.Context, party, id string) (history.WalletStatus, error) {
+	return m.status("traffic", party, id)
+}
+
+func (m *memory) OpenRounds(context.Context) ([]Round, error) { return m.rounds, nil }
+func (m *memory) Time(context.Context) (time.Time, error)     { return present, nil }
+
+func (m *memory) Rights(_ context.Context, user string) (auth.Rights, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rights, ok := m.users[user]
+	if !ok {
+		return rights, fmt.Errorf("%w: user %s", auth.ErrUnauthenticated, user)
+	}
+	return rights, nil
+}
+
+func (m *memory) Forget(string) {}
+
+// do notes a command and answers it.
+func (m *memory) do(format string, args ...any) (wallet.Done, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return wallet.Done{}, m.fail
+	}
+	m.commands = append(m.commands, fmt.Sprintf(format, args...))
+	return wallet.Done{ContractID: "00made", UpdateID: "1220made", Offset: 17, Visible: m.visible}, nil
+}
+
+func (m *memory) instruct(format string, args ...any) (wallet.InstructionResult, error) {
+	done, err := m.do(format, args...)
+	return wallet.InstructionResult{Done: done, Pending: "00pending", Change: []string{"00change"}, Meta: map[string]string{"k": "v"}}, err
+}
+
+func (m *memory) CreateTransferOffer(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.Done, error) {
+	return m.do("offer %s %s %s %s %q %d %s", a.User, a.Party, r.Receiver, r.Amount, r.Description, r.ExpiresAt.UnixMicro(), r.TrackingID)
+}
+func (m *memory) AcceptTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("accept %s %s", a.Party, id)
+}
+func (m *memory) RejectTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("reject %s %s", a.Party, id)
+}
+func (m *memory) WithdrawTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("withdraw %s %s", a.Party, id)
+}
+func (m *memory) RequestTraffic(_ context.Context, a wallet.Actor, r wallet.TrafficRequest) (wallet.Done, error) {
+	return m.do("traffic %s %s %s %d %s", a.Party, r.ReceivingParty, r.SynchronizerID, r.Bytes, r.TrackingID)
+}
+func (m *memory) Tap(_ context.Context, a wallet.Actor, dollars decimal.Decimal, id string) (wallet.Done, error) {
+	return m.do("tap %s %s %s", a.Party, dollars, id)
+}
+func (m *memory) GrantFeaturedRight(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+	return m.do("feature %s", a.Party)
+}
+func (m *memory) CancelFeaturedRights(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+	return m.do("unfeature %s", a.Party)
+}
+func (m *memory) RequestPreapproval(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+	return m.do("preapproval %s", a.Party)
+}
+func (m *memory) SendByPreapproval(_ context.Context, a wallet.Actor, r wallet.SendRequest) (wallet.Done, error) {
+	return m.do("send %s %s %s %s %q", a.Party, r.Receiver, r.Amount, r.DeduplicationID, r.Description)
+}
+func (m *memory) CancelPreapproval(_ context.Context, receiver string) (wallet.Done, error) {
+	return m.do("cancel preapproval %s", receiver)
+}
+func (m *memory) CreateTokenTransfer(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error) {
+	return m.instruct("token %s %s %s %s", a.Party, r.Receiver, r.Amount, r.TrackingID)
+}
+func (m *memory) AcceptTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+	return m.instruct("token accept %s %s", a.Party, id)
+}
+func (m *memory) RejectTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+	return m.instruct("token reject %s %s", a.Party, id)
+}
+func (m *memory) WithdrawTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+	return m.instruct("token withdraw %s %s", a.Party, id)
+}
+func (m *memory) AcceptMintingProposal(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("minting accept %s %s", a.Party, id)
+}
+func (m *memory) RejectMintingProposal(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("minting reject %s %s", a.Party, id)
+}
+func (m *memory) RejectMintingDelegation(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("minting end %s %s", a.Party, id)
+}
+func (m *memory) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
+	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)
+	return cmp.Or(r.Party, r.User+"::1220"), err
+}
+func (m *memory) Offboard(_ context.Context, user string) error {
+	_, err := m.do("offboard %s", user)
+	return err
+}
+func (m *memory) GenerateTopology(_ context.Context, hint string, key []byte) (string, []wallet.TopologyTransaction, error) {
+	_, err := m.do("topology %s %x", hint, key)
+	return hint + "::1220", []wallet.TopologyTransaction{{Transaction: []byte("tx"), Hash: []byte{0x12, 0x20}}}, err
+}
+func (m *memory) SubmitTopology(_ context.Context, key []byte, signed []wallet.SignedTopology) (string, error) {
+	_, err := m.do("submit topology %x %d %x", key, len(signed), signed[0].Signature)
+	return external, err
+}
+func (m *memory) ProposeSetup(_ context.Context, party string) (wallet.Done, error) {
+	return m.do("propose setup %s", party)
+}
+func (m *memory) PrepareAcceptSetup(_ context.Context, party, id string, verbose bool) (wallet.PreparedSubmission, error) {
+	_, err := m.do("prepare accept %s %s %v", party, id, verbose)
+	return wallet.PreparedSubmission{Transaction: []byte("tx"), Hash: []byte{1, 2}, HashingDetails: "details"}, err
+}
+func (m *memory) SubmitAcceptSetup(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
+	return m.do("submit accept %s %s %x %x", s.Party, s.Transaction, s.Signature, s.PublicKey)
+}
+func (m *memory) PrepareSend(_ context.Context, r wallet.ExternalSend) (wallet.PreparedSubmission, error) {
+	_, err := m.do("prepare send %s %s %s %d", r.Sender, r.Receiver, r.Amount, r.Nonce)
+	return wallet.PreparedSubmission{Transaction: []byte("tx"), Hash: []byte{1, 2}, ContractIDPrefix: "00ab"}, err
+}
+func (m *memory) SubmitSend(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
+	return m.do("submit send %s", s.Party)
+}
+
+// noHistory is a scan that has no history yet.
+type noHistory struct{ scan.Source }
+
+func (noHistory) ItemsByID(context.Context, []string) (map[string]schemas.Item, error) {
+	return nil, nil
+}
+func (noHistory) Updates(context.Context, history.Range) ([]schemas.Update, error) { return nil, nil }
+
+func (noHistory) Watermark(context.Context) (schemas.Position, error) { return schemas.Start, nil }
+
+func (noHistory) ContractsWatermark(context.Context) (schemas.Position, error) {
+	return schemas.Start, nil
+}
+
+func (noHistory) Migrations(context.Context) ([]history.Migration, error) { return nil, nil }
+
+func (noHistory) Fact(context.Context, facts.Key) (facts.Fact, error) {
+	return facts.Fact{}, schemas.ErrNotFound
+}
+
+type notBackfilled struct{}
+
+func (notBackfilled) Backfilled(context.Context) bool { return false }
+func (notBackfilled) Ready(context.Context) error     { return nil }
+
+// scanRoutes are the lookups of a scan without history.
+func scanRoutes(t testing.TB) []query.Route {
+	t.Helper()
+	api, err := scan.New(scan.Config{Source: noHistory{}, Health: notBackfilled{}, Log: slog.New(slog.DiscardHandler), TokenKey: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api.ProxyRoutes()
+}
+
+var loadDocument = sync.OnceValues(func() (*openapitest.Document, error) {
+	return openapitest.Load(openapi.Validator, Prefixes[:])
+})
+
+// document is the description of the interface, which every answer in these tests is held against.
+func document(t testing.TB) *openapitest.Document {
+	t.Helper()
+	d, err := loadDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// served is the interface under test.
+type served struct {
+	t      testing.TB
+	url    string
+	client *http.Client
+}
+
+func verifier(t testing.TB, keys auth.Keys) *auth.Verifier {
+	t.Helper()
+	v, err := auth.New(auth.Config{Keys: keys, Users: newMemory(), Audience: audience, Now: func() time.Time { return present }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func config(t testing.TB, m *memory) Config {
+	t.Helper()
+	keys, err := auth.Secret(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{
+		Auth: verifier(t, keys), Users: m, Views: func(context.Context) (Views, error) { return m, nil }, Network: m,
+		Commands:    func(context.Context) (Commands, error) { return m, nil },
+		Operator:    func(context.Context) (Operator, error) { return Operator{operator, "admin"}, nil },
+		Health:      func(context.Context) error { return nil },
+		Log:         slog.New(slog.DiscardHandler),
+		ScanProxy:   scanRoutes(t),
+		Development: true, TransferCommands: true, Version: "1.2.3", NodeID: "ledgerlake", Now: func() time.Time { return present },
+	}
+}
+
+func serve(t testing.TB, m *memory, change func(*Config)) *served {
+	t.Helper()
+	cfg := config(t, m)
+	if change != nil {
+		change(&cfg)
+	}
+	api, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{t: t, url: start(t, api.Mount())}
+	d := document(t)
+	if cfg.Naming == query.Network {
+		text, err := openapi.NetworkSpelling(openapi.Validator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err = openapitest.Load(text, Prefixes[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.client = &http.Client{Transport: d.Transport(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
+	return s
+}
+
+// start serves a mount until the test ends and returns its URL.
+func start(t testing.TB, mount query.Mount) string {
+	t.Helper()
+	server, err := query.New(query.Config{Address: "127.0.0.1:0", Mounts: []query.Mount{mount}, Log: slog.New(slog.DiscardHandler), ShutdownTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + server.Addr()
+}
+
+func token(t testing.TB, user string) string {
+	t.Helper()
+	text, err := auth.Mint(secret, auth.Claims{User: user, Audience: audience, Issued: present, Expires: present.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// as sends a request with the token of a user, "" for none.
+func (s *served) as(user, method, target, body string) answer {
+	s.t.Helper()
+	bearer := ""
+	if user != "" {
+		bearer = token(s.t, user)
+	}
+	return s.with(bearer, method, target, body)
+}
+
+func (s *served) with(bearer, method, target, body string) answer {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.url+target, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	response, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(text)}
+}
+
+// wants checks status and body; a body that begins with { is compared as JSON.
+func (s *served) wants(a answer, status int, body string) {
+	s.t.Helper()
+	if a.status != status {
+		s.t.Errorf("the answer is %d %s, want %d", a.status, a.body, status)
+		return
+	}
+	if body != "" && !sameJSON(a.body, body) {
+		s.t.Errorf("the answer is %s, want %s", a.body, body)
+	}
+}
+
+func sameJSON(a, b string) bool {
+	var x, y any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return a == b
+	}
+	left, _ := json.Marshal(x)
+	right, _ := json.Marshal(y)
+	return string(left) == string(right)
+}
