@@ -49,6 +49,7 @@ var pieces = []piece{
 	{"reads", measureReads},
 	{"activeset", measureActiveSet},
 	{"ledger", measureLedger},
+	{"wallet", measureWallet},
 	{"demo", measureDemo},
 }
 

@@ -84,7 +84,7 @@ func (p *product) stream(ctx context.Context, prefix string) (found stream, err 
 		return found, err
 	}
 	for _, s := range all {
-		if strings.HasPrefix(s.Stream, prefix) && !strings.HasSuffix(s.Stream, "/contracts") {
+		if strings.HasPrefix(s.Stream, prefix) && !strings.HasSuffix(s.Stream, "/contracts") && !strings.HasSuffix(s.Stream, "/wallet") {
 			return s, nil
 		}
 	}

@@ -87,6 +87,25 @@ type config struct {
 	LedgerAuthAudience    string
 	LedgerAuthScope       string
 	LedgerUsers           string
+
+	ValidatorListen          string
+	ValidatorUser            string
+	ValidatorParty           string
+	ValidatorURL             string
+	ValidatorAuthSecret      string
+	ValidatorAuthJWKS        string
+	ValidatorAuthCertificate string
+	ValidatorAuthAudience    string
+
+	WalletMode             string
+	WalletWait             time.Duration
+	WalletDevelopment      bool
+	WalletTransferCommands bool
+	WalletAutomations      []string
+	WalletAcceptFrom       []string
+	WalletSweep            []string
+	WalletTopUp            float64
+	WalletTopUpInterval    time.Duration
 }
 
 // settings declares every setting with its default.
@@ -150,11 +169,28 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.LedgerAuthAudience, "ledger-auth-audience", "", "audience that tokens must name")
 	f.StringVar(&c.LedgerAuthScope, "ledger-auth-scope", "", "scope that tokens must have, instead of an audience")
 	f.StringVar(&c.LedgerUsers, "ledger-users", "", "YAML file of users and their rights, read again when it changes; without one the node of --node-url is asked")
+	f.StringVar(&c.ValidatorListen, "validator-listen", "", "address of its own for the validator interface, or off; default below /api/validator of --listen")
+	f.StringVar(&c.ValidatorUser, "validator-user", "", "ledger user of the validator's operator; default the user of the node's token")
+	f.StringVar(&c.ValidatorParty, "validator-party", "", "party of the validator's operator; default the primary party of --validator-user")
+	f.StringVar(&c.ValidatorURL, "validator-url", "", "existing validator to which --wallet-mode forward sends what changes the ledger")
+	f.StringVar(&c.ValidatorAuthSecret, "validator-auth-secret", "", "shared secret of tokens (HS256), for development; at least 32 characters unless the listener is on loopback")
+	f.StringVar(&c.ValidatorAuthJWKS, "validator-auth-jwks", "", "URL of the key set (JWKS) that tokens are signed with")
+	f.StringVar(&c.ValidatorAuthCertificate, "validator-auth-certificate", "", "PEM file with the certificate or public key that tokens are signed with")
+	f.StringVar(&c.ValidatorAuthAudience, "validator-auth-audience", "https://validator.ledgerlake", "audience that tokens must name")
+	f.StringVar(&c.WalletMode, "wallet-mode", "node", "where what changes the ledger is sent: node, as commands; forward, to the validator of --validator-url; off")
+	f.DurationVar(&c.WalletWait, "wallet-wait", 5*time.Second, "how long a change waits until it can be read here before it is answered")
+	f.BoolVar(&c.WalletDevelopment, "wallet-development", false, "the network is a development network: wallets may tap")
+	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", true, "external parties may send by transfer commands, which the network is about to give up")
+	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, by name and separated by commas, or all; none runs all on the simulated network and none elsewhere")
+	f.StringSliceVar(&c.WalletAcceptFrom, "wallet-accept-from", nil, "RECEIVER/SENDER, parties of which the first accepts all transfer offers of the second, given once for each")
+	f.StringSliceVar(&c.WalletSweep, "wallet-sweep", nil, "SENDER/RECEIVER/ABOVE/KEEP, of whose parties the first sends the second what it has above so many dollars and keeps the rest, given once for each; /preapproval behind it sends in one step")
+	f.Float64Var(&c.WalletTopUp, "wallet-top-up", 0, "bytes of traffic per second that the node may use and that the operator keeps bought; 0 buys none")
+	f.DurationVar(&c.WalletTopUpInterval, "wallet-top-up-interval", 10*time.Minute, "least time between two purchases of traffic")
 	return f
 }
 
 // secrets are the settings that are never shown.
-var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true}
+var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true, "validator-auth-secret": true}
 
 const envPrefix = "LEDGERLAKE_"
 
@@ -213,7 +249,7 @@ func readConfigFile(path string) (map[string]string, error) {
 func (c *config) check() error {
 	for name, urls := range map[string][]string{
 		"scan-url": c.ScanURLs, "export-peer": c.ExportPeers, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
-		"ledger-auth-jwks": {c.LedgerAuthJWKS},
+		"ledger-auth-jwks": {c.LedgerAuthJWKS}, "validator-auth-jwks": {c.ValidatorAuthJWKS}, "validator-url": {c.ValidatorURL},
 	} {
 		for _, raw := range urls {
 			if raw == "" && name != "scan-url" && name != "export-peer" {
@@ -254,7 +290,13 @@ func (c *config) check() error {
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):
 		return errors.New("--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)")
 	}
-	return c.checkLedger()
+	if err := c.checkLedger(); err != nil {
+		return err
+	}
+	if err := c.checkValidator(); err != nil {
+		return err
+	}
+	return c.checkAutomations()
 }
 
 // checkLedger rejects settings of the ledger interface that contradict each other.
@@ -293,7 +335,7 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 		switch {
 		case secrets[s.Name] && value != "":
 			value = "********"
-		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url":
+		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url" || s.Name == "validator-url":
 			value = maskURL(value)
 		case s.Name == "scan-url":
 			value = strings.Join(maskURLs(c.ScanURLs), ",")

@@ -199,7 +199,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 }
 
 // alongside ingests a stream up to its upstream's end as of now with the lifetimes and
-// watch beside it, and then lets the lifetimes, and the copy for lookups, catch up.
+// watch beside it, and then lets what is derived from it catch up.
 func (s *streams) alongside(ctx context.Context, from source, watch func(context.Context)) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	besides, stop := context.WithCancel(groupCtx)
@@ -218,6 +218,11 @@ func (s *streams) alongside(ctx context.Context, from source, watch func(context
 			return err
 		}
 	}
+	if wallets := s.wallets(from); wallets != nil {
+		if err := wallets.CatchUp(ctx); err != nil {
+			return err
+		}
+	}
 	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).CatchUp(ctx)
 }
 
@@ -227,6 +232,15 @@ func (s *streams) lookupRows(from source) *indexer.LookupRows {
 		return nil
 	}
 	return indexer.NewLookupRows(s.db, from.stream(), 0, s.app.log)
+}
+
+// wallets are what is derived from a node's stream for wallets, nil of public history: what
+// belongs to wallets alone is not in it.
+func (s *streams) wallets(from source) *indexer.Wallets {
+	if from.stream() == schemas.ScanStream {
+		return nil
+	}
+	return indexer.NewWallets(s.db, from.stream(), 0, s.app.log)
 }
 
 // run ingests and follows all streams until ctx ends. A stream that stops with an error
@@ -271,8 +285,8 @@ func (s *streams) runOne(ctx context.Context, from source) error {
 	return group.Wait()
 }
 
-// derive keeps the lifetimes of a stream, and its copy for lookups, up with it until ctx
-// ends.
+// derive keeps what is derived from a stream, its lifetimes, its copy for lookups and its
+// wallets, up with it until ctx ends.
 func (s *streams) derive(ctx context.Context, from source) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
@@ -281,6 +295,15 @@ func (s *streams) derive(ctx context.Context, from source) error {
 	group.Go(func() error { return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).Run(ctx) })
 	if copied := s.lookupRows(from); copied != nil {
 		group.Go(func() error { return copied.Run(ctx) })
+	}
+	if wallets := s.wallets(from); wallets != nil {
+		group.Go(func() error {
+			// A backfill comes first: nobody has a wallet's present state before its end anyway.
+			if !waitFor(ctx, func() bool { return from.live().following }) {
+				return nil
+			}
+			return wallets.Run(ctx)
+		})
 	}
 	return group.Wait()
 }

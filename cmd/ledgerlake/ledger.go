@@ -159,27 +159,33 @@ func (s *stack) newVerifier(participant func() string) (*auth.Verifier, error) {
 // authKeys returns the keys of tokens, nil when none are configured.
 func (s *stack) authKeys() (auth.Keys, error) {
 	cfg := &s.app.cfg
+	return s.keysOf("ledger", cfg.LedgerAuthSecret, cfg.LedgerAuthCertificate, cfg.LedgerAuthJWKS)
+}
+
+// keysOf returns the keys of tokens for an interface, of which at most one is given: a shared
+// secret, the file of a certificate or the URL of a key set; nil without any.
+func (s *stack) keysOf(iface, secret, certificate, jwks string) (auth.Keys, error) {
 	switch {
-	case cfg.LedgerAuthSecret != "":
-		keys, err := auth.Secret([]byte(cfg.LedgerAuthSecret))
+	case secret != "":
+		keys, err := auth.Secret([]byte(secret))
 		if err != nil {
-			return nil, fmt.Errorf("--ledger-auth-secret: %w", err)
+			return nil, fmt.Errorf("--%s-auth-secret: %w", iface, err)
 		}
 		return keys, nil
-	case cfg.LedgerAuthCertificate != "":
-		text, err := os.ReadFile(cfg.LedgerAuthCertificate)
+	case certificate != "":
+		text, err := os.ReadFile(certificate)
 		if err != nil {
-			return nil, fmt.Errorf("--ledger-auth-certificate: %w", err)
+			return nil, fmt.Errorf("--%s-auth-certificate: %w", iface, err)
 		}
 		keys, err := auth.Certificate(text)
 		if err != nil {
-			return nil, fmt.Errorf("--ledger-auth-certificate %s: %w", cfg.LedgerAuthCertificate, err)
+			return nil, fmt.Errorf("--%s-auth-certificate %s: %w", iface, certificate, err)
 		}
 		return keys, nil
-	case cfg.LedgerAuthJWKS != "":
+	case jwks != "":
 		ctx, stop := context.WithCancel(context.Background())
 		s.onClose(func() error { stop(); return nil })
-		return auth.KeySet(ctx, cfg.LedgerAuthJWKS, s.app.log)
+		return auth.KeySet(ctx, jwks, s.app.log)
 	}
 	return nil, nil
 }

@@ -51,8 +51,8 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(
-		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newSQL(a), newGet(a),
-		newProve(a), newCheckProof(a), newDevnet(a), newToken(a), newDoctor(a), newConfig(a), newVersion(a),
+		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newRebuild(a), newSQL(a),
+		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newToken(a), newAutomation(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
 	return root
 }

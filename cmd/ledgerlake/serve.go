@@ -19,14 +19,17 @@ import (
 func newServe(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "serve the scan and ledger interfaces from the store",
+		Short: "serve the scan, ledger and validator interfaces from the store",
 		Long: `serve answers the network's scan interface (updates, events, active contract set,
 present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on an
 address of its own (--ledger-listen), the ledger query interface of a node whose stream is
 in the store. Run as many as you need beside one ingest. With --scan-url it asks that
 service for the few things that depend on a request and are not in history, such as the
 participants of a party, and keeps what it is told. With a key for tokens and --node-url it
-asks that node what users may read.`,
+asks that node what users may read. With --node-url and a key for the tokens of wallets
+it serves the validator interface as well, below /api/validator or on an address of its own
+(--validator-listen); what changes the ledger goes to the node as commands, or to an existing
+validator (--wallet-mode forward).`,
 		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
 			"  ledgerlake serve --data /srv/ledgerlake",
 		Args: cobra.NoArgs,
@@ -44,11 +47,16 @@ asks that node what users may read.`,
 			if err != nil {
 				return err
 			}
+			validatorServer, err := s.newValidatorServer(a.cfg.ScanURLs)
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(a.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", server.Addr(), server.Addr())
 			if url := a.cfg.ledgerURL(server, ledgerServer); url != "" {
 				fmt.Fprintf(a.stdout, "ledger interface: %s\n", url)
 			}
-			return s.supervise(cmd.Context(), serving(server, ledgerServer)...)
+			a.printValidator(s)
+			return s.supervise(cmd.Context(), serving(server, ledgerServer, validatorServer)...)
 		},
 	}
 }
@@ -110,7 +118,11 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		return nil, err
 	}
 	page := &statusPage{db: s.db, streams: streams}
+	s.scanProxy = api.ProxyRoutes()
 	mounts := []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}
+	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
+		return nil, err
+	}
 	if cfg.ledgerShares() {
 		ledger, err := s.newLedger(listener)
 		if err != nil {

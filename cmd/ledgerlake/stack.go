@@ -16,6 +16,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -33,6 +34,14 @@ type stack struct {
 
 	// exportFrom and exportTo limit the days that are exported, "" = no limit.
 	exportFrom, exportTo string
+
+	// devnetNode is the URL of the simulated network's node, "" without one.
+	devnetNode string
+	wallets    *walletParts // made on first use
+	// scanProxy are the lookups of the scan interface that the validator interface has as well.
+	scanProxy []query.Route
+	// validatorAt is where the validator interface is, "" for nowhere.
+	validatorAt string
 
 	// deaths are embedded services that can end by themselves.
 	deaths []death

@@ -14,7 +14,7 @@ func newUp(a *app) *cobra.Command {
 		Use:   "up",
 		Short: "run everything in one process tree and print the URLs",
 		Long: `up ingests, exports closed days and serves the scan interface and, of a node's stream, the
-ledger interface, all from one process tree, until it is stopped. Without --scan-url and --node-url it runs a simulated network that
+ledger interface and wallets, all from one process tree, until it is stopped. Without --scan-url and --node-url it runs a simulated network that
 goes on living, so that there is something to see, and ingests the stream of one of its
 nodes, too.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
@@ -22,7 +22,7 @@ nodes, too.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), d) },
 	}
 	d.register(cmd.Flags(), 20_000)
-	cmd.Flags().Float64Var(&d.live, "live", 5, "updates per second that the simulated network adds")
+	d.registerLive(cmd.Flags(), 5)
 	return cmd
 }
 
@@ -45,6 +45,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 		}
 		s.onClose(node.close)
 		scanURLs, nodeURL = []string{node.url}, node.participant.url
+		s.devnetNode = nodeURL
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
 	in, err := s.newStreams(scanURLs, nodeURL)
@@ -59,12 +60,19 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	validatorServer, err := s.newValidatorServer(scanURLs)
+	if err != nil {
+		return err
+	}
+	if s.validatorAt != "" && s.development() {
+		parts = append(parts, s.wallets.setUpOperator)
+	}
 	worker, err := s.newWorker(ctx)
 	if err != nil {
 		return err
 	}
 	a.printURLs(s, append(scanURLs, nodeURL), server.Addr(), a.cfg.ledgerURL(server, ledgerServer))
-	parts = append(parts, serving(server, ledgerServer)...)
+	parts = append(parts, serving(server, ledgerServer, validatorServer)...)
 	return s.supervise(ctx, append(parts, in.run, worker)...)
 }
 
@@ -79,6 +87,7 @@ func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string)
 	if ledgerURL != "" {
 		fmt.Fprintf(a.stdout, "ledger interface %s\n", ledgerURL)
 	}
+	a.printValidator(s)
 	fmt.Fprintf(a.stdout, "streams          http://%s/streams\n", address)
 	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
 	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.dsn))

@@ -24,6 +24,9 @@ import (
 // objectsCheck is the name of the check of published objects, beside those of package verify.
 const objectsCheck = "objects"
 
+// walletsCheck is the name of the check of what is derived from the streams of nodes for wallets.
+const walletsCheck = "wallets"
+
 // verification is what verify reports.
 type verification struct {
 	OK bool `json:"ok"`
@@ -65,7 +68,7 @@ type verifyFlags struct {
 
 func newVerify(a *app) *cobra.Command {
 	var f verifyFlags
-	names := append(verify.Names(), objectsCheck)
+	names := append(verify.Names(), walletsCheck, objectsCheck)
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "re-check that the store holds all of history, and the objects the same",
@@ -79,6 +82,8 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   coins      every transfer adds up, and only choices that mint or burn change the supply;
              of a node's own stream, where the node sees a transfer whole
   lookups    the copies by update id, where --lookup-rows was used, are those of history
+  wallets    contracts, transaction logs and tracked offers of the parties of a node are those
+             that its stream has
   objects    per object its SHA-256, row count and order; per segment and table the
              digest of its rows, which must be that of the store
 
@@ -248,14 +253,14 @@ func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
 // verify does all checks that need no peer.
 func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) {
 	f := &verifyFlags{}
-	if err := f.check(append(verify.Names(), objectsCheck), nil); err != nil {
+	if err := f.check(append(verify.Names(), walletsCheck, objectsCheck), nil); err != nil {
 		return nil, err
 	}
 	return s.verifyChecks(ctx, p, f)
 }
 
 func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (*verification, error) {
-	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public()}
+	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public() && !slices.Equal(f.checks, []string{walletsCheck})}
 	nodes, err := s.nodeStreams(ctx, f.stream)
 	if err != nil {
 		return nil, err
@@ -270,9 +275,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 	}
 	for _, stream := range nodes {
 		start := time.Now()
-		report, err := s.verifyStream(ctx, p, verify.Config{
-			Source: history.NewReader(s.db, stream), Checks: f.ofNodes(), SkipDigests: !f.digests(),
-		})
+		report, err := s.verifyNode(ctx, p, f, stream)
 		if err != nil {
 			return nil, fmt.Errorf("verifying stream %s: %w", stream, err)
 		}
@@ -282,6 +285,46 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 		})
 	}
 	return v, nil
+}
+
+// verifyNode verifies a node's own stream and what is derived from it.
+func (s *stack) verifyNode(ctx context.Context, p *progress, f *verifyFlags, stream string) (*verify.Report, error) {
+	report := new(verify.Report)
+	checks := slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck })
+	if len(checks) > 0 {
+		var err error
+		report, err = s.verifyStream(ctx, p, verify.Config{Source: history.NewReader(s.db, stream), Checks: checks, SkipDigests: !f.digests()})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if f.has(walletsCheck) {
+		check, err := s.verifyWallets(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		report.Checks = append(report.Checks, check)
+	}
+	return report, nil
+}
+
+// verifyWallets derives the wallets of a node's stream again.
+func (s *stack) verifyWallets(ctx context.Context, stream string) (*verify.Check, error) {
+	looked, differences, err := indexer.NewWalletAudit(s.db, stream).Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	check := verify.NewCheck(walletsCheck, 0)
+	for table, rows := range looked {
+		check.Count(table, rows)
+	}
+	for _, d := range differences {
+		check.Add(verify.Finding{
+			What: "rows of parties in table " + d.Table, Where: "party " + d.Party + ", or one beside it",
+			Expected: fmt.Sprintf("%d rows", d.Expected), Found: fmt.Sprintf("%d rows", d.Found),
+		})
+	}
+	return check, nil
 }
 
 // setMerges lets the embedded engine STOP or START merges: an engine that has just been
@@ -310,7 +353,7 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 	known := []string{schemas.ScanStream}
 	var nodes []string
 	for _, row := range rows {
-		if row.Stream == schemas.ScanStream || strings.HasSuffix(row.Stream, indexer.ContractsStream("")) || row.Stream == history.LookupsStream(schemas.ScanStream) {
+		if row.Stream == schemas.ScanStream || isDerived(row.Stream) {
 			continue
 		}
 		known = append(known, row.Stream)
@@ -322,6 +365,12 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 		return nil, fmt.Errorf("--stream %s: the store has %s", only, strings.Join(known, ", "))
 	}
 	return nodes, nil
+}
+
+// isDerived reports whether a journal is of something that is derived from a stream.
+func isDerived(stream string) bool {
+	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, history.LookupsStream("")) ||
+		strings.HasSuffix(stream, history.WalletStream(""))
 }
 
 // verifyPublic verifies the public history and the objects.
@@ -352,7 +401,7 @@ func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verif
 func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_ *verify.Report, err error) {
 	cfg := verify.Config{
 		Source:      s.reader,
-		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck }),
+		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck }),
 		SkipDigests: !f.digests(),
 	}
 	if err := s.addCopies(ctx, &cfg); err != nil {

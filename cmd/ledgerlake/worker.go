@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/jobs"
+	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 )
 
 func newWorker(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "worker",
-		Short: "run background jobs: export of closed segments, collection of garbage",
+		Short: "run background jobs: export of closed segments, collection of garbage, automations of wallets",
 		Long: `worker takes jobs from the queue and asks the store what is due: each closed day of
 history is exported once, whichever worker gets it. Run several against one --redis-url.`,
 		Example: "  ledgerlake worker --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --redis-url redis://127.0.0.1:6379/0 \\\n" +
@@ -66,5 +68,23 @@ func (s *stack) newWorker(ctx context.Context) (func(context.Context) error, err
 			return nil, err
 		}
 	}
-	return queue.Run, nil
+	return s.withAutomations(queue)
+}
+
+// withAutomations runs the queue and, where they are configured, the automations of wallets.
+func (s *stack) withAutomations(queue *jobs.Queue) (func(context.Context) error, error) {
+	names, ok := s.automationNames()
+	if !ok {
+		return queue.Run, nil
+	}
+	automation := s.newAutomations(names)
+	if err := queue.Register(automations.Handler(automation.find)); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return queue.Run(ctx) })
+		group.Go(func() error { return automation.schedule(ctx, queue) })
+		return group.Wait()
+	}, nil
 }
