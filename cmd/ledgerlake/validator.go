@@ -152,7 +152,7 @@ func (c *config) checkValidator() error {
 		return errors.New("--validator-auth-secret, --validator-auth-jwks and --validator-auth-certificate are several keys for one token: give one")
 	case c.ValidatorAuthAudience == "":
 		return errors.New("--validator-auth-audience must not be empty: a token that is for anybody is for nobody")
-	case c.ValidatorListen != "" && c.ValidatorListen != validatorOff && (c.ValidatorListen == c.Listen || c.ValidatorListen == c.LedgerListen):
+	case sameAddress(c.ValidatorListen, c.Listen) || sameAddress(c.ValidatorListen, c.LedgerListen):
 		return errors.New("--validator-listen is an address of its own: on that of --listen the interface is by itself, below /api/validator")
 	case c.WalletMode != walletNode && c.WalletMode != walletForward && c.WalletMode != walletOff:
 		return fmt.Errorf("--wallet-mode must be %s, %s or %s, not %q", walletNode, walletForward, walletOff, c.WalletMode)
@@ -189,4 +189,10 @@ func (a *app) printValidator(s *stack) {
 		fmt.Fprintf(a.stdout, "  for development: tokens with the secret %q for the audience %q; ledgerlake token --validator --user alice\n",
 			developmentSecret, a.cfg.ValidatorAuthAudience)
 	}
+}
+
+// sameAddress reports whether two settings name one address. Port 0 is another one each time.
+func sameAddress(a, b string) bool {
+	_, port, err := net.SplitHostPort(a)
+	return err == nil && a == b && port != "0"
 }

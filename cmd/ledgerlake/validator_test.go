@@ -120,7 +120,7 @@ func TestValidatorSettings(t *testing.T) {
 	}{
 		"two keys":              {[]string{"--validator-auth-secret", "x", "--validator-auth-jwks", "http://127.0.0.1:1/keys"}, "--validator-auth-secret"},
 		"no audience":           {[]string{"--validator-auth-audience", ""}, "--validator-auth-audience"},
-		"the shared address":    {[]string{"--listen", "127.0.0.1:0", "--validator-listen", "127.0.0.1:0"}, "--validator-listen"},
+		"the shared address":    {[]string{"--listen", "127.0.0.1:18089", "--validator-listen", "127.0.0.1:18089"}, "--validator-listen"},
 		"another mode":          {[]string{"--wallet-mode", "maybe"}, "--wallet-mode"},
 		"forward to nobody":     {[]string{"--wallet-mode", "forward"}, "--validator-url"},
 		"forward to no URL":     {[]string{"--wallet-mode", "forward", "--validator-url", "wallet"}, "--validator-url"},

@@ -316,7 +316,7 @@ func TestServerSettingsAreHonoured(t *testing.T) {
 		"SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'":       "1073741824",
 		"SELECT value FROM system.server_settings WHERE name = 'mark_cache_size'":               "134217728",
 		"SELECT value FROM system.server_settings WHERE name = 'primary_index_cache_size'":      "134217728",
-		"SELECT value FROM system.server_settings WHERE name = 'uncompressed_cache_size'":       "67108864",
+		"SELECT value FROM system.server_settings WHERE name = 'uncompressed_cache_size'":       "134217728",
 		"SELECT value FROM system.server_settings WHERE name = 'background_pool_size'":          "2",
 		"SELECT value FROM system.server_settings WHERE name = 'background_schedule_pool_size'": "4",
 		"SELECT value FROM system.settings WHERE name = 'max_threads'":                          "1",

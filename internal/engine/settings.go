@@ -27,7 +27,7 @@ type serverSettings struct {
 	UsersFile      string // absolute path of the second file
 	Store          string // absolute path of the engine's own files
 	MaxMemory      int64  // bytes; 0: a share of the machine's memory
-	CacheSize      int64  // bytes, of the mark cache and of the primary index cache
+	CacheSize      int64  // bytes, of the caches of marks, of primary indexes and of unpacked blocks
 	SmallCacheSize int64  // bytes, of the caches we need less
 	MaxThreads     int    // 0: one per core
 	User           string
