@@ -177,7 +177,7 @@ func (s *stack) automationNames() (names []string, ok bool) {
 	case s.app.cfg.WalletMode != walletNode || s.walletURL() == "":
 		return nil, false
 	case len(names) == 0:
-		return nil, s.development()
+		return nil, s.devnetClock
 	case names[0] == allAutomations:
 		return nil, true
 	}

@@ -100,18 +100,20 @@ func TestWhereAutomationsRun(t *testing.T) {
 		name string
 		cfg  config
 		dev  string
+		tick bool
 		want []string
 		ok   bool
 	}{
-		{"nowhere by default", config{WalletMode: walletNode, NodeURL: "http://x"}, "", nil, false},
-		{"on the simulated network", config{WalletMode: walletNode}, "http://x", nil, true},
-		{"all", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", nil, true},
-		{"some", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"sweep"}}, "", []string{"sweep"}, true},
-		{"without a node", config{WalletMode: walletNode, WalletAutomations: []string{"all"}}, "", nil, false},
-		{"when forwarding", config{WalletMode: walletForward, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", nil, false},
+		{"nowhere by default", config{WalletMode: walletNode, NodeURL: "http://x"}, "", false, nil, false},
+		{"on the simulated network", config{WalletMode: walletNode}, "http://x", false, nil, false},
+		{"where it lives by the wall clock", config{WalletMode: walletNode}, "http://x", true, nil, true},
+		{"all", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, true},
+		{"some", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"sweep"}}, "", false, []string{"sweep"}, true},
+		{"without a node", config{WalletMode: walletNode, WalletAutomations: []string{"all"}}, "", false, nil, false},
+		{"when forwarding", config{WalletMode: walletForward, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, false},
 	}
 	for _, c := range cases {
-		s := &stack{app: &app{cfg: c.cfg}, devnetNode: c.dev}
+		s := &stack{app: &app{cfg: c.cfg}, devnetNode: c.dev, devnetClock: c.tick}
 		if names, ok := s.automationNames(); ok != c.ok || !slices.Equal(names, c.want) {
 			t.Errorf("%s: %q, %v", c.name, names, ok)
 		}

@@ -181,7 +181,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.DurationVar(&c.WalletWait, "wallet-wait", 5*time.Second, "how long a change waits until it can be read here before it is answered")
 	f.BoolVar(&c.WalletDevelopment, "wallet-development", false, "the network is a development network: wallets may tap")
 	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", true, "external parties may send by transfer commands, which the network is about to give up")
-	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, by name and separated by commas, or all; none runs all on the simulated network and none elsewhere")
+	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, by name and separated by commas, or all; none runs all on a simulated network with --live-clock and none elsewhere")
 	f.StringSliceVar(&c.WalletAcceptFrom, "wallet-accept-from", nil, "RECEIVER/SENDER, parties of which the first accepts all transfer offers of the second, given once for each")
 	f.StringSliceVar(&c.WalletSweep, "wallet-sweep", nil, "SENDER/RECEIVER/ABOVE/KEEP, of whose parties the first sends the second what it has above so many dollars and keeps the rest, given once for each; /preapproval behind it sends in one step")
 	f.Float64Var(&c.WalletTopUp, "wallet-top-up", 0, "bytes of traffic per second that the node may use and that the operator keeps bought; 0 buys none")

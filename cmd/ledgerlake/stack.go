@@ -37,7 +37,10 @@ type stack struct {
 
 	// devnetNode is the URL of the simulated network's node, "" without one.
 	devnetNode string
-	wallets    *walletParts // made on first use
+	// devnetClock says that its time is that of the wall clock. Only then are there wallets by
+	// themselves: without them its history is that of its seed alone.
+	devnetClock bool
+	wallets     *walletParts // made on first use
 	// scanProxy are the lookups of the scan interface that the validator interface has as well.
 	scanProxy []query.Route
 	// validatorAt is where the validator interface is, "" for nowhere.

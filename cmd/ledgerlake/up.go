@@ -45,7 +45,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 		}
 		s.onClose(node.close)
 		scanURLs, nodeURL = []string{node.url}, node.participant.url
-		s.devnetNode = nodeURL
+		s.devnetNode, s.devnetClock = nodeURL, d.clock
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
 	in, err := s.newStreams(scanURLs, nodeURL)
@@ -64,7 +64,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.validatorAt != "" && s.development() {
+	if s.validatorAt != "" && s.devnetClock {
 		parts = append(parts, s.wallets.setUpOperator)
 	}
 	worker, err := s.newWorker(ctx)

@@ -185,6 +185,10 @@ func (a *app) printValidator(s *stack) {
 		return
 	}
 	fmt.Fprintf(a.stdout, "validator interface %s\n", s.validatorAt)
+	if s.development() && !s.devnetClock {
+		fmt.Fprintf(a.stdout, "  to have wallets, start with --live-clock\n")
+		return
+	}
 	if s.development() && a.cfg.ValidatorAuthSecret == "" {
 		fmt.Fprintf(a.stdout, "  for development: tokens with the secret %q for the audience %q; ledgerlake token --validator --user alice\n",
 			developmentSecret, a.cfg.ValidatorAuthAudience)

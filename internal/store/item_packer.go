@@ -49,10 +49,7 @@ type ItemUnpacker struct{ decoder *zstd.Decoder }
 
 // NewItemUnpacker returns an unpacker that knows some dictionaries.
 func NewItemUnpacker(dictionaries []LookupDictionary) (*ItemUnpacker, error) {
-	opts := []zstd.DOption{zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxItemBytes),
-		// The table has checksums of its own blocks.
-		zstd.IgnoreChecksum(true),
-	}
+	opts := []zstd.DOption{zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxItemBytes)}
 	for _, d := range dictionaries {
 		opts = append(opts, zstd.WithDecoderDictRaw(d.ID, d.Content))
 	}
