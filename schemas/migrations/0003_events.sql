@@ -9,9 +9,7 @@
 -- event_id is empty where it is <update_id>:<node>. synchronizer_id and encoding
 -- repeat those of the update, so that lifetimes need no join. The columns from
 -- node_offset to extras are told by a node's own stream only. The projection keeps, per
--- part, which templates there are and since when. Granules are small, for reads of few
--- updates; ids are in blocks of several granules, or those that stand in neighbouring updates
--- would be stored again and again.
+-- part, which templates there are and since when.
 CREATE TABLE IF NOT EXISTS events
 (
     stream         LowCardinality(String),
@@ -34,8 +32,8 @@ CREATE TABLE IF NOT EXISTS events
     acting_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
     children       Array(Int32) CODEC(ZSTD(1)),
     body_shape      LowCardinality(String) CODEC(ZSTD(1)),
-    body_scalars    String CODEC(ZSTD(1)) SETTINGS (min_compress_block_size = 262144, max_compress_block_size = 1048576),
-    body_ids        Array(String) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
+    body_scalars    String CODEC(ZSTD(1)),
+    body_ids        Array(String) CODEC(ZSTD(3)),
     body_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
     node_offset    Int64 CODEC(Delta, ZSTD(1)),
     witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
@@ -58,5 +56,5 @@ CREATE TABLE IF NOT EXISTS events
 ENGINE = MergeTree
 PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, migration_id, record_time, update_id, node)
-SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
     min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
