@@ -49,7 +49,7 @@ setup-run:
 test: ## vet and test every package, on real parts
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go test -p 3 -timeout 14m $(TESTFLAGS) $(PACKAGES)
+	go test -timeout 14m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
 check: ## formatting, static analysis, go.mod, compose file, house rules

@@ -716,7 +716,7 @@ func (s *memorySink) Write(_ context.Context, b *schemas.Batch) error {
 // await waits until done is true of s, which it must not change.
 func (s *memorySink) await(t testing.TB, done func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		s.mu.Lock()
 		ok, wrote := done(), s.wrote
@@ -758,7 +758,7 @@ func running(t testing.TB, ing *Ingester) (stop func() error) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("Run does not end")
 			return nil
 		}

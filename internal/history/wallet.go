@@ -3,7 +3,9 @@ package history
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,7 +73,8 @@ const waitPause = 20 * time.Millisecond
 // node's stream has it. When ctx ends first it returns an error that wraps ctx's.
 func (w *Wallet) WaitFor(ctx context.Context, offset int64) error {
 	for w.passed.Load() < offset {
-		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+		// A connection may run out of time a moment before ctx does.
+		if err := w.look(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
 		if w.passed.Load() >= offset {
