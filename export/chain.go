@@ -103,6 +103,19 @@ func newChainState(order []schemas.SegmentRef, rows []segmentRow) chainState {
 	return c
 }
 
+// chainState is how far the catalog says that the final segments are linked.
+func (e *Exporter) chainState(ctx context.Context) (chainState, error) {
+	closed, final, err := e.closedSegments(ctx)
+	if err != nil {
+		return chainState{}, err
+	}
+	rows, err := e.catalog.all(ctx)
+	if err != nil {
+		return chainState{}, err
+	}
+	return newChainState(closed[:final], rows), nil
+}
+
 // linkable lists the segments that can be linked now: those that have a place in the chain,
 // up to the first one that has none yet. A segment that has expired keeps its place; one
 // that expired before it was published has none, and ends the chain.
@@ -118,15 +131,10 @@ func (c chainState) linkable() []schemas.SegmentRef {
 // extendChain links the published segments as far as all before them are published. It
 // may be run by several at once: they write the same.
 func (e *Exporter) extendChain(ctx context.Context) error {
-	closed, final, err := e.closedSegments(ctx)
+	c, err := e.chainState(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := e.catalog.all(ctx)
-	if err != nil {
-		return err
-	}
-	c := newChainState(closed[:final], rows)
 	previous := c.last
 	for _, ref := range c.linkable() {
 		if previous, err = e.putLink(ctx, ref, previous); err != nil {
@@ -238,15 +246,10 @@ func checkChain(ctx context.Context, objects Reads, segments []rooted) (last str
 // verifyChain holds the links in the bucket against the catalog. A mismatch says what is
 // wrong; exporting that segment again puts it right.
 func (e *Exporter) verifyChain(ctx context.Context) error {
-	closed, final, err := e.closedSegments(ctx)
+	c, err := e.chainState(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := e.catalog.all(ctx)
-	if err != nil {
-		return err
-	}
-	c := newChainState(closed[:final], rows)
 	roots := make([]rooted, c.linked)
 	for i, ref := range c.order[:c.linked] {
 		roots[i] = rooted{ref, c.rows[ref].Root}

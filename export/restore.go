@@ -2,9 +2,7 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -176,24 +174,11 @@ type cutter struct {
 	met     bool  // the item at which the sink stands was seen
 }
 
-func (c *cutter) segment(ctx context.Context, parts partSource, m *Manifest) (err error) {
+func (c *cutter) segment(ctx context.Context, parts partSource, m *Manifest) error {
 	start := c.after
-	items, err := openSegmentItems(ctx, parts, m, &progressMeter{})
+	err := eachItem(ctx, parts, m, func(it schemas.Item) error { return c.add(ctx, start, it) })
 	if err != nil {
 		return err
-	}
-	defer func() { err = errors.Join(err, items.close()) }()
-	for {
-		it, err := items.next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := c.add(ctx, start, it); err != nil {
-			return err
-		}
 	}
 	return c.flush(ctx)
 }

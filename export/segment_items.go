@@ -133,7 +133,17 @@ func (s *segmentItems) compare() error {
 
 // eachUpdate hands out the updates of a segment in order, and returns an error unless the
 // rows are those of the manifest.
-func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*schemas.Update) error) (err error) {
+func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*schemas.Update) error) error {
+	return eachItem(ctx, parts, m, func(it schemas.Item) error {
+		if it.Update == nil {
+			return nil
+		}
+		return each(it.Update)
+	})
+}
+
+// eachItem is eachUpdate for items, those without an update included.
+func eachItem(ctx context.Context, parts partSource, m *Manifest, each func(schemas.Item) error) (err error) {
 	items, err := openSegmentItems(ctx, parts, m, &progressMeter{})
 	if err != nil {
 		return err
@@ -147,10 +157,7 @@ func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*s
 		if err != nil {
 			return err
 		}
-		if it.Update == nil {
-			continue
-		}
-		if err := each(it.Update); err != nil {
+		if err := each(it); err != nil {
 			return err
 		}
 	}

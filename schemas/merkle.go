@@ -58,7 +58,7 @@ func (t *MerkleTree) root(p *MerklePath) Hash {
 	h := t.full[level]
 	for level++; level < 64; level++ {
 		if t.rows>>level&1 == 1 {
-			h = p.joinRest(level, t.full[level], h)
+			h = p.join(level, t.full[level], h)
 		}
 	}
 	return h
@@ -131,20 +131,6 @@ func (p *MerklePath) Finish() (root Hash, ok bool) {
 	}
 	p.right = p.level == bits.TrailingZeros64(p.rows)
 	return p.root(p), true
-}
-
-// joinRest joins a complete subtree with the smaller rest at its right.
-func (p *MerklePath) joinRest(level int, left, rest Hash) Hash {
-	if p != nil {
-		switch {
-		case p.right:
-			p.Siblings = append(p.Siblings, left)
-		case p.level == level:
-			p.Siblings = append(p.Siblings, rest)
-			p.right = true
-		}
-	}
-	return nodeHash(left, rest)
 }
 
 var errMerklePath = errors.New("the path does not fit the number of rows")

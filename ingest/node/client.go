@@ -1,12 +1,10 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -29,8 +27,6 @@ const (
 )
 
 const (
-	contentJSON      = "application/json"
-	longestRefusal   = 64 << 10
 	longestWait      = time.Minute // that a node can ask for
 	connectTimeout   = 10 * time.Second
 	connectionBuffer = 256 << 10
@@ -159,9 +155,7 @@ func (c *client) clean(k *call, err error, token string, ctx context.Context) *E
 		}
 		e = c.fail(k, 0, err)
 	}
-	if token != "" && strings.Contains(e.Err.Error(), token) {
-		e.Err = errors.New(strings.ReplaceAll(e.Err.Error(), token, "<token>"))
-	}
+	e.Err = remote.WithoutToken(e.Err, token)
 	return e
 }
 
@@ -170,27 +164,18 @@ func (c *client) fail(k *call, status int, err error) *Error {
 }
 
 func (c *client) request(ctx context.Context, k *call, token string) (*http.Request, error) {
-	var reader io.Reader
-	if k.body != nil {
-		body, err := json.Marshal(k.body)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the request: %w", err)
-		}
-		reader = bytes.NewReader(body)
+	body, err := remote.EncodeBody(k.body)
+	if err != nil {
+		return nil, err
 	}
 	address := c.base + k.operation
 	if len(k.query) > 0 {
 		address += "?" + k.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, k.method, address, reader)
+	req, err := remote.NewRequest(ctx, k.method, address, body, c.header(token))
 	if err != nil {
-		return nil, remote.WithoutURL(err)
+		return nil, err
 	}
-	req.Header = c.header(token)
-	if k.body != nil {
-		req.Header.Set("Content-Type", contentJSON)
-	}
-	req.Header.Set("Accept", contentJSON)
 	req.Header.Set("Accept-Encoding", "identity")
 	if c.compress {
 		req.Header.Set("Accept-Encoding", "gzip")
@@ -199,21 +184,11 @@ func (c *client) request(ctx context.Context, k *call, token string) (*http.Requ
 }
 
 // header has what every request carries.
-func (c *client) header(token string) http.Header {
-	h := http.Header{}
-	h.Set("User-Agent", "ledgerlake/"+c.version)
-	if token != "" {
-		h.Set("Authorization", "Bearer "+token)
-	}
-	return h
-}
+func (c *client) header(token string) http.Header { return remote.Header(c.version, token) }
 
 // refusal turns an answer that is not what was asked for into an error.
 func (c *client) refusal(k *call, resp *http.Response, token string) *Error {
-	text, err := remote.Reader{Limit: longestRefusal, Progress: func() {}}.All(io.LimitReader(resp.Body, longestRefusal), -1)
-	if err != nil {
-		text = nil // the status alone decides; the text only explains it
-	}
+	text := remote.ReadRefusal(resp)
 	e := c.fail(k, resp.StatusCode, errors.New(remote.OneLine(string(text))))
 	if own, ok := remote.ParseLedgerError(text); ok {
 		fill(e, own)

@@ -1,13 +1,11 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -308,18 +306,9 @@ func reasonOr(ctx context.Context, err error) error {
 }
 
 func (c *Client) request(ctx context.Context, base string, k *call, body []byte) (*http.Request, error) {
-	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	req, err := http.NewRequestWithContext(ctx, k.method, base+k.operation, reader)
+	req, err := remote.NewRequest(ctx, k.method, base+k.operation, body, remote.Header(c.cfg.Version, ""))
 	if err != nil {
-		return nil, remote.WithoutURL(err)
-	}
-	req.Header.Set("User-Agent", "ledgerlake/"+c.cfg.Version)
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		return nil, err
 	}
 	req.Header.Set("Accept-Encoding", "identity")
 	if c.compress {

@@ -1,12 +1,10 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -14,11 +12,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
-)
-
-const (
-	contentJSON    = "application/json"
-	longestRefusal = 64 << 10
 )
 
 // call is one request of the node. It is never retried here, but for a token that the node
@@ -69,9 +62,7 @@ func (c *Client) try(ctx context.Context, k *call, token string, into any) *Erro
 		return nil
 	}
 	e.Sent = e.Sent || sent.Load()
-	if token != "" && strings.Contains(e.Err.Error(), token) { // an upstream may repeat it
-		e.Err = errors.New(strings.ReplaceAll(e.Err.Error(), token, "<token>"))
-	}
+	e.Err = remote.WithoutToken(e.Err, token)
 	return e
 }
 
@@ -104,13 +95,9 @@ func (c *Client) send(ctx context.Context, k *call, token string, into any) *Err
 }
 
 func (c *Client) request(ctx context.Context, k *call, token string) (*http.Request, error) {
-	var reader io.Reader
-	if k.body != nil {
-		body, err := json.Marshal(k.body)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the request: %w", err)
-		}
-		reader = bytes.NewReader(body)
+	body, err := remote.EncodeBody(k.body)
+	if err != nil {
+		return nil, err
 	}
 	address := c.base + k.operation
 	if k.path != "" {
@@ -119,19 +106,7 @@ func (c *Client) request(ctx context.Context, k *call, token string) (*http.Requ
 	if len(k.query) > 0 {
 		address += "?" + k.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, k.method, address, reader)
-	if err != nil {
-		return nil, remote.WithoutURL(err)
-	}
-	req.Header.Set("User-Agent", "ledgerlake/"+c.cfg.Version)
-	req.Header.Set("Accept", contentJSON)
-	if k.body != nil {
-		req.Header.Set("Content-Type", contentJSON)
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	return req, nil
+	return remote.NewRequest(ctx, k.method, address, body, remote.Header(c.cfg.Version, token))
 }
 
 func (c *Client) fail(k *call, err error) *Error {
@@ -140,10 +115,7 @@ func (c *Client) fail(k *call, err error) *Error {
 
 // refusal turns an answer with another status than 200 into an error.
 func (c *Client) refusal(k *call, resp *http.Response) *Error {
-	text, err := remote.Reader{Limit: longestRefusal, Progress: func() {}}.All(io.LimitReader(resp.Body, longestRefusal), -1)
-	if err != nil {
-		text = nil // the status alone decides; the text only explains it
-	}
+	text := remote.ReadRefusal(resp)
 	e := c.fail(k, errors.New(remote.OneLine(string(text))))
 	e.Status, e.Sent = resp.StatusCode, true
 	if own, ok := remote.ParseLedgerError(text); ok {

@@ -114,12 +114,12 @@ func (m *model) decode(body []byte, into any) {
 }
 
 func (m *model) answer(w http.ResponseWriter, body any) {
-	w.Header().Set("Content-Type", contentJSON)
+	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body) // a client that is gone is told nothing
 }
 
 func refuse(w http.ResponseWriter, status int, code string, category int, context map[string]string) {
-	w.Header().Set("Content-Type", contentJSON)
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"code": code, "cause": "because of " + code, "errorCategory": category, "context": context, "grpcCodeValue": 5, "resources": []any{}})
 }
