@@ -62,7 +62,7 @@ func (a *API) listActive(ctx context.Context, r *reading) error {
 	if err != nil {
 		return err
 	}
-	return a.list(ctx, r, rules, c, nil)
+	return a.list(ctx, r, rules, c, nil, nil)
 }
 
 // active reads a GetActiveContractsRequest into a cursor.

@@ -74,6 +74,8 @@ type updateCursor struct {
 	descending     bool
 	// open says that the stretch goes on as the stream does.
 	open bool
+	// listed is the offset of the last element that was given.
+	listed int64
 	// known is the size of the names that format was read with.
 	known int
 }
@@ -102,6 +104,7 @@ func (c *updateCursor) next(ctx context.Context, p *page, limit int) (bool, erro
 		}
 		if visible {
 			p.add()
+			c.listed = read.Updates[i].Local.Offset
 		}
 	}
 	if c.descending {
@@ -119,6 +122,19 @@ func (c *updateCursor) position() int64 {
 		return c.through
 	}
 	return c.after
+}
+
+// appendCheckpoint ends a list of a stretch that is open: from its offset the next request can
+// go on without reading again what was looked through. There is none where the last element
+// tells as much.
+func (c *updateCursor) appendCheckpoint(ctx context.Context, dst []byte, count int) ([]byte, error) {
+	if c.after <= c.listed {
+		return dst, nil
+	}
+	if count > 0 {
+		dst = append(dst, ',')
+	}
+	return c.node.times.append(ctx, dst, c.after)
 }
 
 // wait implements cursor.

@@ -38,15 +38,27 @@ func (a *API) listRules(r *reading) (rules listRules, err error) {
 	return rules, nil
 }
 
+// limit is how many elements the answer may have.
+func (l listRules) limit() int {
+	if l.strict {
+		return l.most - 1
+	}
+	return l.most
+}
+
 // list answers with the elements of a cursor. A list without an end is over when nothing came
-// for the idle time. keep is given the answer, to be copied, unless it is nil.
-func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor, keep func([]byte)) error {
+// for the idle time. finish, unless it is nil, may append one element where so many have left
+// room for it; keep, unless it is nil, is given the answer, to be copied.
+func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor, finish func(ctx context.Context, dst []byte, count int) ([]byte, error), keep func([]byte)) error {
 	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
 		dst, count, err := gather(ctx, append(dst, '['), rules.most, c, func(latest time.Time) (bool, error) {
 			return waitUntil(ctx, latest.Add(rules.idle), c)
 		})
 		if err == nil && rules.strict && count == rules.most {
 			err = failure(listTooLong, "The number of matching elements (%d) is greater than the node limit (%d).", count, rules.most-1)
+		}
+		if err == nil && finish != nil && count < rules.limit() {
+			dst, err = finish(ctx, dst, count)
 		}
 		dst = append(dst, ']')
 		if err == nil && keep != nil {

@@ -121,6 +121,46 @@ func TestListWithoutEndWaits(t *testing.T) {
 	}
 }
 
+// A list without an end tells up to where it was read, so that the next one goes on there even
+// when nothing was seen, where there is room for one element more.
+func TestListWithoutEndTellsHowFarItRead(t *testing.T) {
+	source := &memory{}
+	source.grow(7) // bob sees 4, its archival 5, and 6
+	s := serve(t, source, func(c *Config, _ *query.Config) { c.ListLimit = 3 })
+	last := offsetOf(7)
+	for name, c := range map[string]struct {
+		parameters, body string
+		checkpoint       int64 // 0 for none
+	}{
+		"nothing seen":                       {"", updates(offsetOf(6), -1, byParty(bob)), last},
+		"something seen before the end":      {"", updates(offsetOf(4), -1, byParty(bob)), last},
+		"as many as the limit of the server": {"", updates(offsetOf(3), -1, byParty(bob)), 0},
+		"the last was seen":                  {"", updates(offsetOf(5), -1, anyParty), 0},
+		"nothing left":                       {"", updates(last, -1, anyParty), 0},
+		"between the updates that are there": {"", updates(last-1, -1, anyParty), 0},
+		"a limit that is reached":            {"?limit=1", updates(offsetOf(3), -1, byParty(bob)), 0},
+		"no elements wanted":                 {"?limit=0", updates(offsetOf(6), -1, byParty(bob)), 0},
+		"with an end":                        {"", updates(offsetOf(6), last, byParty(bob)), 0},
+	} {
+		for _, path := range []string{"/v2/updates", "/v2/updates/flats"} {
+			var list []element
+			s.post(path+c.parameters, c.body, &list)
+			var got int64
+			for i, e := range list {
+				if cp := e.Update.OffsetCheckpoint; cp != nil {
+					got = cp.Value.Offset
+					if i != len(list)-1 || len(cp.Value.SynchronizerTimes) != 1 {
+						t.Errorf("%s: %s: element %d of %d is %+v", name, path, i, len(list), cp)
+					}
+				}
+			}
+			if got != c.checkpoint {
+				t.Errorf("%s: POST %s%s %s has a checkpoint at %d, want %d", name, path, c.parameters, c.body, got, c.checkpoint)
+			}
+		}
+	}
+}
+
 // The wait of a list ends before the time for the request does.
 func TestIdleTimeIsBounded(t *testing.T) {
 	source := &memory{}

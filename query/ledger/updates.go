@@ -18,7 +18,7 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 			return err
 		}
 		if c.open {
-			return a.list(ctx, r, rules, c, nil)
+			return a.list(ctx, r, rules, c, c.appendCheckpoint, nil)
 		}
 		key := c.key(rules)
 		switch text, ok, err := a.answers.get(key); {
@@ -27,7 +27,7 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 		case ok:
 			return r.Text(text)
 		}
-		return a.list(ctx, r, rules, c, func(text []byte) { a.answers.put(key, text) })
+		return a.list(ctx, r, rules, c, nil, func(text []byte) { a.answers.put(key, text) })
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *upd
 	}
 	c = &updateCursor{
 		node: r.node, from: r.node.lists(), format: q.Format, sel: q.Format.Selection(),
-		after: q.Begin, through: b.end, descending: q.Descending, open: q.End == nil,
+		after: q.Begin, through: b.end, descending: q.Descending, open: q.End == nil, listed: q.Begin,
 		known: known.Size(),
 	}
 	if q.End != nil {
