@@ -41,6 +41,8 @@ require (
 	gopkg.in/yaml.v3 v3.0.1
 )
 
+require github.com/twmb/avro v1.9.0 // indirect
+
 require (
 	github.com/Azure/go-ntlmssp v0.1.1 // indirect
 	github.com/DataDog/datadog-go/v5 v5.9.1 // indirect

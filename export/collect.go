@@ -99,9 +99,15 @@ func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) 
 			return c, fmt.Errorf("expiring old objects: %w", err)
 		}
 	}
+	if err := e.excludeFromTables(ctx); err != nil { // also for what a run before has expired
+		return c, err
+	}
 	sweep := &sweep{exporter: e, in: in, before: e.cfg.Now().Add(-rules.Grace), done: &c}
 	if err := sweep.run(ctx); err != nil {
 		return c, fmt.Errorf("collecting garbage: %w", err)
+	}
+	if err := e.collectTables(ctx, sweep.before, &c); err != nil {
+		return c, err
 	}
 	e.log.InfoContext(ctx, "collected garbage", "expired", c.Expired, "objects", c.Objects, "bytes", c.Bytes, "uploads", c.Uploads)
 	return c, nil
@@ -281,6 +287,9 @@ func (s *sweep) recheck(ctx context.Context, old []leftover, before map[any]unit
 	for unit, removed := range touched {
 		if removed && after[unit].version != before[unit].version && after[unit].state == published {
 			if err := s.exporter.mark(ctx, unit, withdrawn); err != nil {
+				return err
+			}
+			if err := s.exporter.excludeFromTables(ctx); err != nil {
 				return err
 			}
 		}

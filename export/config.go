@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -25,7 +26,8 @@ type Config struct {
 	TempDir string
 	// Log is required.
 	Log *slog.Logger
-	// Now defaults to time.Now. It is used for durations in the log only.
+	// Now defaults to time.Now. It shows in the log and in the metadata of Iceberg tables, and
+	// says how old objects are.
 	Now func() time.Time
 	// Workers is how many groups of tables of a segment are written at once: each
 	// holds a row group in memory. Defaults to 2. It does not change what is written.
@@ -38,6 +40,9 @@ type Config struct {
 	// Lookups adds lookup objects to the segments, also to those that are published already:
 	// see lookup.go. They are beside the segment: its manifest is the same with and without.
 	Lookups bool
+	// Iceberg is the bucket of Objects once more, in which the metadata of Iceberg tables over
+	// the published segments are kept: see package iceberg. nil keeps none.
+	Iceberg iceberg.Objects
 	// Layout cuts tables into row groups and parts. It defaults to DefaultLayout, and
 	// anything else makes objects that do not compare with those of other operators:
 	// it is for tests.

@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -10,7 +11,7 @@ import (
 
 // DueSegments lists the segments that are closed and not published, oldest first. Among
 // them are those that are published and lack something beside: lookup objects, where they
-// are wanted, and for at most one the link in the chain.
+// are wanted, and for at most one the link in the chain, or any change of the Iceberg tables.
 func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
 	closed, final, err := e.closedSegments(ctx)
 	if err != nil {
@@ -26,6 +27,13 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	}
 	if linkable := newChainState(closed[:final], rows).linkable(); len(linkable) > 0 {
 		done[linkable[0]] = false // the others go with it
+	}
+	lack, err := e.tablesLack(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(rows, func(r segmentRow) bool { return r.State == published }); lack && i >= 0 {
+		done[rows[i].ref()] = false // all tables are updated with any segment
 	}
 	var due []schemas.SegmentRef
 	for _, ref := range closed {

@@ -10,6 +10,7 @@ import (
 
 	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,8 +25,10 @@ type Exporter struct {
 	pace          pace
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
-	codec     *parquetzstd.Codec
-	log       *slog.Logger
+	// tables are nil unless Config.Iceberg is set.
+	tables *iceberg.Tables
+	codec  *parquetzstd.Codec
+	log    *slog.Logger
 }
 
 // New returns an exporter. It sends nothing yet.
@@ -34,12 +37,15 @@ func New(cfg Config) (*Exporter, error) {
 		return nil, err
 	}
 	stream := cfg.Source.Stream()
-	return &Exporter{
+	e := &Exporter{
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
 		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
 		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
 		manifests: newManifestCache(cachedManifests), codec: newCodec(), log: cfg.Log.With("stream", stream),
-	}, nil
+	}
+	var err error
+	e.tables, err = e.newTables()
+	return e, err
 }
 
 // parts reads the exporter's own objects back.
@@ -103,6 +109,11 @@ func (e *Exporter) check(ref schemas.SegmentRef) error {
 // so. last is the segment's latest row, or one of version 0 if it has none.
 func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segmentRow) error {
 	start := e.cfg.Now()
+	if overwrites(last.State, last.Version) {
+		if err := e.excludeFromTables(ctx); err != nil {
+			return fmt.Errorf("exporting segment %s again: %w", ref, err)
+		}
+	}
 	manifest, last, err := e.write(ctx, ref, last)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
@@ -141,15 +152,18 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 	return e.complete(ctx, row)
 }
 
-// complete adds what stands beside a published segment: its lookup objects, and the links
-// that have become possible.
+// complete adds what stands beside a published segment: its lookup objects, the links that
+// have become possible, and its place in the Iceberg tables.
 func (e *Exporter) complete(ctx context.Context, row segmentRow) error {
 	if e.lacksLookups(&row) {
 		if err := e.addLookups(ctx, row); err != nil {
 			return fmt.Errorf("writing lookup objects of segment %s: %w", row.ref(), err)
 		}
 	}
-	return e.extendChain(ctx)
+	if err := e.extendChain(ctx); err != nil {
+		return err
+	}
+	return e.updateTables(ctx)
 }
 
 // write writes the segment's objects, unless they are staged already, and returns its

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -79,6 +80,18 @@ func keyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
 		return Key{RecordTime: k.Time.String(), UpdateID: k.ID, Node: &k.Node}
 	}
 	return Key{RecordTime: k.Time.String(), UpdateID: k.ID}
+}
+
+// rowKey is the inverse of keyOf.
+func (k Key) rowKey() (r schemas.RowKey, err error) {
+	r.ID = cmp.Or(k.ContractID, k.UpdateID)
+	if k.Node != nil {
+		r.Node = *k.Node
+	}
+	if at := cmp.Or(k.RecordTime, k.CreatedAt); at != "" {
+		r.Time, err = schemas.ParseTime(at)
+	}
+	return r, err
 }
 
 // setSum sets both forms of the object's SHA-256.

@@ -39,10 +39,14 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.exporter, err = export.New(export.Config{
+	cfg := export.Config{
 		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
 		Agree: s.app.cfg.ExportAgree, Peers: peers, Lookups: s.app.cfg.BulkLookups,
-	})
+	}
+	if s.app.cfg.ExportIceberg {
+		cfg.Iceberg = s.bucket
+	}
+	s.exporter, err = export.New(cfg)
 	return s.exporter, err
 }
 

@@ -187,6 +187,9 @@ func (c *Client) Delete(ctx context.Context, key string) error {
 // key returns the key as the store knows it.
 func (c *Client) key(key string) *string { return aws.String(c.cfg.Prefix + key) }
 
+// URL names an object to other programs, such as "s3://lake/mainnet/updates/v1/part.parquet".
+func (c *Client) URL(key string) string { return c.url(key) }
+
 // url names an object, or with key "" the bucket, in messages.
 func (c *Client) url(key string) string {
 	return strings.TrimSuffix("s3://"+c.cfg.Bucket+"/"+c.cfg.Prefix+key, "/")

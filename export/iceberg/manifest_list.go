@@ -1,0 +1,75 @@
+package iceberg
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/twmb/avro"
+)
+
+//go:embed manifest_list.avsc
+var manifestListLayout string
+
+// manifestFile is a row of a manifest list: the manifest of one segment.
+type manifestFile struct {
+	Path              string         `avro:"manifest_path"`
+	Bytes             int64          `avro:"manifest_length"`
+	SpecID            int32          `avro:"partition_spec_id"`
+	Content           int32          `avro:"content"`
+	SequenceNumber    int64          `avro:"sequence_number"`
+	MinSequenceNumber int64          `avro:"min_sequence_number"`
+	SnapshotID        int64          `avro:"added_snapshot_id"`
+	AddedFiles        int32          `avro:"added_files_count"`
+	ExistingFiles     int32          `avro:"existing_files_count"`
+	DeletedFiles      int32          `avro:"deleted_files_count"`
+	AddedRows         int64          `avro:"added_rows_count"`
+	ExistingRows      int64          `avro:"existing_rows_count"`
+	DeletedRows       int64          `avro:"deleted_rows_count"`
+	Partitions        []fieldSummary `avro:"partitions"`
+}
+
+// fieldSummary sums up a partition field over a manifest.
+type fieldSummary struct {
+	ContainsNull bool   `avro:"contains_null"`
+	ContainsNaN  *bool  `avro:"contains_nan"`
+	LowerBound   []byte `avro:"lower_bound"`
+	UpperBound   []byte `avro:"upper_bound"`
+}
+
+// newManifestFile describes a manifest of a segment's files that a snapshot adds.
+func newManifestFile(path string, size int, migrationID, sequence int64, files []File) manifestFile {
+	m := manifestFile{
+		Path: path, Bytes: int64(size), SequenceNumber: sequence, MinSequenceNumber: sequence, AddedFiles: int32(len(files)),
+		Partitions: []fieldSummary{{LowerBound: long(migrationID), UpperBound: long(migrationID)}},
+	}
+	for _, f := range files {
+		m.AddedRows += f.Rows
+	}
+	return m
+}
+
+func encodeManifestList(snap snapshot, manifests []manifestFile) ([]byte, error) {
+	layout, err := avro.Parse(manifestListLayout)
+	if err != nil {
+		return nil, err
+	}
+	parent := "null"
+	if snap.Parent != nil {
+		parent = strconv.FormatInt(*snap.Parent, 10)
+	}
+	return encodeAvro(layout, []header{
+		{"snapshot-id", fmt.Sprint(snap.ID)}, {"parent-snapshot-id", parent},
+		{"sequence-number", fmt.Sprint(snap.SequenceNumber)}, {"format-version", "2"},
+	}, manifests)
+}
+
+// totals counts the objects and rows of some manifests.
+func totals(manifests []manifestFile) (files, rows int64) {
+	for m := range slices.Values(manifests) {
+		files += int64(m.AddedFiles)
+		rows += m.AddedRows
+	}
+	return files, rows
+}

@@ -1,0 +1,204 @@
+package iceberg
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Tables keeps the tables of a stream equal to what is published. It is safe for
+// concurrent use, also by several processes.
+type Tables struct {
+	cfg Config
+	// commits lets one goroutine commit at a time: others of this process would only lose.
+	commits sync.Mutex
+
+	mu sync.Mutex
+	// seen is the content with which a table was seen last.
+	seen map[schemas.ParquetTable]string
+	// empty has the segments that were found to have no rows in a table.
+	empty map[emptySegment]bool
+}
+
+type emptySegment struct {
+	table   schemas.ParquetTable
+	segment Segment
+}
+
+// New returns the tables of a stream. It sends nothing yet.
+func New(cfg Config) (*Tables, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	return &Tables{cfg: cfg, seen: make(map[schemas.ParquetTable]string), empty: make(map[emptySegment]bool)}, nil
+}
+
+// names lists the tables, those of days first.
+func names() []schemas.ParquetTable {
+	return append(schemas.SegmentRef{Date: "2026-07-01"}.Tables(), schemas.SegmentRef{}.Tables()...)
+}
+
+// Update makes all tables equal to what is published. A table that nothing was ever
+// published of is not made.
+func (t *Tables) Update(ctx context.Context) error { return t.updateAll(ctx, false) }
+
+// Exclude is Update for segments that the catalog has stopped listing just now: once it
+// has returned, no table names their objects, and none will by the commit of a writer
+// that still saw them listed.
+func (t *Tables) Exclude(ctx context.Context) error { return t.updateAll(ctx, true) }
+
+func (t *Tables) updateAll(ctx context.Context, always bool) error {
+	t.commits.Lock()
+	defer t.commits.Unlock()
+	for _, name := range names() {
+		if err := t.update(ctx, name, always); err != nil {
+			return fmt.Errorf("updating Iceberg table %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// maxAttempts is how often a commit is tried of which other writers were faster.
+const maxAttempts = 30
+
+// update makes one table equal to the catalog. With always it makes a new version even if
+// the table is equal, which every commit fails on that began before.
+func (t *Tables) update(ctx context.Context, name schemas.ParquetTable, always bool) error {
+	for attempt := range maxAttempts {
+		if err := sleep(ctx, time.Duration(attempt)*rand.N(20*time.Millisecond)); err != nil {
+			return err
+		}
+		done, err := t.try(ctx, name, always)
+		if done || err != nil && !errors.Is(err, ErrChanged) && !errors.Is(err, errConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w in each of %d attempts", errConflict, maxAttempts)
+}
+
+// try makes one attempt. The table is read before the catalog: a commit then fails if the
+// table has changed since, and all that leaves the catalog leaves the tables after that.
+func (t *Tables) try(ctx context.Context, name schemas.ParquetTable, always bool) (done bool, err error) {
+	base, err := t.load(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	segments, err := t.segments(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if base.version == 0 && len(segments) == 0 {
+		return true, nil
+	}
+	content := fingerprint(segments)
+	if base.content() == content && !always {
+		t.see(name, content)
+		return true, t.writeHint(ctx, name, base.version)
+	}
+	next, err := t.next(ctx, base, segments)
+	if err != nil {
+		return false, err
+	}
+	if err := t.commit(ctx, next); err != nil {
+		return false, err
+	}
+	t.see(name, content)
+	return true, nil
+}
+
+// segments lists what is published of a table.
+func (t *Tables) segments(ctx context.Context, name schemas.ParquetTable) ([]Segment, error) {
+	all, err := t.cfg.Catalog.Segments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ofTable(all, name), nil
+}
+
+func ofTable(all []Segment, name schemas.ParquetTable) []Segment {
+	return slices.DeleteFunc(slices.Clone(all), func(s Segment) bool { return !slices.Contains(s.Ref.Tables(), name) })
+}
+
+// fingerprint is a SHA-256 in hex over segments in the order of their names.
+func fingerprint(segments []Segment) string {
+	list := make([]string, len(segments))
+	for i, s := range segments {
+		list[i] = s.Ref.String() + " " + s.Content + "\n"
+	}
+	slices.Sort(list)
+	hash := sha256.New()
+	for _, line := range list {
+		hash.Write([]byte(line))
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// UpToDate reports whether the tables have exactly the given segments. The bucket is
+// asked only about tables that had others when they were seen last.
+func (t *Tables) UpToDate(ctx context.Context, segments []Segment) (bool, error) {
+	for _, name := range names() {
+		list := ofTable(segments, name)
+		content := fingerprint(list)
+		if t.lastSeen(name) == content {
+			continue
+		}
+		base, err := t.load(ctx, name)
+		if err != nil {
+			return false, fmt.Errorf("reading Iceberg table %s: %w", name, err)
+		}
+		if base.version == 0 && len(list) == 0 {
+			continue
+		}
+		if base.content() != content {
+			return false, nil
+		}
+		t.see(name, content)
+	}
+	return true, nil
+}
+
+func (t *Tables) lastSeen(name schemas.ParquetTable) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen[name]
+}
+
+func (t *Tables) see(name schemas.ParquetTable, content string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen[name] = content
+}
+
+func (t *Tables) isEmpty(name schemas.ParquetTable, s Segment) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.empty[emptySegment{name, s}]
+}
+
+func (t *Tables) setEmpty(name schemas.ParquetTable, s Segment) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.empty[emptySegment{name, s}] = true
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
