@@ -1,0 +1,426 @@
+package iceberg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+func TestMain(m *testing.M) {
+	buckettest.ServeIfChild()
+	os.Exit(m.Run())
+}
+
+// memoryCatalog publishes segments of one object for each table that is not named in without.
+type memoryCatalog struct {
+	mu       sync.Mutex
+	segments map[schemas.SegmentRef]string
+	without  schemas.ParquetTable
+	// asked counts the segments whose files were asked for.
+	asked int
+	// before is called before files are looked up, if it is not nil.
+	before func()
+}
+
+func (c *memoryCatalog) publish(content string, refs ...schemas.SegmentRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.segments == nil {
+		c.segments = make(map[schemas.SegmentRef]string)
+	}
+	for _, ref := range refs {
+		c.segments[ref] = content
+	}
+}
+
+func (c *memoryCatalog) withdraw(ref schemas.SegmentRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.segments, ref)
+}
+
+func (c *memoryCatalog) Segments(context.Context) ([]Segment, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []Segment
+	for ref, content := range c.segments {
+		list = append(list, Segment{ref, content})
+	}
+	slices.SortFunc(list, func(a, b Segment) int { return a.Ref.Compare(b.Ref) })
+	return list, nil
+}
+
+func (c *memoryCatalog) Files(_ context.Context, table schemas.ParquetTable, segments []Segment) ([][]File, error) {
+	if c.before != nil {
+		c.before()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	files := make([][]File, len(segments))
+	for i, s := range segments {
+		c.asked++
+		if c.segments[s.Ref] != s.Content {
+			return nil, ErrChanged
+		}
+		if table == c.without {
+			continue
+		}
+		start, _, err := s.Ref.Bounds()
+		if err != nil {
+			return nil, err
+		}
+		files[i] = []File{{
+			Key: schemas.ObjectKey(table, s.Ref, 0), Bytes: 1000, Rows: 10,
+			First: schemas.RowKey{Time: start + 1, ID: "1220aa"}, Last: schemas.RowKey{Time: start + 5, ID: "1220ff"},
+		}}
+	}
+	return files, nil
+}
+
+func day(n int) schemas.SegmentRef {
+	return schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: fmt.Sprintf("2026-07-%02d", n)}
+}
+
+func openBucket(t *testing.T) *bucket.Client {
+	t.Helper()
+	g := buckettest.Gateway(t)
+	return buckettest.Open(t, bucket.Config{
+		Endpoint: g.Endpoint, AccessKey: g.AccessKey, SecretKey: g.SecretKey, Bucket: "lake", PathStyle: true, Prefix: "main/",
+	})
+}
+
+func newTables(t *testing.T, objects Objects, c Catalog) *Tables {
+	t.Helper()
+	tables, err := New(Config{
+		Stream: "scan", Objects: objects, Catalog: c, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Snapshots: 5,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+// paths returns the objects that the current snapshot of a table names, in order, and
+// checks what the metadata says of them.
+func paths(t *testing.T, tables *Tables, name schemas.ParquetTable) []string {
+	t.Helper()
+	v, err := tables.load(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := tables.manifests(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, m := range manifests {
+		data, err := tables.read(t.Context(), schemas.IcebergFileKey("scan", name, m.Path[strings.LastIndexByte(m.Path, '/')+1:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := decodeAvro[manifestEntry](data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(len(data)) != m.Bytes || int(m.AddedFiles) != len(entries) || m.AddedRows != int64(10*len(entries)) || m.SequenceNumber > v.LastSequenceNumber {
+			t.Errorf("the list says %+v of a manifest of %d bytes with %d entries", m, len(data), len(entries))
+		}
+		for _, e := range entries {
+			found = append(found, e.DataFile.Path)
+		}
+	}
+	if snap := v.current(); snap != nil && snap.Summary["total-records"] != fmt.Sprint(10*len(found)) {
+		t.Errorf("the summary of %d objects is %v", len(found), snap.Summary)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// wantPaths are the objects of what is published.
+func wantPaths(t *testing.T, c *memoryCatalog, name schemas.ParquetTable) []string {
+	t.Helper()
+	all, err := c.Segments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, s := range ofTable(all, name) {
+		if name != c.without {
+			want = append(want, "s3://lake/main/"+schemas.ObjectKey(name, s.Ref, 0))
+		}
+	}
+	slices.Sort(want)
+	return want
+}
+
+func mustHold(t *testing.T, tables *Tables, c *memoryCatalog) {
+	t.Helper()
+	for _, name := range names() {
+		if got, want := paths(t, tables, name), wantPaths(t, c, name); !slices.Equal(got, want) {
+			t.Errorf("table %s names %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	imports := schemas.SegmentRef{Stream: "scan", MigrationID: 1}
+	client, c := openBucket(t), &memoryCatalog{without: schemas.ParquetAppActivity}
+	tables := newTables(t, client, c)
+	steps := []struct {
+		name      string
+		change    func()
+		snapshots int // of table updates
+	}{
+		{"nothing is published", func() {}, 0},
+		{"the first segments", func() { c.publish("aa", imports, day(1)) }, 1},
+		{"nothing new", func() {}, 1},
+		{"one more", func() { c.publish("bb", day(2)) }, 2},
+		{"several at once", func() { c.publish("cc", day(3), day(4)) }, 3},
+		{"another content", func() { c.publish("dd", day(2)) }, 1},
+		{"one less", func() { c.withdraw(day(1)) }, 1},
+		{"the same one again", func() { c.publish("aa", day(1)) }, 2},
+		{"none is left", func() {
+			for n := range 4 {
+				c.withdraw(day(n + 1))
+			}
+			c.withdraw(imports)
+		}, 1},
+	}
+	for _, step := range steps {
+		step.change()
+		if err := tables.Update(t.Context()); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		mustHold(t, tables, c)
+		v, err := tables.load(t.Context(), schemas.ParquetUpdates)
+		if err != nil || len(v.Snapshots) != step.snapshots || len(v.Schemas) != 1 {
+			t.Errorf("%s: table updates has %d snapshots and %d schemas, want %d and one; %v", step.name, len(v.Snapshots), len(v.Schemas), step.snapshots, err)
+		}
+		all, err := c.Segments(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range []*Tables{tables, newTables(t, client, c)} {
+			if same, err := who.UpToDate(t.Context(), all); err != nil || !same {
+				t.Errorf("%s: the tables are up to date: %v, %v", step.name, same, err)
+			}
+		}
+	}
+	asked := c.asked
+	c.publish("ee", day(9))
+	if err := tables.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.asked - asked; n != len(day(9).Tables()) {
+		t.Errorf("for one more segment the catalog was asked %d times", n)
+	}
+}
+
+// TestVersionsAreBounded commits more often than versions and snapshots are kept, then
+// collects what they have left.
+func TestVersionsAreBounded(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	tables := newTables(t, client, c)
+	for n := range 9 {
+		c.publish("aa", day(n+1))
+		if err := tables.Update(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, latest, err := tables.versions(t.Context(), schemas.ParquetUpdates)
+	if err != nil || len(stored) != 5 || latest != 9 {
+		t.Errorf("versions %v are left, the latest is %d, %v; want 5 and 9", stored, latest, err)
+	}
+	v, err := tables.load(t.Context(), schemas.ParquetUpdates)
+	if err != nil || len(v.Snapshots) != 5 || len(v.SnapshotLog) != 5 || len(v.MetadataLog) != 4 {
+		t.Errorf("the table names %d snapshots, %d in the log, and %d versions before; %v", len(v.Snapshots), len(v.SnapshotLog), len(v.MetadataLog), err)
+	}
+	for _, e := range v.MetadataLog {
+		if _, err := client.Head(t.Context(), strings.TrimPrefix(e.File, "s3://lake/main/")); err != nil {
+			t.Errorf("the log of versions names %s: %v", e.File, err)
+		}
+	}
+	hint, err := tables.read(t.Context(), "iceberg/v1/updates/metadata/version-hint.text")
+	if err != nil || string(hint) != "9" {
+		t.Errorf("the hint is %q, %v", hint, err)
+	}
+	if n, _, err := tables.Collect(t.Context(), time.Now().Add(-time.Hour)); err != nil || n != 0 {
+		t.Errorf("%d young objects were removed, %v", n, err)
+	}
+	// 4 lists of each of the tables but imports, which is not there.
+	n, size, err := tables.Collect(t.Context(), time.Now().Add(time.Hour))
+	if err != nil || n != 4*6 || size == 0 {
+		t.Errorf("%d objects of %d bytes were removed, %v; want %d", n, size, err, 4*6)
+	}
+	mustHold(t, tables, c)
+	c.publish("bb", day(1))
+	if err := tables.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// All but the last list, and the manifest of what was replaced.
+	if n, _, err := tables.Collect(t.Context(), time.Now().Add(time.Hour)); err != nil || n != (5+1)*6 {
+		t.Errorf("%d objects were removed, %v; want %d", n, err, 6*6)
+	}
+	mustHold(t, tables, c)
+}
+
+// TestManyWriters has writers of their own publish and withdraw at once.
+func TestManyWriters(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	var writers sync.WaitGroup
+	for w := range 4 {
+		tables := newTables(t, client, c)
+		writers.Go(func() {
+			for n := range 4 {
+				ref := day(1 + 4*w + n)
+				c.publish("aa", ref)
+				if err := tables.Update(t.Context()); err != nil {
+					t.Errorf("writer %d: %v", w, err)
+				}
+				if n%2 == 0 {
+					continue
+				}
+				c.withdraw(ref)
+				if err := tables.Exclude(t.Context()); err != nil {
+					t.Errorf("writer %d: %v", w, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	mustHold(t, newTables(t, client, c), c)
+}
+
+// TestExcludedStaysOut withdraws a segment while another writer, that saw it published, is
+// about to add it.
+func TestExcludedStaysOut(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	c.publish("aa", day(1))
+	if err := newTables(t, client, c).Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.publish("aa", day(2))
+	slow := &memoryCatalog{}
+	slow.publish("aa", day(1), day(2))
+	var once sync.Once
+	slow.before = func() { // the slow writer has read table and catalog
+		once.Do(func() {
+			c.withdraw(day(2))
+			if err := newTables(t, client, c).Exclude(t.Context()); err != nil {
+				t.Error(err)
+			}
+			slow.mu.Lock()
+			delete(slow.segments, day(2))
+			slow.mu.Unlock()
+		})
+	}
+	// Its answer comes from before the withdrawal.
+	if err := newTables(t, client, staleFiles{slow}).Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, newTables(t, client, c), c)
+	if len(wantPaths(t, c, schemas.ParquetUpdates)) != 1 {
+		t.Fatal("the test is wrong")
+	}
+}
+
+// staleFiles answers with the files of segments that are withdrawn already.
+type staleFiles struct{ *memoryCatalog }
+
+func (s staleFiles) Files(ctx context.Context, table schemas.ParquetTable, segments []Segment) ([][]File, error) {
+	s.before()
+	past := &memoryCatalog{}
+	for _, segment := range segments {
+		past.publish(segment.Content, segment.Ref)
+	}
+	return past.Files(ctx, table, segments)
+}
+
+// TestALateWriterDoesNotCount has a writer held up until its version has been made by
+// others and removed again.
+func TestALateWriterDoesNotCount(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	fast, late := newTables(t, client, c), newTables(t, client, c)
+	c.publish("aa", day(1))
+	if err := fast.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	base, err := late.load(t.Context(), schemas.ParquetUpdates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		if err := fast.Exclude(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, err := late.next(t.Context(), base, []Segment{{day(1), "aa"}, {day(2), "aa"}})
+	if err == nil {
+		t.Fatal("files of a segment that is not published were given")
+	}
+	if next, err = late.next(t.Context(), base, []Segment{{day(1), "aa"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.commit(t.Context(), next); err == nil {
+		t.Error("a version of the past was committed")
+	}
+	v, err := fast.load(t.Context(), schemas.ParquetUpdates)
+	if err != nil || v.version != 9 {
+		t.Errorf("the latest version is %d, %v; want 9", v.version, err)
+	}
+	if err := fast.Exclude(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if stored, _, err := fast.versions(t.Context(), schemas.ParquetUpdates); err != nil || slices.Contains(stored, 2) {
+		t.Errorf("versions %v are left, %v", stored, err)
+	}
+}
+
+// TestNames takes the names of metadata apart.
+func TestNames(t *testing.T) {
+	s := Segment{day(2), "0123456789abcdef0123"}
+	imports := Segment{schemas.SegmentRef{Stream: "scan", MigrationID: 1}, "0123456789abcdef0123"}
+	for _, tt := range []struct {
+		name     string
+		got      string
+		want     string
+		sequence int64
+		segment  string
+	}{
+		{"manifest", manifestName(12, s, []byte("x")), "00000012-1-2026-07-02-0123456789abcdef-2d711642b726b044.avro", 12, segmentName(s)},
+		{"manifest of imports", manifestName(3, imports, []byte("x")), "00000003-1-imports-0123456789abcdef-2d711642b726b044.avro", 3, segmentName(imports)},
+		{"list", listName(7, 99), "00000007-snapshot-99.avro", 7, "snapshot"},
+	} {
+		sequence, ok := sequenceOf("iceberg/v1/updates/metadata/" + tt.got)
+		if tt.got != tt.want || !ok || sequence != tt.sequence || describedBy("s3://lake/"+tt.got) != tt.segment {
+			t.Errorf("%s: %s with sequence %d of %q, want %s, %d, %q", tt.name, tt.got, sequence, describedBy(tt.got), tt.want, tt.sequence, tt.segment)
+		}
+	}
+	for _, other := range []string{"v3.metadata.json", "version-hint.text", "snap-12-1-x.avro", "00000012.avro", "00000012-x.parquet"} {
+		if _, ok := sequenceOf(other); ok {
+			t.Errorf("%s passes as one of ours", other)
+		}
+	}
+}
+
+// dump shows a value as indented JSON.
+func dump(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data) + "\n"
+}
+
