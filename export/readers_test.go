@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -157,13 +160,55 @@ func TestParquetGoReadsObjects(t *testing.T) {
 	if !maps.Equal(got, want) || len(want) < 5 {
 		t.Errorf("the example counts %v, want %v", got, want)
 	}
+	mustBeRunHere(t, "// Go, with github.com/parquet-go/parquet-go, for each object")
+}
+
+// mustBeRunHere makes sure that the lines of a documented example in Go stand in this file.
+func mustBeRunHere(t *testing.T, first string) {
+	t.Helper()
 	ours, err := os.ReadFile("readers_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	space := regexp.MustCompile(`\s+`)
-	example := documentedReader(t, "go", "// Go, with github.com/parquet-go/parquet-go, for each object")
+	example := documentedReader(t, "go", first)
 	if !strings.Contains(space.ReplaceAllString(string(ours), " "), space.ReplaceAllString(example, " ")) {
 		t.Errorf("this test does not run the example of the documentation:\n%s", example)
 	}
+}
+
+// TestArrowReadsObjects runs the example of the documentation: the lines below stand there as
+// well. They read all columns.
+func TestArrowReadsObjects(t *testing.T) {
+	ctx, src, client := t.Context(), twoMigrations(55, 60), openBucket(t)
+	exportDue(t, newTestExporter(t, src, client, &memoryCatalog{}, nil))
+	files, err := filepath.Glob(filepath.Join(localCopy(t, client), "lake", "events", "v1", "*", "*", "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := make(map[string]uint64), createdByTemplate(src)
+	for _, path := range files {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := pqarrow.ReadTable(ctx, file, nil, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+		if err = errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for batches := array.NewTableReader(table, 0); batches.Next(); {
+			batch := batches.RecordBatch()
+			kind := batch.Column(batch.Schema().FieldIndices("kind")[0]).(*array.String)
+			template := batch.Column(batch.Schema().FieldIndices("template_name")[0]).(*array.String)
+			for i := range kind.Len() {
+				if kind.Value(i) == "created" {
+					got[template.Value(i)]++
+				}
+			}
+		}
+	}
+	if !maps.Equal(got, want) || len(want) < 5 {
+		t.Errorf("the example counts %v, want %v", got, want)
+	}
+	mustBeRunHere(t, "// Go, with github.com/apache/arrow-go/v18/parquet/pqarrow, for each object")
 }
