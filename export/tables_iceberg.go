@@ -51,7 +51,7 @@ func publishedSegments(rows []segmentRow) []iceberg.Segment {
 	var list []iceberg.Segment
 	for i := range rows {
 		if rows[i].State == published {
-			list = append(list, iceberg.Segment{Ref: rows[i].ref(), Content: rows[i].ManifestHash})
+			list = append(list, iceberg.Segment{Ref: rows[i].ref(), Content: rows[i].ManifestHash, Version: rows[i].Version})
 		}
 	}
 	return list

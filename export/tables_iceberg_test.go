@@ -74,6 +74,12 @@ func TestEngineReadsIcebergTables(t *testing.T) {
 	src := twoMigrations(71, 120)
 	g := buckettest.Gateway(t)
 	e := newIcebergExporter(t, src, buckettest.Open(t, bucketConfig(g, "")), &memoryCatalog{}, nil)
+	if err := e.tables.Exclude(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rows := query[uint64](t, conn, "an empty table", "SELECT count() FROM "+tableOf(g, schemas.ParquetUpdates)); rows != 0 {
+		t.Errorf("a table without snapshots has %d rows", rows)
+	}
 	exportDue(t, e)
 	want := wantDigests(t, e, src)
 	for _, table := range icebergTables {
@@ -154,7 +160,7 @@ func TestIcebergTablesOfWhatWasPublished(t *testing.T) {
 // TestIcebergTablesOfSeveralWorkers has exporters of their own export all segments at once.
 func TestIcebergTablesOfSeveralWorkers(t *testing.T) {
 	conn := enginetest.Start(t).Conn
-	src, c := twoMigrations(74, 60), &memoryCatalog{}
+	src, c := twoMigrations(74, 20), &memoryCatalog{}
 	g := buckettest.Gateway(t)
 	client := buckettest.Open(t, bucketConfig(g, ""))
 	var workers sync.WaitGroup
@@ -183,7 +189,7 @@ func TestIcebergTablesOfSeveralWorkers(t *testing.T) {
 // overwritten, and when all is done.
 func TestIcebergTablesWhileASegmentIsReplaced(t *testing.T) {
 	conn := enginetest.Start(t).Conn
-	src, c := twoMigrations(75, 60), &memoryCatalog{}
+	src, c := twoMigrations(75, 30), &memoryCatalog{}
 	g := buckettest.Gateway(t)
 	client := buckettest.Open(t, bucketConfig(g, ""))
 	exportDue(t, newIcebergExporter(t, src, client, c, nil))
@@ -199,7 +205,7 @@ func TestIcebergTablesWhileASegmentIsReplaced(t *testing.T) {
 			t.Errorf("when %s is overwritten the table has %d rows of its day, %v", key, rows, err)
 		}
 	}}
-	shorter := newIcebergExporter(t, twoMigrations(75, 20), client, c, nil)
+	shorter := newIcebergExporter(t, twoMigrations(75, 10), client, c, nil)
 	shorter.cfg.Objects = watched
 	if err := shorter.Reexport(t.Context(), ref); err != nil {
 		t.Fatal(err)
@@ -228,7 +234,7 @@ func (w *watchedPuts) Put(ctx context.Context, key string, body io.ReadSeeker, s
 // and all snapshots that are left can be read.
 func TestIcebergTablesOfOldDays(t *testing.T) {
 	conn := enginetest.Start(t).Conn
-	src, c := twoMigrations(76, 60), &memoryCatalog{}
+	src, c := twoMigrations(76, 20), &memoryCatalog{}
 	g := buckettest.Gateway(t)
 	client := buckettest.Open(t, bucketConfig(g, ""))
 	e := newIcebergExporter(t, src, client, c, nil)
@@ -291,16 +297,16 @@ func snapshotsOf(t *testing.T, client *bucket.Client, table schemas.ParquetTable
 func TestIcebergTablesOverABadNetwork(t *testing.T) {
 	conn := enginetest.Start(t).Conn
 	g := buckettest.Gateway(t)
-	proxy := buckettest.NewChaosProxy(t, g.Endpoint, 77, buckettest.Chaos{Errors: 0.03, Lost: 0.02, Truncated: 0.02})
+	proxy := buckettest.NewChaosProxy(t, g.Endpoint, 77, buckettest.Chaos{Errors: 0.02, Lost: 0.01, Truncated: 0.01})
 	cfg := bucketConfig(g, "")
-	cfg.MaxAttempts = 2
+	cfg.MaxAttempts = 1
 	buckettest.Open(t, cfg)
 	cfg.Endpoint = proxy.URL
 	client, err := bucket.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newIcebergExporter(t, twoMigrations(77, 40), client, &memoryCatalog{}, nil)
+	e := newIcebergExporter(t, twoMigrations(77, 20), client, &memoryCatalog{}, nil)
 	for failures := 0; ; failures++ {
 		due, err := e.DueSegments(t.Context())
 		if err == nil && len(due) == 0 {

@@ -25,11 +25,11 @@ import (
 )
 
 // openTestStack starts the embedded store and bucket in this process.
-func openTestStack(t *testing.T) *stack {
+func openTestStack(t *testing.T, args ...string) *stack {
 	t.Helper()
 	needEngine(t)
 	a := &app{stdout: io.Discard, stderr: io.Discard, log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if err := a.cfg.settings().Parse([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}); err != nil {
+	if err := a.cfg.settings().Parse(append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	s := newStack(a)

@@ -36,6 +36,8 @@ type Segment struct {
 	// Content tells the contents of a segment apart that was published several times: the
 	// SHA-256 of its manifest in hex.
 	Content string
+	// Version grows each time the segment is withdrawn or published.
+	Version int64
 }
 
 // File is one Parquet object of a segment.

@@ -22,15 +22,15 @@ type Tables struct {
 	commits sync.Mutex
 
 	mu sync.Mutex
-	// seen is the content with which a table was seen last.
+	// seen is the listing of segments that a table was seen to have last.
 	seen map[schemas.ParquetTable]string
-	// empty has the segments that were found to have no rows in a table.
+	// empty has the segments, by segmentName, that were found to have no rows in a table.
 	empty map[emptySegment]bool
 }
 
 type emptySegment struct {
 	table   schemas.ParquetTable
-	segment Segment
+	segment string
 }
 
 // New returns the tables of a stream. It sends nothing yet.
@@ -58,7 +58,14 @@ func (t *Tables) Exclude(ctx context.Context) error { return t.updateAll(ctx, tr
 func (t *Tables) updateAll(ctx context.Context, always bool) error {
 	t.commits.Lock()
 	defer t.commits.Unlock()
+	all, err := t.cfg.Catalog.Segments(ctx)
+	if err != nil {
+		return err
+	}
 	for _, name := range names() {
+		if !always && t.hasSeen(name, ofTable(all, name)) {
+			continue
+		}
 		if err := t.update(ctx, name, always); err != nil {
 			return fmt.Errorf("updating Iceberg table %s: %w", name, err)
 		}
@@ -95,12 +102,11 @@ func (t *Tables) try(ctx context.Context, name schemas.ParquetTable, always bool
 	if err != nil {
 		return false, err
 	}
-	if base.version == 0 && len(segments) == 0 {
+	if base.version == 0 && len(segments) == 0 && !always {
 		return true, nil
 	}
-	content := fingerprint(segments)
-	if base.content() == content && !always {
-		t.see(name, content)
+	if base.content() == fingerprint(segments) && !always {
+		t.see(name, segments)
 		return true, t.writeHint(ctx, name, base.version)
 	}
 	next, err := t.next(ctx, base, segments)
@@ -110,7 +116,7 @@ func (t *Tables) try(ctx context.Context, name schemas.ParquetTable, always bool
 	if err := t.commit(ctx, next); err != nil {
 		return false, err
 	}
-	t.see(name, content)
+	t.see(name, segments)
 	return true, nil
 }
 
@@ -127,27 +133,36 @@ func ofTable(all []Segment, name schemas.ParquetTable) []Segment {
 	return slices.DeleteFunc(slices.Clone(all), func(s Segment) bool { return !slices.Contains(s.Ref.Tables(), name) })
 }
 
-// fingerprint is a SHA-256 in hex over segments in the order of their names.
+// fingerprint is a SHA-256 in hex over the contents of segments, in the order of their names.
 func fingerprint(segments []Segment) string {
-	list := make([]string, len(segments))
+	return digest(segments, func(s Segment) string { return s.Ref.String() + " " + s.Content })
+}
+
+// listing is a fingerprint that is never again that of an earlier listing: what was
+// withdrawn and is published again has another version.
+func listing(segments []Segment) string {
+	return digest(segments, func(s Segment) string { return fmt.Sprint(s.Ref, s.Content, s.Version) })
+}
+
+func digest(segments []Segment, line func(Segment) string) string {
+	lines := make([]string, len(segments))
 	for i, s := range segments {
-		list[i] = s.Ref.String() + " " + s.Content + "\n"
+		lines[i] = line(s) + "\n"
 	}
-	slices.Sort(list)
+	slices.Sort(lines)
 	hash := sha256.New()
-	for _, line := range list {
-		hash.Write([]byte(line))
+	for _, l := range lines {
+		hash.Write([]byte(l))
 	}
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// UpToDate reports whether the tables have exactly the given segments. The bucket is
-// asked only about tables that had others when they were seen last.
+// UpToDate reports whether the tables have exactly the given segments, which are what the
+// catalog lists now. The bucket is asked only about tables that were seen with others last.
 func (t *Tables) UpToDate(ctx context.Context, segments []Segment) (bool, error) {
 	for _, name := range names() {
 		list := ofTable(segments, name)
-		content := fingerprint(list)
-		if t.lastSeen(name) == content {
+		if t.hasSeen(name, list) {
 			continue
 		}
 		base, err := t.load(ctx, name)
@@ -157,36 +172,36 @@ func (t *Tables) UpToDate(ctx context.Context, segments []Segment) (bool, error)
 		if base.version == 0 && len(list) == 0 {
 			continue
 		}
-		if base.content() != content {
+		if base.content() != fingerprint(list) {
 			return false, nil
 		}
-		t.see(name, content)
+		t.see(name, list)
 	}
 	return true, nil
 }
 
-func (t *Tables) lastSeen(name schemas.ParquetTable) string {
+func (t *Tables) hasSeen(name schemas.ParquetTable, segments []Segment) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.seen[name]
+	return t.seen[name] == listing(segments)
 }
 
-func (t *Tables) see(name schemas.ParquetTable, content string) {
+func (t *Tables) see(name schemas.ParquetTable, segments []Segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen[name] = content
+	t.seen[name] = listing(segments)
 }
 
 func (t *Tables) isEmpty(name schemas.ParquetTable, s Segment) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.empty[emptySegment{name, s}]
+	return t.empty[emptySegment{name, segmentName(s)}]
 }
 
 func (t *Tables) setEmpty(name schemas.ParquetTable, s Segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.empty[emptySegment{name, s}] = true
+	t.empty[emptySegment{name, segmentName(s)}] = true
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
