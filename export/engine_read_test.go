@@ -67,14 +67,18 @@ func TestAnotherReaderUnderstandsTheObjects(t *testing.T) {
 	}
 }
 
-// TestDocumentedQuery runs the query that the documentation gives for ClickHouse.
+// TestDocumentedQuery runs the queries that the documentation gives for ClickHouse.
 func TestDocumentedQuery(t *testing.T) {
-	sql := documentedReader(t, "sql", "-- ClickHouse")
+	for _, page := range []string{"parquet.md", "iceberg.md"} {
+		t.Run(page, func(t *testing.T) { testDocumentedQuery(t, documentedExample(t, page, "sql", "-- ClickHouse")) })
+	}
+}
+
+func testDocumentedQuery(t *testing.T, sql string) {
 	conn := enginetest.Start(t).Conn
 	src := twoMigrations(52, 60)
 	g := buckettest.Gateway(t)
-	e := newTestExporter(t, src, buckettest.Open(t, bucketConfig(g, "")), &memoryCatalog{}, nil)
-	exportDue(t, e)
+	exportDue(t, newIcebergExporter(t, src, buckettest.Open(t, bucketConfig(g, "")), &memoryCatalog{}, nil))
 	sql = strings.NewReplacer("http://127.0.0.1:7070/ledgerlake", g.Endpoint+"/lake", "'KEY'", "'"+g.AccessKey+"'", "'SECRET'", "'"+g.SecretKey+"'").Replace(sql)
 	rows, err := conn.Query(t.Context(), sql)
 	if err != nil {

@@ -25,13 +25,19 @@ import (
 // documentedReader returns the example of docs/formats/parquet.md that begins with a line.
 func documentedReader(t *testing.T, language, first string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "docs", "formats", "parquet.md"))
+	return documentedExample(t, "parquet.md", language, first)
+}
+
+// documentedExample returns an example of a page of docs/formats.
+func documentedExample(t *testing.T, name, language, first string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "formats", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, example, ok := strings.Cut(string(page), "```"+language+"\n"+first+"\n")
 	if !ok {
-		t.Fatalf("the documentation has no example that begins with %s", first)
+		t.Fatalf("%s has no example that begins with %s", name, first)
 	}
 	example, _, _ = strings.Cut(example, "```")
 	return strings.TrimSpace(example)

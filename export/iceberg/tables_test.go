@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -404,6 +405,69 @@ func TestALateWriterDoesNotCount(t *testing.T) {
 	if stored, _, err := fast.versions(t.Context(), schemas.ParquetUpdates); err != nil || slices.Contains(stored, 2) {
 		t.Errorf("versions %v are left, %v", stored, err)
 	}
+}
+
+// TestFailureAtEachStep has each write of an update fail once, and once be done with its
+// answer lost: another writer finds a table that can be read, and finishes.
+func TestFailureAtEachStep(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	c.publish("aa", day(1))
+	if err := newTables(t, client, c).Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for step := range 6 {
+		for _, applied := range []bool{false, true} {
+			before := paths(t, newTables(t, client, c), schemas.ParquetUpdates)
+			c.publish(fmt.Sprintf("%d%v", step, applied), day(2+step%2))
+			c.withdraw(day(3 - step%2))
+			broken := &failing{Objects: client, left: step, applied: applied}
+			err := newTables(t, broken, c).Update(t.Context())
+			if broken.left >= 0 || !errors.Is(err, errBroken) {
+				t.Fatalf("write %d, applied %v: the update ends with %v", step, applied, err)
+			}
+			failed++
+			if now := paths(t, newTables(t, client, c), schemas.ParquetUpdates); !slices.Equal(now, before) && !slices.Equal(now, wantPaths(t, c, schemas.ParquetUpdates)) {
+				t.Errorf("write %d, applied %v: the table names %q, before it was %q", step, applied, now, before)
+			}
+			tables := newTables(t, client, c)
+			if err := tables.Update(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			mustHold(t, tables, c)
+		}
+	}
+	if failed != 12 {
+		t.Errorf("%d writes have failed", failed)
+	}
+}
+
+var errBroken = errors.New("broken by the test")
+
+// failing fails one write, after left others, before or after it is done.
+type failing struct {
+	Objects
+	left    int
+	applied bool
+}
+
+func (f *failing) fail(write func() error) error {
+	f.left--
+	if f.left != -1 {
+		return write()
+	}
+	if f.applied {
+		return errors.Join(write(), errBroken)
+	}
+	return errBroken
+}
+
+func (f *failing) Put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error {
+	return f.fail(func() error { return f.Objects.Put(ctx, key, body, size, sum, contentType) })
+}
+
+func (f *failing) PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error {
+	return f.fail(func() error { return f.Objects.PutIfAbsent(ctx, key, body, size, sum, contentType) })
 }
 
 // TestNames takes the names of metadata apart.
