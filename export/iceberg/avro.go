@@ -42,21 +42,21 @@ func encodeAvro[T any](layout *avro.Schema, pairs []header, rows []T) ([]byte, e
 	return out.Bytes(), nil
 }
 
-// decodeAvro reads what encodeAvro has written.
-func decodeAvro[T any](data []byte) (rows []T, err error) {
+// decodeAvro reads what encodeAvro has written: the rows, and the header by keys.
+func decodeAvro[T any](data []byte) (rows []T, meta map[string][]byte, err error) {
 	r, err := ocf.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		var row T
 		err := r.Decode(&row)
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			return rows, r.Metadata(), nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rows = append(rows, row)
 	}

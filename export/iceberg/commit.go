@@ -34,14 +34,20 @@ func (t *Tables) next(ctx context.Context, base *version, segments []Segment) (*
 	if err != nil {
 		return nil, err
 	}
-	kept, missing := t.compare(base.name, before, segments)
-	fresh, err := t.writeManifests(ctx, v, missing)
-	if err != nil {
-		return nil, err
+	kept, outdated, missing := t.compare(base.name, before, groupsOf(segments))
+	var fresh []manifestFile
+	for _, g := range missing {
+		m, err := t.writeManifest(ctx, v, g, outdated[g.name])
+		if err != nil {
+			return nil, fmt.Errorf("describing segments %s: %w", g.name, err)
+		}
+		if m != nil {
+			fresh = append(fresh, *m)
+		}
 	}
 	v.Properties[contentProperty] = fingerprint(segments)
 	if len(fresh) == 0 && len(kept) == len(before) {
-		return v, nil // no rows came or went
+		return v, nil // nothing but segments without rows came
 	}
 	return v, t.addSnapshot(ctx, v, before, kept, fresh)
 }
@@ -70,70 +76,131 @@ func (t *Tables) manifestsOf(ctx context.Context, name schemas.ParquetTable, sna
 	if err != nil {
 		return nil, fmt.Errorf("reading snapshot %d: %w", snap.ID, err)
 	}
-	manifests, err := decodeAvro[manifestFile](data)
+	manifests, _, err := decodeAvro[manifestFile](data)
 	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", snap.ManifestList, err)
 	}
 	return manifests, nil
 }
 
-// compare returns those manifests that describe one of the segments, and the segments
-// that none describes and that may have rows.
-func (t *Tables) compare(name schemas.ParquetTable, manifests []manifestFile, segments []Segment) (kept []manifestFile, missing []Segment) {
-	wanted := make(map[string]bool, len(segments))
-	for _, s := range segments {
-		wanted[segmentName(s)] = true
+// compare returns those manifests that describe one of the groups as it is, the others by
+// the names of their groups, and the groups that have to be described and may have rows.
+func (t *Tables) compare(name schemas.ParquetTable, manifests []manifestFile, groups []group) (kept []manifestFile, outdated map[string][]manifestFile, missing []group) {
+	wanted := make(map[string]bool, len(groups))
+	for _, g := range groups {
+		wanted[g.content()] = true
 	}
-	there := make(map[string]bool, len(manifests))
+	outdated = make(map[string][]manifestFile)
 	for _, m := range manifests {
-		described := describedBy(m.Path)
-		if wanted[described] && !there[described] {
-			kept = append(kept, m)
-			there[described] = true
+		of, content := describedBy(m.Path)
+		if !wanted[content] {
+			outdated[of] = append(outdated[of], m)
+			continue
+		}
+		kept = append(kept, m)
+		wanted[content] = false // it is there
+	}
+	for _, g := range groups {
+		empty := func(s Segment) bool { return t.isEmpty(name, s) }
+		if wanted[g.content()] && (len(outdated[g.name]) > 0 || !all(g.segments, empty)) {
+			missing = append(missing, g)
 		}
 	}
-	for _, s := range segments {
-		if !there[segmentName(s)] && !t.isEmpty(name, s) {
-			missing = append(missing, s)
-		}
-	}
-	return kept, missing
+	return kept, outdated, missing
 }
 
-// segmentsPerQuestion is how many segments the catalog is asked about at once.
-const segmentsPerQuestion = 64
+func all(segments []Segment, is func(Segment) bool) bool {
+	return !slices.ContainsFunc(segments, func(s Segment) bool { return !is(s) })
+}
 
-// writeManifests stores the manifests of some segments and returns how the next snapshot
-// lists them.
-func (t *Tables) writeManifests(ctx context.Context, v *version, segments []Segment) (fresh []manifestFile, err error) {
-	for page := range slices.Chunk(segments, segmentsPerQuestion) {
-		files, err := t.cfg.Catalog.Files(ctx, v.name, page)
+// writeManifest stores the manifest of a group and returns how the next snapshot lists it,
+// nil if none of its segments has rows. What its manifests so far say of segments that are
+// as they were is taken over.
+func (t *Tables) writeManifest(ctx context.Context, v *version, g group, before []manifestFile) (*manifestFile, error) {
+	known := make([]manifest, len(before))
+	for i := range before {
+		var err error
+		if known[i], err = t.manifest(ctx, v.name, &before[i]); err != nil {
+			return nil, err
+		}
+	}
+	entries, err := t.entries(ctx, v, g, known)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	data, err := encodeManifest(*v.schema(), g, entries)
+	if err != nil {
+		return nil, err
+	}
+	sequence := v.LastSequenceNumber + 1
+	url, err := t.put(ctx, v.name, manifestName(sequence, g, data), data)
+	if err != nil {
+		return nil, err
+	}
+	m := newManifestFile(url, len(data), g.migrationID(), sequence, entries)
+	return &m, nil
+}
+
+func (t *Tables) manifest(ctx context.Context, name schemas.ParquetTable, listed *manifestFile) (manifest, error) {
+	data, err := t.read(ctx, schemas.IcebergFileKey(t.cfg.Stream, name, path.Base(listed.Path)))
+	if err != nil {
+		return manifest{}, err
+	}
+	m, err := decodeManifest(data, listed)
+	if err != nil {
+		return m, fmt.Errorf("decoding %s: %w", listed.Path, err)
+	}
+	return m, nil
+}
+
+// entries are those of a group's objects in the order of their rows.
+func (t *Tables) entries(ctx context.Context, v *version, g group, known []manifest) ([]manifestEntry, error) {
+	byRef := make(map[schemas.SegmentRef][]manifestEntry, len(g.segments))
+	var unknown []Segment
+	for _, s := range g.segments {
+		of := slices.IndexFunc(known, func(m manifest) bool { return m.members[s.Ref.String()] == s.Content })
+		switch {
+		case of >= 0:
+			byRef[s.Ref] = t.entriesOf(v.name, s.Ref, known[of])
+		case !t.isEmpty(v.name, s):
+			unknown = append(unknown, s)
+		}
+	}
+	if len(unknown) > 0 {
+		files, err := t.cfg.Catalog.Files(ctx, v.name, unknown)
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range page {
+		for i, s := range unknown {
 			if len(files[i]) == 0 {
 				t.setEmpty(v.name, s)
-				continue
 			}
-			m, err := t.writeManifest(ctx, v, s, files[i])
-			if err != nil {
-				return nil, fmt.Errorf("describing segment %s: %w", s.Ref, err)
+			for _, f := range files[i] {
+				entry, err := newEntry(v.name, *v.schema(), s.Ref, f, t.cfg.Objects.URL(f.Key))
+				if err != nil {
+					return nil, err
+				}
+				byRef[s.Ref] = append(byRef[s.Ref], entry)
 			}
-			fresh = append(fresh, m)
 		}
 	}
-	return fresh, nil
+	var entries []manifestEntry
+	for _, s := range g.segments {
+		entries = append(entries, byRef[s.Ref]...)
+	}
+	return entries, nil
 }
 
-func (t *Tables) writeManifest(ctx context.Context, v *version, s Segment, files []File) (manifestFile, error) {
-	data, err := encodeManifest(v.name, *v.schema(), s.Ref, files, t.cfg.Objects.URL)
-	if err != nil {
-		return manifestFile{}, err
+// entriesOf are those of a segment in a manifest.
+func (t *Tables) entriesOf(name schemas.ParquetTable, ref schemas.SegmentRef, in manifest) []manifestEntry {
+	var entries []manifestEntry
+	for part := 0; ; part++ {
+		entry, ok := in.entries[t.cfg.Objects.URL(schemas.ObjectKey(name, ref, part))]
+		if !ok {
+			return entries
+		}
+		entries = append(entries, entry)
 	}
-	sequence := v.LastSequenceNumber + 1
-	path, err := t.put(ctx, v.name, manifestName(sequence, s, data), data)
-	return newManifestFile(path, len(data), s.Ref.MigrationID, sequence, files), err
 }
 
 // addSnapshot gives a version the snapshot that has the kept and the fresh manifests.
@@ -154,27 +221,32 @@ func (t *Tables) addSnapshot(ctx context.Context, v *version, before, kept, fres
 	if snap.ManifestList, err = t.put(ctx, v.name, listName(snap.SequenceNumber, snap.ID), data); err != nil {
 		return err
 	}
-	v.add(snap, t.cfg.Snapshots, len(kept) < len(before))
+	v.add(snap, t.cfg.Snapshots, snap.Summary["operation"] != "append")
 	return nil
 }
 
 // summary says what a snapshot changed and how large the table is.
 func summary(before, kept, fresh []manifestFile) map[string]string {
 	oldFiles, oldRows := totals(before)
-	keptFiles, keptRows := totals(kept)
-	newFiles, newRows := totals(fresh)
-	operation := "overwrite"
+	files, rows := totals(slices.Concat(kept, fresh))
+	var newFiles, newRows int64
+	for _, m := range fresh {
+		newFiles += int64(m.AddedFiles)
+		newRows += m.AddedRows
+	}
+	goneFiles, goneRows := oldFiles-(files-newFiles), oldRows-(rows-newRows)
+	operation := "append"
 	switch {
-	case len(kept) == len(before):
-		operation = "append"
-	case len(fresh) == 0:
+	case goneFiles > 0 && newFiles > 0:
+		operation = "overwrite"
+	case goneFiles > 0:
 		operation = "delete"
 	}
 	return map[string]string{
 		"operation":        operation,
 		"added-data-files": fmt.Sprint(newFiles), "added-records": fmt.Sprint(newRows),
-		"deleted-data-files": fmt.Sprint(oldFiles - keptFiles), "deleted-records": fmt.Sprint(oldRows - keptRows),
-		"total-data-files": fmt.Sprint(keptFiles + newFiles), "total-records": fmt.Sprint(keptRows + newRows),
+		"deleted-data-files": fmt.Sprint(goneFiles), "deleted-records": fmt.Sprint(goneRows),
+		"total-data-files": fmt.Sprint(files), "total-records": fmt.Sprint(rows),
 		"total-delete-files": "0", "total-position-deletes": "0", "total-equality-deletes": "0",
 	}
 }

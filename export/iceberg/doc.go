@@ -5,7 +5,7 @@
 // v<N>.metadata.json that exactly one writer can make, so that any number of workers may
 // commit at once; the one with the greatest N counts, and version-hint.text says which it
 // is to readers that cannot list. A snapshot names a manifest list, and that one manifest
-// for each segment, which names the segment's objects.
+// for each group of segments, a month, which names their objects.
 //
 // A commit is never told what to add. It makes the table equal to what a Catalog says is
 // published, so that doing it twice is harmless and nothing has to be remembered between

@@ -82,21 +82,26 @@ func TestManifestsArePinned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files := []File{
-			{Key: schemas.ObjectKey(tt.table, tt.ref, 0), Bytes: 1000, Rows: 100, First: first, Last: first},
-			{Key: schemas.ObjectKey(tt.table, tt.ref, 1), Bytes: 500, Rows: 50, First: first, Last: last},
+		var entries []manifestEntry
+		for part, f := range []File{{Bytes: 1000, Rows: 100, First: first, Last: first}, {Bytes: 500, Rows: 50, First: first, Last: last}} {
+			f.Key = schemas.ObjectKey(tt.table, tt.ref, part)
+			entry, err := newEntry(tt.table, s, tt.ref, f, url(f.Key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, entry)
 		}
-		data, err := encodeManifest(tt.table, s, tt.ref, files, url)
+		data, err := encodeManifest(s, groupsOf([]Segment{{Ref: tt.ref, Content: "aa"}})[0], entries)
 		if err != nil {
 			t.Fatal(err)
 		}
 		pinned(t, string(tt.table)+"_manifest.avro", data)
-		entries, err := decodeAvro[manifestEntry](data)
+		rows, _, err := decodeAvro[manifestEntry](data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pinned(t, string(tt.table)+"_manifest.dump.json", indented(t, entries))
-		list = append(list, newManifestFile(url("m.avro"), len(data), tt.ref.MigrationID, 7, files))
+		pinned(t, string(tt.table)+"_manifest.dump.json", indented(t, rows))
+		list = append(list, newManifestFile(url("m.avro"), len(data), tt.ref.MigrationID, 7, entries))
 	}
 	parent := int64(5)
 	data, err := encodeManifestList(snapshot{ID: 9, Parent: &parent, SequenceNumber: 7}, list)
@@ -104,7 +109,7 @@ func TestManifestsArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	pinned(t, "list.avro", data)
-	manifests, err := decodeAvro[manifestFile](data)
+	manifests, _, err := decodeAvro[manifestFile](data)
 	if err != nil {
 		t.Fatal(err)
 	}

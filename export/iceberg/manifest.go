@@ -13,9 +13,8 @@ import (
 //go:embed manifest.avsc
 var manifestLayout string
 
-// manifestEntry is a row of a manifest: one Parquet object, as the snapshot has it that
-// added the manifest. Its id and sequence number are those that the manifest list gives,
-// so that they are left out here and the bytes depend on the segment alone.
+// manifestEntry is a row of a manifest: one Parquet object. An entry of status added has no
+// ids and sequence numbers: they are those of the snapshot that the manifest list names.
 type manifestEntry struct {
 	Status             int32    `avro:"status"`
 	SnapshotID         *int64   `avro:"snapshot_id"`
@@ -24,8 +23,11 @@ type manifestEntry struct {
 	DataFile           dataFile `avro:"data_file"`
 }
 
-// added is the status of an object that is new.
-const added = 1
+// Statuses of objects: existing ones were added by an earlier snapshot.
+const (
+	existing = 0
+	added    = 1
+)
 
 type dataFile struct {
 	Content     int32        `avro:"content"`
@@ -55,8 +57,12 @@ type boundEntry struct {
 	Value  []byte `avro:"value"`
 }
 
-// encodeManifest returns the manifest of a segment's files, whose keys are named by url.
-func encodeManifest(table schemas.ParquetTable, s schema, ref schemas.SegmentRef, files []File, url func(key string) string) ([]byte, error) {
+// membersKey is where the header of a manifest says which segments it describes, those
+// without rows as well: a JSON object of their contents by their names.
+const membersKey = "ledgerlake.segments"
+
+// encodeManifest returns the manifest of a group with the given entries.
+func encodeManifest(s schema, g group, entries []manifestEntry) ([]byte, error) {
 	layout, err := avro.Parse(manifestLayout)
 	if err != nil {
 		return nil, err
@@ -69,19 +75,50 @@ func encodeManifest(table schemas.ParquetTable, s schema, ref schemas.SegmentRef
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]manifestEntry, len(files))
-	for i, f := range files {
-		if entries[i], err = newEntry(table, s, ref, f, url(f.Key)); err != nil {
-			return nil, err
-		}
+	contents := make(map[string]string, len(g.segments))
+	for _, segment := range g.segments {
+		contents[segment.Ref.String()] = segment.Content
+	}
+	members, err := json.Marshal(contents)
+	if err != nil {
+		return nil, err
 	}
 	return encodeAvro(layout, []header{
 		{"schema", string(columns)}, {"schema-id", fmt.Sprint(s.ID)},
 		{"partition-spec", string(spec)}, {"partition-spec-id", "0"},
-		{"format-version", "2"}, {"content", "data"},
+		{"format-version", "2"}, {"content", "data"}, {membersKey, string(members)},
 	}, entries)
 }
 
+// manifest is a manifest as it was read.
+type manifest struct {
+	// members has the contents of its segments by their names.
+	members map[string]string
+	// entries are its objects by path, as those that a later snapshot takes over.
+	entries map[string]manifestEntry
+}
+
+// decodeManifest reads a manifest, given how a manifest list describes it.
+func decodeManifest(data []byte, listed *manifestFile) (manifest, error) {
+	rows, meta, err := decodeAvro[manifestEntry](data)
+	if err != nil {
+		return manifest{}, err
+	}
+	m := manifest{entries: make(map[string]manifestEntry, len(rows))}
+	if err := json.Unmarshal(meta[membersKey], &m.members); err != nil {
+		return m, fmt.Errorf("reading which segments it describes: %w", err)
+	}
+	for _, e := range rows {
+		if e.Status == added {
+			e.Status, e.SnapshotID = existing, &listed.SnapshotID
+			e.SequenceNumber, e.FileSequenceNumber = &listed.SequenceNumber, &listed.SequenceNumber
+		}
+		m.entries[e.DataFile.Path] = e
+	}
+	return m, nil
+}
+
+// newEntry describes an object that is new.
 func newEntry(table schemas.ParquetTable, s schema, ref schemas.SegmentRef, f File, path string) (manifestEntry, error) {
 	ranges, err := boundsOf(table, ref, f)
 	if err != nil {

@@ -3,7 +3,6 @@ package iceberg
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/twmb/avro"
@@ -12,7 +11,7 @@ import (
 //go:embed manifest_list.avsc
 var manifestListLayout string
 
-// manifestFile is a row of a manifest list: the manifest of one segment.
+// manifestFile is a row of a manifest list: the manifest of one group.
 type manifestFile struct {
 	Path              string         `avro:"manifest_path"`
 	Bytes             int64          `avro:"manifest_length"`
@@ -38,14 +37,21 @@ type fieldSummary struct {
 	UpperBound   []byte `avro:"upper_bound"`
 }
 
-// newManifestFile describes a manifest of a segment's files that a snapshot adds.
-func newManifestFile(path string, size int, migrationID, sequence int64, files []File) manifestFile {
+// newManifestFile describes a manifest that a snapshot adds, but for the snapshot's id.
+func newManifestFile(path string, size int, migrationID, sequence int64, entries []manifestEntry) manifestFile {
 	m := manifestFile{
-		Path: path, Bytes: int64(size), SequenceNumber: sequence, MinSequenceNumber: sequence, AddedFiles: int32(len(files)),
+		Path: path, Bytes: int64(size), SequenceNumber: sequence, MinSequenceNumber: sequence,
 		Partitions: []fieldSummary{{LowerBound: long(migrationID), UpperBound: long(migrationID)}},
 	}
-	for _, f := range files {
-		m.AddedRows += f.Rows
+	for _, e := range entries {
+		if e.Status == added {
+			m.AddedFiles++
+			m.AddedRows += e.DataFile.Rows
+			continue
+		}
+		m.ExistingFiles++
+		m.ExistingRows += e.DataFile.Rows
+		m.MinSequenceNumber = min(m.MinSequenceNumber, *e.SequenceNumber)
 	}
 	return m
 }
@@ -67,9 +73,9 @@ func encodeManifestList(snap snapshot, manifests []manifestFile) ([]byte, error)
 
 // totals counts the objects and rows of some manifests.
 func totals(manifests []manifestFile) (files, rows int64) {
-	for m := range slices.Values(manifests) {
-		files += int64(m.AddedFiles)
-		rows += m.AddedRows
+	for _, m := range manifests {
+		files += int64(m.AddedFiles) + int64(m.ExistingFiles)
+		rows += m.AddedRows + m.ExistingRows
 	}
 	return files, rows
 }

@@ -12,29 +12,21 @@ import (
 // for. So a name is never used again once the table is past that number, and what no
 // snapshot names by then can be removed while others commit.
 
-// manifestName names the manifest of a segment:
+// manifestName names the manifest of a group:
 //
-//	00000012-3-2026-07-01-<16 digits of Segment.Content>-<16 digits of the SHA-256 of data>.avro
+//	00000012-3-2026-07-<16 digits of the group's fingerprint>-<16 digits of the SHA-256 of data>.avro
 //	00000012-3-imports-...
-func manifestName(sequence int64, s Segment, data []byte) string {
+func manifestName(sequence int64, g group, data []byte) string {
 	sum := sha256.Sum256(data)
-	return fmt.Sprintf("%08d-%s-%x.avro", sequence, segmentName(s), sum[:8])
+	return fmt.Sprintf("%08d-%s-%x.avro", sequence, g.content(), sum[:8])
 }
 
-// segmentName is the part of a manifest's name that says what it describes.
-func segmentName(s Segment) string {
-	day := s.Ref.Date
-	if s.Ref.IsImports() {
-		day = "imports"
-	}
-	return fmt.Sprintf("%d-%s-%.16s", s.Ref.MigrationID, day, s.Content)
-}
-
-// describedBy returns the segmentName in the path of a manifest, "" if it has none.
-func describedBy(manifest string) string {
-	_, name, _ := strings.Cut(path.Base(manifest), "-")
-	end := strings.LastIndexByte(name, '-')
-	return name[:max(end, 0)]
+// describedBy returns the name and the content of the group in the path of a manifest, ""
+// if it has none.
+func describedBy(manifest string) (name, content string) {
+	_, rest, _ := strings.Cut(path.Base(manifest), "-")
+	content = rest[:max(strings.LastIndexByte(rest, '-'), 0)]
+	return content[:max(strings.LastIndexByte(content, '-'), 0)], content
 }
 
 // listName names the manifest list of a snapshot: 00000012-snapshot-<id>.avro

@@ -24,13 +24,14 @@ type Tables struct {
 	mu sync.Mutex
 	// seen is the listing of segments that a table was seen to have last.
 	seen map[schemas.ParquetTable]string
-	// empty has the segments, by segmentName, that were found to have no rows in a table.
+	// empty has the segments that were found to have no rows in a table.
 	empty map[emptySegment]bool
 }
 
 type emptySegment struct {
 	table   schemas.ParquetTable
-	segment string
+	ref     schemas.SegmentRef
+	content string
 }
 
 // New returns the tables of a stream. It sends nothing yet.
@@ -195,13 +196,13 @@ func (t *Tables) see(name schemas.ParquetTable, segments []Segment) {
 func (t *Tables) isEmpty(name schemas.ParquetTable, s Segment) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.empty[emptySegment{name, segmentName(s)}]
+	return t.empty[emptySegment{name, s.Ref, s.Content}]
 }
 
 func (t *Tables) setEmpty(name schemas.ParquetTable, s Segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.empty[emptySegment{name, segmentName(s)}] = true
+	t.empty[emptySegment{name, s.Ref, s.Content}] = true
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -128,15 +129,15 @@ func paths(t *testing.T, tables *Tables, name schemas.ParquetTable) []string {
 	}
 	var found []string
 	for _, m := range manifests {
-		data, err := tables.read(t.Context(), schemas.IcebergFileKey("scan", name, m.Path[strings.LastIndexByte(m.Path, '/')+1:]))
+		data, err := tables.read(t.Context(), schemas.IcebergFileKey("scan", name, path.Base(m.Path)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := decodeAvro[manifestEntry](data)
+		entries, _, err := decodeAvro[manifestEntry](data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if int64(len(data)) != m.Bytes || int(m.AddedFiles) != len(entries) || m.AddedRows != int64(10*len(entries)) || m.SequenceNumber > v.LastSequenceNumber {
+		if int64(len(data)) != m.Bytes || int(m.AddedFiles+m.ExistingFiles) != len(entries) || m.AddedRows+m.ExistingRows != int64(10*len(entries)) || m.SequenceNumber > v.LastSequenceNumber {
 			t.Errorf("the list says %+v of a manifest of %d bytes with %d entries", m, len(data), len(entries))
 		}
 		for _, e := range entries {
@@ -250,6 +251,52 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// TestEntriesKeepTheirSnapshot adds days to a month: objects that were there before name the
+// snapshot that added them, new ones none.
+func TestEntriesKeepTheirSnapshot(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	var snapshots []int64
+	for n := range 3 {
+		c.publish("aa", day(3-n), schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: fmt.Sprintf("2026-06-%02d", n+1)})
+		tables := newTables(t, client, c)
+		if err := tables.Update(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		v, err := tables.load(t.Context(), schemas.ParquetEvents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshots = append(snapshots, *v.CurrentSnapshotID)
+		list, err := tables.manifests(t.Context(), v)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("two months have %d manifests, %v", len(list), err)
+		}
+		for _, m := range list {
+			if m.AddedFiles != 1 || int(m.ExistingFiles) != n || m.SequenceNumber != int64(n+1) || m.MinSequenceNumber != 1 || m.SnapshotID != snapshots[n] {
+				t.Errorf("after %d days the list says %+v", n+1, m)
+			}
+			data, err := tables.read(t.Context(), schemas.IcebergFileKey("scan", v.name, path.Base(m.Path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, _, err := decodeAvro[manifestEntry](data)
+			if err != nil || len(rows) != n+1 {
+				t.Fatalf("a month of %d days has %d objects, %v", n+1, len(rows), err)
+			}
+			for i, row := range rows {
+				of := i // the snapshot that added the object
+				if strings.Contains(row.DataFile.Path, "2026-07") {
+					of = n - i
+				}
+				if of == n && (row.Status != added || row.SnapshotID != nil || row.SequenceNumber != nil) ||
+					of < n && (row.Status != existing || *row.SnapshotID != snapshots[of] || *row.SequenceNumber != int64(of+1) || *row.FileSequenceNumber != int64(of+1)) {
+					t.Errorf("after %d days %s is listed as %s", n+1, row.DataFile.Path, indented(t, row))
+				}
+			}
+		}
+	}
+}
+
 // TestVersionsAreBounded commits more often than versions and snapshots are kept, then
 // collects what they have left.
 func TestVersionsAreBounded(t *testing.T) {
@@ -281,19 +328,19 @@ func TestVersionsAreBounded(t *testing.T) {
 	if n, _, err := tables.Collect(t.Context(), time.Now().Add(-time.Hour)); err != nil || n != 0 {
 		t.Errorf("%d young objects were removed, %v", n, err)
 	}
-	// 4 lists of each of the tables but imports, which is not there.
+	// 4 lists, and a manifest each, of all tables but imports, which is not there.
 	n, size, err := tables.Collect(t.Context(), time.Now().Add(time.Hour))
-	if err != nil || n != 4*6 || size == 0 {
-		t.Errorf("%d objects of %d bytes were removed, %v; want %d", n, size, err, 4*6)
+	if err != nil || n != 4*2*6 || size == 0 {
+		t.Errorf("%d objects of %d bytes were removed, %v; want %d", n, size, err, 4*2*6)
 	}
 	mustHold(t, tables, c)
 	c.publish("bb", day(1))
 	if err := tables.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// All but the last list, and the manifest of what was replaced.
-	if n, _, err := tables.Collect(t.Context(), time.Now().Add(time.Hour)); err != nil || n != (5+1)*6 {
-		t.Errorf("%d objects were removed, %v; want %d", n, err, 6*6)
+	// All but the last list and manifest, since a day was replaced.
+	if n, _, err := tables.Collect(t.Context(), time.Now().Add(time.Hour)); err != nil || n != 5*2*6 {
+		t.Errorf("%d objects were removed, %v; want %d", n, err, 5*2*6)
 	}
 	mustHold(t, tables, c)
 }
@@ -472,22 +519,24 @@ func (f *failing) PutIfAbsent(ctx context.Context, key string, body io.ReadSeeke
 
 // TestNames takes the names of metadata apart.
 func TestNames(t *testing.T) {
-	s := Segment{Ref: day(2), Content: "0123456789abcdef0123"}
-	imports := Segment{Ref: schemas.SegmentRef{Stream: "scan", MigrationID: 1}, Content: "0123456789abcdef0123"}
+	days := groupsOf([]Segment{{Ref: day(2), Content: "aa"}, {Ref: day(1), Content: "bb"}})[0]
+	imports := groupsOf([]Segment{{Ref: schemas.SegmentRef{Stream: "scan", MigrationID: 1}, Content: "aa"}})[0]
 	for _, tt := range []struct {
 		name     string
 		got      string
 		want     string
 		sequence int64
-		segment  string
+		group    string
+		content  string
 	}{
-		{"manifest", manifestName(12, s, []byte("x")), "00000012-1-2026-07-02-0123456789abcdef-2d711642b726b044.avro", 12, segmentName(s)},
-		{"manifest of imports", manifestName(3, imports, []byte("x")), "00000003-1-imports-0123456789abcdef-2d711642b726b044.avro", 3, segmentName(imports)},
-		{"list", listName(7, 99), "00000007-snapshot-99.avro", 7, "snapshot"},
+		{"manifest", manifestName(12, days, []byte("x")), "00000012-1-2026-07-24034e2d5dca5e1a-2d711642b726b044.avro", 12, "1-2026-07", days.content()},
+		{"manifest of imports", manifestName(3, imports, []byte("x")), "00000003-1-imports-ce33ea3e0207b2f2-2d711642b726b044.avro", 3, "1-imports", imports.content()},
+		{"list", listName(7, 99), "00000007-snapshot-99.avro", 7, "", "snapshot"},
 	} {
 		sequence, ok := sequenceOf("iceberg/v1/updates/metadata/" + tt.got)
-		if tt.got != tt.want || !ok || sequence != tt.sequence || describedBy("s3://lake/"+tt.got) != tt.segment {
-			t.Errorf("%s: %s with sequence %d of %q, want %s, %d, %q", tt.name, tt.got, sequence, describedBy(tt.got), tt.want, tt.sequence, tt.segment)
+		group, content := describedBy("s3://lake/" + tt.got)
+		if tt.got != tt.want || !ok || sequence != tt.sequence || group != tt.group || content != tt.content {
+			t.Errorf("%s: %s with sequence %d of %q, %q; want %s, %d, %q, %q", tt.name, tt.got, sequence, group, content, tt.want, tt.sequence, tt.group, tt.content)
 		}
 	}
 	for _, other := range []string{"v3.metadata.json", "version-hint.text", "snap-12-1-x.avro", "00000012.avro", "00000012-x.parquet"} {
