@@ -17,6 +17,10 @@ func TestObjectKeys(t *testing.T) {
 		{"manifest of a day", ManifestKey(scan), "manifests/v1/migration_id=3/date=2026-07-01.json"},
 		{"manifest of imports", ManifestKey(imports), "manifests/v1/migration_id=3/imports.json"},
 		{"other streams have a prefix", ObjectKey(ParquetUpdates, node, 0), "stream=node%3Aalice%3A%3A12%2F%C3%A9/updates/v1/migration_id=0/date=2026-12-31/part-00000.parquet"},
+		{"an Iceberg table", IcebergFolder(ScanStream, ParquetEvents), "iceberg/v1/events"},
+		{"of another stream", IcebergFolder(node.Stream, ParquetACS), "stream=node%3Aalice%3A%3A12%2F%C3%A9/iceberg/v1/acs"},
+		{"its hint", IcebergFileKey(ScanStream, ParquetEvents, "version-hint.text"), "iceberg/v1/events/metadata/version-hint.text"},
+		{"its metadata", IcebergMetadataKey(ScanStream, ParquetEvents, 12), "iceberg/v1/events/metadata/v12.metadata.json"},
 		{"their manifests too", ManifestKey(node), "stream=node%3Aalice%3A%3A12%2F%C3%A9/manifests/v1/migration_id=0/date=2026-12-31.json"},
 	}
 	for _, tt := range tests {
@@ -109,6 +113,17 @@ func TestParseObjectKey(t *testing.T) {
 		link, isLink := ParseChainKey(key)
 		if isLookup || isLink {
 			t.Errorf("%q parses as a lookup object of %+v, %v, or as a link of %+v, %v", key, lookup, isLookup, link, isLink)
+		}
+	}
+}
+
+func TestParseIcebergVersion(t *testing.T) {
+	if version, ok := ParseIcebergVersion(IcebergMetadataKey(ScanStream, ParquetEvents, 12)); !ok || version != 12 {
+		t.Errorf("version 12 is read as %d, %v", version, ok)
+	}
+	for _, key := range []string{"a/v0.metadata.json", "a/v-1.metadata.json", "a/v012.metadata.json", "a/12.metadata.json", "a/v12.json", "a/version-hint.text", "v12.metadata.json/x"} {
+		if version, ok := ParseIcebergVersion(key); ok {
+			t.Errorf("%s passes as version %d", key, version)
 		}
 	}
 }
