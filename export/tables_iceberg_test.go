@@ -262,6 +262,9 @@ func TestIcebergTablesOfOldDays(t *testing.T) {
 	for _, id := range left {
 		query[uint64](t, conn, "a snapshot", contentOf(tableOf(g, schemas.ParquetUpdates))+fmt.Sprintf(", iceberg_snapshot_id = %d", id))
 	}
+	if v, err := e.VerifyObjects(t.Context(), nil); err != nil || len(v.Findings) > 0 {
+		t.Errorf("findings %q, %v", v.Findings, err)
+	}
 	again, err := e.Collect(t.Context(), client, rules)
 	if err != nil || again.Expired != 0 || again.Objects != 0 {
 		t.Errorf("the second time %+v are removed, %v", again, err)

@@ -42,8 +42,8 @@ type Progress struct {
 // VerifyObjects reads back every published object: it checks size, SHA-256, number of
 // rows and order, rebuilds the updates, events, contracts and verdicts from the rows and
 // compares their digests with the manifests. Of objects in the network's layout it checks
-// size, SHA-256 and lines. Segments are read side by side, as many as
-// there are workers. progress is called after each object, one call at a time, and may
+// size, SHA-256 and lines, of Iceberg tables that they name just what is published. Segments
+// are read side by side, as many as there are workers. progress is called after each object, one call at a time, and may
 // be nil. What is wrong with objects is in the findings; an error means that the
 // verification could not be done.
 func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (*Verification, error) {
@@ -98,7 +98,12 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	} else if err != nil {
 		return nil, fmt.Errorf("verifying the chain: %w", err)
 	}
-	return v, nil
+	if e.tables == nil {
+		return v, nil
+	}
+	wrong, err := e.tables.Check(ctx)
+	v.Findings = append(v.Findings, wrong...)
+	return v, err
 }
 
 // segmentResult is what the objects of one segment have shown.

@@ -78,10 +78,22 @@ func (t *Tables) manifestsOf(ctx context.Context, name schemas.ParquetTable, sna
 	}
 	manifests, _, err := decodeAvro[manifestFile](data)
 	if err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", snap.ManifestList, err)
+		return nil, damagedError{snap.ManifestList, err}
 	}
 	return manifests, nil
 }
+
+// damagedError means that a manifest or manifest list cannot be decoded.
+type damagedError struct {
+	path string
+	err  error
+}
+
+func (e damagedError) Error() string { return fmt.Sprintf("decoding %s: %v", e.path, e.err) }
+func (e damagedError) Unwrap() error { return e.err }
+
+// segmentsPerQuestion is how many segments the catalog is asked about at once.
+const segmentsPerQuestion = 64
 
 // compare returns those manifests that describe one of the groups as it is, the others by
 // the names of their groups, and the groups that have to be described and may have rows.
@@ -148,7 +160,7 @@ func (t *Tables) manifest(ctx context.Context, name schemas.ParquetTable, listed
 	}
 	m, err := decodeManifest(data, listed)
 	if err != nil {
-		return m, fmt.Errorf("decoding %s: %w", listed.Path, err)
+		return m, damagedError{listed.Path, err}
 	}
 	return m, nil
 }

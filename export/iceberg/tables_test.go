@@ -1,7 +1,9 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +32,7 @@ type memoryCatalog struct {
 	segments map[schemas.SegmentRef]string
 	versions map[schemas.SegmentRef]int64
 	without  schemas.ParquetTable
+	bytes    int64 // of each object; 0 stands for 1000
 	// asked counts the segments whose files were asked for.
 	asked int
 	// before is called before files are looked up, if it is not nil.
@@ -85,7 +88,7 @@ func (c *memoryCatalog) Files(_ context.Context, table schemas.ParquetTable, seg
 			return nil, err
 		}
 		files[i] = []File{{
-			Key: schemas.ObjectKey(table, s.Ref, 0), Bytes: 1000, Rows: 10,
+			Key: schemas.ObjectKey(table, s.Ref, 0), Bytes: cmp.Or(c.bytes, 1000), Rows: 10,
 			First: schemas.RowKey{Time: start + 1, ID: "1220aa"}, Last: schemas.RowKey{Time: start + 5, ID: "1220ff"},
 		}}
 	}
@@ -170,6 +173,9 @@ func wantPaths(t *testing.T, c *memoryCatalog, name schemas.ParquetTable) []stri
 
 func mustHold(t *testing.T, tables *Tables, c *memoryCatalog) {
 	t.Helper()
+	if findings, err := tables.Check(t.Context()); err != nil || len(findings) > 0 {
+		t.Errorf("the tables have findings %q, %v", findings, err)
+	}
 	for _, name := range names() {
 		if got, want := paths(t, tables, name), wantPaths(t, c, name); !slices.Equal(got, want) {
 			t.Errorf("table %s names %q, want %q", name, got, want)
@@ -515,6 +521,60 @@ func (f *failing) Put(ctx context.Context, key string, body io.ReadSeeker, size 
 
 func (f *failing) PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error {
 	return f.fail(func() error { return f.Objects.PutIfAbsent(ctx, key, body, size, sum, contentType) })
+}
+
+// TestCheck has a table name what is not published, and loses and damages its metadata.
+func TestCheck(t *testing.T) {
+	client, c := openBucket(t), &memoryCatalog{}
+	tables := newTables(t, client, c)
+	c.publish("aa", day(1), day(2))
+	if err := tables.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := tables.load(t.Context(), schemas.ParquetUpdates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := tables.manifests(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := schemas.IcebergFileKey("scan", v.name, path.Base(list[0].Path))
+	for _, tt := range []struct {
+		name   string
+		change func() error
+		want   []string
+	}{
+		{"a segment that is to be added", func() error { c.publish("aa", day(3)); return nil }, nil},
+		{"a segment that is gone", func() error { c.withdraw(day(1)); return nil }, slices.Repeat([]string{
+			"it has s3://lake/main/TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet, which is of no segment that it describes",
+			"it has segment scan:1:2026-07-01, which is not published like that",
+		}, 6)},
+		{"objects of another size", func() error { c.publish("aa", day(1)); c.bytes = 999; return nil }, slices.Repeat([]string{
+			"of TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet with 10 rows in 999 bytes it says 10 rows in 1000 bytes",
+			"of TABLE/v1/migration_id=1/date=2026-07-02/part-00000.parquet with 10 rows in 999 bytes it says 10 rows in 1000 bytes",
+		}, 6)},
+		{"a damaged manifest", func() error {
+			c.bytes = 1000
+			return client.Put(t.Context(), manifest, strings.NewReader("?"), 1, sha256.Sum256([]byte("?")), "")
+		}, []string{"decoding s3://lake/main/" + manifest}},
+		{"a lost manifest", func() error { return client.Delete(t.Context(), manifest) }, []string{"getting s3://lake/main/" + manifest}},
+	} {
+		if err := tt.change(); err != nil {
+			t.Fatal(err)
+		}
+		findings, err := tables.Check(t.Context())
+		if err != nil || len(findings) != len(tt.want) {
+			t.Errorf("%s: findings %q, %v; want %q", tt.name, findings, err, tt.want)
+			continue
+		}
+		for i, f := range findings {
+			table, said, _ := strings.Cut(strings.TrimPrefix(f, "Iceberg table "), ": ")
+			if want := strings.ReplaceAll(tt.want[i], "TABLE", table); !strings.HasPrefix(said, want) {
+				t.Errorf("%s: finding %q, want %q", tt.name, f, want)
+			}
+		}
+	}
 }
 
 // TestNames takes the names of metadata apart.
