@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -32,8 +31,12 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(rows, func(r segmentRow) bool { return r.State == published }); lack && i >= 0 {
-		done[rows[i].ref()] = false // all tables are updated with any segment
+	for i := range rows {
+		// All tables are updated with any segment. The last one is the least likely to expire.
+		if row := &rows[len(rows)-1-i]; lack && row.State == published {
+			done[row.ref()] = false
+			break
+		}
 	}
 	var due []schemas.SegmentRef
 	for _, ref := range closed {

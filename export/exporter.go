@@ -109,7 +109,7 @@ func (e *Exporter) check(ref schemas.SegmentRef) error {
 // so. last is the segment's latest row, or one of version 0 if it has none.
 func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segmentRow) error {
 	start := e.cfg.Now()
-	if overwrites(last.State, last.Version) {
+	if last.State != staged && overwrites(last.State, last.Version) { // what is staged went before it was
 		if err := e.excludeFromTables(ctx); err != nil {
 			return fmt.Errorf("exporting segment %s again: %w", ref, err)
 		}

@@ -3,6 +3,7 @@ package iceberg
 import (
 	"context"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -38,7 +39,7 @@ func (t *Tables) collect(ctx context.Context, name schemas.ParquetTable, before 
 		if err != nil {
 			return objects, bytes, err
 		}
-		if named[t.cfg.Objects.URL(o.Key)] || !isLeftOver(o, v.LastSequenceNumber, before) {
+		if named[path.Base(o.Key)] || !isLeftOver(o, v.LastSequenceNumber, before) {
 			continue
 		}
 		if err := t.cfg.Objects.Delete(ctx, o.Key); err != nil {
@@ -56,18 +57,18 @@ func isLeftOver(o bucket.Object, last int64, before time.Time) bool {
 	return ok && sequence <= last && o.Modified.Before(before)
 }
 
-// named has the URLs of all that the snapshots of a version consist of.
+// named has the names of all files that the snapshots of a version consist of.
 func (t *Tables) named(ctx context.Context, v *version) (map[string]bool, error) {
 	named := make(map[string]bool)
 	for i := range v.Snapshots {
 		snap := &v.Snapshots[i]
-		named[snap.ManifestList] = true
+		named[path.Base(snap.ManifestList)] = true
 		manifests, err := t.manifestsOf(ctx, v.name, snap)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range manifests {
-			named[m.Path] = true
+			named[path.Base(m.Path)] = true
 		}
 	}
 	return named, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// next returns the version that follows base and has the given segments. Its manifests and
-// manifest list are stored by then.
+// next turns base into the version that follows it and has the given segments. Its manifests
+// and manifest list are stored by then.
 func (t *Tables) next(ctx context.Context, base *version, segments []Segment) (*version, error) {
 	v := &version{base.name, base.version + 1, base.metadata, base.stored}
 	s, err := schemaOf(base.name)

@@ -523,6 +523,45 @@ func (f *failing) PutIfAbsent(ctx context.Context, key string, body io.ReadSeeke
 	return f.fail(func() error { return f.Objects.PutIfAbsent(ctx, key, body, size, sum, contentType) })
 }
 
+// TestTheBucketMoves opens a copy of the tables under another prefix.
+func TestTheBucketMoves(t *testing.T) {
+	g, c := buckettest.Gateway(t), &memoryCatalog{}
+	open := func(prefix string) *bucket.Client {
+		return buckettest.Open(t, bucket.Config{
+			Endpoint: g.Endpoint, AccessKey: g.AccessKey, SecretKey: g.SecretKey, Bucket: "lake", PathStyle: true, Prefix: prefix,
+		})
+	}
+	c.publish("aa", day(1), day(2))
+	if err := newTables(t, open("old/"), c).Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	root, moved := open(""), open("main/")
+	for o, err := range root.All(t.Context(), "old/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := root.Copy(t.Context(), o.Key, "main/"+strings.TrimPrefix(o.Key, "old/")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tables := newTables(t, moved, c)
+	segments, err := c.Segments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := tables.UpToDate(t.Context(), segments); err != nil || same {
+		t.Errorf("tables of another place are up to date: %v, %v", same, err)
+	}
+	if err := tables.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, tables, c)
+	if n, _, err := tables.Collect(t.Context(), time.Now().Add(time.Hour)); err != nil || n != 2*6 {
+		t.Errorf("%d objects were removed, %v; want the list and manifest of each old table", n, err)
+	}
+	mustHold(t, tables, c)
+}
+
 // TestCheck has a table name what is not published, and loses and damages its metadata.
 func TestCheck(t *testing.T) {
 	client, c := openBucket(t), &memoryCatalog{}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -38,30 +39,44 @@ const (
 )
 
 // load reads the latest version of a table, or the one before the first.
-func (t *Tables) load(ctx context.Context, name schemas.ParquetTable) (*version, error) {
-	for {
-		stored, latest, err := t.versions(ctx, name)
-		if err != nil {
+func (t *Tables) load(ctx context.Context, name schemas.ParquetTable) (v *version, err error) {
+	for attempt := range maxAttempts {
+		if err := sleep(ctx, time.Duration(attempt)*time.Millisecond); err != nil {
 			return nil, err
 		}
-		if latest == 0 {
-			m, err := newMetadata(name, t.cfg.Objects.URL(schemas.IcebergFolder(t.cfg.Stream, name)))
-			return &version{name: name, metadata: m}, err
-		}
-		key := schemas.IcebergMetadataKey(t.cfg.Stream, name, latest)
-		data, err := t.read(ctx, key)
-		if errors.Is(err, bucket.ErrNotFound) && ctx.Err() == nil {
-			continue // others have committed so often that it is gone already
-		}
-		if err != nil {
-			return nil, err
-		}
-		m := new(metadata)
-		if err := json.Unmarshal(data, m); err != nil {
-			return nil, fmt.Errorf("decoding %s: %w", key, err)
-		}
-		return &version{name, latest, m, stored}, nil
+		v, err = t.loadOnce(ctx, name)
+		if !errors.Is(err, bucket.ErrNotFound) {
+			break
+		} // or else others have committed so often that what was the latest is gone
 	}
+	return v, err
+}
+
+func (t *Tables) loadOnce(ctx context.Context, name schemas.ParquetTable) (*version, error) {
+	stored, latest, err := t.versions(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := newMetadata(name, t.cfg.Objects.URL(schemas.IcebergFolder(t.cfg.Stream, name)))
+	if err != nil || latest == 0 {
+		return &version{name: name, metadata: fresh}, err
+	}
+	key := schemas.IcebergMetadataKey(t.cfg.Stream, name, latest)
+	data, err := t.read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	m := new(metadata)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("decoding %s: %w", key, err)
+	}
+	if m.Location != fresh.Location {
+		// The bucket has another name, or the prefix has changed. What the table says of
+		// paths is wrong, and it is made anew.
+		fresh.LastSequenceNumber = m.LastSequenceNumber
+		m = fresh
+	}
+	return &version{name, latest, m, stored}, nil
 }
 
 // versions lists the versions of a table in the bucket, in no order, and the latest of them.
