@@ -66,7 +66,7 @@ func (t *Tables) loadOnce(ctx context.Context, name schemas.ParquetTable) (*vers
 	if err != nil {
 		return nil, err
 	}
-	m := new(metadata)
+	m := &metadata{Properties: map[string]string{}, Refs: map[string]ref{}} // which others may leave out
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", key, err)
 	}
