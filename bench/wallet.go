@@ -76,7 +76,7 @@ func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	return readWallets(ctx, s, history.NewWallet(db, stream), m)
+	return readWallets(ctx, s, history.NewWallet(db, stream).Remembering(history.WalletFresh), m)
 }
 
 // rebuildWallets measures the derivation by itself.

@@ -89,7 +89,7 @@ func (p *walletParts) history(ctx context.Context) (*history.Wallet, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.reader = history.NewWallet(p.stack.db, schemas.NodeStream(stream.Participant))
+	p.reader = history.NewWallet(p.stack.db, schemas.NodeStream(stream.Participant)).Remembering(history.WalletFresh)
 	return p.reader, nil
 }
 

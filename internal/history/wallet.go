@@ -27,14 +27,32 @@ func WalletStream(stream string) string { return stream + "/wallet" }
 type Wallet struct {
 	db     *store.DB
 	stream string
-	passed atomic.Int64 // highest offset of the watermark that was read
+	fresh  time.Duration // see Remembering
 
-	mu     sync.Mutex
-	looked time.Time // when somebody who waits has last read the watermark
+	reading sync.Mutex // held while the watermark is read for all who may share it
+	last    atomic.Pointer[walletMark]
 }
+
+// walletMark is the offset of a watermark, and when it had been read.
+type walletMark struct {
+	offset int64
+	readAt time.Time
+}
+
+// WalletFresh is for how long those who serve wallets remember the watermark: what others did
+// shows so much later, and a page of a wallet, which is many readings, asks for it once.
+const WalletFresh = 100 * time.Millisecond
 
 // NewWallet returns a reader of a node's stream, see schemas.NodeStream.
 func NewWallet(db *store.DB, stream string) *Wallet { return &Wallet{db: db, stream: stream} }
+
+// Remembering has w read the watermark only when the one that it knows was read longer than
+// fresh ago, and not, as it does otherwise, in each reading. What WaitFor has waited for is
+// shown by all readings that follow. It must be called before w is used.
+func (w *Wallet) Remembering(fresh time.Duration) *Wallet {
+	w.fresh = fresh
+	return w
+}
 
 // Stream names the node's stream that w reads.
 func (w *Wallet) Stream() string { return w.stream }
@@ -45,9 +63,36 @@ func (w *Wallet) Watermark(ctx context.Context) (schemas.Position, error) {
 	return NewReader(w.db, w.stream).lastCommit(ctx, WalletStream(w.stream))
 }
 
-// End returns the offset of the watermark, 0 before the first. It is asked for in each reading
-// and reads no more columns than it must.
-func (w *Wallet) End(ctx context.Context) (end int64, err error) {
+// End returns the offset of the watermark, 0 before the first. Each reading needs it.
+func (w *Wallet) End(ctx context.Context) (int64, error) { return w.endWithin(ctx, w.fresh) }
+
+// endWithin returns a watermark that was read at most age ago. Those who come together have it
+// read once, unless age is 0.
+func (w *Wallet) endWithin(ctx context.Context, age time.Duration) (int64, error) {
+	if age == 0 {
+		return w.readEnd(ctx)
+	}
+	if end, ok := w.known(age); ok {
+		return end, nil
+	}
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if end, ok := w.known(age); ok { // another one has read it meanwhile
+		return end, nil
+	}
+	return w.readEnd(ctx)
+}
+
+func (w *Wallet) known(age time.Duration) (end int64, ok bool) {
+	last := w.last.Load()
+	if last == nil {
+		return 0, false
+	}
+	return last.offset, time.Since(last.readAt) < age
+}
+
+// readEnd reads no more columns than it must.
+func (w *Wallet) readEnd(ctx context.Context) (end int64, err error) {
 	block := store.NewOffsets()
 	err = w.db.Select(ctx, walletEndQuery, store.Params{
 		"stream": store.Text(WalletStream(w.stream)), "imported": store.Time(schemas.MinMicros),
@@ -58,12 +103,8 @@ func (w *Wallet) End(ctx context.Context) (end int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading how far wallets of %s are: %w", w.stream, err)
 	}
-	for {
-		known := w.passed.Load()
-		if known >= end || w.passed.CompareAndSwap(known, end) {
-			return end, nil
-		}
-	}
+	w.last.Store(&walletMark{end, time.Now()})
+	return end, nil
 }
 
 // waitPause is how often the watermark is read while anybody waits for an offset.
@@ -72,31 +113,24 @@ const waitPause = 20 * time.Millisecond
 // WaitFor returns nil once everything up to an offset is shown by w, which is soon after the
 // node's stream has it. When ctx ends first it returns an error that wraps ctx's.
 func (w *Wallet) WaitFor(ctx context.Context, offset int64) error {
-	for w.passed.Load() < offset {
+	end, _ := w.known(0)
+	for end < offset {
+		found, err := w.endWithin(ctx, waitPause/2)
 		// A connection may run out of time a moment before ctx does.
-		if err := w.look(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
-		if w.passed.Load() >= offset {
+		if err == nil {
+			end = found
+		}
+		if end >= offset {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting until wallets show offset %d, now at %d: %w", offset, w.passed.Load(), ctx.Err())
+			return fmt.Errorf("waiting until wallets show offset %d, now at %d: %w", offset, end, ctx.Err())
 		case <-time.After(waitPause):
 		}
 	}
 	return nil
-}
-
-// look reads the watermark, unless another who waits has just done so.
-func (w *Wallet) look(ctx context.Context) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Since(w.looked) < waitPause/2 {
-		return nil
-	}
-	_, err := w.End(ctx)
-	w.looked = time.Now()
-	return err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -325,7 +326,7 @@ func serve(t testing.TB, source *memory, change func(*Config, *query.Config)) *s
 		Node: func(context.Context) (Node, error) { return Node{Participant: participant, Source: source}, nil }, Log: log, TokenKey: testKey,
 		ListIdle: 50 * time.Millisecond, EndInterval: time.Millisecond, Version: "1.2.3",
 	}
-	tier := query.Config{Address: "127.0.0.1:0", Log: log, ShutdownTimeout: 5 * time.Second}
+	tier := query.Config{Log: log}
 	if change != nil {
 		change(&cfg, &tier)
 	}
@@ -334,20 +335,8 @@ func serve(t testing.TB, source *memory, change func(*Config, *query.Config)) *s
 		t.Fatal(err)
 	}
 	tier.Mounts, tier.Errors = []query.Mount{api.Mount()}, api.Errors
-	server, err := query.New(tier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	s.url = "http://" + server.Addr()
-	s.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	server := querytest.Serve(t, tier)
+	s.url, s.stop = server.URL, server.Stop
 	t.Cleanup(func() {
 		s.stop()
 		source.mu.Lock()

@@ -3,7 +3,6 @@ package openapi_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 )
 
 func documents(t *testing.T, naming query.Naming) []openapi.Document {
@@ -36,20 +36,7 @@ func serve(t *testing.T) string {
 func serveDocuments(t *testing.T, documents ...openapi.Document) string {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: log, Mounts: []query.Mount{openapi.Mount(documents...)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + server.Addr()
+	return querytest.Serve(t, query.Config{Log: log, Mounts: []query.Mount{openapi.Mount(documents...)}}).URL
 }
 
 func get(t *testing.T, url string, headers ...string) (*http.Response, string) {

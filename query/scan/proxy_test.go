@@ -1,13 +1,13 @@
 package scan
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 )
 
 // The lookups of a validator's scan proxy keep to the document of the validator interface, and
@@ -59,18 +59,5 @@ func TestProxyRoutesKeepToTheDocument(t *testing.T) {
 // serveRoutes serves routes at the root until the test ends and returns their URL.
 func serveRoutes(t *testing.T, routes []query.Route) string {
 	t.Helper()
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: quiet(t), Mounts: []query.Mount{{Prefixes: []string{""}, Routes: routes}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + server.Addr()
+	return querytest.Serve(t, query.Config{Log: quiet(t), Mounts: []query.Mount{{Prefixes: []string{""}, Routes: routes}}}).URL
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -103,18 +103,5 @@ func benchServer(b *testing.B, m *memory) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: log, Mounts: []query.Mount{api.Mount()}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	b.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.Error(err)
-		}
-	})
-	return "http://" + server.Addr()
+	return querytest.Serve(b, query.Config{Log: log, Mounts: []query.Mount{api.Mount()}}).URL
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -156,19 +156,10 @@ func serve(t *testing.T, source *memory, change ...func(*Config)) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Log: log, Mounts: []query.Mount{api.Mount()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	s.url = "http://" + server.Addr()
+	server := querytest.Serve(t, query.Config{Log: log, Mounts: []query.Mount{api.Mount()}})
+	s.url = server.URL
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		server.Stop()
 		source.mu.Lock()
 		defer source.mu.Unlock()
 		if source.violation != nil {

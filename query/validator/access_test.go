@@ -158,10 +158,10 @@ func TestNothingOfAnotherUser(t *testing.T) {
 		if strings.Contains(a.body, "00coin") || strings.Contains(a.body, "1220:4") {
 			t.Errorf("%s shows bob what is alice's: %s", op, a.body)
 		}
-		for _, q := range m.asked {
+		for _, parties := range m.asked {
 			// The operator's contracts say who is hosted here; the coupons of users are their validator's.
-			if !slices.Contains(q.Parties, bob) && !slices.Contains(q.Parties, operator) {
-				t.Errorf("%s of bob reads as %v", op, q.Parties)
+			if !slices.Contains(parties, bob) && !slices.Contains(parties, operator) {
+				t.Errorf("%s of bob reads as %v", op, parties)
 			}
 		}
 		for _, c := range m.commands {

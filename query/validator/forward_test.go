@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 )
 
 // other is an existing validator that notes what it is asked for.
@@ -72,17 +75,17 @@ func TestForward(t *testing.T) {
 func TestEveryChangeIsForwarded(t *testing.T) {
 	m, o := full(), newOther(t)
 	o.answers(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"no"}`, http.StatusBadRequest) })
-	api, err := New(config(t, m))
+	api, err := New(config(t, m, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := config(t, m)
+	cfg := config(t, m, nil)
 	cfg.Forward = &Forward{BaseURL: o.URL}
 	forwarding, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := start(t, forwarding.Mount())
+	url := querytest.Serve(t, query.Config{Mounts: []query.Mount{forwarding.Mount()}}).URL
 	writes := 0
 	for _, op := range api.operations() {
 		if !op.write {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
+	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -43,7 +43,8 @@ var (
 	later = present.Add(time.Hour).UnixMicro()
 )
 
-// memory is Views, Network, Users and Commands over what a test puts into it.
+// memory is Network, Users and Commands over what a test puts into it, and the fixture out of
+// which Views are made, see stored.
 type memory struct {
 	mu        sync.Mutex
 	contracts []history.WalletContract // by creation
@@ -55,7 +56,7 @@ type memory struct {
 	fail     error
 	commands []string // what was asked for
 	visible  bool
-	asked    []history.WalletQuery
+	asked    [][]string // the parties as whom views were read
 }
 
 // newMemory is a network in which alice and bob have wallets.
@@ -117,85 +118,6 @@ func (m *memory) coin(id, owner, amount string, round int64, locked bool) {
 	}
 	c := m.put(template, id, "", payload, dso, owner)
 	c.Owner, c.Amount, c.Rate, c.Round = owner, decimal.Must(amount), decimal.Must("0.5"), round
-}
-
-func (m *memory) Contracts(_ context.Context, q history.WalletQuery) (page []history.WalletContract, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.asked = append(m.asked, q)
-	if q.Limit < 1 || len(q.Parties) == 0 || len(q.Templates) == 0 {
-		return nil, fmt.Errorf("a query without bounds: %+v", q)
-	}
-	for _, c := range m.contracts {
-		stakeholder := slices.ContainsFunc(c.Event.Signatories, func(p string) bool { return slices.Contains(q.Parties, p) })
-		key := history.LedgerKey{CreatedAt: c.Event.CreatedAt, ContractID: c.Event.ContractID}
-		if stakeholder && slices.Contains(q.Templates, c.Template) && (q.Key == "" || q.Key == c.LookupKey) && compareKeys(key, q.After) > 0 && len(page) < q.Limit {
-			page = append(page, c)
-		}
-	}
-	return page, nil
-}
-
-func compareKeys(a, b history.LedgerKey) int {
-	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), strings.Compare(a.ContractID, b.ContractID))
-}
-
-func (m *memory) Holdings(_ context.Context, party string) (h history.Holdings, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range m.contracts {
-		switch {
-		case c.Owner != party:
-		case c.Template == history.CoinTemplate:
-			h.Coins = append(h.Coins, c)
-		default:
-			h.Locked = append(h.Locked, c)
-		}
-	}
-	return h, nil
-}
-
-func (m *memory) Balance(ctx context.Context, party string, round int64) (b history.Balance, err error) {
-	h, err := m.Holdings(ctx, party)
-	for _, c := range h.Coins {
-		b.Unlocked, b.UnlockedFees = b.Unlocked.Plus(c.Amount), b.UnlockedFees.Plus(history.HoldingFee(c.Amount, c.Rate, c.Round, round))
-	}
-	for _, c := range h.Locked {
-		b.Locked, b.LockedFees = b.Locked.Plus(c.Amount), b.LockedFees.Plus(history.HoldingFee(c.Amount, c.Rate, c.Round, round))
-	}
-	return b, err
-}
-
-func (m *memory) Log(_ context.Context, party, before string, limit int) ([]history.WalletEntry, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	list := m.log[party]
-	if before != "" {
-		i := slices.IndexFunc(list, func(e history.WalletEntry) bool { return e.EventID == before })
-		if i < 0 {
-			return nil, fmt.Errorf("event %s: %w", before, schemas.ErrNotFound)
-		}
-		list = list[i+1:]
-	}
-	return list[:min(limit, len(list))], nil
-}
-
-func (m *memory) status(kind, party, id string) (history.WalletStatus, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok := m.statuses[kind+" "+party+" "+id]
-	if !ok {
-		return s, fmt.Errorf("%s %s: %w", kind, id, schemas.ErrNotFound)
-	}
-	return s, nil
-}
-
-func (m *memory) OfferStatus(_ context.Context, party, id string) (history.WalletStatus, error) {
-	return m.status("offer", party, id)
-}
-
-func (m *memory) TrafficStatus(_ context.Context, party, id string) (history.WalletStatus, error) {
-	return m.status("traffic", party, id)
 }
 
 func (m *memory) OpenRounds(context.Context) ([]Round, error) { return m.rounds, nil }
@@ -382,14 +304,14 @@ func verifier(t testing.TB, keys auth.Keys) *auth.Verifier {
 	return v
 }
 
-func config(t testing.TB, m *memory) Config {
+func config(t testing.TB, m *memory, views Views) Config {
 	t.Helper()
 	keys, err := auth.Secret(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Config{
-		Auth: verifier(t, keys), Users: m, Views: func(context.Context) (Views, error) { return m, nil }, Network: m,
+		Auth: verifier(t, keys), Users: m, Views: func(context.Context) (Views, error) { return views, nil }, Network: m,
 		Commands:    func(context.Context) (Commands, error) { return m, nil },
 		Operator:    func(context.Context) (Operator, error) { return Operator{operator, "admin"}, nil },
 		Health:      func(context.Context) error { return nil },
@@ -401,7 +323,7 @@ func config(t testing.TB, m *memory) Config {
 
 func serve(t testing.TB, m *memory, change func(*Config)) *served {
 	t.Helper()
-	cfg := config(t, m)
+	cfg := config(t, m, m.stored(t))
 	if change != nil {
 		change(&cfg)
 	}
@@ -409,7 +331,7 @@ func serve(t testing.TB, m *memory, change func(*Config)) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, url: start(t, api.Mount())}
+	s := &served{t: t, url: querytest.Serve(t, query.Config{Mounts: []query.Mount{api.Mount()}}).URL}
 	d := document(t)
 	if cfg.Naming == query.Network {
 		text, err := openapi.NetworkSpelling(openapi.Validator)
@@ -422,25 +344,6 @@ func serve(t testing.TB, m *memory, change func(*Config)) *served {
 	}
 	s.client = &http.Client{Transport: d.Transport(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
 	return s
-}
-
-// start serves a mount until the test ends and returns its URL.
-func start(t testing.TB, mount query.Mount) string {
-	t.Helper()
-	server, err := query.New(query.Config{Address: "127.0.0.1:0", Mounts: []query.Mount{mount}, Log: slog.New(slog.DiscardHandler), ShutdownTimeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + server.Addr()
 }
 
 func token(t testing.TB, user string) string {

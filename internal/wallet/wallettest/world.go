@@ -90,7 +90,7 @@ func (w *World) ingest(scanURL string) {
 		w.Fatal(err)
 	}
 	stream := schemas.NodeStream(w.Ledger.NodeDigests().ParticipantID)
-	w.Wallets = history.NewWallet(db, stream)
+	w.Wallets = history.NewWallet(db, stream).Remembering(history.WalletFresh)
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, 20*time.Millisecond, quiet).Run,
