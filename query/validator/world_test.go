@@ -327,6 +327,12 @@ func serve(t testing.TB, m *memory, change func(*Config)) *served {
 	if change != nil {
 		change(&cfg)
 	}
+	return serveConfig(t, cfg)
+}
+
+// serveConfig serves what a configuration says until the test ends.
+func serveConfig(t testing.TB, cfg Config) *served {
+	t.Helper()
 	api, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

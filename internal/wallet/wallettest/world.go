@@ -4,7 +4,9 @@ package wallettest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -31,11 +33,13 @@ type World struct {
 	Client  *node.Client
 	Wallets *history.Wallet
 	Public  *wallet.StorePublic
+	// History reads the public history.
+	History *history.Reader
 	// Wallet acts for the operator and those whom it onboards.
 	Wallet   *wallet.Wallet
 	Operator wallet.Actor
-
-	nodeURL string
+	// NodeURL is where the node serves its ledger interface.
+	NodeURL string
 }
 
 // New starts a network and ingests it.
@@ -53,7 +57,7 @@ func New(t *testing.T) *World {
 	nodeServer, scanServer := httptest.NewServer(api), httptest.NewServer(l.Handler())
 	t.Cleanup(nodeServer.Close)
 	t.Cleanup(scanServer.Close)
-	w := &World{T: t, Ledger: l, nodeURL: nodeServer.URL}
+	w := &World{T: t, Ledger: l, NodeURL: nodeServer.URL}
 	w.Client, err = node.New(node.Config{BaseURL: nodeServer.URL, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +89,7 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.nodeURL, Sink: indexer.NewSinks(db, quiet), Log: quiet})
+	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.NodeURL, Sink: indexer.NewSinks(db, quiet), Log: quiet})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -109,16 +113,14 @@ func (w *World) ingest(scanURL string) {
 		}
 		db.Close()
 	})
-	w.Await("public history", func() bool {
-		mark, err := history.NewReader(db, schemas.ScanStream).ContractsWatermark(w.Context())
-		return err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now())
-	})
+	w.History = history.NewReader(db, schemas.ScanStream)
+	w.AwaitPublic()
 	blobs, err := wallet.NewScanBlobs(scanURL, nil)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Public, err = wallet.NewStorePublic(wallet.StorePublicConfig{
-		Reader: history.NewReader(db, schemas.ScanStream), Blobs: blobs, Log: quiet,
+		Reader: w.History, Blobs: blobs, Log: quiet,
 		Hosts: func(context.Context, string, string) ([]string, error) {
 			return []string{w.Ledger.NodeDigests().ParticipantID}, nil
 		},
@@ -138,6 +140,33 @@ func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet 
 		w.Fatal(err)
 	}
 	return made
+}
+
+// AwaitPublic waits until public history is there up to the last update of the network, which
+// must be a public one.
+func (w *World) AwaitPublic() {
+	w.Helper()
+	w.Await("public history", func() bool {
+		mark, err := w.History.ContractsWatermark(w.Context())
+		return err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now())
+	})
+}
+
+// Advance moves the network's time, by the node's operation for it, and waits until what was due
+// by then is there.
+func (w *World) Advance(d time.Duration) {
+	w.Helper()
+	body := fmt.Sprintf(`{"duration":{"seconds":%d,"nanos":%d}}`, d/time.Second, d%time.Second)
+	response, err := http.Post(w.NodeURL+"/devnet/advance-time", "application/json", strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		w.Fatalf("advancing the time by %s: %s", d, response.Status)
+	}
+	w.Tap(w.Operator, "1") // a public update at the new time
+	w.AwaitPublic()
 }
 
 // Onboarded makes a wallet; party is "" for a new one.
