@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 )
 
 // running are the actions with a tracking id that are being done in this process.
@@ -33,6 +34,34 @@ func (r *running) end(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.ids, id)
+}
+
+// maxRecent is how many ids of actions are remembered; then they are forgotten.
+const maxRecent = 10_000
+
+// recent are the actions with a tracking id that this process has done, of which the store tells
+// none. The node knows them, too, but looks only at commands that could be executed: with too
+// little money left, an action that was done would be told to have failed.
+type recent struct {
+	mu   sync.Mutex
+	done map[string]time.Time
+}
+
+func (r *recent) add(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done == nil || len(r.done) >= maxRecent {
+		r.done = map[string]time.Time{}
+	}
+	r.done[id] = time.Now()
+}
+
+// has reports whether an action was done within sameFor.
+func (r *recent) has(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.done[id]
+	return ok && time.Since(at) < sameFor
 }
 
 // attempt is one action with a tracking id.

@@ -79,6 +79,9 @@ func (w *Wallet) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
 	return x, nil
 }
 
+// tokenTransferKind is what command ids of CreateTokenTransfer begin with.
+const tokenTransferKind = "token-transfer"
+
 // CreateTokenTransfer offers coins by the token standard, which locks them, or transfers
 // them at once to a receiver with a preapproval. Tracking ids are as in
 // CreateTransferOffer, for 24 hours.
@@ -90,7 +93,10 @@ func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRe
 	if err := r.check(at); err != nil {
 		return result, err
 	}
-	err = w.once(ctx, "token-transfer", actor.Party, r.TrackingID, nil, func(a attempt) error {
+	known := func(context.Context) (bool, error) {
+		return w.recent.has(commandID(tokenTransferKind, actor.Party, r.TrackingID)), nil
+	}
+	err = w.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
 		ctx, cancel := w.detached(ctx)
 		defer cancel()
 		leave, err := w.treasury.enter(ctx, actor.Party, false)
@@ -100,6 +106,9 @@ func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRe
 		defer leave()
 		for n := 1; ; n++ {
 			result, err = w.transferToken(ctx, actor, r, a)
+			if err == nil {
+				w.recent.add(a.commandID)
+			}
 			if n == staleAttempts || !stale(err) {
 				return err
 			}

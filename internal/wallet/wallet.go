@@ -38,6 +38,7 @@ type Wallet struct {
 	cfg      Config
 	treasury *treasury
 	running  running
+	recent   recent
 }
 
 // New returns a wallet.

@@ -21,27 +21,47 @@ const (
 	modelSeedEnv  = "LEDGERLAKE_MODEL_SEED"
 )
 
-// modelRun returns how many steps to take and by which seed: those of the environment, or those
-// that the tests of every day take.
-func modelRun(t *testing.T, steps int) (int, uint64) {
+// modelRun says how long a run of a model is: so many steps, or so long if they take longer. Those
+// of the environment are all taken, however long that is.
+type modelRun struct {
+	steps int
+	seed  uint64
+	until time.Time
+	taken int
+}
+
+// modelRunOf returns the run that the tests of every day take, or that of the environment.
+func modelRunOf(t *testing.T, steps int, most time.Duration) *modelRun {
 	t.Helper()
-	seed := uint64(1)
+	run := &modelRun{steps: steps, seed: 1, until: time.Now().Add(most)}
 	if text := os.Getenv(modelStepsEnv); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			t.Fatalf("%s is %q, not a number of steps", modelStepsEnv, text)
 		}
-		steps = n
+		run.steps, run.until = n, time.Now().Add(24*time.Hour)
 	}
 	if text := os.Getenv(modelSeedEnv); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			t.Fatalf("%s is %q, not a seed", modelSeedEnv, text)
 		}
-		seed = n
+		run.seed = n
 	}
-	return steps, seed
+	return run
 }
+
+// next reports whether there is another step to take.
+func (run *modelRun) next() bool {
+	if run.taken == run.steps || time.Now().After(run.until) {
+		return false
+	}
+	run.taken++
+	return true
+}
+
+// whole reports whether all steps were taken that the run was to have.
+func (run *modelRun) whole() bool { return run.taken == run.steps }
 
 // States of an offer of the token standard. Only an open one ever changes.
 const (
@@ -85,12 +105,12 @@ func (o *modelOffer) closing(action string, by int) (state string, ok bool) {
 // offerModel is what some people have and offer each other.
 type offerModel struct {
 	*reality
-	random *rand.Rand
-	trace  *trace
-	people []*chronicle
-	has    []decimal.Decimal // unlocked
-	offers []*modelOffer
-	drawn  int // tracking ids
+	random  *rand.Rand
+	trace   *trace
+	people  []*chronicle
+	has     []decimal.Decimal // unlocked
+	offers  []*modelOffer
+	drawn   int            // tracking ids
 	reached map[string]int // offers by the state that they are in at the end
 }
 
@@ -98,8 +118,8 @@ type offerModel struct {
 // right role and in the wrong one, in time and too late, alone and at the same time, and checks
 // after each step that the table of their states holds and that no coin was lost or created.
 func (r *reality) tokenStandardOffers(t *testing.T) {
-	steps, seed := modelRun(t, 200)
-	m := &offerModel{reality: r, random: rand.New(rand.NewPCG(seed, 1)), trace: &trace{seed: seed}, reached: map[string]int{}}
+	run := modelRunOf(t, 150, 40*time.Second)
+	m := &offerModel{reality: r, random: rand.New(rand.NewPCG(run.seed, 1)), trace: &trace{seed: run.seed}, reached: map[string]int{}}
 	defer m.trace.tell(t)
 	for _, user := range []string{"olga", "omar", "otto"} {
 		p := r.register(t, user, "20")
@@ -108,7 +128,7 @@ func (r *reality) tokenStandardOffers(t *testing.T) {
 	}
 	m.check(t, m.people...)
 	begin := time.Now()
-	for range steps {
+	for run.next() {
 		m.step(t)
 	}
 	m.check(t, m.people...)
@@ -118,9 +138,9 @@ func (r *reality) tokenStandardOffers(t *testing.T) {
 	for _, o := range m.offers {
 		m.reached[o.state]++
 	}
-	t.Logf("%d steps by seed %d in %s: %v", steps, seed, time.Since(begin).Round(time.Millisecond), m.reached)
+	t.Logf("%d steps by seed %d in %s: %v", run.taken, run.seed, time.Since(begin).Round(time.Millisecond), m.reached)
 	for _, state := range []string{offerOpen, offerCompleted, offerRejected, offerExpired, offerWithdrawn} {
-		if m.reached[state] == 0 && steps >= 200 {
+		if m.reached[state] == 0 && run.whole() && run.steps >= 150 {
 			t.Errorf("no offer is %s at the end: %v", state, m.reached)
 		}
 	}
@@ -130,15 +150,15 @@ func (r *reality) tokenStandardOffers(t *testing.T) {
 func (m *offerModel) step(t *testing.T) {
 	t.Helper()
 	switch n := m.random.IntN(100); {
-	case n < 8:
+	case n < 5:
 		m.tap(t)
-	case n < 40 || len(m.offers) == 0:
+	case n < 32 || len(m.offers) == 0:
 		m.offer(t)
-	case n < 44:
+	case n < 37:
 		m.offerAgain(t)
-	case n < 52:
+	case n < 43:
 		m.race(t)
-	case n < 56:
+	case n < 46:
 		m.advance(t)
 	default:
 		m.answer(t)

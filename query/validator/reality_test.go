@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet/wallettest"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/scan"
@@ -21,6 +22,7 @@ import (
 type reality struct {
 	*wallettest.World
 	*served
+	users *auth.NodeUsers
 }
 
 // TestReality runs what needs all parts in one network. Time goes on in it only when a test says so.
@@ -28,6 +30,8 @@ func TestReality(t *testing.T) {
 	w := wallettest.New(t)
 	r := &reality{World: w}
 	r.served = serveConfig(t, r.config(t))
+	operator := r.World.Operator.Party
+	r.user(t, node.User{ID: realOperator, PrimaryParty: operator}, actAs(operator), admin)
 	t.Run("Access", r.access)
 	t.Run("BadInput", r.badInput)
 	t.Run("TokenStandardOffers", r.tokenStandardOffers)
@@ -47,9 +51,9 @@ func (r *reality) config(t *testing.T) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: r.NodeURL})
+	r.users = auth.NewNodeUsers(auth.NodeConfig{BaseURL: r.NodeURL})
 	return Config{
-		Auth: r.verifier(t, keys, users), Users: users, Network: network{r.World}, Log: slog.New(slog.DiscardHandler), ScanProxy: public.ProxyRoutes(),
+		Auth: r.verifier(t, keys), Users: r.users, Network: network{r.World}, Log: slog.New(slog.DiscardHandler), ScanProxy: public.ProxyRoutes(),
 		Views:    func(context.Context) (Views, error) { return r.Wallets, nil },
 		Commands: func(context.Context) (Commands, error) { return r.Wallet, nil },
 		Operator: func(context.Context) (Operator, error) { return Operator{r.World.Operator.Party, realOperator}, nil },
@@ -59,9 +63,9 @@ func (r *reality) config(t *testing.T) Config {
 	}
 }
 
-func (r *reality) verifier(t *testing.T, keys auth.Keys, users auth.Users) *auth.Verifier {
+func (r *reality) verifier(t *testing.T, keys auth.Keys) *auth.Verifier {
 	t.Helper()
-	v, err := auth.New(auth.Config{Keys: keys, Users: users, Audience: audience, Now: func() time.Time { return present }})
+	v, err := auth.New(auth.Config{Keys: keys, Users: r.users, Audience: audience, Now: func() time.Time { return present }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +76,18 @@ type ready struct{}
 
 func (ready) Backfilled(context.Context) bool { return true }
 func (ready) Ready(context.Context) error     { return nil }
+
+// user makes a user of the node.
+func (r *reality) user(t *testing.T, u node.User, rights ...node.Right) {
+	t.Helper()
+	if err := r.Client.CreateUser(t.Context(), u, rights); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func actAs(party string) node.Right { return node.Right{Kind: node.CanActAs, Party: party} }
+
+var admin = node.Right{Kind: node.ParticipantAdmin}
 
 // network is Network of the public history.
 type network struct{ *wallettest.World }

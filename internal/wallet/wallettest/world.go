@@ -72,6 +72,10 @@ func New(t *testing.T) *World {
 // patience is how long things may take, whatever else the machine has to do.
 const patience = 2 * time.Minute
 
+// publicPoll is how often public history is followed: actions wait for the node's stream alone, and
+// each batch of history costs as much processor time as some of them.
+const publicPoll = 200 * time.Millisecond
+
 var quiet = slog.New(slog.DiscardHandler)
 
 // ingest has both streams follow the network until the test ends.
@@ -85,7 +89,7 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	public, err := scan.New(scan.Config{BaseURL: scanURL, Sink: indexer.NewSinks(db, quiet), Log: quiet, Poll: 20 * time.Millisecond})
+	public, err := scan.New(scan.Config{BaseURL: scanURL, Sink: indexer.NewSinks(db, quiet), Log: quiet, Poll: publicPoll})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -97,7 +101,7 @@ func (w *World) ingest(scanURL string) {
 	w.Wallets = history.NewWallet(db, stream).Remembering(history.WalletFresh)
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
-		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, 20*time.Millisecond, quiet).Run,
+		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,
 		indexer.NewWallets(db, stream, 20*time.Millisecond, quiet).Run,
 	}
 	ended := make(chan error, len(parts))
@@ -121,13 +125,23 @@ func (w *World) ingest(scanURL string) {
 	}
 	w.Public, err = wallet.NewStorePublic(wallet.StorePublicConfig{
 		Reader: w.History, Blobs: blobs, Log: quiet,
-		Hosts: func(context.Context, string, string) ([]string, error) {
-			return []string{w.Ledger.NodeDigests().ParticipantID}, nil
-		},
+		Hosts: w.hosts,
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
+}
+
+// hosts returns the node for its own parties: of others nobody is asked.
+func (w *World) hosts(ctx context.Context, _, party string) ([]string, error) {
+	known, ok, err := w.Client.Party(ctx, party)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok || !known.Local:
+		return nil, schemas.ErrNotFound
+	}
+	return []string{w.Ledger.NodeDigests().ParticipantID}, nil
 }
 
 func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet {
