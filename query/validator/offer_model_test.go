@@ -21,8 +21,8 @@ const (
 	modelSeedEnv  = "LEDGERLAKE_MODEL_SEED"
 )
 
-// modelRun says how long a run of a model is: so many steps, or so long if they take longer. Those
-// of the environment are all taken, however long that is.
+// modelRun says how long a run of a model is: so many steps or, where they take longer than until
+// then, half of them. Those of the environment are all taken, however long that is.
 type modelRun struct {
 	steps int
 	seed  uint64
@@ -53,7 +53,7 @@ func modelRunOf(t *testing.T, steps int, most time.Duration) *modelRun {
 
 // next reports whether there is another step to take.
 func (run *modelRun) next() bool {
-	if run.taken == run.steps || time.Now().After(run.until) {
+	if run.taken == run.steps || run.taken >= run.steps/2 && time.Now().After(run.until) {
 		return false
 	}
 	run.taken++
