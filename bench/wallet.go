@@ -50,6 +50,9 @@ func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := l.measureOffers(ctx, s, binary); err != nil {
+		return err
+	}
 	dir := l.folder("wallet-lake")
 	l.say("ingesting the node's stream")
 	if err := l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--node-url", n.NodeURL); err != nil {
