@@ -46,6 +46,18 @@ func (c *walletClient) ask(ctx context.Context, user, method, path string, body,
 	return doJSON(request, into)
 }
 
+// awaitReady waits until the validator answers requests.
+func (c *walletClient) awaitReady(ctx context.Context) error {
+	return until(ctx, 200*time.Millisecond, 2*time.Minute, "getting the validator ready", func() (bool, error) {
+		response, err := http.Get(c.base + "/readyz")
+		if err != nil {
+			return false, ctx.Err()
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK, ctx.Err()
+	})
+}
+
 // register gives a user a wallet, as soon as the validator can, and returns its party.
 func (c *walletClient) register(ctx context.Context, user string) (party string, err error) {
 	var answer struct {
@@ -87,6 +99,9 @@ func (l *lab) measureOffers(ctx context.Context, s section, binary string) (err 
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
 	c := &walletClient{p.url + "/api/validator"}
+	if err := c.awaitReady(ctx); err != nil {
+		return err
+	}
 	if _, err := c.register(ctx, "sender"); err != nil {
 		return err
 	}

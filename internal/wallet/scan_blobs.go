@@ -49,6 +49,8 @@ func blobOperation(template, key string) (path string, body []byte, ok bool) {
 	switch template {
 	case RulesTemplate:
 		return "/v0/amulet-rules", []byte(`{}`), true
+	case NameRulesTemplate:
+		return "/v0/ans-rules", []byte(`{}`), true
 	case ExternalRulesTemplate:
 		return "/v0/external-party-amulet-rules", []byte(`{}`), true
 	case OpenRoundTemplate, IssuingRoundTemplate:

@@ -38,8 +38,12 @@ const (
 	MergeDelegationTemplate   = "splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation"
 	MergeProposalTemplate     = "splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal"
 	MergeUtilityTemplate      = "splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility"
-	transferFactoryInterface  = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory"
-	instructionInterface      = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferInstruction"
+	NameRulesTemplate         = "splice-amulet-name-service:Splice.Ans:AnsRules"
+
+	SubscriptionRequestTemplate = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionRequest"
+
+	transferFactoryInterface = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory"
+	instructionInterface     = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferInstruction"
 )
 
 // command is how a command names a template or an interface.

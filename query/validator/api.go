@@ -72,7 +72,7 @@ func (a *API) Routes() []query.Route {
 func (a *API) operations() []operation {
 	return slices.Concat(
 		a.offerOperations(), a.trafficOperations(), a.balanceOperations(), a.developmentOperations(), a.preapprovalOperations(),
-		a.tokenOperations(), a.couponOperations(), a.mintingOperations(), a.userOperations(), a.administrationOperations(),
+		a.tokenOperations(), a.couponOperations(), a.mintingOperations(), a.nameOperations(), a.userOperations(), a.administrationOperations(),
 		a.externalOperations(), a.proxy.operations(a.cfg.ScanProxy), a.notOfferedOperations(), a.serviceOperations(),
 	)
 }

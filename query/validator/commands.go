@@ -34,6 +34,10 @@ type Commands interface {
 	RejectMintingProposal(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 	RejectMintingDelegation(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 
+	RequestName(ctx context.Context, actor wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error)
+	AcceptSubscription(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+	RejectSubscription(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+
 	Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
 	Offboard(ctx context.Context, user string) error
 

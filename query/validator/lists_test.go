@@ -141,7 +141,27 @@ func fillLists(m *memory) {
 	m.put(delegationTemplate, "00delegation", external, `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
 	m.put(delegationTemplate, "00given", alice, `{"beneficiary":"`+alice+`","delegate":"`+bob+`","dso":"`+dso+`"}`, bob, alice)
 	m.put(proposalTemplate, "00proposal", "stranger::1220", `{"delegation":{"beneficiary":"stranger::1220","delegate":"`+alice+`","dso":"`+dso+`"}}`, "stranger::1220", alice)
+	fillNames(m)
 	m.put(featuredTemplate, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
+}
+
+// fillNames gives alice a name, one that is being paid for again, one that nothing pays for any
+// more, and one that she is asked to pay for.
+func fillNames(m *memory) {
+	subscription := func(members string) string {
+		return `{` + members + `"payData":{"paymentAmount":{"amount":"1.0000000000","unit":"USDUnit"},"paymentDuration":{"microseconds":"30"},"paymentInterval":{"microseconds":"90"}},` +
+			`"subscriptionData":{"description":"d","dso":"` + dso + `","provider":"` + dso + `","receiver":"` + dso + `","sender":"` + alice + `"}}`
+	}
+	for i, name := range []string{"alice.unverified.cns", "a.unverified.cns", "old.unverified.cns"} {
+		reference := fmt.Sprintf(`"reference":"00ref%d"`, i)
+		common := `"description":"","dso":"` + dso + `","name":"` + name + `","url":"","user":"` + alice + `"`
+		m.put(nameTemplate, fmt.Sprintf("00name%d", i), name, `{`+common+`,"expiresAt":"2026-09-01T00:00:00Z"}`, alice, dso)
+		m.put(nameContextTemplate, fmt.Sprintf("00context%d", i), name, `{`+common+`,`+reference+`}`, alice, dso)
+	}
+	m.put(idleSubscriptionTemplate, "00idle", "", subscription(`"nextPaymentDueAt":"2026-08-01T00:00:00Z","reference":"00ref0",`), alice, dso)
+	m.put(renewalPaymentTemplate, "00renewal", "", subscription(`"reference":"00ref1",`), alice, dso)
+	m.put(subscriptionRequestTemplate, "00ab", "", subscription(""), alice, dso)
+	m.put(initialPaymentTemplate, "00initial", "", subscription(`"reference":"00ref9",`), alice, dso)
 }
 
 // Each list has what the caller has the role in, and nothing else.
@@ -166,6 +186,10 @@ func TestLists(t *testing.T) {
 		{"alice", "/v0/wallet/minting-delegations", []string{"00delegation"}},
 		{"alice", "/v0/wallet/minting-delegation-proposals", []string{"00proposal"}},
 		{"bob", "/v0/wallet/minting-delegation-proposals", nil},
+		{"alice", "/v0/wallet/subscription-requests", []string{"00ab"}},
+		{"alice", "/v0/wallet/subscription-requests/00ab", []string{"00ab"}},
+		{"bob", "/v0/wallet/subscription-requests", nil},
+		{"alice", "/v0/wallet/subscription-initial-payments", []string{"00initial"}},
 		{"admin", "/v0/admin/transfer-preapprovals", []string{"00pre"}},
 		{"admin", "/v0/admin/external-party/setup-proposal", []string{"00setup"}},
 	} {
@@ -179,6 +203,10 @@ func TestLists(t *testing.T) {
 			}
 		}
 	}
+	s.wants(s.as("bob", "GET", "/v0/wallet/subscription-requests/00ab", ""), 404, "")
+	terms := `"amount":"1.0000000000","unit":"USDUnit","expiresAt":"2026-09-01T00:00:00Z","paymentInterval":"90","paymentDuration":"30"}`
+	s.wants(s.as("alice", "GET", "/v0/entry/all", ""), 200, `{"entries":[{"contractId":"00name0","name":"alice.unverified.cns",`+terms+`,{"contractId":"00name1","name":"a.unverified.cns",`+terms+`]}`)
+	s.wants(s.as("bob", "GET", "/v0/entry/all", ""), 200, `{"entries":[]}`)
 	s.wants(s.as("admin", "GET", "/v0/admin/transfer-preapprovals/by-party/"+alice, ""), 404, "")
 	s.wants(s.as("admin", "GET", "/v0/admin/users", ""), 200, `{"usernames":["alice","bob","gone","retired","robbed"]}`)
 	s.wants(s.as("", "GET", "/v0/validator-user", ""), 200, `{"party_id":"`+operator+`","user_name":"admin","featured":true}`)

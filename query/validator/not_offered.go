@@ -8,21 +8,18 @@ import (
 )
 
 // notOffered are operations of the network that this interface has no answer to: payments of
-// apps, subscriptions, allocations, the development fund and the entries of the name service.
+// apps, running subscriptions, allocations and the development fund.
 var notOffered = []string{
 	"GET /v0/wallet/app-payment-requests", "GET /v0/wallet/app-payment-requests/{contract_id}",
 	"POST /v0/wallet/app-payment-requests/{contract_id}/accept", "POST /v0/wallet/app-payment-requests/{contract_id}/reject",
 	"GET /v0/wallet/accepted-app-payments",
-	"GET /v0/wallet/subscription-requests", "GET /v0/wallet/subscription-requests/{contract_id}",
-	"POST /v0/wallet/subscription-requests/{contract_id}/accept", "POST /v0/wallet/subscription-requests/{contract_id}/reject",
-	"GET /v0/wallet/subscription-initial-payments", "GET /v0/wallet/subscriptions", "DELETE /v0/wallet/subscriptions/{contract_id}",
+	"GET /v0/wallet/subscriptions", "DELETE /v0/wallet/subscriptions/{contract_id}",
 	"GET /v0/allocations", "POST /v0/allocations", "POST /v2/allocations",
 	"POST /v0/allocations/{contract_id}/withdraw", "POST /v2/allocations/{contract_id}/withdraw",
 	"GET /v0/wallet/token-standard/allocation-requests",
 	"POST /v0/wallet/token-standard/allocation-requests/{contract_id}/reject", "POST /v2/wallet/token-standard/allocation-requests/{contract_id}/reject",
 	"POST /v0/wallet/development-fund-coupons/allocate", "GET /v0/wallet/development-fund-coupons",
 	"GET /v0/wallet/development-fund-coupons/history", "POST /v0/wallet/development-fund-coupons/{contract_id}/withdraw",
-	"POST /v0/entry/create", "GET /v0/entry/all",
 }
 
 // secrets are operations that only the node itself can answer, for its administrators.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -58,6 +59,13 @@ const (
 	svCouponTemplate      = "splice-amulet:Splice.Amulet:SvRewardCoupon"
 	faucetCouponTemplate  = "splice-amulet:Splice.ValidatorLicense:ValidatorFaucetCoupon"
 	livenessTemplate      = "splice-amulet:Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
+
+	nameTemplate                = "splice-amulet-name-service:Splice.Ans:AnsEntry"
+	nameContextTemplate         = "splice-amulet-name-service:Splice.Ans:AnsEntryContext"
+	subscriptionRequestTemplate = wallet.SubscriptionRequestTemplate
+	initialPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment"
+	renewalPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment"
+	idleSubscriptionTemplate    = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState"
 )
 
 // maxListed is the most contracts of a list without pages: more are left out.

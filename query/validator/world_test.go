@@ -205,6 +205,16 @@ func (m *memory) RejectMintingProposal(_ context.Context, a wallet.Actor, id str
 func (m *memory) RejectMintingDelegation(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("minting end %s %s", a.Party, id)
 }
+func (m *memory) RequestName(_ context.Context, a wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error) {
+	done, err := m.do("name %s %s %q %q", a.Party, r.Name, r.URL, r.Description)
+	return wallet.NameRequested{Done: done, Context: "00context", Subscription: "00subscription"}, err
+}
+func (m *memory) AcceptSubscription(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("subscription accept %s %s", a.Party, id)
+}
+func (m *memory) RejectSubscription(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+	return m.do("subscription reject %s %s", a.Party, id)
+}
 func (m *memory) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
 	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)
 	return cmp.Or(r.Party, r.User+"::1220"), err
