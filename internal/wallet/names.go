@@ -2,8 +2,10 @@ package wallet
 
 import (
 	"context"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // NameRequest is what the name service is asked for.
@@ -82,5 +84,63 @@ func (w *Wallet) RejectSubscription(ctx context.Context, actor Actor, contractID
 		return Done{}, err
 	}
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, SubscriptionRequestTemplate, contractID, "SubscriptionRequest_Reject", noArgument))
+	return done, err
+}
+
+// Subscription is a SubscriptionIdleState: a subscription between two payments.
+type Subscription struct {
+	ID, Sender, Description string
+	// Amount is what a payment costs, in AmuletUnit or USDUnit.
+	Amount decimal.Decimal
+	Unit   string
+	// Due is when the next payment is due; it may be made from Open on.
+	Open, Due time.Time
+}
+
+// Coins is what a payment costs in coins of a price in dollars.
+func (s *Subscription) Coins(price decimal.Decimal) decimal.Decimal {
+	if s.Unit == "USDUnit" {
+		return s.Amount.Over(price)
+	}
+	return s.Amount
+}
+
+// idlePayload is SubscriptionIdleState.
+type idlePayload struct {
+	Data struct {
+		Sender      string `json:"sender"`
+		Description string `json:"description"`
+	} `json:"subscriptionData"`
+	Pay struct {
+		Amount struct {
+			Amount decimal.Decimal `json:"amount"`
+			Unit   string          `json:"unit"`
+		} `json:"paymentAmount"`
+		Duration struct {
+			Microseconds int64 `json:"microseconds,string"`
+		} `json:"paymentDuration"`
+	} `json:"payData"`
+	Due time.Time `json:"nextPaymentDueAt"`
+}
+
+// Subscriptions are those that some parties pay for and that no payment is being made for, oldest
+// first.
+func (w *Wallet) Subscriptions(ctx context.Context, parties ...string) ([]Subscription, error) {
+	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{IdleSubscriptionTemplate}}, func(c *Contract, p *idlePayload) (Subscription, bool) {
+		return Subscription{
+			ID: c.ID, Sender: p.Data.Sender, Description: p.Data.Description, Amount: p.Pay.Amount.Amount, Unit: p.Pay.Amount.Unit,
+			Open: p.Due.Add(-time.Duration(p.Pay.Duration.Microseconds) * time.Microsecond), Due: p.Due,
+		}, true
+	})
+}
+
+// PaySubscription makes the next payment of a subscription of the actor, which is the contract of
+// the result. ErrFunds means that the wallet has too little.
+func (w *Wallet) PaySubscription(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	value, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_SubscriptionMakePayment", contractID}})
+	if err != nil {
+		return done, err
+	}
+	done.ContractID, err = contractIn(value)
 	return done, err
 }

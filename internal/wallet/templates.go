@@ -41,6 +41,7 @@ const (
 	NameRulesTemplate         = "splice-amulet-name-service:Splice.Ans:AnsRules"
 
 	SubscriptionRequestTemplate = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionRequest"
+	IdleSubscriptionTemplate    = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState"
 
 	transferFactoryInterface = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory"
 	instructionInterface     = "splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferInstruction"

@@ -133,6 +133,7 @@ func (a *Automations) all() []automation {
 		{"accept-offers", poll, 0.2, a.planAccepting},
 		{"complete-offers", poll, 0.2, a.planCompleting},
 		{"complete-traffic", poll, 0.2, a.planTraffic},
+		{"pay-subscriptions", slow, 0.2, a.planSubscriptions},
 		{"accept-preapprovals", poll, 0.2, a.planProposals},
 		{"renew-preapprovals", slow, 0.2, a.planRenewals},
 		{"accept-merge-delegations", slow, 0.2, a.planMergeProposals},

@@ -103,7 +103,7 @@ func TestAutomations(t *testing.T) {
 	}{
 		{"Offers", w.offers}, {"Merging", w.merging}, {"Traffic", w.buying}, {"TopUp", w.topUp},
 		{"Preapprovals", w.preapprovals}, {"MergeDelegations", w.mergeDelegations}, {"MintingDelegations", w.mintingDelegations},
-		{"Sweeping", w.sweeping}, {"Queue", w.queue},
+		{"Sweeping", w.sweeping}, {"Subscriptions", w.subscriptions}, {"Queue", w.queue},
 	} {
 		w.Run(test.name, test.run)
 	}
@@ -294,6 +294,36 @@ func reject(t *testing.T, w *world) error {
 		return fmt.Errorf("there are %d delegations, want the one that has replaced the other", left)
 	}
 	return nil
+}
+
+// subscriptions has a name paid for again, once that can be done.
+func (w *world) subscriptions(t *testing.T) {
+	w.Tap(w.bob, "5")
+	asked, err := w.Wallet.RequestName(t.Context(), w.bob, wallet.NameRequest{Name: "bob.unverified.cns", Description: "me"})
+	if err == nil {
+		_, err = w.Wallet.AcceptSubscription(t.Context(), w.bob, asked.Subscription)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(time.Second)
+	w.Await("the name", func() bool {
+		list, err := w.Wallet.Subscriptions(t.Context(), w.bob.Party)
+		return err == nil && len(list) == 1
+	})
+	list, err := w.Wallet.Subscriptions(t.Context(), w.bob.Party)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps := w.planned(t, "pay-subscriptions"); len(steps) != 1 || steps[0].Do || !strings.Contains(steps[0].Why, "it can be paid from") {
+		t.Errorf("planned is %+v", steps)
+	}
+	w.Advance(list[0].Open.Sub(w.Ledger.Now()) + time.Minute)
+	before, _ := w.Balance(w.bob)
+	w.run(t, "pay-subscriptions", 1)
+	if after, _ := w.Balance(w.bob); after.Cmp(before) >= 0 {
+		t.Errorf("bob had %s, has %s", before, after)
+	}
 }
 
 func (w *world) sweeping(t *testing.T) {

@@ -269,3 +269,21 @@ func TestUnknownNames(t *testing.T) {
 		t.Errorf("the automations are %q", names)
 	}
 }
+
+func TestSubscriptionSteps(t *testing.T) {
+	open := func(id, amount, unit string, due time.Duration) wallet.Subscription {
+		return wallet.Subscription{ID: id, Amount: decimal.Must(amount), Unit: unit, Description: id, Open: now.Add(due - time.Hour), Due: now.Add(due)}
+	}
+	steps := subscriptionSteps([]wallet.Subscription{
+		open("late", "1", "USDUnit", -time.Minute), open("early", "1", "USDUnit", 2*time.Hour), open("dear", "7", "AmuletUnit", time.Minute),
+		open("exact", "3", "USDUnit", time.Hour), open("no more", "0.1", "AmuletUnit", 0),
+	}, decimal.FromInt(8), decimal.Must("0.5"), now)
+	for i, want := range []struct {
+		do  bool
+		why string
+	}{{true, "it is due at 2026-07-05T09:59:00Z"}, {false, "from 2026-07-05T11:00:00Z on"}, {false, "only 6.0000000000 CC"}, {true, "it is due at"}, {false, "only 0.0000000000 CC"}} {
+		if got := steps[i]; got.Do != want.do || !strings.Contains(got.Why, want.why) {
+			t.Errorf("%s: %+v, want do=%v because %q", got.id, got.Step, want.do, want.why)
+		}
+	}
+}

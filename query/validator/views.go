@@ -65,7 +65,7 @@ const (
 	subscriptionRequestTemplate = wallet.SubscriptionRequestTemplate
 	initialPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment"
 	renewalPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment"
-	idleSubscriptionTemplate    = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState"
+	idleSubscriptionTemplate    = wallet.IdleSubscriptionTemplate
 )
 
 // maxListed is the most contracts of a list without pages: more are left out.
