@@ -72,9 +72,13 @@ func New(t *testing.T) *World {
 // patience is how long things may take, whatever else the machine has to do.
 const patience = 2 * time.Minute
 
-// publicPoll is how often public history is followed: actions wait for the node's stream alone, and
-// each batch of history costs as much processor time as some of them.
-const publicPoll = 200 * time.Millisecond
+// publicPoll is how often public history is followed, walletPoll how often wallets are derived from
+// the node's stream, for which each action waits. To look for more costs several ms of processor
+// time, and a batch of history as much as some actions.
+const (
+	publicPoll = 200 * time.Millisecond
+	walletPoll = 50 * time.Millisecond
+)
 
 var quiet = slog.New(slog.DiscardHandler)
 
@@ -102,7 +106,7 @@ func (w *World) ingest(scanURL string) {
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,
-		indexer.NewWallets(db, stream, 20*time.Millisecond, quiet).Run,
+		indexer.NewWallets(db, stream, walletPoll, quiet).Run,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
