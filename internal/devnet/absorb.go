@@ -37,6 +37,10 @@ func (x *executor) notice(c *contract) {
 		r := x.roundNumbered(p.round)
 		r.coupons = append(r.coupons, c)
 		r.livenessTotal++
+	case lockedAmulet:
+		if p.expiresIn()-p.created < dustRounds {
+			x.noteDust(max(p.expiresIn(), x.roundsOpened()), c)
+		}
 	case preapproval:
 		if x.preapproved == nil {
 			x.preapproved = map[party]*contract{}
@@ -65,6 +69,8 @@ func (x *executor) noticeRequest(c *contract) {
 	switch p := c.payload.(type) {
 	case transferCommand:
 		x.noticeCommand(p, c)
+	case transferInstruction:
+		x.awaitAnswer(c)
 	case commandCounter:
 		x.commands.counters[p.sender] = c
 	case subscriptionRequest:

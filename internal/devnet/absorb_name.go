@@ -56,14 +56,13 @@ var rejectPaymentShape = newShape("paymentCid", "transferContext")
 
 // rejectPayment gives a first payment back.
 func (x *executor) rejectPayment(account *ansAccount) {
-	a := x.arena()
-	context := a.record(appContextShape, contractID(x.rules.amulet.number), contractID(x.openRound().contract.number), none())
+	a, context := x.arena(), x.appContext()
 	at := x.exercise(x.rules.ans, "AnsRules_RejectEntryInitialPayment", a.record(rejectPaymentShape,
 		contractID(account.payment.number), context), dso)
-	x.archive(account.payment)
-	coin := x.newCoin(account.user, x.spend(account.locked))
-	x.finish(at, a.record(mintDoneShape, x.amuletSum(coin)))
-	account.payment, account.locked = nil, nil
+	rejection := x.consume(account.payment, "SubscriptionInitialPayment_Reject", a.record(transferContextArg, context), dso)
+	returned := a.record(mintDoneShape, x.amuletSum(x.unlockPayment(account)))
+	x.finish(rejection, returned)
+	x.finish(at, returned)
 }
 
 // forgetSubscription ends the account of a subscription that was rejected or cancelled. The
@@ -77,6 +76,14 @@ func (x *executor) forgetSubscription(c *contract) {
 	same := func(a *ansAccount) bool { return a == account }
 	x.ans.subscribed = slices.DeleteFunc(x.ans.subscribed, same)
 	x.ans.requested = slices.DeleteFunc(x.ans.requested, same)
+}
+
+// numberOf is the number of a contract, 0 if there is none.
+func numberOf(c *contract) uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.number
 }
 
 // isActive is active for a contract that there may not be.

@@ -21,6 +21,7 @@ type ansAccount struct {
 	payment   *contract // while one waits
 	locked    *contract // the coin of the payment
 	entry     *contract // once there is one
+	agreement *contract // the Subscription, from the first payment on
 	idle      *contract // between payments
 }
 
@@ -34,6 +35,9 @@ var (
 	collectPaymentShape   = newShape("user", "entryContext", "paymentCid", "transferContext")
 	appContextShape       = newShape("amuletRules", "openMiningRound", "featuredAppRight")
 	collectDoneShape      = newShape("entryCid", "subscriptionStateCid")
+	transferContextArg    = newShape("transferContext")
+	firstCollectedShape   = newShape("subscription", "subscriptionState", "amulet")
+	collectedShape        = newShape("subscriptionState", "amulet")
 	collectRenewalShape   = newShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
 	expireEntryShape      = newShape("actor")
 	expireIdleDoneShape   = newShape("terminatedSubscription")
@@ -124,7 +128,7 @@ func (x *executor) pay(account *ansAccount, c *contract, choice string, renewal 
 		template = renewalPaymentTemplate
 	}
 	account.payment = x.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
-		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, reference: account.reference})
+		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, agreement: numberOf(account.agreement), reference: account.reference})
 	x.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.changeID(s)))
 	x.ans.paid = append(x.ans.paid, account)
 	return true
@@ -136,8 +140,7 @@ func (x *executor) collectNamePayment() bool {
 	if account == nil {
 		return false
 	}
-	a := x.arena()
-	context := a.record(appContextShape, contractID(x.rules.amulet.number), contractID(x.openRound().contract.number), none())
+	a, context := x.arena(), x.appContext()
 	var at int
 	if account.entry == nil {
 		at = x.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
@@ -147,27 +150,67 @@ func (x *executor) collectNamePayment() bool {
 			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number),
 			contractID(account.entry.number), context), dso)
 	}
-	x.archive(account.payment)
-	x.burn(x.spend(account.locked))
-	account.payment, account.locked = nil, nil
-	x.issueName(account)
+	expires := x.effectiveAt + account.lifetime
+	if account.entry.isActive() {
+		expires = account.entry.payload.(ansEntry).expiresAt + account.lifetime
+	}
+	coin := x.takePayment(account, context, expires-account.lifetime/3)
+	x.burn(x.spend(coin))
+	x.wallets[dso].coins = without(x.wallets[dso].coins, coin)
+	x.issueName(account, expires)
 	x.finish(at, a.record(collectDoneShape, contractID(account.entry.number), contractID(account.idle.number)))
 	x.ans.subscribed = append(x.ans.subscribed, account)
 	return true
 }
 
+// appContext is what the governance party collects payments in.
+func (x *executor) appContext() value {
+	return x.arena().record(appContextShape, contractID(x.rules.amulet.number), contractID(x.openRound().contract.number), none())
+}
+
+// takePayment has the governance party take the payment of an account, whose next one is due
+// at a time. It returns the coin that the party got.
+func (x *executor) takePayment(account *ansAccount, context value, due int64) *contract {
+	a, first := x.arena(), account.agreement == nil
+	choice := "SubscriptionPayment_Collect"
+	if first {
+		choice = "SubscriptionInitialPayment_Collect"
+	}
+	at := x.consume(account.payment, choice, a.record(transferContextArg, context), dso)
+	coin := x.unlockPayment(account)
+	// Where there are fees the governance party bears them.
+	paid, _ := x.transfer(payment{sender: account.user, coins: []*contract{coin}, provider: noParty,
+		outputs: []output{{receiver: dso, amount: coinOf(coin).amount - x.outputFee()}}})
+	if first {
+		account.agreement = x.create(subscriptionTemplate, agreement{account.subscription, account.reference})
+	}
+	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
+		dueAt: due, agreement: account.agreement.number, reference: account.reference})
+	state, got := contractID(account.idle.number), contractID(paid.created[0].number)
+	if first {
+		x.finish(at, a.record(firstCollectedShape, contractID(account.agreement.number), state, got))
+	} else {
+		x.finish(at, a.record(collectedShape, state, got))
+	}
+	return paid.created[0]
+}
+
+// unlockPayment returns the coin of the payment of an account to the user.
+func (x *executor) unlockPayment(account *ansAccount) *contract {
+	p := account.locked.payload.(lockedAmulet)
+	coin := x.unlockBy(account.locked, "LockedAmulet_Unlock", p.owner, p.holder)
+	account.payment, account.locked = nil, nil
+	return coin
+}
+
 // issueName creates the entry of an account, in place of an older one that is
 // still active.
-func (x *executor) issueName(account *ansAccount) {
-	expires := x.effectiveAt + account.lifetime
-	if account.entry != nil && account.entry.active() {
-		expires = account.entry.payload.(ansEntry).expiresAt + account.lifetime
+func (x *executor) issueName(account *ansAccount, expires int64) {
+	if account.entry.isActive() {
 		x.archive(account.entry)
 	}
 	entry := x.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
 	account.entry = entry
-	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
-		dueAt: expires - account.lifetime/3, reference: account.reference})
 	// The governance party takes its time: names that have expired are still around.
 	x.expireAt(expires+3*x.tick, func() { x.expireName(account, entry) })
 }
@@ -197,6 +240,9 @@ func (x *executor) terminate(account *ansAccount) {
 	a := x.arena()
 	at := x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
 		a.record(expireEntryShape, partyValue(dso)), dso)
+	if account.agreement.isActive() {
+		x.archive(account.agreement)
+	}
 	ended := x.create(terminatedTemplate, terminatedSubscription{account.subscription, account.reference})
 	x.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
 	at = x.consume(account.context, "AnsEntryContext_Terminate",

@@ -113,7 +113,7 @@ func payByCommand(e *execution, c *contract, arg argument) (value, error) {
 		locked: paid.created[0].number, round: round.number, reference: referenceOf(c)}
 	template := initialPaymentTemplate
 	if renewal {
-		template, p.dueAt = renewalPaymentTemplate, idle.dueAt
+		template, p.dueAt, p.agreement = renewalPaymentTemplate, idle.dueAt, idle.agreement
 	}
 	payment, err := e.add(template, p)
 	if err != nil {
@@ -123,6 +123,9 @@ func payByCommand(e *execution, c *contract, arg argument) (value, error) {
 }
 
 func terminateByCommand(e *execution, c *contract, _ argument) (value, error) {
+	if idle, ok := c.payload.(subscriptionIdle); ok && e.byNumber[idle.agreement].isActive() {
+		e.archive(e.byNumber[idle.agreement])
+	}
 	ended, err := e.add(terminatedTemplate, terminatedSubscription{subscriptionOf(c), referenceOf(c)})
 	if err != nil {
 		return value{}, err

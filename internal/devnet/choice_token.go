@@ -22,7 +22,8 @@ func addTokenChoices(all *choices) {
 // that its context names, else that of the configuration state that it names, else that of
 // the newer state. The instrument of a context in another form is not known here.
 func (e *execution) choiceContext(extraArgs argument) (transferContext, error) {
-	ctx := transferContext{app: noParty, round: e.roundOf(e.executor.rules.configStates[1].payload.(configState))}
+	state := e.executor.rules.configStates[1]
+	ctx := transferContext{app: noParty, round: e.roundOf(state.payload.(configState)), state: state.number}
 	entries := extraArgs.record("context").list("values")
 	for i := 0; i < len(entries); i += 2 {
 		v := &entries[i+1]
@@ -39,7 +40,7 @@ func (e *execution) choiceContext(extraArgs argument) (transferContext, error) {
 				return ctx, err
 			}
 		case configState:
-			ctx.round = e.roundOf(p)
+			ctx.round, ctx.state = e.roundOf(p), c.number
 		case featuredAppRight:
 			ctx.app = p.provider
 		}
@@ -65,22 +66,38 @@ func transferTokens(e *execution, _ *contract, arg argument) (value, error) {
 			return value{}, err
 		}
 	}
-	if approval := e.preapprovalOf(t.receiver); approval != nil {
-		o.provider = approval.payload.(preapproval).provider
-	}
-	if t.receiver == t.sender || e.preapprovalOf(t.receiver) != nil {
+	if t.receiver == t.sender {
 		o.outputs = []output{{receiver: t.receiver, amount: t.amount}}
 		s, err := e.settleOrder(o)
 		if err != nil {
 			return value{}, err
 		}
-		kind := "transfer"
-		if t.receiver == t.sender {
-			kind = "merge-split"
-		}
-		return e.tokensDone("TransferInstructionResult_Completed", completedShape, e.idsOf(s.created[0]), s.change, kind), nil
+		return e.tokensDone("TransferInstructionResult_Completed", completedShape, e.idsOf(s.created[0]), s.change, "merge-split"), nil
+	}
+	if approval := e.preapprovalOf(t.receiver); approval != nil {
+		return e.sendTokens(approval, o, t)
 	}
 	return e.lockTokens(o, t)
+}
+
+// sendTokens delivers a transfer at once by the preapproval of its receiver.
+func (e *execution) sendTokens(approval *contract, o order, t tokenTransfer) (value, error) {
+	a := e.arena()
+	right := e.apps.right(o.context.app)
+	context := a.record(externalContextShape, contractID(o.context.state), optional(a, right != nil, idOf(right)))
+	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.record(sendV2Shape, context, value{kind: kindList, elems: o.inputs},
+		numeric(t.amount), partyValue(t.sender), none(), a.some(t.metadata(a))))
+	if err != nil {
+		return value{}, err
+	}
+	result := (argument{&sent}).record("result")
+	changes := a.list()
+	if change := result.given("senderChangeAmulet"); change != nil {
+		changes = a.list(*change)
+	}
+	delivered := a.list(result.list("createdAmulets")[0].elems[0])
+	return a.record(instructionDoneShape, a.variant("TransferInstructionResult_Completed", a.record(completedShape, delivered)),
+		changes, metadata(a, txKindMetaKey, "transfer")), nil
 }
 
 // lockTokens makes an offer to the receiver.

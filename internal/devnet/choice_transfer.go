@@ -65,6 +65,7 @@ type transferContext struct {
 	rights  map[party]party // validator by user
 	app     party           // whose featured app right is given, or noParty
 	given   value           // the record that it was read from
+	state   uint64          // of the token standard: the configuration state
 }
 
 func (e *execution) transferContext(v argument) (transferContext, error) {
@@ -229,17 +230,9 @@ func (e *execution) beneficiaries(v *value) ([]activityMarker, error) {
 	return list, nil
 }
 
-// controllers are the parties that must agree: nobody is given a coin, or made the holder of
-// a lock, without.
+// controllers are the parties that must agree.
 func (o *order) controllers() []party {
-	ps := []party{o.sender, o.provider}
-	for _, out := range o.outputs {
-		ps = append(ps, out.receiver)
-		if out.lock != nil {
-			ps = append(append(ps, out.lock.holder), out.lock.others...)
-		}
-	}
-	return withoutDSO(ps)
+	return (&payment{sender: o.sender, provider: o.provider, outputs: o.outputs}).controllers()
 }
 
 // withoutDSO leaves the governance party out, which agrees to all that its rules allow.

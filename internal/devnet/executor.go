@@ -46,6 +46,7 @@ type executor struct {
 	apps            apps
 	locks           []*contract
 	instructions    []*contract
+	waiting         []*contract // offers of tokens that end when their time is over
 	preapprovals    []*contract
 	preapproved     map[party]*contract // the newest preapproval by receiver
 	commands        commands

@@ -7,6 +7,7 @@ var (
 	subscriptionDataShape     = newShape("sender", "receiver", "provider", "dso", "description")
 	subscriptionPayDataShape  = newShape("paymentAmount", "paymentInterval", "paymentDuration")
 	paymentAmountShape        = newShape("amount", "unit")
+	agreementShape            = newShape("subscriptionData", "reference")
 	subscriptionIdleShape     = newShape("subscription", "subscriptionData", "payData", "nextPaymentDueAt", "reference")
 	initialPaymentShape       = newShape("subscriptionData", "payData", "targetAmount", "lockedAmulet", "round", "reference")
 	renewalPaymentShape       = newShape("subscription", "subscriptionData", "payData", "thisPaymentDueAt", "targetAmount", "lockedAmulet", "round", "reference")
@@ -84,14 +85,25 @@ func (p subscriptionRequest) arguments(a *arena, _ uint8) value {
 	return a.record(subscriptionRequestShape, p.data(a), p.payData(a))
 }
 
+// agreement is the Subscription: it lasts from the first payment to the end.
+type agreement struct {
+	subscription
+	reference uint64 // contract number of the request
+}
+
+func (p agreement) arguments(a *arena, _ uint8) value {
+	return a.record(agreementShape, p.data(a), contractID(p.reference))
+}
+
 type subscriptionIdle struct {
 	subscription
 	dueAt     int64
+	agreement uint64 // contract number
 	reference uint64
 }
 
 func (p subscriptionIdle) arguments(a *arena, _ uint8) value {
-	return a.record(subscriptionIdleShape, contractID(p.reference), p.data(a), p.payData(a),
+	return a.record(subscriptionIdleShape, contractID(p.agreement), p.data(a), p.payData(a),
 		timestamp(p.dueAt), contractID(p.reference))
 }
 
@@ -104,6 +116,7 @@ type subscriptionPayment struct {
 	amount    decimal
 	locked    uint64 // contract number of the locked coin
 	round     int64
+	agreement uint64 // of a renewal: contract number
 	reference uint64
 }
 
@@ -112,7 +125,7 @@ func (p subscriptionPayment) arguments(a *arena, _ uint8) value {
 	if !p.renewal {
 		return a.record(initialPaymentShape, append([]value{p.data(a), p.payData(a)}, tail...)...)
 	}
-	head := []value{contractID(p.reference), p.data(a), p.payData(a), timestamp(p.dueAt)}
+	head := []value{contractID(p.agreement), p.data(a), p.payData(a), timestamp(p.dueAt)}
 	return a.record(renewalPaymentShape, append(head, tail...)...)
 }
 

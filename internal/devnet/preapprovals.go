@@ -6,6 +6,8 @@ var (
 	createPreapprovalShape     = newShape("context", "inputs", "receiver", "provider", "expiresAt", "expectedDso")
 	createPreapprovalDoneShape = newShape("transferPreapprovalCid", "transferResult", "amuletPaid", "meta")
 	sendShape                  = newShape("context", "inputs", "amount", "sender", "description")
+	sendV2Shape                = newShape("context", "inputs", "amount", "sender", "description", "meta")
+	externalContextShape       = newShape("externalPartyConfigState", "featuredAppRight")
 	sendDoneShape              = newShape("result", "meta")
 	renewShape                 = newShape("context", "inputs", "newExpiresAt")
 	renewDoneShape             = newShape("transferPreapprovalCid", "transferResult", "receiver", "provider", "amuletPaid", "meta")

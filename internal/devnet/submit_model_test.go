@@ -33,6 +33,7 @@ type openOffer struct {
 	id               string
 	sender, receiver string
 	amount           decimal
+	ends             time.Time // of the token standard
 }
 
 // TestCommandModel has parties act at random, also in ways that must be refused, while the
@@ -61,9 +62,10 @@ func TestCommandModel(t *testing.T) {
 		a := actions[m.random.below(len(actions))]
 		m.done[a.name]++
 		a.run()
+		m.expirePending(a.name == "time")
 		m.compare(a.name)
 	}
-	if m.refusals < 10 || m.done["complete"] < 5 {
+	if m.refusals < 10 || m.done["complete"] < 5 || m.done["expired"] == 0 {
 		t.Errorf("%d refusals, %v", m.refusals, m.done)
 	}
 	m.finish()
@@ -111,7 +113,7 @@ func (m *walletModel) offerSome() {
 	from, to, amount := m.someone(), m.someone(), decimal(0)
 	amount = m.some(from)
 	id := m.offer(m.wallets[from], from, to, amount.String(), fmt.Sprint("model-", m.steps))
-	m.offers = append(m.offers, openOffer{id, from, to, amount})
+	m.offers = append(m.offers, openOffer{id: id, sender: from, receiver: to, amount: amount})
 }
 
 // take removes a random element; false if there is none.
@@ -192,7 +194,28 @@ func (m *walletModel) tokensSome() {
 		return
 	}
 	m.funds[from] -= amount
-	m.pending = append(m.pending, openOffer{in(m.t, done.Results[0], "output", "value", "transferInstructionCid"), from, to, amount})
+	m.pending = append(m.pending, openOffer{in(m.t, done.Results[0], "output", "value", "transferInstructionCid"), from, to, amount,
+		done.RecordTime.Add(time.Hour - submissionGap*time.Microsecond)})
+}
+
+// expirePending gives the senders of offers that the governance party has ended, as their time
+// is over, their coins back. After time has moved none of those may be left.
+func (m *walletModel) expirePending(moved bool) {
+	now := m.l.Now()
+	m.pending = slices.DeleteFunc(m.pending, func(o openOffer) bool {
+		m.l.mu.Lock()
+		n, _ := m.l.names.ids.contractNumber(o.id)
+		gone := m.l.executor.byNumber[n] == nil
+		m.l.mu.Unlock()
+		if gone && o.ends.After(now) || !gone && moved && !o.ends.After(now) {
+			m.t.Fatalf("step %d: at %s the offer that ends at %s is gone: %v", m.steps, now, o.ends, gone)
+		}
+		if gone {
+			m.funds[o.sender] += o.amount
+			m.done["expired"]++
+		}
+		return gone
+	})
 }
 
 func (m *walletModel) answerSome() {

@@ -271,14 +271,102 @@ func TestTokenOffers(t *testing.T) {
 		t.Errorf("bob withdraws: %v", r)
 	}
 	d.advance(2 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeContractNotFound {
 		t.Errorf("accepted too late: %v", r)
 	}
-	answer(alice, id, "TransferInstruction_Withdraw")
+	if d.balance(alice) != coins(50) {
+		t.Errorf("after the offer has expired alice has %s", d.balance(alice))
+	}
 	ids, sum := d.coins(alice)
 	r := d.tokens(alice, alice, sum.String())
 	if after, left := d.coins(alice); in(t, r, "output", "tag") != "TransferInstructionResult_Completed" || len(ids) < 2 || len(after) != 1 || left != sum {
 		t.Errorf("the merge of %d coins leaves %d, %s", len(ids), len(after), r)
+	}
+	d.finish()
+}
+
+// edited is a choice argument with another value for a field of one of its records.
+func edited(t *testing.T, argument json.RawMessage, record, field string, value any) json.RawMessage {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal(argument, &members); err != nil {
+		t.Fatal(err)
+	}
+	members[record].(map[string]any)[field] = value
+	b, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestOverdueTokenOffers lets offers of the token standard expire: the governance party ends
+// them, also those whose coins the sender has unlocked before it did.
+func TestOverdueTokenOffers(t *testing.T) {
+	d := newDesk(t, Config{Seed: 64})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	offer := func(amount string, within time.Duration) string {
+		d.tap(alice, amount)
+		command := d.tokenCommand(alice, bob, amount)
+		command.Argument = edited(t, command.Argument, "transfer", "executeBefore", d.l.Now().Add(within).Format(time.RFC3339Nano))
+		return in(t, d.must([]string{alice}, command)[0], "output", "value", "transferInstructionCid")
+	}
+	d.advance(2 * time.Second) // what contracts see as now may be ahead of record time until then
+	first := offer("3", 30*time.Millisecond)
+	locked := d.newest(lockedAmuletTemplate, nil)
+	late := d.submission([]string{bob}, exercise(transferInstructionTemplate, first, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))
+	d.tap(bob, 1)
+	d.tap(bob, 1)
+	if r := d.refused(late); r.Code != CodeFailed {
+		t.Errorf("accepted too late: %v", r)
+	}
+	d.must([]string{alice}, exercise(lockedAmuletTemplate, locked, "LockedAmulet_OwnerExpireLockV2"))
+	for range 3 {
+		offer("1", time.Minute)
+	}
+	end := d.l.store.ledgerEnd(d.l.view)
+	d.advance(time.Minute)
+	if n := len(d.l.ofTemplate(transferInstructionTemplate, func(c *contract) bool {
+		return d.l.names.name(c.payload.(transferInstruction).transfer.sender) == alice
+	})); n > 0 {
+		t.Errorf("%d offers are left", n)
+	}
+	if d.balance(alice) != coins(6) || d.balance(bob) != coins(2) {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	text := ""
+	for at := end + 1; at <= d.l.store.ledgerEnd(d.l.view); at++ {
+		text += d.nodeText(at)
+	}
+	if !containsAll(text, "TransferInstruction_Update", "LockedAmulet_OwnerExpireLockV2", first) {
+		t.Errorf("the node does not tell of the expiry: %.600s", text)
+	}
+	d.finish()
+}
+
+// TestOverdueDust lets coins that are worth less than they cost to hold be used up, locked
+// ones once their lock is over.
+func TestOverdueDust(t *testing.T) {
+	d := newDesk(t, Config{Seed: 65})
+	alice := d.party("alice", nil)
+	coin := d.tap(alice, 1)
+	until := d.l.Now().Add(time.Duration(300) * d.l.config.tick())
+	d.must([]string{alice}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": alice, "provider": alice,
+		"inputs": []any{operation("InputAmulet", coin)}, "outputs": []any{
+			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001"},
+			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001", "lock": map[string]any{
+				"holders": []string{alice}, "expiresAt": until.Format(time.RFC3339Nano)}},
+		}}, "context", d.context()))
+	d.advance(20 * d.l.config.tick())
+	locked := func() int {
+		return len(d.l.ofTemplate(lockedAmuletTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(lockedAmulet).owner) == alice }))
+	}
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != one*998/1000 || locked() != 1 {
+		t.Errorf("alice has %d coins worth %s and %d locked ones", len(ids), sum, locked())
+	}
+	d.advance(290 * d.l.config.tick())
+	if locked() != 0 || d.balance(alice) != one*998/1000 {
+		t.Errorf("alice has %s and %d locked coins", d.balance(alice), locked())
 	}
 	d.finish()
 }

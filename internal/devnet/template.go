@@ -110,6 +110,8 @@ var (
 	mergeDelegationTemplate     = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation")
 	mergeProposalTemplate       = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal")
 	batchMergeTemplate          = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility")
+
+	subscriptionTemplate = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:Subscription")
 )
 
 // contract is a contract of the ledger. All members but the last three are fixed

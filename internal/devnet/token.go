@@ -95,7 +95,12 @@ func (x *executor) answerTokenOffer() bool {
 	}
 	t := c.payload.(transferInstruction).transfer
 	if x.isManaged(t.sender) || x.isManaged(t.receiver) {
+		x.awaitAnswer(c)
 		return false
+	}
+	if t.executeBefore <= x.effectiveAt && x.version() > 0 {
+		x.endInstructions([]*contract{c})
+		return true
 	}
 	choice, actor, owner, kind := "TransferInstruction_Accept", t.receiver, t.receiver, "transfer"
 	switch expired := t.executeBefore <= x.effectiveAt; {

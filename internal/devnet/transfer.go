@@ -38,6 +38,22 @@ type output struct {
 	reason   string
 }
 
+// controllers are the parties that must agree to a payment: nobody is given a coin, or made the
+// holder of a lock, without. The governance party agrees to all that its rules allow.
+func (p *payment) controllers() []party {
+	ps := []party{p.sender}
+	if p.provider != noParty {
+		ps = append(ps, p.provider)
+	}
+	for _, out := range p.outputs {
+		ps = append(ps, out.receiver)
+		if out.lock != nil {
+			ps = append(append(ps, out.lock.holder), out.lock.others...)
+		}
+	}
+	return withoutDSO(ps)
+}
+
 // settlement is a payment that was executed.
 type settlement struct {
 	payment
@@ -339,7 +355,7 @@ func (x *executor) transfer(p payment) (*settlement, value) {
 		fields = append(fields, none())
 	}
 	at := x.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
-		a.record(transferShape, fields...), x.context(&p), x.expectedDSO()), p.sender, provider)
+		a.record(transferShape, fields...), x.context(&p), x.expectedDSO()), p.controllers()...)
 	s := x.settle(p)
 	result := x.transferResult(s)
 	x.finish(at, result)

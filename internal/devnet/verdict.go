@@ -66,9 +66,12 @@ func (x *executor) addViews(v *verdict, u *update) {
 }
 
 func (x *executor) submitterOf(root *node) party {
-	if root.choice == "" {
+	switch root.choice {
+	case "":
 		signatories, _ := root.contract.payload.stakeholders(nil, nil)
 		return signatories[0]
+	case "AmuletRules_Transfer": // its receivers agreed beforehand
+		return argument{&root.argument}.record("transfer").party("sender")
 	}
 	return root.actors[len(root.actors)-1]
 }

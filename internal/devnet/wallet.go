@@ -167,17 +167,22 @@ func (x *executor) unlockCoins() bool {
 	if x.isManaged(lock.owner) || x.isManaged(lock.holder) {
 		return false
 	}
-	argument := x.arena().record(unlockShape, contractID(x.openRound().contract.number))
-	var at int
 	if lock.expiresAt < x.effectiveAt {
-		at = x.consume(c, "LockedAmulet_OwnerExpireLock", argument, lock.owner)
+		x.unlockBy(c, "LockedAmulet_OwnerExpireLock", lock.owner)
 	} else {
-		at = x.consume(c, "LockedAmulet_Unlock", argument, lock.owner, lock.holder)
+		x.unlockBy(c, "LockedAmulet_Unlock", lock.owner, lock.holder)
 	}
+	return true
+}
+
+// unlockBy turns a locked coin into one of its owner by a choice, and returns that.
+func (x *executor) unlockBy(c *contract, choice string, actors ...party) *contract {
+	a, lock := x.arena(), c.payload.(lockedAmulet)
+	at := x.consume(c, choice, a.record(unlockShape, contractID(x.openRound().contract.number)), actors...)
 	x.supply.circulating -= lock.amount
 	coin := x.newCoin(lock.owner, lock.amount)
-	x.finish(at, x.arena().record(tapDoneShape, x.withMeta([]value{x.amuletSum(coin)}, none())...))
-	return true
+	x.finish(at, a.record(tapDoneShape, x.withMeta([]value{x.amuletSum(coin)}, none())...))
+	return coin
 }
 
 // takeAny removes a random contract from a list, or returns nil.
@@ -208,18 +213,4 @@ func (x *executor) expireDust(round int64) {
 		x.tasks = append(x.tasks, func() { x.expireCoin(c) })
 	}
 	delete(x.rounds.dust, round)
-}
-
-// expireCoin burns a coin that is used up, unless it was spent.
-func (x *executor) expireCoin(c *contract) {
-	if !c.active() {
-		return
-	}
-	a, coin := x.arena(), c.payload.(amulet)
-	at := x.consume(c, "Amulet_Expire", a.record(expireAmuletShape, contractID(x.openRound().contract.number)), dso)
-	x.supply.circulating -= coin.amount
-	x.burn(coin.amount)
-	asOfZero := coin.amount + decimal(coin.created)*coin.rate
-	sum := a.record(expireSumShape, partyValue(coin.owner), x.roundValue(), numeric(-asOfZero), numeric(-coin.rate))
-	x.finish(at, a.record(expireDoneShape, x.withMeta([]value{sum}, none())...))
 }
