@@ -71,6 +71,10 @@ func (x *executor) noticeRequest(c *contract) {
 		x.noticeCommand(p, c)
 	case transferInstruction:
 		x.awaitAnswer(c)
+	case allocation:
+		x.awaitSettlement(c)
+	case couponV2:
+		x.alarmAt(p.expiresAt, func() { x.expireCoupons([]*contract{c}) })
 	case commandCounter:
 		x.commands.counters[p.sender] = c
 	case subscriptionRequest:

@@ -114,7 +114,7 @@ func (x *executor) markActivity() bool {
 
 // convertMarkers turns markers into app reward coupons of the open round.
 func (x *executor) convertMarkers() bool {
-	if len(x.rounds.markers) < markersPerConvert {
+	if len(x.rounds.markers) < markersPerConvert || x.rewardsByTraffic() {
 		return false
 	}
 	a, r := x.arena(), x.openRound()

@@ -6,7 +6,7 @@ import "time"
 func (x *executor) bootstrap() {
 	founder := x.names.superValidators.at(0)
 	x.current.workflow = "bootstrap"
-	coin := amuletRules{synchronizer: x.names.synchronizers[0], tick: x.config.tick(), manager: x.fundManager()}
+	coin := amuletRules{synchronizer: x.names.synchronizers[0], tick: x.config.tick(), manager: x.fundManager(), byTraffic: x.config.TrafficRewards}
 	ans := ansRules{lifetime: time.Duration(x.entryLifetime()) * time.Microsecond}
 	rules := dsoRules{names: x.names}
 	found := x.create(dsoBootstrapTemplate, dsoBootstrap{founder: svNodeState{names: x.names, sv: founder}, coin: coin, ans: ans, rules: rules})

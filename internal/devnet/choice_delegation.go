@@ -58,11 +58,19 @@ func acceptDelegation(e *execution, c *contract, arg argument) (value, error) {
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
 // so many as the delegation says.
 func mintDelegated(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(mintingDelegation)
+	result, err := e.mintFor(c.payload.(mintingDelegation), arg.list("inputs"), arg.record("context"))
+	if err != nil {
+		return value{}, err
+	}
+	return e.arena().record(mintDelegatedShape, result), nil
+}
+
+// mintFor collects inputs for the beneficiary of a delegation and returns the result of the
+// transfer.
+func (e *execution) mintFor(p mintingDelegation, inputs []value, context argument) (value, error) {
 	if err := e.later("expiry of the delegation at", p.expiresAt); err != nil {
 		return value{}, err
 	}
-	inputs := arg.list("inputs")
 	coinInputs := 0
 	for i := range inputs {
 		if inputs[i].text == "InputAmulet" {
@@ -75,15 +83,12 @@ func mintDelegated(e *execution, c *contract, arg argument) (value, error) {
 	case int64(coinInputs) > p.mergeLimit && !e.mayMerge(p, int64(coinInputs)):
 		return value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.mergeLimit)
 	}
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := e.paymentContextOf(context)
 	if err != nil {
 		return value{}, err
 	}
 	_, result, err := e.transferBy(order{sender: p.beneficiary, provider: p.beneficiary, inputs: inputs, context: ctx})
-	if err != nil {
-		return value{}, err
-	}
-	return e.arena().record(mintDelegatedShape, result), nil
+	return result, err
 }
 
 // mayMerge reports whether the beneficiary of a delegation has twice as many coins as its

@@ -35,6 +35,10 @@ func addInstallChoices(all *choices) {
 		"AcceptedTransferOffer_Expire":             forwarded("cid", "AcceptedTransferOffer_Expire"),
 		"BuyTrafficRequest_Cancel":                 forwarded("requestCid", "BuyTrafficRequest_Cancel"),
 		"BuyTrafficRequest_Expire":                 forwarded("requestCid", "BuyTrafficRequest_Expire"),
+		"AppPaymentRequest_Reject":                 forwarded("cid", "AppPaymentRequest_Reject"),
+		"AppPaymentRequest_Expire":                 forwarded("cid", "AppPaymentRequest_Expire"),
+		"AllocationFactory_Allocate":               delegated("allocationFactory", "allocateArg", "AllocationFactory_Allocate"),
+		"Allocation_Withdraw":                      delegated("allocationCid", "withdrawArg", "Allocation_Withdraw"),
 		"SubscriptionRequest_Reject":               forwarded("cid", "SubscriptionRequest_Reject"),
 		"SubscriptionIdleState_CancelSubscription": forwarded("cid", "SubscriptionIdleState_CancelSubscription"),
 		"TransferFactory_Transfer":                 delegated("transferFactoryCid", "transferArg", "TransferFactory_Transfer"),
@@ -68,7 +72,7 @@ func forwarded(label, choice string) runOf {
 		switch {
 		case arg.at("reason") != nil:
 			forward = a.record(offerReasonShape, text(arg.text("reason")))
-		case slices.Contains([]string{"TransferOffer_Expire", "AcceptedTransferOffer_Expire"}, choice):
+		case slices.Contains([]string{"TransferOffer_Expire", "AcceptedTransferOffer_Expire", "AppPaymentRequest_Expire"}, choice):
 			forward = a.record(expireEntryShape, partyValue(c.payload.(walletInstall).user))
 		}
 		return e.perform(target, choice, forward)
@@ -168,6 +172,7 @@ func (b *coinBatch) attempt(v *value) (value, error) {
 // operate executes an operation of some constructor.
 func (b *coinBatch) operate(tag string, content value) (value, error) {
 	run := map[string]func(value) (value, error){
+		"CO_AppPayment":                              b.payApp,
 		"CO_CompleteAcceptedTransfer":                b.completeTransfer,
 		"CO_MergeTransferInputs":                     b.mergeInputs,
 		"CO_BuyMemberTraffic":                        b.topUp,
@@ -308,6 +313,21 @@ func (b *coinBatch) firstPayment(v value) (value, error) {
 
 func (b *coinBatch) nextPayment(v value) (value, error) {
 	return b.payName(v, subscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
+}
+
+func (b *coinBatch) payApp(v value) (value, error) {
+	c, err := b.fetchOf(paymentRequestTemplate, uint64(v.num))
+	if err != nil {
+		return value{}, err
+	}
+	a := b.arena()
+	result, err := b.perform(c, "AppPaymentRequest_Accept", a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
+	if err != nil {
+		return value{}, err
+	}
+	done := argument{&result}
+	b.spentResult(done.given("senderChangeAmulet"))
+	return a.variant("COO_AcceptedAppPayment", *done.at("acceptedPayment")), nil
 }
 
 func (b *coinBatch) payName(v value, t *template, choice, outcome string) (value, error) {

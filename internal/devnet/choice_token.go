@@ -60,11 +60,9 @@ func transferTokens(e *execution, _ *contract, arg argument) (value, error) {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
-	o := order{sender: t.sender, provider: t.sender, context: ctx, inputs: make([]value, len(t.inputs))}
-	for i, n := range t.inputs {
-		if o.inputs[i], err = e.holding(t.sender, n); err != nil {
-			return value{}, err
-		}
+	o := order{sender: t.sender, provider: t.sender, context: ctx}
+	if o.inputs, err = e.holdings(t.sender, arg.record("transfer").list("inputHoldingCids")); err != nil {
+		return value{}, err
 	}
 	if t.receiver == t.sender {
 		o.outputs = []output{{receiver: t.receiver, amount: t.amount}}
@@ -151,10 +149,6 @@ func (e *execution) tokenTransfer(arg argument) (tokenTransfer, error) {
 		return t, broken("requestedAt %s is in the future", microsText(t.requestedAt))
 	case t.executeBefore-max(t.requestedAt, e.now()-maxTokenLifetime) > maxTokenLifetime:
 		return t, broken("executeBefore %s is more than 90 days after requestedAt", microsText(t.executeBefore))
-	case len(t.inputs) == 0:
-		return t, broken("inputHoldingCids is empty")
-	case len(t.inputs) > maxInputs:
-		return t, broken("%d inputs are more than %d", len(t.inputs), maxInputs).with("error_id", errorTooManyInputs)
 	}
 	if err := e.later("executeBefore", t.executeBefore); err != nil {
 		return t, err
@@ -169,6 +163,23 @@ func (f argument) metadata(label string) []string {
 		meta = append(meta, v.text)
 	}
 	return meta
+}
+
+// holdings turns inputs of the token standard into those of a transfer.
+func (e *execution) holdings(sender party, list []value) (inputs []value, err error) {
+	switch {
+	case len(list) == 0:
+		return nil, broken("inputHoldingCids is empty")
+	case len(list) > maxInputs:
+		return nil, broken("%d inputs are more than %d", len(list), maxInputs).with("error_id", errorTooManyInputs)
+	}
+	inputs = make([]value, len(list))
+	for i, in := range list {
+		if inputs[i], err = e.holding(sender, uint64(in.num)); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
 }
 
 // holding turns an input of the token standard into one of a transfer. A locked coin whose
@@ -190,11 +201,11 @@ func (e *execution) holding(sender party, n uint64) (value, error) {
 	return e.arena().variant("InputAmulet", contractID(n)), nil
 }
 
-// lockedOf returns the coin that is locked for an instruction.
-func (e *execution) lockedOf(p transferInstruction) (*contract, error) {
-	c := e.byNumber[p.locked] // the stakeholders of the instruction need not see it
+// lockedCoin returns a coin that is locked for an instruction or an allocation.
+func (e *execution) lockedCoin(n uint64) (*contract, error) {
+	c := e.byNumber[n] // those who may use the instruction need not see it
 	if c == nil {
-		return nil, contractNotFound(string(e.names.ids.appendContractID(nil, p.locked)))
+		return nil, contractNotFound(string(e.names.ids.appendContractID(nil, n)))
 	}
 	return c, nil
 }
@@ -226,7 +237,7 @@ func (e *execution) releaseTokens(p transferInstruction, arg argument, owner par
 	if err != nil {
 		return nil, err
 	}
-	locked, err := e.lockedOf(p)
+	locked, err := e.lockedCoin(p.locked)
 	if err != nil {
 		return nil, err
 	}

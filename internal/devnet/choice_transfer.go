@@ -392,6 +392,8 @@ func (e *execution) mayCollect(o order, c *contract, p coupon) (*round, error) {
 		return nil, e.later("expiry of the activity record at", p.expiresAt)
 	case fundCoupon:
 		return nil, e.later("expiry of the development fund coupon at", p.expiresAt)
+	case couponV2:
+		return nil, e.later("expiry of the reward coupon at", p.expiresAt)
 	case appReward:
 		number = p.round
 	case validatorReward:
@@ -414,6 +416,8 @@ func (e *execution) rewardOrder(o order, burned decimal) {
 	featured := o.context.app != noParty && o.context.app == o.provider
 	if featured {
 		e.provider = o.provider
+	}
+	if featured && !e.rewardsByTraffic() {
 		amount := extraRewardUSD.over(r.price)
 		if len(o.beneficiaries) == 0 {
 			e.create(appRewardTemplate, appReward{o.provider, true, amount, r.number, noParty})

@@ -21,6 +21,9 @@ type Config struct {
 	// Synchronizers is 1 or 2; 2 when zero. With 2, some contracts of the
 	// third-party app are reassigned between them.
 	Synchronizers int
+	// TrafficRewards has apps be rewarded by the traffic of their transactions from the
+	// second half of the history on, in place of coupons for transfers.
+	TrafficRewards bool
 	// HugeUpdateBytes, if positive, makes one update in the middle of the history
 	// carry a text of that many bytes.
 	HugeUpdateBytes int

@@ -17,7 +17,7 @@ var (
 func (x *executor) newConfigState(periods int64) {
 	r := x.openRound()
 	expires := x.effectiveAt + periods*configStatePeriod
-	c := x.create(configStateTemplate, configState{round: r.number, price: r.price, archiveAfter: expires})
+	c := x.create(configStateTemplate, configState{round: r.number, price: r.price, archiveAfter: expires, byTraffic: x.config.TrafficRewards})
 	x.rules.configStates = append(x.rules.configStates, c)
 	x.expireAt(expires, x.updateConfigStates)
 }

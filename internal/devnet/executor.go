@@ -47,6 +47,7 @@ type executor struct {
 	locks           []*contract
 	instructions    []*contract
 	waiting         []*contract // offers of tokens that end when their time is over
+	allocations     []*contract
 	preapprovals    []*contract
 	preapproved     map[party]*contract // the newest preapproval by receiver
 	commands        commands

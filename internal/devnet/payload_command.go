@@ -46,6 +46,7 @@ type configState struct {
 	round        int64
 	price        decimal
 	archiveAfter int64
+	byTraffic    bool // apps are rewarded by traffic
 }
 
 func (p configState) arguments(a *arena, version uint8) value {
@@ -54,7 +55,11 @@ func (p configState) arguments(a *arena, version uint8) value {
 			int64Value(maxInputs), int64Value(100), int64Value(50)),
 		timestamp(p.archiveAfter)}
 	if version > 0 {
-		fields = append(fields, a.some(enum("RewardVersion_FeaturedAppMarkers")))
+		rewards := "RewardVersion_FeaturedAppMarkers"
+		if p.byTraffic {
+			rewards = "RewardVersion_TrafficBasedAppRewards"
+		}
+		fields = append(fields, a.some(enum(rewards)))
 	}
 	return a.record(configStateShape, fields...)
 }

@@ -22,7 +22,8 @@ func relTime(a *arena, micros int64) value { return a.record(relTimeShape, int64
 // roundPayload is what the contracts of one mining round have in common.
 type roundPayload struct {
 	*round
-	tick time.Duration
+	tick      time.Duration
+	byTraffic bool // apps are rewarded by traffic
 }
 
 func (p roundPayload) stakeholders(sig, obs []party) ([]party, []party) {
@@ -44,7 +45,7 @@ func (p roundPayload) withTrafficPrice(a *arena, fields []value, version uint8) 
 	if version == 0 {
 		return fields
 	}
-	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a, p.tick.Microseconds())))
+	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a, p.tick.Microseconds(), p.byTraffic)))
 }
 
 type summarizingRound struct{ roundPayload }

@@ -39,6 +39,7 @@ type amuletRules struct {
 	synchronizer string
 	tick         time.Duration
 	manager      party // of the development fund
+	byTraffic    bool  // apps are rewarded by traffic
 }
 
 func (p amuletRules) arguments(a *arena, version uint8) value {
@@ -65,7 +66,7 @@ func (p amuletRules) config(a *arena, version uint8) value {
 		relTime(a, p.tick.Microseconds()), a.record(packageConfigShape, packages...),
 		a.some(numeric(preapprovalFeeUSD)), none()}
 	if version > 0 {
-		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a, p.tick.Microseconds())))
+		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a, p.tick.Microseconds(), p.byTraffic)))
 	}
 	return a.record(amuletConfigShape, fields...)
 }

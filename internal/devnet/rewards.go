@@ -43,10 +43,13 @@ func appIssuance(tick int64) decimal {
 // issuance that some apps reach and some do not.
 func rewardThreshold(tick int64) decimal { return appIssuance(tick).times(firstPrice) / 8 }
 
-// rewardConfig has rewards by activity computed, but not paid yet.
-func rewardConfig(a *arena, tick int64) value {
-	return a.record(rewardConfigShape, enum("RewardVersion_FeaturedAppMarkers"),
-		a.some(enum("RewardVersion_TrafficBasedAppRewards")), int64Value(rewardBatch),
+// rewardConfig has rewards by activity computed, and paid only if byTraffic is true.
+func rewardConfig(a *arena, tick int64, byTraffic bool) value {
+	minting, dryRun := enum("RewardVersion_FeaturedAppMarkers"), a.some(enum("RewardVersion_TrafficBasedAppRewards"))
+	if byTraffic {
+		minting, dryRun = enum("RewardVersion_TrafficBasedAppRewards"), none()
+	}
+	return a.record(rewardConfigShape, minting, dryRun, int64Value(rewardBatch),
 		relTime(a, rewardCouponMicros), numeric(rewardThreshold(tick)))
 }
 

@@ -96,7 +96,7 @@ func (x *executor) roundsOpened() int64 {
 }
 
 func (x *executor) payloadOf(r *round) roundPayload {
-	return roundPayload{r, time.Duration(x.tick) * time.Microsecond}
+	return roundPayload{r, time.Duration(x.tick) * time.Microsecond, x.config.TrafficRewards}
 }
 
 // scheduleRounds queues the round automation when a tick has passed.
@@ -153,6 +153,7 @@ func (x *executor) advanceRounds() {
 	oldest.contract = x.create(summarizingRoundTemplate, summarizingRound{x.payloadOf(oldest)})
 	x.rounds.open = open[1:]
 	next := x.newRound(latest.number+1, price, max(x.effectiveAt, latest.opensAt)+x.tick)
+	x.calculateRewards(oldest.number)
 	x.finish(at, a.record(advanceDoneShape, contractID(oldest.contract.number), contractID(next.contract.number)))
 	x.rounds.issuing = append(x.rounds.issuing, oldest)
 	x.expireDust(next.number)
@@ -193,6 +194,9 @@ func (x *executor) setIssuance(r *round) {
 
 	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator decimal
 	r.perFeaturedApp, usedFeatured = rate(apps, r.featuredTotal, featuredAppCap)
+	if x.rewardsByTraffic() && x.rewards[r.number].rewarded {
+		usedFeatured = min(apps, usedFeatured+x.rewardsOf(r.number).minting)
+	}
 	r.perUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.unfeaturedTotal, unfeaturedAppCap)
 	r.perLiveness, usedLiveness = rate(validators, coins(int(r.livenessTotal)), livenessCapUSD.over(r.price))
 	r.perValidator, usedValidator = rate(validators-usedLiveness, r.validatorTotal, validatorCap)

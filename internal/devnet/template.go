@@ -111,7 +111,14 @@ var (
 	mergeProposalTemplate       = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal")
 	batchMergeTemplate          = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility")
 
-	subscriptionTemplate = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:Subscription")
+	subscriptionTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:Subscription")
+	paymentRequestTemplate    = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AppPaymentRequest")
+	acceptedPaymentTemplate   = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AcceptedAppPayment")
+	terminatedPaymentTemplate = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:TerminatedAppPayment")
+	allocationTemplate        = newTemplate(amuletPackage, "Splice.AmuletAllocation:AmuletAllocation")
+	rewardCouponTemplate      = newTemplate(amuletPackage, "Splice.Amulet:RewardCouponV2")
+	calculateRewardsTemplate  = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2")
+	processRewardsTemplate    = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:ProcessRewardsV2")
 )
 
 // contract is a contract of the ledger. All members but the last three are fixed

@@ -10,6 +10,9 @@ const (
 	transferInstructionInterface
 	featuredAppRightInterface
 	trackedInterface
+	allocationFactoryInterface
+	allocationInterface
+	rewardCouponInterface
 	interfaceCount
 )
 
@@ -19,6 +22,9 @@ var interfaceNames = [interfaceCount][2]string{
 	{"splice-api-token-transfer-instruction-v1", "Splice.Api.Token.TransferInstructionV1:TransferInstruction"},
 	{"splice-api-featured-app-v1", "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"},
 	{"harbor-api", "Harbor.Api.Tracked:Tracked"},
+	{"splice-api-token-allocation-instruction-v1", "Splice.Api.Token.AllocationInstructionV1:AllocationFactory"},
+	{"splice-api-token-allocation-v1", "Splice.Api.Token.AllocationV1:Allocation"},
+	{"splice-api-reward-assignment-v1", "Splice.Api.RewardAssignmentV1:RewardCoupon"},
 }
 
 var (

@@ -227,7 +227,7 @@ func (x *executor) consumeInputs(s *settlement) {
 // add counts a coupon among the inputs.
 func (s *settlement) add(p coupon, worth decimal) {
 	switch p.(type) {
-	case appReward:
+	case appReward, couponV2:
 		s.inApp += worth
 	case validatorReward:
 		s.inValid += worth
@@ -272,6 +272,8 @@ func (x *executor) reward(s *settlement, fees decimal) {
 	featured := s.provider != noParty && x.apps.right(s.provider) != nil
 	if featured {
 		x.provider = s.provider
+	}
+	if featured && !x.rewardsByTraffic() {
 		amount := extraRewardUSD.over(r.price)
 		beneficiary := noParty
 		if x.random.percent(15) {

@@ -1,0 +1,161 @@
+package devnet
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// appContext is what apps take payments in.
+func (d *desk) appContext() map[string]any {
+	return map[string]any{"amuletRules": d.rules(), "openMiningRound": d.openRound()}
+}
+
+// TestAppPayments takes payments that an app asks for through all that they can become.
+func TestAppPayments(t *testing.T) {
+	d := newDesk(t, Config{Seed: 70})
+	alice, shop, maker := d.party("alice", nil), d.party("shop", nil), d.party("maker", nil)
+	wallet := d.onboard(alice)
+	d.tap(alice, 100)
+	request := func(unit string, amounts ...string) string {
+		shares := []any{}
+		for i, amount := range amounts {
+			shares = append(shares, map[string]any{"receiver": []string{shop, maker}[i], "amount": map[string]any{"amount": amount, "unit": unit}})
+		}
+		return in(t, d.must([]string{alice, shop, maker}, create(paymentRequestTemplate, "sender", alice, "receiverAmounts", shares,
+			"provider", shop, "dso", d.l.GovernanceParty(), "expiresAt", d.expiry(), "description", "two \"hats\""))[0])
+	}
+	pay := func(request string) json.RawMessage {
+		return d.batch(wallet, alice, operation("CO_AppPayment", request), operation("CO_MergeTransferInputs", map[string]any{}))[0]
+	}
+	paid := func(unit string, amounts ...string) string {
+		return in(t, pay(request(unit, amounts...)), "value")
+	}
+	has := func(what string, want ...decimal) {
+		t.Helper()
+		for i, p := range []string{alice, shop, maker} {
+			if got := d.balance(p); got != want[i] {
+				t.Errorf("%s: %s has %s, want %s", what, hint(p), got, want[i])
+			}
+		}
+	}
+	accepted := paid("AmuletUnit", "10", "2.5")
+	has("paid", coins(87)+one/2, 0, 0)
+	if r := d.refused(d.submission([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))); r.Code != CodeFailed {
+		t.Errorf("taken back at once: %v", r)
+	}
+	if r := d.refused(d.submission([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))); r.Context["error_id"] != "missing-authorization" {
+		t.Errorf("collected by the sender: %v", r)
+	}
+	got := d.must([]string{shop}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))[0]
+	if in(t, got, "receiverAmulets", 0, "_1") != shop || in(t, got, "receiverAmulets", 1, "_1") != maker {
+		t.Errorf("collected are %s", got)
+	}
+	has("collected", coins(87)+one/2, coins(10), coins(2)+one/2)
+
+	open := d.openRound()
+	price := d.l.ofTemplate(openRoundTemplate, func(c *contract) bool { return d.l.contractID(c) == open })[0].payload.(openRound).price
+	accepted = paid("USDUnit", "1")
+	has("paid in dollars", coins(87)+one/2-one.over(price), coins(10), coins(2)+one/2)
+	d.must([]string{shop}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Reject", "context", d.appContext()))
+	has("not taken", coins(87)+one/2, coins(10), coins(2)+one/2)
+
+	if o := pay(request("AmuletUnit", "1000")); in(t, o, "tag") != "COO_Error" || in(t, o, "value", "value", "missingAmount") != "912.5000000000" {
+		t.Errorf("without funds: %s", o)
+	}
+	d.must([]string{alice}, exercise(paymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Reject"))
+	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Reject", "cid", request("AmuletUnit", "1")))
+	d.must([]string{shop}, exercise(paymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Withdraw"))
+	early, accepted := request("AmuletUnit", "1"), paid("AmuletUnit", "3")
+	expire := d.submission([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Expire", "cid", early))
+	if r := d.refused(expire); r.Code != CodeFailed {
+		t.Errorf("expired too early: %v", r)
+	}
+	d.advance(25 * time.Hour)
+	d.mustSubmit(expire)
+	d.must([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))
+	has("taken back", coins(87)+one/2, coins(10), coins(2)+one/2)
+	if r := d.refused(d.submission([]string{shop}, create(paymentRequestTemplate, "sender", alice, "receiverAmounts", []any{map[string]any{"receiver": shop,
+		"amount": map[string]any{"amount": "1", "unit": "AmuletUnit"}}}, "provider", shop, "dso", d.l.GovernanceParty(), "expiresAt", d.expiry(), "description", ""))); r.Context["error_id"] != "missing-authorization" {
+		t.Errorf("asked for without consent: %v", r)
+	}
+	d.finish()
+}
+
+// allocate has a sender allocate coins to a leg of a settlement that some party executes.
+func (d *desk) allocate(executor, sender, receiver, amount string, within time.Duration) Command {
+	ids, _ := d.coins(sender)
+	now, at := d.l.Now(), func(t time.Time) string { return t.Format(time.RFC3339Nano) }
+	noMeta := map[string]any{"values": map[string]any{}}
+	c := exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "AllocationFactory_Allocate", "expectedAdmin", d.l.GovernanceParty(),
+		"allocation", map[string]any{"transferLegId": "leg-1",
+			"settlement": map[string]any{"executor": executor, "settlementRef": map[string]any{"id": "deal", "cid": nil}, "requestedAt": at(now),
+				"allocateBefore": at(now.Add(within / 2)), "settleBefore": at(now.Add(within)), "meta": noMeta},
+			"transferLeg": map[string]any{"sender": sender, "receiver": receiver, "amount": amount,
+				"instrumentId": map[string]any{"admin": d.l.GovernanceParty(), "id": "Amulet"}, "meta": noMeta}},
+		"requestedAt", at(now), "inputHoldingCids", ids, "extraArgs", emptyExtraArgs)
+	c.TemplateID = "#" + interfaceNames[allocationFactoryInterface][0] + ":" + interfaceNames[allocationFactoryInterface][1]
+	return c
+}
+
+// TestAllocations takes coins that are allocated to a settlement through all that can become
+// of them.
+func TestAllocations(t *testing.T) {
+	d := newDesk(t, Config{Seed: 71})
+	alice, bob, venue := d.party("alice", nil), d.party("bob", nil), d.party("venue", nil)
+	wallet := d.onboard(alice)
+	d.advance(2 * time.Second)
+	d.tap(alice, 50)
+	allocated := func(amount string, within time.Duration) string {
+		done := d.must([]string{alice}, d.allocate(venue, alice, bob, amount, within))[0]
+		if in(t, done, "output", "tag") != "AllocationInstructionResult_Completed" {
+			t.Fatalf("allocated is %s", done)
+		}
+		return in(t, done, "output", "value", "allocationCid")
+	}
+	on := func(actAs []string, id, choice string) Submission {
+		return d.submission(actAs, exercise(allocationTemplate, id, choice, "extraArgs", emptyExtraArgs))
+	}
+	all := []string{venue, alice, bob}
+	id := allocated("8", time.Hour)
+	if d.balance(alice) != coins(42) {
+		t.Errorf("alice has %s", d.balance(alice))
+	}
+	if r := d.refused(on([]string{venue}, id, "Allocation_ExecuteTransfer")); r.Context["error_id"] != "missing-authorization" {
+		t.Errorf("settled by the executor alone: %v", r)
+	}
+	d.mustSubmit(on(all, id, "Allocation_ExecuteTransfer"))
+	d.mustSubmit(on(all, allocated("5", time.Hour), "Allocation_Cancel"))
+	id = allocated("5", time.Hour)
+	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_Allocation_Withdraw", "allocationCid", id,
+		"withdrawArg", map[string]any{"extraArgs": emptyExtraArgs}))
+	if d.balance(alice) != coins(42) || d.balance(bob) != coins(8) {
+		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
+	}
+	c := d.allocate(venue, alice, bob, "1", time.Hour)
+	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AllocationFactory_Allocate",
+		"allocationFactory", c.ContractID, "allocateArg", c.Argument))
+	late := allocated("2", time.Hour)
+	d.advance(time.Hour)
+	if r := d.refused(on(all, late, "Allocation_ExecuteTransfer")); r.Code != CodeContractNotFound {
+		t.Errorf("settled too late: %v", r)
+	}
+	if d.balance(alice) != coins(42) || len(d.l.ofTemplate(allocationTemplate, nil)) != 0 {
+		t.Errorf("after the time for it alice has %s", d.balance(alice))
+	}
+	for what, wrong := range map[string]Command{
+		"too much":              d.allocate(venue, alice, bob, "43", time.Hour),
+		"nothing":               d.allocate(venue, alice, bob, "0", time.Hour),
+		"in the past":           d.allocate(venue, alice, bob, "1", -time.Hour),
+		"very far ahead":        d.allocate(venue, alice, bob, "1", 91*24*time.Hour),
+		"of somebody else":      d.allocate(venue, bob, alice, "1", time.Hour),
+		"without coins at hand": d.allocate(venue, venue, alice, "1", time.Hour),
+	} {
+		as := alice
+		if what == "without coins at hand" {
+			as = venue
+		}
+		d.refused(d.submission([]string{as}, wrong))
+	}
+	d.finish()
+}
