@@ -206,3 +206,14 @@ func TestCursorFollowsAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestTransfersAreExecutedInBulk(t *testing.T) {
+	var got commandOutcome
+	err := executeTransfers(t.Context(), commandTask{Dir: t.TempDir(), Transfers: commandsAtOnce + 50}, func(answer any) error {
+		got = answer.(commandOutcome)
+		return nil
+	})
+	if err != nil || got.Seconds <= 0 || got.Peak <= 0 {
+		t.Errorf("measured %+v, %v", got, err)
+	}
+}

@@ -32,6 +32,7 @@ const (
 	roleIngest   = "ingest"
 	roleBaseline = "baseline"
 	roleExport   = "export"
+	roleCommands = "commands"
 )
 
 // childMain is main of a child process.
@@ -57,6 +58,8 @@ func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 	case roleExport:
 		debug.SetMemoryLimit(exportMemoryLimit)
 		return runRole(ctx, task, answer, exportHistory)
+	case roleCommands:
+		return runRole(ctx, task, answer, executeTransfers)
 	default:
 		return fmt.Errorf("there is no part named %q", role)
 	}

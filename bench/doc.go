@@ -10,5 +10,6 @@
 //
 // The parts: backfill and huge measure the ingest, baseline the plain way of doing
 // the same (raw JSON into ClickHouse, columns by SQL), size the bytes on disk against
-// the network's own layout, reads and activeset the query tier, wallet what a wallet asks for, demo the whole path. lab shares what several of them need.
+// the network's own layout, reads and activeset the query tier, wallet what a wallet asks for, commands
+// what the simulated network executes, demo the whole path. lab shares what several of them need.
 package main

@@ -50,6 +50,7 @@ var pieces = []piece{
 	{"activeset", measureActiveSet},
 	{"ledger", measureLedger},
 	{"wallet", measureWallet},
+	{"commands", measureCommands},
 	{"demo", measureDemo},
 }
 

@@ -21,6 +21,7 @@ type devnetFlags struct {
 	seed    uint64
 	days    int
 	huge    int
+	traffic bool // apps are rewarded by traffic
 	live    float64
 	clock   bool
 
@@ -36,6 +37,7 @@ func (d *devnetFlags) register(f *pflag.FlagSet, updates int) {
 	f.Uint64Var(&d.seed, "seed", 42, "seed of the simulated network; the same seed gives the same history to the byte")
 	f.IntVar(&d.days, "days", 8, "days of record time over which the history is spread")
 	f.IntVar(&d.huge, "huge-update-bytes", 0, "let one update carry a text of so many bytes")
+	f.BoolVar(&d.traffic, "traffic-rewards", false, "reward the simulated network's apps by the traffic of their transactions, in place of coupons for transfers")
 }
 
 // registerLive adds the flags of a network that goes on while it is served.
@@ -135,7 +137,7 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	if n.devnetServer, err = listenForDevnet(address); err != nil {
 		return nil, err
 	}
-	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, Dir: filepath.Join(a.cfg.Data, "devnet")}
+	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, TrafficRewards: d.traffic, Dir: filepath.Join(a.cfg.Data, "devnet")}
 	if d.node != "" {
 		participant, err := listenForDevnet(d.node)
 		if err != nil {
@@ -145,7 +147,7 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 		config.Node = &devnet.NodeConfig{Participant: d.participant}
 	}
 	if d.clock {
-		config.Start = time.Now().Add(-historyLength(d.days))
+		config.Start, config.DelegatesSend = time.Now().Add(-historyLength(d.days)), true
 	}
 	p.begin("simulated network", "updates", int64(d.updates))
 	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.set(int64(done), int64(total)) })

@@ -31,6 +31,8 @@ func (x *executor) settleSubmitted(sender party) {
 			at := x.consume(k.contract, "TransferCommand_Expire", a.record(cancelShape, partyValue(dso)), dso)
 			x.finish(at, a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)))
 			k.status, k.reason = commandExpired, "The TransferCommand has expired"
+		case x.config.DelegatesSend && x.isManaged(p.delegate):
+			continue
 		case counter == nil || counter.payload.(commandCounter).nextNonce < p.nonce:
 			continue
 		default:

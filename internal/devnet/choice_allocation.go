@@ -120,7 +120,7 @@ func returnAllocation(e *execution, c *contract, _ argument) (value, error) {
 // awaitSettlement has an allocation end when its time is over.
 func (x *executor) awaitSettlement(c *contract) {
 	x.allocations = append(x.allocations, c)
-	x.alarmAt(c.payload.(allocation).leg.settleBefore, x.expireAllocations)
+	x.alarmAt(c.payload.(allocation).leg.settleBefore+x.grace(), x.expireAllocations)
 }
 
 // expireAllocations gives the senders of all allocations that were not settled in time their

@@ -24,6 +24,9 @@ type Config struct {
 	// TrafficRewards has apps be rewarded by the traffic of their transactions from the
 	// second half of the history on, in place of coupons for transfers.
 	TrafficRewards bool
+	// DelegatesSend leaves transfer commands to their delegates where these act by commands,
+	// as a real network does. Without it the network carries them out by itself.
+	DelegatesSend bool
 	// HugeUpdateBytes, if positive, makes one update in the middle of the history
 	// carry a text of that many bytes.
 	HugeUpdateBytes int

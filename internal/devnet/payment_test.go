@@ -137,9 +137,10 @@ func TestAllocations(t *testing.T) {
 		"allocationFactory", c.ContractID, "allocateArg", c.Argument))
 	late := allocated("2", time.Hour)
 	d.advance(time.Hour)
-	if r := d.refused(on(all, late, "Allocation_ExecuteTransfer")); r.Code != CodeContractNotFound {
+	if r := d.refused(on(all, late, "Allocation_ExecuteTransfer")); r.Code != CodeFailed {
 		t.Errorf("settled too late: %v", r)
 	}
+	d.advance(d.l.config.tick())
 	if d.balance(alice) != coins(42) || len(d.l.ofTemplate(allocationTemplate, nil)) != 0 {
 		t.Errorf("after the time for it alice has %s", d.balance(alice))
 	}

@@ -65,6 +65,13 @@ func TestCommandModel(t *testing.T) {
 		m.expirePending(a.name == "time")
 		m.compare(a.name)
 	}
+	for range 6 { // offers that nobody answers
+		m.tapSome()
+		m.tokensSome()
+	}
+	m.advance(time.Hour + m.l.config.tick())
+	m.expirePending(true)
+	m.compare("the end")
 	if m.refusals < 10 || m.done["complete"] < 5 || m.done["expired"] == 0 {
 		t.Errorf("%d refusals, %v", m.refusals, m.done)
 	}
@@ -195,11 +202,11 @@ func (m *walletModel) tokensSome() {
 	}
 	m.funds[from] -= amount
 	m.pending = append(m.pending, openOffer{in(m.t, done.Results[0], "output", "value", "transferInstructionCid"), from, to, amount,
-		done.RecordTime.Add(time.Hour - submissionGap*time.Microsecond)})
+		done.RecordTime.Add(time.Hour - submissionGap*time.Microsecond + m.l.config.tick())})
 }
 
-// expirePending gives the senders of offers that the governance party has ended, as their time
-// is over, their coins back. After time has moved none of those may be left.
+// expirePending gives the senders of offers that the governance party has ended, a tick after
+// their time was over, their coins back. After time has moved none of those may be left.
 func (m *walletModel) expirePending(moved bool) {
 	now := m.l.Now()
 	m.pending = slices.DeleteFunc(m.pending, func(o openOffer) bool {

@@ -271,12 +271,10 @@ func TestTokenOffers(t *testing.T) {
 		t.Errorf("bob withdraws: %v", r)
 	}
 	d.advance(2 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeContractNotFound {
+	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
 		t.Errorf("accepted too late: %v", r)
 	}
-	if d.balance(alice) != coins(50) {
-		t.Errorf("after the offer has expired alice has %s", d.balance(alice))
-	}
+	answer(alice, id, "TransferInstruction_Withdraw")
 	ids, sum := d.coins(alice)
 	r := d.tokens(alice, alice, sum.String())
 	if after, left := d.coins(alice); in(t, r, "output", "tag") != "TransferInstructionResult_Completed" || len(ids) < 2 || len(after) != 1 || left != sum {
@@ -325,7 +323,7 @@ func TestOverdueTokenOffers(t *testing.T) {
 		offer("1", time.Minute)
 	}
 	end := d.l.store.ledgerEnd(d.l.view)
-	d.advance(time.Minute)
+	d.advance(time.Minute + d.l.config.tick())
 	if n := len(d.l.ofTemplate(transferInstructionTemplate, func(c *contract) bool {
 		return d.l.names.name(c.payload.(transferInstruction).transfer.sender) == alice
 	})); n > 0 {
@@ -367,6 +365,36 @@ func TestOverdueDust(t *testing.T) {
 	d.advance(290 * d.l.config.tick())
 	if locked() != 0 || d.balance(alice) != one*998/1000 {
 		t.Errorf("alice has %s and %d locked coins", d.balance(alice), locked())
+	}
+	d.finish()
+}
+
+// TestDelegateSends leaves a transfer command to its delegate.
+func TestDelegateSends(t *testing.T) {
+	d := newDesk(t, Config{Seed: 67, DelegatesSend: true})
+	ext, bob := d.party("ext", bytes.Repeat([]byte{9}, 32)), d.party("bob", nil)
+	wallet := d.onboard(d.operator)
+	d.tap(d.operator, 300)
+	d.tap(ext, 20)
+	year := d.l.Now().Add(300 * 24 * time.Hour).Format(time.RFC3339Nano)
+	proposal := d.batch(wallet, d.operator, operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
+	approval := in(t, d.must([]string{bob}, exercise(setupProposalTemplate, in(t, proposal[0], "value"), "ExternalPartySetupProposal_Accept"))[0], "transferPreapprovalCid")
+	command := in(t, d.must([]string{ext}, exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+		"sender", ext, "receiver", bob, "delegate", d.operator, "amount", "4", "expiresAt", d.expiry(), "nonce", 0, "expectedDso", d.l.GovernanceParty()))[0], "transferCommandCid")
+	d.advance(time.Hour)
+	if d.balance(bob) != 0 {
+		t.Fatalf("bob has %s before the delegate has sent anything", d.balance(bob))
+	}
+	counter := d.newest(commandCounterTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(commandCounter).sender) == ext })
+	s := d.submission([]string{d.operator}, exercise(transferCommandTemplate, command, "TransferCommand_Send", "context", d.payment(),
+		"inputs", d.inputs(ext), "transferPreapprovalCidO", approval, "transferCounterCid", counter))
+	s.ReadAs = []string{ext}
+	d.mustSubmit(s)
+	if d.balance(bob) != coins(4) || d.balance(ext) != coins(16) {
+		t.Errorf("bob has %s, ext %s", d.balance(bob), d.balance(ext))
+	}
+	if all := d.l.commandsOf(ext, 0); len(all) != 1 || all[0].status != commandSent {
+		t.Errorf("the status of the command is %+v", all)
 	}
 	d.finish()
 }

@@ -5,6 +5,10 @@ package devnet
 
 const overduePerBatch = 100
 
+// grace is how long, in µs, the governance party takes to end what is overdue, so that those
+// whom it concerns can do it first.
+func (x *executor) grace() int64 { return x.tick }
+
 var (
 	expireTokensShape     = newShape("expectedDso", "inputs", "observers")
 	expireInstructionIn   = newShape("transferInstructionCid", "expireLock")
@@ -17,7 +21,7 @@ var (
 // awaitAnswer has an offer of tokens end when its time is over.
 func (x *executor) awaitAnswer(c *contract) {
 	x.waiting = append(x.waiting, c)
-	x.alarmAt(c.payload.(transferInstruction).transfer.executeBefore, x.expireInstructions)
+	x.alarmAt(c.payload.(transferInstruction).transfer.executeBefore+x.grace(), x.expireInstructions)
 }
 
 // overdue takes from a list of contracts those that are active and over, at most so many as
@@ -27,7 +31,7 @@ func (x *executor) overdue(list *[]*contract, until func(*contract) int64) (due 
 	for _, c := range *list {
 		switch {
 		case !c.active():
-		case until(c) <= x.effectiveAt && len(due) < overduePerBatch:
+		case until(c)+x.grace() <= x.effectiveAt && len(due) < overduePerBatch:
 			due = append(due, c)
 		default:
 			kept = append(kept, c)

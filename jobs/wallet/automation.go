@@ -138,6 +138,7 @@ func (a *Automations) all() []automation {
 		{"renew-preapprovals", slow, 0.2, a.planRenewals},
 		{"accept-merge-delegations", slow, 0.2, a.planMergeProposals},
 		{"merge-delegated", rewards, 0.5, a.planMerging},
+		{"send-commands", poll, 0.2, a.planCommands},
 		{"sweep", slow, 0.2, a.planSweeps},
 		{"expire", slow, 0.2, a.planExpiry},
 	}

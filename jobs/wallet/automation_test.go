@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -35,8 +36,8 @@ type traffic struct{ left int64 }
 
 func (t *traffic) Remaining(context.Context, string, string) (int64, error) { return t.left, nil }
 
-func newWorld(t *testing.T) *world {
-	w := &world{World: wallettest.New(t), traffic: &traffic{}}
+func newWorld(t *testing.T, adjust ...func(*devnet.Config)) *world {
+	w := &world{World: wallettest.New(t, adjust...), traffic: &traffic{}}
 	w.alice, w.bob = w.Onboarded("alice", ""), w.Onboarded("bob", "")
 	var err error
 	w.list, err = automations.New(automations.Config{

@@ -42,10 +42,14 @@ type World struct {
 	NodeURL string
 }
 
-// New starts a network and ingests it.
-func New(t *testing.T) *World {
+// New starts a network, with some adjustments, and ingests it.
+func New(t *testing.T, adjust ...func(*devnet.Config)) *World {
 	t.Helper()
-	l, err := devnet.New(t.Context(), devnet.Config{Updates: 400, Seed: 11, Node: &devnet.NodeConfig{}}, nil)
+	config := devnet.Config{Updates: 400, Seed: 11, Node: &devnet.NodeConfig{}}
+	for _, change := range adjust {
+		change(&config)
+	}
+	l, err := devnet.New(t.Context(), config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
