@@ -17,6 +17,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -25,8 +26,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// nodeItems is the history of a simulated participant, as its node tells it.
-func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool) (stream string, items []schemas.Item) {
+// nodeItems is the history of a simulated participant, as its node tells it, and what is done to
+// the network besides.
+func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (stream string, items []schemas.Item) {
 	t.Helper()
 	cfg.Dir = t.TempDir()
 	ledger, err := devnet.New(t.Context(), cfg, nil)
@@ -54,6 +56,9 @@ func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool) (stream
 		if err := ledger.Run(ctx, 3000); err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
+	}
+	for _, some := range do {
+		some(ledger)
 	}
 	ingester, err := node.New(node.Config{BaseURL: server.URL, Sink: NewSinks(f.db, f.log), Log: f.log})
 	if err != nil {
@@ -492,8 +497,28 @@ func TestWalletsAreRebuilt(t *testing.T) {
 // TestLogsAddUp compares, update by update, what the logs of wallets say of a party's coins
 // with what became of them.
 func TestLogsAddUp(t *testing.T) {
-	f := newFixture(t)
-	_, items := nodeItems(t, f, devnet.Config{Updates: 2500, Seed: 21, Days: 4, Node: &devnet.NodeConfig{}}, false)
+	_, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 2500, Seed: 21, Days: 4, Node: &devnet.NodeConfig{}}, false)
+	logsAddUp(t, items, "transfer AmuletRules_Transfer", "transfer TransferPreapproval_Send", "transfer TransferFactory_Transfer",
+		"transfer TransferInstruction_Accept", "balance_change TransferInstruction_Withdraw", "balance_change LockedAmulet_Unlock",
+		"balance_change AmuletRules_DevNet_Tap", "transfer AmuletRules_BuyMemberTraffic", "transfer SubscriptionRequest_AcceptAndMakePayment",
+		"transfer SubscriptionInitialPayment_Collect", "transfer SubscriptionPayment_Collect")
+}
+
+// TestLogsOfCommandsAddUp is the same for what wallets do by commands.
+func TestLogsOfCommandsAddUp(t *testing.T) {
+	_, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 600, Seed: 22, Node: &devnet.NodeConfig{}}, false, func(l *devnet.Ledger) {
+		devnettest.New(t, l).Live()
+	})
+	logsAddUp(t, items, "transfer AcceptedTransferOffer_Complete", "transfer AppPaymentRequest_Accept", "transfer AcceptedAppPayment_Collect",
+		"balance_change AcceptedAppPayment_Reject", "balance_change AcceptedAppPayment_Expire", "balance_change SubscriptionInitialPayment_Reject",
+		"transfer SubscriptionInitialPayment_Collect", "transfer AmuletRules_CreateTransferPreapproval", "transfer TransferPreapproval_Renew",
+		"transfer TransferPreapproval_Send", "transfer TransferInstruction_Accept", "balance_change TransferInstruction_Reject",
+		"balance_change LockedAmulet_OwnerExpireLock", "balance_change LockedAmulet_Unlock")
+}
+
+// logsAddUp compares logs with coins, and wants entries of some kinds.
+func logsAddUp(t *testing.T, items []schemas.Item, wanted ...string) {
+	t.Helper()
 	model := newWalletModel()
 	kinds := map[string]int{}
 	newest := rulesOf(items)
@@ -539,9 +564,7 @@ func TestLogsAddUp(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"transfer AmuletRules_Transfer", "transfer TransferPreapproval_Send", "transfer TransferFactory_Transfer",
-		"transfer TransferInstruction_Accept", "balance_change TransferInstruction_Withdraw", "balance_change LockedAmulet_Unlock",
-		"balance_change AmuletRules_DevNet_Tap", "transfer AmuletRules_BuyMemberTraffic", "transfer SubscriptionRequest_AcceptAndMakePayment"} {
+	for _, kind := range wanted {
 		if kinds[kind] == 0 {
 			t.Errorf("no entry is of kind %s; there are %v", kind, kinds)
 		}
