@@ -504,6 +504,14 @@ func TestLogsAddUp(t *testing.T) {
 		"transfer SubscriptionInitialPayment_Collect", "transfer SubscriptionPayment_Collect")
 }
 
+// TestLogsOfSuperValidatorsAddUp is the same where the governance party is at home, which sees
+// all coins.
+func TestLogsOfSuperValidatorsAddUp(t *testing.T) {
+	cfg := devnet.Config{Updates: 2500, Seed: 23, Days: 4, TrafficRewards: true, Node: &devnet.NodeConfig{Participant: "Super-Validator-1"}}
+	_, items := nodeItems(t, newFixture(t), cfg, false)
+	logsAddUp(t, items, "transfer AmuletRules_Transfer", "transfer AnsRules_CollectInitialEntryPayment", "transfer AnsRules_CollectEntryRenewalPayment")
+}
+
 // TestLogsOfCommandsAddUp is the same for what wallets do by commands.
 func TestLogsOfCommandsAddUp(t *testing.T) {
 	_, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 600, Seed: 22, Node: &devnet.NodeConfig{}}, false, func(l *devnet.Ledger) {
