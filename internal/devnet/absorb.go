@@ -78,10 +78,15 @@ func (x *executor) noticeRequest(c *contract) {
 	case commandCounter:
 		x.commands.counters[p.sender] = c
 	case subscriptionRequest:
-		x.accountOf(c).request = c
+		if !p.isPrivate() {
+			x.accountOf(c).request = c
+		}
 	case ansEntryContext:
 		x.accountOf(c).context = c
 	case subscriptionPayment:
+		if p.isPrivate() {
+			return
+		}
 		account := x.accountOf(c)
 		account.payment, account.locked = c, x.byNumber[p.locked]
 		account.request, account.idle = nil, nil

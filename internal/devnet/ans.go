@@ -49,12 +49,12 @@ func (x *executor) requestName() bool {
 	a, user := x.arena(), x.someUser()
 	x.ans.count++
 	name := "name-" + strconv.Itoa(x.ans.count) + ".unverified.cns"
-	account := &ansAccount{subscription: subscription{lifetime: x.entryLifetime(), nameRequest: nameRequest{
+	account := &ansAccount{subscription: nameSubscription(nameRequest{
 		user: user, validator: x.names.validatorOf(user), name: name,
 		url: "https://" + name + "/?q=a&b=\"c\"", description: x.reason(),
-	}}}
+	}, x.entryLifetime())}
 	at := x.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
-		text(account.url), text(account.description), partyValue(user)), user)
+		text(account.url), text(account.nameRequest.description), partyValue(user)), user)
 	account.request = x.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
 	account.reference = account.request.number
 	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})

@@ -33,7 +33,7 @@ func newChoices() *choices {
 		addTransferChoices, addCoinChoices, addTrafficChoices, addPreapprovalChoices, addTokenChoices,
 		addInstallChoices, addOfferChoices, addRequestChoices, addCommandChoices, addDelegationChoices,
 		addMergeChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
-		addCouponChoices, addPaymentChoices, addAllocationChoices, addRewardChoices,
+		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addRewardChoices,
 	} {
 		add(all)
 	}

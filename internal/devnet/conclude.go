@@ -39,7 +39,7 @@ func (x *executor) judge(e *execution, home int) {
 // publicNodes is the part of a transaction that the governance party is informed of, nil if
 // that is all of it. Nodes are numbered anew, and their contracts remember the new numbers.
 func publicNodes(u *update) []node {
-	if !slices.ContainsFunc(u.nodes, func(n node) bool { return n.contract.template.private }) {
+	if !slices.ContainsFunc(u.nodes, func(n node) bool { return n.contract.private }) {
 		return nil
 	}
 	public := make([]node, 0, len(u.nodes))
@@ -63,5 +63,5 @@ func publicNodes(u *update) []node {
 
 // informsGovernance reports whether the governance party is informed of a node itself.
 func informsGovernance(n *node) bool {
-	return !n.contract.template.private || slices.Contains(n.actors, dso)
+	return !n.contract.private || slices.Contains(n.actors, dso)
 }

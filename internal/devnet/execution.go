@@ -310,7 +310,7 @@ func (e *execution) add(t *template, p payload) (*contract, error) {
 	if err := e.authorized(signatories, "creating a "+t.entity()); err != nil {
 		return nil, err
 	}
-	if t.private {
+	if s, ok := p.(interface{ isPrivate() bool }); t.private || ok && s.isPrivate() {
 		return e.addPrivate(t, p), nil
 	}
 	return e.create(t, p), nil

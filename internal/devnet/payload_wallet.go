@@ -60,24 +60,46 @@ func (p ansEntryContext) stakeholders(sig, obs []party) ([]party, []party) {
 
 // subscription is what all contracts of one subscription repeat.
 type subscription struct {
-	nameRequest
-	lifetime int64 // µs
+	nameRequest        // the name is "" where somebody else than the name service is paid
+	lifetime    int64  // of the name, µs
+	receiver    party  // of the payments
+	provider    party  // of what is paid for
+	description string // of it
+	amount      decimal
+	inUSD       bool
+	// interval is the time between two payments, duration how early one can be made, µs.
+	interval, duration int64
+}
+
+// nameSubscription is one of the name service.
+func nameSubscription(n nameRequest, lifetime int64) subscription {
+	return subscription{nameRequest: n, lifetime: lifetime, receiver: dso, provider: dso, description: "CNS entry: \"" + n.name + "\"",
+		amount: entryFeeUSD, inUSD: true, interval: lifetime, duration: lifetime / 3}
 }
 
 func (p subscription) data(a *arena) value {
-	return a.record(subscriptionDataShape, partyValue(p.user), partyValue(dso), partyValue(dso),
-		partyValue(dso), text("CNS entry: \""+p.name+"\""))
+	return a.record(subscriptionDataShape, partyValue(p.user), partyValue(p.receiver), partyValue(p.provider),
+		partyValue(dso), text(p.description))
 }
 
 func (p subscription) payData(a *arena) value {
-	return a.record(subscriptionPayDataShape,
-		a.record(paymentAmountShape, numeric(entryFeeUSD), enum("USDUnit")),
-		relTime(a, p.lifetime), relTime(a, p.lifetime/3))
+	unit := "AmuletUnit"
+	if p.inUSD {
+		unit = "USDUnit"
+	}
+	return a.record(subscriptionPayDataShape, a.record(paymentAmountShape, numeric(p.amount), enum(unit)),
+		relTime(a, p.interval), relTime(a, p.duration))
 }
 
 func (p subscription) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.user, dso), obs
+	if p.receiver == dso && p.provider == dso {
+		return append(sig, p.user, dso), obs
+	}
+	return append(sig, p.user, p.receiver, p.provider), obs
 }
+
+// isPrivate reports whether the governance party has no part in it.
+func (p subscription) isPrivate() bool { return p.receiver != dso && p.provider != dso }
 
 type subscriptionRequest struct{ subscription }
 

@@ -160,3 +160,77 @@ func TestAllocations(t *testing.T) {
 	}
 	d.finish()
 }
+
+// TestSubscriptions takes a subscription with an app through all that can become of it.
+func TestSubscriptions(t *testing.T) {
+	d := newDesk(t, Config{Seed: 72})
+	alice, shop := d.party("alice", nil), d.party("shop", nil)
+	wallet := d.onboard(alice)
+	d.tap(alice, 100)
+	const day = 24 * time.Hour
+	micros := func(d time.Duration) map[string]any { return map[string]any{"microseconds": d.Microseconds()} }
+	arguments := func(interval, duration time.Duration) []any {
+		return []any{"subscriptionData", map[string]any{"sender": alice, "receiver": shop, "provider": shop, "dso": d.l.GovernanceParty(), "description": "news"},
+			"payData", map[string]any{"paymentAmount": map[string]any{"amount": "4", "unit": "AmuletUnit"}, "paymentInterval": micros(interval), "paymentDuration": micros(duration)}}
+	}
+	both := []string{alice, shop}
+	request := func() string {
+		return in(t, d.must(both, create(subscriptionRequestTemplate, arguments(30*day, 2*day)...))[0])
+	}
+	on := func(actAs []string, tpl *template, id, choice string, members ...any) Submission {
+		return d.submission(actAs, exercise(tpl, id, choice, members...))
+	}
+	pay := func(tag, id string) string { return in(t, d.batch(wallet, alice, operation(tag, id))[0], "value") }
+	take := func(tpl *template, id, choice string) json.RawMessage {
+		return d.mustSubmit(on([]string{shop}, tpl, id, choice, "transferContext", d.appContext())).Results[0]
+	}
+	has := func(what string, hers, theirs decimal) {
+		t.Helper()
+		if d.balance(alice) != hers || d.balance(shop) != theirs {
+			t.Errorf("%s: alice has %s, the shop %s", what, d.balance(alice), d.balance(shop))
+		}
+	}
+	d.must([]string{alice}, exercise(subscriptionRequestTemplate, request(), "SubscriptionRequest_Reject"))
+	d.must([]string{shop}, exercise(subscriptionRequestTemplate, request(), "SubscriptionRequest_Withdraw"))
+	first := pay("CO_SubscriptionAcceptAndMakeInitialPayment", request())
+	has("paid", coins(96), 0)
+	take(initialPaymentTemplate, first, "SubscriptionInitialPayment_Reject")
+	has("returned", coins(100), 0)
+	idle := in(t, take(initialPaymentTemplate, pay("CO_SubscriptionAcceptAndMakeInitialPayment", request()), "SubscriptionInitialPayment_Collect"), "subscriptionState")
+	has("collected", coins(96), coins(4))
+	early := on([]string{d.operator, alice}, walletInstallTemplate, wallet, "WalletAppInstall_ExecuteBatch", "context", d.payment(), "inputs", d.inputs(alice),
+		"operations", []any{operation("CO_SubscriptionMakePayment", idle)})
+	if r := d.refused(early); r.Code != CodeFailed {
+		t.Errorf("paid too early: %v", r)
+	}
+	if r := d.refused(on([]string{shop}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop)); r.Code != CodeFailed {
+		t.Errorf("ended too early: %v", r)
+	}
+	d.advance(29 * day)
+	idle = in(t, take(renewalPaymentTemplate, pay("CO_SubscriptionMakePayment", idle), "SubscriptionPayment_Collect"), "subscriptionState")
+	has("collected again", coins(92), coins(8))
+	d.advance(30 * day)
+	late := pay("CO_SubscriptionMakePayment", idle)
+	if r := d.refused(on([]string{alice}, renewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())); r.Code != CodeFailed {
+		t.Errorf("taken back too early: %v", r)
+	}
+	d.advance(25 * time.Hour)
+	idle = in(t, d.mustSubmit(on([]string{alice}, renewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())).Results[0], "subscriptionState")
+	has("taken back", coins(92), coins(8))
+	if r := d.refused(on([]string{d.operator}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", d.operator)); r.Code == "" {
+		t.Errorf("ended by somebody else: %v", r)
+	}
+	d.advance(day)
+	d.mustSubmit(on([]string{shop}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop))
+	for _, c := range d.l.executor.byNumber {
+		if _, ok := c.payload.(interface{ isPrivate() bool }); ok && c.private && c.template != terminatedTemplate {
+			t.Errorf("%s is left of the subscription", c.template.name)
+		}
+	}
+	for what, wrong := range map[string][]any{"no time between payments": arguments(0, 0), "paid earlier than the last time": arguments(day, 2*day), "once in a long time": arguments(11*365*day, day)} {
+		if r := d.refused(d.submission(both, create(subscriptionRequestTemplate, wrong...))); r.Code != CodeFailed {
+			t.Errorf("%s: %v", what, r)
+		}
+	}
+	d.finish()
+}

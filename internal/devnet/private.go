@@ -116,7 +116,7 @@ func (x *executor) createPrivate(t *template, p payload) *contract {
 
 // addPrivate adds the creation of a contract to the tree.
 func (x *executor) addPrivate(t *template, p payload) *contract {
-	c := &contract{number: x.newPrivateNumber(), template: t, version: x.version(),
+	c := &contract{private: true, number: x.newPrivateNumber(), template: t, version: x.version(),
 		createdAt: x.effectiveAt, payload: p, synchronizer: x.current.synchronizer, entry: uint32(x.current.number)}
 	x.activate(c)
 	if x.command != nil {

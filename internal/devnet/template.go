@@ -133,6 +133,8 @@ type contract struct {
 	node      int32  // of that entry's tree
 	migration uint8  // that it was created in
 
+	private bool // public history has no contract of it, see template.private
+
 	slot         int32 // index in the active set, or archived
 	synchronizer uint8
 	counter      int32 // number of unassignments so far

@@ -70,7 +70,7 @@ func (x *executor) archive(c *contract) {
 }
 
 func (x *executor) activate(c *contract) {
-	if !c.template.private {
+	if !c.private {
 		c.slot = int32(len(x.active))
 		x.active = append(x.active, c)
 	} else {
@@ -88,7 +88,7 @@ func (x *executor) deactivate(c *contract) {
 		x.fail(fmt.Errorf("archiving contract %d twice", c.number))
 		return
 	}
-	if !c.template.private {
+	if !c.private {
 		last := x.active[len(x.active)-1]
 		x.active[c.slot], last.slot = last, c.slot
 		x.active = x.active[:len(x.active)-1]

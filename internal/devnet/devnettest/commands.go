@@ -25,6 +25,7 @@ const (
 	NameRulesTemplate     = "#splice-amulet-name-service:Splice.Ans:AnsRules"
 	PaymentTemplate       = "#splice-wallet-payments:Splice.Wallet.Payment:AppPaymentRequest"
 	PaidTemplate          = "#splice-wallet-payments:Splice.Wallet.Payment:AcceptedAppPayment"
+	SubscriptionTemplate  = "#splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionRequest"
 )
 
 // NoExtraArgs is the extraArgs of a choice of the token standard.

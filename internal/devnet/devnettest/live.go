@@ -38,6 +38,7 @@ func (c *Commands) Live() {
 	c.transferTokens(hers, alice, bob, carol)
 	c.settleTokens(hers, alice, bob, venue)
 	c.payApp(hers, alice, bob, venue)
+	c.subscribe(hers, alice, venue)
 
 	// Two who want the same name: one gets it, the other her money back.
 	his := c.Install(bob)
@@ -109,4 +110,30 @@ func (c *Commands) payApp(install, alice, bob, app string) {
 	late := pay()
 	c.Pass(25 * time.Hour)
 	c.Exercise([]string{alice}, PaidTemplate, late, "AcceptedAppPayment_Expire", `{"context":%s}`, c.AppContext())
+}
+
+// subscribe has a user pay a subscription three times, of which the last is not taken, and
+// cancel it.
+func (c *Commands) subscribe(install, alice, seller string) {
+	c.T.Helper()
+	const day = 24 * time.Hour
+	request := c.Create([]string{alice, seller}, SubscriptionTemplate, `{"subscriptionData":{"sender":%q,"receiver":%q,"provider":%q,"dso":%q,"description":"news"},
+		"payData":{"paymentAmount":{"amount":"1.5","unit":"USDUnit"},"paymentInterval":{"microseconds":"%d"},"paymentDuration":{"microseconds":"%d"}}}`,
+		alice, seller, seller, c.Ledger.GovernanceParty(), (30 * day).Microseconds(), (3 * day).Microseconds())
+	pay := func(operation, id string) string {
+		return c.Text(c.Batch(install, alice, CoinInput(c.Tap(install, alice, "50")), `[{"tag":%q,"value":%q}]`, operation, id))
+	}
+	answer := func(kind, payment, choice string) string {
+		return c.Text(c.Exercise([]string{seller}, "#splice-wallet-payments:Splice.Wallet.Subscriptions:"+kind, payment, kind+"_"+choice,
+			`{"transferContext":%s}`, c.AppContext()), "subscriptionState")
+	}
+	idle := answer("SubscriptionInitialPayment", pay("CO_SubscriptionAcceptAndMakeInitialPayment", request), "Collect")
+	for _, payment := range []struct {
+		after  time.Duration
+		choice string
+	}{{28 * day, "Collect"}, {30 * day, "Reject"}} {
+		c.Pass(payment.after)
+		idle = answer("SubscriptionPayment", pay("CO_SubscriptionMakePayment", idle), payment.choice)
+	}
+	c.Exercise([]string{alice}, "#splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState", idle, "SubscriptionIdleState_CancelSubscription", `{}`)
 }
