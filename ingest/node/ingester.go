@@ -220,9 +220,10 @@ func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 	}
 }
 
-// flush writes what is known since the last batch, if that is worth it.
+// flush writes what is known since the last batch at the end of a backfill, where it is worth a
+// batch that nothing more came: nobody may follow whose next batch would say so.
 func (ing *Ingester) flush(ctx context.Context) error {
-	if !ing.batches.worth() {
+	if !ing.batches.after.Before(ing.batches.through) {
 		return nil
 	}
 	if err := ing.write(ctx, ing.batches.batch()); err != nil {
