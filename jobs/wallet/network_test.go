@@ -144,3 +144,43 @@ func (w *world) expiry(t *testing.T) {
 		t.Errorf("alice has %s and %s locked, had %s and %s", after, still, before, locked)
 	}
 }
+
+// TestRewardsByTraffic collects what a network pays that rewards apps by traffic.
+func TestRewardsByTraffic(t *testing.T) {
+	w := newWorld(t, func(c *devnet.Config) { c.TrafficRewards, c.Updates, c.Days = true, 2500, 1 })
+	if _, err := w.Wallet.GrantFeaturedRight(t.Context(), w.Operator); err != nil {
+		t.Fatal(err)
+	}
+	for range 12 { // the operator is a party to what its users do
+		w.Tap(w.alice, "1")
+	}
+	w.pass(t, 3*time.Hour)
+	m, err := w.Wallet.Market(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	funds, err := w.Wallet.Funds(t.Context(), w.Operator.Party, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worth := decimal.Decimal{}
+	for _, in := range funds.Rewards {
+		if in.Tag == "InputRewardCouponV2" {
+			worth = worth.Plus(in.Amount)
+		}
+	}
+	if worth.Sign() <= 0 {
+		t.Fatalf("the operator has no reward by traffic, only %+v", funds.Rewards)
+	}
+	before, _ := w.Balance(w.Operator)
+	if _, err := w.list.Run(t.Context(), "collect-rewards"); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := w.Balance(w.Operator); after.Minus(before).Cmp(funds.RewardValue()) != 0 {
+		t.Errorf("the operator had %s, has %s after rewards of %s", before, after, funds.RewardValue())
+	}
+	entries, err := w.Wallets.Log(t.Context(), w.Operator.Party, "", 5)
+	if err != nil || len(entries) == 0 || entries[0].AppRewards.Less(worth) {
+		t.Errorf("the log says %+v, %v", entries, err)
+	}
+}
