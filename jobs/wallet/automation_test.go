@@ -203,7 +203,16 @@ func (w *world) preapprovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run(t, "accept-preapprovals", 1)
-	w.run(t, "renew-preapprovals", 0)
+	renewed := 0 // the network's history may have some that are about to end
+	for _, s := range w.planned(t, "renew-preapprovals") {
+		if s.Do {
+			renewed++
+		}
+		if s.Do && strings.Contains(s.What, w.bob.Party) {
+			t.Errorf("planned is %+v", s)
+		}
+	}
+	w.run(t, "renew-preapprovals", renewed)
 	if have, err := w.Wallet.Preapprovals(t.Context()); err != nil || !slices.ContainsFunc(have, func(p wallet.Preapproval) bool { return p.Receiver == w.bob.Party }) {
 		t.Errorf("the preapprovals are %+v, %v", have, err)
 	}
