@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -45,6 +46,8 @@ type body struct {
 	read int
 	// next renders the following piece into an empty buffer; nil when buf is all.
 	next func(dst []byte) (out []byte, more bool, err error)
+	// direct sends everything by itself instead; nil for most. See Request.Send.
+	direct io.WriterTo
 	// source is closed with the body; it may be nil.
 	source io.Closer
 	// done is called once with the error that ended the transfer, or nil.
@@ -56,6 +59,9 @@ type body struct {
 
 // WriteTo sends everything. The server prefers it to Read, which saves a copy.
 func (b *body) WriteTo(w io.Writer) (int64, error) {
+	if b.direct != nil {
+		return b.sendDirect(w)
+	}
 	for {
 		// A compressor may hold back all of a piece, and an empty chunk would end the answer.
 		if b.read < len(b.buf) {
@@ -73,6 +79,18 @@ func (b *body) WriteTo(w io.Writer) (int64, error) {
 			return b.sent, err
 		}
 	}
+}
+
+// sendDirect has the stream write itself. What is buffered before it goes first: only then
+// is the stream given to the connection as it is, and not copied through the buffer.
+func (b *body) sendDirect(w io.Writer) (int64, error) {
+	if buffered, ok := w.(interface{ Flush() error }); ok {
+		if b.err = buffered.Flush(); b.err != nil {
+			return 0, b.err
+		}
+	}
+	b.sent, b.err = b.direct.WriteTo(w)
+	return b.sent, b.err
 }
 
 // SupportsBodyWriteTo tells the server that WriteTo gives what Read gives.
@@ -123,7 +141,7 @@ func (b *body) CloseWithError(err error) error {
 		closeErr = b.source.Close()
 	}
 	b.pool.put(b.buf)
-	b.buf, b.next = nil, nil
+	b.buf, b.next, b.direct = nil, nil, nil
 	done(b.sent, err)
 	return closeErr
 }
@@ -136,6 +154,7 @@ const copyPiece = 64 << 10
 // server from elsewhere, so a reader that ends early makes it cut the connection.
 func readPiece(r io.Reader) func(dst []byte) ([]byte, bool, error) {
 	return func(dst []byte) ([]byte, bool, error) {
+		dst = slices.Grow(dst, copyPiece) // in case it is none of ours
 		n, err := r.Read(dst[:copyPiece])
 		if err == io.EOF {
 			return dst[:n], false, nil

@@ -2,6 +2,8 @@ package query
 
 import (
 	"errors"
+	"io"
+	"math"
 	"net"
 	"time"
 )
@@ -49,4 +51,31 @@ func (c *progressConn) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 	}
+}
+
+// ReadFrom sends all that r gives. It makes the connection one that io.Copy can give a file,
+// or an io.LimitedReader of one: the kernel copies that by itself, piece by piece.
+func (c *progressConn) ReadFrom(r io.Reader) (n int64, err error) {
+	to, ok := c.Conn.(io.ReaderFrom)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	rest, ok := r.(*io.LimitedReader)
+	if !ok {
+		rest = &io.LimitedReader{R: r, N: math.MaxInt64}
+	}
+	for rest.N > 0 {
+		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
+			return n, err
+		}
+		piece := &io.LimitedReader{R: rest.R, N: min(progressPiece, rest.N)}
+		wanted := piece.N
+		m, err := to.ReadFrom(piece)
+		n += m
+		rest.N -= m
+		if err != nil || m < wanted {
+			return n, err
+		}
+	}
+	return n, nil
 }

@@ -237,11 +237,16 @@ func (r *Request) wantsGzip() bool {
 }
 
 // Send answers with size bytes out of stream as they are, without gathering them,
-// and closes stream. For HEAD stream may be nil.
+// and closes stream. For HEAD stream may be nil. A stream that is an io.WriterTo sends
+// itself: to a writer to which io.Copy can give a file, which the kernel then copies.
 func (r *Request) Send(status int, contentType string, size int64, stream io.ReadCloser) error {
-	b := &body{pool: &r.server.pieces}
+	b := &body{pool: &r.server.pieces, source: stream}
 	if stream != nil {
-		b.buf, b.next, b.source = r.server.pieces.get(), readPiece(stream), stream
+		b.next = readPiece(stream)
+		var ok bool
+		if b.direct, ok = stream.(io.WriterTo); !ok {
+			b.buf = r.server.pieces.get()
+		}
 	}
 	r.rc.SetStatusCode(status)
 	r.rc.SetContentType(contentType)

@@ -30,7 +30,7 @@ func testLog(t *testing.T) *slog.Logger {
 // start serves routes until the test ends and returns the base URL.
 func start(t *testing.T, cfg Config, routes ...Route) string {
 	t.Helper()
-	cfg.Address, cfg.Log = "127.0.0.1:0", testLog(t)
+	cfg.Address, cfg.Log = "127.0.0.1:0", testLog(t) // a Listener wins
 	cfg.Mounts = append(cfg.Mounts, Mount{Prefixes: []string{"", "/api/x"}, Routes: routes})
 	s, err := New(cfg)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,9 +51,16 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 
 // bulk gives the query tier the published objects.
 type bulk struct {
-	exporter *export.Exporter
-	bucket   *bucket.Client
-	layouts  []string // that are published
+	exporter  *export.Exporter
+	downloads *bucket.Downloads
+	layouts   []string // that are published
+}
+
+// newBulk returns what the query tier offers of the bucket.
+func (s *stack) newBulk() (bulk, error) {
+	exporter, err := s.newExporter()
+	downloads := bucket.NewDownloads(bucket.DownloadsConfig{Client: s.bucket, Folder: s.objects})
+	return bulk{exporter: exporter, downloads: downloads, layouts: s.app.cfg.BulkLayouts}, err
 }
 
 // ActiveSet returns the objects of the latest active set at or before an instant. Of
@@ -199,15 +205,8 @@ func (b bulk) Checksums(ctx context.Context, keys ...string) (map[string][32]byt
 }
 
 // Open streams a range of an object.
-func (b bulk) Open(ctx context.Context, key string, from, to int64) (io.ReadCloser, error) {
-	body, err := b.bucket.Get(ctx, key, from, to)
-	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, schemas.ErrNotFound
-	}
-	if err != nil {
-		return nil, err // not body: a nil *Reader in an interface is not nil
-	}
-	return body, nil
+func (b bulk) Open(ctx context.Context, o scan.Object, from, to int64) (io.ReadCloser, error) {
+	return b.downloads.Open(ctx, bucket.Wanted{Key: o.Key, Size: o.Bytes, SHA256: o.SHA256}, from, to)
 }
 
 func objectOf(key string, bytes int64, hexSum string) (scan.Object, error) {

@@ -106,12 +106,11 @@ func TestBulkOfOverlappingMigrations(t *testing.T) {
 	s := openTestStack(t)
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 4, Items: 12, Migrations: 2, Step: 30 * hours}).Items)
-	e, err := s.newExporter()
+	b, err := s.newBulk()
 	if err != nil {
 		t.Fatal(err)
 	}
-	exportAll(t, e)
-	b := bulk{exporter: e, bucket: s.bucket}
+	exportAll(t, b.exporter)
 	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros)
 	if err != nil {
 		t.Fatal(err)

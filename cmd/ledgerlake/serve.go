@@ -93,7 +93,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if publicURL == "" {
 		publicURL = "http://" + listener.Addr().String()
 	}
-	exporter, err := s.newExporter()
+	bulk, err := s.newBulk()
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	api, err := scan.New(scan.Config{
 		Facts: asked, Naming: query.Naming(cfg.Naming),
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
-		Bulk: bulk{exporter: exporter, bucket: s.bucket, layouts: cfg.BulkLayouts}, BulkFormats: cfg.bulkFormats(), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
+		Bulk: bulk, BulkFormats: cfg.bulkFormats(), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},

@@ -26,10 +26,12 @@ type stack struct {
 	app     *app
 	closers []func() error
 
-	dsn      string
-	db       *store.DB
-	reader   *history.Reader
-	bucket   *bucket.Client
+	dsn    string
+	db     *store.DB
+	reader *history.Reader
+	bucket *bucket.Client
+	// objects is the folder of the bucket's files, "" unless the gateway is our own.
+	objects  string
 	exporter *export.Exporter // made on first use
 
 	// exportFrom and exportTo limit the days that are exported, "" = no limit.
@@ -171,7 +173,7 @@ func (s *stack) openBucket(ctx context.Context) error {
 		}
 		s.onClose(gateway.Close)
 		s.deaths = append(s.deaths, death{"embedded S3 gateway", gateway.Done(), gateway.Err})
-		settings = gateway.Config(cfg.S3Bucket)
+		settings, s.objects = gateway.Config(cfg.S3Bucket), gateway.Folder(cfg.S3Bucket)
 		settings.Prefix = cfg.S3Prefix
 	}
 	client, err := bucket.New(ctx, settings)

@@ -66,6 +66,7 @@ type Gateway struct {
 	AccessKey string
 	SecretKey string
 
+	dir   string // absolute
 	child *child
 	lock  *os.File
 	log   *slog.Logger
@@ -145,7 +146,7 @@ func startOnce(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File
 	g := &Gateway{
 		Endpoint:  fmt.Sprintf("http://127.0.0.1:%d", port),
 		AccessKey: settings.AccessKey, SecretKey: settings.SecretKey,
-		child: child, lock: lock, log: cfg.Log,
+		dir: dir, child: child, lock: lock, log: cfg.Log,
 	}
 	if err := g.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, child.end(0))
@@ -207,6 +208,10 @@ func (g *Gateway) Config(bucket string) Config {
 		PathStyle: true,
 	}
 }
+
+// Folder is where the objects of a bucket lie, as files named by their keys. They are there
+// to be read only: what a write means beyond its bytes only the gateway knows.
+func (g *Gateway) Folder(bucket string) string { return filepath.Join(g.dir, objectsDir, bucket) }
 
 // PID is the process id of the gateway.
 func (g *Gateway) PID() int { return g.child.pid }

@@ -27,9 +27,12 @@ type Reader struct {
 	body    io.ReadCloser
 	offset  int64 // of the next byte
 	retries int   // how many more broken connections to accept
-	// whole is the running digest, nil unless the whole object is read.
-	whole hash.Hash
-	err   error // sticky
+	// whole is the running digest, nil unless the whole object is read and is to be checked;
+	// want is what it must be in the end, and verified is then called, if set.
+	whole    hash.Hash
+	want     [32]byte
+	verified func()
+	err      error // sticky
 }
 
 // Get opens the bytes from..to of an object, from inclusive and to exclusive, counted
@@ -100,7 +103,7 @@ func (c *Client) newReader(ctx context.Context, key string, from int64, out *s3.
 		body: out.Body, offset: from, retries: c.cfg.MaxAttempts - 1,
 	}
 	if length == r.Object.Size && r.Object.SHA256 != [32]byte{} {
-		r.whole = sha256.New()
+		r.whole, r.want = sha256.New(), r.Object.SHA256
 	}
 	r.next = func(offset int64) (io.ReadCloser, error) {
 		out, err := c.getRange(ctx, key, offset, r.To, r.Object.ETag)
@@ -173,8 +176,11 @@ func (r *Reader) verify() error {
 	if r.whole == nil {
 		return io.EOF
 	}
-	if got := r.whole.Sum(nil); !bytes.Equal(got, r.Object.SHA256[:]) {
-		return fmt.Errorf("reading %s: %w: got %x, stored as %x", r.Object.Key, ErrChecksum, got, r.Object.SHA256)
+	if got := r.whole.Sum(nil); !bytes.Equal(got, r.want[:]) {
+		return fmt.Errorf("reading %s: %w: got %x, stored as %x", r.Object.Key, ErrChecksum, got, r.want)
+	}
+	if r.verified != nil {
+		r.verified()
 	}
 	return io.EOF
 }

@@ -109,8 +109,9 @@ type API struct {
 	answers *query.AnswerCache
 	places  *query.AnswerCache
 
-	sets  *contractSets
-	facts *factCache
+	sets     *contractSets
+	facts    *factCache
+	listings *listings // nil without Bulk
 
 	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes rowSizes
 }
@@ -134,6 +135,9 @@ func New(cfg Config) (*API, error) {
 	}
 	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.chunk(wanted, cfg.ChunkBytes) })
 	a.sets = newContractSets(a)
+	if cfg.Bulk != nil {
+		a.listings = newListings(cfg.Bulk, cfg.Now)
+	}
 	return a, nil
 }
 

@@ -3,7 +3,9 @@ package scan
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
@@ -19,49 +21,79 @@ func (a *API) download(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	if a.cfg.Bulk == nil {
-		return query.Errorf(query.NotFound, "There is no object %s.", key)
-	}
-	found, err := a.cfg.Bulk.Objects(ctx, key)
+	o, err := a.publishedObject(ctx, key)
 	if err != nil {
 		return err
 	}
-	o, ok := found[key]
-	if !ok {
-		return query.Errorf(query.NotFound, "There is no object %s.", key)
+	err = a.sendObject(ctx, r, o)
+	if !errors.Is(err, errNotAsListed) {
+		return err
 	}
+	// What we remembered may be out of date: the object may have been withdrawn since, or
+	// replaced by another one.
+	a.listings.forget(key)
+	again, findErr := a.publishedObject(ctx, key)
+	if findErr != nil {
+		return findErr
+	}
+	if again != o {
+		err = a.sendObject(ctx, r, again)
+	}
+	return err
+}
+
+// publishedObject looks an object up, or returns an Error of class NotFound.
+func (a *API) publishedObject(ctx context.Context, key string) (Object, error) {
+	if a.listings == nil {
+		return Object{}, query.Errorf(query.NotFound, "There is no object %s.", key)
+	}
+	o, ok, err := a.listings.object(ctx, key)
+	if err == nil && !ok {
+		err = query.Errorf(query.NotFound, "There is no object %s.", key)
+	}
+	return o, err
+}
+
+// errNotAsListed says that the storage does not have a published object as it was
+// published. That is our fault, not the caller's: not a 404.
+var errNotAsListed = errors.New("the object is not as it was published")
+
+// sendObject sends an object, the range that is asked for, or that the client has it already.
+func (a *API) sendObject(ctx context.Context, r *query.Request, o Object) error {
 	etag := `"` + hex.EncodeToString(o.SHA256[:]) + `"`
-	r.SetHeader("ETag", etag)
-	r.SetHeader("Accept-Ranges", "bytes")
-	// To be kept, but asked for again with its tag: a segment may be published again.
-	r.SetHeader("Cache-Control", "public, no-cache")
 	if r.Matches(etag) {
+		describe(r, etag)
 		return r.Empty(304)
 	}
 	part, err := requestedRange(r, etag, o.Bytes)
 	if err != nil {
+		describe(r, etag)
 		r.SetHeader("Content-Range", fmt.Sprintf("bytes */%d", o.Bytes))
 		return err
 	}
-	return a.sendObject(ctx, r, o, part)
-}
-
-// sendObject sends the bytes of a part, or of the whole object when part is nil.
-func (a *API) sendObject(ctx context.Context, r *query.Request, o Object, part *byteRange) error {
 	status, from, to := 200, int64(0), o.Bytes
 	if part != nil {
 		status, from, to = 206, part.from, part.to
+	}
+	var stream io.ReadCloser
+	if !r.IsHead() {
+		if stream, err = a.cfg.Bulk.Open(ctx, o, from, to); err != nil {
+			return fmt.Errorf("opening published object %s: %w: %v", o.Key, errNotAsListed, err)
+		}
+	}
+	describe(r, etag)
+	if part != nil {
 		r.SetHeader("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, o.Bytes))
 	}
-	if r.IsHead() {
-		return r.Send(status, octetStream, to-from, nil)
-	}
-	stream, err := a.cfg.Bulk.Open(ctx, o.Key, from, to)
-	if err != nil {
-		// Published but not there is our fault, not the caller's: not a 404.
-		return fmt.Errorf("opening published object %s: %v", o.Key, err)
-	}
 	return r.Send(status, octetStream, to-from, stream)
+}
+
+// describe sets the headers of every answer that is about an object's content.
+func describe(r *query.Request, etag string) {
+	r.SetHeader("ETag", etag)
+	r.SetHeader("Accept-Ranges", "bytes")
+	// To be kept, but asked for again with its tag: a segment may be published again.
+	r.SetHeader("Cache-Control", "public, no-cache")
 }
 
 // byteRange is a stretch of bytes: from is inclusive, to exclusive.

@@ -328,6 +328,8 @@ type shelf struct {
 	content  map[string]string
 	progress []Pipeline
 	staged   map[string]string // content of objects that wait for peers
+	expired  map[string]bool   // keys that are still stored and not listed any more
+	asked    int               // lookups of keys
 }
 
 func (s *shelf) put(key, content string) Object {
@@ -371,7 +373,8 @@ func (s *shelf) Published(ctx context.Context, f Format) (schemas.Micros, error)
 func (s *shelf) Objects(_ context.Context, keys ...string) (map[string]Object, error) {
 	found := map[string]Object{}
 	for _, key := range keys {
-		if content, ok := s.content[key]; ok && !strings.HasPrefix(key, "private/") {
+		s.asked++
+		if content, ok := s.content[key]; ok && !s.expired[key] && !strings.HasPrefix(key, "private/") {
 			found[key] = Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
 		}
 	}
@@ -394,9 +397,9 @@ func (s *shelf) Checksums(ctx context.Context, keys ...string) (map[string][32]b
 	return sums, err
 }
 
-func (s *shelf) Open(_ context.Context, key string, from, to int64) (io.ReadCloser, error) {
-	if strings.HasSuffix(key, "lost") {
+func (s *shelf) Open(_ context.Context, o Object, from, to int64) (io.ReadCloser, error) {
+	if strings.HasSuffix(o.Key, "lost") || o.SHA256 != sha256.Sum256([]byte(s.content[o.Key])) {
 		return nil, errors.Join(errors.New("bucket b at host h"), schemas.ErrNotFound)
 	}
-	return io.NopCloser(bytes.NewReader([]byte(s.content[key][from:to]))), nil
+	return io.NopCloser(bytes.NewReader([]byte(s.content[o.Key][from:to]))), nil
 }

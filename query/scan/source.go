@@ -113,7 +113,8 @@ type Bulk interface {
 	// Checksums returns the SHA-256 of objects by key: of published ones, and of those that
 	// wait for peers to agree and are otherwise unknown. Other keys are left out.
 	Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error)
-	// Open streams the bytes of an object from offset from (inclusive) to offset to
-	// (exclusive). The stream ends with ctx; the caller closes it.
-	Open(ctx context.Context, key string, from, to int64) (io.ReadCloser, error)
+	// Open streams the bytes of a published object from offset from (inclusive) to offset
+	// to (exclusive). What is not as o says, its content included, is an error, of Open or of
+	// the stream. The stream ends with ctx; the caller closes it.
+	Open(ctx context.Context, o Object, from, to int64) (io.ReadCloser, error)
 }
