@@ -109,7 +109,7 @@ func (e *Exporter) chainState(ctx context.Context) (chainState, error) {
 	if err != nil {
 		return chainState{}, err
 	}
-	rows, err := e.catalog.all(ctx)
+	rows, err := e.allRows(ctx)
 	if err != nil {
 		return chainState{}, err
 	}

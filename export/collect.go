@@ -145,7 +145,7 @@ func (e *Exporter) oldSegments(ctx context.Context, before schemas.Micros) ([]sc
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.catalog.all(ctx)
+	rows, err := e.allRows(ctx)
 	if err != nil {
 		return nil, err
 	}

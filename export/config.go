@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -37,6 +39,9 @@ type Config struct {
 	PageRows int
 	// BatchItems bounds the batches of a restore. Defaults to 4096.
 	BatchItems int
+	// Segments is how much time a segment holds, defaults to schemas.DaySegments. A bucket
+	// and its catalog hold segments of one length: see ErrSegmentLength.
+	Segments schemas.SegmentLength
 	// Lookups adds lookup objects to the segments, also to those that are published already:
 	// see lookup.go. They are beside the segment: its manifest is the same with and without.
 	Lookups bool
@@ -104,6 +109,12 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Catalog == nil {
 		c.Catalog = values.Default()
+	}
+	if c.Segments == "" {
+		c.Segments = schemas.DaySegments
+	}
+	if !slices.Contains(schemas.SegmentLengths[:], c.Segments) {
+		return fmt.Errorf("export: segments are of length %s or %s, not %q", schemas.DaySegments, schemas.HourSegments, c.Segments)
 	}
 	if c.Agree < 0 || c.Agree > len(c.Peers) {
 		return fmt.Errorf("export: %d of %d peers cannot agree", c.Agree, len(c.Peers))

@@ -16,7 +16,7 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.catalog.all(ctx)
+	rows, err := e.allRows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (e *Exporter) mustBeClosed(ctx context.Context, ref schemas.SegmentRef) err
 	return fmt.Errorf("%w: %s", ErrNotClosed, ref)
 }
 
-// closedSegments lists what can no longer change, by migration and day, the imports
-// of a migration first. A day is listed only if the migration has history on it or
+// closedSegments lists what can no longer change, by migration and time, the imports
+// of a migration first. A segment is listed only if the migration has history in it or
 // later, so that the list, too, depends on the history alone and not on when one asks.
 // Between the first final ones no more will come: they are in the order of the chain.
 func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRef, final int, err error) {
@@ -83,12 +83,13 @@ func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRe
 		if err != nil {
 			return nil, 0, err
 		}
-		for end := dayEnd(first); held && end <= dayEnd(last); end += day {
-			if !h.passed(m.ID, end) {
+		length := e.cfg.Segments
+		for end := length.End(first); held && end <= length.End(last); end += length.Micros() {
+			if !h.passed(m.ID, end, length) {
 				growing = true
 				break
 			}
-			refs = append(refs, schemas.DaySegment(e.stream, m.ID, end))
+			refs = append(refs, length.Of(e.stream, m.ID, end))
 			if !growing {
 				final = len(refs)
 			}
@@ -97,11 +98,6 @@ func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRe
 	}
 	return refs, final, nil
 }
-
-const day schemas.Micros = 24 * 3600 * 1e6
-
-// dayEnd returns the midnight at which the segment with record time t ends.
-func dayEnd(t schemas.Micros) schemas.Micros { return (t - 1).DayStart() + day }
 
 // extent is how far the source has come.
 type extent struct {
@@ -127,13 +123,13 @@ func (h extent) pastImports(migrationID int64) bool {
 		h.watermark.MigrationID == migrationID && h.watermark.RecordTime > schemas.MinMicros
 }
 
-// passed reports whether the day that ends at end is complete, and so is the active
-// set at its start. A later migration closes all days of the ones before, once it has
+// passed reports whether the segment that ends at end is complete, and so is the active
+// set at its start. A later migration closes all segments of the ones before, once it has
 // history: until then the migration might be taken back.
-func (h extent) passed(migrationID int64, end schemas.Micros) bool {
+func (h extent) passed(migrationID int64, end schemas.Micros, length schemas.SegmentLength) bool {
 	history := h.laterHistory(migrationID) || h.watermark.MigrationID == migrationID && h.watermark.RecordTime > end
 	contracts := h.contracts.MigrationID > migrationID ||
-		h.contracts.MigrationID == migrationID && h.contracts.RecordTime > end-day
+		h.contracts.MigrationID == migrationID && h.contracts.RecordTime > end-length.Micros()
 	return history && contracts
 }
 
@@ -146,8 +142,8 @@ func (h extent) laterHistory(migrationID int64) bool {
 	return h.watermark.MigrationID > migrationID && h.watermark.RecordTime > schemas.MinMicros
 }
 
-// span returns record times on the first and the last day with history of a
-// migration, and whether it has any. Verdicts may lie on days without updates.
+// span returns record times in the first and the last segment with history of a
+// migration, and whether it has any. Verdicts may lie in segments without updates.
 func (e *Exporter) span(ctx context.Context, m history.Migration, watermark schemas.Position) (first, last schemas.Micros, held bool, err error) {
 	widen := func(lo, hi schemas.Micros) {
 		if !held {
@@ -173,7 +169,7 @@ func (e *Exporter) span(ctx context.Context, m history.Migration, watermark sche
 		}
 		at := items[0].Verdict.RecordTime
 		widen(at, at)
-		after = schemas.EndOf(m.ID, dayEnd(last)) // on days up to that one nothing new can be found
+		after = schemas.EndOf(m.ID, e.cfg.Segments.End(last)) // in segments up to that one nothing new can be found
 	}
 	return first, last, held, nil
 }

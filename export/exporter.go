@@ -100,7 +100,10 @@ func (e *Exporter) check(ref schemas.SegmentRef) error {
 	if ref.Stream != e.stream {
 		return fmt.Errorf("segment %s is not of stream %s", ref, e.stream)
 	}
-	return ref.Check()
+	if err := ref.Check(); err != nil {
+		return err
+	}
+	return e.checkLength(ref)
 }
 
 // export writes the segment's objects, its manifest and its row, in that order: a

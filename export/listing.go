@@ -142,25 +142,25 @@ func listObjects(row *segmentRow, m *Manifest, tables []schemas.ParquetTable) []
 	return objects
 }
 
-// Day is the segment of a day of one migration.
-type Day struct {
+// Period is a segment of history with its time.
+type Period struct {
 	Segment schemas.SegmentRef
 	// Start is exclusive, End inclusive.
 	Start, End schemas.Micros
 }
 
-// Published lists the published days by (Start, migration), those with empty tables
-// included, up to the first day that has history and is not published; days that have
-// expired are left out. through is the
-// record time up to which nothing is missing, schemas.MinMicros if nothing is there:
-// while the last day of one migration is published and the same day of the next one
-// is not, it is the start of that day.
-func (e *Exporter) Published(ctx context.Context) (days []Day, through schemas.Micros, err error) {
-	held, err := e.heldDays(ctx)
+// Published lists the published segments by (Start, migration), those with empty tables
+// included and imports left out, up to the first one that has history and is not
+// published; what has expired is left out. through is the record time up to which nothing
+// is missing, schemas.MinMicros if nothing is there: while the last segment of one
+// migration is published and that of the next one at the same time is not, it is their
+// start.
+func (e *Exporter) Published(ctx context.Context) (periods []Period, through schemas.Micros, err error) {
+	held, err := e.heldPeriods(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
-	rows, err := e.catalog.all(ctx)
+	rows, err := e.allRows(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
@@ -169,53 +169,54 @@ func (e *Exporter) Published(ctx context.Context) (days []Day, through schemas.M
 		states[rows[i].ref()] = rows[i].State
 	}
 	through = schemas.MinMicros
-	for _, d := range held {
-		switch states[d.Segment] {
+	for _, p := range held {
+		switch states[p.Segment] {
 		case published:
-			days = append(days, d)
+			periods = append(periods, p)
 		case expired: // no gap: it was there
 		default:
-			return days, min(through, d.Start), nil
+			return periods, min(through, p.Start), nil
 		}
-		through = max(through, d.End)
+		through = max(through, p.End)
 	}
-	return days, through, nil
+	return periods, through, nil
 }
 
-// heldDays lists the days from the first to the last one with history of every
-// migration, closed or not, by (Start, migration). The newest migration has one day
-// more: the one that history will go on with.
-func (e *Exporter) heldDays(ctx context.Context) ([]Day, error) {
+// heldPeriods lists the segments from the first to the last one with history of every
+// migration, closed or not, by (Start, migration). The newest migration has one more: the
+// one that history will go on with.
+func (e *Exporter) heldPeriods(ctx context.Context) ([]Period, error) {
 	h, err := e.extent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var days []Day
+	var periods []Period
 	for _, m := range slices.Backward(h.migrations) { // the newest first
-		list, err := e.daysOf(ctx, m, h.watermark, len(days) == 0)
+		list, err := e.periodsOf(ctx, m, h.watermark, len(periods) == 0)
 		if err != nil {
 			return nil, err
 		}
-		days = append(days, list...)
+		periods = append(periods, list...)
 	}
-	slices.SortFunc(days, func(a, b Day) int {
+	slices.SortFunc(periods, func(a, b Period) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Segment.MigrationID, b.Segment.MigrationID))
 	})
-	return days, nil
+	return periods, nil
 }
 
-func (e *Exporter) daysOf(ctx context.Context, m history.Migration, watermark schemas.Position, newest bool) ([]Day, error) {
+func (e *Exporter) periodsOf(ctx context.Context, m history.Migration, watermark schemas.Position, newest bool) ([]Period, error) {
 	first, last, held, err := e.span(ctx, m, watermark)
 	if err != nil || !held {
 		return nil, err
 	}
-	end := dayEnd(last)
+	length := e.cfg.Segments
+	end := length.End(last)
 	if newest {
-		end += day
+		end += length.Micros()
 	}
-	var days []Day
-	for at := dayEnd(first); at <= end; at += day {
-		days = append(days, Day{schemas.DaySegment(e.stream, m.ID, at), at - day, at})
+	var periods []Period
+	for at := length.End(first); at <= end; at += length.Micros() {
+		periods = append(periods, Period{length.Of(e.stream, m.ID, at), at - length.Micros(), at})
 	}
-	return days, nil
+	return periods, nil
 }

@@ -8,6 +8,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
+const day schemas.Micros = 24 * 3600 * 1e6
+
+// dayEnd returns the midnight at which the folder with record time t ends. Folders are days
+// whatever the length of segments.
+func dayEnd(t schemas.Micros) schemas.Micros { return schemas.DaySegments.End(t) }
+
 // networkUnit is what is published at once in the network's layout, and the history that
 // it holds.
 type networkUnit struct {

@@ -70,7 +70,7 @@ func (e *Exporter) ParquetProgress(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return p, err
 	}
-	rows, err := e.catalog.all(ctx)
+	rows, err := e.allRows(ctx)
 	if err != nil {
 		return p, err
 	}

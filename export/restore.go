@@ -40,6 +40,11 @@ func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress 
 	if len(a.segments) == 0 {
 		return fmt.Errorf("the bucket has no segments of stream %s to restore: %w", e.stream, schemas.ErrNotFound)
 	}
+	for _, s := range a.segments {
+		if err := e.checkLength(s.Ref()); err != nil {
+			return err
+		}
+	}
 	if err := a.Gap(); err != nil {
 		return fmt.Errorf("the published history has a gap: %w", err)
 	}

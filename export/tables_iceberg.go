@@ -62,7 +62,7 @@ type publishedFiles struct{ exporter *Exporter }
 
 // Segments implements iceberg.Catalog.
 func (p publishedFiles) Segments(ctx context.Context) ([]iceberg.Segment, error) {
-	rows, err := p.exporter.catalog.all(ctx)
+	rows, err := p.exporter.allRows(ctx)
 	return publishedSegments(rows), err
 }
 

@@ -7,41 +7,48 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ParquetVersion stands in every object key and names the row layout. A change that
 // an old reader would misread gets a new version, beside which the old objects stay.
 const ParquetVersion = "v1"
 
-// dateLayout is how a segment's day is written.
-const dateLayout = "2006-01-02"
-
 // SegmentRef names a segment: what one export run publishes, all or nothing.
 type SegmentRef struct {
 	Stream      string `json:"stream"`
 	MigrationID int64  `json:"migration_id"`
 	// Date is a UTC day D such as "2026-07-01" and stands for the record times in
-	// (D 00:00, D+1 00:00]. "" stands for the import updates of the migration.
+	// (D 00:00, D+1 00:00], or an hour of one such as "2026-07-01T05", for those in
+	// (05:00, 06:00]. "" stands for the import updates of the migration.
 	Date string `json:"date"`
 }
 
 // DaySegment names the segment of the day whose record times include t: midnight
 // itself belongs to the day before.
 func DaySegment(stream string, migrationID int64, t Micros) SegmentRef {
-	return SegmentRef{stream, migrationID, (t - 1).DayStart().Time().Format(dateLayout)}
+	return DaySegments.Of(stream, migrationID, t)
 }
 
-// Next names the segment of the day after. Of an imports segment, or of a date that is
-// no day, it is the segment itself.
+// Next names the segment that follows. Of an imports segment, or of a date that is none,
+// it is the segment itself.
 func (s SegmentRef) Next() SegmentRef {
 	if _, end, err := s.Bounds(); err == nil && !s.IsImports() {
-		s.Date = end.Time().Format(dateLayout)
+		s.Date = s.Length().date(end)
 	}
 	return s
 }
 
-// Compare orders segments of a stream: by migration, its imports first, then by day.
+// Length is how much time the segment holds, "" for imports and for a date that is none.
+func (s SegmentRef) Length() SegmentLength {
+	for _, l := range SegmentLengths {
+		if _, ok := l.parse(s.Date); ok {
+			return l
+		}
+	}
+	return ""
+}
+
+// Compare orders segments of a stream: by migration, its imports first, then by time.
 func (s SegmentRef) Compare(t SegmentRef) int {
 	return cmp.Or(strings.Compare(s.Stream, t.Stream), cmp.Compare(s.MigrationID, t.MigrationID), strings.Compare(s.Date, t.Date))
 }
@@ -50,16 +57,12 @@ func (s SegmentRef) Compare(t SegmentRef) int {
 func (s SegmentRef) IsImports() bool { return s.Date == "" }
 
 // Bounds returns the record times of the segment: start exclusive, end inclusive.
-// The imports segment has MinMicros for both. A date that is no day is an error.
+// The imports segment has MinMicros for both. A date of another form is an error.
 func (s SegmentRef) Bounds() (start, end Micros, err error) {
 	if s.IsImports() {
 		return MinMicros, MinMicros, nil
 	}
-	day, err := time.Parse(dateLayout, s.Date)
-	if err != nil {
-		return 0, 0, fmt.Errorf("segment date %q is not a day such as 2026-07-01", s.Date)
-	}
-	return MicrosOf(day), MicrosOf(day.AddDate(0, 0, 1)), nil
+	return SegmentBounds(s.Date)
 }
 
 // Check returns an error unless the reference can name a segment.
@@ -79,8 +82,8 @@ func (s SegmentRef) Tables() []ParquetTable {
 	return []ParquetTable{ParquetUpdates, ParquetEvents, ParquetACS, ParquetVerdicts, ParquetTraffic, ParquetAppActivity}
 }
 
-// String names the segment for logs, errors and tasks: "scan:3:2026-07-01", or
-// "scan:3:imports".
+// String names the segment for logs, errors and tasks: "scan:3:2026-07-01",
+// "scan:3:2026-07-01T05", or "scan:3:imports".
 func (s SegmentRef) String() string {
 	part := s.Date
 	if s.IsImports() {
@@ -93,6 +96,7 @@ func (s SegmentRef) String() string {
 // padded to five digits, so that keys sort in the order of the rows:
 //
 //	updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
+//	updates/v1/migration_id=3/date=2026-07-01/hour=05/part-00000.parquet
 //	imports/v1/migration_id=3/part-00000.parquet
 //	stream=node%3Aalice/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
 //
@@ -162,16 +166,19 @@ func splitKey(key string) (first string, s SegmentRef, file string, ok bool) {
 	}
 	s.Stream = stream
 	names := strings.Split(path, "/")
-	if len(names) == 5 {
-		s.Date = strings.TrimPrefix(names[3], "date=")
-		names = slices.Delete(names, 3, 4)
-	}
-	if len(names) != 4 {
+	if len(names) < 4 {
 		return "", SegmentRef{}, "", false
 	}
+	last := len(names) - 1
 	var err error
 	s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64)
-	return names[0], s, names[3], err == nil
+	s.Date = joinDate(names[3:last])
+	return names[0], s, names[last], err == nil
+}
+
+// joinDate is loosely the inverse of datePath, as the names of folders.
+func joinDate(names []string) string {
+	return strings.Replace(strings.TrimPrefix(strings.Join(names, "/"), "date="), "/hour=", "T", 1)
 }
 
 // StagingKey names the place at which an object waits until peers agree with it.
@@ -183,10 +190,14 @@ const StagingPrefix = "staging/"
 // ManifestKey names the manifest of a segment:
 //
 //	manifests/v1/migration_id=3/date=2026-07-01.json
+//	manifests/v1/migration_id=3/date=2026-07-01/hour=05.json
 //	manifests/v1/migration_id=3/imports.json
 func ManifestKey(s SegmentRef) string {
 	return ManifestPrefix(s.Stream) + strings.TrimPrefix(segmentPath(s, "/imports"), "/") + ".json"
 }
+
+// ParseManifestKey is the inverse of ManifestKey.
+func ParseManifestKey(key string) (s SegmentRef, ok bool) { return parseJSONKey(key, ManifestKey) }
 
 // ManifestPrefix is what the keys of all manifests of a stream begin with, and no others.
 func ManifestPrefix(stream string) string {
@@ -202,19 +213,22 @@ func ChainKey(s SegmentRef) string {
 }
 
 // ParseChainKey is the inverse of ChainKey.
-func ParseChainKey(key string) (s SegmentRef, ok bool) {
+func ParseChainKey(key string) (s SegmentRef, ok bool) { return parseJSONKey(key, ChainKey) }
+
+// parseJSONKey is the inverse of name, which gives each segment one key.
+func parseJSONKey(key string, name func(SegmentRef) string) (s SegmentRef, ok bool) {
 	stream, path, ok := cutStream(key)
 	names := strings.Split(strings.TrimSuffix(path, ".json"), "/")
-	if !ok || len(names) != 4 {
+	if !ok || len(names) < 4 {
 		return SegmentRef{}, false
 	}
 	s.Stream = stream
 	var err error
 	s.MigrationID, err = strconv.ParseInt(strings.TrimPrefix(names[2], "migration_id="), 10, 64)
 	if names[3] != "imports" {
-		s.Date = strings.TrimPrefix(names[3], "date=")
+		s.Date = joinDate(names[3:])
 	}
-	if err != nil || s.Check() != nil || ChainKey(s) != key {
+	if err != nil || s.Check() != nil || name(s) != key {
 		return SegmentRef{}, false
 	}
 	return s, true
@@ -225,7 +239,17 @@ func segmentPath(s SegmentRef, imports string) string {
 	if s.IsImports() {
 		return path + imports
 	}
-	return path + "/date=" + s.Date
+	return path + datePath(s.Date)
+}
+
+// datePath gives a segment's time as Hive partitions: "/date=2026-07-01", and for an hour
+// "/date=2026-07-01/hour=05".
+func datePath(date string) string {
+	day, hour, ok := strings.Cut(date, "T")
+	if !ok {
+		return "/date=" + day
+	}
+	return "/date=" + day + "/hour=" + hour
 }
 
 func streamPrefix(stream string) string {

@@ -4,6 +4,7 @@ import "testing"
 
 func TestObjectKeys(t *testing.T) {
 	scan := SegmentRef{ScanStream, 3, "2026-07-01"}
+	hour := SegmentRef{ScanStream, 3, "2026-07-01T05"}
 	imports := SegmentRef{ScanStream, 3, ""}
 	node := SegmentRef{"node:alice::12/é", 0, "2026-12-31"}
 	tests := []struct{ name, got, want string }{
@@ -21,6 +22,14 @@ func TestObjectKeys(t *testing.T) {
 		{"of another stream", IcebergFolder(node.Stream, ParquetACS), "stream=node%3Aalice%3A%3A12%2F%C3%A9/iceberg/v1/acs"},
 		{"its hint", IcebergFileKey(ScanStream, ParquetEvents, "version-hint.text"), "iceberg/v1/events/metadata/version-hint.text"},
 		{"its metadata", IcebergMetadataKey(ScanStream, ParquetEvents, 12), "iceberg/v1/events/metadata/v12.metadata.json"},
+		{"updates of an hour", ObjectKey(ParquetUpdates, hour, 0), "updates/v1/migration_id=3/date=2026-07-01/hour=05/part-00000.parquet"},
+		{"a later part of one", ObjectKey(ParquetACS, hour, 12), "acs/v1/migration_id=3/date=2026-07-01/hour=05/part-00012.parquet"},
+		{"manifest of an hour", ManifestKey(hour), "manifests/v1/migration_id=3/date=2026-07-01/hour=05.json"},
+		{"link of a day", ChainKey(scan), "chain/v1/migration_id=3/date=2026-07-01.json"},
+		{"link of an hour", ChainKey(hour), "chain/v1/migration_id=3/date=2026-07-01/hour=05.json"},
+		{"lookup objects of an hour", LookupKey(hour, 1), "lookup/v1/migration_id=3/date=2026-07-01/hour=05/part-00001.jsonl.zst"},
+		{"their index", LookupIndexKey(hour), "lookup/v1/migration_id=3/date=2026-07-01/hour=05/index.json"},
+		{"an hour in the log", hour.String(), "scan:3:2026-07-01T05"},
 		{"their manifests too", ManifestKey(node), "stream=node%3Aalice%3A%3A12%2F%C3%A9/manifests/v1/migration_id=0/date=2026-12-31.json"},
 	}
 	for _, tt := range tests {
@@ -52,7 +61,8 @@ func TestDaySegment(t *testing.T) {
 }
 
 func TestSegmentRefCheck(t *testing.T) {
-	for _, bad := range []SegmentRef{{"", 1, "2026-07-01"}, {"scan", -1, "2026-07-01"}, {"scan", 1, "2026-02-30"}, {"scan", 1, "07/01"}} {
+	for _, bad := range []SegmentRef{{"", 1, "2026-07-01"}, {"scan", -1, "2026-07-01"}, {"scan", 1, "2026-02-30"}, {"scan", 1, "07/01"},
+		{"scan", 1, "2026-07-01T24"}, {"scan", 1, "2026-07-01T5"}, {"scan", 1, "2026-07-01T"}, {"scan", 1, "2026-07-01T05Z"}, {"scan", 1, "2026-07-01 05"}, {"scan", 1, "2026-02-30T05"}} {
 		if bad.Check() == nil {
 			t.Errorf("%+v passes as a segment", bad)
 		}
@@ -63,7 +73,8 @@ func TestSegmentRefCheck(t *testing.T) {
 }
 
 func TestParseObjectKey(t *testing.T) {
-	refs := []SegmentRef{{ScanStream, 3, "2026-07-01"}, {ScanStream, 0, ""}, {"node:alice::12/é", 12, "2026-12-31"}, {"node:b", 1, ""}}
+	refs := []SegmentRef{{ScanStream, 3, "2026-07-01"}, {ScanStream, 0, ""}, {"node:alice::12/é", 12, "2026-12-31"}, {"node:b", 1, ""},
+		{ScanStream, 3, "2026-07-01T00"}, {ScanStream, 3, "2026-07-01T23"}, {"node:b", 1, "2026-12-31T09"}}
 	for _, ref := range refs {
 		for _, table := range ref.Tables() {
 			for _, part := range []int{0, 7, 123456} {
@@ -83,11 +94,19 @@ func TestParseObjectKey(t *testing.T) {
 		if got, ok := ParseChainKey(ChainKey(ref)); !ok || got != ref {
 			t.Errorf("%s parses as a link of %+v, %v", ChainKey(ref), got, ok)
 		}
+		if got, ok := ParseManifestKey(ManifestKey(ref)); !ok || got != ref {
+			t.Errorf("%s parses as a manifest of %+v, %v", ManifestKey(ref), got, ok)
+		}
 	}
 	for _, key := range []string{
 		"lookup/v1/migration_id=3/date=2026-07-01/part-0.jsonl.zst", "lookup/v1/migration_id=3/date=2026-07-01/index",
 		"lookup/v2/migration_id=3/date=2026-07-01/index.json", "lookup/v1/migration_id=3/date=2026-02-30/index.json",
 		"chain/v1/migration_id=3/date=2026-02-30.json", "chain/v1/migration_id=3/import.json", "chain/v1/migration_id=3/date=.json",
+		"updates/v1/migration_id=3/date=2026-07-01/hour=5/part-00000.parquet", "updates/v1/migration_id=3/date=2026-07-01/hour=24/part-00000.parquet",
+		"updates/v1/migration_id=3/date=2026-07-01T05/part-00000.parquet", "updates/v1/migration_id=3/hour=05/part-00000.parquet",
+		"updates/v1/migration_id=3/date=2026-07-01/hour=05/hour=05/part-00000.parquet", "updates/v1/migration_id=3/hour=05/date=2026-07-01/part-00000.parquet",
+		"imports/v1/migration_id=3/date=2026-07-01/hour=05/part-00000.parquet", "chain/v1/migration_id=3/date=2026-07-01/hour=5.json", "chain/v1/migration_id=3/date=2026-07-01T05.json",
+		"manifests/v1/migration_id=3/date=2026-07-01/hour=05.json",
 		"chain/v1/migration_id=3", "chain/v1/migration_id=x/imports.json", "stream=%zz/chain/v1/migration_id=3/imports.json",
 		"", "updates", "private/secrets.json", "manifests/v1/migration_id=3/date=2026-07-01.json",
 		"updates/v2/migration_id=3/date=2026-07-01/part-00000.parquet",

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,12 +42,28 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 	cfg := export.Config{
 		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
 		Agree: s.app.cfg.ExportAgree, Peers: peers, Lookups: s.app.cfg.BulkLookups,
+		Segments: schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}
 	if s.app.cfg.ExportIceberg {
 		cfg.Iceberg = s.bucket
 	}
-	s.exporter, err = export.New(cfg)
-	return s.exporter, err
+	exporter, err := export.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := exporter.CheckSegments(context.Background(), s.bucket); err != nil {
+		return nil, segmentsHint(err)
+	}
+	s.exporter = exporter
+	return exporter, nil
+}
+
+// segmentsHint says what to do about a bucket with segments of another length.
+func segmentsHint(err error) error {
+	if errors.Is(err, export.ErrSegmentLength) {
+		return fmt.Errorf("--bulk-segments is not what this bucket was begun with: keep it, or begin another bucket: %w", err)
+	}
+	return err
 }
 
 // bulk gives the query tier the published objects.
@@ -64,20 +81,20 @@ func (s *stack) newBulk() (bulk, error) {
 }
 
 // ActiveSet returns the objects of the latest active set at or before an instant. Of
-// two migrations with the same day it is the lower one's: the other one began after
-// the day's start.
+// two migrations with segments of the same time it is the lower one's: the other one
+// began after that time's start.
 func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micros) (schemas.Micros, []scan.Object, error) {
 	if format == scan.JSONZstd {
 		return b.networkSet(ctx, at)
 	}
-	days, _, err := b.exporter.Published(ctx)
+	periods, _, err := b.exporter.Published(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	var latest *export.Day
-	for i := range days {
-		if d := &days[i]; d.Start <= at && (latest == nil || d.Start > latest.Start) {
-			latest = d
+	var latest *export.Period
+	for i := range periods {
+		if p := &periods[i]; p.Start <= at && (latest == nil || p.Start > latest.Start) {
+			latest = p
 		}
 	}
 	if latest == nil {
@@ -100,30 +117,30 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 	if format == scan.JSONZstd {
 		return b.networkSegments(ctx, start, end)
 	}
-	days, published, err := b.exporter.Published(ctx)
+	periods, published, err := b.exporter.Published(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
-	days = slices.DeleteFunc(days, func(d export.Day) bool { return d.Start >= end || d.End <= start })
-	refs := make([]schemas.SegmentRef, len(days))
-	for i, d := range days {
-		refs[i] = d.Segment
+	periods = slices.DeleteFunc(periods, func(p export.Period) bool { return p.Start >= end || p.End <= start })
+	refs := make([]schemas.SegmentRef, len(periods))
+	for i, p := range periods {
+		refs[i] = p.Segment
 	}
 	found, err := b.exporter.ObjectsOf(ctx, refs, schemas.ParquetUpdates)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
-	list := make([]scan.Segment, 0, len(days))
-	for _, d := range days {
-		updates, ok := found[d.Segment]
+	list := make([]scan.Segment, 0, len(periods))
+	for _, p := range periods {
+		updates, ok := found[p.Segment]
 		if !ok { // withdrawn since the list was read
-			return list, min(published, d.Start), nil
+			return list, min(published, p.Start), nil
 		}
 		objects, err := objectsOf(updates)
 		if err != nil {
 			return nil, schemas.MinMicros, err
 		}
-		list = append(list, scan.Segment{MigrationID: d.Segment.MigrationID, Start: d.Start, End: d.End, Objects: objects})
+		list = append(list, scan.Segment{MigrationID: p.Segment.MigrationID, Start: p.Start, End: p.End, Objects: objects})
 	}
 	return list, published, nil
 }

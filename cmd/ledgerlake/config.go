@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/ledgerlake/ledgerlake/query/scan"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // config is the effective configuration. Every field is one setting, which has one
@@ -60,6 +61,7 @@ type config struct {
 	S3SecretKey string
 
 	BulkLayouts                        []string
+	BulkSegments                       string
 	BulkLookups                        bool
 	ExportAgree                        int
 	ExportPeers                        []string
@@ -143,6 +145,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
 	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
+	f.StringVar(&c.BulkSegments, "bulk-segments", string(schemas.DaySegments), "what is published at a time in Parquet: a day or an hour; a bucket keeps what it was begun with")
 	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "make objects by which ledgerlake get finds single updates in two requests; they nearly double the bucket")
 	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
 	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
@@ -273,6 +276,8 @@ func (c *config) check() error {
 		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
 	case !validLayouts(c.BulkLayouts):
 		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
+	case !slices.Contains(schemas.SegmentLengths[:], schemas.SegmentLength(c.BulkSegments)):
+		return fmt.Errorf("--bulk-segments must be %s or %s, not %q", schemas.DaySegments, schemas.HourSegments, c.BulkSegments)
 	case c.ExportAgree < 0 || c.ExportAgree > len(c.ExportPeers):
 		return fmt.Errorf("--export-agree must be between 0 and the number of --export-peer, which is %d, not %d", len(c.ExportPeers), c.ExportAgree)
 	case c.BulkRetention < 0 || c.GCInterval < 0:

@@ -18,21 +18,21 @@ func newExport(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "export closed segments now",
-		Long: `export publishes the closed days of history that are not published yet, as jobs on the
-queue, and returns when they are done. --from and --to limit the days. With --export-agree
+		Long: `export publishes the closed days of history that are not published yet, or with
+--bulk-segments hour the closed hours, as jobs on the queue, and returns when they are done.
+--from and --to limit the days or hours. With --export-agree
 it waits for peers, and fails if they have other objects. --gc removes objects that nobody
 lists, unfinished uploads and, with --bulk-retention, old days; worker does it at intervals.`,
 		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03\n  ledgerlake export --gc",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			for _, day := range []string{from, to} {
-				if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
-					return fmt.Errorf("%q is not a day such as 2026-07-01", day)
-				}
+			limits, err := parseLimits(from, to)
+			if err != nil {
+				return err
 			}
 			a.limitExports()
 			s := newStack(a)
-			s.exportFrom, s.exportTo = from, to
+			s.exportLimits = limits
 			defer s.closeInto(&err)
 			if err := s.open(cmd.Context()); err != nil {
 				return err
@@ -44,8 +44,8 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "first day to export, such as 2026-07-01")
-	cmd.Flags().StringVar(&to, "to", "", "last day to export")
+	cmd.Flags().StringVar(&from, "from", "", "first day or hour to export, such as 2026-07-01 or 2026-07-01T05")
+	cmd.Flags().StringVar(&to, "to", "", "last day or hour to export")
 	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove what nobody needs from the bucket: see --gc-grace and --bulk-retention")
 	return cmd
 }

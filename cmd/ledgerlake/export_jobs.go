@@ -31,8 +31,8 @@ type exportJobs struct {
 	exporter *export.Exporter
 	temp     string   // where objects wait for their upload
 	layouts  []string // as in setting bulk-layouts
-	from, to string   // days, "" = no limit
-	// retention is the age from which on days are not exported any more, 0 = none.
+	limits   exportLimits
+	// retention is the age from which on nothing is exported any more, 0 = none.
 	retention time.Duration
 	// disagreed is the first disagreement with peers that a job of this process met.
 	disagreed *atomic.Pointer[error]
@@ -41,7 +41,7 @@ type exportJobs struct {
 func (s *stack) newExportJobs() (exportJobs, error) {
 	exporter, err := s.newExporter()
 	return exportJobs{
-		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, from: s.exportFrom, to: s.exportTo,
+		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, limits: s.exportLimits,
 		retention: s.app.cfg.BulkRetention,
 		disagreed: new(atomic.Pointer[error]),
 	}, err
@@ -119,7 +119,11 @@ func (j exportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, erro
 	}
 	var due []schemas.SegmentRef
 	for _, ref := range all {
-		if ref.IsImports() || j.wants(ref.Date) {
+		start, end, err := ref.Bounds()
+		if err != nil {
+			return nil, err
+		}
+		if ref.IsImports() || j.wants(start, end) {
 			due = append(due, ref)
 		}
 	}
@@ -135,18 +139,18 @@ func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error
 	}
 	var due []schemas.NetworkRef
 	for _, ref := range all {
-		if j.wants((ref.End - 1).Time().Format(time.DateOnly)) {
+		if j.wants(ref.End-schemas.DaySegments.Micros(), ref.End) {
 			due = append(due, ref)
 		}
 	}
 	return due, nil
 }
 
-// wants reports whether a day lies within the limits and is not so old that it would expire
-// at once.
-func (j exportJobs) wants(day string) bool {
-	if j.retention > 0 && day < time.Now().UTC().Add(-j.retention).AddDate(0, 0, -1).Format(time.DateOnly) {
+// wants reports whether a stretch of record times lies within the limits and is not so old
+// that it would expire at once.
+func (j exportJobs) wants(start, end schemas.Micros) bool {
+	if j.retention > 0 && end < schemas.MicrosOf(time.Now().Add(-j.retention)) {
 		return false
 	}
-	return (j.from == "" || day >= j.from) && (j.to == "" || day <= j.to)
+	return j.limits.hold(start, end)
 }

@@ -34,8 +34,8 @@ type stack struct {
 	objects  string
 	exporter *export.Exporter // made on first use
 
-	// exportFrom and exportTo limit the days that are exported, "" = no limit.
-	exportFrom, exportTo string
+	// exportLimits limit what is exported.
+	exportLimits exportLimits
 
 	// devnetNode is the URL of the simulated network's node, "" without one.
 	devnetNode string

@@ -293,7 +293,7 @@ func (s *stack) verifyNode(ctx context.Context, p *progress, f *verifyFlags, str
 	checks := slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck })
 	if len(checks) > 0 {
 		var err error
-		report, err = s.verifyStream(ctx, p, verify.Config{Source: history.NewReader(s.db, stream), Checks: checks, SkipDigests: !f.digests()})
+		report, err = s.verifyStream(ctx, p, verify.Config{Source: history.NewReader(s.db, stream), Checks: checks, SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.app.cfg.BulkSegments)})
 		if err != nil {
 			return nil, err
 		}
@@ -403,6 +403,7 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_
 		Source:      s.reader,
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck }),
 		SkipDigests: !f.digests(),
+		Segments:    schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}
 	if err := s.addCopies(ctx, &cfg); err != nil {
 		return nil, err

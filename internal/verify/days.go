@@ -106,7 +106,7 @@ func (v *verification) readPeer(ctx context.Context) (map[schemas.SegmentRef]Tab
 				end = v.mark
 				break
 			}
-			ref := schemas.DaySegment(v.cfg.Source.Stream(), at.MigrationID, at.RecordTime)
+			ref := v.cfg.Segments.Of(v.cfg.Source.Stream(), at.MigrationID, at.RecordTime)
 			render.item(&page[i])
 			addTo(segments, ref, render.take())
 			end = at

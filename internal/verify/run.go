@@ -78,6 +78,9 @@ type Config struct {
 	// SkipDigests leaves Report.Total and Segments empty, which spares a SHA-256 of each
 	// row for checks that do not need it. Days does.
 	SkipDigests bool
+	// Segments is the length of those by which Report.Segments and Days go, that of the
+	// published ones; default days.
+	Segments schemas.SegmentLength
 	// Workers read side by side; default as many as there are processors.
 	Workers int
 	// Findings is how many findings of each check are kept; default 100.

@@ -145,10 +145,11 @@ type walk struct {
 	lifetimes *lifetimeWalk        // nil unless checked
 	coins     *coinReader          // nil unless checked
 
-	// The segment under way and, unless it is that of imports, its day: from is exclusive.
-	segment             schemas.SegmentRef
-	dayFrom, dayThrough schemas.Micros
-	items, events       uint64 // of the batch under way
+	// The segment under way and, unless it is that of imports, its record times: from is
+	// exclusive.
+	segment       schemas.SegmentRef
+	from, through schemas.Micros
+	items, events uint64 // of the batch under way
 	// outside says that what comes next stands before the batch under way, where no batch
 	// is; strays counts such items.
 	outside bool
@@ -262,19 +263,19 @@ func (w *walk) enter(at schemas.Position) {
 	w.render.outside = w.outside
 	ref := schemas.SegmentRef{Stream: w.cfg.Source.Stream(), MigrationID: at.MigrationID}
 	if at.Offset == 0 && at.RecordTime != schemas.MinMicros {
-		// A day is looked up only when it changes: formatting it costs.
-		if w.segment.MigrationID == at.MigrationID && w.dayFrom < at.RecordTime && at.RecordTime <= w.dayThrough {
+		// A segment is looked up only when it changes: formatting its time costs.
+		if w.segment.MigrationID == at.MigrationID && w.from < at.RecordTime && at.RecordTime <= w.through {
 			return
 		}
-		ref = schemas.DaySegment(w.cfg.Source.Stream(), at.MigrationID, at.RecordTime)
+		ref = w.cfg.Segments.Of(w.cfg.Source.Stream(), at.MigrationID, at.RecordTime)
 	}
 	if ref == w.segment {
 		return
 	}
 	w.endSegment()
-	w.segment, w.dayFrom, w.dayThrough = ref, 0, 0
+	w.segment, w.from, w.through = ref, 0, 0
 	if from, through, err := ref.Bounds(); err == nil && !ref.IsImports() {
-		w.dayFrom, w.dayThrough = from, through
+		w.from, w.through = from, through
 	}
 }
 
