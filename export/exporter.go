@@ -58,7 +58,7 @@ func (e *Exporter) parts() partSource {
 // means that the segment may still grow, ErrConflict that the bucket holds other bytes
 // under one of its keys, which a person must look at.
 func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) error {
-	if err := e.check(ref); err != nil {
+	if err := e.check(ctx, ref); err != nil {
 		return err
 	}
 	last, err := e.catalog.last(ctx, ref)
@@ -78,7 +78,7 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 // for a segment whose history or format was wrong. While it runs, and if it is cut off
 // until the next ExportSegment, the segment is not listed.
 func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
-	if err := e.check(ref); err != nil {
+	if err := e.check(ctx, ref); err != nil {
 		return err
 	}
 	if err := e.mustBeClosed(ctx, ref); err != nil {
@@ -96,14 +96,19 @@ func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
 	return e.export(ctx, ref, last)
 }
 
-func (e *Exporter) check(ref schemas.SegmentRef) error {
+// check refuses a segment that this exporter does not make, or not beside those that there are.
+func (e *Exporter) check(ctx context.Context, ref schemas.SegmentRef) error {
 	if ref.Stream != e.stream {
 		return fmt.Errorf("segment %s is not of stream %s", ref, e.stream)
 	}
 	if err := ref.Check(); err != nil {
 		return err
 	}
-	return e.checkLength(ref)
+	if err := e.checkLength(ref); err != nil {
+		return err
+	}
+	_, err := e.allRows(ctx)
+	return err
 }
 
 // export writes the segment's objects, its manifest and its row, in that order: a

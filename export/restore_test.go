@@ -45,7 +45,7 @@ func publishedHistory(t *testing.T, src *memorySource, change func(*Config)) (*b
 		p := it.Position()
 		ref := schemas.SegmentRef{Stream: "scan", MigrationID: p.MigrationID}
 		if p.RecordTime != schemas.MinMicros {
-			ref = schemas.DaySegment("scan", p.MigrationID, p.RecordTime)
+			ref = due[len(due)-1].Length().Of("scan", p.MigrationID, p.RecordTime)
 		}
 		return !slices.Contains(due, ref)
 	})
