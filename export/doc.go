@@ -1,7 +1,7 @@
 // Package export turns closed segments of history into Parquet objects in a bucket,
 // publishes them, lists them and verifies them.
 //
-// A segment is a UTC day of one migration, or the imports of a migration. It is due
+// A segment is a UTC day of one migration, or an hour of one, or the imports of a migration. It is due
 // once nothing can be added to it any more. Its objects depend on nothing but its
 // history: the same segment gives byte-identical objects on any machine, with any
 // page size, number of workers or restarts, so that independent operators can compare

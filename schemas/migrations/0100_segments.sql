@@ -2,7 +2,7 @@
 -- Published segments of the bulk objects, append-only: of the rows of one segment
 -- the one with the highest version counts. A segment that is withdrawn is not listed,
 -- and its objects may be overwritten. segment_date is a UTC day such as 2026-07-01,
--- or empty for the imports of a migration. start_time (exclusive) and end_time
+-- or an hour such as 2026-07-01T05, or empty for the imports of a migration. start_time (exclusive) and end_time
 -- (inclusive) are microseconds since 1970, because imports stand at year 1.
 -- root is the Merkle root in the manifest and chain_link the segment's link in the chain,
 -- both in hex; chain_link is empty while it has none.
