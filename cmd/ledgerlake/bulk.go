@@ -112,16 +112,18 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	return latest.Start, objects, err
 }
 
-// Segments returns the published segments that overlap (start, end], up to the first gap.
-func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schemas.Micros) ([]scan.Segment, schemas.Micros, error) {
+// Segments returns the first published segments that overlap (start, end], at most limit, up
+// to the first gap.
+func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schemas.Micros, limit int) ([]scan.Segment, schemas.Micros, error) {
 	if format == scan.JSONZstd {
-		return b.networkSegments(ctx, start, end)
+		return b.networkSegments(ctx, start, end, limit)
 	}
 	periods, published, err := b.exporter.Published(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
 	periods = slices.DeleteFunc(periods, func(p export.Period) bool { return p.Start >= end || p.End <= start })
+	periods = periods[:min(limit, len(periods))]
 	refs := make([]schemas.SegmentRef, len(periods))
 	for i, p := range periods {
 		refs[i] = p.Segment

@@ -30,7 +30,7 @@ func TestBulkByHours(t *testing.T) {
 		t.Fatal(err)
 	}
 	exportAll(t, b.exporter)
-	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros)
+	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
 	if err != nil || len(all) < 3 || published != all[len(all)-1].End {
 		t.Fatalf("%d segments through %s, %v", len(all), published, err)
 	}

@@ -41,14 +41,14 @@ func (b bulk) networkSet(ctx context.Context, at schemas.Micros) (schemas.Micros
 
 // networkSegments is Segments in the network's layout, whose folders may hold more than one
 // migration.
-func (b bulk) networkSegments(ctx context.Context, start, end schemas.Micros) ([]scan.Segment, schemas.Micros, error) {
+func (b bulk) networkSegments(ctx context.Context, start, end schemas.Micros, limit int) ([]scan.Segment, schemas.Micros, error) {
 	folders, published, err := b.exporter.NetworkFolders(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
 	var refs []schemas.NetworkRef
 	for _, ref := range folders {
-		if ref.Start < end && ref.End > start {
+		if ref.Start < end && ref.End > start && len(refs) < limit {
 			refs = append(refs, ref)
 		}
 	}

@@ -111,7 +111,7 @@ func TestBulkOfOverlappingMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	exportAll(t, b.exporter)
-	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros)
+	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestBulkOfOverlappingMigrations(t *testing.T) {
 
 	hole := all[shared-2]
 	withdraw(t, s, schemas.DaySegment(schemas.ScanStream, hole.MigrationID, hole.End))
-	rest, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros)
+	rest, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
 	if err != nil || len(rest) != shared-2 || published != hole.Start {
 		t.Errorf("with %s withdrawn %d segments are listed through %s, want %d; %v", hole.Start, len(rest), published, shared-2, err)
 	}

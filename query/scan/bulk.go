@@ -155,11 +155,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 		}
 		after = segmentKey{schemas.Micros(binary.BigEndian.Uint64(payload)), int64(binary.BigEndian.Uint64(payload[8:]))}
 	}
-	segments, published, err := a.cfg.Bulk.Segments(ctx, l.format, l.start, l.end)
-	if err != nil {
-		return err
-	}
-	refs, after, whole, err := a.listSegments(segments, after, l.size)
+	refs, after, complete, err := a.listObjects(ctx, &l, after)
 	if err != nil {
 		return err
 	}
@@ -167,16 +163,38 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 		ObjectRefs    []objectRef `json:"object_refs"`
 		NextPageToken string      `json:"next_page_token,omitempty"`
 	}{ObjectRefs: refs}
-	if !whole || published < l.end {
+	if !complete {
 		answer.NextPageToken = a.tokens.Seal(l.digest(), after.payload())
 	}
 	return r.JSON(answer)
 }
 
-// listSegments lists segments after a key until size objects are reached, and returns
-// the key of the last one; whole is false when some are left.
-func (a *API) listSegments(segments []Segment, after segmentKey, size int) (refs []objectRef, last segmentKey, whole bool, err error) {
+// segmentsAtOnce is how many segments are read at a time for a listing, however many there
+// are: years of hours are tens of thousands.
+const segmentsAtOnce = 500
+
+// listObjects lists the objects of segments after a key until the page is full, and returns
+// the key of the last one. complete says that nothing is left, nor will be.
+func (a *API) listObjects(ctx context.Context, l *updatesListing, after segmentKey) (refs []objectRef, last segmentKey, complete bool, err error) {
 	refs = []objectRef{}
+	for {
+		segments, published, err := a.cfg.Bulk.Segments(ctx, l.format, max(l.start, after.start), l.end, segmentsAtOnce)
+		if err != nil {
+			return nil, after, false, err
+		}
+		var whole bool
+		if refs, after, whole, err = a.appendSegments(refs, segments, after, l.size); err != nil {
+			return nil, after, false, err
+		}
+		if !whole || len(segments) < segmentsAtOnce {
+			return refs, after, whole && published >= l.end, nil
+		}
+	}
+}
+
+// appendSegments adds the objects of segments after a key until there are size of them, and
+// returns the key of the last segment; whole is false when some are left.
+func (a *API) appendSegments(refs []objectRef, segments []Segment, after segmentKey, size int) (_ []objectRef, last segmentKey, whole bool, err error) {
 	for i := range segments {
 		s := &segments[i]
 		if !after.before(s) {

@@ -40,7 +40,7 @@ func library(s *served) {
 func (s *served) listing(start, end, format string, size int) (refs []objectRef, tokens int) {
 	s.t.Helper()
 	after := ""
-	for range 20 {
+	for range 100 {
 		var page refsAnswer
 		s.ok("POST", "/v0/history/bulk/updates", fmt.Sprintf(`{"start_record_time":"%s","end_record_time":"%s","page_size":%d,"format":"%s"%s}`, start, end, size, format, after), &page)
 		refs = append(refs, page.Refs...)
@@ -83,6 +83,39 @@ func TestBulkUpdates(t *testing.T) {
 		})
 	}
 	s.refused("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"format":"parquet"}`, 400, "too low")
+}
+
+// TestBulkUpdatesOfManyHours lists more segments than are read at a time, most of them
+// without objects.
+func TestBulkUpdatesOfManyHours(t *testing.T) {
+	s := serve(t, world())
+	s.bulk.segments = map[Format][]Segment{}
+	const hour = schemas.Micros(3600 * 1e6)
+	start, want := at("2026-07-01T00:00:00Z"), 0
+	for i := range 3*segmentsAtOnce + 1 {
+		for migration := range int64(2) {
+			seg := Segment{MigrationID: migration, Start: start + schemas.Micros(i)*hour, End: start + schemas.Micros(i+1)*hour}
+			if i%97 == 0 || i == 3*segmentsAtOnce {
+				seg.Objects = []Object{s.bulk.put(fmt.Sprintf("updates/%d/%d", migration, i), "rows")}
+				want++
+			}
+			s.bulk.segments[Parquet] = append(s.bulk.segments[Parquet], seg)
+		}
+	}
+	end := start + (3*segmentsAtOnce+1)*hour
+	for _, size := range []int{1, 7, 1000} {
+		refs, tokens := s.listing(start.String(), end.String(), "parquet", size)
+		seen := make(map[string]bool)
+		for _, ref := range refs {
+			seen[ref.URL] = true
+		}
+		if len(refs) != want || len(seen) != want {
+			t.Errorf("in pages of %d: %d objects, %d of them different, want %d", size, len(refs), len(seen), want)
+		}
+		if size == 1000 && tokens != 0 {
+			t.Errorf("a listing that fits a page has %d tokens", tokens)
+		}
+	}
 }
 
 // fetch downloads a listed object and checks its digest.

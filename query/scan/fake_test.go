@@ -353,12 +353,12 @@ func (s *shelf) ActiveSet(_ context.Context, f Format, at schemas.Micros) (schem
 	return best, s.sets[f][best], nil
 }
 
-func (s *shelf) Segments(_ context.Context, f Format, start, end schemas.Micros) ([]Segment, schemas.Micros, error) {
+func (s *shelf) Segments(_ context.Context, f Format, start, end schemas.Micros, limit int) ([]Segment, schemas.Micros, error) {
 	published := schemas.MinMicros
 	var list []Segment
 	for _, g := range s.segments[f] {
 		published = max(published, g.End)
-		if g.Start < end && g.End > start {
+		if g.Start < end && g.End > start && len(list) < limit {
 			list = append(list, g)
 		}
 	}
@@ -366,7 +366,7 @@ func (s *shelf) Segments(_ context.Context, f Format, start, end schemas.Micros)
 }
 
 func (s *shelf) Published(ctx context.Context, f Format) (schemas.Micros, error) {
-	_, published, err := s.Segments(ctx, f, schemas.MinMicros, schemas.MinMicros)
+	_, published, err := s.Segments(ctx, f, schemas.MinMicros, schemas.MinMicros, 0)
 	return published, err
 }
 

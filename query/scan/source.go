@@ -100,10 +100,10 @@ type Bulk interface {
 	// Where two migrations have a set of one instant, it is that of the lower one:
 	// the other began after that instant.
 	ActiveSet(ctx context.Context, format Format, at schemas.Micros) (schemas.Micros, []Object, error)
-	// Segments returns the published segments with Start < end and End > start, in
-	// order and without a gap, also those without objects, and the record time up to
-	// which nothing is missing, schemas.MinMicros if there is nothing.
-	Segments(ctx context.Context, format Format, start, end schemas.Micros) (list []Segment, published schemas.Micros, err error)
+	// Segments returns the first published segments, at most limit, with Start < end and
+	// End > start, in order and without a gap, also those without objects, and the record
+	// time up to which nothing is missing, schemas.MinMicros if there is nothing.
+	Segments(ctx context.Context, format Format, start, end schemas.Micros, limit int) (list []Segment, published schemas.Micros, err error)
 	// Published is the second result of Segments alone.
 	Published(ctx context.Context, format Format) (schemas.Micros, error)
 	// Progress says how far each kind of export is.
