@@ -53,7 +53,8 @@ type Config struct {
 	MaxConcurrent int
 	QueueTimeout  time.Duration
 	// MaxTransfers is how many stored objects are sent at once, from the request to
-	// the last byte; default 256. One more is refused at once, with 503.
+	// the last byte; default 2048. One more is refused at once, with 503. Each takes up to
+	// 80 KiB of memory, and 64 KiB more if its object is not a file.
 	MaxTransfers int
 	// MaxParkedBytes is how much of gathered answers may wait for slow clients
 	// without counting against MaxConcurrent; default 512 MiB.
@@ -79,6 +80,9 @@ type Config struct {
 	Now func() time.Time
 }
 
+// defaultTransfers is the default of Config.MaxTransfers.
+const defaultTransfers = 2048
+
 func (c *Config) setDefaults() error {
 	if c.Log == nil {
 		return errors.New("query: Config.Log is required")
@@ -100,7 +104,7 @@ func (c *Config) setDefaults() error {
 	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
 	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 64<<20)
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
-	c.MaxTransfers = cmp.Or(c.MaxTransfers, 256)
+	c.MaxTransfers = cmp.Or(c.MaxTransfers, defaultTransfers)
 	c.MaxParkedBytes = cmp.Or(c.MaxParkedBytes, 512<<20)
 	c.MaxConnections = cmp.Or(c.MaxConnections, 16<<10)
 	c.PingInterval = cmp.Or(c.PingInterval, 5*time.Second)

@@ -6,6 +6,8 @@
 // and which is kept with the object as metadata. Objects are never half visible: a
 // write either happened completely or not at all.
 //
+// Downloads open published objects for sending, from the gateway's folder where there is one.
+//
 // The gateway is a child process of our own binary that serves a plain folder, see
 // StartGateway and GatewayMain.
 package bucket

@@ -14,7 +14,7 @@ func newHTTPClient(t Timeouts) *http.Client {
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			TLSHandshakeTimeout: t.Connect,
-			MaxIdleConnsPerHost: 64,
+			MaxIdleConnsPerHost: 256, // as many downloads at once keep theirs
 			// Below Stall, so that an idle connection is closed in order and not found
 			// stalled.
 			IdleConnTimeout:    t.Stall / 2,
