@@ -71,6 +71,8 @@ func measureDownload(ctx context.Context, l *lab, r *report) error {
 	s.atLeast(minDownloadRatio, "query tier / nginx", ours.rate/static.rate, "")
 	s.add("processor time of the query tier and the gateway, for each GB", ours.cpu, "s")
 	s.add("processor time of nginx, for each GB", static.cpu, "s")
+	// What counts on a machine that does other things as well.
+	s.add("bytes for each second of processor time, query tier / nginx", static.cpu/ours.cpu, "")
 	return nil
 }
 

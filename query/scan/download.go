@@ -54,9 +54,9 @@ func (a *API) publishedObject(ctx context.Context, key string) (Object, error) {
 	return o, err
 }
 
-// errNotAsListed says that the storage does not have a published object as it was
-// published. That is our fault, not the caller's: not a 404.
-var errNotAsListed = errors.New("the object is not as it was published")
+// errNotAsListed says that an object cannot be had as it was published. That is our fault,
+// not the caller's: not a 404.
+var errNotAsListed = errors.New("it cannot be had as it was published")
 
 // sendObject sends an object, the range that is asked for, or that the client has it already.
 func (a *API) sendObject(ctx context.Context, r *query.Request, o Object) error {
