@@ -78,8 +78,11 @@ func (s *stack) exportAll(ctx context.Context, p *progress) error {
 	return nil
 }
 
+// awaitExport returns when nothing is due any more. It looks often, but for no more than a fifth
+// of the time: what is due is read out of the whole history, while others work on it.
 func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJobs, total int, p *progress) error {
 	for {
+		began := time.Now()
 		left, err := work.due(ctx)
 		if err != nil {
 			return err
@@ -97,7 +100,7 @@ func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJ
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(max(200*time.Millisecond, 4*time.Since(began))):
 		}
 	}
 }
