@@ -39,22 +39,32 @@ func (k ContractKey) compare(other ContractKey) int {
 	return cmp.Or(cmp.Compare(k.CreatedAt, other.CreatedAt), strings.Compare(k.ContractID, other.ContractID))
 }
 
-func (r *Reader) selectActive(ctx context.Context, query string, q ActiveQuery) ([]ActiveContract, error) {
-	var contracts []ActiveContract
-	var rows []store.ContractRow
-	block := store.NewContracts()
-	err := r.db.Select(ctx, query, r.active(q), block, func() error {
-		rows = block.AppendTo(rows[:0])
-		contracts = slices.Grow(contracts, len(rows))
-		for i := range rows {
-			contracts = append(contracts, ActiveContract{Event: rows[i].Event, Encoding: rows[i].Encoding, CreatedIn: rows[i].CreatedIn})
-		}
+func (r *Reader) selectActive(ctx context.Context, query string, q ActiveQuery) (contracts []ActiveContract, err error) {
+	err = r.readActive(ctx, query, q, store.NewContracts(), r.db.Select, func(page []ActiveContract) error {
+		contracts = append(contracts, page...)
 		return nil
 	})
+	return contracts, err
+}
+
+// selectFunc is Select or SelectLarge of a store.DB.
+type selectFunc func(ctx context.Context, query string, params store.Params, b store.Block, each func() error) error
+
+// readActive hands out the contracts that a query finds, a block at a time.
+func (r *Reader) readActive(ctx context.Context, query string, q ActiveQuery, block *store.Contracts, read selectFunc, each func([]ActiveContract) error) error {
+	var rows []store.ContractRow
+	err := read(ctx, query, r.active(q), block, func() error {
+		rows = block.AppendTo(rows[:0])
+		contracts := make([]ActiveContract, len(rows))
+		for i := range rows {
+			contracts[i] = ActiveContract{Event: rows[i].Event, Encoding: rows[i].Encoding, CreatedIn: rows[i].CreatedIn}
+		}
+		return each(contracts)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+		return fmt.Errorf("reading contracts active at %s: %w", q.At, err)
 	}
-	return contracts, nil
+	return nil
 }
 
 // ActiveKeys returns the keys of the last contracts of the next pages, each of q.Limit

@@ -38,6 +38,20 @@ func (r *Reader) Verdicts(ctx context.Context, rg Range) ([]schemas.Item, error)
 	return perMigration(rg, func(rg Range) ([]schemas.Item, error) { return r.migrationVerdicts(ctx, rg) })
 }
 
+// NextVerdict returns where the first verdict after a position and up to another one of the
+// same migration stands; ok is false if there is none.
+func (r *Reader) NextVerdict(ctx context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error) {
+	rg := Range{After: after, Through: through, Limit: 1}
+	list, err := r.selectPositions(ctx, verdictPositionsQuery, r.params(rg), through.MigrationID)
+	if err != nil {
+		return at, false, fmt.Errorf("looking for a verdict after %s: %w", after, err)
+	}
+	if len(list) == 0 {
+		return at, false, nil
+	}
+	return list[0], true, nil
+}
+
 func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Item, error) {
 	verdicts, err := r.selectVerdicts(ctx, verdictsQuery, r.params(rg))
 	if err != nil {

@@ -192,17 +192,8 @@ func (r *Reader) Updates(ctx context.Context, rg Range) ([]schemas.Update, error
 func perMigration[T any](rg Range, read func(Range) ([]T, error)) ([]T, error) {
 	var all []T
 	for m := max(rg.After.MigrationID, 0); m <= rg.Through.MigrationID && len(all) < rg.Limit; m++ {
-		part := Range{
-			After:   schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros},
-			Through: schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros},
-			Limit:   rg.Limit - len(all),
-		}
-		if m == rg.After.MigrationID {
-			part.After = rg.After
-		}
-		if m == rg.Through.MigrationID {
-			part.Through = rg.Through
-		}
+		part := withinMigration(rg, m)
+		part.Limit = rg.Limit - len(all)
 		if !part.After.Before(part.Through) {
 			continue
 		}
@@ -217,6 +208,22 @@ func perMigration[T any](rg Range, read func(Range) ([]T, error)) ([]T, error) {
 		}
 	}
 	return all, nil
+}
+
+// withinMigration is the part of a range that lies in a migration, which may be empty.
+func withinMigration(rg Range, migrationID int64) Range {
+	part := Range{
+		After:   schemas.Position{MigrationID: migrationID, RecordTime: schemas.MinMicros},
+		Through: schemas.Position{MigrationID: migrationID, RecordTime: schemas.MaxMicros},
+		Limit:   rg.Limit,
+	}
+	if migrationID == rg.After.MigrationID {
+		part.After = rg.After
+	}
+	if migrationID == rg.Through.MigrationID {
+		part.Through = rg.Through
+	}
+	return part
 }
 
 // params of a range that lies in one migration.
@@ -338,23 +345,13 @@ func (r *Reader) between(first, last schemas.Position) store.Params {
 // Imports returns import updates of a migration with an id greater than
 // afterUpdateID, ascending by id.
 func (r *Reader) Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error) {
-	watermark, err := r.Watermark(ctx)
-	if err != nil {
+	through, err := r.lastImport(ctx, migrationID)
+	if err != nil || through == "" {
 		return nil, err
-	}
-	through := schemas.MaxUpdateID
-	switch {
-	case migrationID > watermark.MigrationID:
-		return nil, nil
-	case migrationID == watermark.MigrationID && watermark.RecordTime == schemas.MinMicros:
-		through = watermark.UpdateID
 	}
 	var updates []schemas.Update
 	block := store.NewImports()
-	err = r.db.Select(ctx, importsQuery, store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(migrationID), "after_id": store.Text(afterUpdateID),
-		"through_id": store.Text(through), "limit": store.Int(int64(limit)),
-	}, block, func() error {
+	err = r.db.Select(ctx, importsQuery, r.importParams(migrationID, afterUpdateID, through, int64(limit)), block, func() error {
 		updates = block.AppendTo(updates)
 		return nil
 	})
@@ -362,4 +359,23 @@ func (r *Reader) Imports(ctx context.Context, migrationID int64, afterUpdateID s
 		return nil, fmt.Errorf("reading imports of migration %d: %w", migrationID, err)
 	}
 	return updates, nil
+}
+
+// lastImport is the id up to which a migration's imports are committed, "" for none of them.
+func (r *Reader) lastImport(ctx context.Context, migrationID int64) (string, error) {
+	watermark, err := r.Watermark(ctx)
+	switch {
+	case err != nil || migrationID > watermark.MigrationID:
+		return "", err
+	case migrationID == watermark.MigrationID && watermark.RecordTime == schemas.MinMicros:
+		return watermark.UpdateID, nil
+	}
+	return schemas.MaxUpdateID, nil
+}
+
+func (r *Reader) importParams(migrationID int64, afterID, throughID string, limit int64) store.Params {
+	return store.Params{
+		"stream": store.Text(r.stream), "migration": store.Int(migrationID), "after_id": store.Text(afterID),
+		"through_id": store.Text(throughID), "limit": store.Int(limit),
+	}
 }

@@ -157,10 +157,7 @@ func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart) err
 
 func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, after, through string) error {
 	block := store.NewImports()
-	err := r.db.Select(ctx, importsQuery, store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(migration), "after_id": store.Text(after),
-		"through_id": store.Text(through), "limit": store.Int(math.MaxUint32),
-	}, block, func() error {
+	err := r.db.Select(ctx, importsQuery, r.importParams(migration, after, through, math.MaxUint32), block, func() error {
 		s.Imports, s.ImportKeys = block.AppendTo(s.Imports), block.AppendArgumentKeys(s.ImportKeys)
 		return nil
 	})

@@ -139,8 +139,17 @@ func isSmall(b Block) bool {
 // Select runs a query whose result columns are those of b by name and order, and
 // calls each once per received block; b's content is replaced between calls.
 func (db *DB) Select(ctx context.Context, query string, params Params, b Block, each func() error) error {
+	return db.selectInto(ctx, query, params, b, nil, each)
+}
+
+// SelectLarge is Select for results of many rows: blocks are larger.
+func (db *DB) SelectLarge(ctx context.Context, query string, params Params, b Block, each func() error) error {
+	return db.selectInto(ctx, query, params, b, largeBlocks, each)
+}
+
+func (db *DB) selectInto(ctx context.Context, query string, params Params, b Block, settings []ch.Setting, each func() error) error {
 	err := do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: resultsOf(b), Parameters: params.list(),
+		Body: query, Result: resultsOf(b), Parameters: params.list(), Settings: settings,
 		OnResult: func(context.Context, proto.Block) error {
 			if b.Rows() == 0 {
 				return nil
@@ -156,7 +165,7 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block, each func() error) error {
 	b := &blocks{next: next}
 	return explain(do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: b, Parameters: params.list(), Settings: keptBlocks,
+		Body: query, Result: b, Parameters: params.list(), Settings: largeBlocks,
 		OnResult: func(context.Context, proto.Block) error {
 			if !b.read {
 				return nil
@@ -166,9 +175,9 @@ func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, nex
 	}))
 }
 
-// keptBlocks make blocks larger than the server does by itself, by bytes: a block repeats its
+// largeBlocks make blocks larger than the server does by itself, by bytes: a block repeats its
 // dictionaries, which are most of a small one of events.
-var keptBlocks = []ch.Setting{
+var largeBlocks = []ch.Setting{
 	{Key: "max_block_size", Value: "16384", Important: true},
 	{Key: "preferred_block_size_bytes", Value: "0", Important: true},
 }

@@ -30,6 +30,20 @@ func (b *Events) AppendTo(list []EventRow) []EventRow {
 	return list
 }
 
+// Decode returns the block's rows apart from it: each event and the position of its update.
+func (b *Events) Decode() ([]schemas.Position, []schemas.Event) {
+	var rows EventRows
+	rows.Load(b)
+	rows.keep()
+	at, events := make([]schemas.Position, b.Rows()), make([]schemas.Event, b.Rows())
+	values := make([]byte, 0, b.body.size())
+	for i := range events {
+		at[i] = rows.Position(i)
+		values = rows.AppendEvent(values, i, &events[i])
+	}
+	return at, events
+}
+
 // EventRows are the rows of a block of events, one at a time. Texts are made for the
 // whole block at once.
 type EventRows struct {

@@ -1,0 +1,130 @@
+package history
+
+import (
+	"context"
+	"math"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+)
+
+// ActivePages hands out the whole set that ActiveContracts gives page by page, in the same
+// order and in pages of at most q.Limit, like UpdatePages.
+//
+// Contracts that live on and those that ended later are read side by side and merged. A
+// contract that is being moved from the former to the latter meanwhile must not be missed: it
+// is in one table or in both if the latter is looked at later. So its reading begins when the
+// first rows of the former are there, which the store takes from what it held at that time.
+func (r *Reader) ActivePages(ctx context.Context, q ActiveQuery, each func([]ActiveContract) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	live := r.activeStream(ctx, activeLiveQuery, q)
+	defer live.drain(cancel)
+	if err := live.fill(); err != nil {
+		return err
+	}
+	ended := r.activeStream(ctx, activeArchivedQuery, q)
+	defer ended.drain(cancel)
+	merged := make([]ActiveContract, 0, q.Limit)
+	for {
+		c, err := nextActive(live, ended)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			merged = append(merged, *c)
+		}
+		if len(merged) == q.Limit || c == nil && len(merged) > 0 {
+			if err := each(merged); err != nil {
+				return err
+			}
+			merged = make([]ActiveContract, 0, q.Limit)
+		}
+		if c == nil {
+			return nil
+		}
+	}
+}
+
+// nextActive takes the contract with the lower key, once if both have it; nil at the end.
+func nextActive(live, ended *activeStream) (*ActiveContract, error) {
+	for _, s := range []*activeStream{live, ended} {
+		if err := s.fill(); err != nil {
+			return nil, err
+		}
+	}
+	a, b := live.head(), ended.head()
+	switch {
+	case a == nil && b == nil:
+		return nil, nil
+	case b == nil:
+		return live.take(), nil
+	case a == nil:
+		return ended.take(), nil
+	}
+	switch order := keyOf(a).compare(keyOf(b)); {
+	case order > 0:
+		return ended.take(), nil
+	case order == 0:
+		ended.take()
+	}
+	return live.take(), nil
+}
+
+// activeStream is one table's part of an active set, read a block ahead.
+type activeStream struct {
+	incoming chan []ActiveContract // closed after the last one
+	rows     []ActiveContract      // what is left of the block before
+	err      error                 // why it ended early; set before incoming is closed
+}
+
+// activeStream starts to read a query's part of a set, until ctx ends.
+func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) *activeStream {
+	q.Limit = math.MaxUint32
+	s := &activeStream{incoming: make(chan []ActiveContract)}
+	go func() {
+		defer close(s.incoming)
+		block := store.NewContracts()
+		s.err = r.readActive(ctx, query, q, block, r.db.SelectLarge, func(contracts []ActiveContract) error {
+			select {
+			case s.incoming <- contracts:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	return s
+}
+
+// fill makes sure that there is a head, unless nothing is left.
+func (s *activeStream) fill() error {
+	for len(s.rows) == 0 {
+		rows, more := <-s.incoming
+		if !more {
+			return s.err
+		}
+		s.rows = rows
+	}
+	return nil
+}
+
+// head is the next contract, nil at the end.
+func (s *activeStream) head() *ActiveContract {
+	if len(s.rows) == 0 {
+		return nil
+	}
+	return &s.rows[0]
+}
+
+func (s *activeStream) take() *ActiveContract {
+	c := &s.rows[0]
+	s.rows = s.rows[1:]
+	return c
+}
+
+// drain ends the reading and waits until it has ended.
+func (s *activeStream) drain(cancel context.CancelFunc) {
+	cancel()
+	for range s.incoming {
+	}
+}
