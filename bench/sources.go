@@ -36,36 +36,32 @@ type compacted struct {
 	catalog *values.Catalog
 }
 
-// Updates are those of the source, converted.
-func (c *compacted) Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error) {
-	updates, err := c.Source.Updates(ctx, rg)
-	if err != nil {
-		return nil, err
-	}
-	for i := range updates {
-		updates[i].Encoding = schemas.CompactJSON
-		for j := range updates[i].Events {
-			if err := c.convertEvent(&updates[i].Events[j]); err != nil {
-				return nil, err
+// UpdatePages are those of the source, converted.
+func (c *compacted) UpdatePages(ctx context.Context, rg history.Range, page func([]schemas.Update) error) error {
+	return c.Source.UpdatePages(ctx, rg, func(updates []schemas.Update) error {
+		for i := range updates {
+			updates[i].Encoding = schemas.CompactJSON
+			for j := range updates[i].Events {
+				if err := c.convertEvent(&updates[i].Events[j]); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return updates, nil
+		return page(updates)
+	})
 }
 
-// ActiveContracts are those of the source, converted.
-func (c *compacted) ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error) {
-	contracts, err := c.Source.ActiveContracts(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	for i := range contracts {
-		contracts[i].Encoding = schemas.CompactJSON
-		if err := c.convertEvent(&contracts[i].Event); err != nil {
-			return nil, err
+// ActivePages are those of the source, converted.
+func (c *compacted) ActivePages(ctx context.Context, q history.ActiveQuery, page func([]history.ActiveContract) error) error {
+	return c.Source.ActivePages(ctx, q, func(contracts []history.ActiveContract) error {
+		for i := range contracts {
+			contracts[i].Encoding = schemas.CompactJSON
+			if err := c.convertEvent(&contracts[i].Event); err != nil {
+				return err
+			}
 		}
-	}
-	return contracts, nil
+		return page(contracts)
+	})
 }
 
 // convertEvent fails on a value that the catalogue does not know: its size in

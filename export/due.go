@@ -3,6 +3,8 @@ package export
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -48,16 +50,35 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 }
 
 func (e *Exporter) mustBeClosed(ctx context.Context, ref schemas.SegmentRef) error {
-	closed, _, err := e.closedSegments(ctx)
-	if err != nil {
+	if e.closed.has(ref) { // once closed is closed for ever
+		return nil
+	}
+	if _, _, err := e.closedSegments(ctx); err != nil {
 		return err
 	}
-	for _, c := range closed {
-		if c == ref {
-			return nil
-		}
+	if !e.closed.has(ref) {
+		return fmt.Errorf("%w: %s", ErrNotClosed, ref)
 	}
-	return fmt.Errorf("%w: %s", ErrNotClosed, ref)
+	return nil
+}
+
+// knownClosed are the segments that were closed when closedSegments looked last. It is safe
+// for concurrent use.
+type knownClosed struct {
+	mu   sync.Mutex
+	refs []schemas.SegmentRef
+}
+
+func (k *knownClosed) has(ref schemas.SegmentRef) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Contains(k.refs, ref)
+}
+
+func (k *knownClosed) set(refs []schemas.SegmentRef) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.refs = refs
 }
 
 // closedSegments lists what can no longer change, by migration and time, the imports
@@ -96,6 +117,7 @@ func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRe
 		}
 		growing = growing || !h.laterHistory(m.ID)
 	}
+	e.closed.set(slices.Clone(refs))
 	return refs, final, nil
 }
 
@@ -160,15 +182,14 @@ func (e *Exporter) span(ctx context.Context, m history.Migration, watermark sche
 	}
 	after := schemas.Position{MigrationID: m.ID, RecordTime: schemas.MinMicros}
 	for after.Before(through) {
-		items, err := e.cfg.Source.Verdicts(ctx, history.Range{After: after, Through: through, Limit: 1})
+		at, more, err := e.cfg.Source.NextVerdict(ctx, after, through)
 		if err != nil {
 			return 0, 0, false, err
 		}
-		if len(items) == 0 {
+		if !more {
 			break
 		}
-		at := items[0].Verdict.RecordTime
-		widen(at, at)
+		widen(at.RecordTime, at.RecordTime)
 		after = schemas.EndOf(m.ID, e.cfg.Segments.End(last)) // in segments up to that one nothing new can be found
 	}
 	return first, last, held, nil

@@ -23,6 +23,7 @@ type Exporter struct {
 	network       networkCatalog
 	disagreements disagreements
 	pace          pace
+	closed        *knownClosed
 	// manifests holds decoded manifests for listings and lookups.
 	manifests *manifestCache
 	// tables are nil unless Config.Iceberg is set.
@@ -41,6 +42,7 @@ func New(cfg Config) (*Exporter, error) {
 		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
 		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
 		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
+		closed:    new(knownClosed),
 		manifests: newManifestCache(cachedManifests), codec: newCodec(), log: cfg.Log.With("stream", stream),
 	}
 	var err error

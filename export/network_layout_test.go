@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -160,10 +159,7 @@ func wantLines(t *testing.T, src *memorySource, ref schemas.NetworkRef, encoding
 	if ref.Start > micros("2026-07-02T09:00:00Z") {
 		migration = 1
 	}
-	set, err := src.ActiveContracts(context.Background(), history.ActiveQuery{MigrationID: migration, At: ref.Start, Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := src.active(history.ActiveQuery{MigrationID: migration, At: ref.Start})
 	for i := range set {
 		c := &set[i]
 		lines = append(lines, string(schemas.AppendActiveContract(nil, &c.Event, c.CreatedIn, form.For(c.Encoding))))

@@ -8,9 +8,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Source is committed history of one stream; *history.Reader is one. All lists
-// ascend, a list shorter than the limit is the last one, and nothing above the
-// watermark is read. It must be safe for concurrent use.
+// Source is committed history of one stream; *history.Reader is one. All that is read
+// ascends, and nothing above the watermark is read. Pages are handed out one after the other,
+// none is empty, and whoever takes one may keep it; an error that it returns ends the reading.
+// It must be safe for concurrent use.
 type Source interface {
 	// Stream names the stream.
 	Stream() string
@@ -20,14 +21,17 @@ type Source interface {
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
 	// Migrations sums up what is held, by ascending id.
 	Migrations(ctx context.Context) ([]history.Migration, error)
-	// Updates are transactions and reassignments, whole, by position.
-	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
-	// Imports are a migration's import updates by id, from after afterUpdateID.
-	Imports(ctx context.Context, migrationID int64, afterUpdateID string, limit int) ([]schemas.Update, error)
-	// Verdicts are items with a verdict and its side data, by position.
-	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
-	// ActiveContracts is a page of an active set by (created_at, contract id).
-	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
+	// NextVerdict is where the first verdict after a position and up to another one of the
+	// same migration stands; ok is false if there is none.
+	NextVerdict(ctx context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error)
+	// UpdatePages are transactions and reassignments, whole, by position.
+	UpdatePages(ctx context.Context, rg history.Range, page func([]schemas.Update) error) error
+	// ImportPages are a migration's import updates by id.
+	ImportPages(ctx context.Context, migrationID int64, limit int, page func([]schemas.Update) error) error
+	// VerdictPages are items with a verdict and its side data, by position.
+	VerdictPages(ctx context.Context, rg history.Range, page func([]schemas.Item) error) error
+	// ActivePages are an active set by (created_at, contract id).
+	ActivePages(ctx context.Context, q history.ActiveQuery, page func([]history.ActiveContract) error) error
 }
 
 // Objects is the bucket; *bucket.Client is one. Its errors are those of that package.

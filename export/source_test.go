@@ -81,21 +81,43 @@ func within[T any](list []T, at func(*T) schemas.Position, after, through schema
 	return slices.Clone(list[from:to])
 }
 
-func (s *memorySource) Updates(_ context.Context, rg history.Range) ([]schemas.Update, error) {
-	return within(s.updates, (*schemas.Update).Position, rg.After, rg.Through, rg.Limit), nil
+// inPages hands out a list in pages.
+func inPages[T any](list []T, limit int, page func([]T) error) error {
+	for p := range slices.Chunk(list, limit) {
+		if err := page(slices.Clone(p)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *memorySource) Verdicts(_ context.Context, rg history.Range) ([]schemas.Item, error) {
-	return within(s.verdicts, (*schemas.Item).Position, rg.After, rg.Through, rg.Limit), nil
+func (s *memorySource) UpdatePages(_ context.Context, rg history.Range, page func([]schemas.Update) error) error {
+	return inPages(within(s.updates, (*schemas.Update).Position, rg.After, rg.Through, len(s.updates)), rg.Limit, page)
 }
 
-func (s *memorySource) Imports(_ context.Context, migrationID int64, after string, limit int) ([]schemas.Update, error) {
-	return within(s.imports, (*schemas.Update).Position,
-		schemas.Position{MigrationID: migrationID, RecordTime: schemas.MinMicros, UpdateID: after},
-		schemas.EndOf(migrationID, schemas.MinMicros), limit), nil
+func (s *memorySource) VerdictPages(_ context.Context, rg history.Range, page func([]schemas.Item) error) error {
+	return inPages(within(s.verdicts, (*schemas.Item).Position, rg.After, rg.Through, len(s.verdicts)), rg.Limit, page)
 }
 
-func (s *memorySource) ActiveContracts(_ context.Context, q history.ActiveQuery) ([]history.ActiveContract, error) {
+func (s *memorySource) NextVerdict(_ context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error) {
+	next := within(s.verdicts, (*schemas.Item).Position, after, through, 1)
+	if len(next) == 0 {
+		return at, false, nil
+	}
+	return next[0].Position(), true, nil
+}
+
+func (s *memorySource) ImportPages(_ context.Context, migrationID int64, limit int, page func([]schemas.Update) error) error {
+	start := schemas.Position{MigrationID: migrationID, RecordTime: schemas.MinMicros}
+	return inPages(within(s.imports, (*schemas.Update).Position, start, schemas.EndOf(migrationID, schemas.MinMicros), len(s.imports)), limit, page)
+}
+
+func (s *memorySource) ActivePages(_ context.Context, q history.ActiveQuery, page func([]history.ActiveContract) error) error {
+	return inPages(s.active(q), q.Limit, page)
+}
+
+// active is the whole set.
+func (s *memorySource) active(q history.ActiveQuery) (list []history.ActiveContract) {
 	active := make(map[string]history.ActiveContract)
 	for _, list := range [][]schemas.Update{s.imports, s.updates} {
 		for i := range list {
@@ -104,17 +126,13 @@ func (s *memorySource) ActiveContracts(_ context.Context, q history.ActiveQuery)
 			}
 		}
 	}
-	var list []history.ActiveContract
 	for _, c := range active {
-		after := cmp.Or(cmp.Compare(c.Event.CreatedAt, q.AfterCreatedAt), strings.Compare(c.Event.ContractID, q.AfterContractID)) > 0
-		if q.AfterContractID == "" || after {
-			list = append(list, c)
-		}
+		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b history.ActiveContract) int {
 		return cmp.Or(cmp.Compare(a.Event.CreatedAt, b.Event.CreatedAt), strings.Compare(a.Event.ContractID, b.Event.ContractID))
 	})
-	return list[:min(len(list), q.Limit)], nil
+	return list
 }
 
 func applyLifetimes(active map[string]history.ActiveContract, u *schemas.Update) {

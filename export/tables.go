@@ -56,11 +56,8 @@ func (e *Exporter) updatePages(ctx context.Context, ref schemas.SegmentRef, each
 
 // updatesIn hands out the updates of a range in order, in pages of its limit.
 func (e *Exporter) updatesIn(ctx context.Context, rg history.Range, each func(context.Context, []schemas.Update) error) error {
-	return readAhead(ctx, rg.Limit, func(ctx context.Context, last *schemas.Update) ([]schemas.Update, error) {
-		if last != nil {
-			rg.After = last.Position()
-		}
-		return e.cfg.Source.Updates(ctx, rg)
+	return readAhead(ctx, func(ctx context.Context, page func([]schemas.Update) error) error {
+		return e.cfg.Source.UpdatePages(ctx, rg, page)
 	}, each)
 }
 
@@ -160,11 +157,8 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 		activity.addAppActivity(it.Verdict.UpdateID, it.AppActivity)
 		return activity.commit(ctx)
 	}
-	err = readAhead(ctx, rg.Limit, func(ctx context.Context, last *schemas.Item) ([]schemas.Item, error) {
-		if last != nil {
-			rg.After = last.Position()
-		}
-		return d.exporter.cfg.Source.Verdicts(ctx, rg)
+	err = readAhead(ctx, func(ctx context.Context, page func([]schemas.Item) error) error {
+		return d.exporter.cfg.Source.VerdictPages(ctx, rg, page)
 	}, func(ctx context.Context, page []schemas.Item) error {
 		for i := range page {
 			if err := writeItem(ctx, &page[i]); err != nil {
@@ -192,11 +186,8 @@ func (e *Exporter) contractPages(ctx context.Context, ref schemas.SegmentRef, ea
 // contractsAt hands out the contracts of a migration that are active at an instant, in order.
 func (e *Exporter) contractsAt(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error {
 	query := history.ActiveQuery{MigrationID: migrationID, At: at, Limit: e.cfg.PageRows}
-	return readAhead(ctx, query.Limit, func(ctx context.Context, last *history.ActiveContract) ([]history.ActiveContract, error) {
-		if last != nil {
-			query.AfterCreatedAt, query.AfterContractID = last.Event.CreatedAt, last.Event.ContractID
-		}
-		return e.cfg.Source.ActiveContracts(ctx, query)
+	return readAhead(ctx, func(ctx context.Context, page func([]history.ActiveContract) error) error {
+		return e.cfg.Source.ActivePages(ctx, query, page)
 	}, each)
 }
 
@@ -228,13 +219,9 @@ func writeActiveContracts(ctx context.Context, d destination) (tables []Table, e
 func writeImports(ctx context.Context, d destination) (tables []Table, err error) {
 	imports := newTableWriter[schemas.ImportRow](d, schemas.ParquetImports)
 	defer func() { err = errors.Join(err, imports.close()) }()
-	limit := d.exporter.cfg.PageRows
-	err = readAhead(ctx, limit, func(ctx context.Context, last *schemas.Update) ([]schemas.Update, error) {
-		after := ""
-		if last != nil {
-			after = last.UpdateID
-		}
-		return d.exporter.cfg.Source.Imports(ctx, d.ref.MigrationID, after, limit)
+	source, limit := d.exporter.cfg.Source, d.exporter.cfg.PageRows
+	err = readAhead(ctx, func(ctx context.Context, page func([]schemas.Update) error) error {
+		return source.ImportPages(ctx, d.ref.MigrationID, limit, page)
 	}, func(ctx context.Context, page []schemas.Update) error {
 		for i := range page {
 			if err := imports.row().Set(&page[i]); err != nil {
