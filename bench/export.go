@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -31,6 +33,9 @@ const (
 	// duckdbLevel is the level of zstd that export uses, about.
 	duckdbLevel = 7
 )
+
+// exportsAtOnce is the default of ledgerlake's --concurrency on a small machine.
+const exportsAtOnce = 2
 
 // exportTask asks for all closed segments of a store to be published.
 type exportTask struct {
@@ -160,10 +165,13 @@ func exportSegments(ctx context.Context, e *export.Exporter, enginePID int) (got
 		return got, err
 	}
 	began := time.Now()
+	running, within := errgroup.WithContext(ctx)
+	running.SetLimit(exportsAtOnce)
 	for _, ref := range due {
-		if err := e.ExportSegment(ctx, ref); err != nil {
-			return got, err
-		}
+		running.Go(func() error { return e.ExportSegment(within, ref) })
+	}
+	if err := running.Wait(); err != nil {
+		return got, err
 	}
 	got.Seconds = time.Since(began).Seconds()
 	took, err := m.since()

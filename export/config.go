@@ -31,8 +31,9 @@ type Config struct {
 	// Now defaults to time.Now. It shows in the log and in the metadata of Iceberg tables, and
 	// says how old objects are.
 	Now func() time.Time
-	// Workers is how many groups of tables of a segment are written at once: each
-	// holds a row group in memory. Defaults to 2. It does not change what is written.
+	// Workers is how many groups of tables are written at once, of all segments that are
+	// being exported: each holds a row group in memory. As many columns of a row group are
+	// compressed at once. Defaults to 2. It does not change what is written.
 	Workers int
 	// PageRows is how many updates, verdicts or contracts are read from the source at
 	// once. Defaults to 1000. It does not change what is written.

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"slices"
 
-	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
-
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -28,8 +26,10 @@ type Exporter struct {
 	manifests *manifestCache
 	// tables are nil unless Config.Iceberg is set.
 	tables *iceberg.Tables
-	codec  *parquetzstd.Codec
-	log    *slog.Logger
+	codecs *codecs
+	// workers has an element for each group of tables that is being written.
+	workers chan struct{}
+	log     *slog.Logger
 }
 
 // New returns an exporter. It sends nothing yet.
@@ -43,7 +43,7 @@ func New(cfg Config) (*Exporter, error) {
 		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
 		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
 		closed:    new(knownClosed),
-		manifests: newManifestCache(cachedManifests), codec: newCodec(), log: cfg.Log.With("stream", stream),
+		manifests: newManifestCache(cachedManifests), codecs: newCodecs(cfg.Workers), workers: make(chan struct{}, cfg.Workers), log: cfg.Log.With("stream", stream),
 	}
 	var err error
 	e.tables, err = e.newTables()

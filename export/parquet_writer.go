@@ -3,12 +3,13 @@ package export
 import (
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
-	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -27,6 +28,13 @@ const (
 	// larger and the writer takes a quarter less processor time; the level above takes five
 	// times as much and gains nothing.
 	compressionLevel = zstd.SpeedBetterCompression
+	// idLevel is that of columns of ids. Their digits are random, so that all there is to gain
+	// is that a digit takes half a byte: looking harder for repetitions takes five times as
+	// long and finds some that cost more than they save, 2 % of the column.
+	idLevel = zstd.SpeedFastest
+	// smallIDPage is the size below which pages of ids are compressed like all others: this level
+	// soon gives up on what has no repetitions.
+	smallIDPage = 64 << 10
 	// pageVersion 1 is what every reader knows, and it compresses the levels of lists
 	// and nulls as well.
 	pageVersion = 1
@@ -39,19 +47,16 @@ const (
 	writeBuffer = 256 << 10
 )
 
-// newCodec returns what compresses pages. It is safe for concurrent use and keeps its
-// encoders, which take some 30 MB each, from one writer to the next.
-func newCodec() *parquetzstd.Codec {
-	// One goroutine: with several, zstd cuts its input by their number.
-	return &parquetzstd.Codec{Level: compressionLevel, Concurrency: 1}
-}
+// writerVersion stands in every file. It changes with the settings above.
+const writerVersion = "1.1.0"
 
 // newParquetWriter returns a writer of one part. It must not be reset and used again:
 // a writer remembers how it encoded the last file.
-func newParquetWriter[T any](out io.Writer, codec *parquetzstd.Codec, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
+func newParquetWriter[T any](out io.Writer, codecs *codecs, table schemas.ParquetTable, ref schemas.SegmentRef) *parquet.GenericWriter[T] {
 	options := []parquet.WriterOption{
-		parquet.Compression(codec),
-		parquet.CreatedBy("ledgerlake", "1.0.0", "parquet-"+schemas.ParquetVersion),
+		parquetSchema[T](codecs, table),
+		parquet.Compression(codecs.values),
+		parquet.CreatedBy("ledgerlake", writerVersion, "parquet-"+schemas.ParquetVersion),
 		parquet.PageBufferSize(pageBytes),
 		parquet.DataPageVersion(pageVersion),
 		parquet.DataPageStatistics(false), // the page index has them
@@ -65,6 +70,35 @@ func newParquetWriter[T any](out io.Writer, codec *parquetzstd.Codec, table sche
 	}
 	return parquet.NewGenericWriter[T](out, options...)
 }
+
+// parquetSchema is that of rows of type T, with a codec of its own for each column of ids:
+// these are the columns with a Bloom filter.
+func parquetSchema[T any](codecs *codecs, table schemas.ParquetTable) *parquet.Schema {
+	schema := parquet.SchemaOf(new(T))
+	fields := slices.Clone(schema.Fields())
+	for i, f := range fields {
+		if slices.Contains(table.BloomColumns(), f.Name()) {
+			fields[i] = idField{f, codecs.ids}
+		}
+	}
+	return parquet.NewSchema(schema.Name(), rowNode{schema, fields})
+}
+
+// rowNode is a schema with other fields.
+type rowNode struct {
+	parquet.Node
+	fields []parquet.Field
+}
+
+func (n rowNode) Fields() []parquet.Field { return n.fields }
+
+// idField is a column of ids.
+type idField struct {
+	parquet.Field
+	codec compress.Codec
+}
+
+func (f idField) Compression() compress.Codec { return f.codec }
 
 func bloomFilters(table schemas.ParquetTable) []parquet.BloomFilterColumn {
 	var filters []parquet.BloomFilterColumn

@@ -193,7 +193,7 @@ func FuzzEventTexts(f *testing.F) {
 		var row schemas.EventRow
 		row.SetEvent(&u, 0)
 		var out bytes.Buffer
-		w := newParquetWriter[schemas.EventRow](&out, newCodec(), schemas.ParquetEvents, schemas.SegmentRef{})
+		w := newParquetWriter[schemas.EventRow](&out, newCodecs(1), schemas.ParquetEvents, schemas.SegmentRef{})
 		if _, err := w.Write([]schemas.EventRow{row}); err != nil {
 			t.Fatal(err)
 		}

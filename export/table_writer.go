@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -110,7 +111,7 @@ func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
 	}
 	w.file = file
 	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: keyOf(w.table, first)}
-	w.parquet = newParquetWriter[T](file, w.exporter.codec, w.table, w.ref)
+	w.parquet = newParquetWriter[T](file, w.exporter.codecs, w.table, w.ref)
 	return nil
 }
 
@@ -127,6 +128,9 @@ func (w *tableWriter[T, R]) endGroup(ctx context.Context) error {
 	if err := w.writeChunk(); err != nil {
 		return err
 	}
+	if err := w.flushColumns(); err != nil {
+		return fmt.Errorf("encoding the columns of %s: %w", w.part.Key, err)
+	}
 	if err := w.parquet.Flush(); err != nil {
 		return fmt.Errorf("ending a row group of %s: %w", w.part.Key, err)
 	}
@@ -136,6 +140,17 @@ func (w *tableWriter[T, R]) endGroup(ctx context.Context) error {
 		return w.endPart(ctx)
 	}
 	return nil
+}
+
+// flushColumns encodes and compresses what is left of each column, side by side. A row group
+// is small against its pages: most of it is done here.
+func (w *tableWriter[T, R]) flushColumns() error {
+	var columns errgroup.Group
+	columns.SetLimit(w.exporter.cfg.Workers)
+	for _, c := range w.parquet.ColumnWriters() {
+		columns.Go(c.Flush)
+	}
+	return columns.Wait()
 }
 
 // endPart puts the open part into the bucket.

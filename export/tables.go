@@ -13,7 +13,7 @@ import (
 
 // writeTables puts all objects of a segment into the bucket and returns its manifest.
 // Tables that come from the same reading of the source are written together; such
-// groups run side by side.
+// groups run side by side, as many as there are workers for all segments.
 func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, overwrite bool) (*Manifest, error) {
 	manifest, err := newManifest(ref, e.cfg.Layout)
 	if err != nil {
@@ -30,6 +30,12 @@ func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, over
 	running.SetLimit(e.cfg.Workers)
 	for i, write := range groups {
 		running.Go(func() (err error) {
+			select {
+			case e.workers <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { <-e.workers }()
 			tables[i], err = write(ctx, d)
 			return err
 		})
@@ -73,29 +79,39 @@ func writeHistory(ctx context.Context, d destination) (tables []Table, err error
 	updates := newTableWriter[schemas.UpdateRow](d, schemas.ParquetUpdates)
 	events := newTableWriter[schemas.EventRow](d, schemas.ParquetEvents)
 	defer func() { err = errors.Join(err, updates.close(), events.close()) }()
-	err = d.exporter.updatePages(ctx, d.ref, func(ctx context.Context, page []schemas.Update) error {
-		for i := range page {
-			if err := page[i].CheckShape(); err != nil {
-				return err
-			}
-		}
-		// The digests cost about as much as the rest, and need nothing of it.
-		side, ctx := errgroup.WithContext(ctx)
-		side.Go(func() error {
+	// The digests cost about as much as the rest, and need nothing of it.
+	side, within := errgroup.WithContext(ctx)
+	toSum := make(chan []schemas.Update, pagesToSum)
+	side.Go(func() error {
+		for page := range toSum {
 			for i := range page {
 				updates.addUpdate(&page[i])
 				events.addEvents(&page[i])
 			}
-			return nil
-		})
-		side.Go(func() error { return writeUpdates(ctx, updates, events, page) })
-		return side.Wait()
+		}
+		return nil
 	})
-	if err != nil {
+	side.Go(func() error {
+		defer close(toSum)
+		return d.exporter.updatePages(within, d.ref, func(ctx context.Context, page []schemas.Update) error {
+			for i := range page {
+				if err := page[i].CheckShape(); err != nil {
+					return err
+				}
+			}
+			toSum <- page
+			return writeUpdates(ctx, updates, events, page)
+		})
+	})
+	if err := side.Wait(); err != nil {
 		return nil, err
 	}
 	return finishAll(ctx, updates.finish, events.finish)
 }
+
+// pagesToSum is how far writing may be ahead of digests: a page that fills a row group takes
+// many times as long as others.
+const pagesToSum = 2
 
 func writeUpdates(ctx context.Context, updates *tableWriter[schemas.UpdateRow, *schemas.UpdateRow],
 	events *tableWriter[schemas.EventRow, *schemas.EventRow], page []schemas.Update) error {

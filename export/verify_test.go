@@ -144,7 +144,7 @@ func rewrite[T any](t *testing.T, data []byte, table schemas.ParquetTable, ref s
 	}
 	change(&rows[0])
 	var out bytes.Buffer
-	w := newParquetWriter[T](&out, newCodec(), table, ref)
+	w := newParquetWriter[T](&out, newCodecs(1), table, ref)
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}

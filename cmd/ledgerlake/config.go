@@ -137,7 +137,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
 	f.StringVar(&c.RedisURL, "redis-url", "", "Redis for the job queue instead of the in-process one, redis://host:6379/0")
-	f.IntVar(&c.Concurrency, "concurrency", max(1, runtime.NumCPU()/2), "jobs that run at the same time")
+	f.IntVar(&c.Concurrency, "concurrency", max(2, runtime.NumCPU()/2), "jobs that run at the same time")
 	f.StringVar(&c.S3Endpoint, "s3-endpoint", "", "S3-compatible storage to use instead of the embedded gateway")
 	f.StringVar(&c.S3Region, "s3-region", "us-east-1", "region of the S3 storage")
 	f.StringVar(&c.S3Bucket, "s3-bucket", "ledgerlake", "bucket for exported objects")

@@ -15,14 +15,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// exportMemory is what one export at a time needs: 300 MB live at most, whatever the segment,
-// and room to collect garbage in.
+// exportMemory is what exports need, however many: 300 MB live at most, whatever the segments,
+// and room to collect garbage in. Only as many row groups are open as an exporter has workers.
 const exportMemory = 448 << 20
 
 // limitExports lowers the default memory limit in a process that does nothing but export.
 func (a *app) limitExports() {
 	if os.Getenv("GOMEMLIMIT") == "" && !a.settings.Changed("memory-limit") {
-		debug.SetMemoryLimit(min(a.cfg.MemoryLimit, exportMemory*int64(a.cfg.Concurrency)))
+		debug.SetMemoryLimit(min(a.cfg.MemoryLimit, exportMemory))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,9 +143,11 @@ func (db *DB) Select(ctx context.Context, query string, params Params, b Block, 
 	return db.selectInto(ctx, query, params, b, nil, each)
 }
 
-// SelectLarge is Select for results of many rows: blocks are larger.
+// SelectLarge is Select for results of many rows: blocks are larger than the server makes
+// them by itself, by bytes. A block repeats its dictionaries, which are most of a small one of
+// events.
 func (db *DB) SelectLarge(ctx context.Context, query string, params Params, b Block, each func() error) error {
-	return db.selectInto(ctx, query, params, b, largeBlocks, each)
+	return db.selectInto(ctx, query, params, b, blocksOf(largeRows), each)
 }
 
 func (db *DB) selectInto(ctx context.Context, query string, params Params, b Block, settings []ch.Setting, each func() error) error {
@@ -165,7 +168,7 @@ func (db *DB) selectInto(ctx context.Context, query string, params Params, b Blo
 func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block, each func() error) error {
 	b := &blocks{next: next}
 	return explain(do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: b, Parameters: params.list(), Settings: largeBlocks,
+		Body: query, Result: b, Parameters: params.list(), Settings: blocksOf(keptRows),
 		OnResult: func(context.Context, proto.Block) error {
 			if !b.read {
 				return nil
@@ -175,11 +178,19 @@ func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, nex
 	}))
 }
 
-// largeBlocks make blocks larger than the server does by itself, by bytes: a block repeats its
-// dictionaries, which are most of a small one of events.
-var largeBlocks = []ch.Setting{
-	{Key: "max_block_size", Value: "16384", Important: true},
-	{Key: "preferred_block_size_bytes", Value: "0", Important: true},
+const (
+	// largeRows bounds the blocks of SelectLarge: a block that comes in and the rows made of
+	// it take some 30 MB.
+	largeRows = 8192
+	// keptRows bounds those of SelectBlocks, of which nothing is made at once.
+	keptRows = 16384
+)
+
+func blocksOf(rows int) []ch.Setting {
+	return []ch.Setting{
+		{Key: "max_block_size", Value: strconv.Itoa(rows), Important: true},
+		{Key: "preferred_block_size_bytes", Value: "0", Important: true},
+	}
 }
 
 // blocks is the result of a query of which each block is read into columns of its own.
