@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -222,5 +223,78 @@ func TestUpdateIDByHash(t *testing.T) {
 		if err != nil || id != want || ok != (want != "") {
 			t.Errorf("hash %s is that of %q, %v, %v; want %q", hash, id, ok, err, want)
 		}
+	}
+}
+
+// TestPagesAreThoseOfTheLists reads ranges by one query and by many.
+func TestPagesAreThoseOfTheLists(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 17, Items: 260, Migrations: 2})
+	f := written(t, h)
+	last := h.Items[len(h.Items)-1].Position()
+	for _, rg := range []history.Range{
+		{After: schemas.Start, Through: last},
+		{After: h.Items[70].Position(), Through: h.Items[230].Position()},
+		{After: last, Through: schemas.EndOf(last.MigrationID, schemas.MaxMicros)},
+	} {
+		for _, limit := range []int{1, 7, 1000} {
+			rg.Limit = 100_000
+			updates, err := f.reader.Updates(t.Context(), rg)
+			verdicts, err2 := f.reader.Verdicts(t.Context(), rg)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			rg.Limit = limit
+			samePages(t, updates, limit, func(page func([]schemas.Update) error) error { return f.reader.UpdatePages(t.Context(), rg, page) }, appendPlain)
+			samePages(t, verdicts, limit, func(page func([]schemas.Item) error) error { return f.reader.VerdictPages(t.Context(), rg, page) }, schemas.AppendItem)
+		}
+	}
+	imports, err := f.reader.Imports(t.Context(), 1, "", 100_000)
+	if err != nil || len(imports) == 0 {
+		t.Fatalf("%d imports, %v", len(imports), err)
+	}
+	samePages(t, imports, 3, func(page func([]schemas.Update) error) error { return f.reader.ImportPages(t.Context(), 1, 3, page) }, appendPlain)
+	for _, it := range []schemas.Item{h.Items[60], h.Items[200], h.Items[len(h.Items)-1]} {
+		p := it.Position()
+		q := history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Limit: 100_000}
+		all, err := f.reader.ActiveContracts(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Limit = 4
+		samePages(t, all, q.Limit, func(page func([]history.ActiveContract) error) error {
+			return f.reader.ActivePages(t.Context(), q, page)
+		},
+			func(dst []byte, c *history.ActiveContract) []byte {
+				return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.StoredValues{})
+			})
+	}
+}
+
+func appendPlain(dst []byte, u *schemas.Update) []byte {
+	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{})
+}
+
+// samePages compares what pages hold with a list, and lets the first page end the reading.
+func samePages[T any](t *testing.T, want []T, limit int, read func(page func([]T) error) error, appendRow func([]byte, *T) []byte) {
+	t.Helper()
+	var got []T
+	err := read(func(page []T) error {
+		if len(page) == 0 || len(page) > limit {
+			t.Errorf("a page has %d rows of at most %d", len(page), limit)
+		}
+		got = append(got, page...)
+		return nil
+	})
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("pages of %d have %d rows, want %d: %v", limit, len(got), len(want), err)
+	}
+	for i := range want {
+		if g, w := string(appendRow(nil, &got[i])), string(appendRow(nil, &want[i])); g != w {
+			t.Fatalf("row %d of pages of %d:\n%s\nwant\n%s", i, limit, g, w)
+		}
+	}
+	stop := errors.New("enough")
+	if err := read(func([]T) error { return stop }); len(want) > 0 && !errors.Is(err, stop) {
+		t.Errorf("a page that ends the reading makes it return %v", err)
 	}
 }
