@@ -24,6 +24,8 @@ type digester struct {
 	sum  schemas.Digest
 	tree schemas.MerkleTree
 	buf  []byte
+
+	spans []schemas.Span // of the events of an update
 }
 
 // add takes in the row that was appended to d.buf[:0] and returns it; it is valid until
@@ -46,19 +48,16 @@ func (d *digester) compare(t Table) string {
 	return ""
 }
 
-func (d *digester) addUpdate(u *schemas.Update) []byte {
-	return d.add(u.UpdateID, schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
-}
-
-// addEvents takes in the nodes of a transaction, or the event of a reassignment.
-func (d *digester) addEvents(u *schemas.Update) {
-	if u.Kind != schemas.Transaction {
-		d.add(u.UpdateID, schemas.AppendReassignmentEvent(d.buf, u))
-		return
+// addHistory takes an update in, and its events into another digester: the nodes of a
+// transaction, or the event of a reassignment. Both are sums of the same JSON. It returns what
+// add does.
+func addHistory(updates, events *digester, u *schemas.Update) []byte {
+	row, spans := schemas.AppendUpdateSpans(updates.buf, u, updates.spans[:0])
+	updates.spans = spans
+	for _, s := range spans {
+		events.tree.Add(u.UpdateID, events.sum.Add(row[s.From:s.To]))
 	}
-	for i := range u.Events {
-		d.add(u.UpdateID, schemas.AppendEvent(d.buf, u, &u.Events[i]))
-	}
+	return updates.add(u.UpdateID, row)
 }
 
 func (d *digester) addImport(u *schemas.Update) []byte {

@@ -202,6 +202,22 @@ func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schema
 	return digests
 }
 
+// addUpdate takes in an update alone, made apart from its events.
+func (d *digester) addUpdate(u *schemas.Update) {
+	d.add(u.UpdateID, schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
+}
+
+// addEvents takes in the events of an update, each made by itself.
+func (d *digester) addEvents(u *schemas.Update) {
+	if u.Kind != schemas.Transaction {
+		d.add(u.UpdateID, schemas.AppendReassignmentEvent(d.buf, u))
+		return
+	}
+	for i := range u.Events {
+		d.add(u.UpdateID, schemas.AppendEvent(d.buf, u, &u.Events[i]))
+	}
+}
+
 func digestDay(t testing.TB, src *memorySource, ref schemas.SegmentRef, sums map[string]*digester) {
 	start, end, err := ref.Bounds()
 	if err != nil {

@@ -97,8 +97,7 @@ func (s *segmentItems) takeUpdate(ctx context.Context) (*schemas.Update, error) 
 		s.digests[schemas.ParquetImports].addImport(u)
 		return u, nil
 	}
-	s.digests[schemas.ParquetUpdates].addUpdate(u)
-	s.digests[schemas.ParquetEvents].addEvents(u)
+	addHistory(s.digests[schemas.ParquetUpdates], s.digests[schemas.ParquetEvents], u)
 	return u, nil
 }
 

@@ -85,8 +85,7 @@ func writeHistory(ctx context.Context, d destination) (tables []Table, err error
 	side.Go(func() error {
 		for page := range toSum {
 			for i := range page {
-				updates.addUpdate(&page[i])
-				events.addEvents(&page[i])
+				addHistory(&updates.digester, &events.digester, &page[i])
 			}
 		}
 		return nil

@@ -62,10 +62,10 @@ func (c *segmentCheck) history(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := lookup.compare(ctx, u, c.digest(schemas.ParquetUpdates).addUpdate(u)); err != nil {
+		row := addHistory(c.digest(schemas.ParquetUpdates), c.digest(schemas.ParquetEvents), u)
+		if err := lookup.compare(ctx, u, row); err != nil {
 			return err
 		}
-		c.digest(schemas.ParquetEvents).addEvents(u)
 	}
 }
 

@@ -93,10 +93,34 @@ func appendEventID(dst []byte, id string, form *UpdateForm) []byte {
 // AppendUpdate appends u as canonical JSON: sorted keys, no white space. With the
 // zero form that is the element of /v2/updates that digests are taken over.
 func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
+	return appendUpdate(dst, u, &form, nil)
+}
+
+// Span is a part of some bytes, To being exclusive.
+type Span struct{ From, To int }
+
+// AppendUpdateSpans is AppendUpdate in the zero form, and appends to spans where in dst its
+// events stand, which are as AppendEvent writes them, in the order of u.Events; of a
+// reassignment it is the one that AppendReassignmentEvent writes.
+func AppendUpdateSpans(dst []byte, u *Update, spans []Span) ([]byte, []Span) {
+	n := len(u.Events)
+	if u.Kind != Transaction {
+		n = 1
+	}
+	spans = slices.Grow(spans, n)[:len(spans)+n]
+	return appendUpdate(dst, u, &UpdateForm{}, spans[len(spans)-n:]), spans
+}
+
+// appendUpdate fills spans, one for each event, unless there are none.
+func appendUpdate(dst []byte, u *Update, form *UpdateForm, spans []Span) []byte {
 	if u.Kind != Transaction {
 		dst = append(dst, `{"event":`...)
-		dst = appendReassignmentEvent(dst, u, &form)
-		dst = appendOffset(dst, u, &form)
+		from := len(dst)
+		dst = appendReassignmentEvent(dst, u, form)
+		if spans != nil {
+			spans[0] = Span{from, len(dst)}
+		}
+		dst = appendOffset(dst, u, form)
 		dst = append(dst, `,"record_time":"`...)
 		dst = AppendRecordTime(dst, u.RecordTime)
 		dst = append(dst, `","update_id":`...)
@@ -106,13 +130,18 @@ func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 	dst = append(dst, `{"effective_at":"`...)
 	dst = AppendShortTime(dst, u.EffectiveAt)
 	dst = append(dst, `","events_by_id":{`...)
-	for i, e := range textOrder(u.Events) {
+	for i, n := range textOrder(u.Events) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendEventID(dst, e.EventID, &form)
+		e := &u.Events[n]
+		dst = appendEventID(dst, e.EventID, form)
 		dst = append(dst, ':')
-		dst = appendEvent(dst, u.UpdateID, e, &form)
+		from := len(dst)
+		dst = appendEvent(dst, u.UpdateID, e, form)
+		if spans != nil {
+			spans[n] = Span{from, len(dst)}
+		}
 	}
 	dst = append(dst, '}')
 	if u.ExternalTransactionHash != "" {
@@ -121,12 +150,12 @@ func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 	dst = append(dst, `,"migration_id":`...)
 	dst = strconv.AppendInt(dst, u.MigrationID, 10)
 	if form.WithOffset || form.NodeLocal {
-		dst = appendOffset(dst, u, &form)
+		dst = appendOffset(dst, u, form)
 	}
 	dst = append(dst, `,"record_time":"`...)
 	dst = AppendRecordTime(dst, u.RecordTime)
 	dst = append(dst, `","root_event_ids":`...)
-	dst = appendEventIDs(dst, u.UpdateID, u.RootEvents, &form)
+	dst = appendEventIDs(dst, u.UpdateID, u.RootEvents, form)
 	dst = appendMember(dst, "synchronizer_id", u.SynchronizerID)
 	dst = appendMember(dst, "update_id", u.UpdateID)
 	dst = appendMember(dst, "workflow_id", u.WorkflowID)
@@ -348,15 +377,15 @@ func IsEventID(eventID, updateID string, n int32) bool {
 	return digits[1:] == string(strconv.AppendInt(buf[:0], int64(n), 10))
 }
 
-// textOrder returns the events in the order of their ids as text, in which :10
+// textOrder returns the places of the events in the order of their ids as text, in which :10
 // stands before :2. It is the order of events_by_id, not of execution.
-func textOrder(events []Event) []*Event {
-	ordered := make([]*Event, len(events))
-	for i := range events {
-		ordered[i] = &events[i]
+func textOrder(events []Event) []int32 {
+	ordered := make([]int32, len(events))
+	for i := range ordered {
+		ordered[i] = int32(i)
 	}
 	if len(events) > 10 { // up to ten nodes, numbers and texts sort alike
-		slices.SortFunc(ordered, func(a, b *Event) int { return compareNodes(a.Node, b.Node) })
+		slices.SortFunc(ordered, func(a, b int32) int { return compareNodes(events[a].Node, events[b].Node) })
 	}
 	return ordered
 }
