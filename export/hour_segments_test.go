@@ -65,7 +65,7 @@ func TestHourSegmentsAreDue(t *testing.T) {
 }
 
 // hourDigest is that of all objects of twoEvenings by hours.
-const hourDigest = "b3051df63fc804e8a8d0c4d78f577efcec764dedf758d2ee2939cded9d241a46"
+const hourDigest = "073c72171fbe41d4f323468d2a46ec510e74b69241784a5f653012565264b01c"
 
 func TestHourSegmentsAreDeterministic(t *testing.T) {
 	src, g := twoEvenings(), buckettest.Gateway(t)
