@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 //go:embed sql/create_lookup_rows.sql
@@ -41,19 +42,22 @@ type LookupRows struct {
 	history *history.Reader
 	rows    *store.LookupRows
 	samples samples
-	packer  *store.ItemPacker
+	catalog *values.Catalog
+	packer  *store.LookupPacker
 	last    uint32 // id of the newest dictionary, which packer uses
+	pieces  [][]byte
 	body    []byte
 }
 
-// NewLookupRows returns the copy of a stream; poll is the wait when caught up, 5 s if zero.
-func NewLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *LookupRows {
+// NewLookupRows returns the copy of a stream, with values converted by a catalogue; poll is the
+// wait when caught up, 5 s if zero.
+func NewLookupRows(db *store.DB, stream string, catalog *values.Catalog, poll time.Duration, log *slog.Logger) *LookupRows {
 	if poll == 0 {
 		poll = lookupPoll
 	}
 	return &LookupRows{
 		follower: newFollower(db, stream, history.LookupsStream(stream), poll, log),
-		history:  history.NewReader(db, stream), rows: store.NewLookupRows(),
+		history:  history.NewReader(db, stream), rows: store.NewLookupRows(), catalog: catalog,
 	}
 }
 
@@ -77,8 +81,24 @@ func (l *LookupRows) Step(ctx context.Context) error {
 			l.loaded = false
 			return err
 		}
+		l.warnOfCatalog(ctx)
 	}
 	return l.take(ctx, "copying items for lookups", l.apply)
+}
+
+// warnOfCatalog says in the log that copies were made with another catalogue, which readers
+// do not use.
+func (l *LookupRows) warnOfCatalog(ctx context.Context) {
+	id := l.journal.committed.UpdateID
+	found, err := history.NewCopies(l.db, l.stream, l.catalog).ByID(ctx, []string{id})
+	if copied, ok := found[id]; err == nil && ok {
+		if _, ok, err = copied.Piece(ctx); err == nil && !ok {
+			l.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them anew", "through", l.journal.committed)
+		}
+	}
+	if err != nil {
+		l.log.WarnContext(ctx, "copies for lookups cannot be read", "err", err)
+	}
 }
 
 // apply copies one range. Imports are not looked up. A row replaces one of the same key, so
@@ -106,21 +126,32 @@ func (l *LookupRows) apply(ctx context.Context, row store.BatchRow) error {
 
 // addPage adds the rows of some items, after a new dictionary where that helps.
 func (l *LookupRows) addPage(ctx context.Context, items []schemas.Item) error {
-	for i := range items {
-		l.samples.look(l.last, &items[i])
+	l.makePieces(items)
+	for _, piece := range l.pieces {
+		l.samples.look(l.last, piece)
 	}
 	if l.samples.due(l.last) {
 		if err := l.newDictionary(ctx); err != nil {
 			return err
 		}
 	}
-	for i := range items {
-		var piece []byte
-		l.body, piece = l.packer.Pack(l.body[:0], &items[i])
+	for i, piece := range l.pieces {
+		l.body = l.packer.Pack(l.body[:0], piece)
 		l.samples.packed(len(piece), len(l.body))
 		l.rows.Append(store.LookupKey(l.stream, items[i].Position().UpdateID), l.body)
 	}
 	return nil
+}
+
+// makePieces makes the pieces of items, in memory that the next ones use again.
+func (l *LookupRows) makePieces(items []schemas.Item) {
+	for len(l.pieces) < len(items) {
+		l.pieces = append(l.pieces, nil)
+	}
+	l.pieces = l.pieces[:len(items)]
+	for i := range items {
+		l.pieces[i] = store.AppendLookupPiece(l.pieces[i][:0], &items[i], l.catalog)
+	}
 }
 
 // loadDictionary goes on with the newest dictionary that is stored.
@@ -135,7 +166,7 @@ func (l *LookupRows) loadDictionary(ctx context.Context) error {
 			newest = d
 		}
 	}
-	if l.packer, err = store.NewItemPacker(newest); err != nil {
+	if l.packer, err = store.NewLookupPacker(newest); err != nil {
 		return err
 	}
 	l.last = newest.ID

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // newLookupRows are copies that begin with no dictionary.
@@ -17,13 +18,13 @@ func (f *fixture) newLookupRows(t *testing.T) *LookupRows {
 	if err := CreateLookupRows(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
-	return NewLookupRows(f.db, schemas.ScanStream, time.Millisecond, f.log)
+	return NewLookupRows(f.db, schemas.ScanStream, values.Default(), time.Millisecond, f.log)
 }
 
 // checkCopies compares the copies with items, of which those from some number on have none.
 func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
 	t.Helper()
-	reader := history.NewCopies(f.db, schemas.ScanStream)
+	reader := history.NewCopies(f.db, schemas.ScanStream, values.Default())
 	var ids []string
 	want := map[string]*schemas.Item{}
 	for i := range items {
@@ -45,14 +46,26 @@ func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
 		t.Fatalf("%d copies are found, want %d", len(found), len(want))
 	}
 	for id, it := range want {
-		got, ok, err := found[id].Item(t.Context())
-		if err != nil || !ok || !history.SameItem(&got, it) || string(schemas.AppendItem(nil, &got)) != string(schemas.AppendItem(nil, it)) {
-			t.Fatalf("the copy of %s is %s: %v", id, schemas.AppendItem(nil, &got), err)
+		p, ok, err := found[id].Piece(t.Context())
+		if err != nil || !ok || string(p.Text) != string(rendered(it, schemas.CompactJSON)) {
+			t.Fatalf("the copy of %s is %s: %v", id, p.Text, err)
+		}
+		if same, ok, err := found[id].IsOf(t.Context(), it); !same || !ok || err != nil {
+			t.Fatalf("the copy of %s is not equal to itself: %v", id, err)
 		}
 	}
 	if n, err := reader.Rows(t.Context()); err != nil || n != uint64(len(want)) {
 		t.Errorf("%d rows, want %d: %v", n, len(want), err)
 	}
+}
+
+// rendered is an item as it is served in an encoding.
+func rendered(it *schemas.Item, want schemas.Encoding) []byte {
+	var form schemas.UpdateForm
+	if it.Update != nil {
+		form.Values = values.Writer{Catalog: values.Default(), Want: want}.For(it.Update.Encoding)
+	}
+	return schemas.AppendItemForm(nil, it, form)
 }
 
 // Copies are the committed items, whatever dictionary they were packed with, and end where
@@ -76,7 +89,7 @@ func TestCopiesAreTheItems(t *testing.T) {
 		}
 		if i == 1 || i == 3 {
 			for j := range b.Items {
-				l.samples.pieces = append(l.samples.pieces, store.AppendItem(nil, &b.Items[j]))
+				l.samples.pieces = append(l.samples.pieces, store.AppendLookupPiece(nil, &b.Items[j], values.Default()))
 			}
 			if err := l.newDictionary(t.Context()); err != nil {
 				t.Fatal(err)
@@ -119,7 +132,7 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.samples.pieces = [][]byte{store.AppendItem(nil, &h.Items[3])}
+	first.samples.pieces = [][]byte{store.AppendLookupPiece(nil, &h.Items[3], values.Default())}
 	if err := first.newDictionary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -143,14 +156,15 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 // history, and then when it does much worse than at first.
 func TestDictionariesAreReplacedWhenTheyNoLongerHelp(t *testing.T) {
 	it := schematest.New(schematest.Config{Seed: 1, Items: 5, Migrations: 1}).Items[3]
-	piece := len(store.AppendItem(nil, &it))
+	sample := store.AppendLookupPiece(nil, &it, values.Default())
+	piece := len(sample)
 	var s samples
 	enough := (dictionaryBytes/piece + 2) * firstSamples
 	for i := range enough {
 		if due := s.due(0); due != (s.bytes >= dictionaryBytes) || due && i < dictionaryBytes/piece*firstSamples {
 			t.Fatalf("due is %t after %d items", due, i)
 		}
-		s.look(0, &it)
+		s.look(0, sample)
 	}
 	if !s.due(0) || len(s.content()) != dictionaryBytes {
 		t.Fatalf("none is due with %d bytes, of which %d would be taken", s.bytes, len(s.content()))
@@ -160,7 +174,7 @@ func TestDictionariesAreReplacedWhenTheyNoLongerHelp(t *testing.T) {
 	if s.due(1) {
 		t.Error("a better one is due too early")
 	}
-	if s.look(1, &it); !s.due(1) {
+	if s.look(1, sample); !s.due(1) {
 		t.Error("no better one is due")
 	}
 	s.begin()

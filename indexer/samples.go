@@ -1,9 +1,6 @@
 package indexer
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/store"
-	"github.com/ledgerlake/ledgerlake/schemas"
-)
+import "bytes"
 
 const (
 	// dictionaryBytes is how much history a dictionary holds: twice as much saves two
@@ -37,8 +34,9 @@ type samples struct {
 	worse             bool
 }
 
-// look takes an item that will be packed after the dictionary with an id, 0 for none.
-func (s *samples) look(last uint32, it *schemas.Item) {
+// look takes an item in one piece, which it copies, that will be packed after the dictionary
+// with an id, 0 for none.
+func (s *samples) look(last uint32, piece []byte) {
 	every := laterSamples
 	if last == 0 {
 		every = firstSamples
@@ -46,11 +44,10 @@ func (s *samples) look(last uint32, it *schemas.Item) {
 	if s.seen++; s.seen%every != 0 {
 		return
 	}
-	piece := store.AppendItem(nil, it)
 	if len(piece) > maxSample {
 		return
 	}
-	s.pieces, s.bytes = append(s.pieces, piece), s.bytes+len(piece)
+	s.pieces, s.bytes = append(s.pieces, bytes.Clone(piece)), s.bytes+len(piece)
 	for s.bytes-len(s.pieces[0]) >= dictionaryBytes {
 		s.bytes -= len(s.pieces[0])
 		s.pieces = s.pieces[1:]

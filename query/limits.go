@@ -15,6 +15,7 @@ import (
 type slots struct {
 	free    chan struct{}
 	waiting atomic.Int64
+	lent    atomic.Int64
 	maxWait time.Duration
 	// maxWaiting is the longest queue.
 	maxWaiting int64
@@ -48,6 +49,27 @@ func (s *slots) acquire(ctx context.Context) error {
 }
 
 func (s *slots) release() { <-s.free }
+
+// lend gives a slot back for a while, unless as many are lent as may wait for one.
+func (s *slots) lend() bool {
+	if s.lent.Add(1) > s.maxWaiting {
+		s.lent.Add(-1)
+		return false
+	}
+	s.release()
+	return true
+}
+
+// takeBack waits for a slot after lend. It fails only with ctx.
+func (s *slots) takeBack(ctx context.Context) error {
+	defer s.lent.Add(-1)
+	select {
+	case s.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // maxClients is how many client addresses have a rate of their own at once.
 const maxClients = 10_000

@@ -69,6 +69,24 @@ func (r *Request) Path(name string) (string, error) {
 	return value, nil
 }
 
+// Await runs wait, in which the request does no work and waits for what it shares with
+// others, without counting against Config.MaxConcurrent. As many requests may do so as may
+// wait for their turn; the others keep their slots. If ctx ends before there is a slot again,
+// the error is that of ctx.
+func (r *Request) Await(ctx context.Context, wait func() error) error {
+	c := r.call
+	if !c.slot || !c.server.slots.lend() {
+		return wait()
+	}
+	c.slot = false
+	err := wait()
+	if again := c.server.slots.takeBack(ctx); again != nil {
+		return errors.Join(err, again)
+	}
+	c.slot = true
+	return err
+}
+
 // Query reads the query string.
 func (r *Request) Query() *Params { return queryParams(r.rc.QueryArgs()) }
 

@@ -291,6 +291,13 @@ func AppendItem(dst []byte, it *Item) []byte { return AppendItemForm(dst, it, Up
 // AppendItemForm appends one element of the event history with the update in the
 // given form. Members that are absent are left out.
 func AppendItemForm(dst []byte, it *Item, form UpdateForm) []byte {
+	dst, _, _ = AppendItemSpan(dst, it, form)
+	return dst
+}
+
+// AppendItemSpan is AppendItemForm that tells where in its result the update stands: from
+// begin up to end, which are both 0 for an item without one.
+func AppendItemSpan(dst []byte, it *Item, form UpdateForm) (_ []byte, begin, end int) {
 	dst = append(dst, '{')
 	sep := ""
 	if it.AppActivity != nil {
@@ -305,18 +312,20 @@ func AppendItemForm(dst []byte, it *Item, form UpdateForm) []byte {
 	}
 	if it.Update != nil {
 		dst = append(dst, sep+`"update":`...)
+		begin = len(dst)
 		if it.Update.Local != nil {
 			dst = AppendLocalUpdate(dst, it.Update)
 		} else {
 			dst = AppendUpdate(dst, it.Update, form)
 		}
+		end = len(dst)
 		sep = ","
 	}
 	if it.Verdict != nil {
 		dst = append(dst, sep+`"verdict":`...)
 		dst = AppendVerdict(dst, it.Verdict)
 	}
-	return append(dst, '}')
+	return append(dst, '}'), begin, end
 }
 
 // AppendVerdict appends v as canonical JSON.

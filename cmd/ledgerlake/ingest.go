@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 func newIngest(a *app) *cobra.Command {
@@ -134,11 +135,17 @@ type streams struct {
 	sources []source
 	// facts asks the scan services for what history does not tell; it may be nil.
 	facts *scan.Facts
+	// catalog converts values of copies for lookups.
+	catalog *values.Catalog
 }
 
 // newStreams prepares what is given; nothing is asked of it yet.
 func (s *stack) newStreams(scanURLs []string, nodeURL string) (*streams, error) {
-	all := &streams{stack: s}
+	catalog, err := s.app.catalog()
+	if err != nil {
+		return nil, err
+	}
+	all := &streams{stack: s, catalog: catalog}
 	if len(scanURLs) > 0 {
 		from, err := s.newScanSource(scanURLs)
 		if err != nil {
@@ -231,7 +238,7 @@ func (s *streams) lookupRows(from source) *indexer.LookupRows {
 	if !s.app.cfg.LookupRows || from.stream() != schemas.ScanStream {
 		return nil
 	}
-	return indexer.NewLookupRows(s.db, from.stream(), 0, s.app.log)
+	return indexer.NewLookupRows(s.db, from.stream(), s.catalog, 0, s.app.log)
 }
 
 // wallets are what is derived from a node's stream for wallets, nil of public history: what

@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -106,7 +107,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		Facts: asked, Naming: query.Naming(cfg.Naming),
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk, BulkFormats: cfg.bulkFormats(), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
-		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
+		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
 	})
@@ -138,11 +139,11 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 }
 
 // copies are those by update id, or nil if there are to be none.
-func (s *stack) copies() *history.Copies {
+func (s *stack) copies(catalog *values.Catalog) *history.Copies {
 	if !s.app.cfg.LookupRows {
 		return nil
 	}
-	return history.NewCopies(s.db, s.reader.Stream())
+	return history.NewCopies(s.db, s.reader.Stream(), catalog)
 }
 
 // askedFacts returns what asks upstreams on behalf of clients, nil without any.

@@ -433,7 +433,11 @@ func (s *stack) addCopies(ctx context.Context, cfg *verify.Config) error {
 	case mark == schemas.Start:
 		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
 	default:
-		cfg.Copies = history.NewCopies(s.db, s.reader.Stream())
+		catalog, err := s.app.catalog()
+		if err != nil {
+			return err
+		}
+		cfg.Copies = history.NewCopies(s.db, s.reader.Stream(), catalog)
 	}
 	return nil
 }

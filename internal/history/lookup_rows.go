@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 //go:embed sql/lookup_rows.sql
@@ -47,11 +48,14 @@ func (r *Reader) LookupsWatermark(ctx context.Context) (schemas.Position, error)
 type Copies struct {
 	db       *store.DB
 	stream   string
-	unpacker atomic.Pointer[store.ItemUnpacker]
+	catalog  *values.Catalog
+	unpacker atomic.Pointer[store.LookupUnpacker]
 }
 
-// NewCopies returns the copies of a stream's items.
-func NewCopies(db *store.DB, stream string) *Copies { return &Copies{db: db, stream: stream} }
+// NewCopies returns the copies of a stream's items whose values were converted by a catalogue.
+func NewCopies(db *store.DB, stream string, catalog *values.Catalog) *Copies {
+	return &Copies{db: db, stream: stream, catalog: catalog}
+}
 
 // Copy is an item as it is kept.
 type Copy struct {
@@ -86,21 +90,37 @@ func (c *Copies) ByID(ctx context.Context, ids []string) (map[string]Copy, error
 	return copies, nil
 }
 
-// Item returns the item; ok is false if what has its key is another one.
-func (c Copy) Item(ctx context.Context) (it schemas.Item, ok bool, err error) {
+// Piece returns the copy in one piece; ok is false if what has its key is another item, or
+// was converted by another catalogue.
+func (c Copy) Piece(ctx context.Context) (p store.LookupPiece, ok bool, err error) {
+	p, _, err = c.unpacked(ctx)
+	return p, p.Text != nil && p.Catalog == c.of.catalog.Fingerprint(), err
+}
+
+// IsOf reports whether the copy is that of an item, made with the catalogue at hand; ok is
+// false if what has its key is another item.
+func (c Copy) IsOf(ctx context.Context, it *schemas.Item) (same, ok bool, err error) {
+	p, unpacked, err := c.unpacked(ctx)
+	if err != nil || p.Text == nil {
+		return false, false, err
+	}
+	return bytes.Equal(unpacked, store.AppendLookupPiece(nil, it, c.of.catalog)), true, nil
+}
+
+// unpacked returns the copy without and with its form, both nil if there is none.
+func (c Copy) unpacked(ctx context.Context) (p store.LookupPiece, unpacked []byte, err error) {
 	for _, body := range c.bodies {
-		piece, err := c.of.piece(ctx, body)
-		if err != nil {
-			return it, false, err
+		if unpacked, err = c.of.piece(ctx, body); err != nil {
+			return p, nil, err
 		}
-		if it, err = store.ReadItem(piece); err != nil {
-			return it, false, fmt.Errorf("reading the copy of update %s: %w", c.id, err)
+		if p, err = store.ReadLookupPiece(unpacked); err != nil {
+			return p, nil, fmt.Errorf("reading the copy of update %s: %w", c.id, err)
 		}
-		if it.Position().UpdateID == c.id {
-			return it, true, nil
+		if p.IsOf(c.id) {
+			return p, unpacked, nil
 		}
 	}
-	return schemas.Item{}, false, nil
+	return store.LookupPiece{}, nil, nil
 }
 
 // piece unpacks a body. One that refers to a dictionary that is not known has been packed
@@ -116,7 +136,7 @@ func (c *Copies) piece(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := store.NewItemUnpacker(dictionaries)
+	u, err := store.NewLookupUnpacker(dictionaries)
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +165,4 @@ func (c *Copies) Rows(ctx context.Context) (n uint64, err error) {
 		return 0, fmt.Errorf("counting copies by update id: %w", err)
 	}
 	return n, nil
-}
-
-// SameItem reports whether two items of public history are equal in all that is stored of
-// them.
-func SameItem(a, b *schemas.Item) bool {
-	return bytes.Equal(store.AppendItem(nil, a), store.AppendItem(nil, b))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // Copies that lack an update, hold another one or are of nothing are found, and only then.
@@ -26,11 +27,11 @@ func TestCopiesAreComparedWithHistory(t *testing.T) {
 	if err := indexer.CreateLookupRows(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
-	cfg := verify.Config{Checks: []string{verify.Lookups}, Copies: history.NewCopies(f.db, f.stream)}
+	cfg := verify.Config{Checks: []string{verify.Lookups}, Copies: history.NewCopies(f.db, f.stream, values.Default())}
 	if report := f.verify(t, cfg); !report.OK() || report.Checks[0].Checked["copies"] != 0 {
 		t.Errorf("nothing is copied: %+v", report.Checks[0])
 	}
-	if err := indexer.NewLookupRows(f.db, schemas.ScanStream, 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
+	if err := indexer.NewLookupRows(f.db, schemas.ScanStream, values.Default(), 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if report := f.verify(t, cfg); !report.OK() || report.Checks[0].Checked["copies"] != want {

@@ -2,8 +2,8 @@ package scan
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -37,32 +37,51 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.lookup(ctx, r, fmt.Sprintf("event %s %s", encoding, id), func() (text []byte, final bool, err error) {
-		it, ok, err := a.item(ctx, id)
+	return a.lookup(ctx, r, "event "+string(encoding)+" "+id, func() (text []byte, final bool, err error) {
+		p, copied, err := a.copied(ctx, r, id)
 		if err != nil {
 			return nil, false, err
 		}
-		if ok {
-			ok, err = a.showsEvent(ctx, &it)
+		if copied && encoding == schemas.CompactJSON {
+			return p.Text, true, a.checkShown(ctx, id, schemas.Position{MigrationID: p.MigrationID, RecordTime: p.RecordTime, UpdateID: id})
 		}
-		switch {
-		case err != nil:
+		it, ok, err := a.item(ctx, r, id, pieceIf(copied, &p))
+		if err != nil {
 			return nil, false, err
-		case !ok:
-			return nil, false, query.Errorf(query.NotFound, "Event with update id %s not found.", id)
+		}
+		if !ok {
+			return nil, false, errNoEvent(id)
+		}
+		if err := a.checkShown(ctx, id, it.Position()); err != nil {
+			return nil, false, err
 		}
 		return rendered(&it, a.updateWriter(schemas.UpdateForm{}, encoding).item), isWhole(&it), nil
 	})
 }
 
-// showsEvent reports whether an item is part of the event history that may be shown, which
-// imports are not.
-func (a *API) showsEvent(ctx context.Context, it *schemas.Item) (bool, error) {
-	at := it.Position()
-	if at.RecordTime == schemas.MinMicros {
-		return false, nil
+func errNoEvent(id string) error {
+	return query.Errorf(query.NotFound, "Event with update id %s not found.", id)
+}
+
+// pieceIf returns p if it is there, else nil.
+func pieceIf(there bool, p *store.LookupPiece) *store.LookupPiece {
+	if there {
+		return p
 	}
-	return a.horizon.shows(ctx, at)
+	return nil
+}
+
+// checkShown refuses an event by id at a position that is not part of the event history that
+// may be shown, which imports are not.
+func (a *API) checkShown(ctx context.Context, id string, at schemas.Position) error {
+	if at.RecordTime == schemas.MinMicros {
+		return errNoEvent(id)
+	}
+	shown, err := a.horizon.shows(ctx, at)
+	if err == nil && !shown {
+		err = errNoEvent(id)
+	}
+	return err
 }
 
 // isWhole reports whether nothing can be added to an item: the verdict of a transaction may

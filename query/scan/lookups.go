@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -113,17 +115,37 @@ func (l *lookups[T]) patience() time.Duration {
 	return gatherTime
 }
 
-// item returns what is known by an update id; ok is false for nothing. The item must not be
-// changed. One that may have a verdict that came late is read from history in any case.
-func (a *API) item(ctx context.Context, id string) (it schemas.Item, ok bool, err error) {
-	if a.copies != nil {
-		copied, ok, err := a.copies.get(ctx, id)
-		if err == nil && ok {
-			it, ok, err = copied.Item(ctx) // by this goroutine: many are unpacked at once
-		}
-		if err != nil || ok && isWhole(&it) {
+// copied returns the copy of an item by update id; ok is false if there is none, or none that
+// has all that may be known of the item: a verdict that came late is not in it.
+func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.LookupPiece, ok bool, err error) {
+	if a.copies == nil {
+		return p, false, nil
+	}
+	found, ok, err := shared(ctx, r, a.copies, id)
+	if err != nil || !ok {
+		return p, false, err
+	}
+	p, ok, err = found.Piece(ctx) // by this goroutine: many are unpacked at once
+	return p, ok && !p.MayGrow(), err
+}
+
+// item returns what is known by an update id, by way of its copy if that is not nil; ok is
+// false for nothing. The item must not be changed.
+func (a *API) item(ctx context.Context, r *query.Request, id string, copied *store.LookupPiece) (it schemas.Item, ok bool, err error) {
+	if copied != nil {
+		if it, ok, err = copied.Item(); ok || err != nil {
 			return it, ok, err
 		}
 	}
-	return a.lookups.get(ctx, id)
+	return shared(ctx, r, a.lookups, id)
+}
+
+// shared looks an id up together with others. While it waits for them the request takes no
+// slot: they could not come else.
+func shared[T any](ctx context.Context, r *query.Request, l *lookups[T], id string) (found T, ok bool, err error) {
+	err = r.Await(ctx, func() (err error) {
+		found, ok, err = l.get(ctx, id)
+		return err
+	})
+	return found, ok, err
 }

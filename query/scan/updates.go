@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -154,7 +155,14 @@ func (a *API) update(form schemas.UpdateForm) query.Handler {
 func (a *API) updateByID(ctx context.Context, r *query.Request, form schemas.UpdateForm, encoding schemas.Encoding, id, missing string) error {
 	key := fmt.Sprintf("update %t %t %s %s", form.WithOffset, form.NodeLocal, encoding, id)
 	return a.lookup(ctx, r, key, func() (text []byte, final bool, err error) {
-		it, ok, err := a.item(ctx, id)
+		p, copied, err := a.copied(ctx, r, id)
+		if err != nil {
+			return nil, false, err
+		}
+		if u := p.Update(); copied && u != nil && encoding == schemas.CompactJSON && form == (schemas.UpdateForm{}) {
+			return bytes.Clone(u), true, nil // not all of the item is to be kept for it
+		}
+		it, ok, err := a.item(ctx, r, id, pieceIf(copied, &p))
 		if err != nil {
 			return nil, false, err
 		}

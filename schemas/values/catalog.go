@@ -19,7 +19,13 @@ type Catalog struct {
 	// empty package name stands for all packages, with nil where two have the same entity.
 	templates map[string]map[string]*template
 	entries   []Entry
+
+	fingerprint uint64
 }
+
+// Fingerprint is the same for catalogues that write every value alike: it changes with the
+// text of any of their files, and with a version that converts otherwise.
+func (c *Catalog) Fingerprint() uint64 { return c.fingerprint }
 
 // Entry names a template or interface of the catalogue, in the network's spelling.
 type Entry struct {

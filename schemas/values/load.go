@@ -3,6 +3,7 @@ package values
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/xxh3"
 	"gopkg.in/yaml.v3"
 )
 
@@ -26,6 +28,7 @@ type file struct {
 	Interfaces map[string]templateInFile `yaml:"interfaces"`
 
 	name string
+	sum  uint64 // of its text
 }
 
 type templateInFile struct {
@@ -84,7 +87,7 @@ func readFile(fsys fs.FS, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{name: name}
+	f := &file{name: name, sum: xxh3.Hash(text)}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(f); errors.Is(err, io.EOF) {
@@ -144,7 +147,22 @@ func (l *loader) catalog() (*Catalog, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	c.fingerprint = fingerprintOf(l.files)
 	return c, nil
+}
+
+// conversions is the version of what this package writes. It is raised when a value is written
+// otherwise than before with the same catalogue.
+const conversions = 1
+
+// fingerprintOf tells catalogues of different files apart. Their order counts, as later files
+// replace templates of earlier ones.
+func fingerprintOf(files []*file) uint64 {
+	sums := binary.LittleEndian.AppendUint64(nil, conversions)
+	for _, f := range files {
+		sums = binary.LittleEndian.AppendUint64(sums, f.sum)
+	}
+	return xxh3.Hash(sums)
 }
 
 // resolver resolves the names of one file.

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	codec "github.com/ledgerlake/ledgerlake/schemas/values" // the package has values of its own
+)
+
+// pieceForm is the first byte of a piece; another form of it would have another.
+const pieceForm = 2
+
+// What is so of a piece, as bits of its second byte.
+const (
+	pieceHasUpdate = 1 << iota
+	pieceHasVerdict
+	// pieceTransaction says that the update is a transaction.
+	pieceTransaction
+	// pieceExact says that the item itself can be read out of the text.
+	pieceExact
+)
+
+// LookupPiece is a copy of an item as it is kept in table lookup_rows, unpacked: the text with
+// which most lookups are answered, and what must be known to do so without reading it.
+type LookupPiece struct {
+	// Text is the item in compact JSON, as GET /v0/events/{update_id} gives it.
+	Text []byte
+	// Catalog is the fingerprint of the catalogue by which the values in Text were converted.
+	Catalog     uint64
+	MigrationID int64
+	RecordTime  schemas.Micros
+
+	flags         byte
+	id            int // where the update id stands in Text, in quotes
+	update, after int // where the update begins and ends in Text
+}
+
+// AppendLookupPiece appends the piece of an item of public history.
+func AppendLookupPiece(dst []byte, it *schemas.Item, catalog *codec.Catalog) []byte {
+	text, begin, end := appendCompact(make([]byte, 0, 16<<10), it, catalog)
+	at := it.Position()
+	p := LookupPiece{Text: text, Catalog: catalog.Fingerprint(), MigrationID: at.MigrationID, RecordTime: at.RecordTime, update: begin, after: end}
+	if it.Update != nil {
+		p.flags |= pieceHasUpdate
+		if it.Update.Kind == schemas.Transaction {
+			p.flags |= pieceTransaction
+		}
+	}
+	if it.Verdict != nil {
+		p.flags |= pieceHasVerdict
+	}
+	member := jsonscan.AppendString([]byte(`"update_id":`), []byte(at.UpdateID))
+	p.id = bytes.LastIndex(text, member) + len(`"update_id":`)
+	if p.isExact(it, catalog) {
+		p.flags |= pieceExact
+	}
+	return p.appendTo(dst)
+}
+
+// appendTo writes the numbers in the order of the fields and then the text, up to the end.
+func (p *LookupPiece) appendTo(dst []byte) []byte {
+	dst = append(dst, pieceForm, p.flags)
+	dst = binary.LittleEndian.AppendUint64(dst, p.Catalog)
+	dst = binary.AppendVarint(dst, p.MigrationID)
+	dst = binary.AppendVarint(dst, int64(p.RecordTime))
+	for _, n := range []int{p.id, p.update, p.after} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	return append(dst, p.Text...)
+}
+
+func appendCompact(dst []byte, it *schemas.Item, catalog *codec.Catalog) (_ []byte, begin, end int) {
+	return appendItem(dst, it, codec.Writer{Catalog: catalog, Want: schemas.CompactJSON})
+}
+
+// appendItem writes an item as the scan interface does.
+func appendItem(dst []byte, it *schemas.Item, w codec.Writer) (_ []byte, begin, end int) {
+	var form schemas.UpdateForm
+	if it.Update != nil {
+		form.Values = w.For(it.Update.Encoding)
+	}
+	return schemas.AppendItemSpan(dst, it, form)
+}
+
+// isExact reports whether what is read out of the text is, in every encoding, what the item
+// is: values of types that the catalogue lacks, for one, do not come back.
+func (p *LookupPiece) isExact(it *schemas.Item, catalog *codec.Catalog) bool {
+	got, err := p.read()
+	if err != nil {
+		return false
+	}
+	if got.Position() != it.Position() {
+		return false
+	}
+	for _, encoding := range []schemas.Encoding{schemas.CompactJSON, schemas.ProtobufJSON} {
+		w := codec.Writer{Catalog: catalog, Want: encoding}
+		want, _, _ := appendItem(nil, it, w)
+		found, _, _ := appendItem(make([]byte, 0, len(want)), &got, w)
+		if !bytes.Equal(found, want) {
+			return false
+		}
+	}
+	return true
+}
+
+var errPiece = errors.New("not an item in one piece")
+
+// ReadLookupPiece takes apart what AppendLookupPiece made. The result refers to piece, which
+// must not be changed afterwards.
+func ReadLookupPiece(piece []byte) (p LookupPiece, err error) {
+	bad := func(why string) (LookupPiece, error) {
+		return LookupPiece{}, fmt.Errorf("%w: its %d bytes %s", errPiece, len(piece), why)
+	}
+	if len(piece) < 10 || piece[0] != pieceForm {
+		return bad(fmt.Sprintf("do not begin with a %d", pieceForm))
+	}
+	p.flags, p.Catalog = piece[1], binary.LittleEndian.Uint64(piece[2:])
+	r := pieceReader{rest: piece[10:]}
+	p.MigrationID, p.RecordTime = r.number(), schemas.Micros(r.number())
+	p.id, p.update, p.after = r.count(), r.count(), r.count()
+	p.Text = r.rest
+	if r.failed || p.id > len(p.Text) || p.update > p.after || p.after > len(p.Text) || len(p.Text) == 0 || p.Text[len(p.Text)-1] != '}' {
+		return bad("end before its text does")
+	}
+	return p, nil
+}
+
+// pieceReader reads numbers one after another. After a failure all that follow are 0.
+type pieceReader struct {
+	rest   []byte
+	failed bool
+}
+
+func (r *pieceReader) number() int64 {
+	n, size := binary.Varint(r.rest)
+	if r.failed = r.failed || size <= 0; r.failed {
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *pieceReader) count() int {
+	n, size := binary.Uvarint(r.rest)
+	if r.failed = r.failed || size <= 0 || n > uint64(len(r.rest)); r.failed {
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return int(n)
+}
+
+// IsOf reports whether the piece is of the item with an update id.
+func (p *LookupPiece) IsOf(updateID string) bool {
+	text := p.Text[p.id:]
+	n := len(updateID)
+	return len(text) >= n+2 && text[0] == '"' && string(text[1:n+1]) == updateID && text[n+1] == '"'
+}
+
+// Update is the part of Text that is the update, as GET /v2/updates/{update_id} gives it, nil
+// for an item without one.
+func (p *LookupPiece) Update() []byte {
+	if p.flags&pieceHasUpdate == 0 {
+		return nil
+	}
+	return p.Text[p.update:p.after:p.after]
+}
+
+// MayGrow reports whether the item is a transaction without a verdict, which may become known
+// later. Nothing can be added to other items.
+func (p *LookupPiece) MayGrow() bool {
+	return p.flags&(pieceHasVerdict|pieceTransaction) == pieceTransaction
+}
+
+// Item reads the item out of the text, with its values in compact JSON. It is ok only if the
+// item can be written in every form and encoding by the catalogue of the piece.
+func (p *LookupPiece) Item() (it schemas.Item, ok bool, err error) {
+	if p.flags&pieceExact == 0 {
+		return it, false, nil
+	}
+	it, err = p.read()
+	return it, err == nil, err
+}
+
+func (p *LookupPiece) read() (it schemas.Item, err error) {
+	const open, end = `{"events":[`, `]}`
+	page := make([]byte, 0, len(open)+len(p.Text)+len(end))
+	page = append(append(append(page, open...), p.Text...), end...)
+	items, err := schemas.DecodeEvents(page, schemas.CompactJSON)
+	if err != nil {
+		return it, fmt.Errorf("reading the text of a copy: %w", err)
+	}
+	if len(items) != 1 {
+		return it, fmt.Errorf("%w: its text has %d items", errPiece, len(items))
+	}
+	return items[0], nil
+}

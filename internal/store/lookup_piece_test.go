@@ -1,0 +1,168 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	codec "github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// served is an item as the scan interface gives it in an encoding.
+func served(it *schemas.Item, want schemas.Encoding) string {
+	text, _, _ := appendItem(nil, it, codec.Writer{Catalog: codec.Default(), Want: want})
+	return string(text)
+}
+
+// What is read out of a piece is served as the item it was made of, in both encodings unless
+// the piece says that it cannot.
+func TestPiecesAreServedAsTheirItems(t *testing.T) {
+	exact := 0
+	for _, it := range schematest.New(schematest.Config{Seed: 3, Items: 300}).Items {
+		at := it.Position()
+		p, err := ReadLookupPiece(AppendLookupPiece(nil, &it, codec.Default()))
+		if err != nil {
+			t.Fatalf("update %s: %v", at.UpdateID, err)
+		}
+		if string(p.Text) != served(&it, schemas.CompactJSON) {
+			t.Fatalf("reads as\n%s, want\n%s", p.Text, served(&it, schemas.CompactJSON))
+		}
+		if p.MigrationID != at.MigrationID || p.RecordTime != at.RecordTime || !p.IsOf(at.UpdateID) || p.IsOf(at.UpdateID[1:]) || p.IsOf(at.UpdateID+"0") || p.IsOf("") {
+			t.Fatalf("%s reads as the item at %d, %s", at, p.MigrationID, p.RecordTime)
+		}
+		update := ""
+		if it.Update != nil {
+			update = served(&schemas.Item{Update: it.Update}, schemas.CompactJSON)
+			update = update[len(`{"update":`) : len(update)-1]
+		}
+		if string(p.Update()) != update {
+			t.Fatalf("the update reads as\n%s, want\n%s", p.Update(), update)
+		}
+		if want := it.Verdict == nil && it.Update.Kind == schemas.Transaction; p.MayGrow() != want {
+			t.Errorf("%s may grow: %t, want %t", at, p.MayGrow(), want)
+		}
+		got, ok, err := p.Item()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			continue
+		}
+		exact++
+		for _, encoding := range []schemas.Encoding{schemas.CompactJSON, schemas.ProtobufJSON} {
+			if served(&got, encoding) != served(&it, encoding) {
+				t.Fatalf("%s in %s is\n%s, want\n%s", at, encoding, served(&got, encoding), served(&it, encoding))
+			}
+		}
+	}
+	if exact == 0 {
+		t.Error("no piece is exact")
+	}
+}
+
+// A value that does not come back out of compact JSON keeps an item from being read out of its
+// piece, and nothing else does.
+func TestPiecesTellWhetherTheyAreExact(t *testing.T) {
+	const amulet, known = "splice-amulet", "6a3b:Splice.DecentralizedSynchronizer:MemberTraffic"
+	for _, c := range []struct {
+		name, template, argument string
+		encoding                 schemas.Encoding
+		want                     bool
+	}{
+		{"stored in compact JSON", "p:M:Unknown", `{"a":"1"}`, schemas.CompactJSON, true},
+		{"of an unknown type", "p:M:Unknown", `{"record":{"fields":[{"value":{"text":"a"}}]}}`, schemas.ProtobufJSON, false},
+		{"without fields of an unknown type", "p:M:Unknown", `{"record":{}}`, schemas.ProtobufJSON, false},
+		{"of a known type", known, fmt.Sprintf(memberTraffic, "1.0000000000"), schemas.ProtobufJSON, true},
+		{"with a number that is written otherwise", known, fmt.Sprintf(memberTraffic, "1.0"), schemas.ProtobufJSON, false},
+		{"with labels", known, `{"record":{"fields":[{"label":"dso","value":{"party":"d::1"}}]}}`, schemas.ProtobufJSON, false},
+	} {
+		it := schemas.Item{Update: &schemas.Update{
+			Kind: schemas.Transaction, UpdateID: "1220ab", SynchronizerID: "s::1", RecordTime: schematest.FirstTime, EffectiveAt: schematest.FirstTime,
+			Encoding: c.encoding, RootEvents: []int32{0}, Events: []schemas.Event{{
+				Kind: schemas.Created, EventID: "1220ab:0", ContractID: "00ab", TemplateID: c.template, PackageName: amulet,
+				CreatedAt: schematest.FirstTime, Signatories: []string{"d::1"}, Argument: []byte(c.argument),
+			}},
+		}}
+		p, err := ReadLookupPiece(AppendLookupPiece(nil, &it, codec.Default()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := p.Item(); ok != c.want || err != nil {
+			t.Errorf("a value %s is exact: %t, %v; compact it is %s, protobuf again %s", c.name, ok, err, p.Text, served(&it, schemas.ProtobufJSON))
+		}
+	}
+}
+
+const memberTraffic = `{"record":{"fields":[{"value":{"party":"d::1"}},{"value":{"text":"PAR::p::1"}},{"value":{"text":"s::1"}},{"value":{"int64":"1"}},` +
+	`{"value":{"int64":"200"}},{"value":{"int64":"1"}},{"value":{"numeric":"%s"}},{"value":{"numeric":"2.0000000000"}}]}}`
+
+// A piece that was cut or is something else is refused and breaks nothing.
+func TestDamagedPiecesAreRefused(t *testing.T) {
+	items := schematest.New(schematest.Config{Seed: 4, Items: 8, Migrations: 1}).Items
+	for i := range items {
+		piece := AppendLookupPiece(nil, &items[i], codec.Default())
+		for n := range piece {
+			p, err := ReadLookupPiece(piece[:n])
+			if err != nil {
+				if !errors.Is(err, errPiece) {
+					t.Fatalf("%d of %d bytes: %v", n, len(piece), err)
+				}
+				continue
+			}
+			if _, ok, err := p.Item(); ok && err == nil { // it ended in a brace
+				t.Fatalf("%d of %d bytes are an item", n, len(piece))
+			}
+		}
+		for n := range piece {
+			damaged := bytes.Clone(piece)
+			damaged[n] ^= 0xff
+			if p, err := ReadLookupPiece(damaged); err == nil { // may be another item, but must return
+				_, _, _ = p.Item()
+				_, _, _ = p.Update(), p.IsOf("1220"), p.MayGrow()
+			}
+		}
+	}
+}
+
+// Bodies need the dictionary that they were packed with, and no other.
+func TestBodiesNameTheirDictionary(t *testing.T) {
+	items := schematest.New(schematest.Config{Seed: 5, Items: 200, Migrations: 1}).Items
+	var sample []byte
+	for i := range items[:100] {
+		sample = AppendLookupPiece(sample, &items[i], codec.Default())
+	}
+	one, two := LookupDictionary{ID: 1, Content: sample}, LookupDictionary{ID: 2, Content: sample[len(sample)/2:]}
+	all, err := NewLookupUnpacker([]LookupDictionary{one, two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := NewLookupUnpacker([]LookupDictionary{one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[uint32]int{}
+	for _, d := range []LookupDictionary{{}, one, two} {
+		packer, err := NewLookupPacker(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range items[100:] {
+			piece := AppendLookupPiece(nil, &items[100+i], codec.Default())
+			body := packer.Pack(nil, piece)
+			sizes[d.ID] += len(body)
+			got, err := all.Piece(body)
+			if err != nil || !bytes.Equal(got, piece) {
+				t.Fatalf("with dictionary %d: %v", d.ID, err)
+			}
+			if _, err := first.Piece(body); errors.Is(err, ErrNoDictionary) != (d.ID == 2) {
+				t.Fatalf("with dictionary %d, which is not known: %v", d.ID, err)
+			}
+		}
+	}
+	if 2*sizes[1] > sizes[0] {
+		t.Errorf("a dictionary makes bodies %d bytes, without one they have %d", sizes[1], sizes[0])
+	}
+}
