@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
@@ -20,9 +22,14 @@ const (
 	pieceHasVerdict
 	// pieceTransaction says that the update is a transaction.
 	pieceTransaction
+	// pieceProtobuf says that the values of the update are stored in protobuf JSON.
+	pieceProtobuf
 	// pieceExact says that the item itself can be read out of the text.
 	pieceExact
 )
+
+// pieceBuffers keeps the memory of texts while pieces are made.
+var pieceBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // LookupPiece is a copy of an item as it is kept in table lookup_rows, unpacked: the text with
 // which most lookups are answered, and what must be known to do so without reading it.
@@ -41,13 +48,19 @@ type LookupPiece struct {
 
 // AppendLookupPiece appends the piece of an item of public history.
 func AppendLookupPiece(dst []byte, it *schemas.Item, catalog *codec.Catalog) []byte {
-	text, begin, end := appendCompact(make([]byte, 0, 16<<10), it, catalog)
+	buf := pieceBuffers.Get().(*[]byte)
+	defer pieceBuffers.Put(buf)
+	text, begin, end := appendCompact((*buf)[:0], it, catalog)
+	*buf = text
 	at := it.Position()
 	p := LookupPiece{Text: text, Catalog: catalog.Fingerprint(), MigrationID: at.MigrationID, RecordTime: at.RecordTime, update: begin, after: end}
 	if it.Update != nil {
 		p.flags |= pieceHasUpdate
 		if it.Update.Kind == schemas.Transaction {
 			p.flags |= pieceTransaction
+		}
+		if it.Update.Encoding == schemas.ProtobufJSON {
+			p.flags |= pieceProtobuf
 		}
 	}
 	if it.Verdict != nil {
@@ -73,38 +86,36 @@ func (p *LookupPiece) appendTo(dst []byte) []byte {
 	return append(dst, p.Text...)
 }
 
+// appendCompact appends an item as GET /v0/events/{update_id} gives it, and tells where its
+// update stands.
 func appendCompact(dst []byte, it *schemas.Item, catalog *codec.Catalog) (_ []byte, begin, end int) {
-	return appendItem(dst, it, codec.Writer{Catalog: catalog, Want: schemas.CompactJSON})
-}
-
-// appendItem writes an item as the scan interface does.
-func appendItem(dst []byte, it *schemas.Item, w codec.Writer) (_ []byte, begin, end int) {
 	var form schemas.UpdateForm
 	if it.Update != nil {
-		form.Values = w.For(it.Update.Encoding)
+		form.Values = codec.Writer{Catalog: catalog, Want: schemas.CompactJSON}.For(it.Update.Encoding)
 	}
 	return schemas.AppendItemSpan(dst, it, form)
 }
 
-// isExact reports whether what is read out of the text is, in every encoding, what the item
-// is: values of types that the catalogue lacks, for one, do not come back.
+// isExact reports whether what is read out of the text is the item: values with labels, for
+// one, do not come back.
 func (p *LookupPiece) isExact(it *schemas.Item, catalog *codec.Catalog) bool {
-	got, err := p.read()
-	if err != nil {
+	got, err := p.decode()
+	if err != nil || got.Position() != it.Position() {
 		return false
 	}
-	if got.Position() != it.Position() {
+	again := pieceBuffers.Get().(*[]byte)
+	defer pieceBuffers.Put(again)
+	if *again = schemas.AppendItem((*again)[:0], &got); !bytes.Equal(*again, p.Text) {
 		return false
 	}
-	for _, encoding := range []schemas.Encoding{schemas.CompactJSON, schemas.ProtobufJSON} {
-		w := codec.Writer{Catalog: catalog, Want: encoding}
-		want, _, _ := appendItem(nil, it, w)
-		found, _, _ := appendItem(make([]byte, 0, len(want)), &got, w)
-		if !bytes.Equal(found, want) {
-			return false
-		}
-	}
-	return true
+	return it.Update == nil || p.restore(got.Update, catalog) == nil && sameValues(got.Update.Events, it.Update.Events)
+}
+
+// sameValues reports whether two lists of events have the same arguments and results.
+func sameValues(a, b []schemas.Event) bool {
+	return slices.EqualFunc(a, b, func(a, b schemas.Event) bool {
+		return a.EventID == b.EventID && bytes.Equal(a.Argument, b.Argument) && bytes.Equal(a.Result, b.Result)
+	})
 }
 
 var errPiece = errors.New("not an item in one piece")
@@ -175,17 +186,38 @@ func (p *LookupPiece) MayGrow() bool {
 	return p.flags&(pieceHasVerdict|pieceTransaction) == pieceTransaction
 }
 
-// Item reads the item out of the text, with its values in compact JSON. It is ok only if the
-// item can be written in every form and encoding by the catalogue of the piece.
-func (p *LookupPiece) Item() (it schemas.Item, ok bool, err error) {
+// Item reads the item out of the text, with the catalogue of the piece; ok is false where that
+// would not give back what was copied.
+func (p *LookupPiece) Item(catalog *codec.Catalog) (it schemas.Item, ok bool, err error) {
 	if p.flags&pieceExact == 0 {
 		return it, false, nil
 	}
-	it, err = p.read()
+	if it, err = p.decode(); err == nil && it.Update != nil {
+		err = p.restore(it.Update, catalog)
+	}
 	return it, err == nil, err
 }
 
-func (p *LookupPiece) read() (it schemas.Item, err error) {
+// restore turns the values of an update that was stored in the other encoding back.
+func (p *LookupPiece) restore(u *schemas.Update, catalog *codec.Catalog) error {
+	if p.flags&pieceProtobuf == 0 {
+		return nil
+	}
+	u.Encoding = schemas.ProtobufJSON
+	w := codec.Writer{Catalog: catalog, Want: schemas.CompactJSON}
+	for i := range u.Events {
+		e := &u.Events[i]
+		argument, result, err := w.Restore(e)
+		if err != nil {
+			return fmt.Errorf("restoring the values of event %s: %w", e.EventID, err)
+		}
+		e.Argument, e.Result = argument, result
+	}
+	return nil
+}
+
+// decode reads the item with its values in compact JSON.
+func (p *LookupPiece) decode() (it schemas.Item, err error) {
 	const open, end = `{"events":[`, `]}`
 	page := make([]byte, 0, len(open)+len(p.Text)+len(end))
 	page = append(append(append(page, open...), p.Text...), end...)

@@ -13,8 +13,11 @@ import (
 
 // served is an item as the scan interface gives it in an encoding.
 func served(it *schemas.Item, want schemas.Encoding) string {
-	text, _, _ := appendItem(nil, it, codec.Writer{Catalog: codec.Default(), Want: want})
-	return string(text)
+	var form schemas.UpdateForm
+	if it.Update != nil {
+		form.Values = codec.Writer{Catalog: codec.Default(), Want: want}.For(it.Update.Encoding)
+	}
+	return string(schemas.AppendItemForm(nil, it, form))
 }
 
 // What is read out of a piece is served as the item it was made of, in both encodings unless
@@ -44,7 +47,7 @@ func TestPiecesAreServedAsTheirItems(t *testing.T) {
 		if want := it.Verdict == nil && it.Update.Kind == schemas.Transaction; p.MayGrow() != want {
 			t.Errorf("%s may grow: %t, want %t", at, p.MayGrow(), want)
 		}
-		got, ok, err := p.Item()
+		got, ok, err := p.Item(codec.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +76,7 @@ func TestPiecesTellWhetherTheyAreExact(t *testing.T) {
 		want                     bool
 	}{
 		{"stored in compact JSON", "p:M:Unknown", `{"a":"1"}`, schemas.CompactJSON, true},
-		{"of an unknown type", "p:M:Unknown", `{"record":{"fields":[{"value":{"text":"a"}}]}}`, schemas.ProtobufJSON, false},
+		{"of an unknown type", "p:M:Unknown", `{"record":{"fields":[{"value":{"text":"a"}}]}}`, schemas.ProtobufJSON, true},
 		{"without fields of an unknown type", "p:M:Unknown", `{"record":{}}`, schemas.ProtobufJSON, false},
 		{"of a known type", known, fmt.Sprintf(memberTraffic, "1.0000000000"), schemas.ProtobufJSON, true},
 		{"with a number that is written otherwise", known, fmt.Sprintf(memberTraffic, "1.0"), schemas.ProtobufJSON, false},
@@ -90,7 +93,7 @@ func TestPiecesTellWhetherTheyAreExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := p.Item(); ok != c.want || err != nil {
+		if _, ok, err := p.Item(codec.Default()); ok != c.want || err != nil {
 			t.Errorf("a value %s is exact: %t, %v; compact it is %s, protobuf again %s", c.name, ok, err, p.Text, served(&it, schemas.ProtobufJSON))
 		}
 	}
@@ -112,7 +115,7 @@ func TestDamagedPiecesAreRefused(t *testing.T) {
 				}
 				continue
 			}
-			if _, ok, err := p.Item(); ok && err == nil { // it ended in a brace
+			if _, ok, err := p.Item(codec.Default()); ok && err == nil { // it ended in a brace
 				t.Fatalf("%d of %d bytes are an item", n, len(piece))
 			}
 		}
@@ -120,7 +123,7 @@ func TestDamagedPiecesAreRefused(t *testing.T) {
 			damaged := bytes.Clone(piece)
 			damaged[n] ^= 0xff
 			if p, err := ReadLookupPiece(damaged); err == nil { // may be another item, but must return
-				_, _, _ = p.Item()
+				_, _, _ = p.Item(codec.Default())
 				_, _, _ = p.Update(), p.IsOf("1220"), p.MayGrow()
 			}
 		}

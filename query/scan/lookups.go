@@ -133,7 +133,7 @@ func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.
 // false for nothing. The item must not be changed.
 func (a *API) item(ctx context.Context, r *query.Request, id string, copied *store.LookupPiece) (it schemas.Item, ok bool, err error) {
 	if copied != nil {
-		if it, ok, err = copied.Item(); ok || err != nil {
+		if it, ok, err = copied.Item(a.cfg.Catalog); ok || err != nil {
 			return it, ok, err
 		}
 	}

@@ -20,6 +20,24 @@ func Fallback(dst, value []byte, err error) []byte {
 	return append(dst, '}')
 }
 
+// unwrapped returns the value in what Fallback wrote; ok is false for any other text.
+func unwrapped(text []byte) (value []byte, ok bool) {
+	var s jsonscan.Scanner
+	s.Reset(text)
+	if !s.Accept(`{"error":`) {
+		return nil, false
+	}
+	if _, err := s.Text(); err != nil || !s.Accept(`,"value":`) {
+		return nil, false
+	}
+	start := s.Offset()
+	if s.Skip() != nil {
+		return nil, false
+	}
+	value = text[start:s.Offset()]
+	return value, s.Accept("}") && s.End() == nil
+}
+
 // appendAnyText appends text in canonical form if it is JSON, else as a JSON string.
 func appendAnyText(dst, text []byte) []byte {
 	out, err := jsonscan.AppendCanonical(dst, text)

@@ -1,0 +1,52 @@
+package values
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// What a writer made of values is restored, also where it could not convert them; what it
+// cannot know is an error or a value that differs.
+func TestWritersRestoreWhatTheyWrote(t *testing.T) {
+	const known, unknown = "p:Splice.DecentralizedSynchronizer:MemberTraffic", "p:Some.Module:Unknown"
+	for _, c := range []struct {
+		name, template, stored string
+		same                   bool
+		err                    error
+	}{
+		{"of a known type", known, `{"record":{"fields":[{"value":{"party":"d::1"}},{"value":{"text":"PAR::p::1"}},{"value":{"text":"s::1"}},{"value":{"int64":"1"}},` +
+			`{"value":{"int64":"200"}},{"value":{"int64":"1"}},{"value":{"numeric":"1.0000000000"}},{"value":{"numeric":"2.0000000000"}}]}}`, true, nil},
+		{"that is not of its type", known, `{"record":{"fields":[{"value":{"int64":"1"}}]}}`, true, nil},
+		{"of an unknown type", unknown, `{"record":{"fields":[{"value":{"text":"a"}}]}}`, true, nil},
+		{"that is nothing", unknown, `{"unit":{}}`, true, nil},
+		{"that is a contract", unknown, `{"contractId":"00ab"}`, true, nil},
+		{"that is a text", unknown, `{"text":"00ab"}`, false, nil},
+		{"that is a number", unknown, `{"bool":true}`, false, ErrUnknownType},
+	} {
+		w := Writer{Catalog: Default(), Want: schemas.CompactJSON}
+		e := schemas.Event{Kind: schemas.Created, PackageName: "splice-amulet", TemplateID: c.template, Argument: []byte(c.stored)}
+		e.Argument = w.AppendCreateArguments(nil, &e)
+		got, result, err := w.Restore(&e)
+		if !errors.Is(err, c.err) || (string(got) == c.stored) != c.same || result != nil {
+			t.Errorf("a value %s is restored as %s, %s: %v; it was %s, %s in compact JSON", c.name, got, result, err, c.stored, e.Argument)
+		}
+	}
+}
+
+func TestOnlyFallbacksAreUnwrapped(t *testing.T) {
+	for text, want := range map[string]string{
+		string(Fallback(nil, []byte(`{"a":[1]}`), ErrUnknownType)): `{"a":[1]}`,
+		`{"error":"a","value":1,"with":2}`:                         "",
+		`{"error":1,"value":1}`:                                    "",
+		`{"error":"a"}`:                                            "",
+		`{"error":"a","value":`:                                    "",
+		`{"value":1}`:                                              "",
+		`{"error":"\"}","value":{"error":"a"}}`:                    `{"error":"a"}`,
+	} {
+		if got, ok := unwrapped([]byte(text)); ok != (want != "") || ok && string(got) != want {
+			t.Errorf("%s holds %s, %t, want %q", text, got, ok, want)
+		}
+	}
+}
