@@ -92,7 +92,7 @@ func (l *LookupRows) warnOfCatalog(ctx context.Context) {
 	id := l.journal.committed.UpdateID
 	found, err := history.NewCopies(l.db, l.stream, l.catalog).ByID(ctx, []string{id})
 	if copied, ok := found[id]; err == nil && ok {
-		if _, ok, err = copied.Piece(ctx); err == nil && !ok {
+		if _, ok, err = copied.Piece(ctx, nil); err == nil && !ok {
 			l.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them anew", "through", l.journal.committed)
 		}
 	}

@@ -46,7 +46,7 @@ func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
 		t.Fatalf("%d copies are found, want %d", len(found), len(want))
 	}
 	for id, it := range want {
-		p, ok, err := found[id].Piece(t.Context())
+		p, ok, err := found[id].Piece(t.Context(), nil)
 		if err != nil || !ok || string(p.Text) != string(rendered(it, schemas.CompactJSON)) {
 			t.Fatalf("the copy of %s is %s: %v", id, p.Text, err)
 		}

@@ -3,6 +3,8 @@ package query
 import (
 	"container/list"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 )
 
 // AnswerCache keeps rendered answers that never change, up to a number of bytes. The one
@@ -14,7 +16,11 @@ type AnswerCache struct {
 	held  int64
 	byKey map[string]*list.Element
 	order list.List // of *cachedAnswer, the latest in front
+	asked [askedKeys]uint32
 }
+
+// askedKeys is of about how many keys AskedAgain remembers that they were asked for.
+const askedKeys = 1 << 15
 
 type cachedAnswer struct {
 	key  string
@@ -41,6 +47,19 @@ func (c *AnswerCache) Get(key string) (text []byte, ok bool) {
 	}
 	c.order.MoveToFront(e)
 	return e.Value.(*cachedAnswer).text, true
+}
+
+// AskedAgain reports whether a key was asked for before, not long ago, and remembers that it
+// was now. One key may be taken for another once in some billion times.
+func (c *AnswerCache) AskedAgain(key string) bool {
+	sum := xxh3.HashString(key)
+	mark := uint32(sum>>32) | 1 // 0 is of no key
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	place := &c.asked[sum%askedKeys]
+	again := *place == mark
+	*place = mark
+	return again
 }
 
 // Put keeps a text, which must not be changed afterwards, unless it would take more than an

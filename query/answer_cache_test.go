@@ -6,6 +6,28 @@ import (
 	"testing"
 )
 
+// A key is known to be asked for again as long as few others are asked for in between.
+func TestAnswerCacheRemembersWhatWasAskedFor(t *testing.T) {
+	c := NewAnswerCache(1)
+	if c.AskedAgain("a") || !c.AskedAgain("a") || !c.AskedAgain("a") {
+		t.Error("it is not the second time that a key is known")
+	}
+	known := 0
+	for i := range 4 * askedKeys {
+		if c.AskedAgain(fmt.Sprint(i)) {
+			t.Fatalf("key %d was never asked for", i)
+		}
+	}
+	for i := range 4 * askedKeys {
+		if c.AskedAgain(fmt.Sprint(i)) {
+			known++
+		}
+	}
+	if known > askedKeys {
+		t.Errorf("%d keys are remembered", known)
+	}
+}
+
 func TestAnswerCacheKeepsToItsBytes(t *testing.T) {
 	c := NewAnswerCache(100_000)
 	text := func(i int) []byte { return fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", 1000)) }

@@ -122,6 +122,17 @@ func (r *Request) Text(text []byte) error {
 // Kept answers 200 with a JSON text that nobody changes any more. It is not copied.
 func (r *Request) Kept(text []byte) error { return r.answer(fasthttp.StatusOK, text, nil) }
 
+// Buffer returns empty memory for an answer that Lent sends. Who has no use for it gives it
+// back by PutBack; if it is lost, that is no harm.
+func (r *Request) Buffer() []byte { return r.server.buffers.get() }
+
+// PutBack gives memory back that Buffer returned, or that it has grown into.
+func (r *Request) PutBack(buf []byte) { r.server.buffers.put(buf) }
+
+// Lent is Kept for a text that begins where memory of Buffer does, which it gives back once
+// the text is sent.
+func (r *Request) Lent(text []byte) error { return r.finish(fasthttp.StatusOK, text) }
+
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to
 // Config.MaxPageBytes it is gathered and sent with its length, so that an error on
 // the way still becomes an error answer. A longer answer is sent while it is made;

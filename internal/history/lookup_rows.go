@@ -91,16 +91,16 @@ func (c *Copies) ByID(ctx context.Context, ids []string) (map[string]Copy, error
 }
 
 // Piece returns the copy in one piece; ok is false if what has its key is another item, or
-// was converted by another catalogue.
-func (c Copy) Piece(ctx context.Context) (p store.LookupPiece, ok bool, err error) {
-	p, _, err = c.unpacked(ctx)
+// was converted by another catalogue. It is unpacked into buf, which may be nil.
+func (c Copy) Piece(ctx context.Context, buf []byte) (p store.LookupPiece, ok bool, err error) {
+	p, _, err = c.unpacked(ctx, buf)
 	return p, p.Text != nil && p.Catalog == c.of.catalog.Fingerprint(), err
 }
 
 // IsOf reports whether the copy is that of an item, made with the catalogue at hand; ok is
 // false if what has its key is another item.
 func (c Copy) IsOf(ctx context.Context, it *schemas.Item) (same, ok bool, err error) {
-	p, unpacked, err := c.unpacked(ctx)
+	p, unpacked, err := c.unpacked(ctx, nil)
 	if err != nil || p.Text == nil {
 		return false, false, err
 	}
@@ -108,9 +108,9 @@ func (c Copy) IsOf(ctx context.Context, it *schemas.Item) (same, ok bool, err er
 }
 
 // unpacked returns the copy without and with its form, both nil if there is none.
-func (c Copy) unpacked(ctx context.Context) (p store.LookupPiece, unpacked []byte, err error) {
+func (c Copy) unpacked(ctx context.Context, buf []byte) (p store.LookupPiece, unpacked []byte, err error) {
 	for _, body := range c.bodies {
-		if unpacked, err = c.of.piece(ctx, body); err != nil {
+		if unpacked, err = c.of.piece(ctx, buf[:0], body); err != nil {
 			return p, nil, err
 		}
 		if p, err = store.ReadLookupPiece(unpacked); err != nil {
@@ -125,9 +125,9 @@ func (c Copy) unpacked(ctx context.Context) (p store.LookupPiece, unpacked []byt
 
 // piece unpacks a body. One that refers to a dictionary that is not known has been packed
 // since they were read.
-func (c *Copies) piece(ctx context.Context, body []byte) ([]byte, error) {
+func (c *Copies) piece(ctx context.Context, buf, body []byte) ([]byte, error) {
 	if u := c.unpacker.Load(); u != nil {
-		piece, err := u.Piece(body)
+		piece, err := u.Piece(buf, body)
 		if !errors.Is(err, store.ErrNoDictionary) {
 			return piece, err
 		}
@@ -141,7 +141,7 @@ func (c *Copies) piece(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	c.unpacker.Store(u)
-	return u.Piece(body)
+	return u.Piece(buf, body)
 }
 
 // Journal returns all lines of the journal of the copies, as Reader.Journal does.

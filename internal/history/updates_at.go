@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -49,13 +47,13 @@ func (r *Reader) addEventsAt(ctx context.Context, updates []schemas.Update) erro
 
 // at are the parameters of a query for positions of one migration.
 func (r *Reader) at(positions []schemas.Position) store.Params {
-	times, ids := make([]string, len(positions)), make([]string, len(positions))
+	times, ids := make([]schemas.Micros, len(positions)), make([]string, len(positions))
 	for i, p := range positions {
-		times[i], ids[i] = strconv.FormatInt(int64(p.RecordTime), 10), p.UpdateID
+		times[i], ids[i] = store.Clamp(p.RecordTime), p.UpdateID
 	}
 	return store.Params{
 		"stream": store.Text(r.stream), "migration": store.Int(positions[0].MigrationID),
-		"times": "[" + strings.Join(times, ",") + "]", "ids": store.Texts(ids),
+		"times": store.Times(times), "ids": store.Texts(ids),
 	}
 }
 

@@ -51,10 +51,10 @@ func NewLookupUnpacker(dictionaries []LookupDictionary) (*LookupUnpacker, error)
 	return &LookupUnpacker{decoder}, nil
 }
 
-// Piece returns what is in a body. Its error is ErrNoDictionary if other dictionaries are
-// needed.
-func (u *LookupUnpacker) Piece(body []byte) ([]byte, error) {
-	piece, err := u.decoder.DecodeAll(body, nil)
+// Piece appends what is in a body to dst. Its error is ErrNoDictionary if other dictionaries
+// are needed.
+func (u *LookupUnpacker) Piece(dst, body []byte) ([]byte, error) {
+	piece, err := u.decoder.DecodeAll(body, dst)
 	if errors.Is(err, zstd.ErrUnknownDictionary) {
 		return nil, ErrNoDictionary
 	}

@@ -13,10 +13,10 @@ import (
 	codec "github.com/ledgerlake/ledgerlake/schemas/values" // the package has values of its own
 )
 
-// pieceForm is the first byte of a piece; another form of it would have another.
+// pieceForm is the first byte after the text of a piece; another form of it would have another.
 const pieceForm = 2
 
-// What is so of a piece, as bits of its second byte.
+// What is so of a piece, as bits of the byte after that.
 const (
 	pieceHasUpdate = 1 << iota
 	pieceHasVerdict
@@ -74,8 +74,11 @@ func AppendLookupPiece(dst []byte, it *schemas.Item, catalog *codec.Catalog) []b
 	return p.appendTo(dst)
 }
 
-// appendTo writes the numbers in the order of the fields and then the text, up to the end.
+// appendTo writes the text, what is known of it, and how many bytes that takes. The text comes
+// first so that an answer begins where its memory does.
 func (p *LookupPiece) appendTo(dst []byte) []byte {
+	dst = append(dst, p.Text...)
+	start := len(dst)
 	dst = append(dst, pieceForm, p.flags)
 	dst = binary.LittleEndian.AppendUint64(dst, p.Catalog)
 	dst = binary.AppendVarint(dst, p.MigrationID)
@@ -83,7 +86,7 @@ func (p *LookupPiece) appendTo(dst []byte) []byte {
 	for _, n := range []int{p.id, p.update, p.after} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	return append(dst, p.Text...)
+	return append(dst, byte(len(dst)-start))
 }
 
 // appendCompact appends an item as GET /v0/events/{update_id} gives it, and tells where its
@@ -126,19 +129,25 @@ func ReadLookupPiece(piece []byte) (p LookupPiece, err error) {
 	bad := func(why string) (LookupPiece, error) {
 		return LookupPiece{}, fmt.Errorf("%w: its %d bytes %s", errPiece, len(piece), why)
 	}
-	if len(piece) < 10 || piece[0] != pieceForm {
-		return bad(fmt.Sprintf("do not begin with a %d", pieceForm))
+	if len(piece) == 0 {
+		return bad("are none")
 	}
-	p.flags, p.Catalog = piece[1], binary.LittleEndian.Uint64(piece[2:])
-	r := pieceReader{rest: piece[10:]}
+	end := len(piece) - 1 - int(piece[len(piece)-1])
+	if end < 1 || len(piece)-1-end < pieceFixed || piece[end] != pieceForm || piece[end-1] != '}' {
+		return bad("do not end like it")
+	}
+	p.Text, p.flags, p.Catalog = piece[:end], piece[end+1], binary.LittleEndian.Uint64(piece[end+2:])
+	r := pieceReader{rest: piece[end+pieceFixed : len(piece)-1]}
 	p.MigrationID, p.RecordTime = r.number(), schemas.Micros(r.number())
 	p.id, p.update, p.after = r.count(), r.count(), r.count()
-	p.Text = r.rest
-	if r.failed || p.id > len(p.Text) || p.update > p.after || p.after > len(p.Text) || len(p.Text) == 0 || p.Text[len(p.Text)-1] != '}' {
-		return bad("end before its text does")
+	if r.failed || len(r.rest) > 0 || p.id > end || p.update > p.after || p.after > end {
+		return bad("name places outside of the text")
 	}
 	return p, nil
 }
+
+// pieceFixed is how many bytes form, flags and catalogue take.
+const pieceFixed = 10
 
 // pieceReader reads numbers one after another. After a failure all that follow are 0.
 type pieceReader struct {
@@ -157,7 +166,7 @@ func (r *pieceReader) number() int64 {
 
 func (r *pieceReader) count() int {
 	n, size := binary.Uvarint(r.rest)
-	if r.failed = r.failed || size <= 0 || n > uint64(len(r.rest)); r.failed {
+	if r.failed = r.failed || size <= 0 || n > maxPieceBytes; r.failed {
 		return 0
 	}
 	r.rest = r.rest[size:]

@@ -156,11 +156,11 @@ func TestBodiesNameTheirDictionary(t *testing.T) {
 			piece := AppendLookupPiece(nil, &items[100+i], codec.Default())
 			body := packer.Pack(nil, piece)
 			sizes[d.ID] += len(body)
-			got, err := all.Piece(body)
+			got, err := all.Piece(nil, body)
 			if err != nil || !bytes.Equal(got, piece) {
 				t.Fatalf("with dictionary %d: %v", d.ID, err)
 			}
-			if _, err := first.Piece(body); errors.Is(err, ErrNoDictionary) != (d.ID == 2) {
+			if _, err := first.Piece(nil, body); errors.Is(err, ErrNoDictionary) != (d.ID == 2) {
 				t.Fatalf("with dictionary %d, which is not known: %v", d.ID, err)
 			}
 		}

@@ -37,25 +37,26 @@ func (a *API) event(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.lookup(ctx, r, "event "+string(encoding)+" "+id, func() (text []byte, final bool, err error) {
+	return a.lookup(ctx, r, "event "+string(encoding)+" "+id, func() (found, error) {
 		p, copied, err := a.copied(ctx, r, id)
 		if err != nil {
-			return nil, false, err
+			return found{}, err
 		}
 		if copied && encoding == schemas.CompactJSON {
-			return p.Text, true, a.checkShown(ctx, id, schemas.Position{MigrationID: p.MigrationID, RecordTime: p.RecordTime, UpdateID: id})
+			at := schemas.Position{MigrationID: p.MigrationID, RecordTime: p.RecordTime, UpdateID: id}
+			return found{p.Text, true, true}, a.checkShown(ctx, id, at)
 		}
 		it, ok, err := a.item(ctx, r, id, pieceIf(copied, &p))
 		if err != nil {
-			return nil, false, err
+			return found{}, err
 		}
 		if !ok {
-			return nil, false, errNoEvent(id)
+			return found{}, errNoEvent(id)
 		}
 		if err := a.checkShown(ctx, id, it.Position()); err != nil {
-			return nil, false, err
+			return found{}, err
 		}
-		return rendered(&it, a.updateWriter(schemas.UpdateForm{}, encoding).item), isWhole(&it), nil
+		return found{text: rendered(&it, a.updateWriter(schemas.UpdateForm{}, encoding).item), final: isWhole(&it)}, nil
 	})
 }
 

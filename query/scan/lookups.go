@@ -12,12 +12,10 @@ import (
 )
 
 const (
-	// gatherTime is how long a lookup waits for others to share its queries, each of which
-	// costs several milliseconds whether it is for one id or for a few.
-	gatherTime = time.Millisecond
-	// crowdTime is how long it waits when many come at the same time: half as many queries
-	// are worth more to all of them than the wait costs one. There is a crowd when the query
-	// before was for so many ids.
+	// crowdTime is how long a lookup waits for others when many come at the same time: half as
+	// many queries are worth more to all of them than the wait costs one. There is a crowd when
+	// the query before was for so many ids. Without one a lookup does not wait, and those that
+	// come while a query runs share the next.
 	crowdTime = 4 * time.Millisecond
 	crowd     = 8
 	// gatherIDs is how many ids go at once without waiting any longer.
@@ -85,11 +83,13 @@ func (l *lookups[T]) join(ctx context.Context, id string) *gathering[T] {
 }
 
 func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
-	timer := time.NewTimer(l.patience())
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-g.full:
+	if wait := l.patience(); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-g.full:
+		}
 	}
 	l.running <- struct{}{} // never for longer than loadTimeout for each gathering before
 	defer func() { <-l.running }()
@@ -112,11 +112,12 @@ func (l *lookups[T]) patience() time.Duration {
 	if l.last >= crowd {
 		return crowdTime
 	}
-	return gatherTime
+	return 0
 }
 
 // copied returns the copy of an item by update id; ok is false if there is none, or none that
 // has all that may be known of the item: a verdict that came late is not in it.
+// It is unpacked into memory of the answer.
 func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.LookupPiece, ok bool, err error) {
 	if a.copies == nil {
 		return p, false, nil
@@ -125,7 +126,7 @@ func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.
 	if err != nil || !ok {
 		return p, false, err
 	}
-	p, ok, err = found.Piece(ctx) // by this goroutine: many are unpacked at once
+	p, ok, err = found.Piece(ctx, r.Buffer()) // by this goroutine: many are unpacked at once
 	return p, ok && !p.MayGrow(), err
 }
 
@@ -133,7 +134,9 @@ func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.
 // false for nothing. The item must not be changed.
 func (a *API) item(ctx context.Context, r *query.Request, id string, copied *store.LookupPiece) (it schemas.Item, ok bool, err error) {
 	if copied != nil {
-		if it, ok, err = copied.Item(a.cfg.Catalog); ok || err != nil {
+		it, ok, err = copied.Item(a.cfg.Catalog)
+		r.PutBack(copied.Text)
+		if ok || err != nil {
 			return it, ok, err
 		}
 	}

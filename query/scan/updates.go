@@ -154,42 +154,64 @@ func (a *API) update(form schemas.UpdateForm) query.Handler {
 // updateByID answers with an update at or below the watermark, which never changes.
 func (a *API) updateByID(ctx context.Context, r *query.Request, form schemas.UpdateForm, encoding schemas.Encoding, id, missing string) error {
 	key := fmt.Sprintf("update %t %t %s %s", form.WithOffset, form.NodeLocal, encoding, id)
-	return a.lookup(ctx, r, key, func() (text []byte, final bool, err error) {
+	return a.lookup(ctx, r, key, func() (found, error) {
 		p, copied, err := a.copied(ctx, r, id)
 		if err != nil {
-			return nil, false, err
+			return found{}, err
 		}
 		if u := p.Update(); copied && u != nil && encoding == schemas.CompactJSON && form == (schemas.UpdateForm{}) {
-			return bytes.Clone(u), true, nil // not all of the item is to be kept for it
+			return found{append(p.Text[:0], u...), true, true}, nil
 		}
 		it, ok, err := a.item(ctx, r, id, pieceIf(copied, &p))
 		if err != nil {
-			return nil, false, err
+			return found{}, err
 		}
 		if !ok || it.Update == nil || it.Update.IsImport() {
-			return nil, false, query.Errorf(query.NotFound, "%s", missing)
+			return found{}, query.Errorf(query.NotFound, "%s", missing)
 		}
-		return rendered(it.Update, a.updateWriter(form, encoding).update), true, nil
+		return found{text: rendered(it.Update, a.updateWriter(form, encoding).update), final: true}, nil
 	})
 }
 
-// lookup answers with what is kept under a key, or with what find makes; final says that it
-// will never change, so that it is kept.
-func (a *API) lookup(ctx context.Context, r *query.Request, key string, find func() (text []byte, final bool, err error)) error {
-	text, final := a.answers.Get(key)
-	if !final {
-		var err error
-		if text, final, err = find(); err != nil {
-			return err
-		}
-		if final {
-			a.answers.Put(key, text)
-		}
-	}
-	if final {
+// found is the answer to a lookup.
+type found struct {
+	text []byte
+	// final says that the answer will never change.
+	final bool
+	// lent says that text lies in memory of the answer, see query.Request.Buffer.
+	lent bool
+}
+
+// lookup answers with what is kept under a key, or with what find finds. What never changes
+// is kept, but copies only once they are asked for again: to keep each of many that are asked
+// for once costs as much as to find it.
+func (a *API) lookup(ctx context.Context, r *query.Request, key string, find func() (found, error)) error {
+	if text, ok := a.answers.Get(key); ok {
 		r.Immutable()
+		return r.Kept(text)
 	}
-	return r.Kept(text)
+	f, err := find()
+	if err != nil {
+		return err
+	}
+	if f.final {
+		r.Immutable()
+		if !f.lent || a.answers.AskedAgain(key) {
+			a.answers.Put(key, f.kept())
+		}
+	}
+	if f.lent {
+		return r.Lent(f.text)
+	}
+	return r.Kept(f.text)
+}
+
+// kept is the text in memory of its own.
+func (f *found) kept() []byte {
+	if f.lent {
+		return bytes.Clone(f.text)
+	}
+	return f.text
 }
 
 // updateByHash serves the update that an external party signed with a hash.
