@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,30 +47,34 @@ func (c *readClient) do(method, path string, body []byte, use func(body []byte) 
 	return use(response.Body())
 }
 
-// lookups asks for each id once, by a number of clients at the same time.
+// lookups asks for each id once, by a number of clients at the same time, each with a
+// connection of its own.
 func (c *readClient) lookups(ctx context.Context, clients int, ids []string) (t timings, err error) {
 	t.each = make([]time.Duration, len(ids))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	begin := time.Now()
 	for range clients {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			g, err := newGetter(ctx, c.url)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, g.close()) }()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(ids) {
 					return nil
 				}
 				start := time.Now()
-				err := c.do("GET", "/v0/events/"+ids[i], nil, func(body []byte) error {
-					if !bytes.Contains(body, []byte(ids[i])) {
-						return fmt.Errorf("the answer for update %s is about another", ids[i])
-					}
-					return nil
-				})
+				body, err := g.get("/v0/events/" + ids[i])
 				if err != nil {
 					return err
 				}
 				t.each[i] = time.Since(start)
+				if !bytes.Contains(body, []byte(ids[i])) {
+					return fmt.Errorf("the answer for update %s is about another", ids[i])
+				}
 			}
 			return ctx.Err()
 		})

@@ -44,6 +44,9 @@ type LookupPiece struct {
 	flags         byte
 	id            int // where the update id stands in Text, in quotes
 	update, after int // where the update begins and ends in Text
+	// originals are the values of events that do not follow from those in Text, each with its
+	// length before it; 0 is the length of one that follows. None without pieceProtobuf.
+	originals []byte
 }
 
 // AppendLookupPiece appends the piece of an item of public history.
@@ -74,16 +77,16 @@ func AppendLookupPiece(dst []byte, it *schemas.Item, catalog *codec.Catalog) []b
 	return p.appendTo(dst)
 }
 
-// appendTo writes the text, what is known of it, and how many bytes that takes. The text comes
-// first so that an answer begins where its memory does.
+// appendTo writes the text, values as they were stored, what is known of both, and how many
+// bytes that takes. The text comes first so that an answer begins where its memory does.
 func (p *LookupPiece) appendTo(dst []byte) []byte {
-	dst = append(dst, p.Text...)
+	dst = append(append(dst, p.Text...), p.originals...)
 	start := len(dst)
 	dst = append(dst, pieceForm, p.flags)
 	dst = binary.LittleEndian.AppendUint64(dst, p.Catalog)
 	dst = binary.AppendVarint(dst, p.MigrationID)
 	dst = binary.AppendVarint(dst, int64(p.RecordTime))
-	for _, n := range []int{p.id, p.update, p.after} {
+	for _, n := range []int{len(p.originals), p.id, p.update, p.after} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
 	return append(dst, byte(len(dst)-start))
@@ -99,8 +102,8 @@ func appendCompact(dst []byte, it *schemas.Item, catalog *codec.Catalog) (_ []by
 	return schemas.AppendItemSpan(dst, it, form)
 }
 
-// isExact reports whether what is read out of the text is the item: values with labels, for
-// one, do not come back.
+// isExact reports whether what is read out of the text is the item; it notes the values that
+// are to be taken from elsewhere.
 func (p *LookupPiece) isExact(it *schemas.Item, catalog *codec.Catalog) bool {
 	got, err := p.decode()
 	if err != nil || got.Position() != it.Position() {
@@ -111,14 +114,25 @@ func (p *LookupPiece) isExact(it *schemas.Item, catalog *codec.Catalog) bool {
 	if *again = schemas.AppendItem((*again)[:0], &got); !bytes.Equal(*again, p.Text) {
 		return false
 	}
-	return it.Update == nil || p.restore(got.Update, catalog) == nil && sameValues(got.Update.Events, it.Update.Events)
+	if p.flags&pieceProtobuf == 0 {
+		return true
+	}
+	w := codec.Writer{Catalog: catalog, Want: schemas.CompactJSON}
+	return slices.EqualFunc(got.Update.Events, it.Update.Events, func(got, stored schemas.Event) bool {
+		p.noteOriginal(stored.Argument, func() ([]byte, error) { return w.RestoreArgument(&got) })
+		p.noteOriginal(stored.Result, func() ([]byte, error) { return w.RestoreResult(&got) })
+		return got.EventID == stored.EventID
+	})
 }
 
-// sameValues reports whether two lists of events have the same arguments and results.
-func sameValues(a, b []schemas.Event) bool {
-	return slices.EqualFunc(a, b, func(a, b schemas.Event) bool {
-		return a.EventID == b.EventID && bytes.Equal(a.Argument, b.Argument) && bytes.Equal(a.Result, b.Result)
-	})
+// noteOriginal appends a value of an event to p.originals, which has one for each: empty where
+// the value can be restored.
+func (p *LookupPiece) noteOriginal(stored []byte, restore func() ([]byte, error)) {
+	if restored, err := restore(); err == nil && bytes.Equal(restored, stored) {
+		stored = nil
+	}
+	p.originals = binary.AppendUvarint(p.originals, uint64(len(stored)))
+	p.originals = append(p.originals, stored...)
 }
 
 var errPiece = errors.New("not an item in one piece")
@@ -133,16 +147,18 @@ func ReadLookupPiece(piece []byte) (p LookupPiece, err error) {
 		return bad("are none")
 	}
 	end := len(piece) - 1 - int(piece[len(piece)-1])
-	if end < 1 || len(piece)-1-end < pieceFixed || piece[end] != pieceForm || piece[end-1] != '}' {
+	if end < 1 || len(piece)-1-end < pieceFixed || piece[end] != pieceForm {
 		return bad("do not end like it")
 	}
-	p.Text, p.flags, p.Catalog = piece[:end], piece[end+1], binary.LittleEndian.Uint64(piece[end+2:])
+	p.flags, p.Catalog = piece[end+1], binary.LittleEndian.Uint64(piece[end+2:])
 	r := pieceReader{rest: piece[end+pieceFixed : len(piece)-1]}
 	p.MigrationID, p.RecordTime = r.number(), schemas.Micros(r.number())
+	originals := r.count()
 	p.id, p.update, p.after = r.count(), r.count(), r.count()
-	if r.failed || len(r.rest) > 0 || p.id > end || p.update > p.after || p.after > end {
+	if end -= originals; r.failed || len(r.rest) > 0 || end < 1 || p.id > end || p.update > p.after || p.after > end || piece[end-1] != '}' {
 		return bad("name places outside of the text")
 	}
+	p.Text, p.originals = piece[:end], piece[end:end+originals]
 	return p, nil
 }
 
@@ -201,28 +217,43 @@ func (p *LookupPiece) Item(catalog *codec.Catalog) (it schemas.Item, ok bool, er
 	if p.flags&pieceExact == 0 {
 		return it, false, nil
 	}
-	if it, err = p.decode(); err == nil && it.Update != nil {
-		err = p.restore(it.Update, catalog)
+	if it, err = p.decode(); err == nil && p.flags&pieceProtobuf != 0 && it.Update != nil {
+		err = p.restore(it.Update, codec.Writer{Catalog: catalog, Want: schemas.CompactJSON})
 	}
 	return it, err == nil, err
 }
 
-// restore turns the values of an update that was stored in the other encoding back.
-func (p *LookupPiece) restore(u *schemas.Update, catalog *codec.Catalog) error {
-	if p.flags&pieceProtobuf == 0 {
-		return nil
-	}
+// restore turns the values of an update back into those that were stored.
+func (p *LookupPiece) restore(u *schemas.Update, w codec.Writer) error {
 	u.Encoding = schemas.ProtobufJSON
-	w := codec.Writer{Catalog: catalog, Want: schemas.CompactJSON}
+	originals := pieceReader{rest: p.originals}
 	for i := range u.Events {
 		e := &u.Events[i]
-		argument, result, err := w.Restore(e)
-		if err != nil {
+		argument, argumentErr := originals.or(func() ([]byte, error) { return w.RestoreArgument(e) })
+		result, resultErr := originals.or(func() ([]byte, error) { return w.RestoreResult(e) })
+		if err := errors.Join(argumentErr, resultErr); err != nil {
 			return fmt.Errorf("restoring the values of event %s: %w", e.EventID, err)
 		}
 		e.Argument, e.Result = argument, result
 	}
+	if originals.failed || len(originals.rest) > 0 {
+		return fmt.Errorf("%w: it has values of other events", errPiece)
+	}
 	return nil
+}
+
+// or returns the next value, or what restore does if it is empty.
+func (r *pieceReader) or(restore func() ([]byte, error)) ([]byte, error) {
+	n := r.count()
+	if n > len(r.rest) {
+		r.failed = true
+	}
+	if n == 0 || r.failed {
+		return restore()
+	}
+	value := bytes.Clone(r.rest[:n])
+	r.rest = r.rest[n:]
+	return value, nil
 }
 
 // decode reads the item with its values in compact JSON.

@@ -66,35 +66,44 @@ func TestPiecesAreServedAsTheirItems(t *testing.T) {
 	}
 }
 
-// A value that does not come back out of compact JSON keeps an item from being read out of its
-// piece, and nothing else does.
-func TestPiecesTellWhetherTheyAreExact(t *testing.T) {
-	const amulet, known = "splice-amulet", "6a3b:Splice.DecentralizedSynchronizer:MemberTraffic"
+// Values come back out of pieces as they were stored, whatever they are.
+func TestPiecesKeepWhatCompactJSONLoses(t *testing.T) {
+	const unknown, known = "p:M:Unknown", "6a3b:Splice.DecentralizedSynchronizer:MemberTraffic"
 	for _, c := range []struct {
 		name, template, argument string
 		encoding                 schemas.Encoding
-		want                     bool
+		originals                bool
 	}{
-		{"stored in compact JSON", "p:M:Unknown", `{"a":"1"}`, schemas.CompactJSON, true},
-		{"of an unknown type", "p:M:Unknown", `{"record":{"fields":[{"value":{"text":"a"}}]}}`, schemas.ProtobufJSON, true},
-		{"without fields of an unknown type", "p:M:Unknown", `{"record":{}}`, schemas.ProtobufJSON, false},
-		{"of a known type", known, fmt.Sprintf(memberTraffic, "1.0000000000"), schemas.ProtobufJSON, true},
-		{"with a number that is written otherwise", known, fmt.Sprintf(memberTraffic, "1.0"), schemas.ProtobufJSON, false},
-		{"with labels", known, `{"record":{"fields":[{"label":"dso","value":{"party":"d::1"}}]}}`, schemas.ProtobufJSON, false},
+		{"stored in compact JSON", unknown, `{"a":"1"}`, schemas.CompactJSON, false},
+		{"of an unknown type", unknown, `{"record":{"fields":[{"value":{"text":"a"}}]}}`, schemas.ProtobufJSON, false},
+		{"without fields of an unknown type", unknown, `{"record":{}}`, schemas.ProtobufJSON, true},
+		{"of a known type", known, fmt.Sprintf(memberTraffic, "1.0000000000"), schemas.ProtobufJSON, false},
+		{"with a number that is written otherwise", known, fmt.Sprintf(memberTraffic, "1.0"), schemas.ProtobufJSON, true},
+		{"with labels", known, `{"record":{"fields":[{"label":"dso","value":{"party":"d::1"}}]}}`, schemas.ProtobufJSON, true},
 	} {
+		event := schemas.Event{
+			Kind: schemas.Created, ContractID: "00ab", TemplateID: c.template, PackageName: "splice-amulet",
+			CreatedAt: schematest.FirstTime, Signatories: []string{"d::1"}, Argument: []byte(c.argument),
+		}
+		first, second := event, event
+		first.EventID, second.EventID, second.Node = "1220ab:0", "1220ab:1", 1
 		it := schemas.Item{Update: &schemas.Update{
 			Kind: schemas.Transaction, UpdateID: "1220ab", SynchronizerID: "s::1", RecordTime: schematest.FirstTime, EffectiveAt: schematest.FirstTime,
-			Encoding: c.encoding, RootEvents: []int32{0}, Events: []schemas.Event{{
-				Kind: schemas.Created, EventID: "1220ab:0", ContractID: "00ab", TemplateID: c.template, PackageName: amulet,
-				CreatedAt: schematest.FirstTime, Signatories: []string{"d::1"}, Argument: []byte(c.argument),
-			}},
+			Encoding: c.encoding, RootEvents: []int32{0, 1}, Events: []schemas.Event{first, second},
 		}}
 		p, err := ReadLookupPiece(AppendLookupPiece(nil, &it, codec.Default()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := p.Item(codec.Default()); ok != c.want || err != nil {
-			t.Errorf("a value %s is exact: %t, %v; compact it is %s, protobuf again %s", c.name, ok, err, p.Text, served(&it, schemas.ProtobufJSON))
+		got, ok, err := p.Item(codec.Default())
+		if !ok || err != nil {
+			t.Fatalf("a value %s is not read: %v; compact it is %s", c.name, err, p.Text)
+		}
+		if got.Update.Encoding != c.encoding || served(&got, schemas.ProtobufJSON) != served(&it, schemas.ProtobufJSON) || served(&got, schemas.CompactJSON) != served(&it, schemas.CompactJSON) {
+			t.Errorf("a value %s reads as\n%s, want\n%s", c.name, served(&got, schemas.ProtobufJSON), served(&it, schemas.ProtobufJSON))
+		}
+		if has := len(p.originals) > 2*len(got.Update.Events); has != c.originals {
+			t.Errorf("of a value %s %d bytes are kept as they were", c.name, len(p.originals))
 		}
 	}
 }

@@ -1,10 +1,6 @@
 package values
 
-import (
-	"slices"
-
-	"github.com/ledgerlake/ledgerlake/schemas"
-)
+import "github.com/ledgerlake/ledgerlake/schemas"
 
 // Writer writes the contract values of events in one encoding. Values in that encoding
 // are written as they are stored, others are converted. What cannot be converted becomes
@@ -37,19 +33,19 @@ func (w Writer) AppendExerciseResult(dst []byte, e *schemas.Event) []byte {
 	return w.convert(dst, e.Result, w.Catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
 }
 
-// Restore returns the argument and the result of an event in protobuf_json, given what w made
-// of them in compact_json; the result is nil where there is none. What it returns need not be
-// what w was given: labels, for one, are lost.
-func (w Writer) Restore(e *schemas.Event) (argument, result []byte, err error) {
-	argumentType := w.Catalog.Template(e.PackageName, e.TemplateID)
+// RestoreArgument returns the argument of an event in protobuf_json, given what w made of it in
+// compact_json. That need not be what w was given: labels, for one, are lost. Without a type in
+// the catalogue only what w could not convert is restored; else the error is ErrUnknownType.
+func (w Writer) RestoreArgument(e *schemas.Event) ([]byte, error) {
 	if e.Kind == schemas.Exercised {
-		argumentType = w.Catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice)
+		return restore(e.Argument, w.Catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
 	}
-	if argument, err = restore(e.Argument, argumentType); err != nil || len(e.Result) == 0 {
-		return argument, nil, err
-	}
-	result, err = restore(e.Result, w.Catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
-	return argument, result, err
+	return restore(e.Argument, w.Catalog.Template(e.PackageName, e.TemplateID))
+}
+
+// RestoreResult is RestoreArgument for the result, nil where there is none.
+func (w Writer) RestoreResult(e *schemas.Event) ([]byte, error) {
+	return restore(e.Result, w.Catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice))
 }
 
 // restore is the inverse of convert to compact_json.
@@ -60,21 +56,7 @@ func restore(compact []byte, t *Type) ([]byte, error) {
 	if stored, ok := unwrapped(compact); ok {
 		return stored, nil
 	}
-	if t == nil {
-		return guessed(compact)
-	}
 	return convertCanonical(nil, compact, t, (*converter).protobufValue)
-}
-
-// guessed restores what choices of unknown types return most often: nothing, or a contract.
-func guessed(compact []byte) ([]byte, error) {
-	switch {
-	case string(compact) == "{}":
-		return []byte(`{"unit":{}}`), nil
-	case compact[0] == '"':
-		return slices.Concat([]byte(`{"contractId":`), compact, []byte{'}'}), nil
-	}
-	return nil, ErrUnknownType
 }
 
 func (w Writer) convert(dst, stored []byte, t *Type) []byte {
