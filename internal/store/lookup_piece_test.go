@@ -178,3 +178,39 @@ func TestBodiesNameTheirDictionary(t *testing.T) {
 		t.Errorf("a dictionary makes bodies %d bytes, without one they have %d", sizes[1], sizes[0])
 	}
 }
+
+// BenchmarkLookupPiece is what a lookup out of copies does beside HTTP and the query.
+func BenchmarkLookupPiece(b *testing.B) {
+	items := schematest.New(schematest.Config{Seed: 5, Items: 200, Migrations: 1}).Items
+	var sample []byte
+	for i := range items[:100] {
+		sample = AppendLookupPiece(sample, &items[i], codec.Default())
+	}
+	d := LookupDictionary{ID: 1, Content: sample}
+	packer, err := NewLookupPacker(d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	unpacker, err := NewLookupUnpacker([]LookupDictionary{d})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var bodies [][]byte
+	for i := range items[100:] {
+		piece := AppendLookupPiece(nil, &items[100+i], codec.Default())
+		bodies = append(bodies, packer.Pack(nil, piece))
+	}
+	buf := make([]byte, 0, 64<<10)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		piece, err := unpacker.Piece(buf, bodies[i%len(bodies)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := ReadLookupPiece(piece)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(len(p.Text)))
+	}
+}
