@@ -2,7 +2,10 @@ package indexer
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -107,6 +110,46 @@ func TestCopiesAreTheItems(t *testing.T) {
 	}
 	if err := l.Step(t.Context()); !errors.Is(err, ErrCaughtUp) {
 		t.Errorf("a step after the last: %v", err)
+	}
+}
+
+// Copies that were made with another catalogue answer nothing, as their values might be written
+// otherwise, and are told apart from copies of other items.
+func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
+	f := newFixture(t)
+	h := schematest.New(schematest.Config{Seed: 10, Items: 20, Migrations: 1})
+	w := NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range batches(h.Items, 10) {
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.newLookupRows(t).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other, err := values.Load(fstest.MapFS{"more.yaml": {Data: []byte("package: more\nrecords: {A: {a: Text}}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := &h.Items[len(h.Items)-1]
+	id := it.Position().UpdateID
+	found, err := history.NewCopies(f.db, schemas.ScanStream, other).ByID(t.Context(), []string{id})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d copies: %v", len(found), err)
+	}
+	if p, ok, err := found[id].Piece(t.Context(), nil); ok || err != nil {
+		t.Errorf("a copy of another catalogue answers %s: %v", p.Text, err)
+	}
+	if same, ok, err := found[id].IsOf(t.Context(), it); same || !ok || err != nil {
+		t.Errorf("a copy of another catalogue is the same: %t, is of the item: %t, %v", same, ok, err)
+	}
+	var log strings.Builder
+	l := NewLookupRows(f.db, schemas.ScanStream, other, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := l.Step(t.Context()); !errors.Is(err, ErrCaughtUp) {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "another catalogue") {
+		t.Errorf("nothing is said of it: %s", log.String())
 	}
 }
 

@@ -2,7 +2,9 @@ package values
 
 import (
 	"errors"
+	"io/fs"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -34,6 +36,26 @@ func TestWritersRestoreWhatTheyWrote(t *testing.T) {
 		if !errors.Is(err, c.err) || (string(got) == c.stored) != c.same {
 			t.Errorf("a value %s is restored as %s: %v; it was %s, %s in compact JSON", c.name, got, err, c.stored, e.Argument)
 		}
+	}
+}
+
+// A catalogue has another fingerprint with other files, or with the same in another order.
+func TestFingerprintsTellCataloguesApart(t *testing.T) {
+	one := fstest.MapFS{"one.yaml": {Data: []byte("package: one\nrecords: {A: {a: Text}}\n")}}
+	two := fstest.MapFS{"one.yaml": {Data: []byte("package: one\nrecords: {A: {a: Party}}\n")}}
+	seen := map[uint64]int{Default().Fingerprint(): -1}
+	for i, extra := range [][]fs.FS{{one}, {two}, {one, two}, {two, one}} {
+		c, err := Load(extra...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[c.Fingerprint()]; ok {
+			t.Errorf("catalogues %d and %d have one fingerprint", i, other)
+		}
+		seen[c.Fingerprint()] = i
+	}
+	if again, err := Load(); err != nil || again.Fingerprint() != Default().Fingerprint() {
+		t.Errorf("the same files have another fingerprint: %v", err)
 	}
 }
 
