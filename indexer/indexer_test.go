@@ -381,7 +381,7 @@ func TestChangedHistoryStopsTheStream(t *testing.T) {
 	}
 	// An intent without a commit, as a crash leaves it.
 	row := store.BatchRow{Stream: schemas.ScanStream, Sequence: 2, After: list[1].After, Through: list[1].Through,
-		Items: uint64(len(list[1].Items)), Hash: list[1].Hash(), Writer: "crashed"}
+		Items: uint64(len(list[1].Items)), Hash: store.HashBatch(list[1]), Writer: "crashed"}
 	if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestTheLaterOfTwoGivesWay(t *testing.T) {
 	h := schematest.New(schematest.Config{Seed: 9, Items: 60, Migrations: 1})
 	small, large := batches(h.Items, 20), batches(h.Items, 30)
 	row := func(writer string, b *schemas.Batch) store.BatchRow {
-		return store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: b.Hash(), Writer: writer}
+		return store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: store.HashBatch(b), Writer: writer}
 	}
 	if err := announce(t.Context(), f.db, row("first", small[0])); err != nil {
 		t.Fatal(err)
@@ -475,7 +475,7 @@ func TestLateIntentOfADeadWriter(t *testing.T) {
 	small, large := batches(h.Items, 20), batches(h.Items, 30)
 	intent := func(writer string, epoch int64, b *schemas.Batch) {
 		t.Helper()
-		row := store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: b.Hash(), Writer: writer, Epoch: epoch}
+		row := store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: store.HashBatch(b), Writer: writer, Epoch: epoch}
 		if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
 			t.Fatal(err)
 		}

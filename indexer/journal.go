@@ -25,6 +25,7 @@ var intentsOfSequence string
 type journal struct {
 	sequence  int64 // of the last commit, 0 = none
 	committed schemas.Position
+	hash      string // of the last commit, or else of the intent
 	pending   *schemas.Intent
 	epoch     int64 // of our claim, 0 = none
 }
@@ -50,7 +51,7 @@ func readJournal(ctx context.Context, db *store.DB, stream string) (journal, err
 	j := journal{committed: schemas.Start}
 	for _, r := range rows {
 		if r.State == store.Commit && r.Sequence > j.sequence {
-			j.sequence, j.committed = r.Sequence, r.Through
+			j.sequence, j.committed, j.hash = r.Sequence, r.Through, r.Hash
 		}
 	}
 	for _, r := range store.StandingIntents(rows) {
@@ -63,6 +64,9 @@ func readJournal(ctx context.Context, db *store.DB, stream string) (journal, err
 		case j.pending != nil && (j.pending.Hash != r.Hash || j.pending.Through != r.Through):
 			return journal{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could give way; delete the intents of one writer from table batches",
 				schemas.ErrDiverged, r.Sequence, stream)
+		}
+		if j.sequence == 0 {
+			j.hash = r.Hash
 		}
 		j.pending = &schemas.Intent{Sequence: r.Sequence, After: r.After, Through: r.Through, Items: int(r.Items), Hash: r.Hash}
 	}

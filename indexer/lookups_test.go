@@ -20,9 +20,8 @@ func TestLookupsEndAtTheWatermark(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows := newTables()
-	rows.fill(pending)
-	if err := rows.insert(t.Context(), f.db, schemas.ScanStream, int64(len(list))); err != nil {
+	w.rows.Fill(pending)
+	if err := w.insert(t.Context(), int64(len(list))); err != nil {
 		t.Fatal(err)
 	}
 	f.checkKnown(t, written, len(written.Items))

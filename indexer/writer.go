@@ -36,12 +36,12 @@ type Writer struct {
 	pending   *schemas.Intent
 	epoch     int64 // of our claim on the stream
 
-	rows *tables // kept from batch to batch for its memory
+	rows *store.BatchRows // kept from batch to batch for their memory
 }
 
 // NewWriter returns the writer of a stream. It reads nothing yet.
 func NewWriter(db *store.DB, stream string, log *slog.Logger) *Writer {
-	return &Writer{db: db, stream: stream, name: uuid.NewString(), log: log.With("stream", stream), rows: newTables()}
+	return &Writer{db: db, stream: stream, name: uuid.NewString(), log: log.With("stream", stream), rows: store.NewBatchRows()}
 }
 
 // Resume reads from the store where the stream stands.
@@ -62,6 +62,10 @@ func (w *Writer) load(ctx context.Context) error {
 	journal, err := takeOver(ctx, w.db, w.stream, w.name)
 	if err != nil {
 		return err
+	}
+	if journal.hash != "" && !store.IsBatchHash(journal.hash) {
+		return fmt.Errorf("%w: batch %d of %s has hash %s: an earlier version wrote the store, which hashed otherwise; ingest into a new one",
+			schemas.ErrDiverged, journal.sequence, w.stream, journal.hash)
 	}
 	w.sequence, w.committed, w.pending, w.epoch = journal.sequence, journal.committed, journal.pending, journal.epoch
 	w.loaded = true
@@ -137,19 +141,19 @@ func storable(it *schemas.Item) error {
 // hasMark reports whether an id has a character that the store uses to tell ids and texts
 // apart.
 func hasMark(id string) bool {
-	return strings.IndexByte(id, '\n') >= 0 || strings.IndexByte(id, 1) >= 0 || strings.IndexByte(id, 2) >= 0
+	return strings.ContainsAny(id, "\n\x00\x01\x02\x03")
 }
 
 func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
-	hash := w.rows.fill(b)
+	hash := w.rows.Fill(b)
 	row := store.BatchRow{
 		Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
-		Items: uint64(len(b.Items)), Events: uint64(w.rows.events.Rows()), Hash: hash, Writer: w.name, Epoch: w.epoch,
+		Items: uint64(len(b.Items)), Events: uint64(w.rows.Events()), Hash: hash, Writer: w.name, Epoch: w.epoch,
 	}
 	if err := w.announce(ctx, row); err != nil {
 		return err
 	}
-	if err := w.rows.insert(ctx, w.db, w.stream, row.Sequence); err != nil {
+	if err := w.insert(ctx, row.Sequence); err != nil {
 		return fmt.Errorf("writing batch %d of %s: %w", row.Sequence, w.stream, err)
 	}
 	if err := insertJournal(ctx, w.db, row, store.Commit); err != nil {
@@ -173,63 +177,12 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 	return announce(ctx, w.db, row)
 }
 
-// tables are the rows of one batch, by table.
-type tables struct {
-	updates  *store.Updates
-	events   *store.Events
-	imports  *store.Imports
-	verdicts *store.Verdicts
-	parties  *store.PartyOffsets
-}
-
-func newTables() *tables {
-	return &tables{
-		updates: store.NewUpdates(), events: store.NewEvents(), imports: store.NewImports(), verdicts: store.NewVerdicts(),
-		parties: store.NewPartyOffsets(),
-	}
-}
-
-// fill replaces the rows by those of b and returns the hash of b. Each item is taken for
-// both at once, while it is in the processor's cache.
-func (t *tables) fill(b *schemas.Batch) (hash string) {
-	for _, block := range t.blocks() {
-		store.Reset(block)
-	}
-	var content schemas.ContentHash
-	for i := range b.Items {
-		t.append(b.Stream, &b.Items[i])
-		content.Add(&b.Items[i])
-	}
-	return content.Sum()
-}
-
-func (t *tables) blocks() map[string]store.Block {
-	return map[string]store.Block{
-		"updates": t.updates, "events": t.events, "imports": t.imports, "verdicts": t.verdicts,
-		"party_offsets": t.parties,
-	}
-}
-
-func (t *tables) append(stream string, it *schemas.Item) {
-	switch u := it.Update; {
-	case u == nil:
-	case u.IsImport():
-		t.imports.Append(stream, u)
-	default:
-		t.updates.Append(stream, u)
-		t.events.Append(stream, u)
-		t.parties.Append(stream, u)
-	}
-	if it.Verdict != nil { // side data never comes without one
-		t.verdicts.Append(stream, it)
-	}
-}
-
-func (t *tables) insert(ctx context.Context, db *store.DB, stream string, sequence int64) error {
+// insert writes the rows of a batch, those of each table with a token of their own.
+func (w *Writer) insert(ctx context.Context, sequence int64) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for table, block := range t.blocks() {
+	for table, block := range w.rows.Blocks() {
 		group.Go(func() error {
-			return db.Insert(ctx, table, fmt.Sprintf("%s/%d/%s", stream, sequence, table), block)
+			return w.db.Insert(ctx, table, fmt.Sprintf("%s/%d/%s", w.stream, sequence, table), block)
 		})
 	}
 	return group.Wait()

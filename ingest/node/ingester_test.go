@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -80,7 +81,7 @@ func TestResumeAtEveryBatch(t *testing.T) {
 			for _, pending := range []bool{false, true} {
 				sink := sinkAt(b.After)
 				if pending {
-					sink.resume.Pending = &schemas.Intent{Sequence: 7, After: b.After, Through: b.Through, Items: len(b.Items), Hash: b.Hash()}
+					sink.resume.Pending = &schemas.Intent{Sequence: 7, After: b.After, Through: b.Through, Items: len(b.Items), Hash: store.HashBatch(&b)}
 				}
 				ing := newIngester(t, u, sink, func(c *Config) { c.BatchItems, c.Source = 35, source })
 				if err := ing.Backfill(testContext(t)); err != nil {
@@ -109,7 +110,7 @@ func TestPendingCheckpointIsRepeated(t *testing.T) {
 	g.offset = 10
 	u, sink := newUpstream(t, []told{g.checkpoint()}), newSink()
 	empty := schemas.Batch{}
-	sink.resume.Pending = &schemas.Intent{After: schemas.Start, Through: schemas.AtOffset(10), Hash: empty.Hash()}
+	sink.resume.Pending = &schemas.Intent{After: schemas.Start, Through: schemas.AtOffset(10), Hash: store.HashBatch(&empty)}
 	if err := newIngester(t, u, sink, nil).Backfill(testContext(t)); err != nil {
 		t.Fatal(err)
 	}

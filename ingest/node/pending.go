@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -18,7 +19,7 @@ func (ing *Ingester) repeat(ctx context.Context, in *schemas.Intent) error {
 	if err := ing.fetchRange(ctx, in, collect); err != nil {
 		return err
 	}
-	if hash := f.batch.Hash(); in.Hash != "" && hash != in.Hash {
+	if hash := store.HashBatch(f.batch); in.Hash != "" && hash != in.Hash {
 		if in.After == schemas.Start && !isImport(in.Through) && ing.pruned > 0 {
 			// The batch may have been history, which is gone by now.
 			return fmt.Errorf("%w; its %d items with hash %s were not contracts active at its end", ing.prunedError(in.After), in.Items, in.Hash)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -117,7 +118,7 @@ func TestBackfillResumesAtEveryBatch(t *testing.T) {
 			sink := newSink()
 			sink.at, sink.resume = b.After, schemas.Resume{Committed: b.After}
 			if pending {
-				sink.resume.Pending = &schemas.Intent{Sequence: 7, After: b.After, Through: b.Through, Items: len(b.Items), Hash: b.Hash()}
+				sink.resume.Pending = &schemas.Intent{Sequence: 7, After: b.After, Through: b.Through, Items: len(b.Items), Hash: store.HashBatch(&b)}
 			}
 			if err := newIngester(t, u, sink, config).Backfill(testContext(t)); err != nil {
 				t.Fatalf("from %s, pending %v: %v", b.After, pending, err)
@@ -143,7 +144,7 @@ func TestPendingBatchIsRepeatedFromEverySource(t *testing.T) {
 		for _, b := range whole.batches {
 			sink := newSink()
 			sink.at = b.After
-			sink.resume = schemas.Resume{Committed: b.After, Pending: &schemas.Intent{After: b.After, Through: b.Through, Items: len(b.Items), Hash: b.Hash()}}
+			sink.resume = schemas.Resume{Committed: b.After, Pending: &schemas.Intent{After: b.After, Through: b.Through, Items: len(b.Items), Hash: store.HashBatch(&b)}}
 			if err := newIngester(t, u, sink, config).Backfill(testContext(t)); err != nil {
 				t.Fatalf("%s, pending through %s: %v", source, b.Through, err)
 			}

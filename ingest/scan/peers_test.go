@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -375,7 +376,7 @@ func TestAnnouncedBatchIsFoundAgainAmongUpstreams(t *testing.T) {
 		}
 		sink := newSink()
 		sink.at = batch.After
-		sink.resume = schemas.Resume{Committed: batch.After, Pending: &schemas.Intent{After: batch.After, Through: batch.Through, Items: len(batch.Items), Hash: batch.Hash()}}
+		sink.resume = schemas.Resume{Committed: batch.After, Pending: &schemas.Intent{After: batch.After, Through: batch.Through, Items: len(batch.Items), Hash: store.HashBatch(&batch)}}
 		if err := newIngesterOf(t, urls, sink, config).Backfill(testContext(t)); err != nil {
 			t.Fatalf("pending through %s: %v", batch.Through, err)
 		}

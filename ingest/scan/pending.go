@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,7 +47,7 @@ func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (filled,
 				ing.status.retried(err)
 				continue
 			}
-			hash := f.batch.Hash()
+			hash := store.HashBatch(f.batch)
 			if in.Hash == "" || hash == in.Hash {
 				return f, nil
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -104,7 +105,7 @@ func (s *sideStream) resume(ctx context.Context) error {
 		if b.Items, err = s.again(ctx, p, in); err != nil {
 			return fmt.Errorf("reading the announced batch again: %w", err)
 		}
-		hash := b.Hash()
+		hash := store.HashBatch(b)
 		if hash == in.Hash {
 			return s.write(ctx, b)
 		}

@@ -48,23 +48,22 @@ type LifetimeSum struct {
 	Ends, EndHash     uint64
 }
 
-// ArgumentKey tells an argument from all others.
-type ArgumentKey = store.PackedKey
+// CreateKey tells what a contract is created with from all else.
+type CreateKey = store.CreateKey
 
 // BeginHash is the hash of the lifetime that a created event of u begins: of the event with
-// where and when. contract is the LifetimeHash of its id, argumentKey that of Stretch. Of a
-// contract that was carried over neither the time nor the update counts.
-func BeginHash(contract uint64, u *schemas.Update, e *schemas.Event, argumentKey ArgumentKey) uint64 {
+// where and when. contract is the LifetimeHash of its id. Of a contract that was carried over
+// neither the time nor the update counts.
+func BeginHash(contract uint64, u *schemas.Update, e *schemas.Event, key *CreateKey) uint64 {
 	at, createdIn := u.RecordTime, u.UpdateID
 	if u.IsImport() {
 		at, createdIn = store.BeforeHistory, ""
 	}
 	var template [128]byte
 	return store.Fold(contract, uint64(u.MigrationID), uint64(at), uint64(offsetOf(u)),
-		xxh3.HashString(createdIn), xxh3.HashString(u.SynchronizerID), xxh3.HashString(string(u.Encoding)), uint64(e.CreatedAt),
+		xxh3.HashString(createdIn), xxh3.HashString(u.SynchronizerID), xxh3.HashString(string(u.Encoding)),
 		xxh3.Hash(schemas.AppendTemplateName(template[:0], e.PackageName, e.TemplateID)), xxh3.HashString(e.TemplateID), xxh3.HashString(e.PackageName),
-		store.ListHash(e.Signatories), store.ListHash(e.Observers),
-		argumentKey.Shape, argumentKey.Scalars, argumentKey.IDs, argumentKey.Parties)
+		key.Shape, key.Scalars, key.Rest)
 }
 
 // EndHash is the hash of the end of a contract's lifetime in u.

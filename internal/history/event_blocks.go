@@ -3,20 +3,28 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// eventBlocks keep the memory of blocks, which are megabytes, from one read to the next.
-var eventBlocks = func() *sync.Pool {
+// eventBlocks keep the memory of blocks, which are megabytes, from one read to the next, and
+// eventSums that of blocks of numbers.
+var eventBlocks, eventSums = func() (blocks, sums *sync.Pool) {
 	shapes := store.NewShapes()
-	return &sync.Pool{New: func() any {
+	blocks = &sync.Pool{New: func() any {
 		block := &eventBlock{columns: store.NewEvents()}
 		block.columns.ShareShapes(shapes)
 		return block
 	}}
+	sums = &sync.Pool{New: func() any {
+		block := &eventBlock{sums: store.NewEventSums()}
+		block.sums.ShareShapes(shapes)
+		return block
+	}}
+	return blocks, sums
 }()
 
 // eventBlock is a block of events and the rows that it is read into.
@@ -24,14 +32,44 @@ type eventBlock struct {
 	columns *store.Events
 	rows    []store.EventRow
 
-	one store.EventRows // the same rows one at a time, if loaded
+	one    store.EventRows // the same rows one at a time, if loaded
+	hashes []uint64        // of the same rows, if loaded
+
+	sums *store.EventSums // what rows are read into in place of columns, if not nil
 }
 
 // free gives the block back. The pool must not keep what rows refer to.
 func (b *eventBlock) free() {
+	if b.sums != nil {
+		eventSums.Put(b)
+		return
+	}
 	clear(b.rows)
 	b.one.Unload()
 	eventBlocks.Put(b)
+}
+
+// block is what rows are read into.
+func (b *eventBlock) block() store.Block {
+	if b.sums != nil {
+		return b.sums
+	}
+	return b.columns
+}
+
+// load makes rows of what was read.
+func (b *eventBlock) load() {
+	if b.sums == nil {
+		b.one.Load(b.columns)
+		b.hashes = b.columns.AppendHashes(b.hashes[:0])
+	}
+}
+
+func (b *eventBlock) position(i int) schemas.Position {
+	if b.sums != nil {
+		return b.sums.Position(i)
+	}
+	return b.one.Position(i)
 }
 
 // blocksAhead is how many blocks are read before they are asked for: one while another is
@@ -51,9 +89,20 @@ type eventRuns struct {
 	err  error              // why it ended early; set before incoming is closed
 
 	events []schemas.Event
-	values []byte        // arguments and results of events
-	keys   []ArgumentKey // of the arguments of created events, by event
-	bodies []Body
+	values []byte // arguments and results of events
+	facts  []EventFacts
+}
+
+// EventFacts are what is known of an event beside its fields.
+type EventFacts struct {
+	// Row is the hash of its row, for BatchHash.
+	Row uint64
+	// Contract is the LifetimeHash of its contract's id.
+	Contract uint64
+	// Create tells what a created event begins a contract with.
+	Create CreateKey
+	// Body is valid for as long as the event is.
+	Body Body
 }
 
 // Body is an event's body as it is stored.
@@ -68,6 +117,12 @@ type Shape = store.Shape
 // AppendScalars appends the values that are neither ids nor parties, in order.
 func (b *Body) AppendScalars(list [][]byte) [][]byte { return store.AppendScalars(list, b.scalars) }
 
+// AppendValues appends the argument and the result of the event, with marks in place of ids and
+// parties. Both begin and end where the returned offsets say.
+func (b *Body) AppendValues(dst []byte) (_ []byte, argument, end int) {
+	return b.Shape.AppendValues(dst, b.scalars)
+}
+
 // eventQuery asks for events.
 type eventQuery struct {
 	text   string
@@ -75,13 +130,17 @@ type eventQuery struct {
 }
 
 // read starts to read what the queries find, one after another.
-func (r *eventRuns) read(ctx context.Context, db *store.DB, queries []eventQuery) {
+func (r *eventRuns) read(ctx context.Context, db *store.DB, queries []eventQuery, texts bool) {
+	pool := eventSums
+	if texts {
+		pool = eventBlocks
+	}
 	ctx, r.stop = context.WithCancel(ctx)
 	r.incoming = make(chan *eventBlock, blocksAhead)
 	go func() {
 		defer close(r.incoming)
 		for _, q := range queries {
-			if r.err = sendBlocks(ctx, db, q, r.incoming); r.err != nil {
+			if r.err = sendBlocks(ctx, db, q, pool, r.incoming); r.err != nil {
 				return
 			}
 		}
@@ -89,11 +148,11 @@ func (r *eventRuns) read(ctx context.Context, db *store.DB, queries []eventQuery
 }
 
 // sendBlocks sends the blocks that a query finds.
-func sendBlocks(ctx context.Context, db *store.DB, q eventQuery, to chan<- *eventBlock) error {
+func sendBlocks(ctx context.Context, db *store.DB, q eventQuery, pool *sync.Pool, to chan<- *eventBlock) error {
 	var block *eventBlock // under way
 	err := db.SelectBlocks(ctx, q.text, q.params, func() store.Block {
-		block = eventBlocks.Get().(*eventBlock)
-		return block.columns
+		block = pool.Get().(*eventBlock)
+		return block.block()
 	}, func() error {
 		select {
 		case to <- block:
@@ -118,15 +177,15 @@ func (r *eventRuns) next() (at schemas.Position, ok bool) {
 		if r.current = <-r.incoming; r.current == nil {
 			return at, false
 		}
-		r.current.one.Load(r.current.columns)
+		r.current.load()
 	}
-	return r.current.one.Position(r.row), true
+	return r.current.position(r.row), true
 }
 
 // take returns the events at the next position, which are valid until the next call.
 func (r *eventRuns) take() []schemas.Event {
 	r.freeDone()
-	r.events, r.values, r.keys, r.bodies = r.events[:0], r.values[:0], r.keys[:0], r.bodies[:0]
+	r.events, r.values, r.facts = r.events[:0], r.values[:0], r.facts[:0]
 	first, _ := r.next()
 	for {
 		at, ok := r.next()
@@ -134,18 +193,32 @@ func (r *eventRuns) take() []schemas.Event {
 			return r.events
 		}
 		block := r.current
-		r.events = append(r.events, schemas.Event{})
-		e := &r.events[len(r.events)-1]
-		r.values = block.one.AppendEvent(r.values, r.row, e)
-		shape, scalars := block.one.Body(r.row)
-		r.bodies = append(r.bodies, Body{shape, scalars})
-		r.keys = append(r.keys, ArgumentKey{})
-		if e.Kind == schemas.Created {
-			r.keys[len(r.keys)-1] = block.one.ArgumentKey(r.row)
-		}
-		if r.row++; r.row == block.columns.Rows() {
+		r.add(block)
+		if r.row++; r.row == block.block().Rows() {
 			r.current, r.row, r.done = nil, 0, append(r.done, block)
 		}
+	}
+}
+
+// add adds the event that comes next.
+func (r *eventRuns) add(block *eventBlock) {
+	// What is behind the end is used again, the local part of an event above all.
+	r.events, r.facts = slices.Grow(r.events, 1)[:len(r.events)+1], append(r.facts, EventFacts{})
+	e, f := &r.events[len(r.events)-1], &r.facts[len(r.facts)-1]
+	if sums := block.sums; sums != nil {
+		sums.Fill(r.row, e)
+		f.Row, f.Contract = sums.Hash(r.row), sums.Contract(r.row)
+		f.Body.Shape, f.Body.scalars = sums.Body(r.row)
+		if e.Kind == schemas.Created {
+			f.Create = sums.CreateKey(r.row)
+		}
+		return
+	}
+	r.values = block.one.AppendEvent(r.values, r.row, e)
+	f.Row, f.Contract = block.hashes[r.row], LifetimeHash(e.ContractID)
+	f.Body.Shape, f.Body.scalars = block.one.Body(r.row)
+	if e.Kind == schemas.Created {
+		f.Create = store.NewCreateKey(e, block.one.ArgumentKey(r.row))
 	}
 }
 

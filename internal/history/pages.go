@@ -27,7 +27,7 @@ func (r *Reader) migrationPages(ctx context.Context, rg Range, each func([]schem
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var events eventPages
-	events.read(ctx, r.db, r.eventsOf(&stretchPart{after: rg.After, through: rg.Through, history: true}))
+	events.read(ctx, r.db, r.eventsOf(&stretchPart{after: rg.After, through: rg.Through, history: true}, true))
 	block := store.NewUpdates()
 	err := r.db.SelectLarge(ctx, updatesQuery, r.params(unlimited(rg)), block, func() error {
 		for page := range slices.Chunk(block.AppendTo(nil), rg.Limit) {

@@ -19,6 +19,12 @@ var (
 	eventsByOffsetQuery string
 	//go:embed sql/events.sql
 	eventsQuery string
+	//go:embed sql/event_sums.sql
+	eventSumsQuery string
+	//go:embed sql/event_sums_by_offset.sql
+	eventSumsByOffsetQuery string
+	//go:embed sql/verdict_sums.sql
+	verdictSumsQuery string
 	//go:embed sql/updates_at.sql
 	updatesAtQuery string
 	//go:embed sql/events_at.sql

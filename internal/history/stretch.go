@@ -12,33 +12,39 @@ import (
 // Stretch is what the tables hold between two positions, row by row and as it stands:
 // rows that stand there twice and rows that belong to nothing included. Each list is
 // ascending by position; updates have no events, which are apart and are read while those
-// before are looked at: once NextEvents has none, Err tells whether these were all. It is
-// used by one goroutine.
+// before are looked at: once NextEvents has none, Err tells whether these were all. Beside
+// the rows of each table stand their hashes, for BatchHash. It is used by one goroutine.
 type Stretch struct {
 	Imports []schemas.Update
-	// ImportKeys are the keys of their arguments: see ArgumentKey.
-	ImportKeys []ArgumentKey
-	Updates    []schemas.Update
-	// Verdicts are items without updates.
+	// ImportFacts are those of the event of each; there is no body.
+	ImportFacts  []EventFacts
+	Updates      []schemas.Update
+	UpdateHashes []uint64
+	// VerdictsAt are the positions of verdicts.
+	VerdictsAt    []schemas.Position
+	VerdictHashes []uint64
+	// Verdicts are items without updates; there are none in a stretch without texts.
 	Verdicts []schemas.Item
 
 	events eventRuns
 }
 
+// BatchHash hashes the rows of a batch.
+type BatchHash = store.BatchHash
+
+// IsBatchHash reports whether a hash in the journal is a BatchHash.
+func IsBatchHash(hash string) bool { return store.IsBatchHash(hash) }
+
 // NextEvents returns where the next events stand, ascending; ok is false when there are
-// none left.
+// none left. The position is valid until the next call.
 func (s *Stretch) NextEvents() (at schemas.Position, ok bool) { return s.events.next() }
 
 // TakeEvents returns the events that stand at the next position, by node number. They are
 // valid until the next call, except for their texts.
 func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
 
-// ArgumentKey tells the argument of a created event from all others, by number among the
-// events taken last.
-func (s *Stretch) ArgumentKey(event int) ArgumentKey { return s.events.keys[event] }
-
-// Bodies are those of the events taken last, and valid for as long as they are.
-func (s *Stretch) Bodies() []Body { return s.events.bodies }
+// EventFacts are what is known of the events taken last beside their fields.
+func (s *Stretch) EventFacts() []EventFacts { return s.events.facts }
 
 // Err returns why events could not be read, nil if all were.
 func (s *Stretch) Err() error { return s.events.err }
@@ -47,20 +53,21 @@ func (s *Stretch) Err() error { return s.events.err }
 func (s *Stretch) Close() { s.events.close() }
 
 // Stretch reads all rows after one position through another, with ctx also events later on.
-// But for events it is not limited: callers choose a stretch that fits into memory, and
-// close it.
-func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position) (*Stretch, error) {
+// Without texts, which is much faster, events have no ids, no parties, no argument and no
+// result, and verdicts have positions only. But for events it is not limited: callers choose a
+// stretch that fits into memory, and close it.
+func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position, texts bool) (*Stretch, error) {
 	s := new(Stretch)
 	parts := stretchParts(after, through)
 	var events []eventQuery
 	for i := range parts {
 		if parts[i].history {
-			events = append(events, r.eventsOf(&parts[i]))
+			events = append(events, r.eventsOf(&parts[i], texts))
 		}
 	}
-	s.events.read(ctx, r.db, events)
+	s.events.read(ctx, r.db, events, texts)
 	for i := range parts {
-		if err := r.addPart(ctx, s, &parts[i]); err != nil {
+		if err := r.addPart(ctx, s, &parts[i], texts); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -101,9 +108,13 @@ func stretchParts(after, through schemas.Position) []stretchPart {
 }
 
 // eventsOf asks for the events of a part.
-func (r *Reader) eventsOf(p *stretchPart) eventQuery {
+func (r *Reader) eventsOf(p *stretchPart, texts bool) eventQuery {
+	query, byOffset := eventSumsQuery, eventSumsByOffsetQuery
+	if texts {
+		query, byOffset = eventsQuery, eventsByOffsetQuery
+	}
 	if p.through.Offset > 0 {
-		return eventQuery{eventsByOffsetQuery, store.Params{
+		return eventQuery{byOffset, store.Params{
 			"stream": store.Text(r.stream), "first": store.Int(p.after.Offset + 1), "last": store.Int(p.through.Offset),
 		}}
 	}
@@ -112,11 +123,11 @@ func (r *Reader) eventsOf(p *stretchPart) eventQuery {
 	first, last := p.after, p.through
 	first.RecordTime, last.RecordTime = store.Clamp(first.RecordTime), store.Clamp(last.RecordTime)
 	first.UpdateID += "\x00"
-	return eventQuery{eventsQuery, r.between(first, last)}
+	return eventQuery{query, r.between(first, last)}
 }
 
 // addPart reads everything of a part but its events.
-func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart) error {
+func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart, texts bool) error {
 	if p.imports {
 		last := schemas.MaxUpdateID
 		if !p.history {
@@ -129,36 +140,66 @@ func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart) error 
 	if !p.history {
 		return nil
 	}
-	if err := r.addHistory(ctx, s, p); err != nil {
+	if err := r.addHistory(ctx, s, p, texts); err != nil {
 		return fmt.Errorf("reading rows after %s: %w", p.after, err)
 	}
 	return nil
 }
 
 // addHistory reads updates, and of public history verdicts.
-func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart) error {
+func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart, texts bool) error {
 	if p.through.Offset > 0 {
-		updates, err := r.selectUpdates(ctx, updatesByOffsetQuery, store.Params{
+		return r.addUpdates(ctx, s, updatesByOffsetQuery, store.Params{
 			"stream": store.Text(r.stream), "after": store.Int(p.after.Offset), "through": store.Int(p.through.Offset), "limit": store.Int(math.MaxUint32),
 		})
-		s.Updates = updates
-		return err
 	}
 	params := r.params(Range{After: p.after, Through: p.through, Limit: math.MaxUint32})
-	updates, err := r.selectUpdates(ctx, updatesQuery, params)
-	if err != nil {
+	if err := r.addUpdates(ctx, s, updatesQuery, params); err != nil {
 		return err
 	}
-	s.Updates = append(s.Updates, updates...)
-	verdicts, err := r.selectVerdicts(ctx, verdictsQuery, params)
-	s.Verdicts = append(s.Verdicts, verdicts...)
-	return err
+	if texts {
+		return r.addVerdicts(ctx, s, params)
+	}
+	return r.addVerdictSums(ctx, s, params)
+}
+
+func (r *Reader) addUpdates(ctx context.Context, s *Stretch, query string, params store.Params) error {
+	block := store.NewUpdates()
+	return r.db.Select(ctx, query, params, block, func() error {
+		s.Updates, s.UpdateHashes = block.AppendTo(s.Updates), block.AppendHashes(s.UpdateHashes)
+		return nil
+	})
+}
+
+func (r *Reader) addVerdicts(ctx context.Context, s *Stretch, params store.Params) error {
+	block := store.NewVerdicts()
+	return r.db.Select(ctx, verdictsQuery, params, block, func() error {
+		s.Verdicts = block.AppendTo(s.Verdicts)
+		s.VerdictsAt, s.VerdictHashes = block.AppendPositions(s.VerdictsAt), block.AppendHashes(s.VerdictHashes)
+		return nil
+	})
+}
+
+func (r *Reader) addVerdictSums(ctx context.Context, s *Stretch, params store.Params) error {
+	delete(params, "limit")
+	block := store.NewVerdictSums()
+	return r.db.Select(ctx, verdictSumsQuery, params, block, func() error {
+		s.VerdictsAt, s.VerdictHashes = block.AppendPositions(s.VerdictsAt), block.AppendHashes(s.VerdictHashes)
+		return nil
+	})
 }
 
 func (r *Reader) addImports(ctx context.Context, s *Stretch, migration int64, after, through string) error {
 	block := store.NewImports()
 	err := r.db.Select(ctx, importsQuery, r.importParams(migration, after, through, math.MaxUint32), block, func() error {
-		s.Imports, s.ImportKeys = block.AppendTo(s.Imports), block.AppendArgumentKeys(s.ImportKeys)
+		s.Imports = block.AppendTo(s.Imports)
+		hashes := block.AppendHashes(nil)
+		for i, argument := range block.AppendArgumentKeys(nil) {
+			e := &s.Imports[len(s.ImportFacts)].Events[0]
+			s.ImportFacts = append(s.ImportFacts, EventFacts{
+				Row: hashes[i], Contract: LifetimeHash(e.ContractID), Create: store.NewCreateKey(e, argument),
+			})
+		}
 		return nil
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -30,6 +31,12 @@ func bytesOf(c *texts) func(i int) []byte {
 func stringsOf(c *texts) func(i int) string {
 	buf := string(c.Buf)
 	return func(i int) string { p := c.Pos[i]; return buf[p.Start:p.End] }
+}
+
+// sharedText is row i without a copy: it changes when the column is read again.
+func sharedText(c *texts, i int) string {
+	row := c.RowBytes(i)
+	return unsafe.String(unsafe.SliceData(row), len(row))
 }
 
 // Clamp brings m into the range of instants that the store can hold. History lies

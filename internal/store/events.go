@@ -57,6 +57,11 @@ func (b *Events) columns() []column {
 // Rows returns the number of rows.
 func (b *Events) Rows() int { return b.node.Rows() }
 
+// AppendHashes appends the hash of each row, of all that it has but the stream.
+func (b *Events) AppendHashes(list []uint64) []uint64 {
+	return appendHashes(list, b.columns()[1:], b.Rows())
+}
+
 // Append adds the rows of all events of u.
 func (b *Events) Append(stream string, u *schemas.Update) {
 	for i := range u.Events {

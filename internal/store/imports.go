@@ -39,6 +39,11 @@ func (b *Imports) columns() []column {
 // Rows returns the number of rows.
 func (b *Imports) Rows() int { return b.updateID.Rows() }
 
+// AppendHashes appends the hash of each row, of all that it has but the stream.
+func (b *Imports) AppendHashes(list []uint64) []uint64 {
+	return appendHashes(list, b.columns()[1:], b.Rows())
+}
+
 // Append adds the row of the import update u, which has exactly one created event.
 func (b *Imports) Append(stream string, u *schemas.Update) {
 	e := &u.Events[0]

@@ -179,7 +179,13 @@ func (p *packed) takeScalar(value []byte) byte {
 
 // takeID adds an id that stands by itself, without quotes, usually hexadecimal.
 func (p *packed) takeID(id string) {
-	p.making = append(p.making, p.takeValue([]byte(id)))
+	mark := byte(idMark)
+	if text := []byte(id); len(text) >= minID && len(text) <= maxID && isID(text) {
+		p.addID(text)
+	} else {
+		mark = p.takeScalar(text)
+	}
+	p.making = append(p.making, mark)
 }
 
 func (p *packed) addID(id []byte) {

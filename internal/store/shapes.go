@@ -113,6 +113,19 @@ func (s *Shape) Argument() string { return s.text[s.lines[1].from:s.lines[1].to]
 // Result is described at Argument.
 func (s *Shape) Result() string { return s.text[s.lines[2].from:s.lines[2].to] }
 
+// AppendValues appends the argument and the result of an event out of the scalars of its body,
+// with marks in place of ids and parties. Both begin and end where the returned offsets say.
+func (s *Shape) AppendValues(dst, scalars []byte) (_ []byte, argument, end int) {
+	v := values{scalars: scalars}
+	for _, mark := range s.lines[0].steps {
+		v.skip(mark)
+	}
+	dst = v.appendPart(dst, s.text, &s.lines[1])
+	argument = len(dst)
+	dst = v.appendPart(dst, s.text, &s.lines[2])
+	return dst, argument, len(dst)
+}
+
 // ArgumentScalar returns which of the scalars of the event's body stands in a place of
 // Argument, -1 if none does.
 func (s *Shape) ArgumentScalar(at int) int { return s.scalarAt(s.lines[1].from + at) }

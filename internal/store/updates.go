@@ -47,6 +47,11 @@ func (b *Updates) columns() []column {
 // Rows returns the number of rows.
 func (b *Updates) Rows() int { return b.updateID.Rows() }
 
+// AppendHashes appends the hash of each row, of all that it has but the stream.
+func (b *Updates) AppendHashes(list []uint64) []uint64 {
+	return appendHashes(list, b.columns()[1:], b.Rows())
+}
+
 // Append adds the row of u, without its events.
 func (b *Updates) Append(stream string, u *schemas.Update) {
 	b.stream.Append(stream)

@@ -41,6 +41,11 @@ func (b *Verdicts) columns() []column {
 // Rows returns the number of rows.
 func (b *Verdicts) Rows() int { return b.updateID.Rows() }
 
+// AppendHashes appends the hash of each row, of all that it has but the stream.
+func (b *Verdicts) AppendHashes(list []uint64) []uint64 {
+	return appendHashes(list, b.columns()[1:], b.Rows())
+}
+
 // Append adds the row of it, which has a verdict.
 func (b *Verdicts) Append(stream string, it *schemas.Item) {
 	v := it.Verdict
@@ -72,6 +77,11 @@ func (b *Verdicts) Append(stream string, it *schemas.Item) {
 
 // absent is the number of a traffic summary or app activity that a verdict does not have.
 const absent = -1
+
+// AppendPositions appends where the verdict of each row stands.
+func (b *Verdicts) AppendPositions(list []schemas.Position) []schemas.Position {
+	return appendPositions(list, &b.migration, b.recordTime, &b.updateID)
+}
 
 // AppendTo appends the block's rows to list, as items without updates.
 func (b *Verdicts) AppendTo(list []schemas.Item) []schemas.Item {

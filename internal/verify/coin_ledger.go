@@ -3,8 +3,6 @@ package verify
 import (
 	"fmt"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -93,7 +91,7 @@ func (l *coinLedger) apply(u *coinUpdate) {
 	for i := range u.created {
 		c := &u.created[i]
 		if _, twice := l.coins[c.id]; twice {
-			l.check.Add(Finding{What: "a coin is created twice", Where: where(u.position) + ", contract " + c.text})
+			l.check.Add(Finding{What: "a coin is created twice", Where: u.at(c.node)})
 		}
 		l.coins[c.id] = heldCoin{c.worth, u.position.RecordTime, u.position.MigrationID}
 		net[index(c.burner)] = net[index(c.burner)].add(c.worth)
@@ -102,7 +100,7 @@ func (l *coinLedger) apply(u *coinUpdate) {
 		c := &u.spent[i]
 		held, ok := l.coins[c.id]
 		if !ok {
-			l.check.Add(Finding{What: "a coin is spent that is not there", Where: where(u.position) + ", contract " + c.text})
+			l.check.Add(Finding{What: "a coin is spent that is not there", Where: u.at(c.node)})
 			continue
 		}
 		delete(l.coins, c.id)
@@ -231,7 +229,7 @@ func (l *coinLedger) held(c *history.ActiveContract) {
 		return
 	}
 	l.check.Count("coins_held", 1)
-	id := xxh3.HashString128(e.ContractID)
+	id := history.LifetimeHash(e.ContractID)
 	worth, _ := coinWorth(kind, e, c.Encoding)
 	left, ok := l.coins[id]
 	switch {

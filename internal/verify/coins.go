@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -37,8 +35,8 @@ var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "in
 // optionalRewards came with later versions.
 var optionalRewards = []string{"inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
 
-// coinID identifies a coin in memory: XXH3-128 of its contract id.
-type coinID = xxh3.Uint128
+// coinID identifies a coin in memory: the history.LifetimeHash of its contract id.
+type coinID = uint64
 
 // coin is what is known of a coin that was created.
 type coin struct {
@@ -49,8 +47,8 @@ type coin struct {
 	// left the set of active contracts. Both are told by a node's own stream only.
 	part   int
 	active bool
-	// text is the contract id, for findings.
-	text string
+	// node is the number of the event, for findings.
+	node int32
 }
 
 // claim is what a choice says that it does to the supply.
@@ -78,6 +76,11 @@ type coinUpdate struct {
 	parts []coinPart
 }
 
+// at names an event of the update by its number.
+func (c *coinUpdate) at(node int32) string {
+	return fmt.Sprintf("%s, event %d", where(c.position), node)
+}
+
 // coinReader reads updates for what they do to coins. It is used by one goroutine.
 type coinReader struct {
 	catalog *values.Catalog
@@ -92,11 +95,11 @@ type coinReader struct {
 	made, gone []coin
 	fields     []payload // of the record that is being read
 
-	// bodies are those of the events of the update, as they are stored, if that is known.
-	bodies  []history.Body
+	facts   []history.EventFacts // of the events of the update
 	places  map[shapeKey]*places
 	read    places   // of an event of which the texts are read
 	scalars [][]byte // of the event under way
+	texts   []byte   // argument and result of it, if they must be read
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -129,8 +132,10 @@ func (r *coinReader) forget() {
 	r.made, r.gone = make([]coin, 0, len(r.made)+len(r.made)/8), make([]coin, 0, len(r.gone)+len(r.gone)/8)
 }
 
-// update returns what u does to coins; ok is false if it does nothing.
-func (r *coinReader) update(u *schemas.Update) (c coinUpdate, ok bool) {
+// update returns what u does to coins, given the facts of its events; ok is false if it does
+// nothing.
+func (r *coinReader) update(u *schemas.Update, facts []history.EventFacts) (c coinUpdate, ok bool) {
+	r.facts = facts
 	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1, local: u.Local != nil}
 	if u.Kind != schemas.Transaction {
 		return r.reassigned(c, u)
@@ -185,14 +190,14 @@ func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
 		if isCoin {
 			worth, ok := r.worth(u, i, coinType)
 			if !ok {
-				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: where(c.position) + ", contract " + e.ContractID})
+				c.findings = append(c.findings, Finding{What: "a coin without a readable amount", Where: c.at(e.Node)})
 			}
-			r.made = append(r.made, coin{id: xxh3.HashString128(e.ContractID), worth: worth, burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
+			r.made = append(r.made, coin{id: r.facts[i].Contract, worth: worth, burner: r.burner[i], node: e.Node, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 		}
 		return
 	}
 	if isCoin && e.Consuming {
-		r.gone = append(r.gone, coin{id: xxh3.HashString128(e.ContractID), burner: r.burner[i], text: e.ContractID, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
+		r.gone = append(r.gone, coin{id: r.facts[i].Contract, burner: r.burner[i], node: e.Node, part: r.part(i), active: e.Local != nil && e.Local.ACSDelta})
 	}
 	r.choice(c, u, i)
 }
@@ -321,7 +326,7 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 	if k.mints {
 		minted, ok := r.number(pl, pl.minted)
 		if !ok {
-			c.findings = append(c.findings, Finding{What: "a mint without a readable amount", Where: where(c.position) + ", event " + e.EventID})
+			c.findings = append(c.findings, Finding{What: "a mint without a readable amount", Where: c.at(e.Node)})
 		}
 		c.claims = append(c.claims, claim{minted: minted, burner: r.burner[i], part: r.part(i)})
 		c.noteRound(r.textOf(pl, pl.round))
@@ -356,7 +361,7 @@ func (c *coinUpdate) noteRound(number []byte) {
 // transfer reads the summary of a transfer, which must add up: inputs are outputs, change
 // and fees.
 func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid amount, cl *claim) {
-	at := func() string { return where(c.position) + ", event " + e.EventID }
+	at := func() string { return c.at(e.Node) }
 	number := func(s slot) amount {
 		a, ok := r.number(pl, s)
 		if !ok {

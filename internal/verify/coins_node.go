@@ -3,8 +3,6 @@ package verify
 import (
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -88,10 +86,10 @@ func (r *coinReader) reassigned(c coinUpdate, u *schemas.Update) (coinUpdate, bo
 		e := &u.Events[i]
 		switch {
 		case e.Kind == schemas.Unassigned && r.coinType(e) != nil:
-			c.spent = append(c.spent, coin{id: xxh3.HashString128(e.ContractID), text: e.ContractID, active: true})
+			c.spent = append(c.spent, coin{id: r.facts[i].Contract, node: e.Node, active: true})
 		case e.Kind == schemas.Created && r.coinType(e) != nil:
-			worth, _ := coinWorth(r.coinType(e), e, u.Encoding)
-			c.created = append(c.created, coin{id: xxh3.HashString128(e.ContractID), worth: worth, text: e.ContractID, active: e.Local.ACSDelta})
+			worth, _ := r.worth(u, i, r.coinType(e))
+			c.created = append(c.created, coin{id: r.facts[i].Contract, worth: worth, node: e.Node, active: e.Local.ACSDelta})
 		}
 	}
 	return c, len(c.created)+len(c.spent) > 0
@@ -126,7 +124,7 @@ func (l *coinLedger) applyLocal(u *coinUpdate) {
 			continue
 		}
 		if _, twice := l.coins[c.id]; twice {
-			l.check.Add(Finding{What: "a coin is created twice", Where: where(u.position) + ", contract " + c.text})
+			l.check.Add(Finding{What: "a coin is created twice", Where: u.at(c.node)})
 		}
 		l.coins[c.id] = heldCoin{worth: c.worth, at: schemas.MinMicros}
 	}
@@ -155,7 +153,7 @@ func (l *coinLedger) spendLocal(u *coinUpdate, c *coin, fresh map[coinID]amount,
 	if !ok {
 		p.whole = false
 		if c.active {
-			l.check.Add(Finding{What: "a coin is spent that is not there", Where: where(u.position) + ", contract " + c.text})
+			l.check.Add(Finding{What: "a coin is spent that is not there", Where: u.at(c.node)})
 		}
 		return
 	}

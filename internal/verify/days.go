@@ -90,7 +90,7 @@ func ended(ref schemas.SegmentRef, end, mark schemas.Position) bool {
 // readPeer digests what the peer has up to our watermark, and returns up to where it has it.
 func (v *verification) readPeer(ctx context.Context) (map[schemas.SegmentRef]Tables, schemas.Position, error) {
 	segments := make(map[schemas.SegmentRef]Tables)
-	render := newRenderer(true)
+	render := new(renderer)
 	after, end := schemas.Start, schemas.Start
 	for after.Before(v.mark) {
 		page, err := v.cfg.Peer.Items(ctx, after, peerPage)

@@ -23,11 +23,10 @@ type coinSum struct {
 }
 
 func (s *coinSum) add(id coinID, worth amount) {
-	var b [32]byte
-	binary.LittleEndian.PutUint64(b[:], id.Lo)
-	binary.LittleEndian.PutUint64(b[8:], id.Hi)
-	binary.LittleEndian.PutUint64(b[16:], worth.lo)
-	binary.LittleEndian.PutUint64(b[24:], uint64(worth.hi))
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:], id)
+	binary.LittleEndian.PutUint64(b[8:], worth.lo)
+	binary.LittleEndian.PutUint64(b[16:], uint64(worth.hi))
 	s.coins++
 	s.hash += xxh3.Hash(b[:])
 }
@@ -48,7 +47,7 @@ func (v *verification) readHeld(ctx context.Context) error {
 		}
 		if kind := coinType(v.cfg.Catalog, &c.Event); kind != nil {
 			worth, _ := coinWorth(kind, &c.Event, c.Encoding)
-			v.held.coins.add(xxh3.HashString128(c.Event.ContractID), worth)
+			v.held.coins.add(history.LifetimeHash(c.Event.ContractID), worth)
 		}
 	})
 }

@@ -15,75 +15,76 @@ import (
 type lifetimeWalk struct {
 	sums []history.LifetimeSum // by bucket
 	// transient are contracts of one update that begin and end in it: never active, they
-	// have no lifetime.
-	transient map[string]bool
-	created   []string // contracts that the update creates
-	// key gives the key of the argument of a created event of the update.
-	key func(event int) history.ArgumentKey
+	// have no lifetime. Contracts go by the hash of their id.
+	transient map[uint64]bool
+	created   []uint64 // contracts that the update creates
 }
 
 func newLifetimeWalk() *lifetimeWalk {
-	return &lifetimeWalk{sums: make([]history.LifetimeSum, history.LifetimeBuckets), key: noKey, transient: make(map[string]bool)}
+	return &lifetimeWalk{sums: make([]history.LifetimeSum, history.LifetimeBuckets), transient: make(map[uint64]bool)}
 }
 
 func (w *lifetimeWalk) sum(contract uint64) *history.LifetimeSum {
 	return &w.sums[history.LifetimeBucket(contract)]
 }
 
-func noKey(int) history.ArgumentKey { return history.ArgumentKey{} }
-
-func (w *lifetimeWalk) update(u *schemas.Update) {
+// update takes an update and the facts of its events.
+func (w *lifetimeWalk) update(u *schemas.Update, facts []history.EventFacts) {
 	if u.Local != nil {
-		w.local(u)
+		w.local(u, facts)
 		return
 	}
 	if u.Kind == schemas.Unassignment {
-		w.end(u, u.Reassignment.ContractID)
+		w.end(u, history.LifetimeHash(u.Reassignment.ContractID))
 		return
 	}
-	w.findTransient(u.Events)
+	w.findTransient(u.Events, facts)
 	for i := range u.Events {
-		switch e := &u.Events[i]; {
-		case w.transient[e.ContractID]:
+		switch e, f := &u.Events[i], &facts[i]; {
+		case w.isTransient(f):
 		case e.Kind == schemas.Created:
-			w.begin(u, i)
+			w.begin(u, e, f)
 		case e.Consuming:
-			w.end(u, e.ContractID)
+			w.end(u, f.Contract)
 		}
 	}
+}
+
+func (w *lifetimeWalk) isTransient(f *history.EventFacts) bool {
+	return len(w.transient) > 0 && w.transient[f.Contract]
 }
 
 // local takes an update of a node's own stream. Only events that change the set of
 // contracts active on the node count, which those of contracts without a stakeholder there
 // do not.
-func (w *lifetimeWalk) local(u *schemas.Update) {
-	w.findTransient(u.Events)
+func (w *lifetimeWalk) local(u *schemas.Update, facts []history.EventFacts) {
+	w.findTransient(u.Events, facts)
 	for i := range u.Events {
-		switch e := &u.Events[i]; {
-		case w.transient[e.ContractID] || e.Local == nil || !e.Local.ACSDelta:
+		switch e, f := &u.Events[i], &facts[i]; {
+		case w.isTransient(f) || e.Local == nil || !e.Local.ACSDelta:
 		case e.Kind == schemas.Created:
-			w.begin(u, i)
+			w.begin(u, e, f)
 		case e.Consuming, e.Kind == schemas.Unassigned:
-			w.end(u, e.ContractID)
+			w.end(u, f.Contract)
 		}
 	}
 }
 
 // findTransient fills w.transient. Few updates archive what they have created, and most
 // create and archive little, so nothing is put into the map before it is found.
-func (w *lifetimeWalk) findTransient(events []schemas.Event) {
+func (w *lifetimeWalk) findTransient(events []schemas.Event, facts []history.EventFacts) {
 	clear(w.transient)
 	w.created = w.created[:0]
 	for i := range events {
-		switch e := &events[i]; {
+		switch e, contract := &events[i], facts[i].Contract; {
 		case e.Kind == schemas.Created:
-			w.created = append(w.created, e.ContractID)
+			w.created = append(w.created, contract)
 		case !e.Consuming:
 		case len(w.created) > manyCreated:
-			w.findAmongMany(events)
+			w.findAmongMany(events, facts)
 			return
-		case slices.Contains(w.created, e.ContractID):
-			w.transient[e.ContractID] = true
+		case slices.Contains(w.created, contract):
+			w.transient[contract] = true
 		}
 	}
 }
@@ -91,29 +92,27 @@ func (w *lifetimeWalk) findTransient(events []schemas.Event) {
 // manyCreated is from how many contracts of an update on they are looked up in a map.
 const manyCreated = 64
 
-func (w *lifetimeWalk) findAmongMany(events []schemas.Event) {
-	created := make(map[string]bool)
+func (w *lifetimeWalk) findAmongMany(events []schemas.Event, facts []history.EventFacts) {
+	created := make(map[uint64]bool)
 	for i := range events {
-		switch e := &events[i]; {
+		switch e, contract := &events[i], facts[i].Contract; {
 		case e.Kind == schemas.Created:
-			created[e.ContractID] = true
-		case e.Consuming && created[e.ContractID]:
-			w.transient[e.ContractID] = true
+			created[contract] = true
+		case e.Consuming && created[contract]:
+			w.transient[contract] = true
 		}
 	}
 }
 
-// begin takes event i of u, which creates a contract.
-func (w *lifetimeWalk) begin(u *schemas.Update, i int) {
-	e := &u.Events[i]
-	contract := history.LifetimeHash(e.ContractID)
-	s := w.sum(contract)
+// begin takes a created event of u.
+func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event, f *history.EventFacts) {
+	s := w.sum(f.Contract)
 	s.Begins++
-	s.BeginHash += history.BeginHash(contract, u, e, w.key(i))
+	s.BeginHash += history.BeginHash(f.Contract, u, e, &f.Create)
 }
 
-func (w *lifetimeWalk) end(u *schemas.Update, contractID string) {
-	contract := history.LifetimeHash(contractID)
+// end takes the end of a contract in u.
+func (w *lifetimeWalk) end(u *schemas.Update, contract uint64) {
 	s := w.sum(contract)
 	s.Ends++
 	s.EndHash += history.EndHash(contract, u)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -20,7 +21,11 @@ func TestTransientContractsHaveNoLifetime(t *testing.T) {
 		}
 		u.Events = append(u.Events, schemas.Event{Kind: schemas.Exercised, ContractID: "00ff", Consuming: true})
 		w := newLifetimeWalk()
-		w.update(u)
+		facts := make([]history.EventFacts, len(u.Events))
+		for i := range facts {
+			facts[i].Contract = history.LifetimeHash(u.Events[i].ContractID)
+		}
+		w.update(u, facts)
 		var begins, ends uint64
 		for _, s := range w.sums {
 			begins, ends = begins+s.Begins, ends+s.Ends

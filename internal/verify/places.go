@@ -96,10 +96,10 @@ func (r *coinReader) textOf(pl *places, s slot) []byte {
 // shaped returns the places in the shape of event i, nil if its texts must be read. find
 // looks them up in a shape that is new.
 func (r *coinReader) shaped(i int, key shapeKey, find func(pl *places, argument, result finder)) *places {
-	if i >= len(r.bodies) {
+	body := &r.facts[i].Body
+	if body.Shape == nil {
 		return nil
 	}
-	body := &r.bodies[i]
 	key.shape = body.Shape
 	pl := r.places[key]
 	if pl == nil {
@@ -135,7 +135,8 @@ func (r *coinReader) choicePlaces(u *schemas.Update, i int, k *choiceKind) *plac
 	pl = &r.read
 	*pl = places{rewards: pl.rewards[:0], outputFees: pl.outputFees[:0], outputs: pl.outputs[:0], ratios: pl.ratios[:0]}
 	texts := finder{places: pl}
-	r.findChoice(k, texts, payload{e.Argument, k.argument, compact}, texts, payload{e.Result, k.result, compact})
+	argument, result := r.values(e, i)
+	r.findChoice(k, texts, payload{argument, k.argument, compact}, texts, payload{result, k.result, compact})
 	return pl
 }
 
@@ -189,7 +190,20 @@ func (r *coinReader) worth(u *schemas.Update, i int, kind *values.Type) (amount,
 		pl.minted = argument.slot(worthOf(payload{[]byte(argument.line), kind, compact}))
 	})
 	if pl == nil {
-		return coinWorth(kind, e, u.Encoding)
+		argument, _ := r.values(e, i)
+		return worthOf(newPayload(argument, kind, u.Encoding)).amount()
 	}
 	return r.number(pl, pl.minted)
+}
+
+// values returns the argument and the result of event i, maybe without ids and parties, until
+// the next call.
+func (r *coinReader) values(e *schemas.Event, i int) (argument, result []byte) {
+	body := &r.facts[i].Body
+	if len(e.Argument) > 0 || body.Shape == nil {
+		return e.Argument, e.Result
+	}
+	var at, end int
+	r.texts, at, end = body.AppendValues(r.texts[:0])
+	return r.texts[:at], r.texts[at:end]
 }

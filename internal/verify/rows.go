@@ -9,22 +9,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
-// renderer takes the hash of batches and, unless told not to, renders each row and feeds it
-// to the digests of tables. It is used by one goroutine.
+// renderer renders each row and feeds it to the digests of tables. It is used by one goroutine.
 type renderer struct {
 	buf   []byte
 	id    []byte
 	order []*schemas.Event
-	hash  schemas.ContentHash // of the batch under way
-	// outside leaves items out of that hash.
-	outside bool
-	// digests says whether rows are digested.
-	digests bool
 
 	updates, events, imports, verdicts, traffic, appActivity schemas.Digest
 }
-
-func newRenderer(digests bool) *renderer { return &renderer{digests: digests} }
 
 // take returns the digests since the last call.
 func (r *renderer) take() Tables {
@@ -45,12 +37,6 @@ func (r *renderer) take() Tables {
 
 // item adds one item.
 func (r *renderer) item(it *schemas.Item) {
-	if !r.outside {
-		r.hash.Add(it)
-	}
-	if !r.digests {
-		return
-	}
 	if it.Update != nil {
 		r.buf = r.update(r.buf[:0], it.Update)
 	}
@@ -94,9 +80,6 @@ func (r *renderer) update(line []byte, u *schemas.Update) []byte {
 // local appends an update of a node's own stream, and digests it and its events.
 func (r *renderer) local(line []byte, u *schemas.Update) []byte {
 	line = schemas.AppendLocalUpdate(line, u)
-	if !r.digests {
-		return line
-	}
 	whole := len(line)
 	for i := range u.Events {
 		line = schemas.AppendLocalEvent(line[:whole], u, &u.Events[i])
@@ -150,10 +133,4 @@ func (r *renderer) textOrder(events []schemas.Event) []*schemas.Event {
 		})
 	}
 	return r.order
-}
-
-// batchHash returns the hash of the items since the last call.
-func (r *renderer) batchHash() string {
-	defer r.hash.Reset()
-	return r.hash.Sum()
 }

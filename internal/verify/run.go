@@ -46,7 +46,7 @@ type Source interface {
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
 	Journal(ctx context.Context) ([]history.JournalRow, error)
 	ContractsJournal(ctx context.Context) ([]history.JournalRow, error)
-	Stretch(ctx context.Context, after, through schemas.Position) (*history.Stretch, error)
+	Stretch(ctx context.Context, after, through schemas.Position, texts bool) (*history.Stretch, error)
 	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
 	ActiveAtOffset(ctx context.Context, q history.ActiveAtQuery) ([]history.ActiveContract, error)
 }
@@ -235,6 +235,9 @@ func (v *verification) begin(ctx context.Context) error {
 	}
 	if v.journal, err = v.readJournals(ctx); err != nil {
 		return err
+	}
+	if c := v.journal.commits; v.cfg.has(Hashes) && len(c) > 0 && !history.IsBatchHash(c[0].Hash) {
+		return fmt.Errorf("check hashes: batch %d of %s has hash %s: an earlier version wrote it, which hashed otherwise; ingest into a new store", c[0].Sequence, c[0].Stream, c[0].Hash)
 	}
 	v.last = schemas.Start
 	for _, c := range v.journal.commits {

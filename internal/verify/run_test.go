@@ -87,8 +87,8 @@ var damages = []damage{
 	{"a batch is gone", []string{"ALTER TABLE batches DELETE WHERE stream = 'scan' AND sequence = 3"}, verify.Batches, "rows that no batch has"},
 	{"a lifetimes batch is gone", []string{"ALTER TABLE batches DELETE WHERE stream = 'scan/contracts' AND sequence = 1"}, verify.Batches, "batches are missing before it"},
 	{"a batch starts early", []string{"ALTER TABLE batches UPDATE after_time = after_time - 1 WHERE stream = 'scan' AND sequence = 4"}, verify.Batches, "does not start where the one before ended"},
-	{"a commit with another hash", []string{"ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "committed otherwise than announced"},
-	{"two commits", []string{"INSERT INTO batches SELECT * REPLACE (repeat('0', 32) AS hash) FROM batches WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "two commits"},
+	{"a commit with another hash", []string{"ALTER TABLE batches UPDATE hash = concat('rows1:', repeat('0', 32)) WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "committed otherwise than announced"},
+	{"two commits", []string{"INSERT INTO batches SELECT * REPLACE (concat('rows1:', repeat('0', 32)) AS hash) FROM batches WHERE stream = 'scan' AND sequence = 4 AND state = 'commit'"}, verify.Batches, "two commits"},
 	{"an intent far ahead", []string{"INSERT INTO batches SELECT * REPLACE (9000 AS sequence) FROM (SELECT * FROM batches WHERE stream = 'scan' AND sequence = 4 AND state = 'intent')"}, verify.Batches, "an intent is left over"},
 	{"a row above the watermark", []string{"INSERT INTO updates SELECT * REPLACE (record_time + INTERVAL 900 DAY AS record_time) FROM updates ORDER BY migration_id DESC LIMIT 1"}, verify.Batches, "rows above the watermark"},
 	{"an update is gone", []string{"ALTER TABLE updates DELETE WHERE update_id = " + oneUpdate}, verify.Batches, "events without their update"},
@@ -212,7 +212,7 @@ func TestDaysAreComparedWithAPeer(t *testing.T) {
 func TestFindingsAreBounded(t *testing.T) {
 	f := newFixture(t)
 	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 300, Migrations: 1}).Items, 10)
-	f.exec(t, "ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan'")
+	f.exec(t, "ALTER TABLE batches UPDATE hash = concat('rows1:', repeat('0', 32)) WHERE stream = 'scan'")
 	c := f.verify(t, verify.Config{Checks: []string{verify.Hashes}, Findings: 3}).Checks[0]
 	if c.Total < 30 || len(c.Findings) != 3 {
 		t.Errorf("%d findings, of which %d are kept; want 30 and more, and 3", c.Total, len(c.Findings))

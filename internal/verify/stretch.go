@@ -10,20 +10,21 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// stretchRows bounds memory: batches are read together up to so many items and events.
-const stretchRows = 100_000
+// stretchItems bounds memory: batches are read together up to so many items. Their events
+// are read while they are looked at.
+const stretchItems = 25_000
 
 // stretches divides commits, which follow one another, into runs to be read at once.
 func stretches(commits []history.JournalRow) [][]history.JournalRow {
 	var list [][]history.JournalRow
-	var rows uint64
+	var items uint64
 	start := 0
 	for i, c := range commits {
-		if i > start && rows+c.Items+c.Events > stretchRows {
+		if i > start && items+c.Items > stretchItems {
 			list = append(list, commits[start:i])
-			start, rows = i, 0
+			start, items = i, 0
 		}
-		rows += c.Items + c.Events
+		items += c.Items
 	}
 	if start < len(commits) {
 		list = append(list, commits[start:])
@@ -109,18 +110,19 @@ func (v *verification) take(out *outcome) {
 
 // readStretch reads the rows of some batches and looks at each once.
 func (v *verification) readStretch(ctx context.Context, commits []history.JournalRow) (*outcome, error) {
-	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through)
+	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, !v.cfg.SkipDigests)
 	if err != nil {
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
 	}
 	defer rows.Close()
 	w := &walk{
-		verification: v, rows: rows, commits: commits, render: newRenderer(!v.cfg.SkipDigests),
-		out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
+		verification: v, rows: rows, commits: commits, out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
+	}
+	if !v.cfg.SkipDigests {
+		w.render = new(renderer)
 	}
 	if v.cfg.has(Lifetimes) {
 		w.lifetimes = newLifetimeWalk()
-		w.lifetimes.key = w.argumentKey
 	}
 	if v.cfg.has(Coins) {
 		w.coins = <-v.coins
@@ -137,11 +139,11 @@ type walk struct {
 	*verification
 	rows    *history.Stretch
 	commits []history.JournalRow // the first is the batch under way
-	render  *renderer
+	hash    history.BatchHash    // of the batch under way
+	render  *renderer            // nil unless rows are digested
 	out     *outcome
 
-	importKey *history.ArgumentKey // of the argument of the import under way
-	bodies    []history.Body       // of the events of the update under way
+	facts     []history.EventFacts // of the events of the update under way
 	lifetimes *lifetimeWalk        // nil unless checked
 	coins     *coinReader          // nil unless checked
 
@@ -185,8 +187,8 @@ func (w *walk) next() bool {
 	if len(r.Updates) > 0 {
 		consider(updated, r.Updates[0].Position())
 	}
-	if len(r.Verdicts) > 0 {
-		consider(judged, r.Verdicts[0].Position())
+	if len(r.VerdictsAt) > 0 {
+		consider(judged, r.VerdictsAt[0])
 	}
 	if p, ok := r.NextEvents(); ok {
 		consider(happened, p)
@@ -195,46 +197,66 @@ func (w *walk) next() bool {
 		return false
 	}
 	w.enter(at)
-	w.importKey, w.bodies = nil, nil
+	w.facts = nil
 	var it schemas.Item
 	switch first {
 	case imported:
-		it.Update, r.Imports = &r.Imports[0], r.Imports[1:]
-		w.importKey, r.ImportKeys = &r.ImportKeys[0], r.ImportKeys[1:]
+		it.Update = w.nextImport()
 	case happened:
 		w.orphans(at)
 		return true
 	default:
 		if first == updated {
-			it.Update, r.Updates = &r.Updates[0], r.Updates[1:]
-			w.hang(it.Update, at)
+			it.Update = w.nextUpdate(at)
 		}
-		if len(r.Verdicts) > 0 && r.Verdicts[0].Position() == at {
-			v := &r.Verdicts[0]
-			it.Verdict, it.Traffic, it.AppActivity, r.Verdicts = v.Verdict, v.Traffic, v.AppActivity, r.Verdicts[1:]
+		if len(r.VerdictsAt) > 0 && r.VerdictsAt[0] == at {
+			w.nextVerdict(&it)
 		}
 	}
 	w.item(&it, at)
 	return true
 }
 
-// argumentKey gives the key of the argument that an event of the update under way creates a
-// contract with.
-func (w *walk) argumentKey(event int) history.ArgumentKey {
-	if w.importKey != nil {
-		return *w.importKey
+func (w *walk) nextImport() (u *schemas.Update) {
+	r := w.rows
+	u, w.facts = &r.Imports[0], r.ImportFacts[:1]
+	r.Imports, r.ImportFacts = r.Imports[1:], r.ImportFacts[1:]
+	if !w.outside {
+		w.hash.AddImports(w.facts[0].Row)
 	}
-	return w.rows.ArgumentKey(event)
+	return u
 }
 
-// hang gives an update the events that stand at its position.
-func (w *walk) hang(u *schemas.Update, at schemas.Position) {
-	if p, ok := w.rows.NextEvents(); !ok || p != at {
-		return
+// nextUpdate returns the next update with the events that stand at its position.
+func (w *walk) nextUpdate(at schemas.Position) (u *schemas.Update) {
+	r := w.rows
+	if !w.outside {
+		w.hash.AddUpdates(r.UpdateHashes[0])
 	}
-	u.Events, w.bodies = w.rows.TakeEvents(), w.rows.Bodies()
+	u, r.Updates, r.UpdateHashes = &r.Updates[0], r.Updates[1:], r.UpdateHashes[1:]
+	if p, ok := r.NextEvents(); !ok || p != at {
+		return u
+	}
+	u.Events, w.facts = r.TakeEvents(), r.EventFacts()
 	if !w.outside {
 		w.events += uint64(len(u.Events))
+		for i := range w.facts {
+			w.hash.AddEvents(w.facts[i].Row)
+		}
+	}
+	return u
+}
+
+// nextVerdict gives an item its verdict, if that was read with texts.
+func (w *walk) nextVerdict(it *schemas.Item) {
+	r := w.rows
+	if !w.outside {
+		w.hash.AddVerdicts(r.VerdictHashes[0])
+	}
+	r.VerdictsAt, r.VerdictHashes = r.VerdictsAt[1:], r.VerdictHashes[1:]
+	if len(r.Verdicts) > 0 {
+		v := &r.Verdicts[0]
+		it.Verdict, it.Traffic, it.AppActivity, r.Verdicts = v.Verdict, v.Traffic, v.AppActivity, r.Verdicts[1:]
 	}
 }
 
@@ -260,7 +282,6 @@ func (w *walk) enter(at schemas.Position) {
 		w.endBatch()
 	}
 	w.outside = len(w.commits) > 0 && !w.commits[0].After.Before(at)
-	w.render.outside = w.outside
 	ref := schemas.SegmentRef{Stream: w.cfg.Source.Stream(), MigrationID: at.MigrationID}
 	if at.Offset == 0 && at.RecordTime != schemas.MinMicros {
 		// A segment is looked up only when it changes: formatting its time costs.
@@ -292,19 +313,20 @@ func (w *walk) item(it *schemas.Item, at schemas.Position) {
 	if u := it.Update; u != nil {
 		if u.Kind == schemas.Assignment && len(u.Events) == 0 {
 			w.add(Batches, Finding{What: "an assignment without its created event", Where: where(at)})
-			u.Events = make([]schemas.Event, 1) // it cannot be rendered without; the hash differs
+			u.Events, w.facts = make([]schemas.Event, 1), make([]history.EventFacts, 1) // it cannot be rendered without
 		}
 		if w.lifetimes != nil {
-			w.lifetimes.update(u)
+			w.lifetimes.update(u, w.facts)
 		}
 		if w.coins != nil {
-			w.coins.bodies = w.bodies
-			if c, ok := w.coins.update(u); ok {
+			if c, ok := w.coins.update(u, w.facts); ok {
 				w.out.coins = append(w.out.coins, c)
 			}
 		}
 	}
-	w.render.item(it)
+	if w.render != nil {
+		w.render.item(it)
+	}
 }
 
 // endBatch compares the batch under way with what it was committed with.
@@ -322,9 +344,10 @@ func (w *walk) endBatch() {
 		w.add(Batches, Finding{What: "rows that no batch has", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
 		w.strays = 0
 	}
-	if got := w.render.batchHash(); got != c.Hash {
+	if got := w.hash.Sum(); got != c.Hash {
 		w.add(Hashes, Finding{What: "content", Where: name, Expected: "hash " + c.Hash, Found: "hash " + got})
 	}
+	w.hash.Reset()
 	if check := w.checks[Hashes]; check != nil {
 		check.Count("batches", 1)
 	}
@@ -337,8 +360,11 @@ func (w *walk) endBatch() {
 
 // endSegment hands over the digests of the segment under way.
 func (w *walk) endSegment() {
+	if w.render == nil {
+		return
+	}
 	tables := w.render.take()
-	if w.segment.Stream == "" || w.cfg.SkipDigests {
+	if w.segment.Stream == "" {
 		return
 	}
 	if w.out.segments[w.segment] == nil {

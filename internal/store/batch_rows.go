@@ -1,0 +1,74 @@
+package store
+
+import "github.com/ledgerlake/ledgerlake/schemas"
+
+// BatchRows are the rows of one batch, by table. They are used again for the next batch.
+type BatchRows struct {
+	updates  *Updates
+	events   *Events
+	imports  *Imports
+	verdicts *Verdicts
+	parties  *PartyOffsets
+
+	hashes []uint64 // of the rows of one table
+	hash   BatchHash
+}
+
+// NewBatchRows returns no rows.
+func NewBatchRows() *BatchRows {
+	return &BatchRows{
+		updates: NewUpdates(), events: NewEvents(), imports: NewImports(), verdicts: NewVerdicts(), parties: NewPartyOffsets(),
+	}
+}
+
+// HashBatch returns the hash of the rows of b. Two fetches of the same range give the same
+// unless the upstream changed its history.
+func HashBatch(b *schemas.Batch) string { return NewBatchRows().Fill(b) }
+
+// Fill replaces the rows by those of b and returns their hash.
+func (r *BatchRows) Fill(b *schemas.Batch) (hash string) {
+	for _, block := range r.Blocks() {
+		Reset(block)
+	}
+	for i := range b.Items {
+		r.append(b.Stream, &b.Items[i])
+	}
+	r.hash.Reset()
+	r.hash.AddUpdates(r.hashesOf(r.updates)...)
+	r.hash.AddEvents(r.hashesOf(r.events)...)
+	r.hash.AddImports(r.hashesOf(r.imports)...)
+	r.hash.AddVerdicts(r.hashesOf(r.verdicts)...)
+	return r.hash.Sum()
+}
+
+// hashesOf are valid until the next call.
+func (r *BatchRows) hashesOf(b interface{ AppendHashes([]uint64) []uint64 }) []uint64 {
+	r.hashes = b.AppendHashes(r.hashes[:0])
+	return r.hashes
+}
+
+// Events is the number of rows of table events.
+func (r *BatchRows) Events() int { return r.events.Rows() }
+
+// Blocks are the rows of each table by its name.
+func (r *BatchRows) Blocks() map[string]Block {
+	return map[string]Block{
+		"updates": r.updates, "events": r.events, "imports": r.imports, "verdicts": r.verdicts,
+		"party_offsets": r.parties,
+	}
+}
+
+func (r *BatchRows) append(stream string, it *schemas.Item) {
+	switch u := it.Update; {
+	case u == nil:
+	case u.IsImport():
+		r.imports.Append(stream, u)
+	default:
+		r.updates.Append(stream, u)
+		r.events.Append(stream, u)
+		r.parties.Append(stream, u)
+	}
+	if it.Verdict != nil { // side data never comes without one
+		r.verdicts.Append(stream, it)
+	}
+}
