@@ -87,6 +87,9 @@ type eventRuns struct {
 
 	stop context.CancelFunc // ends the reading
 	err  error              // why it ended early; set before incoming is closed
+	// unordered says that an event came that stands before the one that came last: what
+	// follows cannot be looked at.
+	unordered bool
 
 	events []schemas.Event
 	values []byte // arguments and results of events
@@ -173,6 +176,9 @@ func sendBlocks(ctx context.Context, db *store.DB, q eventQuery, pool *sync.Pool
 
 // next returns where the next events stand.
 func (r *eventRuns) next() (at schemas.Position, ok bool) {
+	if r.unordered {
+		return at, false
+	}
 	if r.current == nil {
 		if r.current = <-r.incoming; r.current == nil {
 			return at, false
@@ -190,10 +196,15 @@ func (r *eventRuns) take() []schemas.Event {
 	for {
 		at, ok := r.next()
 		if !ok || at != first {
+			r.unordered = ok && at.Before(first)
 			return r.events
 		}
 		block := r.current
 		r.add(block)
+		if n := len(r.events); n > 1 && r.events[n-1].Node < r.events[n-2].Node {
+			r.unordered = true
+			return r.events
+		}
 		if r.row++; r.row == block.block().Rows() {
 			r.current, r.row, r.done = nil, 0, append(r.done, block)
 		}

@@ -23,8 +23,6 @@ var (
 	eventSumsQuery string
 	//go:embed sql/event_sums_by_offset.sql
 	eventSumsByOffsetQuery string
-	//go:embed sql/verdict_sums.sql
-	verdictSumsQuery string
 	//go:embed sql/updates_at.sql
 	updatesAtQuery string
 	//go:embed sql/events_at.sql

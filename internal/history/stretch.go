@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -46,8 +47,17 @@ func (s *Stretch) TakeEvents() []schemas.Event { return s.events.take() }
 // EventFacts are what is known of the events taken last beside their fields.
 func (s *Stretch) EventFacts() []EventFacts { return s.events.facts }
 
-// Err returns why events could not be read, nil if all were.
-func (s *Stretch) Err() error { return s.events.err }
+// Err returns why events could not be read, nil if all were. It is ErrUnordered if events that
+// were read without texts did not come in their order: with texts they will.
+func (s *Stretch) Err() error {
+	if s.events.unordered {
+		return ErrUnordered
+	}
+	return s.events.err
+}
+
+// ErrUnordered is described at Stretch.Err.
+var ErrUnordered = errors.New("events do not stand in order in the parts of their table")
 
 // Close ends the reading of events and gives up their memory.
 func (s *Stretch) Close() { s.events.close() }
@@ -157,10 +167,7 @@ func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart, tex
 	if err := r.addUpdates(ctx, s, updatesQuery, params); err != nil {
 		return err
 	}
-	if texts {
-		return r.addVerdicts(ctx, s, params)
-	}
-	return r.addVerdictSums(ctx, s, params)
+	return r.addVerdicts(ctx, s, params, texts)
 }
 
 func (r *Reader) addUpdates(ctx context.Context, s *Stretch, query string, params store.Params) error {
@@ -171,19 +178,12 @@ func (r *Reader) addUpdates(ctx context.Context, s *Stretch, query string, param
 	})
 }
 
-func (r *Reader) addVerdicts(ctx context.Context, s *Stretch, params store.Params) error {
+func (r *Reader) addVerdicts(ctx context.Context, s *Stretch, params store.Params, texts bool) error {
 	block := store.NewVerdicts()
 	return r.db.Select(ctx, verdictsQuery, params, block, func() error {
-		s.Verdicts = block.AppendTo(s.Verdicts)
-		s.VerdictsAt, s.VerdictHashes = block.AppendPositions(s.VerdictsAt), block.AppendHashes(s.VerdictHashes)
-		return nil
-	})
-}
-
-func (r *Reader) addVerdictSums(ctx context.Context, s *Stretch, params store.Params) error {
-	delete(params, "limit")
-	block := store.NewVerdictSums()
-	return r.db.Select(ctx, verdictSumsQuery, params, block, func() error {
+		if texts {
+			s.Verdicts = block.AppendTo(s.Verdicts)
+		}
 		s.VerdictsAt, s.VerdictHashes = block.AppendPositions(s.VerdictsAt), block.AppendHashes(s.VerdictHashes)
 		return nil
 	})

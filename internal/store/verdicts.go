@@ -80,7 +80,11 @@ const absent = -1
 
 // AppendPositions appends where the verdict of each row stands.
 func (b *Verdicts) AppendPositions(list []schemas.Position) []schemas.Position {
-	return appendPositions(list, &b.migration, b.recordTime, &b.updateID)
+	updateID := stringsOf(&b.updateID)
+	for i := range b.Rows() {
+		list = append(list, schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: updateID(i)})
+	}
+	return list
 }
 
 // AppendTo appends the block's rows to list, as items without updates.

@@ -9,7 +9,7 @@ import (
 )
 
 // pageRows bounds memory: so many contracts are held at a time.
-const pageRows = 5000
+const pageRows = 20_000
 
 // ActiveSource gives pages of active contracts.
 type ActiveSource interface {

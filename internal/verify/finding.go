@@ -65,3 +65,15 @@ func (c *Check) Count(kind string, n int64) {
 	defer c.mu.Unlock()
 	c.Checked[kind] += n
 }
+
+// merge adds what another check of the same name has.
+func (c *Check) merge(o *Check) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.OK = c.OK && o.OK
+	c.Total += o.Total
+	c.Findings = append(c.Findings, o.Findings[:min(len(o.Findings), c.limit-len(c.Findings))]...)
+	for kind, n := range o.Checked {
+		c.Checked[kind] += n
+	}
+}

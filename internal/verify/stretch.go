@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -32,8 +33,9 @@ func stretches(commits []history.JournalRow) [][]history.JournalRow {
 	return list
 }
 
-// outcome is what one stretch has shown, apart from findings.
+// outcome is what one stretch has shown.
 type outcome struct {
+	checks   map[string]*Check // Batches and Hashes, if they are done
 	items    int64
 	last     schemas.Position // of the last item, imports left out
 	segments map[schemas.SegmentRef]Tables
@@ -87,6 +89,9 @@ func (v *verification) readHistory(ctx context.Context) error {
 }
 
 func (v *verification) take(out *outcome) {
+	for name, check := range out.checks {
+		v.checks[name].merge(check)
+	}
 	for ref, tables := range out.segments {
 		if v.report.Segments[ref] == nil {
 			v.report.Segments[ref] = make(Tables)
@@ -108,15 +113,24 @@ func (v *verification) take(out *outcome) {
 	}
 }
 
-// readStretch reads the rows of some batches and looks at each once.
+// readStretch reads the rows of some batches and looks at each once, without texts if they are
+// not needed and their events can be read in order so.
 func (v *verification) readStretch(ctx context.Context, commits []history.JournalRow) (*outcome, error) {
-	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, !v.cfg.SkipDigests)
+	out, err := v.readRows(ctx, commits, !v.cfg.SkipDigests)
+	if errors.Is(err, history.ErrUnordered) {
+		return v.readRows(ctx, commits, true)
+	}
+	return out, err
+}
+
+func (v *verification) readRows(ctx context.Context, commits []history.JournalRow, texts bool) (*outcome, error) {
+	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, texts)
 	if err != nil {
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
 	}
 	defer rows.Close()
 	w := &walk{
-		verification: v, rows: rows, commits: commits, out: &outcome{segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start},
+		verification: v, rows: rows, commits: commits, out: v.newOutcome(),
 	}
 	if !v.cfg.SkipDigests {
 		w.render = new(renderer)
@@ -132,6 +146,16 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 	}
 	w.run()
 	return w.out, rows.Err()
+}
+
+func (v *verification) newOutcome() *outcome {
+	out := &outcome{checks: make(map[string]*Check), segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start}
+	for _, name := range []string{Batches, Hashes} {
+		if v.checks[name] != nil {
+			out.checks[name] = NewCheck(name, v.cfg.Findings)
+		}
+	}
+	return out
 }
 
 // walk goes through the rows of a stretch in the order of history.
@@ -271,7 +295,7 @@ func (w *walk) orphans(at schemas.Position) {
 func where(p schemas.Position) string { return fmt.Sprintf("update %s, %s", p.UpdateID, p) }
 
 func (w *walk) add(check string, f Finding) {
-	if c := w.checks[check]; c != nil {
+	if c := w.out.checks[check]; c != nil {
 		c.Add(f)
 	}
 }
@@ -348,10 +372,10 @@ func (w *walk) endBatch() {
 		w.add(Hashes, Finding{What: "content", Where: name, Expected: "hash " + c.Hash, Found: "hash " + got})
 	}
 	w.hash.Reset()
-	if check := w.checks[Hashes]; check != nil {
+	if check := w.out.checks[Hashes]; check != nil {
 		check.Count("batches", 1)
 	}
-	if check := w.checks[Batches]; check != nil {
+	if check := w.out.checks[Batches]; check != nil {
 		check.Count("items", int64(w.items))
 		check.Count("events", int64(w.events))
 	}

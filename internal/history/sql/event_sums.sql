@@ -1,14 +1,17 @@
 -- The events of the updates between two positions of one migration, both inclusive, as
 -- store.EventSums. The hash of a row is that of store.Events, column by column in their order.
 -- Behind the id of the contract, which is the first of the body, others count once less each.
+-- One thread reads parts in their order, which nearly always is that of the sort key: sorting
+-- would cost a fifth more. Who reads them looks whether they are in order.
 WITH
     (list -> arraySum(arrayMap((text, n) -> xxh3(text) * n, list, arrayEnumerate(list)))) AS list_hash,
     (list -> arraySum(arrayMap((number, n) -> intHash64(toUInt64(number)) * n, list, arrayEnumerate(list)))) AS number_hash,
     list_hash(signatories) AS signatories_hash,
     list_hash(observers) AS observers_hash,
-    list_hash(body_ids) AS ids_hash,
+    arrayMap(id -> xxh3(id), body_ids) AS id_hashes,
+    arraySum(arrayMap((hash, n) -> hash * n, id_hashes, arrayEnumerate(id_hashes))) AS ids_hash,
     list_hash(body_parties) AS parties_hash,
-    if(startsWith(body_shape, '\x01'), toUInt64(ids_hash - arraySum(arrayMap(id -> xxh3(id), body_ids))), ids_hash) AS argument_ids_hash,
+    if(startsWith(body_shape, '\x01'), toUInt64(ids_hash - arraySum(id_hashes)), ids_hash) AS argument_ids_hash,
     intHash64(intHash64(intHash64(intHash64(toUInt64(0) + toUInt64(migration_id)) + toUInt64(toUnixTimestamp64Micro(record_time))) + xxh3(update_id)) + toUInt64(node)) AS hash_to_node,
     intHash64(intHash64(intHash64(intHash64(hash_to_node + xxh3(kind)) + xxh3(synchronizer_id)) + xxh3(encoding)) + xxh3(event_id)) AS hash_to_event_id,
     intHash64(intHash64(intHash64(hash_to_event_id + xxh3(template_id)) + xxh3(package_name)) + toUInt64(toUnixTimestamp64Micro(created_at))) AS hash_to_created_at,
@@ -29,6 +32,4 @@ WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
   AND (record_time, update_id) >= (fromUnixTimestamp64Micro({first_time:Int64}, 'UTC'), {first_id:String})
   AND (record_time, update_id) <= (fromUnixTimestamp64Micro({last_time:Int64}, 'UTC'), {last_id:String})
-ORDER BY stream, migration_id, record_time, update_id, node
--- Otherwise the columns would be sorted before they are hashed.
-SETTINGS query_plan_execute_functions_after_sorting = 0
+SETTINGS max_threads = 1, max_block_size = 32768
