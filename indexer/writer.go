@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,12 +115,19 @@ func (w *Writer) check(b *schemas.Batch) error {
 		if err := storable(it); err != nil {
 			return err
 		}
-		if u := it.Update; u != nil && u.IsImport() && (it.Verdict != nil || len(u.Events) != 1 || u.Events[0].Kind != schemas.Created) {
+		if u := it.Update; u != nil && u.IsImport() && (it.Verdict != nil || !isImport(u)) {
 			return fmt.Errorf("%w: import update %s is not a single created event", schemas.ErrMalformed, u.UpdateID)
 		}
 		last = p
 	}
 	return nil
+}
+
+// isImport reports whether an import update has no more than its table: a created event, which
+// in public history is its root, and no hash of an external transaction.
+func isImport(u *schemas.Update) bool {
+	return len(u.Events) == 1 && u.Events[0].Kind == schemas.Created && u.ExternalTransactionHash == "" &&
+		(u.Local != nil || slices.Equal(u.RootEvents, []int32{0}))
 }
 
 // storable refuses an item that the tables cannot give back as it was.

@@ -61,6 +61,7 @@ func (r *BatchRows) Blocks() map[string]Block {
 func (r *BatchRows) append(stream string, it *schemas.Item) {
 	switch u := it.Update; {
 	case u == nil:
+	case u.IsImport() && len(u.Events) == 0: // the writer refuses it
 	case u.IsImport():
 		r.imports.Append(stream, u)
 	default:

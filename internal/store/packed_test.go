@@ -97,6 +97,34 @@ func TestPackedRandomRows(t *testing.T) {
 	}
 }
 
+// FuzzPacked packs the body of an event out of any texts that have no marks, as canonical JSON
+// has none: what is hashed and verified is the packed form, so it must not lose a byte.
+func FuzzPacked(f *testing.F) {
+	f.Add(contract, `{"owner":"`+alice+`","of":"`+contract+`","n":-1.5e3}`, `[null,"x\\""]`)
+	f.Add("#12:0", `["`+alice+alice+`","`+contract[:64]+`"]`, "")
+	f.Add(alice, `"`+contract, `12`)
+	f.Add("", strings.Repeat(`{"`+alice+`":["`+contract+`",7,"`+alice+`"]}`, maxShape/24), `{}`)
+	f.Fuzz(func(t *testing.T, contractID, argument, result string) {
+		if strings.ContainsAny(contractID, "\n\x00\x01\x02\x03") || strings.ContainsAny(argument+result, "\n\x00\x01\x02\x03") {
+			t.Skip("what the writer refuses and canonical JSON never has")
+		}
+		b := newPacked("body")
+		b.appendBody("before", []byte(argument), []byte(result))
+		b.appendBody(contractID, []byte(argument), []byte(result))
+		b.appendText([]byte(argument))
+		if got, want := string(b.appendRow(nil, 1)), contractID+"\n"+argument+"\n"+result; got != want {
+			t.Fatalf("got  %q\nwant %q", got, want)
+		}
+		if got := string(b.appendRow(nil, 2)); got != argument {
+			t.Fatalf("alone: got  %q\nwant %q", got, argument)
+		}
+		values, at, end := b.appendValues(nil, 1)
+		if b.contractIDOf(1) != contractID || string(values[:at]) != argument || string(values[at:end]) != result {
+			t.Fatalf("line by line: %q, %q, %q", b.contractIDOf(1), values[:at], values[at:end])
+		}
+	})
+}
+
 func BenchmarkPackedAppend(b *testing.B) {
 	text := []byte(strings.Repeat(`{"record":{"fields":[{"value":{"party":"`+alice+`"}},{"value":{"contractId":"`+contract+`"}},{"value":{"numeric":"12.3456789000"}},{"value":{"record":{"fields":[{"value":{"int64":"624"}}]}}}]}}`, 16))
 	p := newPacked("body")
