@@ -13,10 +13,10 @@ type Batch struct {
 	Items []Item
 }
 
-// Hash identifies the batch's content: the ContentHash of its items. Two fetches of the
+// Hash identifies the content of the batch's items: their ContentHash. Two fetches of the
 // same range give the same hash unless the upstream changed its history. It guards against
-// accidents and is computed for every batch; what is compared with others uses Digest,
-// which is cryptographic.
+// accidents, and compares what is in memory; the journal has the hash of a batch's rows, and
+// what is compared with others uses Digest, which is cryptographic.
 func (b *Batch) Hash() string {
 	var c ContentHash
 	for i := range b.Items {

@@ -2,10 +2,13 @@ package verify_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -142,6 +145,74 @@ func TestDamageIsFound(t *testing.T) {
 	}
 	if r := spoilt.verify(t, verify.Config{}); !r.OK() {
 		t.Errorf("after all repairs:\n%s", findings(r))
+	}
+}
+
+// Whichever column of history is changed, verification finds it, with and without texts. Only
+// stream is not changed: rows of another one are rows that are gone.
+func TestEveryColumnIsHashed(t *testing.T) {
+	_, items := network(t, devnet.Config{Updates: 400, Seed: 6, Days: 2})
+	honest, spoilt := newFixture(t), newFixture(t)
+	honest.write(t, items, 120)
+	for _, table := range tables {
+		spoilt.copyRows(t, honest, table)
+	}
+	changes := map[string]string{
+		"LowCardinality(String)": "concat(@, '9')", "String": "concat(@, '9')", "Int64": "@ + 1", "Int32": "@ + 1", "Bool": "NOT @",
+		"DateTime64(6, 'UTC')": "@ + INTERVAL 1 MICROSECOND", "Array(Int32)": "arrayPushBack(@, 900)",
+		"Array(LowCardinality(String))": "arrayPushBack(@, 'eve::1220')", "Array(String)": "arrayPushBack(@, 'x')",
+	}
+	ctx, columns := t.Context(), 0
+	for table, id := range map[string]string{"updates": "update_id", "events": "(update_id, node)", "imports": "update_id", "verdicts": "update_id"} {
+		rows, err := spoilt.Conn.Query(ctx, "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND default_kind IN ('', 'DEFAULT') AND name != 'stream' AND table = '"+table+"' ORDER BY position")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name, kind string
+			if err := rows.Scan(&name, &kind); err != nil {
+				t.Fatal(err)
+			}
+			change := changes[kind]
+			if change == "" {
+				t.Fatalf("column %s of %s has type %s: say how it can be changed", name, table, kind)
+			}
+			one := fmt.Sprintf("(SELECT %[1]s FROM %[2]s.%[3]s ORDER BY %[1]s LIMIT 1 OFFSET 70)", id, honest.Name, table)
+			spoilt.exec(t, "TRUNCATE TABLE "+table, fmt.Sprintf("INSERT INTO %[1]s SELECT * REPLACE (if(%[2]s = %[3]s, %[4]s, %[5]s) AS %[5]s) FROM %[6]s.%[1]s",
+				table, id, one, strings.ReplaceAll(change, "@", name), name, honest.Name))
+			columns++
+			for _, skip := range []bool{true, false} {
+				if r := spoilt.verify(t, verify.Config{Checks: []string{verify.Batches, verify.Hashes}, SkipDigests: skip}); r.Checks[1].OK {
+					t.Errorf("column %s of %s: verification without digests (%t) finds nothing", name, table, skip)
+				}
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		spoilt.copyRows(t, honest, table)
+	}
+	if columns < 70 {
+		t.Errorf("only %d columns were changed", columns)
+	}
+	if r := spoilt.verify(t, verify.Config{SkipDigests: true}); !r.OK() {
+		t.Errorf("after all repairs:\n%s", findings(r))
+	}
+}
+
+// A store that an earlier version wrote has hashes of another kind: that is no finding.
+func TestAnOlderStoreIsRefused(t *testing.T) {
+	f := newFixture(t)
+	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 60, Migrations: 1}).Items, 10)
+	f.exec(t, "ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan'")
+	_, err := verify.Run(t.Context(), verify.Config{Source: f.reader, Checks: []string{verify.Hashes}})
+	if err == nil || !strings.Contains(err.Error(), "an earlier version") {
+		t.Errorf("verifying a store of an earlier version: %v", err)
+	}
+	writer := indexer.NewWriter(f.db, schemas.ScanStream, slog.New(slog.DiscardHandler))
+	if _, err := writer.Resume(t.Context(), schemas.ScanStream); err == nil || !strings.Contains(err.Error(), "an earlier version") {
+		t.Errorf("going on with a store of an earlier version: %v", err)
 	}
 }
 

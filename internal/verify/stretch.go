@@ -335,6 +335,10 @@ func (w *walk) item(it *schemas.Item, at schemas.Position) {
 		w.out.last = at
 	}
 	if u := it.Update; u != nil {
+		if u.Kind != schemas.Transaction && u.Reassignment == nil && u.Local == nil {
+			w.add(Batches, Finding{What: "an update of unknown kind", Where: where(at), Found: string(u.Kind)})
+			u.Reassignment = new(schemas.Reassignment) // it cannot be rendered without
+		}
 		if u.Kind == schemas.Assignment && len(u.Events) == 0 {
 			w.add(Batches, Finding{What: "an assignment without its created event", Where: where(at)})
 			u.Events, w.facts = make([]schemas.Event, 1), make([]history.EventFacts, 1) // it cannot be rendered without
