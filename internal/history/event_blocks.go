@@ -87,7 +87,7 @@ type eventRuns struct {
 
 	stop context.CancelFunc // ends the reading
 	err  error              // why it ended early; set before incoming is closed
-	// unordered says that an event came that stands before the one that came last: what
+	// unordered says that an event, read as numbers, stands before the one that came last: what
 	// follows cannot be looked at.
 	unordered bool
 
@@ -196,12 +196,12 @@ func (r *eventRuns) take() []schemas.Event {
 	for {
 		at, ok := r.next()
 		if !ok || at != first {
-			r.unordered = ok && at.Before(first)
+			r.unordered = ok && r.current.sums != nil && at.Before(first)
 			return r.events
 		}
 		block := r.current
 		r.add(block)
-		if n := len(r.events); n > 1 && r.events[n-1].Node < r.events[n-2].Node {
+		if n := len(r.events); block.sums != nil && n > 1 && r.events[n-1].Node < r.events[n-2].Node {
 			r.unordered = true
 			return r.events
 		}

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -81,10 +82,22 @@ func (c *coinUpdate) at(node int32) string {
 	return fmt.Sprintf("%s, event %d", where(c.position), node)
 }
 
+// coinKinds are what was found out about choices and shapes, for all readers of a run. They
+// are safe for concurrent use; what they give is not changed any more.
+type coinKinds struct {
+	mu     sync.RWMutex
+	kinds  map[choiceKey]*choiceKind
+	places map[shapeKey]*places
+}
+
+func newCoinKinds() *coinKinds {
+	return &coinKinds{kinds: make(map[choiceKey]*choiceKind), places: make(map[shapeKey]*places)}
+}
+
 // coinReader reads updates for what they do to coins. It is used by one goroutine.
 type coinReader struct {
 	catalog *values.Catalog
-	kinds   map[choiceKey]*choiceKind
+	known   *coinKinds
 	coins   map[string]*values.Type // by template id; nil for one that is no coin
 	parent  []int                   // index of the event around it, -1 for none, by index of event
 	burner  []bool                  // by index of event
@@ -96,10 +109,9 @@ type coinReader struct {
 	fields     []payload // of the record that is being read
 
 	facts   []history.EventFacts // of the events of the update
-	places  map[shapeKey]*places
-	read    places   // of an event of which the texts are read
-	scalars [][]byte // of the event under way
-	texts   []byte   // argument and result of it, if they must be read
+	read    places               // of an event of which the texts are read
+	scalars [][]byte             // of the event under way
+	texts   []byte               // argument and result of it, if they must be read
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -123,8 +135,8 @@ type summaryFields struct {
 	outputAmount, outputRatio                int
 }
 
-func newCoinReader(catalog *values.Catalog) *coinReader {
-	return &coinReader{catalog: catalog, kinds: make(map[choiceKey]*choiceKind), coins: make(map[string]*values.Type), places: make(map[shapeKey]*places)}
+func newCoinReader(catalog *values.Catalog, known *coinKinds) *coinReader {
+	return &coinReader{catalog: catalog, known: known, coins: make(map[string]*values.Type)}
 }
 
 // forget makes new lists of coins: outcomes keep those that there were.
@@ -238,26 +250,37 @@ func worthOf(p payload) payload {
 
 func (r *coinReader) kind(e *schemas.Event) *choiceKind {
 	key := choiceKey{e.PackageName, e.TemplateID, e.InterfaceID, e.Choice}
-	k := r.kinds[key]
-	if k == nil {
-		k = &choiceKind{
-			argument: r.catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
-			result:   r.catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
-			mints:    e.Choice == "AmuletRules_Mint",
+	r.known.mu.RLock()
+	k := r.known.kinds[key]
+	r.known.mu.RUnlock()
+	if k != nil {
+		return k
+	}
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	if k = r.known.kinds[key]; k == nil { // else another reader was faster
+		k = r.newKind(e)
+		r.known.kinds[key] = k
+	}
+	return k
+}
+
+func (r *coinReader) newKind(e *schemas.Event) *choiceKind {
+	k := &choiceKind{
+		argument: r.catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
+		result:   r.catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
+		mints:    e.Choice == "AmuletRules_Mint",
+	}
+	k.known = k.argument != nil
+	if repeaters[e.Choice] {
+		return k
+	}
+	k.paid = fieldType(k.result, "amuletPaid") != nil
+	for _, path := range [][]string{{"summary"}, {"transferResult", "summary"}, {"result", "summary"}} {
+		if t := fieldType(k.result, path...); t != nil && t.Kind == values.KindRecord && k.summary == nil {
+			k.summary = path
+			k.fields = newSummaryFields(t, k.argument)
 		}
-		k.known = k.argument != nil
-		if repeaters[e.Choice] {
-			r.kinds[key] = k
-			return k
-		}
-		k.paid = fieldType(k.result, "amuletPaid") != nil
-		for _, path := range [][]string{{"summary"}, {"transferResult", "summary"}, {"result", "summary"}} {
-			if t := fieldType(k.result, path...); t != nil && t.Kind == values.KindRecord && k.summary == nil {
-				k.summary = path
-				k.fields = newSummaryFields(t, k.argument)
-			}
-		}
-		r.kinds[key] = k
 	}
 	return k
 }

@@ -101,16 +101,15 @@ func (r *coinReader) shaped(i int, key shapeKey, find func(pl *places, argument,
 		return nil
 	}
 	key.shape = body.Shape
-	pl := r.places[key]
+	r.known.mu.RLock()
+	pl := r.known.places[key]
+	r.known.mu.RUnlock()
 	if pl == nil {
 		pl = &places{inShape: true, lost: body.Shape.Joined()}
 		if !pl.lost {
 			find(pl, finder{pl, body.Shape.Argument(), body.Shape.ArgumentScalar}, finder{pl, body.Shape.Result(), body.Shape.ResultScalar})
 		}
-		if len(r.places) >= maxPlaces {
-			clear(r.places)
-		}
-		r.places[key] = pl
+		r.known.addPlaces(key, pl)
 	}
 	if pl.lost {
 		return nil
@@ -120,6 +119,15 @@ func (r *coinReader) shaped(i int, key shapeKey, find func(pl *places, argument,
 		return nil
 	}
 	return pl
+}
+
+func (k *coinKinds) addPlaces(key shapeKey, pl *places) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.places) >= maxPlaces {
+		clear(k.places)
+	}
+	k.places[key] = pl
 }
 
 // choicePlaces returns where event i, an exercise of that kind, says what it does.

@@ -249,8 +249,9 @@ func (v *verification) begin(ctx context.Context) error {
 	if v.cfg.has(Coins) {
 		v.ledger = newCoinLedger(v.checks[Coins], v.cfg.Catalog)
 		v.coins = make(chan *coinReader, v.cfg.Workers)
+		known := newCoinKinds()
 		for range v.cfg.Workers {
-			v.coins <- newCoinReader(v.cfg.Catalog)
+			v.coins <- newCoinReader(v.cfg.Catalog, known)
 		}
 	}
 	return nil
