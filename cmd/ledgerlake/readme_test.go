@@ -245,10 +245,10 @@ func settle(t *testing.T, base string) {
 	deadline := time.Now().Add(90 * time.Second)
 	for _, c := range []struct{ operation, want string }{
 		{"GET /v0/backfilling/status", `"complete":true`},
-		{`POST /v2/state/acs {"migration_id": 1, "at": "2026-07-09T01:00:00Z", "page_size": 1}`, `"created_events"`},
+		{`POST /v2/state/acs {"migration_id": 1, "at": "2026-07-08T22:00:00Z", "page_size": 1}`, `"created_events"`},
 		{"GET /v0/synchronizer-bootstrapping-transactions/global-domain", `"domain_parameters"`},
 		{"GET /v0/synchronizer-identities/global-domain", `"mediator_id"`},
-		{"GET /v0/history/bulk/progress?record_time=2026-07-09T00:00:00Z", "true"},
+		{"GET /v0/history/bulk/progress?record_time=2026-07-08T00:00:00Z", "true"},
 	} {
 		for {
 			status, body := answer(t, base, c.operation)

@@ -114,7 +114,7 @@ func TestVerifyPrintsEveryCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.Exec(t.Context(), "ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan' SETTINGS mutations_sync = 2"); err != nil {
+	if err := conn.Exec(t.Context(), "ALTER TABLE batches UPDATE hash = concat('rows1:', repeat('0', 32)) WHERE stream = 'scan' SETTINGS mutations_sync = 2"); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()

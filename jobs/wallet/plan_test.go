@@ -265,7 +265,7 @@ func TestUnknownNames(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	names := Names()
-	if len(names) != 14 || slices.Contains(names, "") {
+	if len(names) != 15 || slices.Contains(names, "") {
 		t.Errorf("the automations are %q", names)
 	}
 }
