@@ -46,7 +46,7 @@ type mergeModel struct {
 // after each step that the table of states holds: nobody's holdings are merged without an active
 // delegation, those of others once there are more than ten, and never is a coin lost or created.
 func (r *reality) mergeDelegations(t *testing.T) {
-	run := modelRunOf(t, 50, 15*time.Second)
+	run := modelRunOf(t, 40, 8*time.Second)
 	m := &mergeModel{reality: r, random: rand.New(rand.NewPCG(run.seed, 2)), trace: &trace{seed: run.seed}}
 	defer m.trace.tell(t)
 	var err error

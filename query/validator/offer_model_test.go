@@ -118,7 +118,7 @@ type offerModel struct {
 // right role and in the wrong one, in time and too late, alone and at the same time, and checks
 // after each step that the table of their states holds and that no coin was lost or created.
 func (r *reality) tokenStandardOffers(t *testing.T) {
-	run := modelRunOf(t, 150, 30*time.Second)
+	run := modelRunOf(t, 100, 15*time.Second)
 	m := &offerModel{reality: r, random: rand.New(rand.NewPCG(run.seed, 1)), trace: &trace{seed: run.seed}, reached: map[string]int{}}
 	defer m.trace.tell(t)
 	for _, user := range []string{"olga", "omar", "otto"} {
