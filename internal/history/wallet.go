@@ -63,8 +63,35 @@ func (w *Wallet) Watermark(ctx context.Context) (schemas.Position, error) {
 	return NewReader(w.db, w.stream).lastCommit(ctx, WalletStream(w.stream))
 }
 
-// End returns the offset of the watermark, 0 before the first. Each reading needs it.
-func (w *Wallet) End(ctx context.Context) (int64, error) { return w.endWithin(ctx, w.fresh) }
+// End returns the offset of the watermark, 0 before the first. Each reading needs it. One that
+// is remembered is read again ahead of time, so that readings that follow each other do not
+// wait for it.
+func (w *Wallet) End(ctx context.Context) (int64, error) {
+	if end, ok := w.known(w.fresh); ok {
+		if _, young := w.known(w.fresh / 2); !young {
+			w.refresh(ctx)
+		}
+		return end, nil
+	}
+	return w.endWithin(ctx, w.fresh)
+}
+
+// refreshTimeout ends a refresh whose store does not answer.
+const refreshTimeout = 5 * time.Second
+
+// refresh has the watermark read beside the caller, unless that is being done. Where it fails,
+// the watermark grows old, and the next one who needs it reads it and has the error.
+func (w *Wallet) refresh(ctx context.Context) {
+	if !w.reading.TryLock() {
+		return
+	}
+	go func() {
+		defer w.reading.Unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
+		defer cancel()
+		_, _ = w.readEnd(ctx)
+	}()
+}
 
 // endWithin returns a watermark that was read at most age ago. Those who come together have it
 // read once, unless age is 0.

@@ -10,4 +10,4 @@ FROM
     LIMIT 1 BY contract_id
 )
 WHERE NOT ended AND owner = {party:String}
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

@@ -13,4 +13,4 @@ FROM
     LIMIT 1
 )
 WHERE NOT ended
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

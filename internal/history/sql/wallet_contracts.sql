@@ -17,4 +17,4 @@ WHERE NOT ended
   AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
 ORDER BY created_at, contract_id
 LIMIT {limit:UInt32}
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

@@ -5,4 +5,4 @@ FROM batches
 WHERE stream = {stream:String} AND state = 'commit'
 ORDER BY sequence DESC
 LIMIT 1
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

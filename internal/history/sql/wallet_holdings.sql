@@ -12,4 +12,4 @@ FROM
 )
 WHERE NOT ended AND owner = {party:String}
 ORDER BY created_at, contract_id
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

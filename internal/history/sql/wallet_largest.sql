@@ -15,4 +15,4 @@ FROM
 WHERE NOT ended AND owner = {party:String}
 ORDER BY amount DESC, contract_id
 LIMIT {limit:UInt32}
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

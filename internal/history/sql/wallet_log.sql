@@ -7,4 +7,4 @@ WHERE stream = {stream:String} AND party = {party:String}
   AND node_offset <= {offset:Int64} AND (node_offset, entry) < ({offset:Int64}, {entry:Int32})
 ORDER BY node_offset DESC, entry DESC
 LIMIT {limit:UInt32}
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

@@ -5,4 +5,4 @@ WHERE stream = {stream:String} AND party = {party:String} AND kind = {kind:Strin
   AND node_offset <= {at:Int64}
 ORDER BY sender = party DESC, node_offset DESC, step DESC
 LIMIT 1
-SETTINGS max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0
