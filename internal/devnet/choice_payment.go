@@ -157,14 +157,20 @@ func (e *execution) unlockFor(n uint64, ctx transferContext) (sum value, err err
 	return *argument{&result}.at("amuletSum"), nil
 }
 
+// openPayment unlocks the coin of a payment at the price of the context that its receiver gives,
+// and returns that and what the choice says of the coin.
+func (e *execution) openPayment(locked uint64, given argument) (ctx transferContext, sum value, err error) {
+	if ctx, err = e.appTransferContext(given); err != nil {
+		return ctx, sum, err
+	}
+	sum, err = e.unlockFor(locked, ctx)
+	return ctx, sum, err
+}
+
 // collectAppPayment gives the receivers of a payment their coins.
 func collectAppPayment(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(acceptedPayment)
-	ctx, err := e.appTransferContext(arg.record("context"))
-	if err != nil {
-		return value{}, err
-	}
-	sum, err := e.unlockFor(p.locked, ctx)
+	ctx, sum, err := e.openPayment(p.locked, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
@@ -186,11 +192,7 @@ func collectAppPayment(e *execution, c *contract, arg argument) (value, error) {
 
 // returnAppPayment gives the sender of a payment its coins back.
 func returnAppPayment(e *execution, c *contract, arg argument) (value, error) {
-	ctx, err := e.appTransferContext(arg.record("context"))
-	if err != nil {
-		return value{}, err
-	}
-	sum, err := e.unlockFor(c.payload.(acceptedPayment).locked, ctx)
+	_, sum, err := e.openPayment(c.payload.(acceptedPayment).locked, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}

@@ -163,11 +163,7 @@ func terminateByCommand(e *execution, c *contract, _ argument) (value, error) {
 // for the next one.
 func collectSubscription(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(subscriptionPayment)
-	ctx, err := e.appTransferContext(arg.record("transferContext"))
-	if err != nil {
-		return value{}, err
-	}
-	sum, err := e.unlockFor(p.locked, ctx)
+	ctx, sum, err := e.openPayment(p.locked, arg.record("transferContext"))
 	if err != nil {
 		return value{}, err
 	}
@@ -206,11 +202,7 @@ func (e *execution) await(p subscriptionPayment, due int64) (value, error) {
 // begun waits for the same payment again.
 func returnSubscription(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(subscriptionPayment)
-	ctx, err := e.appTransferContext(arg.record("transferContext"))
-	if err != nil {
-		return value{}, err
-	}
-	sum, err := e.unlockFor(p.locked, ctx)
+	_, sum, err := e.openPayment(p.locked, arg.record("transferContext"))
 	if err != nil {
 		return value{}, err
 	}

@@ -20,9 +20,11 @@ var (
 	//go:embed sql/events.sql
 	eventsQuery string
 	//go:embed sql/event_sums.sql
-	eventSumsQuery string
+	eventSumsColumns string
+	//go:embed sql/event_sums_between.sql
+	eventSumsBetween string
 	//go:embed sql/event_sums_by_offset.sql
-	eventSumsByOffsetQuery string
+	eventSumsByOffset string
 	//go:embed sql/updates_at.sql
 	updatesAtQuery string
 	//go:embed sql/events_at.sql

@@ -119,7 +119,7 @@ func stretchParts(after, through schemas.Position) []stretchPart {
 
 // eventsOf asks for the events of a part.
 func (r *Reader) eventsOf(p *stretchPart, texts bool) eventQuery {
-	query, byOffset := eventSumsQuery, eventSumsByOffsetQuery
+	query, byOffset := eventSumsColumns+eventSumsBetween, eventSumsColumns+eventSumsByOffset
 	if texts {
 		query, byOffset = eventsQuery, eventsByOffsetQuery
 	}

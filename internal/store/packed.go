@@ -457,12 +457,6 @@ func (p *packed) appendContractID(dst []byte, i int) []byte {
 // appendValues appends the second and the third line of row i, the body of an event: its
 // argument and its result. Both begin and end where the returned offsets say.
 func (p *packed) appendValues(dst []byte, i int) (_ []byte, argument, end int) {
-	v, s := p.valuesOf(i), p.shapeOf(i)
-	for _, mark := range s.lines[0].steps {
-		v.skip(mark)
-	}
-	dst = v.appendPart(dst, s.text, &s.lines[1])
-	argument = len(dst)
-	dst = v.appendPart(dst, s.text, &s.lines[2])
-	return dst, argument, len(dst)
+	v := p.valuesOf(i)
+	return p.shapeOf(i).appendValues(dst, &v)
 }

@@ -116,7 +116,11 @@ func (s *Shape) Result() string { return s.text[s.lines[2].from:s.lines[2].to] }
 // AppendValues appends the argument and the result of an event out of the scalars of its body,
 // with marks in place of ids and parties. Both begin and end where the returned offsets say.
 func (s *Shape) AppendValues(dst, scalars []byte) (_ []byte, argument, end int) {
-	v := values{scalars: scalars}
+	return s.appendValues(dst, &values{scalars: scalars})
+}
+
+// appendValues is AppendValues for the values of all kinds that v has.
+func (s *Shape) appendValues(dst []byte, v *values) (_ []byte, argument, end int) {
 	for _, mark := range s.lines[0].steps {
 		v.skip(mark)
 	}

@@ -1,8 +1,6 @@
--- The events of the updates between two positions of one migration, both inclusive, as
--- store.EventSums. The hash of a row is that of store.Events, column by column in their order.
--- Behind the id of the contract, which is the first of the body, others count once less each.
--- One thread reads parts in their order, which nearly always is that of the sort key: sorting
--- would cost a fifth more. Who reads them looks whether they are in order.
+-- Events as store.EventSums; which ones and in what order say the files that go on from here. The
+-- hash of a row is that of store.Events, column by column in their order. Behind the id of the
+-- contract, which is the first of the body, others count once less each.
 WITH
     (list -> arraySum(arrayMap((text, n) -> xxh3(text) * n, list, arrayEnumerate(list)))) AS list_hash,
     (list -> arraySum(arrayMap((number, n) -> intHash64(toUInt64(number)) * n, list, arrayEnumerate(list)))) AS number_hash,
@@ -27,9 +25,3 @@ SELECT migration_id, record_time, update_id, node, kind, template_id, package_na
        node_offset, acs_delta, last_descendant, body_shape, body_scalars, xxh3(lower(hex(body_ids[1]))) AS contract_hash,
        intHash64(intHash64(create_to_observers + argument_ids_hash) + parties_hash) AS create_hash, row_hash_of_all AS row_hash
 FROM events
-WHERE stream = {stream:String} AND migration_id = {migration:Int64}
-  AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC')
-  AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
-  AND (record_time, update_id) >= (fromUnixTimestamp64Micro({first_time:Int64}, 'UTC'), {first_id:String})
-  AND (record_time, update_id) <= (fromUnixTimestamp64Micro({last_time:Int64}, 'UTC'), {last_id:String})
-SETTINGS max_threads = 1, max_block_size = 32768
