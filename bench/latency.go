@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -40,20 +38,13 @@ func measureLatency(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	ledger, err := devnet.New(ctx, devnet.Config{Updates: tailHistory, Seed: networkSeed, Dir: l.folder("tail"), SkipCompact: true}, nil)
+	ledger, err := l.startLive(ctx, devnet.Config{Updates: tailHistory, Dir: l.folder("tail")})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, ledger.Close()) }()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listening for the simulated network: %w", err)
-	}
-	server := &http.Server{Handler: ledger.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	defer server.Close()
-	go server.Serve(listener) // ends with the server
+	defer func() { err = errors.Join(err, ledger.close()) }()
 	p, err := startProduct(ctx, l.stderr, "scan interface", binary, "up", "--data", l.folder("tail-lake"),
-		"--scan-url", "http://"+listener.Addr().String(), "--node-url", n.NodeURL, "--listen", "127.0.0.1:0")
+		"--scan-url", ledger.url, "--node-url", n.NodeURL, "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -139,27 +130,16 @@ func (t *tail) read(ctx context.Context) error {
 }
 
 // follow makes updates at the source and returns how long each took to be answered.
-func (t *tail) follow(ctx context.Context, ledger *devnet.Ledger) ([]time.Duration, error) {
+func (t *tail) follow(ctx context.Context, ledger *live) ([]time.Duration, error) {
 	const perTick = 2 // the last of a run is never a reassignment
 	visible := make(chan time.Time, tailUpdates)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		ticker := time.NewTicker(perTick * time.Second / tailRate)
-		defer ticker.Stop()
-		for range tailUpdates / perTick {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-ticker.C:
-			}
-			if err := ledger.Advance(ctx, perTick); err != nil {
-				return err
-			}
+		return ledger.advance(ctx, tailUpdates, tailRate, perTick, func() {
 			for range perTick {
 				visible <- time.Now()
 			}
-		}
-		return nil
+		})
 	})
 	var delays []time.Duration
 	group.Go(func() error {

@@ -41,6 +41,8 @@ var pieces = []piece{
 	{"baseline", measureBaseline},
 	{"size", measureSize},
 	{"export", measureExport},
+	{"faults", measureFaults},
+	{"closing", measureClosing},
 	{"download", measureDownload},
 	{"huge", measureHuge},
 	{"node", measureNodeStream},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -32,7 +33,7 @@ func TestExportThroughChaos(t *testing.T) {
 	for _, agree := range []int{0, 1} {
 		t.Run(fmt.Sprintf("%d peers must agree", agree), func(t *testing.T) {
 			t.Parallel() // it mostly waits to try again
-			proxy := buckettest.NewChaosProxy(t, g.Endpoint, uint64(82+agree), buckettest.Chaos{Errors: 0.1, Lost: 0.05, Truncated: 0.05})
+			proxy := buckettest.Flaky(t, g.Endpoint, faults.Seed(82+agree), faults.Rates{Errors: 0.1, Lost: 0.05, Truncated: 0.05})
 			prefix := fmt.Sprintf("chaos-%d/", agree)
 			direct := buckettest.Open(t, bucketConfig(g, prefix))
 			segments, folders := &memoryCatalog{}, &memoryNetworkCatalog{}
@@ -52,7 +53,7 @@ func TestExportThroughChaos(t *testing.T) {
 			var running errgroup.Group
 			for range 2 {
 				cfg := bucketConfig(g, prefix)
-				cfg.Endpoint, cfg.MaxAttempts = proxy.URL, 1 // what fails is for the next run
+				cfg.Endpoint, cfg.MaxAttempts = proxy.URL(), 1 // what fails is for the next run
 				client, err := bucket.New(t.Context(), cfg)
 				if err != nil {
 					t.Fatal(err)
@@ -74,11 +75,11 @@ func TestExportThroughChaos(t *testing.T) {
 			if v, err := observer.VerifyObjects(t.Context(), nil); err != nil || len(v.Findings) > 0 {
 				t.Errorf("read back: %q, %v", v.Findings, err)
 			}
-			requests, faults := proxy.Counts()
-			if faults < 10 || faults < requests/20 {
-				t.Errorf("only %d of %d requests met a fault", faults, requests)
+			requests, met := proxy.Counts()
+			if met < 10 || met < requests/20 {
+				t.Errorf("only %d of %d requests met a fault", met, requests)
 			}
-			t.Logf("%d of %d requests met a fault", faults, requests)
+			t.Logf("%d of %d requests met a fault", met, requests)
 		})
 	}
 }

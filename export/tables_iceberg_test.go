@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -300,11 +301,11 @@ func snapshotsOf(t *testing.T, client *bucket.Client, table schemas.ParquetTable
 func TestIcebergTablesOverABadNetwork(t *testing.T) {
 	conn := enginetest.Start(t).Conn
 	g := buckettest.Gateway(t)
-	proxy := buckettest.NewChaosProxy(t, g.Endpoint, 77, buckettest.Chaos{Errors: 0.02, Lost: 0.01, Truncated: 0.01})
+	proxy := buckettest.Flaky(t, g.Endpoint, 77, faults.Rates{Errors: 0.02, Lost: 0.01, Truncated: 0.01})
 	cfg := bucketConfig(g, "")
 	cfg.MaxAttempts = 1
 	buckettest.Open(t, cfg)
-	cfg.Endpoint = proxy.URL
+	cfg.Endpoint = proxy.URL()
 	client, err := bucket.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -322,8 +323,8 @@ func TestIcebergTablesOverABadNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, faults := proxy.Counts(); faults < 10 {
-		t.Errorf("there were only %d faults", faults)
+	if _, met := proxy.Counts(); met < 10 {
+		t.Errorf("there were only %d faults", met)
 	}
 	compareTables(t, conn, g, icebergTables...)
 }

@@ -1,19 +1,15 @@
 package buckettest
 
 import (
-	"errors"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"sync/atomic"
 	"testing"
-)
 
-// errFault is what the proxy's own faults are made of.
-var errFault = errors.New("injected fault")
+	"github.com/ledgerlake/ledgerlake/internal/faults"
+)
 
 // faultProxy passes requests on to a store and breaks connections when told to.
 type faultProxy struct {
@@ -26,20 +22,14 @@ type faultProxy struct {
 
 func newFaultProxy(t *testing.T, endpoint string) *faultProxy {
 	t.Helper()
-	target, err := url.Parse(endpoint)
+	p := &faultProxy{}
+	forward, err := faults.PassOn(endpoint, p.breakResponse)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &faultProxy{}
-	server := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-			r.Out.Host = r.In.Host // it is signed
-		},
-		ModifyResponse: p.breakResponse,
-		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-		ErrorLog:       log.New(io.Discard, "", 0),
-	})
+	server := httptest.NewUnstartedServer(forward)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
 	t.Cleanup(server.Close)
 	p.URL = server.URL
 	return p
@@ -58,26 +48,26 @@ func (p *faultProxy) cutBodies(n, after int64) {
 func (p *faultProxy) breakResponse(response *http.Response) error {
 	if match := p.lose.Load(); match != nil && (*match)(response.Request) && p.lose.CompareAndSwap(match, nil) {
 		p.lost.Add(1)
-		return errFault
+		return faults.ErrInjected
 	}
 	if response.Request.Method == http.MethodGet && p.cuts.Load() > 0 {
 		p.cuts.Add(-1)
-		response.Body = &cutBody{ReadCloser: response.Body, left: p.after.Load()}
+		response.Body = faults.Cut(response.Body, p.after.Load())
 	}
 	return nil
 }
 
-// cutBody fails after some bytes.
-type cutBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *cutBody) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, errFault
+// Flaky is a store at endpoint that misbehaves by chance until the test ends.
+func Flaky(t testing.TB, endpoint string, seed faults.Seed, rates faults.Rates) *faults.Flaky {
+	t.Helper()
+	f, err := faults.NewFlaky(endpoint, seed, rates)
+	if err != nil {
+		t.Fatal(err)
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
 }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+)
+
+const (
+	// maxCommitSeconds is the most that may pass at the 99th percentile from when a segment is
+	// closed until its objects are committed.
+	maxCommitSeconds = 60
+	closingRate      = 200 // updates a second
+	hourUpdates      = 400 // updates in an hour of the ledger's time
+	closingHours     = 100
+	closingHistory   = 48 // hours before the measured ones
+	commitWait       = 5 * time.Minute
+)
+
+// measureClosing lets a network go on at a steady rate and takes the time from when the first
+// update behind a segment is visible at its source, which closes it, until the segment is
+// published: for many short segments, and for a long one.
+func measureClosing(ctx context.Context, l *lab, r *report) error {
+	binary, err := l.productBinary(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := r.section("closing")
+	if err != nil {
+		return err
+	}
+	hours := closings{lab: l, binary: binary, name: "hours", segment: time.Hour}
+	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, closingHours*hourUpdates, "--bulk-segments", "hour")
+	if err != nil {
+		return err
+	}
+	s.add("hours of "+fmt.Sprint(hourUpdates)+" updates that were closed and published", float64(len(delays)), "")
+	s.add("from closed to published, median", delays[len(delays)/2].Seconds(), "s")
+	s.atMost(maxCommitSeconds, "from closed to published, 99th percentile", delays[len(delays)*99/100].Seconds(), "s")
+	s.add("from closed to published, worst", delays[len(delays)-1].Seconds(), "s")
+	days := closings{lab: l, binary: binary, name: "days", segment: 24 * time.Hour}
+	if delays, err = days.measure(ctx, devnet.Config{Updates: l.updates, Days: 1}, hourUpdates); err != nil {
+		return err
+	}
+	s.atMost(maxCommitSeconds, fmt.Sprintf("from closed to published, the day of %d updates", l.updates), delays[0].Seconds(), "s")
+	return nil
+}
+
+// closings measures segments of one length.
+type closings struct {
+	*lab
+	binary  string
+	name    string
+	segment time.Duration
+
+	mu     sync.Mutex
+	closed []closing
+}
+
+// closing is when a segment was closed at the source.
+type closing struct{ end, at time.Time }
+
+// measure lets a history that the product has caught up with go on by so many updates, and
+// returns how long it took to publish what these closed, sorted.
+func (c *closings) measure(ctx context.Context, history devnet.Config, updates int, options ...string) (delays []time.Duration, err error) {
+	history.Dir = c.folder("closing-network-" + c.name)
+	n, err := c.startLive(ctx, history)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, n.close()) }()
+	p, err := startProduct(ctx, c.stderr, "scan interface", c.binary, append(options, "up", "--data", c.folder("closing-lake-"+c.name), "--scan-url", n.url, "--listen", "127.0.0.1:0")...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	open := n.Now().Truncate(c.segment)
+	if err := until(ctx, 100*time.Millisecond, commitWait, "publishing the history", func() (bool, error) {
+		through, total, err := p.published(ctx)
+		return total > 0 && !through.Before(open), err
+	}); err != nil {
+		return nil, err
+	}
+	c.say("closing %s at %d updates a second", c.name, closingRate)
+	group, ctx := errgroup.WithContext(ctx)
+	ended := make(chan struct{})
+	group.Go(func() error {
+		defer close(ended)
+		return n.advance(ctx, updates, closingRate, 2, func() { c.note(n.Now(), open.Add(c.segment)) })
+	})
+	group.Go(func() error {
+		delays, err = c.await(ctx, p, ended)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if len(delays) == 0 {
+		return nil, fmt.Errorf("%d updates closed no segment", updates)
+	}
+	slices.Sort(delays)
+	return delays, nil
+}
+
+// note notes the segments that end at or before now, the first of them at first.
+func (c *closings) note(now, first time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for end := first.Add(time.Duration(len(c.closed)) * c.segment); now.After(end); end = end.Add(c.segment) {
+		c.closed = append(c.closed, closing{end, time.Now()})
+	}
+}
+
+func (c *closings) noted() []closing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.closed)
+}
+
+// await takes the time until each noted segment is published, until there are no more.
+func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{}) (delays []time.Duration, err error) {
+	for {
+		last := false
+		select {
+		case <-ended:
+			last = true
+		default:
+		}
+		through, _, err := p.published(ctx)
+		if err != nil {
+			return nil, err
+		}
+		noted := c.noted()
+		for len(delays) < len(noted) && !through.Before(noted[len(delays)].end) {
+			delays = append(delays, time.Since(noted[len(delays)].at))
+		}
+		if last && len(delays) == len(noted) {
+			return delays, nil
+		}
+		if len(delays) < len(noted) && time.Since(noted[len(delays)].at) > commitWait {
+			return nil, fmt.Errorf("the segment up to %s was not published within %s", noted[len(delays)].end, commitWait)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// published is the time up to which Parquet objects are published, and the number of segments.
+func (p *product) published(ctx context.Context) (through time.Time, total int, err error) {
+	var progress struct {
+		Pipelines []struct {
+			Name    string    `json:"name"`
+			Total   int       `json:"total"`
+			Through time.Time `json:"through"`
+		} `json:"pipelines"`
+	}
+	if err := getJSON(ctx, p.url+"/v0/history/bulk/progress", &progress); err != nil {
+		return through, 0, err
+	}
+	for _, of := range progress.Pipelines {
+		if of.Name == export.ParquetPipeline {
+			return of.Through, of.Total, nil
+		}
+	}
+	return through, 0, errors.New("there is no pipeline of Parquet objects")
+}

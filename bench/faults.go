@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/faults"
+)
+
+// minFaultyShare is the least that export through faults may reach of export without.
+const minFaultyShare = 0.7
+
+// exportFaults are those of a store that export goes on beside.
+var exportFaults = faults.Rates{Errors: 0.1, Lost: 0.05, Truncated: 0.05}
+
+// measureFaults exports the same store twice, both times through a proxy: one that passes
+// everything on, and one that refuses requests, loses replies and cuts them. Both buckets
+// must hold the same objects in the end.
+func measureFaults(ctx context.Context, l *lab, r *report) (err error) {
+	binary, err := l.productBinary(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := l.network(ctx)
+	if err != nil {
+		return err
+	}
+	lake := l.folder("faults-lake")
+	if err := l.fill(ctx, binary, n.URL, lake); err != nil {
+		return err
+	}
+	s, err := r.section("faults")
+	if err != nil {
+		return err
+	}
+	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: l.folder("faults-bucket"), Log: newLogger()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, gateway.Close()) }()
+	clean, err := l.exportThrough(ctx, binary, lake, gateway, "clean", faults.Rates{})
+	if err != nil {
+		return err
+	}
+	faulty, err := l.exportThrough(ctx, binary, lake, gateway, "faulty", exportFaults)
+	if err != nil {
+		return err
+	}
+	if len(clean.objects) == 0 || !maps.Equal(clean.objects, faulty.objects) {
+		return fmt.Errorf("%d objects were exported without faults, %d or others with them", len(clean.objects), len(faulty.objects))
+	}
+	s.add("objects, the same with and without faults", float64(len(clean.objects)), "")
+	s.add("requests that met a fault", float64(faulty.faults), "")
+	s.add("of so many requests", float64(faulty.requests), "")
+	s.add("export of all closed days, both layouts", clean.seconds, "s")
+	s.add("export through faults", faulty.seconds, "s")
+	s.atLeast(minFaultyShare, "throughput through faults / without", clean.seconds/faulty.seconds, "")
+	return nil
+}
+
+// through is an export through a proxy.
+type through struct {
+	seconds          float64
+	requests, faults int
+	objects          map[string][32]byte // their SHA-256 by key
+}
+
+// exportThrough exports a copy of a data folder into a bucket behind a proxy.
+func (l *lab) exportThrough(ctx context.Context, binary, lake string, g *bucket.Gateway, name string, rates faults.Rates) (t through, err error) {
+	to := g.Config(name)
+	copied := lake + "-" + name
+	if err := os.CopyFS(copied, os.DirFS(lake)); err != nil {
+		return t, fmt.Errorf("copying the store: %w", err)
+	}
+	client, err := bucket.New(ctx, to)
+	if err != nil {
+		return t, err
+	}
+	if err := client.EnsureBucket(ctx); err != nil {
+		return t, err
+	}
+	proxy, err := faults.NewFlaky(to.Endpoint, networkSeed, rates)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, proxy.Close()) }()
+	l.say("exporting through a proxy into bucket %s", name)
+	begin := time.Now()
+	if err := l.runProduct(ctx, binary, "export", "--data", copied, "--s3-endpoint", proxy.URL(), "--s3-bucket", name,
+		"--s3-access-key", to.AccessKey, "--s3-secret-key", to.SecretKey); err != nil {
+		return t, err
+	}
+	t.seconds = time.Since(begin).Seconds()
+	t.requests, t.faults = proxy.Counts()
+	t.objects, err = folderSums(os.DirFS(g.Folder(name)))
+	return t, err
+}
+
+// folderSums returns the digest of each file of a folder.
+func folderSums(folder fs.FS) (sums map[string][32]byte, err error) {
+	sums = make(map[string][32]byte)
+	err = fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		data, err := fs.ReadFile(folder, path)
+		sums[path] = sha256.Sum256(data)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the objects: %w", err)
+	}
+	return sums, nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+)
+
+// live is a simulated network in this process, which goes on when it is told to.
+type live struct {
+	*devnet.Ledger
+	url    string
+	server *http.Server
+}
+
+// startLive executes a history and serves it.
+func (l *lab) startLive(ctx context.Context, cfg devnet.Config) (*live, error) {
+	cfg.Seed, cfg.SkipCompact = networkSeed, true
+	ledger, err := devnet.New(ctx, cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listening for the simulated network: %w", err), ledger.Close())
+	}
+	server := &http.Server{Handler: ledger.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }() // ends with close
+	return &live{ledger, "http://" + listener.Addr().String(), server}, nil
+}
+
+func (n *live) close() error { return errors.Join(n.server.Close(), n.Ledger.Close()) }
+
+// advance executes updates at a steady rate, a few at a time, and tells after each time.
+func (n *live) advance(ctx context.Context, updates, perSecond, atOnce int, visible func()) error {
+	ticker := time.NewTicker(time.Duration(atOnce) * time.Second / time.Duration(perSecond))
+	defer ticker.Stop()
+	for range updates / atOnce {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if err := n.Advance(ctx, atOnce); err != nil {
+			return err
+		}
+		visible()
+	}
+	return nil
+}
