@@ -7,4 +7,4 @@ WHERE stream = {stream:String} AND contract_id = {contract:String} AND node_offs
   AND (kind = 'created' OR kind = 'exercised' AND consuming)
 ORDER BY node_offset, node
 LIMIT 1 BY kind
-SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0

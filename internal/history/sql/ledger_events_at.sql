@@ -5,4 +5,4 @@ SELECT node_offset, node, kind, event_id, template_id, package_name, created_at,
 FROM events
 WHERE stream = {stream:String} AND node_offset IN {offsets:Array(Int64)}
 ORDER BY node_offset, node
-SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0

@@ -8,4 +8,4 @@ WHERE stream = {stream:String} AND party_key IN {party_keys:Array(UInt64)}
 ORDER BY node_offset /* direction */
 LIMIT 1 BY node_offset
 LIMIT {limit:UInt32}
-SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0

@@ -5,4 +5,4 @@ SELECT stream, migration_id, update_id, synchronizer_id, encoding, workflow_id, 
 FROM imports
 WHERE stream = {stream:String} AND update_id IN {ids:Array(String)}
 ORDER BY update_id
-SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0

@@ -5,4 +5,4 @@ SELECT stream, migration_id, record_time, update_id, kind, synchronizer_id, enco
 FROM updates
 WHERE stream = {stream:String} AND update_id = {id:String} AND node_offset <= {through:Int64}
 LIMIT 1
-SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread'
+SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0
