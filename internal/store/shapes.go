@@ -20,7 +20,7 @@ type Shapes struct {
 }
 
 // maxShapes bounds the bytes of shapes that are kept.
-const maxShapes = 16 << 20
+const maxShapes = 48 << 20
 
 // NewShapes returns an empty set.
 func NewShapes() *Shapes { return &Shapes{known: make(map[string]*Shape)} }
