@@ -20,9 +20,9 @@ const minFaultyShare = 0.7
 // exportFaults are those of a store that export goes on beside.
 var exportFaults = faults.Rates{Errors: 0.1, Lost: 0.05, Truncated: 0.05}
 
-// measureFaults exports the same store twice, both times through a proxy: one that passes
-// everything on, and one that refuses requests, loses replies and cuts them. Both buckets
-// must hold the same objects in the end.
+// measureFaults exports the same store three times through a proxy, which refuses requests, loses
+// replies and cuts them the second time and passes everything on the others, the faster of which
+// counts. All buckets must hold the same objects in the end.
 func measureFaults(ctx context.Context, l *lab, r *report) (err error) {
 	binary, err := l.productBinary(ctx)
 	if err != nil {
@@ -45,23 +45,27 @@ func measureFaults(ctx context.Context, l *lab, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, gateway.Close()) }()
-	clean, err := l.exportThrough(ctx, binary, lake, gateway, "clean", faults.Rates{})
-	if err != nil {
-		return err
+	var runs []through
+	for _, run := range []struct {
+		bucket string
+		rates  faults.Rates
+	}{{"clean", faults.Rates{}}, {"faulty", exportFaults}, {"clean-again", faults.Rates{}}} {
+		got, err := l.exportThrough(ctx, binary, lake, gateway, run.bucket, run.rates)
+		if err != nil {
+			return err
+		}
+		if len(got.objects) == 0 || len(runs) > 0 && !maps.Equal(got.objects, runs[0].objects) {
+			return fmt.Errorf("%d objects are in bucket %s, others than in the first", len(got.objects), run.bucket)
+		}
+		runs = append(runs, got)
 	}
-	faulty, err := l.exportThrough(ctx, binary, lake, gateway, "faulty", exportFaults)
-	if err != nil {
-		return err
-	}
-	if len(clean.objects) == 0 || !maps.Equal(clean.objects, faulty.objects) {
-		return fmt.Errorf("%d objects were exported without faults, %d or others with them", len(clean.objects), len(faulty.objects))
-	}
-	s.add("objects, the same with and without faults", float64(len(clean.objects)), "")
+	faulty, clean := runs[1], min(runs[0].seconds, runs[2].seconds)
+	s.add("objects, the same with and without faults", float64(len(faulty.objects)), "")
 	s.add("requests that met a fault", float64(faulty.faults), "")
 	s.add("of so many requests", float64(faulty.requests), "")
-	s.add("export of all closed days, both layouts", clean.seconds, "s")
+	s.add("export of all closed days, both layouts", clean, "s")
 	s.add("export through faults", faulty.seconds, "s")
-	s.atLeast(minFaultyShare, "throughput through faults / without", clean.seconds/faulty.seconds, "")
+	s.atLeast(minFaultyShare, "throughput through faults / without", clean/faulty.seconds, "")
 	return nil
 }
 

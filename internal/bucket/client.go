@@ -10,15 +10,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
-
-// maxBackoff caps the wait between two attempts of one request.
-const maxBackoff = 5 * time.Second
 
 // Names of the metadata kept with every object.
 const (
@@ -76,17 +72,10 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // nothing in the environment changes where a configured client writes to.
 func options(cfg Config, provider aws.CredentialsProvider) s3.Options {
 	o := s3.Options{
-		Region:      cfg.Region,
-		Credentials: provider,
-		HTTPClient:  newHTTPClient(cfg.Timeouts),
-		Retryer: retry.NewStandard(func(r *retry.StandardOptions) {
-			r.MaxAttempts = cfg.MaxAttempts
-			r.MaxBackoff = maxBackoff
-			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{
-				// Two writers met on one key; the winner is known a moment later.
-				Codes: map[string]struct{}{"ConditionalRequestConflict": {}, "OperationAborted": {}},
-			})
-		}),
+		Region:       cfg.Region,
+		Credentials:  provider,
+		HTTPClient:   newHTTPClient(cfg.Timeouts),
+		Retryer:      newRetryer(cfg.MaxAttempts),
 		UsePathStyle: cfg.PathStyle,
 		// Every write names its SHA-256 itself, and a full read is checked against it.
 		RequestChecksumCalculation:                aws.RequestChecksumCalculationWhenRequired,

@@ -40,7 +40,7 @@ type Config struct {
 	// Timeouts bound the waits, see there.
 	Timeouts Timeouts
 	// MaxAttempts is how often a request is sent at most, the first included; waits
-	// between attempts grow and are jittered. Defaults to 4.
+	// between attempts grow and are jittered. Defaults to 6.
 	MaxAttempts int
 	// PartSize is the size in bytes above which an object is sent in parts, and of the
 	// parts. Defaults to DefaultPartSize, at least MinPartSize.
@@ -94,7 +94,7 @@ func mask(secret string) string {
 // withDefaults returns c with empty fields filled in.
 func (c Config) withDefaults() Config {
 	c.Region = cmp.Or(c.Region, "us-east-1")
-	c.MaxAttempts = cmp.Or(c.MaxAttempts, 4)
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, 6)
 	c.PartSize = cmp.Or(c.PartSize, DefaultPartSize)
 	c.PartBuffers = cmp.Or(c.PartBuffers, 4)
 	c.Timeouts.Connect = cmp.Or(c.Timeouts.Connect, 5*time.Second)
