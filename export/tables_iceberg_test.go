@@ -114,23 +114,50 @@ func TestIcebergTablesPrune(t *testing.T) {
 		if err := conn.QueryRow(t.Context(), fmt.Sprintf(day, objectsOf(g, table))).Scan(&want[0], &want[1]); err != nil {
 			t.Fatal(err)
 		}
-		others := 0
-		for key := range stored(t, client) {
-			name, ref, _, ok := schemas.ParseObjectKey(key)
-			if !ok || name != table || ref.MigrationID == 0 && ref.Date == "2026-07-03" {
-				continue
-			}
-			others++
-			if err := client.Delete(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
-		}
+		others := deleteOthers(t, client, table, func(ref schemas.SegmentRef) bool { return ref.MigrationID == 0 && ref.Date == "2026-07-03" })
 		if err := conn.QueryRow(t.Context(), fmt.Sprintf(day, tableOf(g, table))).Scan(&got[0], &got[1]); err != nil {
 			t.Fatalf("reading a day of table %s: %v", table, err)
 		}
 		if got != want || want[0] == 0 || others == 0 {
 			t.Errorf("a day of table %s has %d rows, want %d; %d objects of other days were removed", table, got[0], want[0], others)
 		}
+	}
+}
+
+// deleteOthers removes the objects of a table of all segments but those to be kept, and returns
+// how many these were.
+func deleteOthers(t *testing.T, client *bucket.Client, table schemas.ParquetTable, keep func(schemas.SegmentRef) bool) (others int) {
+	t.Helper()
+	for key := range stored(t, client) {
+		name, ref, _, ok := schemas.ParseObjectKey(key)
+		if !ok || name != table || keep(ref) {
+			continue
+		}
+		others++
+		if err := client.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return others
+}
+
+// TestIcebergTablesOfHours reads all tables over hour segments, and one hour without the objects
+// of any other.
+func TestIcebergTablesOfHours(t *testing.T) {
+	conn := enginetest.Start(t).Conn
+	g := buckettest.Gateway(t)
+	client := buckettest.Open(t, bucketConfig(g, ""))
+	e := newIcebergExporter(t, twoEvenings(), client, &memoryCatalog{}, byHours)
+	exportDue(t, e)
+	mustBeCurrent(t, e)
+	compareTables(t, conn, g, icebergTables...)
+	hour := "SELECT count() FROM %s WHERE migration_id = 0 AND record_time > '2026-07-01 22:00:00' AND record_time <= '2026-07-01 23:00:00'"
+	want := query[uint64](t, conn, "an hour of the objects", fmt.Sprintf(hour, objectsOf(g, schemas.ParquetUpdates)))
+	others := deleteOthers(t, client, schemas.ParquetUpdates, func(ref schemas.SegmentRef) bool {
+		return ref.MigrationID == 0 && ref.Date == "2026-07-01T22"
+	})
+	if got := query[uint64](t, conn, "an hour of the table", fmt.Sprintf(hour, tableOf(g, schemas.ParquetUpdates))); got != want || want != 3 || others == 0 {
+		t.Errorf("an hour of the table has %d updates, of the objects %d, want 3; %d objects of other hours were removed", got, want, others)
 	}
 }
 
