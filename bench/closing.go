@@ -47,12 +47,15 @@ func measureClosing(ctx context.Context, l *lab, r *report) error {
 	s.atMost(maxCommitSeconds, "from closed to published, 99th percentile", delays[len(delays)*99/100].Seconds(), "s")
 	s.add("from closed to published, worst", delays[len(delays)-1].Seconds(), "s")
 	days := closings{lab: l, binary: binary, name: "days", segment: 24 * time.Hour}
-	if delays, err = days.measure(ctx, devnet.Config{Updates: l.updates, Days: 1}, hourUpdates); err != nil {
+	// The history ends an hour before midnight. More than half of it is of the later migration.
+	if delays, err = days.measure(ctx, devnet.Config{Updates: 2 * l.updates, Days: 1, Start: beforeMidnight}, l.updates/10); err != nil {
 		return err
 	}
-	s.atMost(maxCommitSeconds, fmt.Sprintf("from closed to published, the day of %d updates", l.updates), delays[0].Seconds(), "s")
+	s.atMost(maxCommitSeconds, fmt.Sprintf("from closed to published, the day of more than %d updates", l.updates), delays[0].Seconds(), "s")
 	return nil
 }
+
+var beforeMidnight = time.Date(2026, 6, 30, 23, 0, 0, 0, time.UTC)
 
 // closings measures segments of one length.
 type closings struct {

@@ -52,11 +52,21 @@ func (c *Client) put(ctx context.Context, up upload) error {
 	if up.size > c.cfg.PartSize {
 		send = c.putParts
 	}
-	if err := send(ctx, up); err != nil {
+	err := send(ctx, up)
+	for again := 1; again < uploads && errorCode(err) == "NoSuchUpload"; again++ {
+		if err = rewind(up.body, up.size); err == nil {
+			err = send(ctx, up)
+		}
+	}
+	if err != nil {
 		return c.wrap("putting", up.key, err)
 	}
 	return nil
 }
+
+// uploads is how many times an object is sent in parts at most: stores remove uploads that are
+// open for long, also those under way.
+const uploads = 3
 
 // rewind checks the length of body and seeks to its start.
 func rewind(body io.ReadSeeker, size int64) error {

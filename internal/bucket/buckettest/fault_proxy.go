@@ -18,6 +18,16 @@ type faultProxy struct {
 	cuts  atomic.Int64                             // bodies still to be cut
 	after atomic.Int64                             // bytes of a body to let through
 	lose  atomic.Pointer[func(*http.Request) bool] // picks the request whose reply is lost
+	meet  atomic.Pointer[meeting]
+}
+
+// meeting is what happens to the first requests that match picks.
+type meeting struct {
+	match func(*http.Request) bool
+	left  atomic.Int64
+	// status is answered in place of the store, unless it is 0; first happens before.
+	status int
+	first  func()
 }
 
 func newFaultProxy(t *testing.T, endpoint string) *faultProxy {
@@ -27,7 +37,16 @@ func newFaultProxy(t *testing.T, endpoint string) *faultProxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(forward)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m := p.meet.Load(); m != nil && m.match(r) && m.left.Add(-1) >= 0 {
+			if m.first(); m.status != 0 {
+				_, _ = io.Copy(io.Discard, r.Body) // or the client may miss the answer
+				w.WriteHeader(m.status)
+				return
+			}
+		}
+		forward.ServeHTTP(w, r)
+	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	t.Cleanup(server.Close)
@@ -38,6 +57,20 @@ func newFaultProxy(t *testing.T, endpoint string) *faultProxy {
 // loseReply has the reply to the next request that match picks lost, after the store
 // has done what it asked.
 func (p *faultProxy) loseReply(match func(*http.Request) bool) { p.lose.Store(&match) }
+
+// refuse has the next n requests that match picks answered with a status, and nothing done.
+func (p *faultProxy) refuse(n int64, status int, match func(*http.Request) bool) {
+	m := &meeting{match: match, status: status, first: func() {}}
+	m.left.Store(n)
+	p.meet.Store(m)
+}
+
+// before has something happen before the next request that match picks.
+func (p *faultProxy) before(match func(*http.Request) bool, first func()) {
+	m := &meeting{match: match, first: first}
+	m.left.Store(1)
+	p.meet.Store(m)
+}
 
 // cutBodies has the next n bodies of replies to GET end after so many bytes.
 func (p *faultProxy) cutBodies(n, after int64) {

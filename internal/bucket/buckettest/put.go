@@ -168,9 +168,7 @@ func partsSurviveLostReply(t *testing.T, cfg bucket.Config) {
 	cfg.Endpoint = faults.URL
 	c := Open(t, cfg)
 	content := noise(bucket.MinPartSize*2, 1)
-	faults.loseReply(func(r *http.Request) bool { // of the completion
-		return r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
-	})
+	faults.loseReply(isCompletion)
 	err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), "")
 	if err != nil {
 		t.Errorf("reply to the completion lost: %v", err)
@@ -181,6 +179,59 @@ func partsSurviveLostReply(t *testing.T, cfg bucket.Config) {
 	if o := head(t, c, "k"); o.SHA256 != sha256.Sum256(content) {
 		t.Errorf("stored as %+v", o)
 	}
+	wantNoUploads(t, direct)
+}
+
+// isCompletion picks the request that completes an upload in parts.
+func isCompletion(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+}
+
+// refusedCompletionIsRepeated has the store fail to complete an upload, several times.
+func refusedCompletionIsRepeated(t *testing.T, cfg bucket.Config) {
+	cfg.PartSize = bucket.MinPartSize
+	direct := cfg
+	proxy := newFaultProxy(t, cfg.Endpoint)
+	cfg.Endpoint = proxy.URL
+	c := Open(t, cfg)
+	content := noise(bucket.MinPartSize*2, 2)
+	proxy.refuse(3, http.StatusInternalServerError, isCompletion)
+	if err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
+		t.Errorf("a completion that fails three times: %v", err)
+	}
+	if got := get(t, c, "k", 0, -1); got != string(content) {
+		t.Errorf("other bytes are stored: %d of %d", len(got), len(content))
+	}
+	proxy.refuse(1000, http.StatusInternalServerError, isCompletion)
+	if err := c.Put(t.Context(), "l", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err == nil {
+		t.Error("a completion that always fails was no error")
+	}
+	wantMissing(t, c, "l")
+	wantNoUploads(t, direct)
+}
+
+// expiredUploadIsBegunAgain has an upload removed before it is completed, as a store's rule for
+// old uploads does, and then each one.
+func expiredUploadIsBegunAgain(t *testing.T, cfg bucket.Config) {
+	cfg.PartSize = bucket.MinPartSize
+	direct := cfg
+	proxy := newFaultProxy(t, cfg.Endpoint)
+	cfg.Endpoint = proxy.URL
+	c := Open(t, cfg)
+	content := noise(bucket.MinPartSize*2, 3)
+	expire := func() { abortUploads(t, direct) }
+	proxy.before(isCompletion, expire)
+	if err := c.PutIfAbsent(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
+		t.Errorf("an upload that expired: %v", err)
+	}
+	if got := get(t, c, "k", 0, -1); got != string(content) {
+		t.Errorf("other bytes are stored: %d of %d", len(got), len(content))
+	}
+	proxy.meet.Load().left.Store(1000)
+	if err := c.PutIfAbsent(t.Context(), "l", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err == nil {
+		t.Error("uploads that all expire were no error")
+	}
+	wantMissing(t, c, "l")
 	wantNoUploads(t, direct)
 }
 

@@ -26,6 +26,8 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Config) {
 		{"PutIfAbsentInPartsHasOneWinner", putIfAbsentInPartsHasOneWinner},
 		{"PutIfAbsentSurvivesLostReply", putIfAbsentSurvivesLostReply},
 		{"PartsSurviveLostReply", partsSurviveLostReply},
+		{"RefusedCompletionIsRepeated", refusedCompletionIsRepeated},
+		{"ExpiredUploadIsBegunAgain", expiredUploadIsBegunAgain},
 		{"WrongSumIsErrChecksum", wrongSumIsErrChecksum},
 		{"WrongSizeIsRefused", wrongSizeIsRefused},
 		{"BadKeysAreRefused", badKeysAreRefused},

@@ -45,6 +45,22 @@ func OpenUpload(t *testing.T, cfg bucket.Config, key string) {
 	}
 }
 
+// abortUploads removes all open uploads.
+func abortUploads(t *testing.T, cfg bucket.Config) {
+	t.Helper()
+	store := raw(cfg)
+	out, err := store.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &cfg.Bucket})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, u := range out.Uploads {
+		if _, err := store.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: &cfg.Bucket, Key: u.Key, UploadId: u.UploadId}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Uploads lists the keys of all open uploads.
 func Uploads(t *testing.T, cfg bucket.Config) []string {
 	t.Helper()
