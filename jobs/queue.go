@@ -23,6 +23,7 @@ type Queue struct {
 
 	mu       sync.Mutex
 	handlers map[string]Handler   // by the name of their kind
+	kinds    []string             // names in the order in which they were registered
 	running  map[string]struct{}  // IDs of tasks running in this process
 	finished map[string]time.Time // when those that ended since the last scan did
 	runs     sync.WaitGroup       // one for each of running
@@ -83,7 +84,8 @@ func (q *Queue) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Register adds handlers, one for each kind. It must be called before Run.
+// Register adds handlers, one for each kind. It must be called before Run. What is due is
+// queued in the order of the handlers.
 func (q *Queue) Register(handlers ...Handler) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,7 +99,7 @@ func (q *Queue) Register(handlers ...Handler) error {
 		if _, taken := q.handlers[h.Kind.Name]; taken {
 			return fmt.Errorf("jobs: %s has two handlers", h.Kind.Name)
 		}
-		q.handlers[h.Kind.Name] = h
+		q.handlers[h.Kind.Name], q.kinds = h, append(q.kinds, h.Kind.Name)
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ func runSuite(t *testing.T, url string) {
 		{"DeadTaskWaitsForAPerson", deadTaskWaitsForAPerson},
 		{"WhatWaitsIsNoFailure", whatWaitsIsNoFailure},
 		{"NetworkFoldersAreExported", networkFoldersAreExported},
+		{"FirstHandlerFirst", firstHandlerFirst},
 		{"ConcurrencyIsBounded", concurrencyIsBounded},
 		{"PromptWorkPassesBulkWork", promptWorkPassesBulkWork},
 		{"NotBefore", notBefore},
@@ -375,21 +376,46 @@ func (f *folders) DueNetwork(context.Context) ([]schemas.NetworkRef, error) {
 	return slices.Clone(f.due), nil
 }
 
-func networkFoldersAreExported(t *testing.T, cfg jobs.Config) {
+// newFolders is a store with the active sets of n days.
+func newFolders(n int) *folders {
 	const day = 24 * 3600 * 1e6
 	f := &folders{}
-	for i := range schemas.Micros(4) {
+	for i := range schemas.Micros(n) {
 		f.due = append(f.due, schemas.NetworkRef{Stream: "node:a", Kind: schemas.NetworkACS, Start: i * day, End: (i + 1) * day})
 	}
+	return f
+}
+
+func (f *folders) left() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.due)
+}
+
+func firstHandlerFirst(t *testing.T, cfg jobs.Config) {
+	cfg.Concurrency = 1
+	s, f := newStore(segments(5)...), newFolders(3)
+	var early atomic.Int64
+	s.export = func(context.Context, schemas.SegmentRef, int, jobs.ProgressFunc) error {
+		early.Add(int64(3 - f.left()))
+		return nil
+	}
+	q := open(t, cfg, jobs.ExportSegments(s), jobs.ExportNetwork(f))
+	run(t, q)
+	eventually(t, "all exported", func() bool { return s.left() == 0 && f.left() == 0 && empty(t, q) })
+	if early.Load() > 0 {
+		t.Error("work of the second handler was done before that of the first")
+	}
+}
+
+func networkFoldersAreExported(t *testing.T, cfg jobs.Config) {
+	f := newFolders(4)
 	if got, want := jobs.NetworkTaskID(f.due[0]), "export_network:node%3Aa:ACS:1970-01-01T00:00:00Z~1970-01-02T00:00:00Z"; got != want {
 		t.Errorf("the task is called %s, want %s", got, want)
 	}
 	q := open(t, cfg, jobs.ExportNetwork(f))
 	run(t, q)
-	eventually(t, "all exported", func() bool {
-		due, err := f.DueNetwork(t.Context())
-		return err == nil && len(due) == 0 && empty(t, q)
-	})
+	eventually(t, "all exported", func() bool { return f.left() == 0 && empty(t, q) })
 }
 
 func concurrencyIsBounded(t *testing.T, cfg jobs.Config) {

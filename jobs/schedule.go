@@ -3,8 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -36,17 +34,17 @@ func (q *Queue) schedule(ctx context.Context) {
 	}
 }
 
-// scheduled returns the handlers that can say what is due, by name.
+// scheduled returns the handlers that can say what is due, in the order in which they were
+// registered: what comes first is run first.
 func (q *Queue) scheduled() []Handler {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var handlers []Handler
-	for _, h := range q.handlers {
-		if h.Due != nil {
+	for _, kind := range q.kinds {
+		if h := q.handlers[kind]; h.Due != nil {
 			handlers = append(handlers, h)
 		}
 	}
-	slices.SortFunc(handlers, func(a, b Handler) int { return strings.Compare(a.Kind.Name, b.Kind.Name) })
 	return handlers
 }
 

@@ -144,7 +144,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
-	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, separated by commas: parquet, network")
+	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, the first one first: parquet, network")
 	f.StringVar(&c.BulkSegments, "bulk-segments", string(schemas.DaySegments), "what is published at a time in Parquet: a day or an hour; a bucket keeps what it was begun with")
 	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "make objects by which ledgerlake get finds single updates in two requests; they nearly double the bucket")
 	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")

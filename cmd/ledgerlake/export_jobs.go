@@ -47,7 +47,7 @@ func (s *stack) newExportJobs() (exportJobs, error) {
 	}, err
 }
 
-// handlers are those of the layouts.
+// handlers are those of the layouts: what is named first is published first.
 func (j exportJobs) handlers() []jobs.Handler {
 	var handlers []jobs.Handler
 	for _, layout := range j.layouts {
