@@ -20,8 +20,7 @@ const (
 	maxCommitSeconds = 60
 	closingRate      = 200 // updates a second
 	hourUpdates      = 400 // updates in an hour of the ledger's time
-	closingHours     = 100
-	closingHistory   = 48 // hours before the measured ones
+	closingHistory   = 48  // hours before the measured ones
 	commitWait       = 5 * time.Minute
 )
 
@@ -38,7 +37,7 @@ func measureClosing(ctx context.Context, l *lab, r *report) error {
 		return err
 	}
 	hours := closings{lab: l, binary: binary, name: "hours", segment: time.Hour}
-	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, closingHours*hourUpdates, "--bulk-segments", "hour")
+	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, l.hours*hourUpdates, "--bulk-segments", "hour")
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type options struct {
 	only          []string
 	binary        string
 	kills         int
+	hours         int
 	lifetimes     int
 	liveContracts int
 	work          string
@@ -65,6 +66,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.hugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
 	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
 	f.IntVar(&o.kills, "kills", 100, "times that the product is killed to measure restarts")
+	f.IntVar(&o.hours, "hours", 100, "segments of an hour that are closed one after another")
 	f.IntVar(&o.lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
 	f.IntVar(&o.liveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
 	f.StringVar(&o.binary, "binary", "", "ledgerlake binary for the demo; built when empty")
@@ -84,8 +86,8 @@ func (o options) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case o.liveContracts < 1 || o.lifetimes <= o.liveContracts:
 		return errors.New("--live-contracts must be positive and less than --lifetimes")
-	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1 || o.kills < 1:
-		return errors.New("--updates, --huge-updates, --huge-update-bytes and --kills must be positive")
+	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1 || o.kills < 1 || o.hours < 1:
+		return errors.New("--updates, --huge-updates, --huge-update-bytes, --kills and --hours must be positive")
 	case o.quiet <= 0:
 		return errors.New("--quiet must be positive")
 	}
