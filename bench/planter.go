@@ -12,23 +12,23 @@ import (
 	"sync"
 )
 
-// plantedParty is a witness of a few updates of a node's stream.
-const plantedParty = "rare-party::1220" + "00000000000000000000000000000000000000000000000000000000000000aa"
+// plantedParty is one of those that are witnesses of a few updates of a node's stream.
+func plantedParty(n int) string { return fmt.Sprintf("rare-party-%d::1220%064x", n, n) }
 
-// planter stands before a node and makes plantedParty a witness of some transactions, evenly
-// spread over the stream, wherever the node lists them. The same list is changed in the same
-// way again.
+// planter stands before a node and makes planted parties witnesses of some transactions, in turn
+// and evenly spread over the stream, wherever the node lists them. The same list is changed in
+// the same way again.
 type planter struct {
-	node string
-	many int
+	node          string
+	parties, many int // updates of each party
 
 	mu     sync.Mutex
 	places []int64         // offsets from which on the next transaction is to be one
 	chosen map[int64]int64 // offset of the transaction, by place
 }
 
-func newPlanter(node string, many int) *planter {
-	return &planter{node: node, many: many, chosen: make(map[int64]int64)}
+func newPlanter(node string, parties, many int) *planter {
+	return &planter{node: node, parties: parties, many: many, chosen: make(map[int64]int64)}
 }
 
 // end is the end of the node's stream.
@@ -40,12 +40,11 @@ func (p *planter) end(ctx context.Context) (int64, error) {
 	return answer.Offset, err
 }
 
-func (p *planter) count() int { return len(p.chosen) }
-
 // over returns the node with the party in its stream, which ends at an offset.
 func (p *planter) over(end int64) http.Handler {
-	for i := range p.many {
-		p.places = append(p.places, end/int64(p.many)*int64(i)+end/int64(2*p.many))
+	places := int64(p.parties * p.many)
+	for i := range places {
+		p.places = append(p.places, end/places*i+end/(2*places))
 	}
 	target, err := url.Parse(p.node)
 	if err != nil {
@@ -78,8 +77,15 @@ func (p *planter) plant(body []byte) []byte {
 	}
 	changed := parts[:1]
 	for _, part := range parts[1:] {
-		if offset, ok := offsetIn(part); ok && p.takes(offset) {
-			part = bytes.ReplaceAll(part, []byte(`"witnessParties":["`), []byte(`"witnessParties":["`+plantedParty+`","`))
+		if offset, ok := offsetIn(part); ok {
+			if party, ok := p.takes(offset); ok {
+				own := part
+				if n := bytes.Index(part, []byte(`{"update":{`)); n >= 0 { // of another kind
+					own = part[:n]
+				}
+				seen := bytes.ReplaceAll(own, []byte(`"witnessParties":["`), []byte(`"witnessParties":["`+plantedParty(party)+`","`))
+				part = append(seen, part[len(own):]...)
+			}
 		}
 		changed = append(changed, part)
 	}
@@ -101,9 +107,9 @@ func offsetIn(update []byte) (int64, bool) {
 	return offset, err == nil
 }
 
-// takes reports whether the transaction at an offset is one of the party's: the first that
-// comes at or after a place, and ever after.
-func (p *planter) takes(offset int64) bool {
+// takes returns whose transaction the one at an offset is, if it is one of a planted party's: the
+// first that comes at or after a place, and ever after.
+func (p *planter) takes(offset int64) (party int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.places) - 1; i >= 0; i-- {
@@ -114,7 +120,7 @@ func (p *planter) takes(offset int64) bool {
 		if p.chosen[at] == 0 {
 			p.chosen[at] = offset
 		}
-		return p.chosen[at] == offset
+		return i % p.parties, p.chosen[at] == offset
 	}
-	return false
+	return 0, false
 }

@@ -14,8 +14,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-//go:embed sql/create_lookup_rows.sql
-var createLookupRows string
+var (
+	//go:embed sql/create_lookup_rows.sql
+	createLookupRows string
+	//go:embed sql/create_node_lookup_rows.sql
+	createNodeLookupRows string
+)
 
 const (
 	// lookupPage is how many items are read, and held as they are read, at a time.
@@ -25,39 +29,61 @@ const (
 	lookupPoll = 5 * time.Second
 )
 
-// CreateLookupRows makes the table that LookupRows fills and history.Copies reads. It is
-// safe to repeat.
+// CreateLookupRows makes the tables that LookupRows fills, and history.Copies and
+// history.NodeCopies read. It is safe to repeat.
 func CreateLookupRows(ctx context.Context, db *store.DB) error {
-	if err := db.Exec(ctx, createLookupRows, "", nil); err != nil {
-		return fmt.Errorf("making the table of copies by update id, for which the ClickHouse server needs EmbeddedRocksDB: %w", err)
+	for _, create := range []string{createLookupRows, createNodeLookupRows} {
+		if err := db.Exec(ctx, create, "", nil); err != nil {
+			return fmt.Errorf("making a table of copies for lookups, for which the ClickHouse server needs EmbeddedRocksDB: %w", err)
+		}
 	}
 	return nil
 }
 
-// LookupRows copies the items of public history into table lookup_rows, by update id. It
-// follows the stream's watermark as lifetimes do; late verdicts are not copied, readers add
-// them. Only one LookupRows may work on a store at a time.
+// LookupRows copies what a stream has, each update by its key, to be looked up. It follows the
+// stream's watermark as lifetimes do. Only one LookupRows may work on a stream at a time.
 type LookupRows struct {
 	follower
-	history *history.Reader
-	rows    *store.LookupRows
-	samples samples
-	catalog *values.Catalog
-	packer  *store.LookupPacker
-	last    uint32 // id of the newest dictionary, which packer uses
-	pieces  [][]byte
-	body    []byte
+	originals originals
+	rows      *store.LookupRows
+	samples   samples
+	packer    *store.LookupPacker
+	last      uint32 // id of the newest dictionary, which packer uses
+	body      []byte
 }
 
-// NewLookupRows returns the copy of a stream, with values converted by a catalogue; poll is the
+// originals are what copies are made of.
+type originals interface {
+	// table names the one of the copies.
+	table() string
+	// each gives the copies of a range with their keys, some at a time, in memory that the next
+	// ones use again.
+	each(ctx context.Context, after, through schemas.Position, page func(keys []uint64, pieces [][]byte) error) error
+	// warn says in the log why copies up to a position are not used, if they are not.
+	warn(ctx context.Context, through schemas.Position)
+}
+
+// NewLookupRows returns the copy of public history by update id, into table lookup_rows, with
+// values converted by a catalogue. Late verdicts are not copied: readers add them. poll is the
 // wait when caught up, 5 s if zero.
 func NewLookupRows(db *store.DB, stream string, catalog *values.Catalog, poll time.Duration, log *slog.Logger) *LookupRows {
+	return newLookupRows(db, stream, poll, log, &items{
+		history: history.NewReader(db, stream), copies: history.NewCopies(db, stream, catalog), catalog: catalog, log: log,
+	})
+}
+
+// NewNodeLookupRows returns the copy of a node's stream by offset, into table node_lookup_rows.
+func NewNodeLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *LookupRows {
+	return newLookupRows(db, stream, poll, log, &nodeUpdates{history: history.NewReader(db, stream)})
+}
+
+func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger, of originals) *LookupRows {
 	if poll == 0 {
 		poll = lookupPoll
 	}
 	return &LookupRows{
-		follower: newFollower(db, stream, history.LookupsStream(stream), poll, log),
-		history:  history.NewReader(db, stream), rows: store.NewLookupRows(), catalog: catalog,
+		follower:  newFollower(db, stream, history.LookupsStream(stream), poll, log),
+		originals: of, rows: store.NewLookupRows(),
 	}
 }
 
@@ -81,24 +107,9 @@ func (l *LookupRows) Step(ctx context.Context) error {
 			l.loaded = false
 			return err
 		}
-		l.warnOfCatalog(ctx)
+		l.originals.warn(ctx, l.journal.committed)
 	}
 	return l.take(ctx, "copying items for lookups", l.apply)
-}
-
-// warnOfCatalog says in the log that copies were made with another catalogue, which readers
-// do not use.
-func (l *LookupRows) warnOfCatalog(ctx context.Context) {
-	id := l.journal.committed.UpdateID
-	found, err := history.NewCopies(l.db, l.stream, l.catalog).ByID(ctx, []string{id})
-	if copied, ok := found[id]; err == nil && ok {
-		if _, ok, err = copied.Piece(ctx, nil); err == nil && !ok {
-			l.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them anew", "through", l.journal.committed)
-		}
-	}
-	if err != nil {
-		l.log.WarnContext(ctx, "copies for lookups cannot be read", "err", err)
-	}
 }
 
 // apply copies one range. Imports are not looked up. A row replaces one of the same key, so
@@ -108,26 +119,17 @@ func (l *LookupRows) apply(ctx context.Context, row store.BatchRow) error {
 		return nil
 	}
 	store.Reset(l.rows)
-	for rg := (history.Range{After: row.After, Through: row.Through, Limit: lookupPage}); ; {
-		items, err := l.history.Items(ctx, rg)
-		if err != nil {
-			return err
-		}
-		if err := l.addPage(ctx, items); err != nil {
-			return err
-		}
-		if len(items) < rg.Limit {
-			break
-		}
-		rg.After = items[len(items)-1].Position()
+	if err := l.originals.each(ctx, row.After, row.Through, func(keys []uint64, pieces [][]byte) error {
+		return l.addPage(ctx, keys, pieces)
+	}); err != nil {
+		return err
 	}
-	return l.db.Insert(ctx, "lookup_rows", "", l.rows)
+	return l.db.Insert(ctx, l.originals.table(), "", l.rows)
 }
 
-// addPage adds the rows of some items, after a new dictionary where that helps.
-func (l *LookupRows) addPage(ctx context.Context, items []schemas.Item) error {
-	l.makePieces(items)
-	for _, piece := range l.pieces {
+// addPage adds the rows of some copies, after a new dictionary where that helps.
+func (l *LookupRows) addPage(ctx context.Context, keys []uint64, pieces [][]byte) error {
+	for _, piece := range pieces {
 		l.samples.look(l.last, piece)
 	}
 	if l.samples.due(l.last) {
@@ -135,23 +137,12 @@ func (l *LookupRows) addPage(ctx context.Context, items []schemas.Item) error {
 			return err
 		}
 	}
-	for i, piece := range l.pieces {
+	for i, piece := range pieces {
 		l.body = l.packer.Pack(l.body[:0], piece)
 		l.samples.packed(len(piece), len(l.body))
-		l.rows.Append(store.LookupKey(l.stream, items[i].Position().UpdateID), l.body)
+		l.rows.Append(keys[i], l.body)
 	}
 	return nil
-}
-
-// makePieces makes the pieces of items, in memory that the next ones use again.
-func (l *LookupRows) makePieces(items []schemas.Item) {
-	for len(l.pieces) < len(items) {
-		l.pieces = append(l.pieces, nil)
-	}
-	l.pieces = l.pieces[:len(items)]
-	for i := range items {
-		l.pieces[i] = store.AppendLookupPiece(l.pieces[i][:0], &items[i], l.catalog)
-	}
 }
 
 // loadDictionary goes on with the newest dictionary that is stored.

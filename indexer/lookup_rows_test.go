@@ -57,7 +57,7 @@ func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
 			t.Fatalf("the copy of %s is not equal to itself: %v", id, err)
 		}
 	}
-	if n, err := reader.Rows(t.Context()); err != nil || n != uint64(len(want)) {
+	if n, ok, err := reader.Rows(t.Context()); err != nil || !ok || n != uint64(len(want)) {
 		t.Errorf("%d rows, want %d: %v", n, len(want), err)
 	}
 }

@@ -160,7 +160,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")
 	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")
 	f.Int64Var(&c.AnswerCache, "answer-cache", 64<<20, "bytes of memory for answers to lookups that never change")
-	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, which makes lookups many times faster and the store about twice as large; for ingest and serve")
+	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, and of nodes' streams by offset, which makes lookups many times faster and the store about twice as large; for ingest and serve")
 	f.BoolVar(&c.Profiling, "profiling", false, "serve /debug/pprof on the query tier")
 	f.StringVar(&c.LedgerListen, "ledger-listen", "", "address of the ledger interface, or off; default 127.0.0.1 and the port after that of --listen")
 	f.StringVar(&c.LedgerPrefix, "ledger-prefix", "", "prefix of the paths of the ledger interface, such as /ledger")

@@ -233,10 +233,13 @@ func (s *streams) alongside(ctx context.Context, from source, watch func(context
 	return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).CatchUp(ctx)
 }
 
-// lookupRows is the copy by update id of a stream, or nil if it is to have none.
+// lookupRows is the copy for lookups of a stream, or nil if it is to have none.
 func (s *streams) lookupRows(from source) *indexer.LookupRows {
-	if !s.app.cfg.LookupRows || from.stream() != schemas.ScanStream {
+	switch {
+	case !s.app.cfg.LookupRows:
 		return nil
+	case from.stream() != schemas.ScanStream:
+		return indexer.NewNodeLookupRows(s.db, from.stream(), 0, s.app.log)
 	}
 	return indexer.NewLookupRows(s.db, from.stream(), s.catalog, 0, s.app.log)
 }

@@ -131,6 +131,9 @@ func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
 	switch {
 	case len(found) == 1:
 		reader := history.NewReader(s.db, schemas.NodeStream(found[0]))
+		if s.app.cfg.LookupRows {
+			reader.UseCopies(history.NewNodeCopies(s.db, reader.Stream()))
+		}
 		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache)}, nil
 	case len(found) > 1:
 		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))

@@ -199,15 +199,24 @@ func updatesRequest(begin, end int64, shape, events string, descending bool) str
 }
 
 // The interface must answer like the node whose stream it keeps, over the real store: lists,
-// websockets, active contracts and single updates.
+// websockets, active contracts and single updates. So it must out of copies by offset.
 func TestLedgerInterfaceAnswersLikeTheNode(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
+	t.Run("without copies", func(t *testing.T) { answersLikeTheNode(t) })
+	t.Run("out of copies", func(t *testing.T) { answersLikeTheNode(t, "--lookup-rows") })
+}
+
+func answersLikeTheNode(t *testing.T, options ...string) {
+	t.Parallel()
 	ledger := nodeLedger(t, 1500)
 	theirs := ledgerClient{t: t, url: servedNode(t, ledger, devnet.NodeOptions{})}
 	data := t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", data, "--node-url", theirs.url)
-	server := start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--ledger-listen", "127.0.0.1:0", "--ledger-list-limit", "5000")
+	mustRun(t, append(options, "ingest", "--once", "--data", data, "--node-url", theirs.url)...)
+	if out := string(mustRun(t, "verify", "--data", data)); strings.Contains(out, "copies") != (len(options) > 0) {
+		t.Errorf("verify says of the copies:\n%s", out)
+	}
+	server := start(t, append(options, "serve", "--data", data, "--listen", "127.0.0.1:0", "--ledger-listen", "127.0.0.1:0", "--ledger-list-limit", "5000")...)
 	document, err := openapitest.Load(openapi.Ledger, []string{""})
 	if err != nil {
 		t.Fatal(err)

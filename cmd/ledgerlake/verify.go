@@ -81,14 +81,15 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   lifetimes  contract lifetimes, derived again from the events, are those of the store
   coins      every transfer adds up, and only choices that mint or burn change the supply;
              of a node's own stream, where the node sees a transfer whole
-  lookups    the copies by update id, where --lookup-rows was used, are those of history
+  lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
+             used, are those of history
   wallets    contracts, transaction logs and tracked offers of the parties of a node are those
              that its stream has
   objects    per object its SHA-256, row count and order; per segment and table the
              digest of its rows, which must be that of the store
 
-All streams of the store are verified, or the one that --stream names. days, lookups and
-objects are about the public history, which is stream scan.
+All streams of the store are verified, or the one that --stream names. days and objects are
+about the public history, which is stream scan.
 
 Without --check all are done, days only with --peer. Named in --check, days compares with
 --scan-url when there is no --peer.`,
@@ -137,7 +138,7 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 	}
 	switch {
 	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days, lookups and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
 	case len(f.checks) == 0:
 		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
 	case !f.has(verify.Days):
@@ -154,7 +155,7 @@ func (f *verifyFlags) public() bool { return f.stream == "" || f.stream == schem
 
 // ofNodes are the checks that apply to a node's own stream.
 func (f *verifyFlags) ofNodes() []string {
-	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days || n == verify.Lookups })
+	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days })
 }
 
 func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
@@ -290,11 +291,17 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 // verifyNode verifies a node's own stream and what is derived from it.
 func (s *stack) verifyNode(ctx context.Context, p *progress, f *verifyFlags, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
-	checks := slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck })
-	if len(checks) > 0 {
+	reader := history.NewReader(s.db, stream)
+	cfg := verify.Config{
+		Source: reader, Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck }),
+		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.app.cfg.BulkSegments),
+	}
+	if err := s.addCopies(ctx, &cfg, reader, f.stream != ""); err != nil {
+		return nil, err
+	}
+	if len(cfg.Checks) > 0 {
 		var err error
-		report, err = s.verifyStream(ctx, p, verify.Config{Source: history.NewReader(s.db, stream), Checks: checks, SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.app.cfg.BulkSegments)})
-		if err != nil {
+		if report, err = s.verifyStream(ctx, p, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -405,7 +412,7 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_
 		SkipDigests: !f.digests(),
 		Segments:    schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}
-	if err := s.addCopies(ctx, &cfg); err != nil {
+	if err := s.addCopies(ctx, &cfg, s.reader, true); err != nil {
 		return nil, err
 	}
 	if len(cfg.Checks) == 0 {
@@ -419,25 +426,28 @@ func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_
 	return s.verifyStream(ctx, p, cfg)
 }
 
-// addCopies has the copies by update id checked, if there are any.
-func (s *stack) addCopies(ctx context.Context, cfg *verify.Config) error {
+// addCopies has the copies of a stream for lookups checked, if there are any. wanted says that
+// there should be, where nothing else is checked.
+func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, of *history.Reader, wanted bool) error {
 	if !slices.Contains(cfg.Checks, verify.Lookups) {
 		return nil
 	}
-	mark, err := s.reader.LookupsWatermark(ctx)
+	mark, err := of.LookupsWatermark(ctx)
 	switch {
 	case err != nil:
 		return err
-	case mark == schemas.Start && len(cfg.Checks) == 1:
-		return errors.New("check lookups is about copies by update id, and this store has none: see --lookup-rows")
+	case mark == schemas.Start && len(cfg.Checks) == 1 && wanted:
+		return fmt.Errorf("check lookups is about copies for lookups, and stream %s has none: see --lookup-rows", of.Stream())
 	case mark == schemas.Start:
 		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
+	case of.Stream() != schemas.ScanStream:
+		cfg.Copies = history.NewNodeCopies(s.db, of.Stream())
 	default:
 		catalog, err := s.app.catalog()
 		if err != nil {
 			return err
 		}
-		cfg.Copies = history.NewCopies(s.db, s.reader.Stream(), catalog)
+		cfg.Copies = history.NewCopies(s.db, of.Stream(), catalog)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -211,6 +214,98 @@ func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
 	}
 	same(t, "the stream", whole, s.updates)
 	s.above(t)
+	s.compareSelections(t)
+}
+
+// Updates of which some have a copy, and some do not, are those of the stream, too.
+func TestLedgerUpdatesOutOfCopies(t *testing.T) {
+	s := storeLedger(t, newLedger(11, 700))
+	if err := indexer.CreateLookupRows(t.Context(), s.db); err != nil {
+		t.Fatal(err)
+	}
+	if err := indexer.NewNodeLookupRows(s.db, s.stream, time.Millisecond, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	copies := history.NewNodeCopies(s.db, s.stream)
+	offsets := []int64{0, s.end + 1}
+	for i := range s.updates {
+		offsets = append(offsets, s.updates[i].Local.Offset)
+	}
+	copied, err := copies.At(t.Context(), offsets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(copied) != len(s.updates) {
+		t.Fatalf("%d updates are copied, want %d", len(copied), len(s.updates))
+	}
+	for i := range s.updates {
+		want := &s.updates[i]
+		if got := copied[want.Local.Offset]; got == nil || text(got) != text(want) {
+			t.Fatalf("the copy at offset %d is not the update", want.Local.Offset)
+		}
+	}
+	s.exec(t, "ALTER TABLE node_lookup_rows DELETE WHERE key % 3 = 0")
+	s.reader.UseCopies(copies)
+	s.compareSelections(t)
+}
+
+// What is wrong with a copy is told apart.
+func TestLedgerCopiesAreCompared(t *testing.T) {
+	s := storeLedger(t, newLedger(12, 60))
+	if err := indexer.CreateLookupRows(t.Context(), s.db); err != nil {
+		t.Fatal(err)
+	}
+	if err := indexer.NewNodeLookupRows(s.db, s.stream, time.Millisecond, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	copies := history.NewNodeCopies(s.db, s.stream)
+	compare := func() map[history.CopyState]int {
+		states := make(map[history.CopyState]int)
+		for _, through := range []schemas.Position{{RecordTime: schemas.MinMicros, UpdateID: "x", Offset: begin}, schemas.AtOffset(s.end)} {
+			err := copies.Compare(t.Context(), schemas.AtOffset(begin), through, func(c history.ComparedCopy) { states[c.State]++ })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return states
+	}
+	if got := compare(); got[history.CopySame] != len(s.updates) || len(got) != 1 {
+		t.Errorf("all is copied: %v", got)
+	}
+	one, other := fmt.Sprint(store.NodeLookupKey(s.stream, s.updates[7].Local.Offset)), fmt.Sprint(store.NodeLookupKey(s.stream, s.updates[9].Local.Offset))
+	s.exec(t, "INSERT INTO node_lookup_rows VALUES ("+one+", 'no frame')")
+	s.exec(t, "ALTER TABLE node_lookup_rows DELETE WHERE key = "+other)
+	if got := compare(); got[history.CopyUnreadable] != 1 || got[history.CopyMissing] != 1 || got[history.CopySame] != len(s.updates)-2 {
+		t.Errorf("one is damaged and one is lost: %v", got)
+	}
+	reader := history.NewReader(s.db, s.stream)
+	reader.UseCopies(copies)
+	if _, err := reader.LedgerUpdateAt(t.Context(), s.updates[7].Local.Offset); err == nil {
+		t.Error("a damaged copy is no error")
+	}
+	changed := s.updates[7]
+	changed.WorkflowID += "?"
+	packer, err := store.NewLookupPacker(store.LookupDictionary{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := packer.Pack(nil, store.AppendNodePiece(nil, &changed))
+	s.exec(t, fmt.Sprintf("INSERT INTO node_lookup_rows SELECT %s, unhex('%x')", one, body))
+	if got := compare(); got[history.CopyDiffers] != 1 || got[history.CopyMissing] != 1 {
+		t.Errorf("one has other content and one is lost: %v", got)
+	}
+}
+
+func (s *stored) exec(t *testing.T, statement string) {
+	t.Helper()
+	if err := s.db.Exec(t.Context(), statement, "", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compareSelections compares answers to all kinds of selection with those of the stream.
+func (s *stored) compareSelections(t *testing.T) {
+	t.Helper()
 	found := 0
 	for name, sel := range selections() {
 		for _, limit := range []int{7, 1000} {

@@ -239,8 +239,9 @@ func (r *Reader) ledgerWindow(ctx context.Context, kinds []string, w LedgerRange
 	return updates, group.Wait()
 }
 
-// ledgerAt reads the updates at ascending offsets, whole, in either direction.
-func (r *Reader) ledgerAt(ctx context.Context, offsets []int64, descending bool) ([]schemas.Update, error) {
+// storedAt reads the updates at ascending offsets out of the tables of history, whole, in either
+// direction.
+func (r *Reader) storedAt(ctx context.Context, offsets []int64, descending bool) ([]schemas.Update, error) {
 	if len(offsets) == 0 {
 		return nil, nil
 	}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -46,15 +44,13 @@ func (r *Reader) LookupsWatermark(ctx context.Context) (schemas.Position, error)
 
 // Copies reads the items of a stream out of table lookup_rows. It is safe for concurrent use.
 type Copies struct {
-	db       *store.DB
-	stream   string
-	catalog  *values.Catalog
-	unpacker atomic.Pointer[store.LookupUnpacker]
+	packed
+	catalog *values.Catalog
 }
 
 // NewCopies returns the copies of a stream's items whose values were converted by a catalogue.
 func NewCopies(db *store.DB, stream string, catalog *values.Catalog) *Copies {
-	return &Copies{db: db, stream: stream, catalog: catalog}
+	return &Copies{packed: packed{db: db, stream: stream}, catalog: catalog}
 }
 
 // Copy is an item as it is kept.
@@ -72,12 +68,7 @@ func (c *Copies) ByID(ctx context.Context, ids []string) (map[string]Copy, error
 	for i, id := range ids {
 		keys[i] = store.LookupKey(c.stream, id)
 	}
-	bodies := make(map[uint64][][]byte, len(ids))
-	block := store.NewLookupRows()
-	err := c.db.Select(ctx, lookupRowsQuery, store.Params{"keys": store.Numbers(keys)}, block, func() error {
-		block.Each(func(key uint64, body []byte) { bodies[key] = append(bodies[key], body) })
-		return nil
-	})
+	bodies, err := c.bodies(ctx, lookupRowsQuery, keys)
 	if err != nil {
 		return nil, fmt.Errorf("looking up the copies of %d update ids: %w", len(ids), err)
 	}
@@ -123,46 +114,94 @@ func (c Copy) unpacked(ctx context.Context, buf []byte) (p store.LookupPiece, un
 	return store.LookupPiece{}, nil, nil
 }
 
-// piece unpacks a body. One that refers to a dictionary that is not known has been packed
-// since they were read.
-func (c *Copies) piece(ctx context.Context, buf, body []byte) ([]byte, error) {
-	if u := c.unpacker.Load(); u != nil {
-		piece, err := u.Piece(buf, body)
-		if !errors.Is(err, store.ErrNoDictionary) {
-			return piece, err
-		}
-	}
-	dictionaries, err := LookupDictionaries(ctx, c.db, c.stream)
-	if err != nil {
-		return nil, err
-	}
-	u, err := store.NewLookupUnpacker(dictionaries)
-	if err != nil {
-		return nil, err
-	}
-	c.unpacker.Store(u)
-	return u.Piece(buf, body)
-}
-
 // Journal returns all lines of the journal of the copies, as Reader.Journal does.
 func (c *Copies) Journal(ctx context.Context) ([]JournalRow, error) {
 	return NewReader(c.db, c.stream).journal(ctx, LookupsStream(c.stream))
 }
 
-// Originals returns what copies are made of: see Reader.Items.
-func (c *Copies) Originals(ctx context.Context, rg Range) ([]schemas.Item, error) {
-	return NewReader(c.db, c.stream).Items(ctx, rg)
+// CopyState is what there is of the copy of an item.
+type CopyState int
+
+const (
+	// CopySame is equal to its item, CopyDiffers is not, or was made with another catalogue.
+	CopySame CopyState = iota
+	CopyDiffers
+	// CopyMissing is not there. In place of CopyReplaced stands another one with the same key:
+	// who looks it up is given the original.
+	CopyMissing
+	CopyReplaced
+	// CopyUnreadable cannot be read, see ComparedCopy.Err.
+	CopyUnreadable
+)
+
+// ComparedCopy is a copy beside its item.
+type ComparedCopy struct {
+	At    schemas.Position
+	State CopyState
+	Err   error
 }
 
-// Rows counts the copies.
-func (c *Copies) Rows(ctx context.Context) (n uint64, err error) {
+// comparedAtOnce is how many items are compared at once.
+const comparedAtOnce = 512
+
+// Compare compares the items after one position through another with their copies, ascending.
+func (c *Copies) Compare(ctx context.Context, after, through schemas.Position, each func(ComparedCopy)) error {
+	if through.RecordTime == schemas.MinMicros {
+		return nil // imports have no copies
+	}
+	original := NewReader(c.db, c.stream)
+	for rg := (Range{After: after, Through: through, Limit: comparedAtOnce}); ; {
+		items, err := original.Items(ctx, rg)
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		if err := c.comparePage(ctx, items, each); err != nil || len(items) < rg.Limit {
+			return err
+		}
+		rg.After = items[len(items)-1].Position()
+	}
+}
+
+func (c *Copies) comparePage(ctx context.Context, items []schemas.Item, each func(ComparedCopy)) error {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].Position().UpdateID
+	}
+	copies, err := c.ByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		got := ComparedCopy{At: items[i].Position(), State: CopyMissing}
+		if copied, ok := copies[ids[i]]; ok {
+			got.State, got.Err = copied.compare(ctx, &items[i])
+		}
+		each(got)
+	}
+	return nil
+}
+
+func (c Copy) compare(ctx context.Context, it *schemas.Item) (CopyState, error) {
+	switch same, ok, err := c.IsOf(ctx, it); {
+	case err != nil:
+		return CopyUnreadable, err
+	case !ok:
+		return CopyReplaced, nil
+	case !same:
+		return CopyDiffers, nil
+	}
+	return CopySame, nil
+}
+
+// Rows counts the copies; ok is true.
+func (c *Copies) Rows(ctx context.Context) (n uint64, ok bool, err error) {
 	block := store.NewCount()
 	err = c.db.Select(ctx, lookupRowCountQuery, nil, block, func() error {
 		n = block.Value()
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("counting copies by update id: %w", err)
+		return 0, false, fmt.Errorf("counting copies by update id: %w", err)
 	}
-	return n, nil
+	return n, true, nil
 }

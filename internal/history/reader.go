@@ -19,6 +19,7 @@ type Reader struct {
 	passed atomic.Pointer[schemas.Position]
 
 	// What is kept for reads of a node's stream: see each.
+	copies     *NodeCopies // see UseCopies; usually nil
 	templates  ledgerTemplates
 	spread     atomic.Int64
 	flights    inFlight

@@ -35,9 +35,11 @@ func stringsOf(c *texts) func(i int) string {
 
 // sharedText is row i without a copy: it changes when the column is read again.
 func sharedText(c *texts, i int) string {
-	row := c.RowBytes(i)
-	return unsafe.String(unsafe.SliceData(row), len(row))
+	return sharedString(c.RowBytes(i))
 }
+
+// sharedString is b as a string, for as long as b stays as it is.
+func sharedString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Clamp brings m into the range of instants that the store can hold. History lies
 // within it; positions at year 1 do not.

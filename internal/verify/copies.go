@@ -11,17 +11,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Copies are the items of a stream by update id, with what they are made of; *history.Copies
-// is one.
+// Copies are the items of a stream by update id, or by offset; *history.Copies and
+// *history.NodeCopies are.
 type Copies interface {
 	Journal(ctx context.Context) ([]history.JournalRow, error)
-	Originals(ctx context.Context, rg history.Range) ([]schemas.Item, error)
-	ByID(ctx context.Context, ids []string) (map[string]history.Copy, error)
-	Rows(ctx context.Context) (uint64, error)
+	Compare(ctx context.Context, after, through schemas.Position, each func(history.ComparedCopy)) error
+	// Rows counts the copies, unless they cannot be counted.
+	Rows(ctx context.Context) (n uint64, ok bool, err error)
 }
-
-// copiesPage is how many items are compared at once.
-const copiesPage = 512
 
 // compareCopies looks every item up that its journal says is copied, and then counts the
 // copies, to see those that no item has.
@@ -56,58 +53,27 @@ type copiesWalk struct {
 }
 
 func (w *copiesWalk) compare(ctx context.Context, after, through schemas.Position) error {
-	if through.RecordTime == schemas.MinMicros {
-		return nil // imports have no copies
-	}
-	for rg := (history.Range{After: after, Through: through, Limit: copiesPage}); ; {
-		items, err := w.copies.Originals(ctx, rg)
-		if err != nil {
-			return err
+	return w.copies.Compare(ctx, after, through, func(c history.ComparedCopy) {
+		f := Finding{Where: "update " + c.At.UpdateID}
+		if c.At.Offset > 0 {
+			f.Where = fmt.Sprintf("offset %d", c.At.Offset)
 		}
-		if err := w.page(ctx, items); err != nil {
-			return err
+		switch c.State {
+		case history.CopySame, history.CopyReplaced:
+		case history.CopyMissing:
+			f.What = "has no copy by its id"
+		case history.CopyUnreadable:
+			f.What, f.Found = "its copy cannot be read", c.Err.Error()
+		case history.CopyDiffers:
+			f.What = "its copy has other content, or was made with another catalogue"
 		}
-		if len(items) < rg.Limit {
-			return nil
-		}
-		rg.After = items[len(items)-1].Position()
-	}
-}
-
-func (w *copiesWalk) page(ctx context.Context, items []schemas.Item) error {
-	if len(items) == 0 {
-		return nil
-	}
-	ids := make([]string, len(items))
-	for i := range items {
-		ids[i] = items[i].Position().UpdateID
-	}
-	copies, err := w.copies.ByID(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i := range items {
-		copied, ok := copies[ids[i]]
-		if !ok {
-			w.check.Add(Finding{What: "has no copy by its id", Where: "update " + ids[i]})
-			continue
-		}
-		same, ok, err := copied.IsOf(ctx, &items[i])
-		switch {
-		case err != nil:
+		if c.State != history.CopyMissing && c.State != history.CopyReplaced {
 			w.found.Add(1)
-			w.check.Add(Finding{What: "its copy cannot be read", Where: "update " + ids[i], Found: err.Error()})
-		case !ok:
-			// Another item with the same key has taken its place; who looks it up is given the
-			// original.
-		default:
-			w.found.Add(1)
-			if !same {
-				w.check.Add(Finding{What: "its copy has other content, or was made with another catalogue", Where: "update " + ids[i]})
-			}
 		}
-	}
-	return nil
+		if f.What != "" {
+			w.check.Add(f)
+		}
+	})
 }
 
 // countCopies looks for copies of nothing. While some are being written nobody can tell.
@@ -115,8 +81,8 @@ func (v *verification) countCopies(ctx context.Context, j *journal, walk *copies
 	if j.pending {
 		return nil
 	}
-	n, err := v.cfg.Copies.Rows(ctx)
-	if err != nil || int64(n) == walk.found.Load() {
+	n, ok, err := v.cfg.Copies.Rows(ctx)
+	if err != nil || !ok || int64(n) == walk.found.Load() {
 		return err
 	}
 	rows, err := v.cfg.Copies.Journal(ctx)
