@@ -86,8 +86,12 @@ func (c *closings) measure(ctx context.Context, history devnet.Config, updates i
 	defer func() { err = errors.Join(err, p.stop()) }()
 	open := n.Now().Truncate(c.segment)
 	if err := until(ctx, 100*time.Millisecond, commitWait, "publishing the history", func() (bool, error) {
-		through, total, err := p.published(ctx)
-		return total > 0 && !through.Before(open), err
+		st, err := p.stream(ctx, "scan")
+		if err != nil || st.Live.Phase != "following" {
+			return false, err
+		}
+		through, left, err := p.published(ctx)
+		return left == 0 && !through.Before(open), err
 	}); err != nil {
 		return nil, err
 	}
@@ -158,11 +162,13 @@ func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{})
 	}
 }
 
-// published is the time up to which Parquet objects are published, and the number of segments.
-func (p *product) published(ctx context.Context) (through time.Time, total int, err error) {
+// published is the time up to which Parquet objects are published, and the number of segments
+// and folders that are closed and not published.
+func (p *product) published(ctx context.Context) (through time.Time, left int, err error) {
 	var progress struct {
 		Pipelines []struct {
 			Name    string    `json:"name"`
+			Done    int       `json:"done"`
 			Total   int       `json:"total"`
 			Through time.Time `json:"through"`
 		} `json:"pipelines"`
@@ -170,10 +176,14 @@ func (p *product) published(ctx context.Context) (through time.Time, total int, 
 	if err := getJSON(ctx, p.url+"/v0/history/bulk/progress", &progress); err != nil {
 		return through, 0, err
 	}
+	found := false
 	for _, of := range progress.Pipelines {
-		if of.Name == export.ParquetPipeline {
-			return of.Through, of.Total, nil
+		if left += of.Total - of.Done; of.Name == export.ParquetPipeline {
+			through, found = of.Through, true
 		}
 	}
-	return through, 0, errors.New("there is no pipeline of Parquet objects")
+	if !found {
+		return through, 0, errors.New("there is no pipeline of Parquet objects")
+	}
+	return through, left, nil
 }

@@ -14,4 +14,4 @@ CREATE TABLE IF NOT EXISTS ended_contracts
 )
 ENGINE = MergeTree
 ORDER BY (stream, archived_offset, contract_key)
-SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 512, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', non_replicated_deduplication_window = 1000;
