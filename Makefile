@@ -11,7 +11,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
 TESTFLAGS ?=
-PACKAGES ?= ./...
+# The longest first: what runs last has all processors and cannot use them.
+PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./...
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000

@@ -203,13 +203,13 @@ func updatesRequest(begin, end int64, shape, events string, descending bool) str
 func TestLedgerInterfaceAnswersLikeTheNode(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	t.Run("without copies", func(t *testing.T) { answersLikeTheNode(t) })
-	t.Run("out of copies", func(t *testing.T) { answersLikeTheNode(t, "--lookup-rows") })
+	t.Run("without copies", func(t *testing.T) { answersLikeTheNode(t, 1500) })
+	t.Run("out of copies", func(t *testing.T) { answersLikeTheNode(t, 600, "--lookup-rows") })
 }
 
-func answersLikeTheNode(t *testing.T, options ...string) {
+func answersLikeTheNode(t *testing.T, updates int, options ...string) {
 	t.Parallel()
-	ledger := nodeLedger(t, 1500)
+	ledger := nodeLedger(t, updates)
 	theirs := ledgerClient{t: t, url: servedNode(t, ledger, devnet.NodeOptions{})}
 	data := t.TempDir()
 	mustRun(t, append(options, "ingest", "--once", "--data", data, "--node-url", theirs.url)...)
