@@ -86,7 +86,7 @@ type nodeUpdates struct {
 func (*nodeUpdates) table() string { return "node_lookup_rows" }
 
 func (o *nodeUpdates) each(ctx context.Context, after, through schemas.Position, page func([]uint64, [][]byte) error) error {
-	return o.history.EachLedgerPage(ctx, after.Offset, through.Offset, lookupPage, func(updates []schemas.Update) error {
+	return o.history.EachUpdatePage(ctx, after.Offset, through.Offset, lookupPage, func(updates []schemas.Update) error {
 		o.begin(len(updates))
 		for i := range updates {
 			key := store.NodeLookupKey(o.history.Stream(), updates[i].Local.Offset)

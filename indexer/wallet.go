@@ -196,22 +196,12 @@ func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *wall
 
 // readUpdates adds the history of a range.
 func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *walletSet) error {
-	for after := row.After.Offset; ; {
-		updates, err := w.history.UpdatesByOffset(ctx, after, row.Through.Offset, walletPage)
-		if err != nil {
-			return err
-		}
+	return w.history.EachUpdatePage(ctx, row.After.Offset, row.Through.Offset, walletPage, func(updates []schemas.Update) error {
 		for i := range updates {
 			set.update(&updates[i])
 		}
-		if err := w.addLog(ctx, updates, set); err != nil {
-			return err
-		}
-		if len(updates) < walletPage {
-			return nil
-		}
-		after = updates[len(updates)-1].Local.Offset
-	}
+		return w.addLog(ctx, updates, set)
+	})
 }
 
 // addLog adds what updates mean for the logs of wallets.

@@ -159,11 +159,7 @@ func (a *WalletAudit) addStoredStatuses(ctx context.Context, at store.Params, su
 
 // addUpdates derives logs and tracked offers from the stream.
 func (a *WalletAudit) addUpdates(ctx context.Context, through int64, log, statuses *auditSums) error {
-	for after := int64(0); ; {
-		updates, err := a.history.UpdatesByOffset(ctx, after, through, walletPage)
-		if err != nil {
-			return err
-		}
+	return a.history.EachUpdatePage(ctx, 0, through, walletPage, func(updates []schemas.Update) error {
 		payloads, err := a.payloads(ctx, updates)
 		if err != nil {
 			return err
@@ -177,11 +173,8 @@ func (a *WalletAudit) addUpdates(ctx context.Context, through int64, log, status
 				statuses.expect(s.Party, fmt.Appendf(nil, "%+v", s))
 			}
 		}
-		if len(updates) < walletPage {
-			return nil
-		}
-		after = updates[len(updates)-1].Local.Offset
-	}
+		return nil
+	})
 }
 
 // payloads reads the contracts that the parser needs to know, out of history.

@@ -114,11 +114,6 @@ func (c Copy) unpacked(ctx context.Context, buf []byte) (p store.LookupPiece, un
 	return store.LookupPiece{}, nil, nil
 }
 
-// Journal returns all lines of the journal of the copies, as Reader.Journal does.
-func (c *Copies) Journal(ctx context.Context) ([]JournalRow, error) {
-	return NewReader(c.db, c.stream).journal(ctx, LookupsStream(c.stream))
-}
-
 // CopyState is what there is of the copy of an item.
 type CopyState int
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -105,21 +106,15 @@ func (r *Reader) ledgerAt(ctx context.Context, offsets []int64, descending bool)
 		copied[stored[i].Local.Offset] = &stored[i]
 	}
 	updates := make([]schemas.Update, 0, len(copied))
-	for i := range offsets {
-		offset := offsets[i]
-		if descending {
-			offset = offsets[len(offsets)-1-i]
-		}
+	for _, offset := range offsets {
 		if u := copied[offset]; u != nil {
 			updates = append(updates, *u)
 		}
 	}
+	if descending {
+		slices.Reverse(updates)
+	}
 	return updates, nil
-}
-
-// Journal returns all lines of the journal of the copies, as Reader.Journal does.
-func (c *NodeCopies) Journal(ctx context.Context) ([]JournalRow, error) {
-	return NewReader(c.db, c.stream).journal(ctx, LookupsStream(c.stream))
 }
 
 // Rows says that copies are not counted: those of several streams may stand in the table.
@@ -130,7 +125,7 @@ func (c *NodeCopies) Compare(ctx context.Context, after, through schemas.Positio
 	if through.RecordTime == schemas.MinMicros {
 		return nil // contracts that the stream began with have no copies
 	}
-	return NewReader(c.db, c.stream).EachLedgerPage(ctx, after.Offset, through.Offset, comparedAtOnce, func(updates []schemas.Update) error {
+	return NewReader(c.db, c.stream).EachUpdatePage(ctx, after.Offset, through.Offset, comparedAtOnce, func(updates []schemas.Update) error {
 		return c.comparePage(ctx, updates, each)
 	})
 }
@@ -155,27 +150,6 @@ func (c *NodeCopies) comparePage(ctx context.Context, updates []schemas.Update, 
 			got.State = CopyDiffers
 		}
 		each(got)
-	}
-	return nil
-}
-
-// EachLedgerPage gives all updates of a node's stream after an offset through another one,
-// ascending and whole, up to limit at a time.
-func (r *Reader) EachLedgerPage(ctx context.Context, after, through int64, limit int, page func([]schemas.Update) error) error {
-	every := &EventSelection{Entries: []SelectionEntry{{}}}
-	all := LedgerSelection{Transactions: every, Reassignments: every, Topology: true}
-	for rg := (LedgerRange{After: after, Through: through, Limit: limit}); rg.After < rg.Through; {
-		read, err := r.LedgerUpdates(ctx, all, rg)
-		if err != nil {
-			return err
-		}
-		if read.Covered <= rg.After {
-			return fmt.Errorf("reading updates after offset %d: those up to %d are not committed", rg.After, through)
-		}
-		if err := page(read.Updates); err != nil {
-			return err
-		}
-		rg.After = read.Covered
 	}
 	return nil
 }

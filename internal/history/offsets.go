@@ -30,6 +30,21 @@ func (r *Reader) UpdatesByOffset(ctx context.Context, after, through int64, limi
 	return updates, nil
 }
 
+// EachUpdatePage gives all updates of a node's own stream after one offset through another, as
+// UpdatesByOffset does, up to limit at a time; the last page may be empty.
+func (r *Reader) EachUpdatePage(ctx context.Context, after, through int64, limit int, page func([]schemas.Update) error) error {
+	for {
+		updates, err := r.UpdatesByOffset(ctx, after, through, limit)
+		if err != nil {
+			return err
+		}
+		if err := page(updates); err != nil || len(updates) < limit {
+			return err
+		}
+		after = updates[len(updates)-1].Local.Offset
+	}
+}
+
 // ActiveAtOffset returns a page of the set of contracts of a node's own stream that is
 // active at an offset: those that began at or before it and did not end up to it. Only
 // contracts with a stakeholder on the node are ever active there.

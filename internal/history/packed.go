@@ -15,6 +15,11 @@ type packed struct {
 	unpacker atomic.Pointer[store.LookupUnpacker]
 }
 
+// Journal returns all lines of the journal of the copies, as Reader.Journal does.
+func (c *packed) Journal(ctx context.Context) ([]JournalRow, error) {
+	return NewReader(c.db, c.stream).journal(ctx, LookupsStream(c.stream))
+}
+
 // bodies returns all bodies that a query finds by their keys. Two copies may have one key.
 func (c *packed) bodies(ctx context.Context, query string, keys []uint64) (map[uint64][][]byte, error) {
 	found := make(map[uint64][][]byte, len(keys))
