@@ -8,7 +8,8 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // Peer is the bulk storage of another operator. It must be safe for concurrent use.
@@ -99,7 +100,7 @@ func (e *Exporter) agree(ctx context.Context, b batch) error {
 	}
 	opinions := make([]opinion, len(e.cfg.Peers))
 	found := make([][]disagreement, len(e.cfg.Peers))
-	var asking errgroup.Group
+	asking := guard.NewGroup()
 	for i, p := range e.cfg.Peers {
 		asking.Go(func() (err error) {
 			// A peer that cannot be asked has not agreed yet; the others still count.

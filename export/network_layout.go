@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -24,7 +23,7 @@ func (e *Exporter) MeasureNetworkLayout(ctx context.Context, encoding schemas.En
 		return NetworkSizes{}, err
 	}
 	sizes := make([]NetworkSize, len(units))
-	running, ctx := errgroup.WithContext(ctx)
+	running, ctx := guard.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
 	for i, u := range units {
 		running.Go(func() (err error) {
@@ -151,7 +150,7 @@ func (e *Exporter) writeLines(ctx context.Context, u networkUnit, writers ...*li
 
 // writePage writes a page in each encoding, side by side.
 func writePage[T any](ctx context.Context, page []T, writers []*lineWriter, appendRow func(*lineWriter, []byte, *T) []byte) error {
-	running, ctx := errgroup.WithContext(ctx)
+	running, ctx := guard.WithContext(ctx)
 	for _, w := range writers {
 		running.Go(func() error {
 			for i := range page {

@@ -3,13 +3,13 @@ package export
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // readAhead hands the pages of read to each, which takes them in order while the next one is
 // read.
 func readAhead[T any](ctx context.Context, read func(ctx context.Context, page func([]T) error) error, each func(ctx context.Context, page []T) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	pages := make(chan []T)
 	group.Go(func() error {
 		defer close(pages)

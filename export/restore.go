@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -117,7 +116,7 @@ func (r *restore) skipOrWrite(ctx context.Context, m *Manifest) error {
 // write reads the segment's items on one goroutine and writes them on another, one
 // batch ahead.
 func (r *restore) write(ctx context.Context, m *Manifest) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	batches := make(chan *schemas.Batch)
 	cutter := &cutter{stream: m.Stream, maxItems: r.exporter.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
 	group.Go(func() error {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -145,7 +145,7 @@ func (w *tableWriter[T, R]) endGroup(ctx context.Context) error {
 // flushColumns encodes and compresses what is left of each column, side by side. A row group
 // is small against its pages: most of it is done here.
 func (w *tableWriter[T, R]) flushColumns() error {
-	var columns errgroup.Group
+	columns := guard.NewGroup()
 	columns.SetLimit(w.exporter.cfg.Workers)
 	for _, c := range w.parquet.ColumnWriters() {
 		columns.Go(c.Flush)

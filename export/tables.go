@@ -5,8 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -26,7 +25,7 @@ func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, over
 		groups = append(groups, writeImports)
 	}
 	tables := make([][]Table, len(groups))
-	running, ctx := errgroup.WithContext(ctx)
+	running, ctx := guard.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
 	for i, write := range groups {
 		running.Go(func() (err error) {
@@ -80,7 +79,7 @@ func writeHistory(ctx context.Context, d destination) (tables []Table, err error
 	events := newTableWriter[schemas.EventRow](d, schemas.ParquetEvents)
 	defer func() { err = errors.Join(err, updates.close(), events.close()) }()
 	// The digests cost about as much as the rest, and need nothing of it.
-	side, within := errgroup.WithContext(ctx)
+	side, within := guard.WithContext(ctx)
 	toSum := make(chan []schemas.Update, pagesToSum)
 	side.Go(func() error {
 		for page := range toSum {

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -68,7 +67,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 		}
 	}
 	segments := make([]segmentResult, len(rows))
-	running, groupCtx := errgroup.WithContext(ctx)
+	running, groupCtx := guard.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
 	for i := range rows {
 		running.Go(func() (err error) {

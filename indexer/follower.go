@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -52,7 +53,7 @@ func newFollower(db *store.DB, stream, own string, poll time.Duration, log *slog
 func (f *follower) run(ctx context.Context, step func(context.Context) error) error {
 	for failures := 0; ctx.Err() == nil; {
 		wait := time.Duration(0)
-		switch err := step(ctx); {
+		switch err := f.step(ctx, step); {
 		case err == nil && f.rows > bulkRows:
 			failures, wait = 0, bulkPause
 		case err == nil:
@@ -71,12 +72,22 @@ func (f *follower) run(ctx context.Context, step func(context.Context) error) er
 	return nil
 }
 
+// step takes one step. After a panic nobody knows how far it got: the journal is read again.
+func (f *follower) step(ctx context.Context, step func(context.Context) error) error {
+	err := guard.Call(func() error { return step(ctx) })
+	var panicked *guard.PanicError
+	if errors.As(err, &panicked) {
+		f.loaded = false
+	}
+	return err
+}
+
 // catchUp steps until the stream's watermark is reached. A failure is tried again a few
 // times.
 func (f *follower) catchUp(ctx context.Context, step func(context.Context) error) error {
 	const attempts = 5
 	for failures := 0; ; {
-		switch err := step(ctx); {
+		switch err := f.step(ctx, step); {
 		case errors.Is(err, ErrCaughtUp):
 			return nil
 		case err == nil:

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -187,7 +187,7 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 
 // insert writes the rows of a batch, those of each table with a token of their own.
 func (w *Writer) insert(ctx context.Context, sequence int64) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	for table, block := range w.rows.Blocks() {
 		group.Go(func() error {
 			return w.db.Insert(ctx, table, fmt.Sprintf("%s/%d/%s", w.stream, sequence, table), block)

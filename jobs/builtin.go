@@ -3,10 +3,11 @@ package jobs
 import (
 	"crypto/rand"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // tick is how often the built-in server's clock is moved.
@@ -18,7 +19,7 @@ type builtin struct {
 	url    string
 	server *miniredis.Miniredis
 	stop   chan struct{}
-	clock  sync.WaitGroup
+	clock  chan struct{} // closed when the clock has stopped
 }
 
 // startBuiltin starts one.
@@ -33,13 +34,14 @@ func startBuiltin() (*builtin, error) {
 		url:    fmt.Sprintf("redis://:%s@%s", password, server.Addr()),
 		server: server,
 		stop:   make(chan struct{}),
+		clock:  make(chan struct{}),
 	}
-	b.clock.Go(b.moveClock)
+	guard.Go(b.moveClock, func(error) { close(b.clock) })
 	return b, nil
 }
 
 // moveClock lets keys expire, which this server does not do by itself.
-func (b *builtin) moveClock() {
+func (b *builtin) moveClock() error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for last := time.Now(); ; {
@@ -48,13 +50,13 @@ func (b *builtin) moveClock() {
 			b.server.FastForward(now.Sub(last))
 			last = now
 		case <-b.stop:
-			return
+			return nil
 		}
 	}
 }
 
 func (b *builtin) close() {
 	close(b.stop)
-	b.clock.Wait()
+	<-b.clock
 	b.server.Close()
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // How often a worker looks for tasks. asynq's own intervals, 1 s and 5 s, would be felt
@@ -89,13 +91,20 @@ func (q *Queue) serverConfig(base context.Context, lane Lane) asynq.Config {
 // stop ends the workers, all lanes at once, and waits for their handlers to return.
 func (q *Queue) stop(servers []*asynq.Server) {
 	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	guard.Go(func() error {
+		lanes := guard.NewGroup()
 		for _, s := range servers {
-			q.runs.Go(s.Shutdown)
+			lanes.Go(func() error { s.Shutdown(); return nil })
 		}
+		err := lanes.Wait()
 		q.runs.Wait()
-	}()
+		return err
+	}, func(err error) {
+		if err != nil {
+			q.cfg.Log.Error("stopping the workers", "err", err)
+		}
+		close(ended)
+	})
 	select {
 	case <-ended:
 	case <-time.After(q.cfg.Drain + stragglers):
@@ -114,7 +123,7 @@ func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 	progress := q.newProgress(ctx, id)
 	defer progress.clear()
 	start := time.Now()
-	if err := h.Run(ctx, t.Payload(), progress.report); err != nil {
+	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), progress.report) }); err != nil {
 		return err
 	}
 	done, total := progress.last()

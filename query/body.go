@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // Producer appends the next piece of an answer to dst and reports whether another
@@ -89,7 +91,10 @@ func (b *body) sendDirect(w io.Writer) (int64, error) {
 			return 0, b.err
 		}
 	}
-	b.sent, b.err = b.direct.WriteTo(w)
+	b.err = guard.Call(func() (err error) {
+		b.sent, err = b.direct.WriteTo(w)
+		return err
+	})
 	return b.sent, b.err
 }
 
@@ -113,8 +118,12 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func (b *body) refill() error {
-	buf, more, err := b.next(b.buf[:0])
-	b.buf, b.read = buf, 0
+	more := false
+	err := guard.Call(func() (err error) { // the handler has returned: nothing else is around it
+		b.buf, more, err = b.next(b.buf[:0])
+		return err
+	})
+	b.read = 0
 	if err != nil {
 		b.err = err
 		return err

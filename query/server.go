@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/pprofhandler"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // Config says where a Server listens, what it serves and what it allows.
@@ -202,7 +203,7 @@ func (s *Server) Addr() string { return s.ln.Addr().String() }
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.abandon()
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.Serve(progressListener{s.ln, s.cfg.StallTimeout}) }()
+	guard.Go(func() error { return s.http.Serve(progressListener{s.ln, s.cfg.StallTimeout}) }, func(err error) { failed <- err })
 	s.log.InfoContext(ctx, "http server listening", "addr", s.Addr())
 	select {
 	case err := <-failed:
@@ -300,18 +301,17 @@ func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		s.metrics.inFlight.Inc()
 		c := &call{server: s, route: route.Name, id: s.ids.of(rc), start: s.cfg.Now()}
-		r := &Request{rc: rc, server: s, call: c}
-		r.SetHeader("X-Request-Id", c.id)
 		// Not rc as a context: it ends only at server shutdown and is reused after.
 		c.ctx, c.cancel = context.WithCancel(s.base)
-		if !route.Probe {
-			c.watch(rc.Conn())
-		}
-		ctx, handled := c.deadline(route)
-		err := handled(s.guarded(ctx, route, r))
-		if err != nil {
-			logged := r.fail(err, form)
-			c.failed(logged, rc.Response.StatusCode())
+		err := guard.Call(func() error {
+			s.answer(&Request{rc: rc, server: s, call: c}, route, form)
+			return nil
+		})
+		if err != nil { // not of the handler, whose panics have an answer
+			rc.Response.Reset()
+			rc.Response.SetConnectionClose()
+			rc.Response.SetStatusCode(statuses[Internal])
+			c.failed(err, statuses[Internal])
 		}
 		c.status = rc.Response.StatusCode()
 		if !c.sending { // no body that would end the request later
@@ -320,13 +320,23 @@ func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 	}
 }
 
+// answer has a request handled and makes the answer of an error.
+func (s *Server) answer(r *Request, route Route, form ErrorForm) {
+	c := r.call
+	r.SetHeader("X-Request-Id", c.id)
+	if !route.Probe {
+		c.watch(r.rc.Conn())
+	}
+	ctx, handled := c.deadline(route)
+	if err := handled(s.guarded(ctx, route, r)); err != nil {
+		logged := r.fail(err, form)
+		c.failed(logged, r.rc.Response.StatusCode())
+	}
+}
+
 // guarded runs the handler behind the limits and turns a panic into an error.
 func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError(p)
-		}
-	}()
+	defer guard.Recover(&err)
 	if !route.Probe {
 		if err := s.rates.allow(clientAddr(r.rc)); err != nil {
 			return err
@@ -343,8 +353,6 @@ func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err erro
 	}
 	return route.Handle(ctx, r)
 }
-
-func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 func clientAddr(rc *fasthttp.RequestCtx) netip.Addr {
 	addr, _ := netip.AddrFromSlice(rc.RemoteIP())

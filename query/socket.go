@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // SocketOptions say how a websocket is agreed on.
@@ -56,7 +58,9 @@ func (r *Request) Upgrade(o SocketOptions, session Session) error {
 	r.rc.HijackSetNoResponse(true)
 	r.rc.Hijack(func(conn net.Conn) {
 		defer r.server.sockets.Done()
-		s.run(conn, session)
+		if err := guard.Call(func() error { s.run(conn, session); return nil }); err != nil {
+			r.server.log.Error("websocket failed", "err", err)
+		}
 	})
 	return nil
 }
@@ -127,10 +131,10 @@ func (s *Socket) run(conn net.Conn, session Session) {
 	// When the time for a shutdown is over, or the session has ended without a word.
 	defer context.AfterFunc(server.base, func() { s.ws.CloseNow() })()
 	silent := make(chan error, 1)
-	go func() { silent <- s.ping(ctx); cancel() }()
+	guard.Go(func() error { return s.ping(ctx) }, func(err error) { silent <- err; cancel() })
 	err := s.sendHead()
 	if err == nil {
-		err = guardedSession(ctx, s, session)
+		err = guard.Call(func() error { return session(ctx, s) })
 	}
 	cancel()
 	s.ws.CloseNow() // after Close it does nothing
@@ -141,15 +145,6 @@ func (s *Socket) run(conn net.Conn, session Session) {
 	s.receiving.Lock()
 	defer s.receiving.Unlock()
 	s.call.end(s.sent, err)
-}
-
-func guardedSession(ctx context.Context, s *Socket, session Session) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError(p)
-		}
-	}()
-	return session(ctx, s)
 }
 
 func (s *Socket) sendHead() error {
@@ -246,7 +241,7 @@ func (s *Socket) Close(code int, reason string) {
 // socketsEnd waits for the sessions.
 func (s *Server) socketsEnd(ctx context.Context) error {
 	ended := make(chan struct{})
-	go func() { s.sockets.Wait(); close(ended) }()
+	guard.Go(func() error { s.sockets.Wait(); return nil }, func(error) { close(ended) })
 	select {
 	case <-ended:
 		return nil

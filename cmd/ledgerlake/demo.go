@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -132,7 +133,7 @@ func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	ready := make(chan error, 1)
-	go func() { ready <- run.open(ctx) }()
+	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })
 	start := time.Now()
 	node, err := run.app.startDevnet(ctx, d, "127.0.0.1:0", run.progress)
 	if err := errors.Join(err, <-ready); err != nil {

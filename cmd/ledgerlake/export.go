@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/jobs"
 )
 
@@ -68,7 +69,7 @@ func (s *stack) exportAll(ctx context.Context, p *progress) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- queue.Run(running) }()
+	guard.Go(func() error { return queue.Run(running) }, func(err error) { ended <- err })
 	err = s.awaitExport(ctx, queue, work, len(due), p)
 	stop()
 	if err := errors.Join(err, <-ended); err != nil {

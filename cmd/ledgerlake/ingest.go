@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -89,7 +88,7 @@ func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
 
 // supervise runs parts until ctx ends or one of them, or an embedded service, fails.
 func (s *stack) supervise(ctx context.Context, parts ...func(context.Context) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	for _, part := range append(parts, s.watch) {
 		group.Go(func() error {
 			err := part(ctx)
@@ -208,7 +207,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 // alongside ingests a stream up to its upstream's end as of now with the lifetimes and
 // watch beside it, and then lets what is derived from it catch up.
 func (s *streams) alongside(ctx context.Context, from source, watch func(context.Context)) error {
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	besides, stop := context.WithCancel(groupCtx)
 	defer stop()
 	group.Go(func() error {
@@ -258,12 +257,16 @@ func (s *streams) wallets(from source) *indexer.Wallets {
 func (s *streams) run(ctx context.Context) error {
 	if s.facts != nil {
 		factsCtx, stop := context.WithCancel(ctx)
-		var asking sync.WaitGroup
-		asking.Go(func() { s.facts.Run(factsCtx) })
-		defer asking.Wait()
-		defer stop()
+		asked := make(chan struct{})
+		guard.Go(func() error { s.facts.Run(factsCtx); return nil }, func(err error) {
+			if err != nil {
+				s.app.log.ErrorContext(ctx, "facts are not asked for any more", "err", err)
+			}
+			close(asked)
+		})
+		defer func() { stop(); <-asked }()
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	failures := make([]error, len(s.sources))
 	for i, from := range s.sources {
 		group.Go(func() error {
@@ -284,7 +287,7 @@ func (s *streams) run(ctx context.Context) error {
 }
 
 func (s *streams) runOne(ctx context.Context, from source) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return from.Run(ctx) })
 	group.Go(func() error { return s.derive(ctx, from) })
 	group.Go(func() error { return s.markBackfilled(ctx, from) })
@@ -301,7 +304,7 @@ func (s *streams) derive(ctx context.Context, from source) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return indexer.NewLifetimes(s.db, from.stream(), 0, s.app.log).Run(ctx) })
 	if copied := s.lookupRows(from); copied != nil {
 		group.Go(func() error { return copied.Run(ctx) })

@@ -9,10 +9,10 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -103,7 +103,7 @@ func (s *stack) restore(ctx context.Context, p *progress) error {
 // withLifetimes derives lifetimes of the public history while work fills the store, and
 // after it the rest.
 func (s *stack) withLifetimes(ctx context.Context, work func(context.Context) error) error {
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	beside, stop := context.WithCancel(groupCtx)
 	defer stop()
 	group.Go(func() error {

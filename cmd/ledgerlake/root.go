@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // app is what all subcommands share.
@@ -71,14 +73,14 @@ func (a *app) configure(flags *pflag.FlagSet, file string) error {
 	if err := level.UnmarshalText([]byte(a.cfg.LogLevel)); err != nil {
 		return fmt.Errorf("--log-level is debug, info, warn or error, not %q", a.cfg.LogLevel)
 	}
-	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: guard.LogStack}))
 	return nil
 }
 
 // quiet leaves only warnings in the log, for commands that show progress instead.
 func (a *app) quiet() {
 	if !a.settings.Changed("log-level") {
-		a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: guard.LogStack}))
 	}
 }
 

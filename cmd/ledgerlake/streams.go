@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -215,7 +216,10 @@ func lastError(text string, at *time.Time, now time.Time) string {
 // newRegistry returns the metrics of a process with the streams of a page.
 func newRegistry(page *statusPage) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), streamMetrics{page})
+	panics := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "ledgerlake_panics_recovered_total", Help: "Requests, sockets, jobs and steps that a fault of the program ended, and nothing else.",
+	}, func() float64 { return float64(guard.Recovered()) })
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), panics, streamMetrics{page})
 	return registry
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 )
@@ -83,7 +83,7 @@ func (s *stack) withAutomations(queue *jobs.Queue) (func(context.Context) error,
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		group, ctx := errgroup.WithContext(ctx)
+		group, ctx := guard.WithContext(ctx)
 		group.Go(func() error { return queue.Run(ctx) })
 		group.Go(func() error { return automation.schedule(ctx, queue) })
 		return group.Wait()

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -53,7 +53,7 @@ type pipeline struct {
 // were emitted before read fails are written as well. It returns the first of: a failure
 // of write, which is final; a frame that does not fit; the error of read.
 func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out emit) error) error {
-	group, inner := errgroup.WithContext(ctx)
+	group, inner := guard.WithContext(ctx)
 	frames := make(chan frame, framesWaiting)
 	work := make(chan *chunk, p.workers)
 	ordered := make(chan *chunk, p.workers+1)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 )
 
@@ -148,19 +149,20 @@ func streamEnd(err error) error {
 func (c *client) watchToken(ctx context.Context, token string, renewed func()) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	guard.Go(func() error {
 		for {
 			at := c.tokens.RenewAt()
-			if at.IsZero() || remote.Sleep(ctx, max(at.Sub(c.now()), remote.MinRenewWait/10)) != nil {
-				return
+			if at.IsZero() {
+				return nil
 			}
-			// A failure shows when the token has expired and the node says so.
+			if err := remote.Sleep(ctx, max(at.Sub(c.now()), remote.MinRenewWait/10)); err != nil {
+				return err
+			}
 			if next, err := c.tokens.Get(ctx); err == nil && next != token && ctx.Err() == nil {
 				renewed()
-				return
+				return nil
 			}
 		}
-	}()
+	}, func(error) { close(done) }) // a failure shows when the token has expired and the node says so
 	return func() { cancel(); <-done }
 }

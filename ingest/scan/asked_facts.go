@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
@@ -91,22 +92,27 @@ func (a *askedFacts) join(ctx context.Context, key facts.Key) (q *factQuestion, 
 		q = &factQuestion{done: make(chan struct{})}
 		a.running[key] = q
 		// Others may wait for the same answer, so no single client can cancel it.
-		go a.run(context.WithoutCancel(ctx), key, q)
+		a.start(context.WithoutCancel(ctx), key, q)
 	}
 	return q, fact, false
 }
 
-func (a *askedFacts) run(ctx context.Context, key facts.Key, q *factQuestion) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	q.fact, q.err = a.answer(ctx, key)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if q.err == nil {
-		a.remember(key, q.fact)
-	}
-	delete(a.running, key)
-	close(q.done)
+// start begins to look for the answer.
+func (a *askedFacts) start(ctx context.Context, key facts.Key, q *factQuestion) {
+	guard.Go(func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		q.fact, err = a.answer(ctx, key)
+		return err
+	}, func(err error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if q.err = err; err == nil {
+			a.remember(key, q.fact)
+		}
+		delete(a.running, key)
+		close(q.done)
+	})
 }
 
 func (a *askedFacts) remember(key facts.Key, fact facts.Fact) {

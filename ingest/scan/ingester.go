@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -404,7 +403,7 @@ func (ing *Ingester) readHistory(ctx context.Context, t track, start, bound sche
 
 // read reads a track and writes what is in it to the sink, batch after batch.
 func (ing *Ingester) read(ctx context.Context, t track, kind string, start, bound schemas.Position, last int64) (end legEnd, err error) {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	batches := make(chan filled) // one is written, one waits, one is being filled
 	l := &leg{
 		track: t, pages: ing.pages[kind], start: start, bound: bound, last: last,

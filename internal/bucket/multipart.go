@@ -14,7 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"golang.org/x/sync/errgroup"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // The clean-up of an upload that failed, which must also work when the caller's
@@ -99,7 +100,7 @@ func partSize(total, wanted int64) int64 {
 
 // sendAll reads the parts one after the other and sends them concurrently.
 func (s *partSender) sendAll(ctx context.Context) error {
-	group, sending := errgroup.WithContext(ctx)
+	group, sending := guard.WithContext(ctx)
 	for i := range s.parts {
 		buffer, err := s.acquire(sending)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -81,10 +82,9 @@ type activeStream struct {
 func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) *activeStream {
 	q.Limit = math.MaxUint32
 	s := &activeStream{incoming: make(chan []ActiveContract)}
-	go func() {
-		defer close(s.incoming)
+	guard.Go(func() error {
 		block := store.NewContracts()
-		s.err = r.readActive(ctx, query, q, block, r.db.SelectLarge, func(contracts []ActiveContract) error {
+		return r.readActive(ctx, query, q, block, r.db.SelectLarge, func(contracts []ActiveContract) error {
 			select {
 			case s.incoming <- contracts:
 				return nil
@@ -92,7 +92,10 @@ func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) 
 				return ctx.Err()
 			}
 		})
-	}()
+	}, func(err error) {
+		s.err = err
+		close(s.incoming)
+	})
 	return s
 }
 

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -45,7 +44,7 @@ func (s *ContractStep) compare(t *ContractStep) int {
 // its exercises and its archival, its reassignments and its imports.
 func (r *Reader) ContractHistory(ctx context.Context, q ContractQuery) ([]ContractStep, error) {
 	var inEvents, unassigned, imported []ContractStep
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		inEvents, err = r.contractEvents(groupCtx, q)
 		return err

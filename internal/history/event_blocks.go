@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -140,14 +141,17 @@ func (r *eventRuns) read(ctx context.Context, db *store.DB, queries []eventQuery
 	}
 	ctx, r.stop = context.WithCancel(ctx)
 	r.incoming = make(chan *eventBlock, blocksAhead)
-	go func() {
-		defer close(r.incoming)
+	guard.Go(func() error {
 		for _, q := range queries {
-			if r.err = sendBlocks(ctx, db, q, pool, r.incoming); r.err != nil {
-				return
+			if err := sendBlocks(ctx, db, q, pool, r.incoming); err != nil {
+				return err
 			}
 		}
-	}()
+		return nil
+	}, func(err error) {
+		r.err = err
+		close(r.incoming)
+	})
 }
 
 // sendBlocks sends the blocks that a query finds.

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -17,7 +16,7 @@ func (r *Reader) Items(ctx context.Context, rg Range) ([]schemas.Item, error) {
 	return perMigration(rg, func(rg Range) ([]schemas.Item, error) {
 		var updates []schemas.Update
 		var verdicts []schemas.Item
-		group, ctx := errgroup.WithContext(ctx)
+		group, ctx := guard.WithContext(ctx)
 		group.Go(func() (err error) {
 			updates, err = r.migrationUpdates(ctx, rg)
 			return err

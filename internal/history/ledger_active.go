@@ -10,8 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -59,7 +58,7 @@ func (r *Reader) activeAt(ctx context.Context, q LedgerActiveQuery) ([]store.Led
 	}
 	maps.Copy(params, match.params)
 	var active, left []store.LedgerKey
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		own := maps.Clone(params)
 		own["at"] = store.Int(q.Offset)
@@ -137,7 +136,7 @@ func (r *Reader) activated(ctx context.Context, keys []store.LedgerKey, at int64
 	}
 	slices.Sort(offsets)
 	var updates, imports []schemas.Update
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		updates, err = r.ledgerAt(groupCtx, slices.Compact(offsets), false)
 		return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -205,11 +206,14 @@ func (w *walks) start(ctx context.Context, k *walk, sel LedgerSelection, rg Ledg
 	c := &chunkRead{done: make(chan struct{}), cancel: cancel}
 	k.next = c
 	rg.Limit = max(rg.Limit, k.size)
-	go func() {
-		defer close(c.done)
-		defer cancel()
-		c.page, c.err = w.read(ctx, sel, rg)
-	}()
+	guard.Go(func() (err error) {
+		c.page, err = w.read(ctx, sel, rg)
+		return err
+	}, func(err error) {
+		c.err = err
+		cancel()
+		close(c.done)
+	})
 }
 
 // wait returns the chunk, or ctx's error; then it is given up.

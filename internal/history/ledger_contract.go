@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -21,7 +20,7 @@ func (r *Reader) ContractEvents(ctx context.Context, contractID string) (created
 	}
 	var offsets []int64
 	var imports []schemas.Update
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() error {
 		params := store.Params{"stream": store.Text(r.stream), "contract": store.Text(contractID), "through": store.Int(end)}
 		return r.selectNodeRows(groupCtx, ledgerContractEventsQuery, params, func(rows []store.EventRow) {

@@ -60,7 +60,7 @@ func (r *LedgerRun) Close() {
 
 // LedgerRun is LedgerUpdates for who goes through much of the stream at once. Where updates
 // must be looked for it reads a page.
-func (r *Reader) LedgerRun(ctx context.Context, sel LedgerSelection, rg LedgerRange) (run *LedgerRun, err error) {
+func (r *Reader) LedgerRun(ctx context.Context, sel LedgerSelection, rg LedgerRange) (_ *LedgerRun, err error) {
 	search, rg, err := r.beginSearch(ctx, sel, rg)
 	if err != nil {
 		return nil, err
@@ -72,28 +72,28 @@ func (r *Reader) LedgerRun(ctx context.Context, sel LedgerSelection, rg LedgerRa
 		}
 		return RunOf(page), nil
 	}
-	run = &LedgerRun{apart: true}
-	defer func() {
+	opened := &LedgerRun{apart: true}
+	defer func() { // what was opened, not the result: that is nil after a failure
 		if err != nil {
-			run.Close()
+			opened.Close()
 		}
 	}()
 	page, err := r.passThrough(rg, func(w LedgerRange) ([]schemas.Update, error) {
 		return r.ledgerWindow(ctx, search.kinds, w, func(ctx context.Context, first, last int64) error {
-			return r.db.SelectBlocks(ctx, ledgerRunEventsQuery, r.offsets(first, last), run.rows.add, func() error { return nil })
+			return r.db.SelectBlocks(ctx, ledgerRunEventsQuery, r.offsets(first, last), opened.rows.add, func() error { return nil })
 		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
 	}
-	run.covered, run.updates = page.Covered, page.Updates
-	if sel.Contracts && len(run.updates) > 0 {
-		if run.ended, err = r.endedBetween(ctx, offsetSpan(run.updates)); err != nil {
+	opened.covered, opened.updates = page.Covered, page.Updates
+	if sel.Contracts && len(opened.updates) > 0 {
+		if opened.ended, err = r.endedBetween(ctx, offsetSpan(opened.updates)); err != nil {
 			return nil, err
 		}
 	}
-	run.rows.order(rg.Descending)
-	return run, nil
+	opened.rows.order(rg.Descending)
+	return opened, nil
 }
 
 // offsetSpan is the range of the offsets of updates in either direction.

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -230,7 +229,7 @@ func (r *Reader) ledgerWindow(ctx context.Context, kinds []string, w LedgerRange
 		span := offsetSpan(updates)
 		return updates, readEvents(ctx, span.After, span.Through)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		updates, err = r.selectUpdates(ctx, query, params)
 		return err
@@ -262,7 +261,7 @@ func (r *Reader) storedAt(ctx context.Context, offsets []int64, descending bool)
 func (r *Reader) withEvents(ctx context.Context, updates *[]schemas.Update, readUpdates func(context.Context) error,
 	descending bool, query string, params store.Params) ([]schemas.Update, error) {
 	var events []store.EventRow
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	if readUpdates != nil {
 		group.Go(func() error { return readUpdates(groupCtx) })
 	}
@@ -343,7 +342,7 @@ func (r *Reader) pickOut(ctx context.Context, s ledgerSearch, rg LedgerRange, co
 	}
 	page.Covered = covered
 	var ended endedContracts
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		page.Updates, err = r.ledgerAt(groupCtx, offsets, rg.Descending)
 		return err
@@ -406,7 +405,7 @@ func (r *Reader) findOffsets(ctx context.Context, s ledgerSearch, rg LedgerRange
 // offsetsIn returns the first offsets in a window.
 func (r *Reader) offsetsIn(ctx context.Context, s ledgerSearch, w LedgerRange) (offsets []int64, err error) {
 	var inEvents, inUpdates []int64
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	if !s.events.none {
 		group.Go(func() (err error) {
 			inEvents, err = r.offsetsOfEvents(groupCtx, s, w)

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -24,7 +23,7 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 	items := make(map[string]schemas.Item, len(ids))
 	parts := byMigration(places)
 	found := make([][]schemas.Item, len(parts))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	for i, part := range parts {
 		group.Go(func() (err error) {
 			found[i], err = r.itemsAt(groupCtx, part)
@@ -118,7 +117,7 @@ func (r *Reader) itemsAt(ctx context.Context, positions []schemas.Position) ([]s
 	var updates []schemas.Update
 	var verdicts []schemas.Item
 	var events []store.EventRow
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		updates, err = r.selectUpdates(ctx, updatesAtQuery, params)
 		return err

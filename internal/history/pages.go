@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -81,11 +82,10 @@ type eventPage struct {
 // read starts to read what a query finds, until ctx ends.
 func (p *eventPages) read(ctx context.Context, db *store.DB, q eventQuery) {
 	p.incoming = make(chan eventPage)
-	go func() {
-		defer close(p.incoming)
+	guard.Go(func() error {
 		block := eventBlocks.Get().(*eventBlock)
 		defer block.free()
-		p.err = db.SelectLarge(ctx, q.text, q.params, block.columns, func() error {
+		return db.SelectLarge(ctx, q.text, q.params, block.columns, func() error {
 			var page eventPage
 			page.at, page.events = block.columns.Decode()
 			select {
@@ -95,7 +95,10 @@ func (p *eventPages) read(ctx context.Context, db *store.DB, q eventQuery) {
 				return ctx.Err()
 			}
 		})
-	}()
+	}, func(err error) {
+		p.err = err
+		close(p.incoming)
+	})
 }
 
 // hangOn gives each of the next updates its events. Events of other updates in between are

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -85,12 +86,12 @@ func (w *Wallet) refresh(ctx context.Context) {
 	if !w.reading.TryLock() {
 		return
 	}
-	go func() {
-		defer w.reading.Unlock()
+	guard.Go(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
 		defer cancel()
-		_, _ = w.readEnd(ctx)
-	}()
+		_, err := w.readEnd(ctx)
+		return err
+	}, func(error) { w.reading.Unlock() })
 }
 
 // endWithin returns a watermark that was read at most age ago. Those who come together have it

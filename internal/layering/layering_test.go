@@ -20,12 +20,18 @@ const module = "github.com/ledgerlake/ledgerlake"
 // everything lets a layer import all of the module but cmd, which nothing imports.
 const everything = "*"
 
+// everywhere is the folder that all others may import.
+const everywhere = "internal/guard"
+
 // layers says, per folder, which other folders its code may import, their
 // sub-folders included. A folder always may import its own sub-folders. Arrows only
 // point down: what a layer needs of one beside it is an interface that it declares
 // itself and cmd fills in.
 var layers = map[string][]string{
 	"schemas": nil,
+
+	// Everything may import it: it starts the product's goroutines.
+	everywhere: nil,
 
 	"internal/store":    {"schemas"},
 	"internal/history":  {"schemas", "internal/store"},
@@ -74,7 +80,7 @@ func check(from, to string, test bool) error {
 		return errors.New("the importing folder has no line in layers")
 	case target == "":
 		return errors.New("the imported folder has no line in layers")
-	case source == target:
+	case source == target, target == everywhere:
 		return nil
 	case target == "cmd":
 		return errors.New("nothing imports cmd")
@@ -135,6 +141,8 @@ func TestCheck(t *testing.T) {
 		{"nothing imports cmd", "bench", "cmd/ledgerlake", false, false},
 		{"not in a test either", "query", "cmd/ledgerlake", true, false},
 		{"an unknown folder needs a decision", "helpers", "schemas", false, false},
+		{"everything imports guard", "internal/store", "internal/guard", false, true},
+		{"guard imports nothing", "internal/guard", "schemas", false, false},
 		{"also as a target", "query", "helpers", false, false},
 	}
 	for _, c := range cases {

@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -200,7 +201,8 @@ type blocks struct {
 }
 
 // DecodeResult implements proto.Result.
-func (b *blocks) DecodeResult(r *proto.Reader, version int, received proto.Block) error {
+func (b *blocks) DecodeResult(r *proto.Reader, version int, received proto.Block) (err error) {
+	defer guard.Recover(&err) // the client calls it on a goroutine of its own
 	var results proto.Results // none are needed for the names of a block without rows
 	if b.read = received.Rows > 0; b.read {
 		results = resultsOf(b.next())
@@ -238,7 +240,7 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 		q.OnResult = func(ctx context.Context, b proto.Block) error {
 			timer.Stop() // what the caller does with the block is not the server's time
 			defer timer.Reset(patience)
-			return take(ctx, b)
+			return guard.Call(func() error { return take(ctx, b) }) // on a goroutine of the client
 		}
 	}
 	err := pool.Do(ctx, q)

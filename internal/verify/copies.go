@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -32,7 +31,7 @@ func (v *verification) compareCopies(ctx context.Context) error {
 		j.commits, j.pending = j.commits[:n-1], true
 	}
 	walk := copiesWalk{copies: v.cfg.Copies, check: v.checks[Lookups]}
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	group.SetLimit(v.cfg.Workers)
 	for _, c := range j.commits {
 		group.Go(func() error { return walk.compare(groupCtx, c.After, c.Through) })

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -179,7 +178,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := v.begin(ctx); err != nil {
 		return nil, err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := guard.WithContext(ctx)
 	var stored []history.LifetimeSum
 	if cfg.has(Lifetimes) {
 		group.Go(func() (err error) {

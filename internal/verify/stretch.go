@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -47,11 +46,11 @@ type outcome struct {
 // taken in the order of history.
 func (v *verification) readHistory(ctx context.Context) error {
 	list := stretches(v.journal.commits)
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	queue := make(chan chan *outcome, v.cfg.Workers)
 	group.Go(func() error {
 		defer close(queue)
-		workers, ctx := errgroup.WithContext(ctx)
+		workers, ctx := guard.WithContext(ctx)
 		workers.SetLimit(v.cfg.Workers)
 		for _, commits := range list {
 			done := make(chan *outcome, 1)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // ends follows the end of the stream: it is read when somebody asks and what is known is too
@@ -97,7 +99,7 @@ func (e *ends) join() {
 	e.waiting++
 	if !e.following {
 		e.following = true
-		go e.follow()
+		guard.Go(e.follow, e.stopped)
 	}
 }
 
@@ -110,12 +112,26 @@ func (e *ends) leave() {
 // readTimeout bounds one reading of the end.
 const readTimeout = 10 * time.Second
 
-func (e *ends) follow() {
+// stopped notes that nobody reads the end any more, by a panic too.
+func (e *ends) stopped(err error) {
+	if err == nil {
+		return
+	}
+	e.log.Error("following the end of the stream", "err", err)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.following = false
+}
+
+func (e *ends) follow() error {
 	failing := false
 	for {
 		time.Sleep(e.fresh)
 		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
-		_, err := e.refresh(ctx)
+		err := guard.Call(func() error {
+			_, err := e.refresh(ctx)
+			return err
+		})
 		cancel()
 		if failed := err != nil; failed != failing {
 			failing = failed
@@ -126,7 +142,7 @@ func (e *ends) follow() {
 		again := e.following
 		e.mu.Unlock()
 		if !again {
-			return
+			return nil
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 )
 
@@ -123,16 +124,18 @@ func (c *replayCursor) readAhead(ctx context.Context, after, through int64) {
 	read := &runRead{done: make(chan struct{}), cancel: cancel}
 	c.ahead = read
 	rg := history.LedgerRange{After: after, Through: through, Descending: c.descending, Limit: c.size}
-	go func() {
-		defer close(read.done)
+	guard.Go(func() error {
 		end, err := c.api.turn(ctx)
 		if err != nil {
-			read.err = err
-			return
+			return err
 		}
 		defer end()
-		read.run, read.err = c.node.Source.LedgerRun(ctx, c.sel, rg)
-	}()
+		read.run, err = c.node.Source.LedgerRun(ctx, c.sel, rg)
+		return err
+	}, func(err error) {
+		read.err = err
+		close(read.done)
+	})
 }
 
 // wait returns the run, which the caller must close.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 )
@@ -95,13 +96,12 @@ func (s *stream) run(ctx context.Context) error {
 	// From here on a frame of the client, or its end, ends everything.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go func() {
-		_, err := s.socket.Receive(context.WithoutCancel(ctx))
-		if err == nil {
-			err = errExtraFrame
+	guard.Go(func() error {
+		if _, err := s.socket.Receive(context.WithoutCancel(ctx)); err != nil {
+			return err
 		}
-		cancel(err)
-	}()
+		return errExtraFrame
+	}, cancel)
 	c, needs, err := s.open(ctx, &reading{who: s.who, node: s.node}, body)
 	if err != nil {
 		return s.close(ctx, err)
@@ -160,7 +160,11 @@ func (s *stream) send(ctx context.Context, c cursor) error {
 		r.free <- &page{}
 	}
 	done := make(chan struct{})
-	go func() { defer close(done); r.run(ctx) }()
+	guard.Go(func() error { return r.run(ctx) }, func(err error) {
+		r.err = err
+		close(r.pages)
+		close(done)
+	})
 	replay, _ := c.(*replayCursor)
 	defer func() {
 		cancel()
@@ -257,21 +261,19 @@ type pageReader struct {
 	err    error
 }
 
-func (r *pageReader) run(ctx context.Context) {
-	defer close(r.pages)
+func (r *pageReader) run(ctx context.Context) error {
 	limit := pageLimit(0, 0, 0)
 	for {
 		var p *page
 		select {
 		case p = <-r.free:
 		case <-ctx.Done():
-			return
+			return nil
 		}
 		p.reset()
 		more, err := r.cursor.next(ctx, p, limit)
 		if err != nil {
-			r.err = err
-			return
+			return err
 		}
 		if len(p.ends) > 0 {
 			limit = pageLimit(pageBytes(r.api.streams.count()), len(p.ends), len(p.texts))
@@ -279,11 +281,11 @@ func (r *pageReader) run(ctx context.Context) {
 		select {
 		case r.pages <- p:
 		case <-ctx.Done():
-			return
+			return nil
 		}
 		if !more {
-			if more, r.err = r.cursor.wait(ctx); r.err != nil || !more {
-				return
+			if more, err = r.cursor.wait(ctx); err != nil || !more {
+				return err
 			}
 		}
 	}

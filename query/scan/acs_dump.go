@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -66,23 +67,24 @@ type dumpedPiece struct {
 
 func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *dump {
 	d := &dump{api: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
-	go d.plan(ctx)
+	guard.Go(func() error { return d.plan(ctx) }, func(err error) {
+		if err != nil {
+			d.hand(ctx, failedPiece(err))
+		}
+		close(d.pieces)
+	})
 	return d
 }
 
 // plan finds where pieces begin and end, which is cheap as only keys are read, and has them
 // read side by side, a few ahead of the client.
-func (d *dump) plan(ctx context.Context) {
-	defer close(d.pieces)
+func (d *dump) plan(ctx context.Context) error {
 	q := d.query
 	for more := true; more; {
 		q.Limit, q.Through = d.api.contractSizes.chunk(dumpPiece, dumpPieceBytes), history.ContractKey{}
 		keys, err := d.api.source.ActiveKeys(ctx, q, dumpPlanned)
 		if err != nil {
-			failed := &dumpedPiece{ready: make(chan struct{}), err: err}
-			close(failed.ready)
-			d.hand(ctx, failed)
-			return
+			return err
 		}
 		if more = len(keys) == dumpPlanned; !more {
 			keys = append(keys, history.ContractKey{}) // the rest
@@ -90,14 +92,25 @@ func (d *dump) plan(ctx context.Context) {
 		for _, through := range keys {
 			piece := &dumpedPiece{ready: make(chan struct{})}
 			if !d.hand(ctx, piece) {
-				return
+				return nil
 			}
 			q.Through = through
-			go d.read(ctx, q, piece)
+			read := q
+			guard.Go(func() error { return d.read(ctx, read, piece) }, func(err error) {
+				piece.err = err
+				close(piece.ready)
+			})
 			q = q.From(through.CreatedAt, through.ContractID, q.Limit)
 		}
 	}
 	d.whole = true
+	return nil
+}
+
+func failedPiece(err error) *dumpedPiece {
+	failed := &dumpedPiece{ready: make(chan struct{}), err: err}
+	close(failed.ready)
+	return failed
 }
 
 // hand puts a piece into the line, and reports false if nobody takes it any more.
@@ -111,12 +124,10 @@ func (d *dump) hand(ctx context.Context, piece *dumpedPiece) bool {
 }
 
 // read fills a piece.
-func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPiece) {
-	defer close(piece.ready)
+func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPiece) error {
 	contracts, err := d.api.source.ActiveContracts(ctx, q)
 	if err != nil {
-		piece.err = err
-		return
+		return err
 	}
 	lines := (*renderBuffers.Get().(*[]byte))[:0]
 	for i := range contracts {
@@ -124,6 +135,7 @@ func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPie
 	}
 	d.api.contractSizes.saw(len(contracts), len(lines))
 	piece.lines, piece.contracts = lines, len(contracts)
+	return nil
 }
 
 // next is a query.Producer.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // loadTimeout bounds one load of a cached value: no caller's deadline does, because
@@ -40,7 +42,7 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 	if l == nil {
 		l = &loading[T]{done: make(chan struct{})}
 		c.running = l
-		go c.run(context.WithoutCancel(ctx), l)
+		c.start(context.WithoutCancel(ctx), l)
 	}
 	c.mu.Unlock()
 	select {
@@ -52,17 +54,23 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 	}
 }
 
-func (c *cached[T]) run(ctx context.Context, l *loading[T]) {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
-	defer cancel()
+// start begins a load.
+func (c *cached[T]) start(ctx context.Context, l *loading[T]) {
 	// Freshness counts from before the load: the value may be as old as that.
-	start := c.now()
-	l.value, l.err = c.load(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if l.err == nil {
-		c.value, c.until = l.value, start.Add(c.ttl)
-	}
-	c.running = nil
-	close(l.done)
+	begun := c.now()
+	guard.Go(func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+		defer cancel()
+		l.value, err = c.load(ctx)
+		return err
+	}, func(err error) {
+		l.err = err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err == nil {
+			c.value, c.until = l.value, begun.Add(c.ttl)
+		}
+		c.running = nil
+		close(l.done)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -72,7 +73,10 @@ func (l *lookups[T]) join(ctx context.Context, id string) *gathering[T] {
 		g = &gathering[T]{full: make(chan struct{}), done: make(chan struct{})}
 		l.open = g
 		// The query serves several requests, so no single one may cancel it.
-		go l.run(context.WithoutCancel(ctx), g)
+		guard.Go(func() error { return l.run(context.WithoutCancel(ctx), g) }, func(err error) {
+			g.err = err
+			close(g.done)
+		})
 	}
 	g.ids = append(g.ids, id)
 	if len(g.ids) == gatherIDs {
@@ -82,7 +86,7 @@ func (l *lookups[T]) join(ctx context.Context, id string) *gathering[T] {
 	return g
 }
 
-func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
+func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) (err error) {
 	if wait := l.patience(); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
@@ -101,8 +105,8 @@ func (l *lookups[T]) run(ctx context.Context, g *gathering[T]) {
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	g.found, g.err = l.find(ctx, g.ids)
-	close(g.done)
+	g.found, err = l.find(ctx, g.ids)
+	return err
 }
 
 // patience is how long a gathering is open.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -47,7 +48,6 @@ type aheadKey struct {
 // aheadRead is what nobody has asked for yet.
 type aheadRead struct {
 	done   chan struct{} // closed when rows and err are set
-	taken  chan struct{} // closed when a request has it
 	cancel context.CancelFunc
 	rows   []schemas.Update
 	err    error
@@ -94,7 +94,6 @@ func (a *readAhead) take(ctx context.Context, rg history.Range) (rows []schemas.
 	if r == nil {
 		return nil, false
 	}
-	close(r.taken)
 	defer r.cancel()
 	select {
 	case <-r.done:
@@ -105,7 +104,8 @@ func (a *readAhead) take(ctx context.Context, rg history.Range) (rows []schemas.
 	if r.err != nil || len(r.rows) < rg.Limit || rg.Through.Before(r.rows[rg.Limit-1].Position()) {
 		return nil, false
 	}
-	return r.rows, true
+	rows, r.rows = r.rows, nil // its timer still has r
+	return rows, true
 }
 
 // end notes where a page ended and reports whether it began where another one had.
@@ -153,22 +153,17 @@ func (a *readAhead) start(ctx context.Context, rg history.Range, read func(conte
 	}
 	// The request that it follows is answered before this is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
-	r := &aheadRead{done: make(chan struct{}), taken: make(chan struct{}), cancel: cancel}
+	r := &aheadRead{done: make(chan struct{}), cancel: cancel}
 	a.kept[key] = r
-	go a.run(ctx, key, r, read)
-}
-
-func (a *readAhead) run(ctx context.Context, key aheadKey, r *aheadRead, read func(context.Context) ([]schemas.Update, error)) {
-	r.rows, r.err = read(ctx)
-	r.cancel()
-	close(r.done)
-	timer := time.NewTimer(a.life)
-	defer timer.Stop()
-	select {
-	case <-r.taken:
-	case <-timer.C:
-		a.drop(key, r)
-	}
+	guard.Go(func() (err error) {
+		r.rows, err = read(ctx)
+		return err
+	}, func(err error) {
+		r.err = err
+		r.cancel()
+		close(r.done)
+		time.AfterFunc(a.life, func() { a.drop(key, r) })
+	})
 }
 
 // drop forgets what nobody has asked for.

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 const (
@@ -29,15 +31,18 @@ func render[R any](dst []byte, rows []R, size int64, write func(dst []byte, row 
 	}
 	dst = slices.Grow(dst, len(rows)*int(size+size/renderSlack))
 	rest := make([]*[]byte, len(runs)-1)
-	var done sync.WaitGroup
+	group := guard.NewGroup()
 	for i, run := range runs[1:] {
-		done.Go(func() {
+		group.Go(func() error {
 			rest[i] = renderBuffers.Get().(*[]byte)
 			*rest[i] = renderRows((*rest[i])[:0], run, size, write)
+			return nil
 		})
 	}
 	dst = renderRows(dst, runs[0], size, write)
-	done.Wait()
+	if err := group.Wait(); err != nil {
+		panic(err) // of write: the request fails with it
+	}
 	for _, part := range rest {
 		dst = append(append(dst, ','), *part...)
 		renderBuffers.Put(part)
