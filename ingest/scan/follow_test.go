@@ -96,6 +96,29 @@ func TestHistoryThatGrowsWhileItIsReadHasNoHoles(t *testing.T) {
 	sameLines(t, sink.lines, u.lines(Events))
 }
 
+// An upstream whose history grows faster than it can be read out never answers that there is no
+// more. Its end as of now is reached all the same.
+func TestBackfillEndsWhileHistoryGrows(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	m := generate(0, -1, 0, 500)
+	u, sink := newUpstream(t, m), newSink()
+	u.change = func(operation string, _ *wireRequest, items []schemas.Item) []schemas.Item {
+		if operation == eventsOperation {
+			m.items = append(m.items, item(r, 0, m.items[len(m.items)-1].Position().RecordTime+1))
+		}
+		return items
+	}
+	ing := newIngester(t, u, sink, func(c *Config) { c.Source = Events })
+	if err := ing.Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(sink.lines); got < 500 {
+		t.Errorf("%d items arrived of the 500 that were there at the start", got)
+	}
+	sameLines(t, sink.lines, u.lines(Events)[:len(sink.lines)])
+}
+
 // The overview takes several requests, between which a migration may end and another
 // begin. What it says of the ended one must be its final state.
 func TestOverviewReadDuringASwitchCoversTheEndedMigration(t *testing.T) {

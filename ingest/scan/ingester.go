@@ -42,6 +42,8 @@ type Ingester struct {
 	// ended before the overview says that history does.
 	following bool
 	short     int
+	// reached counts the legs in a row that ended where the upstream's history did.
+	reached int
 }
 
 // New checks cfg and fills in its defaults. It does not talk to the upstream yet.
@@ -214,9 +216,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	}
 	if end.items > 0 {
 		ing.short = 0
-		// What came ended where the upstream's history did a moment ago: asking again at
-		// once would cost a request, and a batch, for next to nothing.
-		return ing.following && end.next == schemas.Start, nil
+		return ing.atEnd(end), nil
 	}
 	next, known := ing.chain.next(ing.migration)
 	if to, short := ing.endsShort(); short {
@@ -234,6 +234,20 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		return false, ing.wait(ctx, 1, fmt.Sprintf("the upstream has history of migration %d but no overview of it yet", end.next.MigrationID))
 	}
 	return true, nil
+}
+
+// atEnd reports whether a leg with items was all that the upstream has at present. To ask again
+// would cost one that follows a request, and a batch, for next to nothing. A backfill asks once more,
+// and only once: a network that is never still would keep it for ever.
+func (ing *Ingester) atEnd(end legEnd) bool {
+	if end.next != schemas.Start {
+		ing.reached = 0
+		return false
+	}
+	ing.reached++
+	_, known := ing.chain.next(ing.migration)
+	_, short := ing.endsShort()
+	return ing.following || ing.reached > 1 && !known && !short
 }
 
 // endsShort reports whether the stream ends before the current migration's history
