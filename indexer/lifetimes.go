@@ -2,7 +2,9 @@ package indexer
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"time"
@@ -31,6 +33,12 @@ var endLiveContracts string
 //go:embed sql/end_live_contracts_by_offset.sql
 var endLiveContractsByOffset string
 
+//go:embed sql/create_contract_ends.sql
+var createContractEnds string
+
+//go:embed sql/empty_contract_ends.sql
+var emptyContractEnds string
+
 //go:embed sql/move_ended.sql
 var moveEnded string
 
@@ -47,7 +55,7 @@ func ContractsStream(stream string) string { return stream + "/contracts" }
 // Lifetimes derives, from the committed rows of one stream, when each contract was
 // active. It follows the stream's watermark in ranges of whole batches; each range
 // is announced and committed like a batch, and each of its steps can be repeated.
-// Only one Lifetimes may work on a store at a time.
+// Only one Lifetimes may work on a stream at a time; those of several streams do so side by side.
 type Lifetimes struct {
 	follower
 	ended int // lifetimes in the live table that have ended, since the last tidy
@@ -58,6 +66,12 @@ type Lifetimes struct {
 	begun          []store.Lifetime
 
 	keys lookupKeys
+}
+
+// endsTable names the scratch table of a stream. Names of streams are no names of tables.
+func endsTable(stream string) string {
+	sum := sha256.Sum256([]byte(stream))
+	return "contract_ends_" + hex.EncodeToString(sum[:8])
 }
 
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
@@ -90,6 +104,9 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 	}
 	if began {
 		l.ended = tidyAfter // unknown after a start: tidy soon
+		if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(endsTable(l.stream))}); err != nil {
+			return fmt.Errorf("creating %s: %w", endsTable(l.stream), err)
+		}
 	}
 	earlier := 0
 	err = l.take(ctx, "deriving lifetimes", func(ctx context.Context, row store.BatchRow) (err error) {
@@ -263,21 +280,23 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 	if len(ends) == 0 {
 		return nil
 	}
-	if err := l.db.Exec(ctx, "TRUNCATE TABLE contract_ends", "", nil); err != nil {
-		return fmt.Errorf("emptying contract_ends: %w", err)
+	table := endsTable(l.stream)
+	scratch := store.Params{"table": store.Text(table)}
+	if err := l.db.Exec(ctx, emptyContractEnds, "", scratch); err != nil {
+		return fmt.Errorf("emptying %s: %w", table, err)
 	}
 	block := store.NewEnds()
 	for _, e := range ends {
 		block.Append(e)
 	}
-	if err := l.db.Insert(ctx, "contract_ends", "", block); err != nil {
+	if err := l.db.Insert(ctx, table, "", block); err != nil {
 		return err
 	}
 	query := endLiveContracts
 	if at.Offset > 0 {
 		query = endLiveContractsByOffset
 	}
-	err := l.db.Exec(ctx, query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID)},
+	err := l.db.Exec(ctx, query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID), "table": store.Text(table)},
 		ch.Setting{Key: "enable_lightweight_update", Value: "1", Important: true})
 	if err != nil {
 		return fmt.Errorf("ending %d live contracts: %w", len(ends), err)
@@ -285,14 +304,15 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 	return nil
 }
 
-// Tidy moves ended lifetimes from the live table to the archived ones. Readers are
+// Tidy moves the stream's ended lifetimes from the live table to the archived ones. Readers are
 // right before, during and after it: they filter on both tables and take a contract
 // that stands in both once.
 func (l *Lifetimes) Tidy(ctx context.Context) error {
-	if err := l.db.Exec(ctx, moveEnded, "", nil); err != nil {
+	of := store.Params{"stream": store.Text(l.stream)}
+	if err := l.db.Exec(ctx, moveEnded, "", of); err != nil {
 		return fmt.Errorf("copying ended lifetimes: %w", err)
 	}
-	err := l.db.Exec(ctx, dropEnded, "", nil, ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true})
+	err := l.db.Exec(ctx, dropEnded, "", of, ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true})
 	if err != nil {
 		return fmt.Errorf("dropping ended lifetimes: %w", err)
 	}

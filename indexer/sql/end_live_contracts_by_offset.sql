@@ -2,9 +2,9 @@
 -- lifetime that begins after that end is a later one of the same contract and stays; record
 -- times of several synchronizers would not tell. Can be repeated.
 UPDATE contracts_live
-SET archived_at = joinGet('contract_ends', 'archived_at', contract_id),
-    archived_offset = joinGet('contract_ends', 'archived_offset', contract_id)
+SET archived_at = joinGet({table:String}, 'archived_at', contract_id),
+    archived_offset = joinGet({table:String}, 'archived_offset', contract_id)
 WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND archived_at = toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
-  AND created_offset < joinGet('contract_ends', 'archived_offset', contract_id)
-  AND contract_id IN (SELECT contract_id FROM contract_ends)
+  AND created_offset < joinGet({table:String}, 'archived_offset', contract_id)
+  AND contract_id IN (SELECT contract_id FROM {table:Identifier})

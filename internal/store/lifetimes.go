@@ -182,7 +182,7 @@ func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
 	}
 }
 
-// Ends are rows of table contract_ends.
+// Ends are rows of a table like contract_ends.
 type Ends struct {
 	contractID texts
 	archivedAt *proto.ColDateTime64
