@@ -289,7 +289,7 @@ func (ep *episode) tidy(ctx context.Context) error {
 
 // result is what came of an episode.
 type result struct {
-	kind     string // "ingest", "node", "lie", "export" or "kill"
+	kind     string // "ingest", "node", "lie", "export", "kill", "crowd" or "hands"
 	findings []string
 	damage   damage
 	fired    int

@@ -146,10 +146,15 @@ func (s *soak) progress() {
 
 // runSeed runs the episode that belongs to a seed: of a hundred seeds a quarter are lies,
 // every lie in turn, of scan services and of nodes; some ten are exports, some fifteen read
-// a node, and one kills real processes.
+// a node, one kills real processes, and four are people: clients that leave early, and commands
+// that are stopped.
 func (l *lab) runSeed(ctx context.Context, seed faults.Seed) (result, *episode) {
 	lies := faults.Lies()
 	switch {
+	case seed%50 == 25:
+		return l.runCrowd(ctx, seed)
+	case seed%50 == 35:
+		return l.runHands(ctx, seed)
 	case seed%8 == 7:
 		return l.runNodeLie(ctx, seed, int(seed/8))
 	case seed%8 == 3:

@@ -112,6 +112,9 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			if err := open(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.deriveRest(cmd.Context()); err != nil {
+				return err
+			}
 			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
 				return err
 			}
