@@ -103,19 +103,29 @@ type inFlight struct {
 	offsets []int64
 }
 
-// inFlightAt returns the offsets of unassignments that were in flight at an offset.
-func (r *Reader) inFlightAt(ctx context.Context, at int64) ([]int64, error) {
-	f := &r.flights
+func (f *inFlight) get(at int64) (offsets []int64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.at == at {
-		return f.offsets, nil
+	return f.offsets, f.at == at
+}
+
+func (f *inFlight) put(at int64, offsets []int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at, f.offsets = at, offsets
+}
+
+// inFlightAt returns the offsets of unassignments that were in flight at an offset. Nothing is
+// held while the store is asked: pages of different sets must not wait for each other.
+func (r *Reader) inFlightAt(ctx context.Context, at int64) ([]int64, error) {
+	if offsets, ok := r.flights.get(at); ok {
+		return offsets, nil
 	}
 	offsets, err := r.selectOffsets(ctx, ledgerInFlightQuery, store.Params{"stream": store.Text(r.stream), "at": store.Int(at)})
 	if err != nil {
 		return nil, fmt.Errorf("looking for reassignments in flight: %w", err)
 	}
-	f.at, f.offsets = at, offsets
+	r.flights.put(at, offsets)
 	return offsets, nil
 }
 

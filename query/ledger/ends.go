@@ -19,13 +19,13 @@ type ends struct {
 	fresh time.Duration
 	now   func() time.Time
 
-	reading sync.Mutex // held while it is read on behalf of those who ask
-
 	mu      sync.Mutex
 	end     int64
 	readAt  time.Time
 	moved   chan struct{} // closed when end moves
 	waiting int
+	// reading is what those who ask share, nil when none is under way.
+	reading *endReading
 	// following says that the goroutine of follow runs.
 	following bool
 }
@@ -34,17 +34,56 @@ func newEnds(read func(context.Context) (int64, error), fresh time.Duration, now
 	return &ends{read: read, log: log, fresh: fresh, now: now, moved: make(chan struct{})}
 }
 
-// current returns an end that is not older than e.fresh.
+// endReading is a reading of the end that callers wait for together.
+type endReading struct {
+	began time.Time
+	done  chan struct{} // closed when end or err is set
+	end   int64
+	err   error
+}
+
+// current returns an end that is not older than e.fresh. However many ask, and however long a
+// reading takes, each waits for two of them at most: one that began too early, and the next.
 func (e *ends) current(ctx context.Context) (int64, error) {
-	if end, ok := e.known(); ok {
-		return end, nil
+	for asked := e.now(); ; {
+		if end, ok := e.known(); ok {
+			return end, nil
+		}
+		reading := e.share(ctx)
+		select {
+		case <-reading.done:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		if reading.err != nil || asked.Sub(reading.began) < e.fresh {
+			return reading.end, reading.err
+		}
 	}
-	e.reading.Lock()
-	defer e.reading.Unlock()
-	if end, ok := e.known(); ok { // another one has read it meanwhile
-		return end, nil
+}
+
+// share returns the reading that is under way, or starts one. No caller's deadline ends it, as
+// others wait for it.
+func (e *ends) share(ctx context.Context) *endReading {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.reading != nil {
+		return e.reading
 	}
-	return e.refresh(ctx)
+	reading := &endReading{began: e.now(), done: make(chan struct{})}
+	e.reading = reading
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	guard.Go(func() (err error) {
+		defer cancel()
+		reading.end, err = e.refresh(ctx)
+		return err
+	}, func(err error) {
+		reading.err = err
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.reading = nil
+		close(reading.done)
+	})
+	return reading
 }
 
 func (e *ends) known() (int64, bool) {
