@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -247,7 +248,25 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return fmt.Errorf("%w for %s: %w", errSilent, patience, err)
 	}
-	return err
+	return gaveUp(ctx, err)
+}
+
+// gaveUp marks the error of a query whose caller has given up with the error of its context. The
+// client gives the connection the deadline of the context, and what the connection then reports
+// is a timeout of its own: to callers it must not look like a store that fails.
+func gaveUp(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := ctx.Err()
+	// The connection may notice first.
+	if deadline, ok := ctx.Deadline(); ok && cause == nil && errors.Is(err, os.ErrDeadlineExceeded) && !time.Now().Before(deadline) {
+		cause = context.DeadlineExceeded
+	}
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // explain marks errors that callers decide on.
