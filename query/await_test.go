@@ -22,7 +22,7 @@ func TestAwaitGivesTheSlotBack(t *testing.T) {
 		*n += by
 		return *n
 	}
-	url := start(t, Config{MaxConcurrent: slots, QueueTimeout: 10 * time.Second}, Route{Method: "GET", Path: "/shared", Handle: func(ctx context.Context, r *Request) error {
+	url := start(t, Config{Admission: NewAdmission(AdmissionConfig{MaxConcurrent: slots, QueueTimeout: 10 * time.Second})}, Route{Method: "GET", Path: "/shared", Handle: func(ctx context.Context, r *Request) error {
 		err := r.Await(ctx, func() error {
 			if count(&waiting, 1) == together {
 				close(all)

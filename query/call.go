@@ -17,31 +17,32 @@ type call struct {
 	status    int
 	// sending says that a body ends the call; else the handler's return does.
 	sending bool
-	slot    bool
-	parked  int64
+	// place is what the call was let in with; parked is the memory of an answer that is complete.
+	place, parked place
 	// transfer says that the call has a token of Server.transfers.
 	transfer bool
 	// ctx is the parent of all contexts of the request. It ends, by cancel, with the last byte
 	// of the answer, or earlier when the client hangs up.
 	ctx      context.Context
 	cancel   context.CancelFunc
+	timer    *time.Timer                // ends the time for the handler of a transfer; else nil
+	stop     context.CancelFunc         // ends the context of a handler; nil for a transfer
 	watching atomic.Pointer[time.Timer] // see watch; nil for probes
 	hungUp   atomic.Bool
 }
 
-// park gives the slot back early: the answer is complete and only waits to be taken,
-// in n bytes of memory. While too much memory waits, slow clients keep their slots.
+// park gives the place back early: the answer is complete and only waits to be taken, in n
+// bytes of memory. While too much memory waits, slow clients keep their places.
 func (c *call) park(n int64) {
-	if !c.slot {
+	if c.place.queue == nil {
 		return
 	}
-	if c.server.parked.Add(n) > c.server.cfg.MaxParkedBytes {
-		c.server.parked.Add(-n)
+	var ok bool
+	if c.parked, ok = c.server.cfg.Admission.parked.try(n); ok {
+		c.place.leave()
 		return
 	}
-	c.parked = n
-	c.slot = false
-	c.server.slots.release()
+	c.place.shrink(n)
 }
 
 // beginTransfer counts the call as a transfer, or returns an Error of class
@@ -65,14 +66,12 @@ func (c *call) end(sent int64, err error) {
 	if watching := c.watching.Load(); watching != nil {
 		watching.Stop()
 	}
-	if c.slot {
-		s.slots.release()
-	}
+	c.place.leave()
+	c.parked.leave()
 	if c.transfer {
 		s.metrics.transfers.Dec()
 		<-s.transfers
 	}
-	s.parked.Add(-c.parked)
 	elapsed := s.cfg.Now().Sub(c.start)
 	s.metrics.inFlight.Dec()
 	s.metrics.observe(c.route, c.status, sent, elapsed)
@@ -114,15 +113,32 @@ func (c *call) failed(err error, status int) {
 // the handler is done in time. The caller passes the handler's error through handled.
 func (c *call) deadline(route Route) (ctx context.Context, handled func(error) error) {
 	if !route.Transfer {
-		ctx, cancel := context.WithTimeout(c.ctx, c.server.cfg.RequestTimeout)
-		return ctx, func(err error) error { cancel(); return err }
+		ctx, c.stop = context.WithTimeout(c.ctx, c.server.cfg.RequestTimeout)
+		return ctx, func(err error) error { c.stop(); return err }
 	}
 	ctx, stop := context.WithCancelCause(c.ctx)
-	timer := time.AfterFunc(c.server.cfg.RequestTimeout, func() { stop(context.DeadlineExceeded) })
+	c.timer = time.AfterFunc(c.server.cfg.RequestTimeout, func() { stop(context.DeadlineExceeded) })
 	return ctx, func(err error) error {
-		if late := !timer.Stop(); late && err != nil {
+		if late := !c.timer.Stop(); late && err != nil {
 			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 		return err
+	}
+}
+
+// extend stops the time limit. again begins it anew and returns the context for what follows, in
+// place of the one given.
+func (c *call) extend() (again func(context.Context) context.Context) {
+	if c.timer != nil {
+		c.timer.Stop() // if it was over, so is the handler's context
+		return func(ctx context.Context) context.Context {
+			c.timer.Reset(c.server.cfg.RequestTimeout)
+			return ctx
+		}
+	}
+	return func(context.Context) (ctx context.Context) {
+		c.stop() // what the context before was used for is done
+		ctx, c.stop = context.WithTimeout(c.ctx, c.server.cfg.RequestTimeout)
+		return ctx
 	}
 }

@@ -1,75 +1,12 @@
 package query
 
 import (
-	"context"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 )
-
-// slots bounds how many requests are worked on at once. A few more may wait for
-// their turn; the rest is refused at once, so that overload stays cheap.
-type slots struct {
-	free    chan struct{}
-	waiting atomic.Int64
-	lent    atomic.Int64
-	maxWait time.Duration
-	// maxWaiting is the longest queue.
-	maxWaiting int64
-}
-
-func newSlots(n int, maxWait time.Duration) *slots {
-	return &slots{free: make(chan struct{}, n), maxWait: maxWait, maxWaiting: int64(8 * n)}
-}
-
-// acquire takes a slot, or returns an Error of class Unavailable.
-func (s *slots) acquire(ctx context.Context) error {
-	select {
-	case s.free <- struct{}{}:
-		return nil
-	default:
-	}
-	defer s.waiting.Add(-1)
-	if s.waiting.Add(1) > s.maxWaiting {
-		return Errorf(Unavailable, "The server is busy.")
-	}
-	timer := time.NewTimer(s.maxWait)
-	defer timer.Stop()
-	select {
-	case s.free <- struct{}{}:
-		return nil
-	case <-timer.C:
-		return Errorf(Unavailable, "The server is busy.")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *slots) release() { <-s.free }
-
-// lend gives a slot back for a while, unless as many are lent as may wait for one.
-func (s *slots) lend() bool {
-	if s.lent.Add(1) > s.maxWaiting {
-		s.lent.Add(-1)
-		return false
-	}
-	s.release()
-	return true
-}
-
-// takeBack waits for a slot after lend. It fails only with ctx.
-func (s *slots) takeBack(ctx context.Context) error {
-	defer s.lent.Add(-1)
-	select {
-	case s.free <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // maxClients is how many client addresses have a rate of their own at once.
 const maxClients = 10_000

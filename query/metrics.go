@@ -19,7 +19,7 @@ type metrics struct {
 	transfers prometheus.Gauge
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, admission *Admission) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ledgerlake_http_requests_total", Help: "Requests by route and status code.",
@@ -41,7 +41,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytes, m.inFlight, m.transfers} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytes, m.inFlight, m.transfers, admission} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func TestAPanicEndsOneRequest(t *testing.T) {
 		Routes:   []Route{get("/form", func(context.Context, *Request) error { return errors.New("lost") })},
 		Errors:   func(*Request, error) ErrorAnswer { panic("no form") },
 	}
-	url := start(t, Config{MaxConcurrent: 1, MaxPageBytes: 100_000, Mounts: []Mount{brokenForm}},
+	url := start(t, Config{Admission: NewAdmission(AdmissionConfig{MaxConcurrent: 1}), MaxPageBytes: 100_000, Mounts: []Mount{brokenForm}},
 		get("/ok", func(_ context.Context, r *Request) error { return r.JSON(1) }),
 		get("/handler", func(context.Context, *Request) error { panic("no handler") }),
 		get("/produced", produce),

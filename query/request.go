@@ -69,21 +69,40 @@ func (r *Request) Path(name string) (string, error) {
 	return value, nil
 }
 
+// Reserve waits until the rest of the call, which takes so many bytes of memory, may be worked
+// on as one of a class. The call gives up the place that it has, so that nobody who waits keeps
+// others waiting, and keeps the new one until its answer is complete. The wait does not count
+// against the time limit: it begins anew in the context that is returned, which the rest of the
+// call is to use. The error is an Error of class Unavailable, or that of ctx.
+func (r *Request) Reserve(ctx context.Context, class Class, bytes int64) (context.Context, error) {
+	r.call.place.leave()
+	again := r.call.extend()
+	if err := r.admit(r.call.ctx, class, bytes); err != nil {
+		return ctx, err
+	}
+	return again(ctx), nil
+}
+
+// admit waits for a place.
+func (r *Request) admit(ctx context.Context, class Class, bytes int64) (err error) {
+	key := lineKey{r.call.route, network(clientAddr(r.rc))}
+	r.call.place, err = r.server.cfg.Admission.enter(ctx, class, key, bytes)
+	return err
+}
+
 // Await runs wait, in which the request does no work and waits for what it shares with
-// others, without counting against Config.MaxConcurrent. As many requests may do so as may
-// wait for their turn; the others keep their slots. If ctx ends before there is a slot again,
+// others, without counting as one that is worked on. As many requests may do so as may
+// wait for their turn; the others keep their places. If ctx ends before there is a place again,
 // the error is that of ctx.
 func (r *Request) Await(ctx context.Context, wait func() error) error {
 	c := r.call
-	if !c.slot || !c.server.slots.lend() {
+	if !c.place.lend() {
 		return wait()
 	}
-	c.slot = false
 	err := wait()
-	if again := c.server.slots.takeBack(ctx); again != nil {
+	if again := c.place.takeBack(ctx); again != nil {
 		return errors.Join(err, again)
 	}
-	c.slot = true
 	return err
 }
 
@@ -132,6 +151,9 @@ func (r *Request) PutBack(buf []byte) { r.server.buffers.put(buf) }
 // Lent is Kept for a text that begins where memory of Buffer does, which it gives back once
 // the text is sent.
 func (r *Request) Lent(text []byte) error { return r.finish(fasthttp.StatusOK, text) }
+
+// MaxPageBytes is Config.MaxPageBytes.
+func (r *Request) MaxPageBytes() int { return r.server.cfg.MaxPageBytes }
 
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to
 // Config.MaxPageBytes it is gathered and sent with its length, so that an error on

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fasthttp/router"
@@ -30,8 +29,8 @@ type Config struct {
 	Mounts []Mount
 	Log    *slog.Logger // required
 
-	// RequestTimeout bounds the work on one request, waiting for a slot included,
-	// but not the time a slow client takes for the answer; default 30 s.
+	// RequestTimeout bounds the work on one request, without the wait in the queue of a page
+	// or dump and without the time a slow client takes for the answer; default 30 s.
 	RequestTimeout time.Duration
 	// ReadTimeout bounds how long a request may take to arrive; default 30 s.
 	ReadTimeout time.Duration
@@ -49,17 +48,12 @@ type Config struct {
 	// MaxPageBytes is the largest answer that is gathered before it is sent; default
 	// 64 MiB. It bounds memory per request, not the size of answers.
 	MaxPageBytes int
-	// MaxConcurrent is how many requests are worked on at once; default 64. Eight
-	// times as many may wait up to QueueTimeout (default 1 s) for their turn.
-	MaxConcurrent int
-	QueueTimeout  time.Duration
+	// Admission decides which requests are worked on; default one of its own.
+	Admission *Admission
 	// MaxTransfers is how many stored objects are sent at once, from the request to
 	// the last byte; default 2048. One more is refused at once, with 503. Each takes up to
 	// 80 KiB of memory, and 64 KiB more if its object is not a file.
 	MaxTransfers int
-	// MaxParkedBytes is how much of gathered answers may wait for slow clients
-	// without counting against MaxConcurrent; default 512 MiB.
-	MaxParkedBytes int64
 	// MaxConnections bounds open connections; default 16,384.
 	MaxConnections int
 	// RateLimit and ClientRateLimit are requests per second, over all clients and per
@@ -91,7 +85,7 @@ func (c *Config) setDefaults() error {
 	if c.Listener == nil && c.Address == "" {
 		return errors.New("query: Config needs a Listener or an Address")
 	}
-	for _, n := range []float64{float64(c.MaxBodyBytes), float64(c.MaxPageBytes), float64(c.MaxConcurrent), float64(c.MaxTransfers), c.RateLimit, c.ClientRateLimit} {
+	for _, n := range []float64{float64(c.MaxBodyBytes), float64(c.MaxPageBytes), float64(c.MaxTransfers), c.RateLimit, c.ClientRateLimit} {
 		if n < 0 {
 			return errors.New("query: a limit in Config is negative")
 		}
@@ -101,14 +95,14 @@ func (c *Config) setDefaults() error {
 	c.StallTimeout = cmp.Or(c.StallTimeout, 30*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 15*time.Second)
-	c.QueueTimeout = cmp.Or(c.QueueTimeout, time.Second)
 	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
 	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 64<<20)
-	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
 	c.MaxTransfers = cmp.Or(c.MaxTransfers, defaultTransfers)
-	c.MaxParkedBytes = cmp.Or(c.MaxParkedBytes, 512<<20)
 	c.MaxConnections = cmp.Or(c.MaxConnections, 16<<10)
 	c.PingInterval = cmp.Or(c.PingInterval, 5*time.Second)
+	if c.Admission == nil {
+		c.Admission = NewAdmission(AdmissionConfig{})
+	}
 	if c.Errors == nil {
 		c.Errors = plainErrors
 	}
@@ -120,16 +114,14 @@ func (c *Config) setDefaults() error {
 
 // Server serves the mounted interfaces on one listener.
 type Server struct {
-	cfg   Config
-	log   *slog.Logger
-	http  *fasthttp.Server
-	ln    net.Listener
-	slots *slots
+	cfg  Config
+	log  *slog.Logger
+	http *fasthttp.Server
+	ln   net.Listener
 	// transfers holds one token per transfer under way.
 	transfers chan struct{}
 	rates     *rates
 	metrics   *metrics
-	parked    atomic.Int64 // bytes of gathered answers that wait for slow clients
 	ids       requestIDs
 	buffers   buffers // of answers
 	pieces    buffers // of transfers
@@ -156,7 +148,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, ids: newRequestIDs(),
-		slots:     newSlots(cfg.MaxConcurrent, cfg.QueueTimeout),
 		transfers: make(chan struct{}, cfg.MaxTransfers),
 		buffers:   buffers{size: newBuffer, largest: maxPooledBuffer},
 		pieces:    buffers{size: copyPiece, largest: copyPiece},
@@ -164,7 +155,7 @@ func New(cfg Config) (*Server, error) {
 		forms:     map[string]ErrorForm{},
 	}
 	var err error
-	if s.metrics, err = newMetrics(registerer(cfg.Metrics)); err != nil {
+	if s.metrics, err = newMetrics(registerer(cfg.Metrics), cfg.Admission); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the HTTP server: %w", err)
 	}
 	handler, err := s.handler()
@@ -294,8 +285,8 @@ func (s *Server) reject(err *Error) fasthttp.RequestHandler {
 }
 
 // route puts the wrappers around a handler. Their order is a decision: everything is
-// logged and counted, a panic included; refused requests take no slot; the wait for a
-// slot counts against the deadline. A transfer has a slot while its object is looked
+// logged and counted, a panic included; refused requests take no place; the wait for the
+// first place counts against the deadline. A transfer has a place while its object is looked
 // up, and counts as a transfer until its last byte is sent.
 func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
@@ -346,10 +337,9 @@ func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err erro
 				return err
 			}
 		}
-		if err := s.slots.acquire(ctx); err != nil {
+		if err := r.admit(ctx, Light, 0); err != nil {
 			return err
 		}
-		r.call.slot = true
 	}
 	return route.Handle(ctx, r)
 }

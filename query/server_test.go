@@ -225,7 +225,7 @@ func TestOverloadIsRefusedAndLeavesProbesAlone(t *testing.T) {
 	entered := make(chan struct{}, 100)
 	probe := get("/probe", func(_ context.Context, r *Request) error { return r.JSON(true) })
 	probe.Probe = true
-	url := start(t, Config{MaxConcurrent: 2, QueueTimeout: 30 * time.Millisecond}, probe,
+	url := start(t, Config{Admission: NewAdmission(AdmissionConfig{MaxConcurrent: 2, QueueTimeout: 30 * time.Millisecond})}, probe,
 		get("/slow", func(_ context.Context, r *Request) error {
 			entered <- struct{}{}
 			<-release
@@ -270,13 +270,13 @@ func stalled(t *testing.T, url, path string) {
 func TestSlowClientsHoldNoSlotWhileThereIsMemory(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		parked int64
+		memory int64
 		want   int
-	}{{"memory left", 1 << 30, 200}, {"no memory left", 1000, 503}} {
+	}{{"memory left", 1 << 30, 200}, {"no memory left", 4000, 503}} {
 		t.Run(c.name, func(t *testing.T) {
 			made := make(chan struct{}, 1)
 			page := pieces(1, 32<<20, -1) // more than the connection buffers
-			url := start(t, Config{MaxConcurrent: 1, QueueTimeout: 50 * time.Millisecond, MaxParkedBytes: c.parked, ShutdownTimeout: 10 * time.Millisecond},
+			url := start(t, Config{Admission: NewAdmission(AdmissionConfig{MaxConcurrent: 1, QueueTimeout: 50 * time.Millisecond, Memory: c.memory}), ShutdownTimeout: 10 * time.Millisecond},
 				get("/page", func(ctx context.Context, r *Request) error {
 					defer func() { made <- struct{}{} }()
 					return r.Produce(ctx, page)
@@ -430,7 +430,7 @@ func TestErrorWhileProducing(t *testing.T) {
 	fail := func(after int) Handler {
 		return func(ctx context.Context, r *Request) error { return r.Produce(ctx, pieces(100, 1000, after)) }
 	}
-	url := start(t, Config{MaxPageBytes: 10_000, MaxConcurrent: 1}, get("/early", fail(5)), get("/late", fail(50)))
+	url := start(t, Config{MaxPageBytes: 10_000, Admission: NewAdmission(AdmissionConfig{MaxConcurrent: 1})}, get("/early", fail(5)), get("/late", fail(50)))
 	if a := do(t, "GET", url+"/early", ""); a.status != 500 || a.body != `{"error":"An unexpected error occurred."}` {
 		t.Errorf("an error before anything was sent gave %d %s", a.status, a.body)
 	}
@@ -611,7 +611,7 @@ func TestConfigErrors(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"no log":         {Address: "127.0.0.1:0"},
 		"no address":     {Log: log},
-		"negative limit": {Address: "127.0.0.1:0", Log: log, MaxConcurrent: -1},
+		"negative limit": {Address: "127.0.0.1:0", Log: log, MaxTransfers: -1},
 		"doubled path":   {Address: "127.0.0.1:0", Log: log, Mounts: []Mount{{Prefixes: []string{"", ""}, Routes: []Route{ok}}}},
 		"bad address":    {Address: "256.0.0.1:99999", Log: log},
 	} {

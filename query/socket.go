@@ -32,7 +32,7 @@ type SocketOptions struct {
 type Session func(ctx context.Context, s *Socket) error
 
 // Upgrade answers with the switch to a websocket, on which session runs from then on. The
-// Request is not valid any more by then. The request's slot is given back: a session bounds its
+// Request is not valid any more by then. The request's place is given back: a session bounds its
 // own work. Its error is a *HandshakeError.
 func (r *Request) Upgrade(o SocketOptions, session Session) error {
 	handshake := &handshake{header: http.Header{}, conn: &socketConn{}}
@@ -76,14 +76,11 @@ type HandshakeError struct {
 // Error gives the reason.
 func (e *HandshakeError) Error() string { return e.reason }
 
-// leave takes a call out of the account of requests: it neither has a slot any more nor is
+// leave takes a call out of the account of requests: it neither has a place any more nor is
 // its connection looked at from outside.
 func (c *call) leave() {
 	c.sending = true
-	if c.slot {
-		c.slot = false
-		c.server.slots.release()
-	}
+	c.place.leave()
 	if watching := c.watching.Swap(nil); watching != nil {
 		watching.Stop()
 	}

@@ -117,7 +117,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
-	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; GOMEMLIMIT wins")
+	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; requests may take half of it and wait for it; GOMEMLIMIT wins")
 	f.StringSliceVar(&c.ScanURLs, "scan-url", nil, "scan service to ingest from, given once for each of several; without one, up and demo run a simulated network")
 	f.IntVar(&c.ScanAgree, "scan-agree", 1, "scan services that must give the same content before it is stored")
 	f.StringVar(&c.ScanAgreeOn, "scan-agree-on", "updates", "what they must give alike: updates, or events, which is verdicts and side data as well")
@@ -157,7 +157,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
 	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
-	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "requests served at the same time; more get 503")
+	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "small requests worked on at the same time; more wait, and get 503 when that takes too long")
 	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")
 	f.Int64Var(&c.AnswerCache, "answer-cache", 64<<20, "bytes of memory for answers to lookups that never change")
 	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, and of nodes' streams by offset, which makes lookups many times faster and the store about twice as large; for ingest and serve")
@@ -290,6 +290,8 @@ func (c *config) check() error {
 		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
 	case c.MemoryLimit < 64<<20:
 		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
+	case c.MaxConcurrent < 1:
+		return fmt.Errorf("--max-concurrent must be at least 1, not %d", c.MaxConcurrent)
 	case c.AnswerCache < 1<<20:
 		return fmt.Errorf("--answer-cache must be at least %d bytes (1 MiB), not %d", 1<<20, c.AnswerCache)
 	case c.Concurrency < 1:

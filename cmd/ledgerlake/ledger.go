@@ -98,7 +98,7 @@ func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	page := &statusPage{db: s.db, streams: streams}
 	return query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.app.log,
-		MaxConcurrent: cfg.MaxConcurrent, ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
 }
 
@@ -134,7 +134,7 @@ func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
 		if s.app.cfg.LookupRows {
 			reader.UseCopies(history.NewNodeCopies(s.db, reader.Stream()))
 		}
-		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache)}, nil
+		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache, s.admission().Spare)}, nil
 	case len(found) > 1:
 		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
 	case wanted != "":

@@ -108,6 +108,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk, BulkFormats: cfg.bulkFormats(), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
+		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: b.version, CommitTime: b.time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
 	})
@@ -133,10 +134,14 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		mounts = append(mounts, ledger.Mount())
 	}
 	return query.New(query.Config{
-		Listener: listener, Mounts: mounts, Log: s.app.log, MaxConcurrent: cfg.MaxConcurrent,
+		Listener: listener, Mounts: mounts, Log: s.app.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
 	})
 }
+
+// pageBytes is the most of an answer that is gathered before it is sent: of some pages at once
+// there must be room for all of that.
+func (s *stack) pageBytes() int { return int(min(s.admission().PageBytes()/4, 64<<20)) }
 
 // copies are those by update id, or nil if there are to be none.
 func (s *stack) copies(catalog *values.Catalog) *history.Copies {

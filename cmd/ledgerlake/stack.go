@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -33,6 +35,8 @@ type stack struct {
 	// objects is the folder of the bucket's files, "" unless the gateway is our own.
 	objects  string
 	exporter *export.Exporter // made on first use
+	// admitting is what the servers of this process share, made on first use.
+	admitting *query.Admission
 
 	// exportLimits limit what is exported.
 	exportLimits exportLimits
@@ -187,6 +191,22 @@ func (s *stack) openBucket(ctx context.Context) error {
 	}
 	s.bucket = client
 	return nil
+}
+
+// requestsShare is the part of the memory limit that requests may reserve, as 1/requestsShare.
+// The rest is for answers that are kept, websockets, connections and garbage.
+const requestsShare = 2
+
+// admission decides which requests are worked on, for all servers of this process together.
+func (s *stack) admission() *query.Admission {
+	if s.admitting == nil {
+		limit := debug.SetMemoryLimit(-1) // only asks for it: GOMEMLIMIT wins over the setting
+		if limit == math.MaxInt64 {
+			limit = s.app.cfg.MemoryLimit
+		}
+		s.admitting = query.NewAdmission(query.AdmissionConfig{Memory: limit / requestsShare, MaxConcurrent: s.app.cfg.MaxConcurrent})
+	}
+	return s.admitting
 }
 
 // tokenKey returns the secret that signs page tokens: the configured one, or one that

@@ -31,6 +31,8 @@ const (
 // walks are the clients that go through a node's stream.
 type walks struct {
 	read func(context.Context, LedgerSelection, LedgerRange) (LedgerPage, error)
+	// spare reserves memory for a walk; ok is false when there is none.
+	spare func(bytes int64) (release func(), ok bool)
 
 	mu   sync.Mutex
 	ends []pageKey // oldest first
@@ -44,6 +46,8 @@ type walk struct {
 	next  *chunkRead // nil when none is under way
 	size  int        // updates of the next chunk
 	timer *time.Timer
+	// release gives back the memory of the chunks.
+	release func()
 }
 
 // chunkRead is a chunk that is being read from a place on.
@@ -54,8 +58,8 @@ type chunkRead struct {
 	err    error
 }
 
-func newWalks(read func(context.Context, LedgerSelection, LedgerRange) (LedgerPage, error)) *walks {
-	return &walks{read: read, on: make(map[pageKey]*walk)}
+func newWalks(read func(context.Context, LedgerSelection, LedgerRange) (LedgerPage, error), spare func(int64) (func(), bool)) *walks {
+	return &walks{read: read, spare: spare, on: make(map[pageKey]*walk)}
 }
 
 // page gives the next page of a walk. ok is false when the request does not belong to one:
@@ -94,9 +98,13 @@ func (w *walks) take(at pageKey) *walk {
 	if i < 0 || len(w.on)+w.busy >= maxWalks {
 		return nil
 	}
+	release, ok := w.spare(2 * chunkBytes)
+	if !ok {
+		return nil
+	}
 	w.ends = slices.Delete(w.ends, i, i+1)
 	w.busy++
-	return &walk{size: firstChunk}
+	return &walk{size: firstChunk, release: sync.OnceFunc(release)}
 }
 
 // ended notes where a page ended that was not one of a walk.
@@ -137,6 +145,7 @@ func (w *walks) leave(k *walk) {
 }
 
 func (k *walk) stop() {
+	k.release()
 	if k.next != nil {
 		k.next.cancel()
 	}

@@ -37,9 +37,13 @@ type keptPage struct {
 	size int64
 }
 
-// NewLedgerPages returns r with a memory of so many bytes.
-func NewLedgerPages(r *Reader, most int64) *LedgerPages {
-	return &LedgerPages{Reader: r, most: most, walks: newWalks(r.LedgerUpdates), byKey: make(map[pageKey]*list.Element)}
+// NewLedgerPages returns r with a memory of so many bytes. spare reserves memory for what is
+// read ahead; when it does not, nothing is. nil is as if there were always enough.
+func NewLedgerPages(r *Reader, most int64, spare func(bytes int64) (release func(), ok bool)) *LedgerPages {
+	if spare == nil {
+		spare = func(int64) (func(), bool) { return func() {}, true }
+	}
+	return &LedgerPages{Reader: r, most: most, walks: newWalks(r.LedgerUpdates, spare), byKey: make(map[pageKey]*list.Element)}
 }
 
 // LedgerUpdates is that of the reader.

@@ -378,7 +378,7 @@ func TestLedgerPagesInMemory(t *testing.T) {
 	l.updates = l.updates[:200]
 	s := storeLedger(t, l)
 	s.end = l.updates[199].Local.Offset
-	roomy, tight := history.NewLedgerPages(s.reader, 64<<20), history.NewLedgerPages(s.reader, 200_000)
+	roomy, tight := history.NewLedgerPages(s.reader, 64<<20, nil), history.NewLedgerPages(s.reader, 200_000, nil)
 	check := func(sel history.LedgerSelection, rg history.LedgerRange) {
 		t.Helper()
 		want := s.want(sel, rg)
@@ -423,7 +423,7 @@ func TestLedgerPagesInMemory(t *testing.T) {
 // both directions, and with ranges that end before what was read.
 func TestLedgerWalks(t *testing.T) {
 	s := storeLedger(t, newLedger(11, 500))
-	c := history.NewLedgerPages(s.reader, 1<<20)
+	c := history.NewLedgerPages(s.reader, 1<<20, nil)
 	all, some := everything(), history.LedgerSelection{Transactions: of(history.SelectionEntry{Parties: []string{party(2)}})}
 	var group errgroup.Group
 	for i := range 8 {

@@ -93,6 +93,8 @@ type API struct {
 	finding sync.Mutex
 	streams *streams
 	answers *answers
+	// sizes are those of the elements of lists and pages.
+	sizes query.Sizes
 	// reads holds one token per page that is being read for a websocket.
 	reads chan struct{}
 }

@@ -151,6 +151,11 @@ func (a *API) Errors(r *query.Request, err error) query.ErrorAnswer {
 	}
 	k := catalogue[f.Code]
 	e := a.describe(f, idsOf(r))
+	var tier *query.Error
+	if errors.As(err, &tier) && tier.RetryAfter > k.retry && k.retry > 0 {
+		k.retry = tier.RetryAfter // the tier knows how busy it is
+		e.RetryInfo = retryText(k.retry)
+	}
 	answer := query.ErrorAnswer{
 		Status: k.status, ContentType: "application/json; charset=utf-8", Body: e.text(), RetryAfter: k.retry,
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/query"
 )
 
 // listRules are what the parameters of a list say.
@@ -50,9 +52,17 @@ func (l listRules) limit() int {
 // for the idle time. finish, unless it is nil, may append one element where so many have left
 // room for it; keep, unless it is nil, is given the answer, to be copied.
 func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor, finish func(ctx context.Context, dst []byte, count int) ([]byte, error), keep func([]byte)) error {
+	ctx, err := a.reserve(ctx, r, rules.most)
+	if err != nil {
+		return err
+	}
 	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
-		dst, count, err := gather(ctx, append(dst, '['), rules.most, c, func(latest time.Time) (bool, error) {
-			return waitUntil(ctx, latest.Add(rules.idle), c)
+		dst, count, err := a.gather(ctx, append(dst, '['), rules.most, c, func(latest time.Time) (more bool, err error) {
+			err = r.Await(ctx, func() (err error) {
+				more, err = waitUntil(ctx, latest.Add(rules.idle), c)
+				return err
+			})
+			return more, err
 		})
 		if err == nil && rules.strict && count == rules.most {
 			err = failure(listTooLong, "The number of matching elements (%d) is greater than the node limit (%d).", count, rules.most-1)
@@ -68,9 +78,22 @@ func (a *API) list(ctx context.Context, r *reading, rules listRules, c cursor, f
 	})
 }
 
+const (
+	// gatherOverhead is what a list or page takes whatever its size.
+	gatherOverhead = 256 << 10
+	// gatherFactor is how many times the size of their text elements take: the rows that are
+	// read, their text and that of the answer, with room to grow.
+	gatherFactor = 6
+)
+
+// reserve waits for the memory of so many elements.
+func (a *API) reserve(ctx context.Context, r *reading, elements int) (context.Context, error) {
+	return r.Reserve(ctx, query.Page, gatherOverhead+gatherFactor*a.sizes.Of(elements))
+}
+
 // gather appends at most so many elements with commas between them. When there is nothing
 // more to read it asks wait whether there may be more, with the time of the latest element.
-func gather(ctx context.Context, dst []byte, most int, c cursor, wait func(latest time.Time) (bool, error)) ([]byte, int, error) {
+func (a *API) gather(ctx context.Context, dst []byte, most int, c cursor, wait func(latest time.Time) (bool, error)) ([]byte, int, error) {
 	var p page
 	count := 0
 	latest := time.Now()
@@ -80,6 +103,7 @@ func gather(ctx context.Context, dst []byte, most int, c cursor, wait func(lates
 		if err != nil {
 			return dst, count, err
 		}
+		a.sizes.Saw(len(p.ends), len(p.texts))
 		begin := 0
 		for _, end := range p.ends {
 			if count > 0 {

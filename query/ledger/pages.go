@@ -110,8 +110,12 @@ func (n *node) updatesDigest(q *view.UpdatesPage) []byte {
 
 // page answers with the elements of a cursor, at most size, and then with the members of rest.
 func (a *API) page(ctx context.Context, r *reading, open string, c cursor, size int, rest func() any) error {
+	ctx, err := a.reserve(ctx, r, size)
+	if err != nil {
+		return err
+	}
 	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
-		dst, _, err := gather(ctx, append(dst, open...), size, c, func(time.Time) (bool, error) { return false, nil })
+		dst, _, err := a.gather(ctx, append(dst, open...), size, c, func(time.Time) (bool, error) { return false, nil })
 		if err != nil {
 			return dst, false, err
 		}

@@ -46,7 +46,7 @@ func (a *API) acsPage(ctx context.Context, r *query.Request, p *query.Params, re
 	if token.given || req.Match != matchAtOrBefore {
 		r.Immutable() // else a newer snapshot may come that is asked for just as well
 	}
-	return r.Produce(ctx, a.newACSPage(&req, begin, v).next)
+	return produce(ctx, r, &a.newACSPage(&req, begin, v).page)
 }
 
 // acsBegin decides which active set is meant and where in it the page begins. A token

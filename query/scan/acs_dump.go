@@ -16,10 +16,13 @@ import (
 const (
 	// dumpAhead is how many pieces of a dump are read and rendered at once or wait for the
 	// client.
-	dumpAhead = 4
+	dumpAhead = 3
 	// dumpPiece and dumpPieceBytes are about how large a piece is at most.
 	dumpPiece      = 10_000
 	dumpPieceBytes = 8 << 20
+	// maxDumpBytes is what a dump takes with pieces of that size: rows and text of each, and the
+	// piece that is sent.
+	maxDumpBytes = (dumpAhead*(rowsFactor+1) + 1) * dumpPieceBytes
 	// dumpPlanned is how many pieces are planned at once.
 	dumpPlanned = 16
 )
@@ -43,6 +46,9 @@ func (a *API) dump(ctx context.Context, r *query.Request) error {
 	if r.Matches(tag) {
 		return r.Empty(304)
 	}
+	if ctx, err = r.Reserve(ctx, query.Dump, a.cfg.DumpBytes); err != nil {
+		return err
+	}
 	return r.Lines(ctx, newDump(ctx, a, &req, at).next)
 }
 
@@ -53,6 +59,8 @@ type dump struct {
 	write  func(dst []byte, c *history.ActiveContract) []byte
 	pieces chan *dumpedPiece // in order
 	count  int64
+	// pieceBytes is about how large a piece is.
+	pieceBytes int64
 	// whole is set before pieces is closed if all of the set went into them.
 	whole bool
 }
@@ -67,6 +75,7 @@ type dumpedPiece struct {
 
 func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *dump {
 	d := &dump{api: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
+	d.pieceBytes = dumpPieceBytes * a.cfg.DumpBytes / maxDumpBytes
 	guard.Go(func() error { return d.plan(ctx) }, func(err error) {
 		if err != nil {
 			d.hand(ctx, failedPiece(err))
@@ -81,7 +90,7 @@ func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *d
 func (d *dump) plan(ctx context.Context) error {
 	q := d.query
 	for more := true; more; {
-		q.Limit, q.Through = d.api.contractSizes.chunk(dumpPiece, dumpPieceBytes), history.ContractKey{}
+		q.Limit, q.Through = d.api.contractSizes.Chunk(dumpPiece, d.pieceBytes), history.ContractKey{}
 		keys, err := d.api.source.ActiveKeys(ctx, q, dumpPlanned)
 		if err != nil {
 			return err
@@ -133,7 +142,7 @@ func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPie
 	for i := range contracts {
 		lines = append(d.write(lines, &contracts[i]), '\n')
 	}
-	d.api.contractSizes.saw(len(contracts), len(lines))
+	d.api.contractSizes.Saw(len(contracts), len(lines))
 	piece.lines, piece.contracts = lines, len(contracts)
 	return nil
 }

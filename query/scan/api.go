@@ -42,6 +42,12 @@ type Config struct {
 	// ChunkBytes is about how much of a page is read from the store at a time;
 	// default 32 MiB.
 	ChunkBytes int64
+	// DumpBytes is about how much memory a dump of an active set takes; default and most is
+	// 104 MiB.
+	DumpBytes int64
+	// Spare reserves memory for what is read ahead, see query.Admission.Spare; by default there
+	// is always enough.
+	Spare func(bytes int64) (release func(), ok bool)
 	// CacheBytes is how much memory may hold answers to lookups that never change; default
 	// 64 MiB.
 	CacheBytes int64
@@ -83,6 +89,12 @@ func (c *Config) setDefaults() error {
 	if c.ChunkBytes <= 0 {
 		c.ChunkBytes = 32 << 20
 	}
+	if c.DumpBytes <= 0 || c.DumpBytes > maxDumpBytes {
+		c.DumpBytes = maxDumpBytes
+	}
+	if c.Spare == nil {
+		c.Spare = func(int64) (func(), bool) { return func() {}, true }
+	}
 	if c.CacheBytes <= 0 {
 		c.CacheBytes = 64 << 20
 	}
@@ -112,8 +124,11 @@ type API struct {
 	sets     *contractSets
 	facts    *factCache
 	listings *listings // nil without Bulk
+	// What is said of the progress of exports.
+	progress  cached[[]Pipeline]
+	published cached[schemas.Micros]
 
-	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes rowSizes
+	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes query.Sizes
 }
 
 // New checks the configuration.
@@ -133,10 +148,14 @@ func New(cfg Config) (*API, error) {
 	if cfg.Copies != nil {
 		a.copies = newLookups(cfg.Copies.ByID)
 	}
-	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.chunk(wanted, cfg.ChunkBytes) })
+	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.Chunk(wanted, cfg.ChunkBytes) })
+	a.ahead.spare = func(rows int) (func(), bool) { return cfg.Spare(rowsFactor * a.updateSizes.Of(rows)) }
+	a.contractSizes.Saw(1, firstSizeGuess) // a dump's first pieces are read before any was seen
 	a.sets = newContractSets(a)
 	if cfg.Bulk != nil {
 		a.listings = newListings(cfg.Bulk, cfg.Now)
+		a.progress = keptProgress(cfg.Bulk.Progress, cfg.Now)
+		a.published = keptProgress(a.publishedByAll, cfg.Now)
 	}
 	return a, nil
 }

@@ -112,7 +112,7 @@ func (a *API) updatesBefore(ctx context.Context, r *query.Request) error {
 			return a.source.UpdatesBefore(ctx, part)
 		},
 	}
-	return r.Produce(ctx, pg.next)
+	return produce(ctx, r, pg)
 }
 
 // importUpdates serves import updates ascending by id.
@@ -131,7 +131,7 @@ func (a *API) importUpdates(ctx context.Context, r *query.Request) error {
 			return a.source.Imports(ctx, id, after, limit)
 		},
 	}
-	return r.Produce(ctx, pg.next)
+	return produce(ctx, r, pg)
 }
 
 // backfillingStatus serves whether all history is held.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -240,6 +241,22 @@ func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 	}{sums})
 }
 
+// How progress is kept: to read it takes the catalogs of all segments, and anybody may ask.
+const (
+	// progressTTL is how long what was said is said again.
+	progressTTL = time.Second
+	// progressStale is for how much longer it is to those who have waited for progressPatience
+	// while it is read again, which a busy store may take up to progressTimeout for.
+	progressStale    = time.Minute
+	progressPatience = 100 * time.Millisecond
+	progressTimeout  = time.Minute
+)
+
+// keptProgress keeps what is said of the progress of exports.
+func keptProgress[T any](load func(context.Context) (T, error), now func() time.Time) cached[T] {
+	return cached[T]{load: load, ttl: progressTTL, stale: progressStale, patience: progressPatience, timeout: progressTimeout, now: now}
+}
+
 // bulkProgress tells whether everything up to a record time is published, in all formats.
 // Without a record time it says how far each kind of export is.
 func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
@@ -251,17 +268,26 @@ func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 	if !asked {
 		return a.bulkPipelines(ctx, r)
 	}
-	published := schemas.MaxMicros
-	for _, format := range a.cfg.BulkFormats {
-		through, err := a.cfg.Bulk.Published(ctx, format)
-		if err != nil {
-			return err
-		}
-		published = min(published, through)
+	published, err := a.published.get(ctx)
+	if err != nil {
+		return err
 	}
 	return r.JSON(struct {
 		Beyond bool `json:"beyond_requested_record_time"`
 	}{published >= at})
+}
+
+// publishedByAll is the record time up to which everything is published in all formats.
+func (a *API) publishedByAll(ctx context.Context) (schemas.Micros, error) {
+	published := schemas.MaxMicros
+	for _, format := range a.cfg.BulkFormats {
+		through, err := a.cfg.Bulk.Published(ctx, format)
+		if err != nil {
+			return 0, err
+		}
+		published = min(published, through)
+	}
+	return published, nil
 }
 
 type bulkPipeline struct {
@@ -276,7 +302,7 @@ type bulkPipeline struct {
 
 // bulkPipelines says how far each kind of export is.
 func (a *API) bulkPipelines(ctx context.Context, r *query.Request) error {
-	progress, err := a.cfg.Bulk.Progress(ctx)
+	progress, err := a.progress.get(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -17,7 +18,12 @@ const loadTimeout = 10 * time.Second
 type cached[T any] struct {
 	load func(context.Context) (T, error)
 	ttl  time.Duration
-	now  func() time.Time
+	// stale is for how much longer a value is good enough while the next one is loaded, once a
+	// caller has waited for that for patience; usually 0.
+	stale, patience time.Duration
+	// timeout bounds a load; 0 is loadTimeout.
+	timeout time.Duration
+	now     func() time.Time
 
 	mu      sync.Mutex
 	value   T
@@ -44,10 +50,20 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 		c.running = l
 		c.start(context.WithoutCancel(ctx), l)
 	}
+	last := c.value
+	var enough <-chan time.Time
+	if c.now().Before(c.until.Add(c.stale)) {
+		enough = time.After(c.patience)
+	}
 	c.mu.Unlock()
 	select {
 	case <-l.done:
+		if l.err != nil && enough != nil {
+			return last, nil
+		}
 		return l.value, l.err
+	case <-enough:
+		return last, nil
 	case <-ctx.Done():
 		var zero T
 		return zero, ctx.Err()
@@ -59,7 +75,7 @@ func (c *cached[T]) start(ctx context.Context, l *loading[T]) {
 	// Freshness counts from before the load: the value may be as old as that.
 	begun := c.now()
 	guard.Go(func() (err error) {
-		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+		ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.timeout, loadTimeout))
 		defer cancel()
 		l.value, err = c.load(ctx)
 		return err

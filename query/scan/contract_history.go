@@ -69,7 +69,7 @@ func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	pg := a.newContractPage(id, encoding, begin, through, size)
-	return r.Produce(ctx, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
+	return produceBy(ctx, r, &pg.page, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
 		dst, more, err := pg.next(ctx, dst)
 		if err == nil && !more && pg.final {
 			r.Immutable()

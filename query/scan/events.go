@@ -28,7 +28,7 @@ func (a *API) events(ctx context.Context, r *query.Request) error {
 		key:   func(it *schemas.Item) schemas.Position { return it.Position() },
 		read:  ranged(a.source.Items, through),
 	}
-	return r.Produce(ctx, p.next)
+	return produce(ctx, r, p)
 }
 
 // event serves one element of the event history by update id.

@@ -89,6 +89,9 @@ func (a *API) holdingsSummary(withFees bool) query.Handler {
 				return err
 			}
 		}
+		if ctx, err = r.Reserve(ctx, query.Page, rowsFactor*a.contractSizes.Of(summaryPiece)); err != nil {
+			return err
+		}
 		totals, err := a.sumHoldings(ctx, &req, at, answer.AsOfRound)
 		if err != nil {
 			return err

@@ -2,39 +2,14 @@ package scan
 
 import (
 	"context"
-	"sync/atomic"
+
+	"github.com/ledgerlake/ledgerlake/query"
 )
-
-// rowSizes remembers about how many bytes a row of some kind takes, so that a page
-// can be read from the store in pieces of a known size.
-type rowSizes struct{ average atomic.Int64 }
-
-// chunk is how many of the wanted rows to read at once to stay near target bytes.
-func (s *rowSizes) chunk(wanted int, target int64) int {
-	average := s.average.Load()
-	if average == 0 {
-		return wanted
-	}
-	return int(min(int64(wanted), max(1, target/average)))
-}
-
-// saw takes in that rows rows took bytes. Larger rows count at once, smaller ones
-// gradually: a stretch of large rows is to be met with small pieces.
-func (s *rowSizes) saw(rows, bytes int) {
-	if rows == 0 {
-		return
-	}
-	seen, average := int64(bytes/rows), s.average.Load()
-	if seen < average {
-		seen = (average*7 + seen) / 8
-	}
-	s.average.Store(max(seen, 1))
-}
 
 // page renders a list of rows that is read in pieces. R is the type of a row, K that
 // of the key after which the next piece begins.
 type page[R, K any] struct {
-	sizes  *rowSizes
+	sizes  *query.Sizes
 	target int64
 	// read returns up to limit rows after a key; fewer mean that there are no more.
 	read func(ctx context.Context, after K, limit int) ([]R, error)
@@ -50,9 +25,37 @@ type page[R, K any] struct {
 	rows    int
 }
 
+const (
+	// pageOverhead is what a page takes whatever its size.
+	pageOverhead = 256 << 10
+	// rowsFactor is how many times the size of their text rows take that were read.
+	rowsFactor = 3
+)
+
+// memory is about how much the page takes: the rows of a piece and the text of all of them, of
+// which most is gathered.
+func (p *page[R, K]) memory(most int) int64 {
+	text := p.sizes.Of(p.left)
+	return pageOverhead + rowsFactor*min(text, p.target) + 5*min(text, int64(most))/4 // with room to grow
+}
+
+// produce answers with a page, once there is memory for it.
+func produce[R, K any](ctx context.Context, r *query.Request, p *page[R, K]) error {
+	return produceBy(ctx, r, p, p.next)
+}
+
+// produceBy is produce with a Producer around that of the page.
+func produceBy[R, K any](ctx context.Context, r *query.Request, p *page[R, K], next query.Producer) error {
+	ctx, err := r.Reserve(ctx, query.Page, p.memory(r.MaxPageBytes()))
+	if err != nil {
+		return err
+	}
+	return r.Produce(ctx, next)
+}
+
 // next is a query.Producer.
 func (p *page[R, K]) next(ctx context.Context, dst []byte) ([]byte, bool, error) {
-	limit := p.sizes.chunk(p.left, p.target)
+	limit := p.sizes.Chunk(p.left, p.target)
 	rows, err := p.read(ctx, p.after, limit)
 	if err != nil {
 		return dst, false, err
@@ -65,9 +68,9 @@ func (p *page[R, K]) next(ctx context.Context, dst []byte) ([]byte, bool, error)
 	if p.rows > 0 && len(rows) > 0 {
 		dst = append(dst, ',')
 	}
-	dst = render(dst, rows, p.sizes.average.Load(), p.write)
+	dst = render(dst, rows, p.sizes.Average(), p.write)
 	p.rows += len(rows)
-	p.sizes.saw(len(rows), len(dst)-before)
+	p.sizes.Saw(len(rows), len(dst)-before)
 	p.left -= len(rows)
 	if len(rows) < limit || p.left <= 0 {
 		return append(dst, p.close...), false, nil

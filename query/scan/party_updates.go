@@ -41,5 +41,5 @@ func (a *API) partyUpdates(ctx context.Context, r *query.Request) error {
 		key:   func(u *schemas.Update) schemas.Position { return u.Position() },
 		read:  ranged(read, through),
 	}
-	return r.Produce(ctx, pg.next)
+	return produce(ctx, r, pg)
 }

@@ -31,8 +31,10 @@ const (
 type readAhead struct {
 	read func(context.Context, history.Range) ([]schemas.Update, error)
 	// fit is how many of the wanted updates are likely to take no more than ChunkBytes.
-	fit  func(wanted int) int
-	life time.Duration
+	fit func(wanted int) int
+	// spare reserves memory for so many updates; without it nothing is read ahead.
+	spare func(rows int) (release func(), ok bool)
+	life  time.Duration
 
 	mu   sync.Mutex
 	ends []schemas.Position // oldest first
@@ -49,12 +51,14 @@ type aheadKey struct {
 type aheadRead struct {
 	done   chan struct{} // closed when rows and err are set
 	cancel context.CancelFunc
-	rows   []schemas.Update
-	err    error
+	// release gives back the memory that is reserved for rows; whoever takes r out of kept calls it.
+	release func()
+	rows    []schemas.Update
+	err     error
 }
 
 func newReadAhead(read func(context.Context, history.Range) ([]schemas.Update, error), fit func(wanted int) int) *readAhead {
-	return &readAhead{read: read, fit: fit, life: aheadLife, kept: make(map[aheadKey]*aheadRead)}
+	return &readAhead{read: read, fit: fit, spare: func(int) (func(), bool) { return func() {}, true }, life: aheadLife, kept: make(map[aheadKey]*aheadRead)}
 }
 
 // page returns the updates in rg like the source does, and has the next ones read if the
@@ -94,6 +98,7 @@ func (a *readAhead) take(ctx context.Context, rg history.Range) (rows []schemas.
 	if r == nil {
 		return nil, false
 	}
+	defer r.release() // the request has memory of its own
 	defer r.cancel()
 	select {
 	case <-r.done:
@@ -129,31 +134,33 @@ func (a *readAhead) goOn(ctx context.Context, rg history.Range, rest []schemas.U
 		rest = rest[1:] // of the record time with which the page before ended
 	}
 	if len(rest) >= rg.Limit {
-		a.start(ctx, rg, func(context.Context) ([]schemas.Update, error) { return rest, nil })
+		a.start(ctx, rg, len(rest), func(context.Context) ([]schemas.Update, error) { return rest, nil })
 		rg.After = endOfPage(rest[:rg.Limit])
 	}
 	if len(rest) >= 2*rg.Limit {
 		return
 	}
-	a.start(ctx, rg, func(ctx context.Context) ([]schemas.Update, error) {
-		several := rg
-		several.Limit = max(1, a.fit(rg.Limit*aheadPages)/rg.Limit) * rg.Limit
-		return a.read(ctx, several)
-	})
+	several := rg
+	several.Limit = max(1, a.fit(rg.Limit*aheadPages)/rg.Limit) * rg.Limit
+	a.start(ctx, rg, several.Limit, func(ctx context.Context) ([]schemas.Update, error) { return a.read(ctx, several) })
 }
 
-// start has the pages that begin with the one in rg read in the background, unless there
-// is enough of that.
-func (a *readAhead) start(ctx context.Context, rg history.Range, read func(context.Context) ([]schemas.Update, error)) {
+// start has the pages that begin with the one in rg, of so many updates, read in the background,
+// unless there is enough of that or no memory for more.
+func (a *readAhead) start(ctx context.Context, rg history.Range, rows int, read func(context.Context) ([]schemas.Update, error)) {
 	key := aheadKey{rg.After, rg.Limit}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.kept) >= aheadReads || a.kept[key] != nil || !rg.After.Before(rg.Through) {
 		return
 	}
+	release, ok := a.spare(rows)
+	if !ok {
+		return
+	}
 	// The request that it follows is answered before this is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
-	r := &aheadRead{done: make(chan struct{}), cancel: cancel}
+	r := &aheadRead{done: make(chan struct{}), cancel: cancel, release: release}
 	a.kept[key] = r
 	guard.Go(func() (err error) {
 		r.rows, err = read(ctx)
@@ -172,5 +179,6 @@ func (a *readAhead) drop(key aheadKey, r *aheadRead) {
 	defer a.mu.Unlock()
 	if a.kept[key] == r {
 		delete(a.kept, key)
+		r.release()
 	}
 }

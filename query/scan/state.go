@@ -252,10 +252,10 @@ func (a *API) produceContracts(ctx context.Context, r *query.Request, name strin
 		},
 		write: func(dst []byte, c *contract) []byte { return appendJSON(dst, answer(c)) },
 	}
-	if p.sizes.average.Load() == 0 {
-		p.sizes.saw(1, firstSizeGuess) // an unbounded list is never read at once
+	if p.sizes.Average() == 0 {
+		p.sizes.Saw(1, firstSizeGuess) // an unbounded list is never read at once
 	}
-	return r.Produce(ctx, p.next)
+	return produce(ctx, r, p)
 }
 
 const (

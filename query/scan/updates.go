@@ -72,7 +72,7 @@ func (a *API) updates(form schemas.UpdateForm) query.Handler {
 		if form.NodeLocal {
 			p.read = a.withImports(through)
 		}
-		return r.Produce(ctx, p.next)
+		return produce(ctx, r, p)
 	}
 }
 
