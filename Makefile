@@ -20,6 +20,8 @@ SEED ?= $(shell date +%s)
 VERBOSE ?=
 # Of `make determinism`.
 COMBINATIONS ?= 120
+# Of `make load`: how long clients send requests of all kinds.
+LOAD ?= 30s
 
 .PHONY: help
 help: ## list the targets
@@ -87,6 +89,11 @@ soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOS
 determinism: ## the objects of one history made in many ways, with one digest (COMBINATIONS=120)
 	@scripts/setup.sh modules engine
 	LEDGERLAKE_DETERMINISM=$(COMBINATIONS) go test -v -count=1 -timeout 0 -run '^TestDeterminism$$' $(TESTFLAGS) ./export
+
+.PHONY: load
+load: ## overload a server and look at its memory and waits (LOAD=30s; for figures, a quiet machine)
+	@scripts/setup.sh modules engine
+	LEDGERLAKE_LOAD=$(LOAD) go test -v -count=1 -timeout 0 -run '^TestLoad$$' $(TESTFLAGS) ./cmd/ledgerlake
 
 .PHONY: clean
 clean: ## remove what the build made; data folders and the installed engine stay
