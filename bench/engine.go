@@ -24,7 +24,11 @@ type engineStore struct {
 const stopTimeout = 20 * time.Second
 
 func openEngine(ctx context.Context, dir string) (*engineStore, error) {
-	e, err := engine.Start(ctx, engine.Config{DataDir: dir, Log: newLogger()})
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.Start(ctx, engine.Config{DataDir: dir, HTTPPort: port, Log: newLogger()})
 	if err != nil {
 		return nil, err
 	}

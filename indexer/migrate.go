@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
 
+	"github.com/ledgerlake/ledgerlake/internal/native"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -19,6 +21,11 @@ func Migrate(ctx context.Context, dsn string) (err error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
 		return errors.New("the ClickHouse DSN cannot be read")
+	}
+	if opts.TLS == nil {
+		opts.DialContext = func(ctx context.Context, addr string) (net.Conn, error) {
+			return native.Dialer{Timeout: opts.DialTimeout}.DialContext(ctx, "tcp", addr)
+		}
 	}
 	db := clickhouse.OpenDB(opts)
 	defer func() { err = errors.Join(err, db.Close()) }()

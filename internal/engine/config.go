@@ -24,9 +24,12 @@ type Config struct {
 	// rest. Defaults to ChildCommand.
 	Child []string
 
-	// TCPPort and HTTPPort are the loopback ports of the native and the HTTP protocol;
-	// 0, the default, picks a free one.
-	TCPPort, HTTPPort int
+	// TCPPort is the port of 127.0.0.1 at which other processes reach the engine by the
+	// native protocol; 0, the default, picks a free one.
+	TCPPort int
+	// HTTPPort is the port of the HTTP protocol, at the address that HTTPAddr tells; 0, the
+	// default, is for none.
+	HTTPPort int
 
 	// MaxMemory bounds the memory of the whole engine, in bytes; a query that would
 	// exceed it fails. Defaults to 60 % of the machine's memory.
@@ -45,6 +48,9 @@ type Config struct {
 	// noDeathSignal leaves the end of stdin as the only sign that the owner is gone, as
 	// on systems without a parent death signal. For tests.
 	noDeathSignal bool
+	// maxDeaths is how many ends of the child within a minute are the last one. Defaults to
+	// the constant of that name. For tests.
+	maxDeaths int
 	// pickPorts chooses the ports of one attempt; defaults to the function of that name.
 	// For tests, which cannot otherwise lose the race for a port.
 	pickPorts func(Config) (ports, error)
@@ -74,6 +80,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.maxDeaths == 0 {
+		c.maxDeaths = maxDeaths
 	}
 	if c.pickPorts == nil {
 		c.pickPorts = pickPorts

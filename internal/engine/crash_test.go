@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,11 +30,7 @@ func TestEngineDiesWithItsOwner(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			owner, enginePID := startOwner(t, dir, c.noDeathSignal)
-			dsn, err := RunningDSN(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			conn := open(t, dsn)
+			conn := open(t, ownerDSN(t, dir))
 			run(t, conn,
 				"CREATE TABLE updates (id UInt64) ENGINE = MergeTree ORDER BY id",
 				"INSERT INTO updates SELECT number FROM numbers(1000)")
@@ -56,11 +53,7 @@ func TestStartWaitsForPredecessor(t *testing.T) {
 	requireEngine(t)
 	dir := t.TempDir()
 	owner, enginePID := startOwner(t, dir, true)
-	dsn, err := RunningDSN(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open(t, dsn) // an idle connection delays the end by up to a second
+	open(t, ownerDSN(t, dir)) // an idle connection delays the end by up to a second
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +63,16 @@ func TestStartWaitsForPredecessor(t *testing.T) {
 	if got := value[uint8](t, open(t, next.DSN()), "SELECT 1"); got != 1 {
 		t.Errorf("the successor answers %d", got)
 	}
+}
+
+// ownerDSN is the address, with all rights, of the engine that a process runs on dir.
+func ownerDSN(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, ownerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // startOwner runs a copy of the test binary that owns an engine on dir.
@@ -135,7 +138,7 @@ func TestKilledEngineKeepsAcknowledgedRows(t *testing.T) {
 	t.Parallel()
 	const rowsPerInsert = 100
 	dir := t.TempDir()
-	first := start(t, Config{DataDir: dir})
+	first := start(t, Config{DataDir: dir, maxDeaths: 1})
 	conn := open(t, first.DSN())
 	run(t, conn, "CREATE TABLE updates (batch UInt64, id UInt64) ENGINE = MergeTree ORDER BY (batch, id)")
 

@@ -11,20 +11,30 @@
 // line counts the lines of stdin, so closing stdin ends it; when our process is killed
 // the kernel closes that pipe, and no engine outlives its owner.
 //
+// A child that ends by itself is started again, on the same folder and at the same address;
+// five ends within a minute end the Engine.
+//
 // # Files of a data folder
 //
 //	engine.lock          held while an engine uses the folder; contains our process id
 //	engine.log           stdout and stderr of the child; engine.log.1 is the part before
-//	engine.dsn           address of the running engine, readable by the owner only
+//	engine.dsn           address of the running engine for reading, readable by the owner only
+//	engine-owner.dsn     the same for a user who may do everything
 //	engine-config.xml    server settings, rewritten at every start
 //	engine-users.xml     users and session defaults, rewritten at every start
 //	store/               the engine's own files: tables, metadata, status
 //
 // # Access
 //
-// The listeners are on 127.0.0.1 only, and every start makes a new random password
-// for the one usable user: the engine's file() function reads whatever its process may
-// read, so a port open to every local account would give our files away. Processes of
-// the same owner find the address with RunningDSN. A table function that connects back to
-// the engine, such as remote(), has to be given the user and password too.
+// Everything listens on loopback addresses only, and every start makes new random passwords:
+// the engine's file() function reads whatever its process may read, so a port open to every
+// local account would give our files away. A table function that connects back to the engine,
+// such as remote(), has to be given the user and password too.
+//
+// The engine aborts when a client fails its handshake in any way, so other processes do not
+// talk to it: a relay of ours stands at the address that is published, makes the handshake in
+// the engine's place, and passes on what follows. The engine itself listens at a random
+// loopback address. Two users have a password: one who may do everything, for this process and
+// for repairs by hand, and a reader with grants to read the product's tables and nothing else.
+// Processes of the same owner find the reader's address with RunningDSN.
 package engine

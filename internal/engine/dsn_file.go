@@ -9,13 +9,18 @@ import (
 	"strings"
 )
 
-func dsnPath(dataDir string) string { return filepath.Join(dataDir, "engine.dsn") }
+// dsnFile holds the address of a running engine for a user who may only read, ownerFile
+// that for one who may do everything.
+const (
+	dsnFile   = "engine.dsn"
+	ownerFile = "engine-owner.dsn"
+)
 
-// RunningDSN returns the data source name of the engine that another process of the
-// same owner runs on a data folder, or an error that wraps ErrNotRunning. The engine
-// may have been killed since it wrote the name: Open tells.
+// RunningDSN returns the data source name by which the engine can be read that another
+// process of the same owner runs on a data folder, or an error that wraps ErrNotRunning.
+// The engine may have been killed since it wrote the name: Open tells.
 func RunningDSN(dataDir string) (string, error) {
-	text, err := os.ReadFile(dsnPath(dataDir))
+	text, err := os.ReadFile(filepath.Join(dataDir, dsnFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w on data folder %s", ErrNotRunning, dataDir)
 	}
@@ -25,9 +30,13 @@ func RunningDSN(dataDir string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// writeDSN publishes the address by a rename, so that nobody reads half of it.
-func writeDSN(dataDir, dsn string) error {
-	path := dsnPath(dataDir)
+// writeDSNs publishes the addresses.
+func writeDSNs(dataDir, reader, owner string) error {
+	return errors.Join(writeDSN(filepath.Join(dataDir, dsnFile), reader), writeDSN(filepath.Join(dataDir, ownerFile), owner))
+}
+
+// writeDSN publishes an address by a rename, so that nobody reads half of it.
+func writeDSN(path, dsn string) error {
 	if err := os.WriteFile(path+".new", []byte(dsn+"\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the engine's address: %w", err)
 	}
@@ -37,9 +46,12 @@ func writeDSN(dataDir, dsn string) error {
 	return nil
 }
 
-func removeDSN(dataDir string) error {
-	if err := os.Remove(dsnPath(dataDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing the engine's address: %w", err)
+func removeDSNs(dataDir string) error {
+	var errs []error
+	for _, name := range []string{dsnFile, ownerFile} {
+		if err := os.Remove(filepath.Join(dataDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("removing the engine's address: %w", err))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -13,9 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // startAttempts bounds how often Start tries other free ports. Losing one between
@@ -25,17 +28,21 @@ const startAttempts = 5
 // cancelTimeout bounds how long Stop tries to cancel queries before it goes on.
 const cancelTimeout = 2 * time.Second
 
-// Engine is a running embedded ClickHouse. Its methods are safe for concurrent use.
+// Engine is a running embedded ClickHouse. When its process ends by itself it is started
+// again, with everything where it was. Its methods are safe for concurrent use.
 type Engine struct {
 	cfg      Config
 	loc      Location
 	ports    ports
-	password string
+	keys     passwords
+	settings string // path of the engine's configuration
 	lock     *flock.Flock
-	server   *server
+	relay    *relay
+	server   atomic.Pointer[server] // the child, or the last one
 
-	done     chan struct{} // closed when the child is gone and the folder is released
-	stopping chan struct{} // closed by the first Stop
+	done     chan struct{}      // closed when the child is gone for good and the folder is released
+	stopping context.CancelFunc // says that the next end of the child is asked for
+	changing sync.Mutex         // held while a child is started again, and while one is stopped
 	stopOnce sync.Once
 	stopErr  error // valid once Stop has returned
 	err      error // valid once done is closed
@@ -62,15 +69,17 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, loc: loc, lock: lock, done: make(chan struct{}), stopping: make(chan struct{})}
+	kept, stopping := context.WithCancel(context.WithoutCancel(ctx))
+	e := &Engine{cfg: cfg, loc: loc, lock: lock, done: make(chan struct{}), stopping: stopping}
 	if err := e.run(ctx); err != nil {
+		stopping()
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	go e.watch()
+	guard.Go(func() error { return e.keep(kept) }, e.release)
 	return e, nil
 }
 
-// run brings the child up in the locked folder.
+// run brings the child up in the locked folder, and the relay in front of it.
 func (e *Engine) run(ctx context.Context) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.StartTimeout,
@@ -82,13 +91,21 @@ func (e *Engine) run(ctx context.Context) error {
 	if err := os.MkdirAll(storeDir(e.cfg.DataDir), 0o700); err != nil {
 		return fmt.Errorf("creating engine store: %w", err)
 	}
-	e.password = newPassword()
-	configFile, err := writeSettings(e.cfg, e.password)
+	e.keys = newPasswords()
+	var err error
+	if e.settings, err = writeSettings(e.cfg, e.keys); err != nil {
+		return err
+	}
+	listener, err := claim(loopback, e.cfg.TCPPort)
 	if err != nil {
 		return err
 	}
-	if err := e.runOnPorts(ctx, configFile); err != nil {
-		return err
+	if err := e.runOnPorts(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	e.relay = newRelay(listener, e.backend(), e.cfg.Log)
+	if err := writeDSNs(e.cfg.DataDir, e.ReaderDSN(), e.OwnerDSN()); err != nil {
+		return errors.Join(err, e.relay.close(), e.server.Load().abort())
 	}
 	e.cfg.Log.InfoContext(ctx, "engine started", slog.Int("pid", e.PID()), slog.String("addr", e.Addr()),
 		slog.String("data", e.cfg.DataDir), slog.String("engine", e.loc.Path), slog.Duration("elapsed", time.Since(began)))
@@ -96,21 +113,19 @@ func (e *Engine) run(ctx context.Context) error {
 }
 
 // runOnPorts tries ports until the child listens on them.
-func (e *Engine) runOnPorts(ctx context.Context, configFile string) error {
+func (e *Engine) runOnPorts(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		p, err := e.cfg.pickPorts(e.cfg)
 		if err != nil {
 			return err
 		}
 		e.ports = p
-		err = e.attempt(ctx, configFile)
+		err = e.attempt(ctx)
 		if err == nil || !strings.Contains(err.Error(), "Address already in use") {
 			return err
 		}
-		for _, fixed := range []int{e.cfg.TCPPort, e.cfg.HTTPPort} {
-			if fixed != 0 && strings.Contains(err.Error(), ":"+strconv.Itoa(fixed)+" ") {
-				return portTaken(fixed)
-			}
+		if fixed := e.cfg.HTTPPort; fixed != 0 && strings.Contains(err.Error(), ":"+strconv.Itoa(fixed)+" ") {
+			return portTaken(fixed)
 		}
 		if attempt == startAttempts {
 			return fmt.Errorf("finding free ports, %d attempts: %w", attempt, err)
@@ -118,16 +133,16 @@ func (e *Engine) runOnPorts(ctx context.Context, configFile string) error {
 	}
 }
 
-// attempt starts one child, waits until it answers, and publishes its address.
-func (e *Engine) attempt(ctx context.Context, configFile string) error {
-	s, err := launch(e.cfg, e.loc, e.ports, configFile)
+// attempt starts one child and waits until it answers.
+func (e *Engine) attempt(ctx context.Context) error {
+	s, err := launch(e.cfg, e.loc, e.ports, e.settings)
 	if err != nil {
 		return err
 	}
 	if err := e.settle(ctx, s); err != nil {
 		return errors.Join(err, s.abort())
 	}
-	e.server = s
+	e.server.Store(s)
 	return nil
 }
 
@@ -142,49 +157,41 @@ func (e *Engine) settle(ctx context.Context, s *server) error {
 	if err := conn.Close(); err != nil {
 		return fmt.Errorf("closing the first connection: %w", err)
 	}
-	return writeDSN(e.cfg.DataDir, e.DSN())
-}
-
-// watch releases the folder when the child has ended and says why it did.
-func (e *Engine) watch() {
-	<-e.server.done
-	select {
-	case <-e.stopping:
-	default:
-		e.err = e.server.ended("by itself")
-		e.cfg.Log.Error("engine ended by itself", "err", e.err, "data", e.cfg.DataDir)
-	}
-	if err := errors.Join(removeDSN(e.cfg.DataDir), e.lock.Unlock()); err != nil {
-		e.err = errors.Join(e.err, fmt.Errorf("releasing data folder %s: %w", e.cfg.DataDir, err))
-	}
-	close(e.done)
+	return nil
 }
 
 // Stop ends the engine and releases its data folder. Queries that still run are
 // cancelled. An engine that has not ended when ctx does, or after StopGrace, is killed,
 // which costs no acknowledged row, and Stop then returns an error. Further calls wait
-// for the first and return what it did; so does a call after the engine ended by itself.
+// for the first and return what it did; so does a call after the engine was given up.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stopOnce.Do(func() {
-		close(e.stopping)
+		e.stopping()
 		ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.StopGrace,
 			fmt.Errorf("still running after %s", e.cfg.StopGrace))
 		defer cancel()
-		if err := e.cancelQueries(ctx); err != nil { // not fatal: they cost the stop some seconds
-			e.cfg.Log.WarnContext(ctx, "cancelling queries failed", "err", err, "data", e.cfg.DataDir)
-		}
-		e.stopErr = e.server.stop(ctx)
+		e.stopErr = e.end(ctx)
 		<-e.done
 		e.stopErr = errors.Join(e.stopErr, e.err)
 	})
 	return e.stopErr
 }
 
+// end ends the child, if there is one.
+func (e *Engine) end(ctx context.Context) error {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	if err := e.cancelQueries(ctx); err != nil { // not fatal: they cost the stop some seconds
+		e.cfg.Log.WarnContext(ctx, "cancelling queries failed", "err", err, "data", e.cfg.DataDir)
+	}
+	return e.server.Load().stop(ctx)
+}
+
 // cancelQueries asks the engine to give up the queries in progress. Left to itself it
 // waits five seconds for them at the end.
 func (e *Engine) cancelQueries(ctx context.Context) error {
 	select {
-	case <-e.server.done:
+	case <-e.server.Load().done:
 		return nil
 	default:
 	}
@@ -194,16 +201,16 @@ func (e *Engine) cancelQueries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const others = "KILL QUERY WHERE user = currentUser() AND query_id != queryID() ASYNC FORMAT Null"
+	const others = "KILL QUERY WHERE user IN ('" + userName + "', '" + readerName + "') AND query_id != queryID() ASYNC FORMAT Null"
 	return errors.Join(conn.Exec(ctx, others), conn.Close())
 }
 
-// Done is closed when the engine has ended, by Stop or by itself, and its data folder
-// is free.
+// Done is closed when the engine has ended, by Stop or because it was given up, and its
+// data folder is free.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err is nil while the engine runs and after Stop ended it, else it says why the engine
-// ended by itself.
+// Err is nil while the engine runs or is being started again, and after Stop ended it, else
+// it says how the engine ended by itself the last time.
 func (e *Engine) Err() error {
 	select {
 	case <-e.done:
@@ -213,20 +220,45 @@ func (e *Engine) Err() error {
 	}
 }
 
-// Addr is the address of the native protocol, such as "127.0.0.1:40123".
-func (e *Engine) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(e.ports.tcp)) }
+// Addr is the address of the native protocol for other processes, such as
+// "127.0.0.1:40123". A relay listens there, which lets nobody reach the engine who does not
+// know a password.
+func (e *Engine) Addr() string { return e.relay.addr() }
 
-// HTTPAddr is the address of the HTTP protocol, such as "127.0.0.1:40124".
-func (e *Engine) HTTPAddr() string { return net.JoinHostPort(loopback, strconv.Itoa(e.ports.http)) }
+// HTTPAddr is the address of the HTTP protocol, such as "127.38.2.197:8123", "" without
+// Config.HTTPPort.
+func (e *Engine) HTTPAddr() string {
+	if e.ports.http == 0 {
+		return ""
+	}
+	return net.JoinHostPort(e.ports.host, strconv.Itoa(e.ports.http))
+}
 
-// DSN is the data source name for Open, with the password: never log it (see MaskDSN).
+// DSN is the data source name of the engine itself, for this process: with all rights, the
+// password, and no relay in between. Never log it (see MaskDSN) or hand it out.
 func (e *Engine) DSN() string {
-	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(userName, e.password), Host: e.Addr(), Path: "/default"}
+	return dataSource(userName, e.keys.owner, net.JoinHostPort(e.ports.host, strconv.Itoa(e.ports.tcp)))
+}
+
+// OwnerDSN is the data source name for other processes of ours that write. It has the
+// password.
+func (e *Engine) OwnerDSN() string { return dataSource(userName, e.keys.owner, e.Addr()) }
+
+// ReaderDSN is the data source name of a user who may only read. It has the password.
+func (e *Engine) ReaderDSN() string { return dataSource(readerName, e.keys.reader, e.Addr()) }
+
+func dataSource(user, password, addr string) string {
+	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, password), Host: addr, Path: "/default"}
 	return u.String()
 }
 
-// PID is the process id of the child.
-func (e *Engine) PID() int { return e.server.cmd.Process.Pid }
+// PID is the process id of the child. It changes when the engine is started again.
+func (e *Engine) PID() int { return e.server.Load().cmd.Process.Pid }
+
+// passwords are those of the engine's two users, new at every start.
+type passwords struct{ owner, reader string }
+
+func newPasswords() passwords { return passwords{owner: newPassword(), reader: newPassword()} }
 
 // newPassword is random and safe in a DSN.
 func newPassword() string {

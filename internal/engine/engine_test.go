@@ -50,7 +50,7 @@ func TestStopReleasesEverything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	e := start(t, Config{DataDir: dir})
-	if dsn, err := RunningDSN(dir); err != nil || dsn != e.DSN() {
+	if dsn, err := RunningDSN(dir); err != nil || dsn != e.ReaderDSN() {
 		t.Errorf("RunningDSN while running = %s, %v, want the engine's", MaskDSN(dsn), err)
 	}
 	if err := e.Err(); err != nil {
@@ -111,16 +111,16 @@ func TestSecondStartIsRefused(t *testing.T) {
 
 func TestFixedPorts(t *testing.T) {
 	t.Parallel()
-	p, err := pickPorts(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := start(t, Config{DataDir: t.TempDir(), TCPPort: p.tcp, HTTPPort: p.http})
-	if want := net.JoinHostPort(loopback, strconv.Itoa(p.tcp)); e.Addr() != want {
+	port := freePort(t)
+	e := start(t, Config{DataDir: t.TempDir(), TCPPort: port, HTTPPort: freePort(t)})
+	if want := net.JoinHostPort(loopback, strconv.Itoa(port)); e.Addr() != want {
 		t.Errorf("Addr = %s, want %s", e.Addr(), want)
 	}
-	if want := net.JoinHostPort(loopback, strconv.Itoa(p.http)); e.HTTPAddr() != want {
+	if want := net.JoinHostPort(e.ports.host, strconv.Itoa(e.cfg.HTTPPort)); e.HTTPAddr() != want {
 		t.Errorf("HTTPAddr = %s, want %s", e.HTTPAddr(), want)
+	}
+	if other := start(t, Config{DataDir: t.TempDir()}); other.HTTPAddr() != "" {
+		t.Errorf("HTTPAddr without a port = %s", other.HTTPAddr())
 	}
 }
 
@@ -129,14 +129,13 @@ func TestPortTaken(t *testing.T) {
 	requireEngine(t)
 	taken := listen(t)
 	for name, cfg := range map[string]Config{
-		"native":                    {TCPPort: taken},
-		"HTTP":                      {HTTPPort: taken},
-		"native, taken after check": {TCPPort: taken, pickPorts: raced(taken)},
+		"native":                  {TCPPort: taken},
+		"HTTP, taken after check": {HTTPPort: taken, pickPorts: raced(taken)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.DataDir, cfg.Log = t.TempDir(), quiet
 			_, err := Start(t.Context(), cfg)
-			want := "port " + strconv.Itoa(taken) + " of 127.0.0.1 is taken"
+			want := "port " + strconv.Itoa(taken) + " is taken"
 			if !errors.Is(err, ErrPortTaken) || !strings.Contains(err.Error(), want) {
 				t.Errorf("Start: %v, want ErrPortTaken with %q", err, want)
 			}
@@ -152,7 +151,8 @@ func TestLostFreePortIsReplaced(t *testing.T) {
 	}
 }
 
-// raced picks, the first time, a native port that somebody else has taken meanwhile.
+// raced picks, the first time, a port that somebody else has taken meanwhile: that of the
+// native protocol, or of HTTP where there is one.
 func raced(taken int) func(Config) (ports, error) {
 	lost := false
 	return func(cfg Config) (ports, error) {
@@ -161,7 +161,12 @@ func raced(taken int) func(Config) (ports, error) {
 		}
 		lost = true
 		p, err := pickPorts(Config{})
-		p.tcp = taken
+		p.host = loopback
+		if cfg.HTTPPort != 0 {
+			p.http = taken
+		} else {
+			p.tcp = taken
+		}
 		return p, err
 	}
 }
@@ -169,7 +174,7 @@ func raced(taken int) func(Config) (ports, error) {
 // listen takes a port for the length of a test.
 func listen(t *testing.T) int {
 	t.Helper()
-	l, err := claim(0)
+	l, err := claim(loopback, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +241,7 @@ func sleeper(t *testing.T) string {
 
 func TestStrangersAreShutOut(t *testing.T) {
 	t.Parallel()
-	e := start(t, Config{DataDir: t.TempDir()})
+	e := start(t, Config{DataDir: t.TempDir(), HTTPPort: freePort(t)})
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(secret, []byte("seed words"), 0o600); err != nil {
 		t.Fatal(err)
@@ -258,7 +263,7 @@ func TestStrangersAreShutOut(t *testing.T) {
 			}
 		})
 	}
-	if status, body := post(t, "http://"+userName+":"+e.password+"@"+e.HTTPAddr(), "SELECT 1"); status != http.StatusOK {
+	if status, body := post(t, "http://"+userName+":"+e.keys.owner+"@"+e.HTTPAddr(), "SELECT 1"); status != http.StatusOK {
 		t.Errorf("SELECT 1 with the right password: %d %s", status, body)
 	}
 }
@@ -299,11 +304,11 @@ func TestSecretsAreNotOnDiskForOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), e.password) && info.Mode().Perm() != 0o600 {
+		if (strings.Contains(string(text), e.keys.owner) || strings.Contains(string(text), e.keys.reader)) && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s holds the password and has mode %o", file, info.Mode().Perm())
 		}
 	}
-	if len(files) < 5 {
+	if len(files) < 6 {
 		t.Errorf("only %v to check", files)
 	}
 }

@@ -113,7 +113,7 @@ func TestFactLightweightUpdateFromJoinTable(t *testing.T) {
 func TestFactPatchPartsAndJoinTablesSurviveKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := start(t, Config{DataDir: dir})
+	first := start(t, Config{DataDir: dir, maxDeaths: 1})
 	conn := open(t, first.DSN())
 	run(t, conn,
 		`CREATE TABLE live (contract_id String, archived UInt8) ENGINE = MergeTree ORDER BY contract_id
@@ -122,7 +122,7 @@ func TestFactPatchPartsAndJoinTablesSurviveKill(t *testing.T) {
 		"UPDATE live SET archived = 1 WHERE contract_id IN ('7', '8')",
 		"CREATE TABLE archives (contract_id String, archived UInt8) ENGINE = Join(ANY, LEFT, contract_id)",
 		"INSERT INTO archives VALUES ('7', 1)")
-	if err := first.server.cmd.Process.Kill(); err != nil {
+	if err := kill(first.server.Load().cmd); err != nil {
 		t.Fatal(err)
 	}
 	<-first.Done()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/ledgerlake/ledgerlake/internal/native"
 )
 
 // Defaults of a connection, each of which the DSN may override by the parameter named.
@@ -59,6 +61,9 @@ func Options(dsn string) (*clickhouse.Options, error) {
 		return nil, fmt.Errorf("reading store address %s: %w", MaskDSN(dsn), hide(err, passwordOf(dsn)))
 	}
 	opts.DialTimeout = cmp.Or(opts.DialTimeout, dialTimeout)
+	if dialer := (native.Dialer{Timeout: opts.DialTimeout}); opts.TLS == nil {
+		opts.DialContext = func(ctx context.Context, addr string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	}
 	opts.ReadTimeout = cmp.Or(opts.ReadTimeout, readTimeout)
 	opts.MaxOpenConns = cmp.Or(opts.MaxOpenConns, maxOpenConns)
 	opts.MaxIdleConns = cmp.Or(opts.MaxIdleConns, min(maxIdleConns, opts.MaxOpenConns))

@@ -102,7 +102,7 @@ func TestOpenErrorsHideThePassword(t *testing.T) {
 // freePort is a port nobody listened on a moment ago.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := claim(0)
+	l, err := claim(loopback, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

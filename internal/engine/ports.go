@@ -1,37 +1,58 @@
 package engine
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strconv"
 )
 
 const loopback = "127.0.0.1"
 
-// ports are the two loopback ports of an engine.
-type ports struct{ tcp, http int }
-
-// pickPorts returns the fixed ports of cfg, after a check that nobody has them, and
-// free ones for those that are 0. A port picked here may be taken before the engine
-// binds it; Start then tries again with other ones.
-func pickPorts(cfg Config) (ports, error) {
-	tcp, err := claim(cfg.TCPPort)
-	if err != nil {
-		return ports{}, err
-	}
-	defer tcp.Close() // open until the other is chosen: they must differ
-	http, err := claim(cfg.HTTPPort)
-	if err != nil {
-		return ports{}, err
-	}
-	defer http.Close()
-	return ports{tcp: portOf(tcp), http: portOf(http)}, nil
+// ports are where the engine itself listens: host is a loopback address, http is 0 for no
+// HTTP at all.
+type ports struct {
+	host      string
+	tcp, http int
 }
 
-// claim listens on a loopback port, 0 for any.
-func claim(port int) (net.Listener, error) {
-	l, err := net.Listen("tcp4", net.JoinHostPort(loopback, strconv.Itoa(port)))
+// pickPorts returns a hidden address with a free port of it, and HTTPPort after a check
+// that nobody has it there. A port picked here may be taken before the engine binds it;
+// Start then tries again with other ones.
+func pickPorts(cfg Config) (ports, error) {
+	p := ports{host: hiddenHost(), http: cfg.HTTPPort}
+	if p.http != 0 {
+		http, err := claim(p.host, p.http)
+		if err != nil {
+			return ports{}, err
+		}
+		defer http.Close() // open until the other is chosen: they must differ
+	}
+	tcp, err := claim(p.host, 0)
+	if err != nil {
+		return ports{}, err
+	}
+	defer tcp.Close()
+	p.tcp = portOf(tcp)
+	return p, nil
+}
+
+// hiddenHost is a random loopback address: who looks through the ports of 127.0.0.1 does
+// not come across the engine there. Elsewhere than on Linux there is only the one.
+func hiddenHost() string {
+	if runtime.GOOS != "linux" {
+		return loopback
+	}
+	var b [3]byte
+	rand.Read(b[:]) // never fails: it ends the process instead
+	return net.IPv4(127, 1+b[0]%254, b[1], 1+b[2]%254).String()
+}
+
+// claim listens on a port of a loopback address, 0 for any.
+func claim(host string, port int) (net.Listener, error) {
+	l, err := net.Listen("tcp4", net.JoinHostPort(host, strconv.Itoa(port)))
 	switch {
 	case err != nil && port != 0 && portInUse(err):
 		return nil, portTaken(port)
@@ -42,7 +63,7 @@ func claim(port int) (net.Listener, error) {
 }
 
 func portTaken(port int) error {
-	return fmt.Errorf("%w: port %d of %s is taken by another process; stop it or configure another engine port", ErrPortTaken, port, loopback)
+	return fmt.Errorf("%w: port %d is taken by another process; stop it or configure another engine port", ErrPortTaken, port)
 }
 
 func portInUse(err error) bool { return errors.Is(err, errAddrInUse) }

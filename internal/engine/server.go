@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // server is one run of the child process.
@@ -19,6 +20,14 @@ type server struct {
 	log   *logFile
 	done  chan struct{} // closed when the process has been waited for
 	exit  error         // how it ended; valid once done is closed
+
+	logClosed sync.Once
+}
+
+// closeLog closes the log; closing it twice is fine.
+func (s *server) closeLog() (err error) {
+	s.logClosed.Do(func() { err = s.log.Close() })
+	return err
 }
 
 // launch starts the child on p. It returns as soon as the process exists.
@@ -83,15 +92,17 @@ func command(cfg Config, loc Location, p ports, configFile string) (*exec.Cmd, e
 // serverArgs make a command line tool into a server. Its last query ends when stdin
 // does, and the process with it.
 func serverArgs(dataDir string, p ports, configFile string) []string {
-	return []string{
+	args, listen := []string{
 		"--config-file=" + configFile,
 		"--path=" + storeDir(dataDir),
-		"--listen_host=" + loopback,
+		"--listen_host=" + p.host,
 		"--tcp_port=" + strconv.Itoa(p.tcp),
-		"--http_port=" + strconv.Itoa(p.http),
-		"--multiquery",
-		"--query", "SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP; SELECT count() FROM file('/dev/stdin', LineAsString)",
+	}, "SYSTEM START LISTEN TCP; "
+	if p.http != 0 {
+		args = append(args, "--http_port="+strconv.Itoa(p.http))
+		listen += "SYSTEM START LISTEN HTTP; "
 	}
+	return append(args, "--multiquery", "--query", listen+"SELECT count() FROM file('/dev/stdin', LineAsString)")
 }
 
 // childEnv is the child's environment: what a process needs to load and run, and
@@ -154,7 +165,7 @@ func (s *server) stop(ctx context.Context) error {
 	_ = s.stdin.Close() // fails only if the process is gone already
 	select {
 	case <-s.done:
-		return s.log.Close()
+		return s.closeLog()
 	case <-ctx.Done():
 		late := fmt.Errorf("engine did not end in time and was killed: %w", context.Cause(ctx))
 		return errors.Join(late, s.abort())
@@ -166,7 +177,7 @@ func (s *server) abort() error {
 	if err := s.terminate(); err != nil {
 		return err
 	}
-	return s.log.Close()
+	return s.closeLog()
 }
 
 // terminate kills the process and waits for its end.

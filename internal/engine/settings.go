@@ -11,8 +11,12 @@ import (
 	"text/template"
 )
 
-// userName is the one user that can query an embedded engine.
-const userName = "ledgerlake"
+// userName is the user that may do everything in an embedded engine, readerName the one
+// that may only read.
+const (
+	userName   = "ledgerlake"
+	readerName = "reader"
+)
 
 //go:embed config.xml.tmpl
 var configTemplate string
@@ -32,12 +36,22 @@ type serverSettings struct {
 	MaxThreads     int    // 0: one per core
 	User           string
 	PasswordSHA256 string // hex
+	Reader         string
+	ReaderSHA256   string // hex, of the reader's password
+	ReaderTables   []string
+}
+
+// readerTables are those of database system that the reader may read beside what the
+// engine shows to everybody. The others tell of users, credentials and other servers, or
+// disturb the engine when they are read.
+var readerTables = []string{
+	"asynchronous_metrics", "build_options", "detached_parts", "disks", "errors", "events", "merges", "metrics",
+	"mutations", "parts", "parts_columns", "processes", "projection_parts", "server_settings",
 }
 
 // writeSettings writes the two configuration files of an engine into its data folder
 // and returns the path of the first.
-func writeSettings(cfg Config, password string) (string, error) {
-	sum := sha256.Sum256([]byte(password))
+func writeSettings(cfg Config, keys passwords) (string, error) {
 	s := serverSettings{
 		UsersFile:      filepath.Join(cfg.DataDir, "engine-users.xml"),
 		Store:          storeDir(cfg.DataDir),
@@ -46,7 +60,10 @@ func writeSettings(cfg Config, password string) (string, error) {
 		SmallCacheSize: cacheShare(cfg.MaxMemory, 64*mib),
 		MaxThreads:     cfg.MaxThreads,
 		User:           userName,
-		PasswordSHA256: hex.EncodeToString(sum[:]),
+		PasswordSHA256: sumOf(keys.owner),
+		Reader:         readerName,
+		ReaderSHA256:   sumOf(keys.reader),
+		ReaderTables:   readerTables,
 	}
 	path := filepath.Join(cfg.DataDir, "engine-config.xml")
 	for file, text := range map[string]string{path: configTemplate, s.UsersFile: usersTemplate} {
@@ -55,6 +72,12 @@ func writeSettings(cfg Config, password string) (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// sumOf is the SHA-256 sum of a password in hex.
+func sumOf(password string) string {
+	sum := sha256.Sum256([]byte(password))
+	return hex.EncodeToString(sum[:])
 }
 
 // cacheShare bounds a cache to an eighth of the engine's memory.

@@ -14,7 +14,7 @@ import (
 // unguarded are the folders and files that start goroutines by themselves, with the reason.
 var unguarded = map[string]string{
 	"internal/guard":                     "it is what guards",
-	"internal/engine":                    "waits for a child process on a thread of its own",
+	"internal/engine/server.go":          "waits for a child process on a thread of its own",
 	"internal/bucket/gateway_process.go": "waits for a child process on a thread of its own",
 	"internal/bucket/gateway_main.go":    "runs in the child process, which the product survives",
 	"internal/faults":                    "injects faults, in tests and benchmarks alone",

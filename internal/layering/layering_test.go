@@ -33,9 +33,10 @@ var layers = map[string][]string{
 	// Everything may import it: it starts the product's goroutines.
 	everywhere: nil,
 
-	"internal/store":    {"schemas"},
+	"internal/native":   nil,
+	"internal/store":    {"schemas", "internal/native"},
 	"internal/history":  {"schemas", "internal/store"},
-	"internal/engine":   {"schemas"},
+	"internal/engine":   {"schemas", "internal/native"},
 	"internal/bucket":   {"schemas"},
 	"internal/devnet":   {"schemas"},
 	"internal/verify":   {"schemas", "internal/history"},
@@ -51,7 +52,7 @@ var layers = map[string][]string{
 	"docs": {"schemas"},
 
 	"ingest":  {"schemas", "internal/remote", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
-	"indexer": {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
+	"indexer": {"schemas", "internal/engine", "internal/native", "internal/bucket", "internal/store", "internal/history"},
 	"export":  {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
 	"query":   {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},

@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/native"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -63,6 +64,9 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 			{Key: "async_insert", Value: "0", Important: true},
 			{Key: "insert_deduplicate", Value: "1", Important: true},
 		},
+	}
+	if opts.TLS == nil {
+		client.Dialer = native.Dialer{Timeout: dialTimeout}
 	}
 	db := new(DB)
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
