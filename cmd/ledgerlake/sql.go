@@ -27,8 +27,11 @@ standard input, each up to a semicolon at the end of a line, from a terminal wit
 The tables are described in docs/formats/store.md. What lies above a stream's watermark is
 not final: table batches tells where that is.
 
-Queries may read and nothing else. It uses the engine of a ledgerlake that runs on --data,
-and starts one if none does.`,
+Queries may read the store and nothing else: SELECT, SHOW, DESCRIBE, EXISTS and EXPLAIN,
+without functions that reach files, other servers or other services. It uses the engine of a
+ledgerlake that runs on --data, as a user who may read the product's tables and the harmless
+ones of database system, and starts one if none does. With --clickhouse-dsn the tables that
+can be read are those of the DSN's user.`,
 		Example: "  ledgerlake sql \"SELECT stream, count() FROM updates GROUP BY stream\"\n" +
 			"  ledgerlake sql --format json \"SELECT * FROM contracts_live LIMIT 10\" | jq .\n" +
 			"  ledgerlake sql < queries.sql",
@@ -45,7 +48,7 @@ and starts one if none does.`,
 			if err != nil {
 				return err
 			}
-			q := &querying{conn: conn, out: a.stdout, write: write}
+			q := newQuerying(conn, a.stdout, write)
 			if len(args) == 1 {
 				return q.run(cmd.Context(), args[0])
 			}
@@ -77,7 +80,7 @@ func (s *stack) openSQL(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-	return s.connectSQL(ctx, s.dsn)
+	return s.connectSQL(ctx, s.readerDSN())
 }
 
 // openRunning connects to the engine that another process runs on the data folder; the
@@ -110,6 +113,7 @@ func (s *stack) connectSQL(ctx context.Context, dsn string) (driver.Conn, error)
 // querying runs queries and prints their rows.
 type querying struct {
 	conn  driver.Conn
+	guard *readGuard
 	out   io.Writer
 	write func(out io.Writer, rows driver.Rows) error
 	// errors, when set, takes the error of a query, after which the next one is run.
@@ -118,9 +122,16 @@ type querying struct {
 	prompt io.Writer
 }
 
+func newQuerying(conn driver.Conn, out io.Writer, write func(out io.Writer, rows driver.Rows) error) *querying {
+	return &querying{conn: conn, guard: &readGuard{conn: conn}, out: out, write: write}
+}
+
 // run runs one query, which may only read.
 func (q *querying) run(ctx context.Context, query string) error {
 	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
+	if err := q.guard.check(ctx, query); err != nil {
+		return err
+	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"readonly": 2}))
 	rows, err := q.conn.Query(ctx, query)
 	if err != nil {

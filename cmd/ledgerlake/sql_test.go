@@ -74,7 +74,8 @@ func TestSQLReadsQueries(t *testing.T) {
 	defer conn.Close()
 	const text = "SELECT 1 AS one,\n  '; ' AS mark;\n\nSELEC 2;\nSELECT 3 AS three"
 	var out, errs, asked bytes.Buffer
-	q := &querying{conn: conn, out: &out, write: writeTSV, errors: &errs, prompt: &asked}
+	q := newQuerying(conn, &out, writeTSV)
+	q.errors, q.prompt = &errs, &asked
 	if err := q.runAll(t.Context(), strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestSQLReadsQueries(t *testing.T) {
 	if !strings.Contains(errs.String(), "Syntax error") || strings.Count(asked.String(), "ledgerlake> ") < 3 || !strings.Contains(asked.String(), "...> ") {
 		t.Errorf("errors %q, prompts %q", errs.String(), asked.String())
 	}
-	q = &querying{conn: conn, out: &out, write: writeTSV}
+	q = newQuerying(conn, &out, writeTSV)
 	if err := q.runAll(t.Context(), strings.NewReader(text)); err == nil {
 		t.Error("without a prompt an error does not end the reading")
 	}

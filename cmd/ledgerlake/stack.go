@@ -29,6 +29,7 @@ type stack struct {
 	closers []func() error
 
 	dsn    string
+	engine *engine.Engine // nil unless it is our own
 	db     *store.DB
 	reader *history.Reader
 	bucket *bucket.Client
@@ -159,8 +160,16 @@ func (s *stack) startEngine(ctx context.Context) error {
 		return e.Stop(ctx)
 	})
 	s.deaths = append(s.deaths, death{"embedded ClickHouse engine", e.Done(), e.Err})
-	s.dsn = e.DSN()
+	s.engine, s.dsn = e, e.DSN()
 	return nil
+}
+
+// readerDSN names the store for who only reads it, and for other processes.
+func (s *stack) readerDSN() string {
+	if s.engine != nil {
+		return s.engine.ReaderDSN()
+	}
+	return s.dsn
 }
 
 // openBucket connects to the object storage, embedded or given, and makes the bucket.

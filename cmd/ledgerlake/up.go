@@ -90,7 +90,7 @@ func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string)
 	a.printValidator(s)
 	fmt.Fprintf(a.stdout, "streams          http://%s/streams\n", address)
 	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
-	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.dsn))
+	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.readerDSN()))
 	fmt.Fprintf(a.stdout, "data             %s\n", a.cfg.Data)
 	fmt.Fprintf(a.stdout, "Try: curl -s http://%s/v2/updates -d '{\"page_size\": 1}'\n", address)
 }
