@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // GatewayCommand is the hidden subcommand under which a program that calls
@@ -56,7 +59,8 @@ type GatewayConfig struct {
 	Executable string
 }
 
-// Gateway is a running embedded S3 gateway. It serves S3 on the loopback interface
+// Gateway is a running embedded S3 gateway. When its process ends by itself it is started
+// again, at the same endpoint. It serves S3 on the loopback interface
 // only, path style, in region us-east-1.
 type Gateway struct {
 	// Endpoint is its base URL, e.g. "http://127.0.0.1:40123". The port changes from
@@ -66,12 +70,20 @@ type Gateway struct {
 	AccessKey string
 	SecretKey string
 
-	dir   string // absolute
-	child *child
-	lock  *os.File
-	log   *slog.Logger
-	stop  sync.Once
-	err   error // of the stop
+	dir        string // absolute
+	port       int
+	executable string // "" for the running program
+	settings   gatewaySettings
+	child      atomic.Pointer[child] // that serves, or the last one
+	lock       *os.File
+	log        *slog.Logger
+
+	stopping context.CancelFunc // says that the next end of the child is asked for
+	changing sync.Mutex         // held while a child is started again, and while one is stopped
+	done     chan struct{}      // closed when no child is left and none will be started
+	failure  error              // why it was given up; valid once done is closed
+	stop     sync.Once
+	err      error // of the stop
 }
 
 // StartGateway serves the data folder and returns when the gateway answers. ctx bounds
@@ -92,7 +104,10 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the s3 gateway in %s: %w", dir, err), lock.Close())
 	}
-	g.log.InfoContext(ctx, "s3 gateway started", "endpoint", g.Endpoint, "dir", dir, "pid", g.child.pid)
+	g.log.InfoContext(ctx, "s3 gateway started", "endpoint", g.Endpoint, "dir", dir, "pid", g.PID())
+	kept, stopping := context.WithCancel(context.WithoutCancel(ctx))
+	g.stopping = stopping
+	guard.Go(func() error { return g.keep(kept) }, g.ended)
 	return g, nil
 }
 
@@ -122,11 +137,13 @@ func startLocked(ctx context.Context, cfg GatewayConfig, dir string, lock *os.Fi
 	}
 	for attempt := 1; ; attempt++ {
 		g, err := startOnce(ctx, cfg, dir, lock, settings)
-		taken := err != nil && strings.Contains(err.Error(), "address already in use")
-		if taken && cfg.Port == 0 && attempt < portAttempts {
-			continue
+		if err == nil {
+			return g, nil
 		}
-		return g, err
+		taken := strings.Contains(err.Error(), "address already in use")
+		if !taken || cfg.Port != 0 || attempt == portAttempts {
+			return nil, err
+		}
 	}
 }
 
@@ -139,19 +156,26 @@ func startOnce(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File
 			return nil, err
 		}
 	}
-	child, err := startChild(cfg.Executable, dir, port, lock, settings)
-	if err != nil {
-		return nil, err
-	}
 	g := &Gateway{
 		Endpoint:  fmt.Sprintf("http://127.0.0.1:%d", port),
 		AccessKey: settings.AccessKey, SecretKey: settings.SecretKey,
-		dir: dir, child: child, lock: lock, log: cfg.Log,
+		dir: dir, port: port, executable: cfg.Executable, settings: settings, lock: lock, log: cfg.Log,
+		done: make(chan struct{}),
 	}
-	if err := g.awaitReady(ctx); err != nil {
-		return nil, errors.Join(err, child.end(0))
+	return g, g.launch(ctx)
+}
+
+// launch starts a child and waits until it answers.
+func (g *Gateway) launch(ctx context.Context) error {
+	child, err := startChild(g.executable, g.dir, g.port, g.lock, g.settings)
+	if err != nil {
+		return err
 	}
-	return g, nil
+	if err := g.awaitReady(ctx, child); err != nil {
+		return errors.Join(err, child.end(0))
+	}
+	g.child.Store(child)
+	return nil
 }
 
 // freePort returns a port of the loopback interface that is free right now.
@@ -167,7 +191,7 @@ func freePort(ctx context.Context) (int, error) {
 
 // awaitReady asks until the gateway answers a request signed with its keys. That also
 // proves that it is ours: another program on the port could not accept them.
-func (g *Gateway) awaitReady(ctx context.Context) error {
+func (g *Gateway) awaitReady(ctx context.Context, child *child) error {
 	cfg := g.Config("ready").withDefaults()
 	cfg.MaxAttempts = 1
 	probe, err := New(ctx, cfg)
@@ -180,8 +204,8 @@ func (g *Gateway) awaitReady(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-g.child.done:
-			return g.child.failure()
+		case <-child.done:
+			return child.failure()
 		case <-ctx.Done():
 			return fmt.Errorf("no answer from %s: %w: %w", g.Endpoint, context.Cause(ctx), err)
 		case <-time.After(10 * time.Millisecond):
@@ -213,18 +237,18 @@ func (g *Gateway) Config(bucket string) Config {
 // to be read only: what a write means beyond its bytes only the gateway knows.
 func (g *Gateway) Folder(bucket string) string { return filepath.Join(g.dir, objectsDir, bucket) }
 
-// PID is the process id of the gateway.
-func (g *Gateway) PID() int { return g.child.pid }
+// PID is the process id of the gateway. It changes when the gateway is started again.
+func (g *Gateway) PID() int { return g.child.Load().pid }
 
-// Done is closed when the gateway has ended, by Close or by itself.
-func (g *Gateway) Done() <-chan struct{} { return g.child.done }
+// Done is closed when the gateway has ended, by Close or because it was given up.
+func (g *Gateway) Done() <-chan struct{} { return g.done }
 
-// Err says why the gateway ended by itself, with the last line of its log. It is nil
-// while the gateway runs and after Close.
+// Err says why the gateway was given up, with the last line of its log. It is nil while the
+// gateway runs or is being started again, and after Close.
 func (g *Gateway) Err() error {
 	select {
-	case <-g.child.done:
-		return g.child.failure()
+	case <-g.done:
+		return g.failure
 	default:
 		return nil
 	}
@@ -235,10 +259,19 @@ func (g *Gateway) Err() error {
 // Closing twice is fine.
 func (g *Gateway) Close() error {
 	g.stop.Do(func() {
-		g.err = errors.Join(g.child.end(stopTimeout), g.lock.Close())
-		g.log.Info("s3 gateway stopped", "endpoint", g.Endpoint, "pid", g.child.pid)
+		g.stopping()
+		err := g.endChild()
+		<-g.done
+		g.err = errors.Join(err, g.lock.Close())
+		g.log.Info("s3 gateway stopped", "endpoint", g.Endpoint, "pid", g.PID())
 	})
 	return g.err
+}
+
+func (g *Gateway) endChild() error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	return g.child.Load().end(stopTimeout)
 }
 
 // String names the gateway without its secret.
