@@ -326,7 +326,18 @@ func (s *streams) markBackfilled(ctx context.Context, from source) error {
 	if !waitFor(ctx, func() bool { return from.live().following }) {
 		return nil
 	}
-	return indexer.SetBackfilled(ctx, s.db, from.stream())
+	for {
+		err := indexer.SetBackfilled(ctx, s.db, from.stream())
+		if err == nil || schemas.NeedsPerson(err) || ctx.Err() != nil {
+			return err
+		}
+		s.app.log.WarnContext(ctx, "the end of the backfill is not noted yet", "stream", from.stream(), "err", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // waitFor looks until something is so, and reports whether it was before ctx ended.

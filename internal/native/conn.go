@@ -60,7 +60,7 @@ type Conn struct {
 
 	mu     sync.Mutex
 	stage  stage
-	idle   bool // nothing was written since the last read
+	idle   bool // nothing was asked since the last read, or since the handshake
 	closed bool
 
 	reading sync.Mutex // held by who reads
@@ -107,7 +107,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 	case silent:
 		c.stage = greeted
 	case answered:
-		c.stage = settled
+		c.stage, c.idle = settled, true
 	}
 	return n, err
 }

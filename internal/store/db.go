@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
@@ -241,18 +244,29 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 		timer.Reset(patience)
 		return nil
 	}
+	var refused atomic.Bool // a block, by the caller
 	if take := q.OnResult; take != nil {
 		q.OnResult = func(ctx context.Context, b proto.Block) error {
 			timer.Stop() // what the caller does with the block is not the server's time
 			defer timer.Reset(patience)
-			return guard.Call(func() error { return take(ctx, b) }) // on a goroutine of the client
+			err := guard.Call(func() error { return take(ctx, b) }) // on a goroutine of the client
+			refused.Store(err != nil)
+			return err
 		}
 	}
 	err := pool.Do(ctx, q)
+	// All connections that were idle when the server was started again are gone.
+	for tries := 0; errors.Is(err, native.ErrGone) && ctx.Err() == nil && tries < maxConns; tries++ {
+		err = pool.Do(ctx, q)
+	}
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return fmt.Errorf("%w for %s: %w", errSilent, patience, err)
 	}
-	return gaveUp(ctx, err)
+	err = gaveUp(ctx, err)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {
+		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, err)
+	}
+	return err
 }
 
 // gaveUp marks the error of a query whose caller has given up with the error of its context. The
@@ -271,6 +285,17 @@ func gaveUp(ctx context.Context, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", cause, err)
+}
+
+// isAway reports whether an error says that the server is not there: a connection to it cannot
+// be made or has ended, or it is about to end.
+func isAway(err error) bool {
+	if e, ok := ch.AsException(err); ok {
+		return e.IsCode(proto.ErrAborted, proto.ErrNetworkError)
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, native.ErrGone) || errors.Is(err, net.ErrClosed) || errors.Is(err, ch.ErrClosed)
 }
 
 // explain marks errors that callers decide on.

@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // JsLedgerError is the body of an error answer, and of the last frame of a websocket that
@@ -101,6 +102,8 @@ func failureOf(err error) (*Failure, string) {
 		return &Failure{Code: permissionDenied, Err: err}, ""
 	case errors.Is(err, auth.ErrUnavailable):
 		return &Failure{Code: serviceNotRunning, Cause: "The rights of users cannot be found out at the moment.", Err: err}, ""
+	case errors.Is(err, schemas.ErrUnavailable):
+		return &Failure{Code: serviceNotRunning, Cause: "The store does not answer at present.", Err: err}, ""
 	case errors.Is(err, ErrNoStream):
 		return &Failure{Code: serviceNotRunning, Cause: "The stream of the node is not there yet.", Err: err}, ""
 	case errors.As(err, &hand):

@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
+// An engine that was killed and started again left connections in the pool: queries do not
+// fail by them.
+func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
+	e, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), StopGrace: time.Minute, StartTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		enginetest.Unavailable(t, err)
+	}
+	t.Cleanup(func() {
+		if err := e.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	db, err := store.Open(t.Context(), e.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	for range 3 {
+		// Slow enough that each has a connection of its own.
+		askAtOnce(t.Context(), db, "SELECT 1 WHERE sleep(0.2) = 1")
+		pid := e.PID()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for began := time.Now(); e.PID() == pid; time.Sleep(5 * time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatal("the engine is not started again")
+			}
+		}
+		if failures := askAtOnce(t.Context(), db, "SELECT 1 WHERE 0"); len(failures) > 2 {
+			t.Errorf("after the engine was started again %d of 12 queries fail: %v", len(failures), failures)
+		}
+	}
+}
+
+// askAtOnce runs a statement many times at once and returns the errors.
+func askAtOnce(ctx context.Context, db *store.DB, statement string) (failures []error) {
+	errs := make([]error, 12)
+	var asking sync.WaitGroup
+	for i := range errs {
+		asking.Go(func() { errs[i] = db.Exec(ctx, statement, "", nil) })
+	}
+	asking.Wait()
+	for _, err := range errs {
+		if err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return failures
+}
+
+// What is wrong with a query, and a caller who gives up, are not taken for a server that is away.
+func TestOtherErrorsAreNotUnavailable(t *testing.T) {
+	s := enginetest.Start(t)
+	db, err := store.Open(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := db.Exec(t.Context(), "SELECT no_such_column", "", nil); err == nil || errors.Is(err, schemas.ErrUnavailable) {
+		t.Errorf("an error of a query: %v, want one that is not said to be unavailable", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.Exec(ctx, "SELECT 1 WHERE 0", "", nil); err == nil || errors.Is(err, schemas.ErrUnavailable) {
+		t.Errorf("a caller who gave up: %v", err)
+	}
+}
