@@ -59,7 +59,7 @@ public history of its network are ingested. Without names all automations run:
 				return err
 			}
 			if dry {
-				return planAutomations(cmd.Context(), a.stdout, list, asJSON)
+				return planAutomations(cmd.Context(), a, list, asJSON)
 			}
 			return runAutomations(cmd.Context(), a.stdout, list)
 		},
@@ -70,10 +70,10 @@ public history of its network are ingested. Without names all automations run:
 }
 
 // planAutomations prints what automations would do.
-func planAutomations(ctx context.Context, to io.Writer, list *automations.Automations, asJSON bool) error {
+func planAutomations(ctx context.Context, a *app, list *automations.Automations, asJSON bool) error {
 	steps, err := list.Plan(ctx)
 	if asJSON {
-		encoder := json.NewEncoder(to)
+		encoder := json.NewEncoder(a.data)
 		for _, step := range steps {
 			if err := encoder.Encode(step); err != nil {
 				return err
@@ -90,10 +90,10 @@ func planAutomations(ctx context.Context, to io.Writer, list *automations.Automa
 		if step.User != "" {
 			user = " (" + step.User + ")"
 		}
-		fmt.Fprintf(to, "%s%s: %s%s, because %s\n", step.Automation, user, verb, step.What, step.Why)
+		fmt.Fprintf(a.stdout, "%s%s: %s%s, because %s\n", step.Automation, user, verb, step.What, step.Why)
 	}
 	if err == nil && len(steps) == 0 {
-		_, err = fmt.Fprintln(to, "there is nothing that automations look after")
+		_, err = fmt.Fprintln(a.stdout, "there is nothing that automations look after")
 	}
 	return err
 }

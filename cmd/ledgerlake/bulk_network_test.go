@@ -114,7 +114,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.app.cfg.BulkLayouts = []string{layoutNetwork}
-	if err := s.exportAll(t.Context(), newProgress(io.Discard)); err != nil {
+	if err := s.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))); err != nil {
 		t.Fatal(err)
 	}
 	base := serveStack(t, s)

@@ -98,7 +98,7 @@ type demoRun struct {
 
 func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err error) {
 	start := time.Now()
-	run := &demoRun{stack: newStack(a), progress: newProgress(a.stderr), report: a.stdout}
+	run := &demoRun{stack: newStack(a), progress: newProgress(a.console), report: a.stdout}
 	if asJSON {
 		run.report = a.stderr
 	}
@@ -114,7 +114,7 @@ func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err e
 	run.summary.Seconds["total"] = time.Since(start).Seconds()
 	run.print(keep)
 	if asJSON {
-		if err := json.NewEncoder(a.stdout).Encode(run.summary); err != nil {
+		if err := json.NewEncoder(a.data).Encode(run.summary); err != nil {
 			return fmt.Errorf("writing the summary: %w", err)
 		}
 	}
@@ -377,7 +377,7 @@ func (c client) ask(ctx context.Context, method, path, body string, into any) er
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
 	}
-	fmt.Fprintf(c.out, "  %-4s %-60s %d  %8d bytes  %6.1f ms\n", method, shorten(path, 60), response.StatusCode, len(answer), float64(time.Since(start).Microseconds())/1000)
+	fmt.Fprintf(c.out, "  %-4s %-40s %d  %8d bytes  %6.1f ms\n", method, shorten(path, 40), response.StatusCode, len(answer), float64(time.Since(start).Microseconds())/1000)
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s %s answered %d: %s", method, path, response.StatusCode, shorten(string(answer), 300))
 	}

@@ -79,7 +79,7 @@ on that address tells what its stream has.`,
 }
 
 func (a *app) runDevnet(ctx context.Context, d devnetFlags, address string) (err error) {
-	node, err := a.startDevnet(ctx, d, address, newProgress(a.stderr))
+	node, err := a.startDevnet(ctx, d, address, newProgress(a.console))
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	}
 	if asJSON {
 		report := map[string]any{"ok": failed == 0, "checks": findings}
-		if err := json.NewEncoder(a.stdout).Encode(report); err != nil {
+		if err := json.NewEncoder(a.data).Encode(report); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	} else {

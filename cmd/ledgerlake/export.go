@@ -41,7 +41,7 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 			if gc {
 				return s.guard(cmd.Context(), s.collectNow)
 			}
-			p := newProgress(a.stderr)
+			p := newProgress(a.console)
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
 		},
 	}

@@ -74,7 +74,7 @@ func (s *stack) get(ctx context.Context, f getFlags) error {
 	if f.contractID != "" {
 		row = found.Event
 	}
-	_, err = fmt.Fprintf(s.app.stdout, "%s\n", row)
+	_, err = fmt.Fprintf(s.app.data, "%s\n", row)
 	return err
 }
 

@@ -49,7 +49,7 @@ Several scan services share the work, and replace each other while one is away. 
 			}
 			if once {
 				return s.guard(cmd.Context(), func(ctx context.Context) error {
-					return streams.backfill(ctx, newProgress(a.stderr))
+					return streams.backfill(ctx, newProgress(a.console))
 				})
 			}
 			parts := []func(context.Context) error{streams.run}

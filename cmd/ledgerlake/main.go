@@ -4,10 +4,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -27,18 +30,78 @@ func process() int {
 			return bucket.GatewayMain(os.Args[2:])
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "ledgerlake:", err)
-		return 1
+	return execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// The exit statuses, beside those of a command that is interrupted.
+const (
+	statusDone   = 0
+	statusFailed = 1
+)
+
+// execute is run with its error printed, and an exit status.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := run(ctx, args, stdout, stderr)
+	if err == nil {
+		return statusDone
 	}
-	return 0
+	var by *interruption
+	if errors.As(context.Cause(ctx), &by) {
+		if errors.Is(err, context.Canceled) {
+			err = by // what it was in the middle of says nothing more
+		}
+		fmt.Fprintln(stderr, oneLine(err))
+		return by.status()
+	}
+	fmt.Fprintln(stderr, oneLine(err))
+	return statusFailed
+}
+
+// oneLine is an error as people are shown it: errors that were joined are separated by
+// semicolons, and nothing in it controls the terminal.
+func oneLine(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return "ledgerlake: " + printable(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "; "))
+}
+
+// interruption is the signal that ended a command before its work was done.
+type interruption struct{ signal syscall.Signal }
+
+func (i *interruption) Error() string { return fmt.Sprintf("stopped by signal %s", i.signal) }
+
+// Is says that it is a cancellation, for those who look at the cause of a context.
+func (*interruption) Is(target error) bool { return target == context.Canceled }
+
+// status is 128 and the number of the signal, as shells have it: 130 for Ctrl-C.
+func (i *interruption) status() int { return 128 + int(i.signal) }
+
+// interruptible returns a context that the first interrupt or termination ends. The second one
+// ends the process: somebody does not want to wait.
+func interruptible() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(&interruption{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
 // run is main without the process. Tests call it with their own args and writers.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := newRoot(stdout, stderr)
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	c := newConsole(stdout, stderr)
+	defer func() { err = errors.Join(err, c.close()) }()
+	root := newRoot(c)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
 }

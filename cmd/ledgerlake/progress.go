@@ -2,55 +2,47 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // progress shows how far a phase of work has come: a bar on a terminal, else a plain
-// line every few seconds. It is safe for concurrent use.
+// line every few seconds. It is safe for concurrent use. It draws when it is called and never
+// by itself, so nothing is drawn after the end of a phase.
 type progress struct {
-	out      io.Writer
-	terminal bool
-	now      func() time.Time
+	console *console
+	now     func() time.Time
 
 	mu      sync.Mutex
 	label   string
 	unit    string
 	started time.Time
 	printed time.Time
-	bar     *progressbar.ProgressBar
 	total   int64
 	done    int64
+	running bool // between begin and end
 }
 
-const plainInterval = 2 * time.Second
+// How often progress is shown: lines stay, a bar is replaced.
+const (
+	plainInterval = 2 * time.Second
+	barInterval   = 100 * time.Millisecond
+)
 
-func newProgress(out io.Writer) *progress {
-	f, ok := out.(*os.File)
-	return &progress{out: out, terminal: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
-}
+func newProgress(c *console) *progress { return &progress{console: c, now: time.Now} }
 
 // begin starts a phase. A total of 0 means that it is not known.
 func (p *progress) begin(label, unit string, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.label, p.unit, p.total, p.done = label, unit, total, 0
-	p.started, p.printed = p.now(), p.now()
-	if !p.terminal {
-		fmt.Fprintf(p.out, "%s ...\n", label)
+	p.started, p.printed, p.running = p.now(), p.now(), true
+	if p.console.hasBar() {
+		p.console.draw(p.bar)
 		return
 	}
-	if total == 0 {
-		total = -1
-	}
-	p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(fmt.Sprintf("%-28s", label)),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true))
+	fmt.Fprintf(p.console.stderr, "%s ...\n", label)
 }
 
 // set says that done of the phase's total are done.
@@ -61,42 +53,75 @@ func (p *progress) set(done, total int64) {
 	if total > 0 {
 		p.total = total
 	}
-	if p.bar != nil {
-		if total > 0 && p.bar.GetMax64() != total {
-			p.bar.ChangeMax64(total)
-		}
-		if err := p.bar.Set64(min(done, max(p.total, done))); err != nil {
-			fmt.Fprintln(p.out, p.label, done)
-		}
+	if p.total > 0 {
+		p.total = max(p.total, done)
+	}
+	now, interval := p.now(), plainInterval
+	if p.console.hasBar() {
+		interval = barInterval
+	}
+	if !p.running || now.Sub(p.printed) < interval {
 		return
 	}
-	if now := p.now(); now.Sub(p.printed) >= plainInterval {
-		p.printed = now
-		fmt.Fprintln(p.out, p.line(now))
+	p.printed = now
+	if p.console.hasBar() {
+		p.console.draw(p.bar)
+		return
 	}
+	fmt.Fprintf(p.console.stderr, "%s: %s\n", p.label, strings.Join(p.parts(), ", "))
 }
 
-// line is one plain report: share, rate and the time that is left.
-func (p *progress) line(now time.Time) string {
-	elapsed := now.Sub(p.started)
-	rate := float64(p.done) / max(elapsed.Seconds(), 1e-9)
-	if p.total <= 0 || p.done <= 0 {
-		return fmt.Sprintf("%s: %d %s, %.0f/s", p.label, p.done, p.unit, rate)
+// parts are the share that is done, if it is known, the count, the rate and the time left.
+func (p *progress) parts() []string {
+	elapsed := p.now().Sub(p.started)
+	rate := fmt.Sprintf("%.0f/s", float64(p.done)/max(elapsed.Seconds(), 1e-3))
+	if p.total <= 0 {
+		return []string{fmt.Sprintf("%d %s", p.done, p.unit), rate}
 	}
-	left := time.Duration(float64(elapsed) * float64(max(p.total-p.done, 0)) / float64(p.done))
-	return fmt.Sprintf("%s: %d of %d %s (%d%%), %.0f/s, %s left", p.label, p.done, p.total, p.unit,
-		100*p.done/max(p.total, 1), rate, left.Round(time.Second))
+	parts := []string{fmt.Sprintf("%d%%", 100*p.done/p.total), fmt.Sprintf("%d of %d %s", p.done, p.total, p.unit), rate}
+	if p.done > 0 {
+		left := time.Duration(float64(elapsed) * float64(p.total-p.done) / float64(p.done))
+		parts = append(parts, left.Round(time.Second).String()+" left")
+	}
+	return parts
+}
+
+// barWidth is the number of columns between the brackets of a bar.
+const barWidth = 20
+
+// bar is the phase on one line of at most width columns. On narrow terminals it leaves out
+// what matters least.
+func (p *progress) bar(width int) string {
+	parts := p.parts()
+	lines := []string{p.label + " " + strings.Join(parts, ", ")}
+	if p.total > 0 {
+		full := int(barWidth * p.done / p.total)
+		drawn := "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
+		withoutCount := append(append([]string(nil), parts[0]), parts[2:]...)
+		lines = []string{
+			fmt.Sprintf("%-24s %s %s", p.label, drawn, strings.Join(parts, ", ")), lines[0],
+			p.label + " " + strings.Join(withoutCount, ", "),
+			p.label + " " + parts[0] + ", " + parts[len(parts)-1],
+		}
+	}
+	for _, line := range lines {
+		if columns(line) <= width {
+			return line
+		}
+	}
+	return truncate(lines[len(lines)-1], width)
 }
 
 // end finishes the phase and returns how long it took. The detail is shown with it.
 func (p *progress) end(detail string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.running = false
 	elapsed := p.now().Sub(p.started)
-	if p.bar != nil {
-		_ = p.bar.Clear() // a bar that cannot be cleared is overwritten below
-		p.bar = nil
+	line := fmt.Sprintf("%-28s %s (%.1f s)", p.label, detail, elapsed.Seconds())
+	if p.console.hasBar() {
+		line = wrap(line, p.console.width())
 	}
-	fmt.Fprintf(p.out, "%-28s %s (%.1f s)\n", p.label, detail, elapsed.Seconds())
+	fmt.Fprintln(p.console.stderr, line)
 	return elapsed
 }

@@ -56,7 +56,7 @@ func (s *stack) prove(ctx context.Context, updateID string) error {
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(s.app.stdout).Encode(proof)
+	return json.NewEncoder(s.app.data).Encode(proof)
 }
 
 // checkFlags say what to check and what is known to be right.

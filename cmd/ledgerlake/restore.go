@@ -50,7 +50,7 @@ of /v0/backfilling/import-updates.`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
-			p := newProgress(a.stderr)
+			p := newProgress(a.console)
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.restore(ctx, p) })
 		},
 	}
@@ -129,7 +129,7 @@ func (s *stack) writeLines(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	out := s.app.stdout
+	out := s.app.data
 	if path != "-" {
 		file, err := os.Create(path)
 		if err != nil {

@@ -18,8 +18,10 @@ import (
 type app struct {
 	cfg      config
 	settings *pflag.FlagSet
-	stdout   io.Writer
-	stderr   io.Writer
+	console  *console
+	stdout   io.Writer // what people read
+	data     io.Writer // the same place, for what programs read
+	stderr   io.Writer // messages
 	log      *slog.Logger
 }
 
@@ -31,8 +33,8 @@ Alone it needs no other service: it runs an embedded ClickHouse engine, an S3 ga
 and a job queue below --data. Pointed at a ClickHouse, a Redis and an S3 bucket, the
 same commands are a deployment that scales out.`
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	a := &app{stdout: stdout, stderr: stderr}
+func newRoot(c *console) *cobra.Command {
+	a := &app{console: c, stdout: c.stdout, data: c.data, stderr: c.stderr}
 	a.settings = a.cfg.settings()
 	var file string
 	root := &cobra.Command{
@@ -48,8 +50,8 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 			return a.configure(cmd.Flags(), file)
 		},
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(

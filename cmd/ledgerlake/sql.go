@@ -48,7 +48,11 @@ can be read are those of the DSN's user.`,
 			if err != nil {
 				return err
 			}
-			q := newQuerying(conn, a.stdout, write)
+			out := a.data
+			if format == "table" {
+				out = a.stdout
+			}
+			q := newQuerying(conn, out, write)
 			if len(args) == 1 {
 				return q.run(cmd.Context(), args[0])
 			}

@@ -39,7 +39,7 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
 	if len(scanURLs) == 0 && nodeURL == "" {
 		d.node = "127.0.0.1:0"
-		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.stderr))
+		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.console))
 		if err != nil {
 			return err
 		}

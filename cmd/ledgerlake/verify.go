@@ -118,7 +118,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
 				return err
 			}
-			report, err := s.verifyChecks(cmd.Context(), newProgress(a.stderr), &f)
+			report, err := s.verifyChecks(cmd.Context(), newProgress(a.console), &f)
 			if err != nil {
 				return err
 			}
@@ -165,7 +165,7 @@ func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, n
 
 func (a *app) reportVerification(v *verification, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(a.stdout).Encode(v); err != nil {
+		if err := json.NewEncoder(a.data).Encode(v); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	} else {
