@@ -36,6 +36,15 @@ func connect(ctx context.Context, rawURL string) (redis.UniversalClient, error) 
 	return client, nil
 }
 
+// CheckURL returns an error unless the URL is one of a Redis. Nothing is sent.
+func CheckURL(rawURL string) error {
+	client, err := newClient(rawURL)
+	if err != nil {
+		return err
+	}
+	return client.Close()
+}
+
 // newClient parses the URL.
 func newClient(rawURL string) (redis.UniversalClient, error) {
 	if strings.HasPrefix(rawURL, "redis-sentinel:") {

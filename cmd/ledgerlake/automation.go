@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,10 +45,18 @@ public history of its network are ingested. Without names all automations run:
 ` + strings.Join(automations.Names(), ", ") + `.`,
 		Example:   "  ledgerlake automation --dry-run --node-url http://127.0.0.1:7575\n  ledgerlake automation collect-rewards --dry-run --json --node-url http://127.0.0.1:7575",
 		ValidArgs: automations.Names(),
+		Args: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				if !slices.Contains(automations.Names(), name) {
+					return fmt.Errorf("there is no automation %q%s there are %s", name, didYouMean(name, "", automations.Names()), strings.Join(automations.Names(), ", "))
+				}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			a.quiet()
 			if a.cfg.NodeURL == "" {
-				return errors.New("automation needs --node-url, the ledger API of the node that hosts the wallets")
+				return usage("automation needs --node-url, the ledger API of the node that hosts the wallets")
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)

@@ -4,17 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
-	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"gopkg.in/yaml.v3"
 
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -197,59 +200,6 @@ func (c *config) settings() *pflag.FlagSet {
 // secrets are the settings that are never shown.
 var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true, "validator-auth-secret": true}
 
-const envPrefix = "LEDGERLAKE_"
-
-func envName(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
-
-// fill sets what no flag has set from the environment and the file at path, which
-// may be empty.
-func fill(flags, settings *pflag.FlagSet, path string, getenv func(string) (string, bool)) error {
-	file, err := readConfigFile(path)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	settings.VisitAll(func(s *pflag.Flag) {
-		fromFile, inFile := file[fileKey(s.Name)]
-		delete(file, fileKey(s.Name))
-		if f := flags.Lookup(s.Name); f != nil && f.Changed {
-			return
-		}
-		value, source := fromFile, path
-		if v, ok := getenv(envName(s.Name)); ok {
-			value, source, inFile = v, envName(s.Name), true
-		}
-		if !inFile {
-			return
-		}
-		if err := settings.Set(s.Name, value); err != nil {
-			errs = append(errs, fmt.Errorf("%s in %s: %w", fileKey(s.Name), source, err))
-		}
-	})
-	for key := range file {
-		errs = append(errs, fmt.Errorf("%s: unknown key %q; ledgerlake config lists the keys", path, key))
-	}
-	return errors.Join(errs...)
-}
-
-func readConfigFile(path string) (map[string]string, error) {
-	if path == "" {
-		return nil, nil
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	var values map[string]string
-	if err := yaml.Unmarshal(raw, &values); err != nil {
-		return nil, fmt.Errorf("reading the configuration %s: it must be a YAML map of keys to plain values: %w", path, err)
-	}
-	return values, nil
-}
-
 // check rejects values that no part can work with.
 func (c *config) check() error {
 	for name, urls := range map[string][]string{
@@ -260,18 +210,34 @@ func (c *config) check() error {
 			if raw == "" && name != "scan-url" && name != "export-peer" {
 				continue
 			}
-			if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-				return fmt.Errorf("--%s must be a URL such as http://127.0.0.1:5012", name)
+			if err := checkURL(name, raw); err != nil {
+				return err
 			}
 		}
+	}
+	if err := c.checkServices(); err != nil {
+		return err
+	}
+	if err := c.checkChoices(); err != nil {
+		return err
 	}
 	switch {
 	case c.Data == "":
 		return errors.New("--data must name a folder")
 	case c.ScanWorkers < 0 || c.ScanWorkers > 64:
 		return fmt.Errorf("--scan-workers must be between 0 and 64, not %d", c.ScanWorkers)
-	case c.ScanAgree < 1 || len(c.ScanURLs) > 0 && c.ScanAgree > len(c.ScanURLs):
+	case c.ScanAgree < 1 || c.ScanAgree > max(1, len(c.ScanURLs)):
 		return fmt.Errorf("--scan-agree must be between 1 and the number of --scan-url, which is %d, not %d", len(c.ScanURLs), c.ScanAgree)
+	case c.ScanRate < 0 || c.RateLimit < 0:
+		return fmt.Errorf("--scan-rate and --rate-limit must not be negative, they are %g and %g; 0 has a meaning of its own, see --help", c.ScanRate, c.RateLimit)
+	case c.ScanPageBytes < 1<<20:
+		return fmt.Errorf("--scan-page-bytes must be at least %d bytes (1 MiB), not %d", 1<<20, c.ScanPageBytes)
+	case c.EngineMemory < 0:
+		return fmt.Errorf("--engine-memory must not be negative, it is %d; 0 leaves the engine's default", c.EngineMemory)
+	case c.FollowInterval <= 0:
+		return fmt.Errorf("--follow-interval must be positive, such as 1s, not %s", c.FollowInterval)
+	case c.MaxConcurrent < 1:
+		return fmt.Errorf("--max-concurrent must be at least 1, not %d", c.MaxConcurrent)
 	case c.FactsInterval < 0:
 		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
 	case !validLayouts(c.BulkLayouts):
@@ -298,6 +264,8 @@ func (c *config) check() error {
 		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):
 		return errors.New("--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)")
+	case c.S3Endpoint == "" && (c.S3AccessKey != "" || c.S3SecretKey != ""):
+		return errors.New("--s3-access-key and --s3-secret-key need --s3-endpoint, the storage that they are for: without it the embedded gateway is used, which has keys of its own")
 	}
 	if err := c.checkLedger(); err != nil {
 		return err
@@ -306,6 +274,82 @@ func (c *config) check() error {
 		return err
 	}
 	return c.checkAutomations()
+}
+
+// bucketName is what S3 takes for the name of a bucket.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+// checkServices rejects addresses of services that cannot be right.
+func (c *config) checkServices() error {
+	if c.ClickHouseDSN != "" {
+		u, err := url.Parse(c.ClickHouseDSN)
+		if err != nil || (u.Scheme != "clickhouse" && u.Scheme != "tcp") || u.Hostname() == "" {
+			return errors.New("--clickhouse-dsn must be of the form clickhouse://user:password@host:9000/database, the port that of ClickHouse's native protocol")
+		}
+		if _, err := engine.Options(c.ClickHouseDSN); err != nil {
+			return fmt.Errorf("--clickhouse-dsn: %w", err)
+		}
+	}
+	if c.RedisURL != "" {
+		if err := jobs.CheckURL(c.RedisURL); err != nil {
+			return fmt.Errorf("--redis-url: %w", err)
+		}
+	}
+	if !bucketName.MatchString(c.S3Bucket) {
+		return fmt.Errorf("--s3-bucket must be 3 to 63 lower-case letters, digits, dots and hyphens, not %q", c.S3Bucket)
+	}
+	for _, at := range []struct{ setting, address string }{
+		{"listen", c.Listen}, {"status-listen", c.StatusListen}, {"ledger-listen", c.LedgerListen}, {"validator-listen", c.ValidatorListen},
+	} {
+		if at.address == "" && at.setting != "listen" || at.address == ledgerOff && at.setting != "listen" && at.setting != "status-listen" {
+			continue
+		}
+		if err := checkAddress(at.setting, at.address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkURL rejects what is no URL of a service. It does not repeat it: it may hold a password.
+func checkURL(name, raw string) error {
+	if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Errorf("--%s must be a URL that begins with http:// or https://, such as http://127.0.0.1:5012", name)
+	}
+	return nil
+}
+
+// checkAddress rejects what is no address to listen on.
+func checkAddress(setting, address string) error {
+	example := "127.0.0.1:8080"
+	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
+		example = "127.0.0.1:" + address
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s must be an address and a port, not %q: say --%s %s", setting, address, setting, example)
+	}
+	return nil
+}
+
+// checkChoices rejects values of settings that have a few.
+func (c *config) checkChoices() error {
+	for _, choice := range []struct {
+		setting, value string
+		values         []string
+	}{
+		{"scan-source", c.ScanSource, []string{"auto", "events", "updates", "updates-before"}},
+		{"scan-agree-on", c.ScanAgreeOn, []string{"updates", "events"}},
+		{"node-source", c.NodeSource, []string{"auto", "websocket", "lists", "flats"}},
+	} {
+		if !slices.Contains(choice.values, choice.value) {
+			return fmt.Errorf("--%s must be one of %s, not %q", choice.setting, strings.Join(choice.values, ", "), choice.value)
+		}
+	}
+	return nil
 }
 
 // checkLedger rejects settings of the ledger interface that contradict each other.

@@ -54,9 +54,12 @@ are read back. At the end it asks the query tier a few real questions.
 With --clickhouse-dsn, --redis-url or --s3-endpoint it uses those services instead; the
 ClickHouse database and the bucket must then be empty.`,
 		Example: "  ledgerlake demo\n  ledgerlake demo --updates 20000 --seed 7 --json\n  ledgerlake demo --data ./demo --keep",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
+			if err := d.check(); err != nil {
+				return err
+			}
 			if !a.settings.Changed("data") {
 				dir, err := os.MkdirTemp("", "ledgerlake-demo-")
 				if err != nil {

@@ -40,6 +40,20 @@ func (d *devnetFlags) register(f *pflag.FlagSet, updates int) {
 	f.BoolVar(&d.traffic, "traffic-rewards", false, "reward the simulated network's apps by the traffic of their transactions, in place of coupons for transfers")
 }
 
+// check rejects a network that cannot be.
+func (d *devnetFlags) check() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+		least float64
+	}{{"updates", float64(d.updates), 1}, {"days", float64(d.days), 1}, {"huge-update-bytes", float64(d.huge), 0}, {"live", d.live, 0}} {
+		if f.value < f.least {
+			return usage("--%s must be at least %g, not %g", f.name, f.least, f.value)
+		}
+	}
+	return nil
+}
+
 // registerLive adds the flags of a network that goes on while it is served.
 func (d *devnetFlags) registerLive(f *pflag.FlagSet, perSecond float64) {
 	f.Float64Var(&d.live, "live", perSecond, "updates per second that the simulated network adds while serving")
@@ -64,7 +78,7 @@ on that address tells what its stream has.`,
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --live-clock\n" +
 			"  ledgerlake devnet --updates 1000000 --live 50\n" +
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --participant Super-Validator-1",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.runDevnet(cmd.Context(), d, address)
 		},
@@ -79,6 +93,17 @@ on that address tells what its stream has.`,
 }
 
 func (a *app) runDevnet(ctx context.Context, d devnetFlags, address string) (err error) {
+	if err := d.check(); err != nil {
+		return err
+	}
+	if err := checkAddress("devnet-listen", address); err != nil {
+		return asUsage(err)
+	}
+	if d.node != "" {
+		if err := checkAddress("node-listen", d.node); err != nil {
+			return asUsage(err)
+		}
+	}
 	node, err := a.startDevnet(ctx, d, address, newProgress(a.console))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func newDoctor(a *app) *cobra.Command {
 		Use:     "doctor",
 		Short:   "say what is installed and reachable, what is missing, and how to fix it",
 		Example: "  ledgerlake doctor\n  ledgerlake doctor --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

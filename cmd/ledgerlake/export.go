@@ -25,11 +25,11 @@ func newExport(a *app) *cobra.Command {
 it waits for peers, and fails if they have other objects. --gc removes objects that nobody
 lists, unfinished uploads and, with --bulk-retention, old days; worker does it at intervals.`,
 		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03\n  ledgerlake export --gc",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			limits, err := parseLimits(from, to)
 			if err != nil {
-				return err
+				return asUsage(err)
 			}
 			a.limitExports()
 			s := newStack(a)

@@ -26,6 +26,9 @@ func parseLimits(from, to string) (l exportLimits, err error) {
 			return l, fmt.Errorf("--to: %w", err)
 		}
 	}
+	if l.begins && l.ends && l.after >= l.through {
+		return l, fmt.Errorf("--from %s is after --to %s: nothing is between them", from, to)
+	}
 	return l, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +34,18 @@ filters and page indexes of their Parquet objects, which takes tens of requests.
 With --contract-id it prints the first event that created the contract or took it in.`,
 		Example: "  ledgerlake get --update-id 1220fe4b... --s3-endpoint https://s3.example.com --s3-bucket lake --s3-access-key KEY --s3-secret-key SECRET\n" +
 			"  ledgerlake get --contract-id 00a1b2... --cost",
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && f.updateID == "" && f.contractID == "" {
+				return fmt.Errorf("get takes an id by a flag: ledgerlake get --update-id %s, or --contract-id for the id of a contract", args[0])
+			}
+			return noArguments(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if (f.updateID == "") == (f.contractID == "") {
-				return errors.New("get needs either --update-id or --contract-id")
+				return usage("get needs either --update-id or --contract-id, and an id with it")
+			}
+			if err := checkUpdateID(f.updateID); err != nil {
+				return err
 			}
 			a.quiet()
 			s := newStack(a)
@@ -51,6 +60,18 @@ With --contract-id it prints the first event that created the contract or took i
 	cmd.Flags().StringVar(&f.contractID, "contract-id", "", "print the event that created this contract")
 	cmd.Flags().BoolVar(&f.cost, "cost", false, "print what it took of the bucket to standard error")
 	return cmd
+}
+
+// updateIDLength is the length of an update id: 1220, which says SHA-256, and 64 hex digits.
+const updateIDLength = 4 + 64
+
+// checkUpdateID refuses what is the beginning of an update id, as tables and logs show it: it
+// would be looked for in the whole bucket, in vain.
+func checkUpdateID(id string) error {
+	if strings.HasPrefix(id, "1220") && len(id) < updateIDLength {
+		return usage("--update-id must be a whole id, %d characters, and %s has %d: take it from /v2/updates or ledgerlake sql", updateIDLength, id, len(id))
+	}
+	return nil
 }
 
 func (s *stack) get(ctx context.Context, f getFlags) error {

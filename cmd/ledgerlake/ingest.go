@@ -33,10 +33,10 @@ Several scan services share the work, and replace each other while one is away. 
 			"  ledgerlake ingest --scan-url https://scan-a.example.com --scan-url https://scan-b.example.com --scan-agree 2\n" +
 			"  ledgerlake ingest --node-url http://127.0.0.1:7575 --node-token-file /run/secrets/token --status-listen 127.0.0.1:8090\n" +
 			"  ledgerlake ingest --scan-url http://127.0.0.1:5012 --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --once",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == "" {
-				return errors.New("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
+				return usage("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)

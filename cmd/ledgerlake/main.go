@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 func main() { os.Exit(process()) }
@@ -39,6 +40,7 @@ func process() int {
 const (
 	statusDone   = 0
 	statusFailed = 1
+	statusUsage  = 2 // the command line, a variable or the configuration file is wrong; nothing was done
 )
 
 // execute is run with its error printed, and an exit status.
@@ -56,6 +58,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return by.status()
 	}
 	fmt.Fprintln(stderr, oneLine(err))
+	var wrong *usageError
+	if errors.As(err, &wrong) {
+		return statusUsage
+	}
 	return statusFailed
 }
 
@@ -86,15 +92,18 @@ func interruptible() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
+	guard.Go(func() error {
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
-			cancel(&interruption{s.(syscall.Signal)})
+			return &interruption{s.(syscall.Signal)}
 		case <-ctx.Done():
+			return nil
 		}
-	}()
-	return ctx, func() { signal.Stop(signals); cancel(nil) }
+	}, func(by error) {
+		signal.Stop(signals)
+		cancel(by)
+	})
+	return ctx, func() { cancel(nil) }
 }
 
 // run is main without the process. Tests call it with their own args and writers.

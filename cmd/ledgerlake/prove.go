@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,10 +28,13 @@ docs/formats/proofs.md says what is hashed.`,
 		Example: "  ledgerlake prove --update-id 1220fe4b... > proof.json\n" +
 			"  ledgerlake get --update-id 1220fe4b... > update.json\n" +
 			"  ledgerlake check-proof --proof proof.json --update update.json --link 5f0c...",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if updateID == "" {
-				return errors.New("prove needs --update-id")
+				return usage("prove needs --update-id, the id of the update to prove")
+			}
+			if err := checkUpdateID(updateID); err != nil {
+				return err
 			}
 			a.quiet()
 			s := newStack(a)
@@ -79,10 +81,10 @@ operators that one trusts. --root and --link compare; without them the command p
 there is to compare. --update compares the content, as ledgerlake get prints it.`,
 		Example: "  ledgerlake check-proof --proof proof.json --link 5f0c...\n" +
 			"  ledgerlake prove --update-id 1220fe4b... | ledgerlake check-proof --proof - --update update.json",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof == "" {
-				return errors.New("check-proof needs --proof, a file, or - for standard input")
+				return usage("check-proof needs --proof, a file, or - for standard input")
 			}
 			return a.checkProof(f, cmd.InOrStdin())
 		},

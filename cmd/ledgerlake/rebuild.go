@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,12 @@ parties of a node, from the node's own stream. Until it has finished they are mi
 the validator interface.`,
 		Example:   "  ledgerlake rebuild wallets --data /srv/ledgerlake",
 		ValidArgs: []string{"wallets"},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "wallets" {
+				return fmt.Errorf("rebuild needs one argument, wallets, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
 			s := newStack(a)

@@ -36,7 +36,7 @@ of /v0/backfilling/import-updates.`,
 		Example: "  ledgerlake restore --data /srv/ledgerlake --s3-endpoint https://s3.example.com --s3-bucket lake --s3-access-key KEY --s3-secret-key SECRET\n" +
 			"  ledgerlake verify --data /srv/ledgerlake\n" +
 			"  ledgerlake restore --data /srv/ledgerlake --lines - | zstd > updates.jsonl.zst",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
 			s := newStack(a)

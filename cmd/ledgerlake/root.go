@@ -43,6 +43,8 @@ func newRoot(c *console) *cobra.Command {
 		Long:          long,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          anyCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				file = os.Getenv(envPrefix + "CONFIG")
@@ -58,22 +60,23 @@ func newRoot(c *console) *cobra.Command {
 		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newRebuild(a), newSQL(a),
 		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newToken(a), newAutomation(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
+	explainUsage(root)
 	return root
 }
 
 func (a *app) configure(flags *pflag.FlagSet, file string) error {
-	if err := fill(flags, a.settings, file, os.LookupEnv); err != nil {
+	if err := a.fill(flags, file); err != nil {
 		return err
 	}
 	if err := a.cfg.check(); err != nil {
-		return err
+		return asUsage(err)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(a.cfg.MemoryLimit)
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.cfg.LogLevel)); err != nil {
-		return fmt.Errorf("--log-level is debug, info, warn or error, not %q", a.cfg.LogLevel)
+		return usage("--log-level must be debug, info, warn or error, not %q", a.cfg.LogLevel)
 	}
 	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: guard.LogStack}))
 	return nil
@@ -91,7 +94,7 @@ func newConfig(a *app) *cobra.Command {
 		Use:     "config",
 		Short:   "print the effective configuration, secrets masked",
 		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return a.cfg.print(a.stdout, a.settings) },
 	}
 }
@@ -100,7 +103,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
 			_, err := fmt.Fprintf(a.stdout, "ledgerlake %s (committed %s)\n", b.version, b.time.Format("2006-01-02T15:04:05Z"))

@@ -33,7 +33,7 @@ it serves the validator interface as well, below /api/validator or on an address
 validator (--wallet-mode forward).`,
 		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
 			"  ledgerlake serve --data /srv/ledgerlake",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s := newStack(a)
 			defer s.closeInto(&err)

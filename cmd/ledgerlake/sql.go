@@ -35,12 +35,17 @@ can be read are those of the DSN's user.`,
 		Example: "  ledgerlake sql \"SELECT stream, count() FROM updates GROUP BY stream\"\n" +
 			"  ledgerlake sql --format json \"SELECT * FROM contracts_live LIMIT 10\" | jq .\n" +
 			"  ledgerlake sql < queries.sql",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("sql takes one query, not %d arguments: put it in quotes", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			a.quiet()
 			write, ok := rowWriters[format]
 			if !ok {
-				return fmt.Errorf("--format is table, tsv or json, not %q", format)
+				return usage("--format must be table, tsv or json, not %q", format)
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -25,21 +24,21 @@ without, the secret of the simulated network. Whoever has the secret can be any 
 key set or a certificate where it matters.`,
 		Example: "  LEDGERLAKE_LEDGER_AUTH_SECRET=a-secret-of-32-characters-or-more ledgerlake token --user alice\n" +
 			"  ledgerlake token --validator --user alice",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if forValidator {
 				return a.validatorToken(user, lasting)
 			}
 			switch {
 			case a.cfg.LedgerAuthSecret == "":
-				return errors.New("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
+				return usage("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
 			case user == "":
-				return errors.New("token needs --user, the user's id")
+				return usage("token needs --user, the user's id")
 			case lasting < 0:
-				return fmt.Errorf("--expires-in must not be negative, it is %s", lasting)
+				return usage("--expires-in must not be negative, it is %s", lasting)
 			}
 			if _, err := auth.Secret([]byte(a.cfg.LedgerAuthSecret)); err != nil {
-				return fmt.Errorf("--ledger-auth-secret: %w", err)
+				return usage("--ledger-auth-secret: %w", err)
 			}
 			claims := auth.Claims{User: user, Audience: a.cfg.LedgerAuthAudience, Scope: a.cfg.LedgerAuthScope, Issued: time.Now()}
 			if claims.Audience == "" && participant != "" {
@@ -69,7 +68,7 @@ key set or a certificate where it matters.`,
 // validatorToken prints a token for the validator interface.
 func (a *app) validatorToken(user string, lasting time.Duration) error {
 	if user == "" || lasting < 0 {
-		return errors.New("token needs --user, the user's id, and --expires-in must not be negative")
+		return usage("token needs --user, the user's id, and --expires-in must not be negative")
 	}
 	claims := auth.Claims{User: user, Audience: a.cfg.ValidatorAuthAudience, Issued: time.Now()}
 	if lasting > 0 {

@@ -18,7 +18,7 @@ ledger interface and wallets, all from one process tree, until it is stopped. Wi
 goes on living, so that there is something to see, and ingests the stream of one of its
 nodes, too.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), d) },
 	}
 	d.register(cmd.Flags(), 20_000)
@@ -27,6 +27,9 @@ nodes, too.`,
 }
 
 func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
+	if err := d.check(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(a.cfg.Data, 0o755); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}

@@ -97,11 +97,11 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			"  ledgerlake verify --stream scan\n" +
 			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
 			"  ledgerlake verify --check days --peer https://lake.example.com",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
 			if err := f.check(names, a.cfg.ScanURLs); err != nil {
-				return err
+				return asUsage(err)
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
@@ -136,7 +136,12 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 func (f *verifyFlags) check(names, scanURLs []string) error {
 	for _, name := range f.checks {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("--check %s: there are %s", name, strings.Join(names, ", "))
+			return fmt.Errorf("--check %s%s there are %s", name, didYouMean(name, "", names), strings.Join(names, ", "))
+		}
+	}
+	if f.peer != "" {
+		if err := checkURL("peer", f.peer); err != nil {
+			return err
 		}
 	}
 	switch {
