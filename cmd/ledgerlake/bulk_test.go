@@ -33,6 +33,7 @@ func openTestStack(t *testing.T, args ...string) *stack {
 		t.Fatal(err)
 	}
 	s := newStack(a)
+	s.makesStore = true
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {
 			t.Error(err)

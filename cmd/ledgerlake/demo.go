@@ -132,8 +132,15 @@ func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err e
 
 // prepare starts the services while the network executes its history.
 func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
-	if err := os.MkdirAll(run.app.cfg.Data, 0o755); err != nil {
-		return fmt.Errorf("making the data folder: %w", err)
+	run.makesStore = true
+	if err := run.checkLocal(ctx); err != nil {
+		return err
+	}
+	if err := run.bindQuery(); err != nil {
+		return err
+	}
+	if err := makeFolder(run.app.cfg.Data); err != nil {
+		return err
 	}
 	ready := make(chan error, 1)
 	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })

@@ -131,10 +131,10 @@ type devnetServer struct {
 	server   *http.Server
 }
 
-func listenForDevnet(address string) (devnetServer, error) {
+func listenForDevnet(address, setting string) (devnetServer, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return devnetServer{}, fmt.Errorf("listening on %s for the simulated network: %w; choose another address or stop what uses it", address, err)
+		return devnetServer{}, explainListen(address, setting, err)
 	}
 	return devnetServer{url: "http://" + listener.Addr().String(), listener: listener}, nil
 }
@@ -159,12 +159,12 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 			err = errors.Join(err, n.close())
 		}
 	}()
-	if n.devnetServer, err = listenForDevnet(address); err != nil {
+	if n.devnetServer, err = listenForDevnet(address, "devnet-listen"); err != nil {
 		return nil, err
 	}
 	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, TrafficRewards: d.traffic, Dir: filepath.Join(a.cfg.Data, "devnet")}
 	if d.node != "" {
-		participant, err := listenForDevnet(d.node)
+		participant, err := listenForDevnet(d.node, "node-listen")
 		if err != nil {
 			return nil, err
 		}

@@ -35,6 +35,9 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 			s := newStack(a)
 			s.exportLimits = limits
 			defer s.closeInto(&err)
+			if err := s.reachQueue(cmd.Context()); err != nil {
+				return err
+			}
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}

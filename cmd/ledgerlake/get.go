@@ -50,6 +50,7 @@ With --contract-id it prints the first event that created the contract or took i
 			a.quiet()
 			s := newStack(a)
 			defer s.closeInto(&err)
+			s.readsBucket = true
 			if err := s.openBucket(cmd.Context()); err != nil {
 				return err
 			}
@@ -102,8 +103,8 @@ func (s *stack) get(ctx context.Context, f getFlags) error {
 // lookUp asks the cached manifests first. What they do not have may have been published
 // since, and what they have may have been withdrawn.
 func (s *stack) lookUp(ctx context.Context, find func(*export.Archive) error) error {
-	cfg, err := s.archiveConfig()
-	if err != nil {
+	cfg := s.archiveConfig()
+	if err := makeTemp(cfg); err != nil {
 		return err
 	}
 	if cached, err := export.OpenCachedArchive(cfg); err != nil {
@@ -121,12 +122,16 @@ func (s *stack) lookUp(ctx context.Context, find func(*export.Archive) error) er
 }
 
 // archiveConfig says where published objects are read from, and cached.
-func (s *stack) archiveConfig() (export.ArchiveConfig, error) {
-	cfg := export.ArchiveConfig{
+func (s *stack) archiveConfig() export.ArchiveConfig {
+	return export.ArchiveConfig{
 		Objects: s.bucket, TempDir: filepath.Join(s.app.cfg.Data, "tmp"), CacheDir: filepath.Join(s.app.cfg.Data, "cache", "objects"), Log: s.app.log,
 	}
+}
+
+// makeTemp makes the folder in which objects are that are being read.
+func makeTemp(cfg export.ArchiveConfig) error {
 	if err := os.MkdirAll(cfg.TempDir, 0o755); err != nil {
-		return cfg, fmt.Errorf("making a folder for objects under way: %w", err)
+		return fmt.Errorf("making a folder for objects under way: %w", err)
 	}
-	return cfg, nil
+	return nil
 }

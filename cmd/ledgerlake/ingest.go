@@ -40,6 +40,15 @@ Several scan services share the work, and replace each other while one is away. 
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
+			s.makesStore = true
+			if err := s.checkLocal(cmd.Context()); err != nil {
+				return err
+			}
+			if a.cfg.StatusListen != "" && !once {
+				if err := s.bind(a.cfg.StatusListen, "status-listen"); err != nil {
+					return err
+				}
+			}
 			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}
@@ -70,11 +79,10 @@ Several scan services share the work, and replace each other while one is away. 
 // newStatusServer serves the status page and the metrics of an ingest that has no query
 // tier beside it.
 func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
-	listener, err := listen(s.app.cfg.StatusListen, "status-listen")
+	listener, err := s.listen(s.app.cfg.StatusListen, "status-listen")
 	if err != nil {
 		return nil, err
 	}
-	s.closeListener(listener)
 	page := &statusPage{db: s.db, streams: streams}
 	server, err := query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page),

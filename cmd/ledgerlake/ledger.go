@@ -82,11 +82,10 @@ func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	if err != nil || address == "" || cfg.ledgerShares() {
 		return nil, err
 	}
-	listener, err := listen(address, "ledger-listen")
+	listener, err := s.listen(address, "ledger-listen")
 	if err != nil {
 		return nil, err
 	}
-	s.closeListener(listener)
 	api, err := s.newLedger(listener)
 	if err != nil {
 		return nil, err

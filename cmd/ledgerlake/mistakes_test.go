@@ -1,11 +1,22 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+
 	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -163,4 +174,157 @@ func tree(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// closedPort is an address of this machine on which nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }() // only its number is wanted
+	return l.Addr().String()
+}
+
+// refusedFolder is a folder that this user, who may be root, can't write to.
+func refusedFolder(t *testing.T) (dir, reason string) {
+	t.Helper()
+	if os.Getuid() == 0 {
+		return "/sys/ledgerlake", syscall.EPERM.Error()
+	}
+	dir = t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "data"), syscall.EACCES.Error()
+}
+
+// TestMistakesOutside: services, folders, files and addresses that can't be used are named with
+// their fix, by every command that needs them, before an engine or a network is started.
+func TestMistakesOutside(t *testing.T) {
+	needEngine(t)
+	location, err := engine.Locate("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LEDGERLAKE_ENGINE", location.Path) // it is not found from the folders in which we make mistakes
+	busy := t.TempDir()
+	locked, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(busy, "engine"), StopGrace: stopTimeout, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := locked.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	good := buckettest.Gateway(t)
+	empty := good.Config("empty-bucket")
+	if err := buckettest.Open(t, empty).EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, takenPort, _ := net.SplitHostPort(taken.Addr().String())
+	pages := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(pages.Close)
+	web := pages.Listener.Addr().String()
+	closed := closedPort(t)
+	refused, reason := refusedFolder(t)
+	s3 := func(endpoint, key, secret string) string {
+		return " --s3-endpoint " + endpoint + " --s3-access-key " + key + " --s3-secret-key " + secret
+	}
+	keys := s3(good.Endpoint, good.AccessKey, good.SecretKey)
+	file := map[string]string{"file": "text"}
+	for _, m := range []mistake{
+		// The data folder.
+		{args: "sql --data TYPO q", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "verify --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "serve --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "export --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "worker --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "rebuild wallets --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "automation --data TYPO --node-url http://127.0.0.1:1", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "restore --data TYPO", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "get --data TYPO --contract-id 00ab", want: `--data TYPO: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "sql --data other q", files: map[string]string{"other/notes.txt": ""}, want: `--data other is no data folder of ledgerlake, it has no folder engine; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "serve --data other", files: map[string]string{"other/notes.txt": ""}, want: `--data other is no data folder of ledgerlake, it has no folder engine; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "restore --data other", files: map[string]string{"other/notes.txt": ""}, want: `--data other is no data folder of ledgerlake, it has no folder bucket; name the one that ledgerlake up or ledgerlake ingest made`},
+		{args: "up --data file", files: file, want: `--data file is a file: name a folder`},
+		{args: "verify --data file", files: file, want: `--data file is a file: name a folder`},
+		{args: "up --listen 127.0.0.1:0 --data file/lake", files: file, want: `--data file/lake: a part of the path is a file: name a folder`},
+		{args: "up --data " + busy, want: `data folder in use: another ledgerlake (pid PID) uses ` + busy + `/engine: stop it, or give another --data`},
+		{args: "serve --data " + busy, want: `data folder in use: another ledgerlake (pid PID) uses ` + busy + `/engine: stop it, or give another --data`},
+		{args: "verify --data " + busy, want: `data folder in use: another ledgerlake (pid PID) uses ` + busy + `/engine: stop it, or give another --data`},
+		// Addresses to listen on.
+		{args: "up --listen TAKEN", want: `--listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "up --listen 127.0.0.1:0 --ledger-listen TAKEN", want: `--ledger-listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "serve --listen TAKEN --clickhouse-dsn clickhouse://127.0.0.1:1", want: `--listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "demo --listen TAKEN --data new", want: `--listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "devnet --devnet-listen TAKEN", want: `--devnet-listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "devnet --devnet-listen 127.0.0.1:0 --node-listen TAKEN", want: `--node-listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "ingest --status-listen TAKEN --scan-url http://127.0.0.1:1", want: `--status-listen TAKEN: another program listens there: stop it (ss -ltnp 'sport = :PORT' names it), or choose another port`},
+		{args: "up --listen 192.0.2.1:8080", want: `--listen 192.0.2.1:8080: this machine does not have that address: choose 127.0.0.1:8080 for itself alone, or 0.0.0.0:8080 for others as well`},
+		// ClickHouse.
+		{args: "verify --clickhouse-dsn clickhouse://" + closed, want: `--clickhouse-dsn: connecting to the store at ` + closed + `: nothing listens there: start ClickHouse, or correct the address`},
+		{args: "verify --clickhouse-dsn clickhouse://no-such-host.invalid:9000", want: `--clickhouse-dsn: connecting to the store at no-such-host.invalid:9000: there is no such host: correct the name`},
+		{args: "export --clickhouse-dsn clickhouse://" + web + "?dial_timeout=1s", want: `--clickhouse-dsn: connecting to the store at ` + web + `: what listens there does not speak ClickHouse's native protocol: give its port, which is usually 9000`},
+		{args: "export --clickhouse-dsn clickhouse://" + locked.HTTPAddr(), want: `--clickhouse-dsn: connecting to the store at ` + locked.HTTPAddr() + `: what listens there speaks HTTP: give the port of ClickHouse's native protocol, which is usually 9000, or 9440 with ?secure=true`},
+		{args: "sql --clickhouse-dsn clickhouse://" + closed + " q", want: `--clickhouse-dsn: connecting to the store at ` + closed + `: nothing listens there: start ClickHouse, or correct the address`},
+		// Object storage.
+		{args: "restore" + s3("http://"+closed, "k", "s"), want: `--s3-endpoint http://` + closed + `: nothing listens there: start it, or correct the address`},
+		{args: "get --contract-id 00ab" + s3("http://no-such-host.invalid:9000", "k", "s"), want: `--s3-endpoint http://no-such-host.invalid:9000: there is no host no-such-host.invalid: correct the name`},
+		{args: "restore" + s3(good.Endpoint, "stranger", "wrong-secret"), want: `--s3-endpoint ` + good.Endpoint + `: the object storage refuses our keys: correct --s3-access-key and --s3-secret-key, or allow them bucket ledgerlake`},
+		{args: "restore --s3-bucket no-such-bucket" + keys, want: `--s3-bucket no-such-bucket: the object storage has no such bucket: correct the name`},
+		{args: "restore --s3-bucket empty-bucket" + keys, want: `bucket empty-bucket has no published segments, so nothing can be restored: correct --s3-bucket or --s3-prefix, or publish some with ledgerlake export`},
+		// The queue.
+		{args: "worker --redis-url redis://:secret-word@" + closed, want: `--redis-url: jobs: redis is not usable: redis://***@` + closed + `: dial tcp ` + closed + `: connect: connection refused: start redis there, or leave the redis url empty for the built-in queue`},
+		// Files.
+		{args: "up --listen 127.0.0.1:0 --engine /nowhere/libchdb.so --data new", want: "engine not found: configuration names /nowhere/libchdb.so: no such file or directory; run `make setup` or pass --engine PATH"},
+		{args: "up --listen 127.0.0.1:0 --catalog nowhere --data new", want: `--catalog: stat nowhere: no such file or directory`},
+		{args: "ingest --node-url http://127.0.0.1:1 --node-token-file nowhere --data new", want: `--node-token-file nowhere: there is no such file: correct the path`},
+		{args: "ingest --node-url http://127.0.0.1:1 --node-token-file empty --data new", files: map[string]string{"empty": "\n"}, want: `--node-token-file empty: the file is empty: write the token into it`},
+		{args: "check-proof --proof nowhere", want: `reading the proof: open nowhere: no such file or directory`},
+		{args: "up --listen 127.0.0.1:0 --data " + refused, want: `--data ` + refused + `: this user may not write there: name another folder, or change its owner: mkdir ` + refused + `: ` + reason},
+	} {
+		m.args = strings.ReplaceAll(m.args, "TAKEN", taken.Addr().String())
+		m.want = strings.NewReplacer("TAKEN", taken.Addr().String(), "PORT", takenPort, "PID", strconv.Itoa(os.Getpid())).Replace(m.want)
+		m.check(t, statusFailed)
+	}
+}
+
+// A full disk is named before anything is started on it.
+func TestFullDataFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
+		t.Skip("needs a small file system, which only root may mount: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	full := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 1<<20), 0o644)
+	if !errors.Is(full, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", full)
+	}
+	err := makeFolder(dir)
+	if err == nil || !strings.HasPrefix(err.Error(), "--data "+dir+": the disk is full: free some space, or name a folder on another: ") {
+		t.Errorf("a full disk: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A port that a user may not have can't be tried where tests run as root.
+func TestPrivilegedPort(t *testing.T) {
+	const want = "--listen 0.0.0.0:80: this user may not listen on port 80: choose one above 1023"
+	if err := explainListen("0.0.0.0:80", "listen", &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}); err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }

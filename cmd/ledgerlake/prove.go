@@ -39,6 +39,7 @@ docs/formats/proofs.md says what is hashed.`,
 			a.quiet()
 			s := newStack(a)
 			defer s.closeInto(&err)
+			s.readsBucket = true
 			if err := s.openBucket(cmd.Context()); err != nil {
 				return err
 			}

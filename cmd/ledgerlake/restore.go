@@ -41,38 +41,49 @@ of /v0/backfilling/import-updates.`,
 			a.quiet()
 			s := newStack(a)
 			defer s.closeInto(&err)
+			s.makesStore, s.readsBucket = true, true
 			if lines != "" {
 				if err := s.openBucket(cmd.Context()); err != nil {
 					return err
 				}
 				return s.guard(cmd.Context(), func(ctx context.Context) error { return s.writeLines(ctx, lines) })
 			}
-			if err := s.open(cmd.Context()); err != nil {
+			if err := s.checkLocal(cmd.Context()); err != nil {
+				return err
+			}
+			if err := s.openBucket(cmd.Context()); err != nil {
+				return err
+			}
+			archive, err := s.openArchive(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}
 			p := newProgress(a.console)
-			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.restore(ctx, p) })
+			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.restore(ctx, archive, p) })
 		},
 	}
 	cmd.Flags().StringVar(&lines, "lines", "", "write the updates to this file as JSON lines, - for standard output, in place of a store")
 	return cmd
 }
 
-// openArchive reads the manifests in the bucket.
+// openArchive reads the manifests in the bucket, of which there must be some.
 func (s *stack) openArchive(ctx context.Context) (*export.Archive, error) {
-	cfg, err := s.archiveConfig()
+	cfg := s.archiveConfig()
+	archive, err := export.OpenArchive(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return export.OpenArchive(ctx, cfg)
+	if len(archive.Segments()) == 0 {
+		return nil, fmt.Errorf("bucket %s has no published segments, so nothing can be restored: correct --s3-bucket or --s3-prefix, or publish some with ledgerlake export", s.app.cfg.S3Bucket)
+	}
+	return archive, makeTemp(cfg)
 }
 
 // restore fills the store from the bucket, with the lifetimes beside it.
-func (s *stack) restore(ctx context.Context, p *progress) error {
-	archive, err := s.openArchive(ctx)
-	if err != nil {
-		return err
-	}
+func (s *stack) restore(ctx context.Context, archive *export.Archive, p *progress) error {
 	exporter, err := s.newExporter()
 	if err != nil {
 		return err

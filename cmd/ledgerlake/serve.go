@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -37,6 +36,12 @@ validator (--wallet-mode forward).`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s := newStack(a)
 			defer s.closeInto(&err)
+			if err := s.checkLocal(cmd.Context()); err != nil {
+				return err
+			}
+			if err := s.bindAll(); err != nil {
+				return err
+			}
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
@@ -85,11 +90,10 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen(cfg.Listen, "listen")
+	listener, err := s.listen(cfg.Listen, "listen")
 	if err != nil {
 		return nil, err
 	}
-	s.closeListener(listener)
 	publicURL := cfg.PublicURL
 	if publicURL == "" {
 		publicURL = "http://" + listener.Addr().String()
@@ -157,25 +161,6 @@ func (s *stack) askedFacts(scanURLs []string) (scan.Facts, error) {
 		return nil, nil
 	}
 	return s.newFacts(scanURLs)
-}
-
-// listen opens the address of a setting.
-func listen(address, setting string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listening on %s: %w; choose another address with --%s", address, err, setting)
-	}
-	return listener, nil
-}
-
-// closeListener closes a listener at the end, unless its server has.
-func (s *stack) closeListener(listener net.Listener) {
-	s.onClose(func() error {
-		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			return err
-		}
-		return nil
-	})
 }
 
 // health answers readiness from the store.

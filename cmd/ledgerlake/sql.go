@@ -80,10 +80,17 @@ func isTerminal(f *os.File) bool {
 // folder, or to one that it starts.
 func (s *stack) openSQL(ctx context.Context) (driver.Conn, error) {
 	s.dsn = s.app.cfg.ClickHouseDSN
-	if s.dsn == "" {
+	if s.dsn != "" {
+		if err := s.reachStore(ctx); err != nil {
+			return nil, err
+		}
+	} else {
 		conn, err := s.openRunning(ctx)
 		if conn != nil || err != nil {
 			return conn, err
+		}
+		if err := s.checkLocal(ctx); err != nil {
+			return nil, err
 		}
 		if err := s.startEngine(ctx); err != nil {
 			return nil, err

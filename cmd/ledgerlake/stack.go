@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -39,6 +40,13 @@ type stack struct {
 	// admitting is what the servers of this process share, made on first use.
 	admitting *query.Admission
 
+	// makesStore says that the command makes a store where there is none.
+	makesStore bool
+	// readsBucket says that the command reads objects and must not make a bucket for them.
+	readsBucket bool
+	// bound are listeners that no server has taken yet, by their setting.
+	bound map[string]net.Listener
+
 	// exportLimits limit what is exported.
 	exportLimits exportLimits
 
@@ -67,7 +75,7 @@ type death struct {
 // stop us, such as docker compose, wait for 30 s.
 const stopTimeout = 25 * time.Second
 
-func newStack(a *app) *stack { return &stack{app: a} }
+func newStack(a *app) *stack { return &stack{app: a, bound: make(map[string]net.Listener)} }
 
 func (s *stack) onClose(f func() error) { s.closers = append(s.closers, f) }
 
@@ -115,21 +123,31 @@ func errOr(err, otherwise error) error {
 	return otherwise
 }
 
-// open connects to the store and then to the object storage.
+// open connects to the store and to the object storage: first to what is given, which may refuse
+// us, and then to what has to be started.
 func (s *stack) open(ctx context.Context) error {
-	if err := s.openStore(ctx); err != nil {
+	first, second := s.openStore, s.openBucket
+	if s.app.cfg.S3Endpoint != "" {
+		first, second = second, first
+	}
+	if err := first(ctx); err != nil {
 		return err
 	}
-	return s.openBucket(ctx)
+	return second(ctx)
 }
 
 // openStore connects to ClickHouse, embedded or given, and brings its tables up to date.
 func (s *stack) openStore(ctx context.Context) error {
+	if err := s.checkLocal(ctx); err != nil {
+		return err
+	}
 	s.dsn = s.app.cfg.ClickHouseDSN
 	if s.dsn == "" {
 		if err := s.startEngine(ctx); err != nil {
 			return err
 		}
+	} else if err := s.reachStore(ctx); err != nil {
+		return err
 	}
 	if err := indexer.Migrate(ctx, s.dsn); err != nil {
 		return err
@@ -146,10 +164,22 @@ func (s *stack) openStore(ctx context.Context) error {
 	return nil
 }
 
+// reachStore makes sure that the ClickHouse that is given answers and lets us in.
+func (s *stack) reachStore(ctx context.Context) error {
+	conn, err := engine.Open(ctx, s.dsn)
+	if err != nil {
+		return fmt.Errorf("--clickhouse-dsn: %w", err)
+	}
+	return conn.Close()
+}
+
 func (s *stack) startEngine(ctx context.Context) error {
 	cfg := &s.app.cfg
+	if err := makeFolder(cfg.Data); err != nil {
+		return err
+	}
 	e, err := engine.Start(ctx, engine.Config{
-		DataDir: filepath.Join(cfg.Data, "engine"), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: stopTimeout, Log: s.app.log,
+		DataDir: cfg.engineFolder(), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: stopTimeout, Log: s.app.log,
 	})
 	if err != nil {
 		return err
@@ -180,7 +210,12 @@ func (s *stack) openBucket(ctx context.Context) error {
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: true,
 	}
 	if cfg.S3Endpoint == "" {
-		gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: filepath.Join(cfg.Data, "bucket"), Log: s.app.log})
+		if s.readsBucket {
+			if err := checkFolder(cfg.Data, cfg.bucketFolder(), false); err != nil {
+				return err
+			}
+		}
+		gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: cfg.bucketFolder(), Log: s.app.log})
 		if err != nil {
 			return err
 		}
@@ -189,14 +224,21 @@ func (s *stack) openBucket(ctx context.Context) error {
 		settings, s.objects = gateway.Config(cfg.S3Bucket), gateway.Folder(cfg.S3Bucket)
 		settings.Prefix = cfg.S3Prefix
 	}
+	if cfg.S3Endpoint != "" {
+		if err := reach(ctx, "s3-endpoint", cfg.S3Endpoint); err != nil {
+			return err
+		}
+	}
 	client, err := bucket.New(ctx, settings)
 	if err != nil {
 		return err
 	}
-	if err := client.EnsureBucket(ctx); errors.Is(err, bucket.ErrDenied) {
-		return fmt.Errorf("the object storage refuses our keys: check --s3-access-key and --s3-secret-key: %w", err)
-	} else if err != nil {
-		return err
+	ready := client.EnsureBucket
+	if s.readsBucket {
+		ready = client.CheckBucket
+	}
+	if err := ready(ctx); err != nil {
+		return cfg.explainBucket(err)
 	}
 	s.bucket = client
 	return nil
@@ -216,6 +258,19 @@ func (s *stack) admission() *query.Admission {
 		s.admitting = query.NewAdmission(query.AdmissionConfig{Memory: limit / requestsShare, MaxConcurrent: s.app.cfg.MaxConcurrent})
 	}
 	return s.admitting
+}
+
+// explainBucket says why the object storage can't be used, and what to do.
+func (c *config) explainBucket(err error) error {
+	switch {
+	case errors.Is(err, bucket.ErrDenied):
+		return fmt.Errorf("--s3-endpoint %s: the object storage refuses our keys: correct --s3-access-key and --s3-secret-key, or allow them bucket %s", maskURL(c.S3Endpoint), c.S3Bucket)
+	case errors.Is(err, bucket.ErrNoBucket), errors.Is(err, bucket.ErrNotFound):
+		return fmt.Errorf("--s3-bucket %s: the object storage has no such bucket: correct the name", c.S3Bucket)
+	case c.S3Endpoint == "":
+		return err
+	}
+	return fmt.Errorf("--s3-endpoint %s: what answers there does not act as S3-compatible storage: correct the address: %w", maskURL(c.S3Endpoint), err)
 }
 
 // tokenKey returns the secret that signs page tokens: the configured one, or one that

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -30,11 +29,21 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err := d.check(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.cfg.Data, 0o755); err != nil {
-		return fmt.Errorf("making the data folder: %w", err)
-	}
 	s := newStack(a)
 	defer s.closeInto(&err)
+	s.makesStore = true
+	if err := s.checkLocal(ctx); err != nil {
+		return err
+	}
+	if err := s.bindAll(); err != nil {
+		return err
+	}
+	if err := s.reachQueue(ctx); err != nil {
+		return err
+	}
+	if err := makeFolder(a.cfg.Data); err != nil {
+		return err
+	}
 	if err := s.open(ctx); err != nil {
 		return err
 	}

@@ -53,11 +53,10 @@ func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
 	if cfg.validatorSharing() || cfg.ValidatorListen == validatorOff {
 		return nil, nil
 	}
-	listener, err := listen(cfg.ValidatorListen, "validator-listen")
+	listener, err := s.listen(cfg.ValidatorListen, "validator-listen")
 	if err != nil {
 		return nil, err
 	}
-	s.closeListener(listener)
 	api, err := s.newValidator(listener, s.scanProxy, scanURLs)
 	if err != nil {
 		return nil, err

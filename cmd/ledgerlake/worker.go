@@ -25,6 +25,9 @@ several against one --redis-url.`,
 			a.limitExports()
 			s := newStack(a)
 			defer s.closeInto(&err)
+			if err := s.reachQueue(cmd.Context()); err != nil {
+				return err
+			}
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}

@@ -104,14 +104,25 @@ func credentialsOf(ctx context.Context, cfg Config) (aws.CredentialsProvider, er
 func (c *Client) EnsureBucket(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Call)
 	defer cancel()
+	err := c.CheckBucket(ctx)
+	if !errors.Is(err, ErrNoBucket) {
+		return err
+	}
+	return c.createBucket(ctx)
+}
+
+// CheckBucket returns ErrNoBucket unless the bucket exists. It makes nothing.
+func (c *Client) CheckBucket(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeouts.Call)
+	defer cancel()
 	_, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &c.cfg.Bucket})
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(classify(err), ErrNotFound) && !errors.Is(classify(err), ErrNoBucket) {
-		return c.wrap("looking for bucket", "", err)
+	if errors.Is(classify(err), ErrNotFound) { // an answer to HEAD has no code
+		return fmt.Errorf("looking for bucket %s: %w", c.url(""), ErrNoBucket)
 	}
-	return c.createBucket(ctx)
+	return c.wrap("looking for bucket", "", err)
 }
 
 // createBucket creates the bucket. That somebody else just did so for us is fine.

@@ -100,7 +100,7 @@ func TestSecondStartIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, Config{DataDir: dir})
 	_, err := Start(t.Context(), Config{DataDir: dir, Log: quiet})
-	want := "data folder " + dir + " is in use by process " + strconv.Itoa(os.Getpid()) + "; stop it or use another --data"
+	want := "another ledgerlake (pid " + strconv.Itoa(os.Getpid()) + ") uses " + dir + ": stop it, or give another --data"
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), want) {
 		t.Errorf("second Start: %v, want ErrInUse with %q", err, want)
 	}

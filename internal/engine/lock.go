@@ -17,10 +17,13 @@ import (
 // end one by one, and the last of them releases it.
 const lockPatience = 500 * time.Millisecond
 
+// lockFile is locked by the process that uses a data folder, and has its id.
+const lockFile = "engine.lock"
+
 // lockFolder takes the data folder for this process, or returns an error that wraps
 // ErrInUse and names the owner. The caller releases it with Unlock.
 func lockFolder(ctx context.Context, dir string) (*flock.Flock, error) {
-	path := filepath.Join(dir, "engine.lock")
+	path := filepath.Join(dir, lockFile)
 	lock := flock.New(path)
 	patience, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -35,8 +38,7 @@ func lockFolder(ctx context.Context, dir string) (*flock.Flock, error) {
 		return nil, errors.Join(fmt.Errorf("locking data folder %s: %w", dir, context.Cause(ctx)), err)
 	}
 	if !ok {
-		inUse := fmt.Errorf("%w: data folder %s is in use by %s; stop it or use another --data", ErrInUse, dir, owner(path))
-		return nil, errors.Join(inUse, lock.Close())
+		return nil, errors.Join(inUse(dir, path), lock.Close())
 	}
 	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing our process id: %w", err), lock.Unlock())
@@ -44,14 +46,31 @@ func lockFolder(ctx context.Context, dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// CheckFree returns an error that wraps ErrInUse if another process uses a data folder. It makes
+// nothing, and takes nothing for longer than it looks.
+func CheckFree(ctx context.Context, dir string) error {
+	if !isFile(filepath.Join(dir, lockFile)) {
+		return nil
+	}
+	lock, err := lockFolder(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return lock.Unlock()
+}
+
+func inUse(dir, path string) error {
+	return fmt.Errorf("%w: %s uses %s: stop it, or give another --data", ErrInUse, owner(path), dir)
+}
+
 // owner names the process in a lock file, for a message.
 func owner(path string) string {
 	text, err := os.ReadFile(path)
 	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || convErr != nil {
-		return "another process" // it has the lock and is about to write its id
+		return "another ledgerlake" // it has the lock and is about to write its id
 	}
-	return "process " + strconv.Itoa(pid)
+	return "another ledgerlake (pid " + strconv.Itoa(pid) + ")"
 }
 
 // awaitPredecessor waits until no engine has the store open. The owner of the lock and

@@ -42,8 +42,7 @@ func Open(ctx context.Context, dsn string) (driver.Conn, error) {
 		return nil, fmt.Errorf("opening store %s: %w", MaskDSN(dsn), hide(err, opts.Auth.Password))
 	}
 	if err := conn.Ping(ctx); err != nil {
-		return nil, errors.Join(
-			fmt.Errorf("connecting to store %s: %w", MaskDSN(dsn), hide(err, opts.Auth.Password)), conn.Close())
+		return nil, errors.Join(explainConnect(opts, hide(err, opts.Auth.Password)), conn.Close())
 	}
 	return conn, nil
 }
@@ -134,13 +133,5 @@ func hide(err error, secret string) error {
 	if err == nil || secret == "" || !strings.Contains(err.Error(), secret) {
 		return err
 	}
-	return hidden{text: strings.ReplaceAll(err.Error(), secret, mask), err: err}
+	return explained{strings.ReplaceAll(err.Error(), secret, mask), err}
 }
-
-type hidden struct {
-	text string
-	err  error
-}
-
-func (h hidden) Error() string { return h.text }
-func (h hidden) Unwrap() error { return h.err }
