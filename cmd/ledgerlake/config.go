@@ -264,8 +264,6 @@ func (c *config) check() error {
 		return fmt.Errorf("--concurrency must be at least 1, not %d", c.Concurrency)
 	case c.S3Endpoint != "" && (c.S3AccessKey == "" || c.S3SecretKey == ""):
 		return errors.New("--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)")
-	case c.S3Endpoint == "" && (c.S3AccessKey != "" || c.S3SecretKey != ""):
-		return errors.New("--s3-access-key and --s3-secret-key need --s3-endpoint, the storage that they are for: without it the embedded gateway is used, which has keys of its own")
 	}
 	if err := c.checkLedger(); err != nil {
 		return err

@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	findings := []finding{
-		a.checkData(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer(),
+		a.checkData(ctx), a.checkAddresses(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer(),
 	}
 	findings = append(findings, a.checkUpstreams(ctx)...)
 	failed := 0
@@ -85,26 +84,22 @@ func (a *app) printFindings(findings []finding) {
 	}
 }
 
-// checkData writes and removes a file in the data folder.
-func (a *app) checkData() finding {
-	f := finding{Check: "data folder", Detail: a.cfg.Data}
+// checkData writes and removes a file in the data folder, and looks for who uses it.
+func (a *app) checkData(ctx context.Context) finding {
+	if err := checkFolder(a.cfg.Data, a.cfg.engineFolder(), true); err != nil {
+		return found("data folder", "", err)
+	}
 	_, statErr := os.Stat(a.cfg.Data)
-	existed := statErr == nil
-	err := os.MkdirAll(a.cfg.Data, 0o755)
-	if err == nil {
-		probe := filepath.Join(a.cfg.Data, ".doctor")
-		if err = os.WriteFile(probe, []byte("x"), 0o600); err == nil {
-			err = os.Remove(probe)
-		}
-		if !existed {
-			_ = os.Remove(a.cfg.Data) // leave no trace; it is empty
-		}
+	if err := makeFolder(a.cfg.Data); err != nil {
+		return found("data folder", "", err)
 	}
-	if err != nil {
-		f.Detail, f.Fix = err.Error(), "choose a folder you can write to with --data"
-		return f
+	if statErr != nil {
+		_ = os.Remove(a.cfg.Data) // leave no trace; it is empty
 	}
-	f.OK = true
+	f := finding{Check: "data folder", OK: true, Detail: a.cfg.Data}
+	if err := engine.CheckFree(ctx, a.cfg.engineFolder()); err != nil {
+		f.Detail += ", " + err.Error()
+	}
 	return f
 }
 
@@ -122,8 +117,7 @@ func (a *app) checkClickHouse(ctx context.Context) finding {
 	}
 	conn, err := engine.Open(ctx, dsn)
 	if err != nil {
-		f.Detail, f.Fix = err.Error(), "check --clickhouse-dsn and that the server runs"
-		return f
+		return found("clickhouse", "", err)
 	}
 	defer conn.Close()
 	v, err := conn.ServerVersion()
@@ -141,16 +135,22 @@ func (a *app) checkBucket(ctx context.Context) finding {
 		f.OK, f.Detail = true, "embedded gateway below the data folder"
 		return f
 	}
+	if err := reach(ctx, "s3-endpoint", a.cfg.S3Endpoint); err != nil {
+		return found("object storage", "", err)
+	}
 	client, err := bucket.New(ctx, bucket.Config{
 		Endpoint: a.cfg.S3Endpoint, Region: a.cfg.S3Region, Bucket: a.cfg.S3Bucket, Prefix: a.cfg.S3Prefix,
 		AccessKey: a.cfg.S3AccessKey, SecretKey: a.cfg.S3SecretKey, PathStyle: true,
 	})
 	if err == nil {
-		_, err = client.List(ctx, "", "", 1)
+		err = client.CheckBucket(ctx)
+	}
+	if errors.Is(err, bucket.ErrNoBucket) {
+		f.OK, f.Detail = true, fmt.Sprintf("%s; it makes bucket %s when it is first used", maskURL(a.cfg.S3Endpoint), a.cfg.S3Bucket)
+		return f
 	}
 	if err != nil {
-		f.Detail, f.Fix = err.Error(), "check --s3-endpoint, --s3-bucket and the keys"
-		return f
+		return found("object storage", "", a.cfg.explainBucket(err))
 	}
 	f.OK, f.Detail = true, fmt.Sprintf("bucket %s at %s", a.cfg.S3Bucket, maskURL(a.cfg.S3Endpoint))
 	return f
@@ -163,7 +163,7 @@ func (a *app) checkRedis(ctx context.Context) finding {
 	}
 	queue, err := jobs.Open(ctx, jobs.Config{RedisURL: a.cfg.RedisURL, Log: a.log})
 	if err != nil {
-		return finding{Check: "queue", Detail: err.Error(), Fix: "check --redis-url and that the server runs"}
+		return found("queue", "", err)
 	}
 	f.Detail = "Redis at " + maskURL(a.cfg.RedisURL)
 	if err := queue.Close(); err != nil {
@@ -195,32 +195,33 @@ func (a *app) checkUpstreams(ctx context.Context) []finding {
 	}
 	var list []finding
 	for _, raw := range a.cfg.ScanURLs {
-		list = append(list, checkUpstream(ctx, raw, "/version", "check --scan-url; it is the address under which /version and /v0/events are found"))
+		list = append(list, found("upstream", "scan service "+maskURL(raw), reachScan(ctx, "scan-url", raw)))
 	}
 	if a.cfg.NodeURL != "" {
-		list = append(list, checkUpstream(ctx, a.cfg.NodeURL, "/v2/version", "check --node-url; it is the address under which /v2/version and /v2/updates are found"))
+		list = append(list, found("upstream", "node "+maskURL(a.cfg.NodeURL), errors.Join(a.cfg.checkTokenFile(), reachNode(ctx, a.cfg.NodeURL))))
 	}
 	return list
 }
 
-func checkUpstream(ctx context.Context, base, path, fix string) finding {
-	f := finding{Check: "upstream"}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+path, nil)
-	if err == nil {
-		var response *http.Response
-		if response, err = http.DefaultClient.Do(request); err == nil {
-			f.Detail = fmt.Sprintf("%s answers %d to %s", maskURL(base), response.StatusCode, path)
-			f.OK = response.StatusCode == http.StatusOK
-			err = response.Body.Close()
-		}
-	}
-	if err != nil {
-		f.OK, f.Detail = false, err.Error()
-	}
-	if !f.OK {
-		f.Fix = fix
-	}
+// checkAddresses says which addresses that up and serve listen on are taken, which they are while
+// one of them runs.
+func (a *app) checkAddresses() finding {
+	s := newStack(a)
+	f := found("addresses", a.cfg.Listen+" and those beside it are free", errors.Join(s.bindAll(), s.close()))
+	f.Optional = true
 	return f
+}
+
+// found is a check that is fine, as detail says, unless err says what is wrong and how to mend it.
+func found(check, detail string, err error) finding {
+	if err == nil {
+		return finding{Check: check, OK: true, Detail: detail}
+	}
+	what, fix := err.Error(), ""
+	if i := strings.LastIndex(what, ": "); i > 0 {
+		what, fix = what[:i], what[i+2:]
+	}
+	return finding{Check: check, Detail: what, Fix: fix}
 }
 
 func checkRedisServer() finding {

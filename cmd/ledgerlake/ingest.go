@@ -49,6 +49,9 @@ Several scan services share the work, and replace each other while one is away. 
 					return err
 				}
 			}
+			if err := s.reachUpstreams(cmd.Context()); err != nil {
+				return err
+			}
 			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}

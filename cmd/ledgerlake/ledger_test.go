@@ -506,7 +506,7 @@ func TestLedgerSettingsAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := start(t, append(c.args, "--data", t.TempDir(), "--listen", "127.0.0.1:0")...)
+			l := start(t, append(c.args, "--data", emptyStore(t), "--listen", "127.0.0.1:0")...)
 			if err := l.Wait(); err == nil || !strings.Contains(l.stderr.String(), c.want) {
 				t.Errorf("ended with %v and %s, want a text with %q", err, tail(l.stderr.String()), c.want)
 			}

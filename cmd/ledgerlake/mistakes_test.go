@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -102,7 +104,6 @@ func TestMistakesOfUsage(t *testing.T) {
 		{args: "up --max-concurrent 0", want: `--max-concurrent must be at least 1, not 0`},
 		{args: "up --node-token a --node-token-file b", want: `--node-token and --node-token-file are two sources of one token: give one`},
 		{args: "serve --s3-endpoint http://127.0.0.1:1", want: `--s3-endpoint needs --s3-access-key and --s3-secret-key (or LEDGERLAKE_S3_ACCESS_KEY and LEDGERLAKE_S3_SECRET_KEY)`},
-		{args: "serve --s3-access-key k --s3-secret-key s", want: `--s3-access-key and --s3-secret-key need --s3-endpoint, the storage that they are for: without it the embedded gateway is used, which has keys of its own`},
 		{args: "serve --s3-bucket My_Lake", want: `--s3-bucket must be 3 to 63 lower-case letters, digits, dots and hyphens, not "My_Lake"`},
 		{args: "serve --clickhouse-dsn localhost:9000", want: `--clickhouse-dsn must be of the form clickhouse://user:password@host:9000/database, the port that of ClickHouse's native protocol`},
 		{args: "serve --clickhouse-dsn http://127.0.0.1:8123", want: `--clickhouse-dsn must be of the form clickhouse://user:password@host:9000/database, the port that of ClickHouse's native protocol`},
@@ -176,6 +177,28 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
+// smallNetwork serves a simulated network and one of its nodes.
+func smallNetwork(t *testing.T) (scanURL, nodeURL string) {
+	t.Helper()
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: 100, Days: 1, Dir: t.TempDir(), Node: &devnet.NodeConfig{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := ledger.NodeHandler(devnet.NodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, participant := httptest.NewServer(ledger.Handler()), httptest.NewServer(node)
+	t.Cleanup(func() {
+		scan.Close()
+		participant.Close()
+		if err := ledger.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return scan.URL, participant.URL
+}
+
 // closedPort is an address of this machine on which nothing listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
@@ -234,6 +257,7 @@ func TestMistakesOutside(t *testing.T) {
 	t.Cleanup(pages.Close)
 	web := pages.Listener.Addr().String()
 	closed := closedPort(t)
+	scanURL, nodeURL := smallNetwork(t)
 	refused, reason := refusedFolder(t)
 	s3 := func(endpoint, key, secret string) string {
 		return " --s3-endpoint " + endpoint + " --s3-access-key " + key + " --s3-secret-key " + secret
@@ -283,6 +307,17 @@ func TestMistakesOutside(t *testing.T) {
 		{args: "restore --s3-bucket empty-bucket" + keys, want: `bucket empty-bucket has no published segments, so nothing can be restored: correct --s3-bucket or --s3-prefix, or publish some with ledgerlake export`},
 		// The queue.
 		{args: "worker --redis-url redis://:secret-word@" + closed, want: `--redis-url: jobs: redis is not usable: redis://***@` + closed + `: dial tcp ` + closed + `: connect: connection refused: start redis there, or leave the redis url empty for the built-in queue`},
+		// Upstreams.
+		{args: "ingest --once --data new --scan-url http://" + closed, want: `--scan-url http://` + closed + `: nothing listens there: start it, or correct the address`},
+		{args: "up --listen 127.0.0.1:0 --data new --scan-url http://no-such-host.invalid", want: `--scan-url http://no-such-host.invalid: there is no host no-such-host.invalid: correct the name`},
+		{args: "ingest --data new --scan-url http://" + web, want: `--scan-url http://` + web + `: what answers there is no scan service: give the address under which /version or /api/scan/version is found`},
+		{args: "ingest --data new --scan-url " + nodeURL, want: `--scan-url ` + nodeURL + `: this is the ledger API of a node, not a scan service: give it as --node-url`},
+		{args: "ingest --data new --node-url " + scanURL, want: `--node-url ` + scanURL + `: this is a scan service, not the ledger API of a node: give it as --scan-url`},
+		{args: "ingest --data new --node-url http://" + web, want: `--node-url http://` + web + `: what answers there is no ledger API of a node: give the address under which /v2/version is found`},
+		{args: "ingest --data new --node-url http://" + closed, want: `--node-url http://` + closed + `: nothing listens there: start it, or correct the address`},
+		{args: "up --listen 127.0.0.1:0 --data new --scan-url " + scanURL + " --scan-url http://me:secret-word@" + closed + " --scan-agree 2", want: `--scan-url http://me:xxxxx@` + closed + `: nothing listens there: start it, or correct the address`},
+		{args: "verify --data " + busy + " --peer http://" + closed, want: `--peer http://` + closed + `: nothing listens there: start it, or correct the address`},
+		{args: "verify --data " + busy + " --peer " + nodeURL, want: `--peer ` + nodeURL + `: this is the ledger API of a node, not a scan service: give the address of a scan service or of a ledgerlake`},
 		// Files.
 		{args: "up --listen 127.0.0.1:0 --engine /nowhere/libchdb.so --data new", want: "engine not found: configuration names /nowhere/libchdb.so: no such file or directory; run `make setup` or pass --engine PATH"},
 		{args: "up --listen 127.0.0.1:0 --catalog nowhere --data new", want: `--catalog: stat nowhere: no such file or directory`},
@@ -326,5 +361,48 @@ func TestPrivilegedPort(t *testing.T) {
 	const want = "--listen 0.0.0.0:80: this user may not listen on port 80: choose one above 1023"
 	if err := explainListen("0.0.0.0:80", "listen", &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}); err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// Doctor names each fault of its settings with a fix, and makes nothing.
+func TestDoctorNamesFaults(t *testing.T) {
+	dir, closed := t.TempDir(), closedPort(t)
+	t.Chdir(dir)
+	if err := os.WriteFile("file", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }() // the test is over
+	var stdout, stderr bytes.Buffer
+	status := execute(t.Context(), []string{"doctor", "--json", "--data", "file", "--listen", taken.Addr().String(), "--clickhouse-dsn", "clickhouse://" + closed,
+		"--s3-endpoint", "http://" + closed, "--s3-access-key", "k", "--s3-secret-key", "s", "--redis-url", "redis://" + closed,
+		"--catalog", "nowhere", "--scan-url", "http://" + closed, "--node-url", "http://" + closed, "--node-token-file", "nowhere"}, &stdout, &stderr)
+	report := parse[struct{ Checks []finding }](t, stdout.Bytes())
+	for check, fix := range map[string]string{
+		"data folder": "name a folder", "addresses": "stop it (ss -ltnp ", "clickhouse": "start ClickHouse, or correct the address",
+		"object storage": "start it, or correct the address", "queue": "start redis there, ", "catalogue": "correct the files or leave --catalog out", "upstream": "correct the address",
+	} {
+		ok := false
+		for _, f := range report.Checks {
+			ok = ok || f.Check == check && !f.OK && strings.Contains(f.Fix, fix)
+		}
+		if !ok {
+			t.Errorf("check %s does not say %q in %s", check, fix, stdout.String())
+		}
+	}
+	if left := tree(t, dir); status != statusFailed || strings.Count(left, "\n") != 2 {
+		t.Errorf("status %d; the folder has %s", status, left)
+	}
+}
+
+// Every command says how it is called.
+func TestHelpHasExamples(t *testing.T) {
+	for _, c := range newRoot(newConsole(io.Discard, io.Discard)).Commands() {
+		if !strings.Contains(c.Example, "ledgerlake "+c.Name()) {
+			t.Errorf("%s has no example", c.Name())
+		}
 	}
 }

@@ -101,9 +101,10 @@ func newConfig(a *app) *cobra.Command {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "print the version",
+		Example: "  ledgerlake version",
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
 			_, err := fmt.Fprintf(a.stdout, "ledgerlake %s (committed %s)\n", b.version, b.time.Format("2006-01-02T15:04:05Z"))

@@ -41,6 +41,9 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err := s.reachQueue(ctx); err != nil {
 		return err
 	}
+	if err := s.reachUpstreams(ctx); err != nil {
+		return err
+	}
 	if err := makeFolder(a.cfg.Data); err != nil {
 		return err
 	}

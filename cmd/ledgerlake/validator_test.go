@@ -133,7 +133,7 @@ func TestValidatorSettings(t *testing.T) {
 			if len(c.args) > 2 && strings.Contains(fmt.Sprint(c.args), "node-url") {
 				needEngine(t)
 			}
-			l := start(t, append([]string{"serve", "--data", t.TempDir(), "--ledger-listen", "off"}, append([]string{"--listen", "127.0.0.1:0"}, c.args...)...)...)
+			l := start(t, append([]string{"serve", "--data", emptyStore(t), "--ledger-listen", "off"}, append([]string{"--listen", "127.0.0.1:0"}, c.args...)...)...)
 			if err := l.Wait(); err == nil || !strings.Contains(l.stderr.String(), c.want) {
 				t.Errorf("ended with %v and %s, want a text with %q", err, tail(l.stderr.String()), c.want)
 			}

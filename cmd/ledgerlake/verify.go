@@ -105,6 +105,11 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
+			if f.has(verify.Days) {
+				if err := reachScan(cmd.Context(), "peer", f.peer); err != nil {
+					return err
+				}
+			}
 			open := s.openStore
 			if f.has(objectsCheck) && f.public() {
 				open = s.open
