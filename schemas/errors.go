@@ -14,6 +14,9 @@ var (
 	ErrMalformed = errors.New("malformed history")
 	// ErrNoSpace means that the disk below the store is full.
 	ErrNoSpace = errors.New("the disk of the store is full: free space on it, or give it more, and start again")
+	// ErrDamaged means that the store has lost rows or holds some twice, or cannot read a part of
+	// its files: what it would give is not history. See docs/operations.md.
+	ErrDamaged = errors.New("the store is damaged")
 	// ErrNotFound means that the store holds no such thing.
 	ErrNotFound = errors.New("not found")
 	// ErrUnavailable means that whoever knows cannot be asked at present.
@@ -23,5 +26,6 @@ var (
 // NeedsPerson reports whether err will stay until somebody acts, so that repeating what
 // failed is of no use.
 func NeedsPerson(err error) bool {
-	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrDisagreement) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrNoSpace)
+	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrDisagreement) || errors.Is(err, ErrMalformed) ||
+		errors.Is(err, ErrNoSpace) || errors.Is(err, ErrDamaged)
 }

@@ -91,7 +91,8 @@ func appendEventID(dst []byte, id string, form *UpdateForm) []byte {
 }
 
 // AppendUpdate appends u as canonical JSON: sorted keys, no white space. With the
-// zero form that is the element of /v2/updates that digests are taken over.
+// zero form that is the element of /v2/updates that digests are taken over. What it appends
+// for an update that CheckComplete refuses is not of the interface.
 func AppendUpdate(dst []byte, u *Update, form UpdateForm) []byte {
 	return appendUpdate(dst, u, &form, nil)
 }
@@ -184,9 +185,16 @@ func AppendReassignmentEventForm(dst []byte, u *Update, form UpdateForm) []byte 
 
 func appendReassignmentEvent(dst []byte, u *Update, form *UpdateForm) []byte {
 	r := u.Reassignment
+	if r == nil {
+		r = new(Reassignment)
+	}
 	if u.Kind == Assignment {
 		dst = append(dst, `{"created_event":`...)
-		dst = appendEvent(dst, u.UpdateID, &u.Events[0], form)
+		if len(u.Events) > 0 {
+			dst = appendEvent(dst, u.UpdateID, &u.Events[0], form)
+		} else {
+			dst = append(dst, "null"...)
+		}
 	} else {
 		dst = append(dst, `{"contract_id":`...)
 		dst = appendString(dst, r.ContractID)

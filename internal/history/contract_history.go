@@ -95,7 +95,7 @@ func (r *Reader) contractEvents(ctx context.Context, q ContractQuery) ([]Contrac
 	for _, row := range rows {
 		u, ok := updates[row.Position]
 		if !ok {
-			return nil, fmt.Errorf("the store has an event at %s and not its update", row.Position)
+			return nil, lostUpdate(row.Position)
 		}
 		u.Events = []schemas.Event{row.Event}
 		steps = append(steps, ContractStep{u})

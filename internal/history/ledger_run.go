@@ -34,22 +34,26 @@ func (r *LedgerRun) Covered() int64 { return r.covered }
 // Len is how many updates are left.
 func (r *LedgerRun) Len() int { return len(r.updates) }
 
-// Next returns the next update in the order asked for, whole; ok is false when there is none
-// left. It is valid, with all that it refers to, until the next call. Events may be without
-// their id where that follows from the id of the update.
-func (r *LedgerRun) Next() (u *schemas.Update, ok bool) {
+// Next returns the next update in the order asked for, whole, nil when there is none left. It
+// is valid, with all that it refers to, until the next call. Events may be without their id
+// where that follows from the id of the update. The error is schemas.ErrDamaged where the store
+// lacks its events.
+func (r *LedgerRun) Next() (u *schemas.Update, err error) {
 	if len(r.updates) == 0 {
-		return nil, false
+		return nil, nil
 	}
 	u, r.updates = &r.updates[0], r.updates[1:]
 	if !r.apart {
-		return u, true
+		return u, nil
 	}
 	u.Events = r.rows.take(u.Local.Offset)
+	if err := u.CheckComplete(); err != nil {
+		return nil, err
+	}
 	if r.ended != nil {
 		r.ended.addTo(u)
 	}
-	return u, true
+	return u, nil
 }
 
 // Close gives up the memory of the run.

@@ -151,7 +151,14 @@ func (s *stored) sameRuns(t *testing.T, sel history.LedgerSelection, rg history.
 		if run.Len() > rg.Limit {
 			t.Fatalf("%s: %d updates", what, run.Len())
 		}
-		for u, ok := run.Next(); ok; u, ok = run.Next() {
+		for {
+			u, err := run.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u == nil {
+				break
+			}
 			for i := range u.Events {
 				if e := &u.Events[i]; e.EventID == "" {
 					e.EventID = schemas.EventID(u.UpdateID, e.Node)

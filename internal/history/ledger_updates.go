@@ -209,8 +209,7 @@ func (r *Reader) wholeWindow(ctx context.Context, kinds []string, w LedgerRange)
 	if err != nil {
 		return nil, err
 	}
-	hangOnRows(updates, events, w.Descending)
-	return updates, nil
+	return updates, hangOnRows(updates, events, w.Descending)
 }
 
 // ledgerWindow reads the updates of some kinds in a window, up to the limit, without events:
@@ -271,12 +270,12 @@ func (r *Reader) withEvents(ctx context.Context, updates *[]schemas.Update, read
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	hangOnRows(*updates, events, descending)
-	return *updates, nil
+	return *updates, hangOnRows(*updates, events, descending)
 }
 
-// hangOnRows gives updates in either direction their events out of ascending rows.
-func hangOnRows(updates []schemas.Update, rows []store.EventRow, descending bool) {
+// hangOnRows gives updates in either direction their events out of ascending rows. The error
+// is schemas.ErrDamaged where the store lacks some.
+func hangOnRows(updates []schemas.Update, rows []store.EventRow, descending bool) error {
 	if descending {
 		slices.Reverse(updates)
 		defer slices.Reverse(updates)
@@ -285,6 +284,7 @@ func hangOnRows(updates []schemas.Update, rows []store.EventRow, descending bool
 	for i := range updates {
 		nameEvents(&updates[i])
 	}
+	return checkComplete(updates)
 }
 
 // nameEvents gives events the ids that follow from those of their updates.

@@ -133,6 +133,9 @@ func (r *Reader) itemsAt(ctx context.Context, positions []schemas.Position) ([]s
 		return nil, fmt.Errorf("reading %d items from %s: %w", len(positions), positions[0], err)
 	}
 	attach(updates, events)
+	if err := checkComplete(updates); err != nil {
+		return nil, err
+	}
 	return mergeItems(updates, verdicts, len(updates)+len(verdicts)), nil
 }
 

@@ -22,9 +22,9 @@ func (r *Reader) UpdatesByOffset(ctx context.Context, after, through int64, limi
 		return nil, nil
 	}
 	params := store.Params{
-		"stream": store.Text(r.stream), "first": store.Int(updates[0].Local.Offset), "last": store.Int(updates[len(updates)-1].Local.Offset),
+		"stream": store.Text(r.stream), "first": store.Int(after + 1), "last": store.Int(updates[len(updates)-1].Local.Offset),
 	}
-	if err := r.hangOn(ctx, updates, eventsByOffsetQuery, params); err != nil {
+	if err := r.hangOn(ctx, updates, eventsByOffsetQuery, params, true); err != nil {
 		return nil, err
 	}
 	return updates, nil

@@ -41,6 +41,9 @@ func (r *Reader) migrationPages(ctx context.Context, rg Range, each func([]schem
 		}
 		return nil
 	})
+	if err == nil {
+		err = events.end()
+	}
 	cancel()
 	events.drain()
 	return err
@@ -101,8 +104,8 @@ func (p *eventPages) read(ctx context.Context, db *store.DB, q eventQuery) {
 	})
 }
 
-// hangOn gives each of the next updates its events. Events of other updates in between are
-// dropped.
+// hangOn gives each of the next updates its events. The error is schemas.ErrDamaged where the
+// store lacks some, or has events in between whose update it lacks.
 func (p *eventPages) hangOn(updates []schemas.Update) error {
 	for i := range updates {
 		u := &updates[i]
@@ -117,11 +120,17 @@ func (p *eventPages) hangOn(updates []schemas.Update) error {
 			if order > 0 {
 				break
 			}
-			if run := p.take(); order == 0 && u.Events == nil {
+			if order < 0 {
+				return lostUpdate(p.current.at[0])
+			}
+			if run := p.take(); u.Events == nil {
 				u.Events = run
-			} else if order == 0 {
+			} else {
 				u.Events = append(u.Events, run...) // it goes on in the next block
 			}
+		}
+		if err := u.CheckComplete(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -138,6 +147,15 @@ func (p *eventPages) fill() (more bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// end returns an error unless all events were given to updates.
+func (p *eventPages) end() error {
+	more, err := p.fill()
+	if err == nil && more {
+		err = lostUpdate(p.current.at[0])
+	}
+	return err
 }
 
 // take returns the events at the next position.

@@ -241,10 +241,13 @@ func (r *Reader) migrationUpdates(ctx context.Context, rg Range) ([]schemas.Upda
 	if err != nil {
 		return nil, fmt.Errorf("reading updates after %s: %w", rg.After, err)
 	}
-	if err := r.addEvents(ctx, updates); err != nil {
-		return nil, err
+	if len(updates) == 0 {
+		return nil, nil
 	}
-	return updates, nil
+	// Events are asked for from where the range begins, not from where the first update stands:
+	// those of updates that the store has lost show that it has.
+	events := r.eventsOf(&stretchPart{after: rg.After, through: updates[len(updates)-1].Position(), history: true}, true)
+	return updates, r.hangOn(ctx, updates, events.text, events.params, true)
 }
 
 func (r *Reader) selectUpdates(ctx context.Context, query string, params store.Params) ([]schemas.Update, error) {
@@ -280,13 +283,15 @@ func (r *Reader) addEvents(ctx context.Context, updates []schemas.Update) error 
 	if len(updates) == 0 {
 		return nil
 	}
-	return r.hangOn(ctx, updates, eventsQuery, r.between(updates[0].Position(), updates[len(updates)-1].Position()))
+	return r.hangOn(ctx, updates, eventsQuery, r.between(updates[0].Position(), updates[len(updates)-1].Position()), false)
 }
 
 // hangOn gives each update its events out of a query whose rows are in the order of the
-// updates.
-func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query string, params store.Params) error {
+// updates. The error is schemas.ErrDamaged where the store lacks some or, if the updates are
+// all that the query can find events of, where it has events without their update.
+func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query string, params store.Params, all bool) error {
 	next := 0 // update that the next events belong to, or a later one
+	var orphan *schemas.Position
 	err := r.selectEventRows(ctx, query, params, func(rows []store.EventRow) {
 		for len(rows) > 0 {
 			run := firstRun(rows)
@@ -295,12 +300,33 @@ func (r *Reader) hangOn(ctx context.Context, updates []schemas.Update, query str
 			}
 			if next < len(updates) && updates[next].Position() == run[0].Position {
 				updates[next].Events = appendEvents(updates[next].Events, run)
+			} else if orphan == nil {
+				at := run[0].Position // rows are used again
+				orphan = &at
 			}
 			rows = rows[len(run):]
 		}
 	})
 	if err != nil {
 		return fmt.Errorf("reading events from %s: %w", updates[0].Position(), err)
+	}
+	if all && orphan != nil {
+		return lostUpdate(*orphan)
+	}
+	return checkComplete(updates)
+}
+
+// lostUpdate is the error of an event whose update is not there.
+func lostUpdate(at schemas.Position) error {
+	return fmt.Errorf("%w: table events has events of update %s, %s, and table updates does not have it", schemas.ErrDamaged, at.UpdateID, at)
+}
+
+// checkComplete returns an error unless all updates have their events.
+func checkComplete(updates []schemas.Update) error {
+	for i := range updates {
+		if err := updates[i].CheckComplete(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

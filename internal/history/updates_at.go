@@ -37,7 +37,7 @@ func (r *Reader) addEventsAt(ctx context.Context, updates []schemas.Update) erro
 		for i := range positions {
 			positions[i] = updates[i].Position()
 		}
-		if err := r.hangOn(ctx, updates[:n], eventsAtQuery, r.at(positions)); err != nil {
+		if err := r.hangOn(ctx, updates[:n], eventsAtQuery, r.at(positions), false); err != nil {
 			return err
 		}
 		updates = updates[n:]

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -51,8 +52,10 @@ type copiesWalk struct {
 	found atomic.Int64
 }
 
+// compare compares what one range has. Items that the store has lost have no copy to be compared
+// with: the finding is one of the range.
 func (w *copiesWalk) compare(ctx context.Context, after, through schemas.Position) error {
-	return w.copies.Compare(ctx, after, through, func(c history.ComparedCopy) {
+	err := w.copies.Compare(ctx, after, through, func(c history.ComparedCopy) {
 		f := Finding{Where: "update " + c.At.UpdateID}
 		if c.At.Offset > 0 {
 			f.Where = fmt.Sprintf("offset %d", c.At.Offset)
@@ -73,6 +76,11 @@ func (w *copiesWalk) compare(ctx context.Context, after, through schemas.Positio
 			w.check.Add(f)
 		}
 	})
+	if errors.Is(err, schemas.ErrDamaged) {
+		w.check.Add(Finding{What: "cannot be compared with its copies", Where: fmt.Sprintf("after %s through %s", after, through), Found: err.Error()})
+		return nil
+	}
+	return err
 }
 
 // countCopies looks for copies of nothing. While some are being written nobody can tell.

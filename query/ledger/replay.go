@@ -53,14 +53,16 @@ func (c *replayCursor) next(ctx context.Context, p *page, limit int) (bool, erro
 	}
 	most := pageBytes(c.api.streams.count())
 	for len(p.texts) < most && len(p.ends) < limit {
-		u, ok := c.run.Next()
-		if !ok {
+		u, err := c.run.Next()
+		if err != nil {
+			return false, err
+		}
+		if u == nil {
 			c.endRun(p)
 			break
 		}
 		offset := u.Local.Offset
 		var visible bool
-		var err error
 		if p.texts, visible, err = c.format.AppendUpdate(p.texts, u); err != nil {
 			return false, err
 		}

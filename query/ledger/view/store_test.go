@@ -182,8 +182,11 @@ func eachUpdate(ctx context.Context, r *history.Reader, page bool, sel history.L
 		return 0, err
 	}
 	defer run.Close()
-	for u, ok := run.Next(); ok; u, ok = run.Next() {
+	for {
+		u, err := run.Next()
+		if u == nil || err != nil {
+			return run.Covered(), err
+		}
 		so(u)
 	}
-	return run.Covered(), nil
 }
