@@ -35,6 +35,9 @@ type Config struct {
 	Backoff func(n int) time.Duration
 	// Patience is the wait before a task is repeated that ended with NotYet. Defaults to 30 s.
 	Patience time.Duration
+	// Revive is how long a dead task stays dead while its handler says that its work is due: its
+	// cause may have been settled meanwhile. Defaults to 1 h.
+	Revive time.Duration
 	// Drain is how long running tasks may take to finish when Run is told to stop. Then
 	// their context ends and they are queued again. Defaults to 10 s.
 	Drain time.Duration
@@ -62,6 +65,7 @@ func (c Config) withDefaults() Config {
 	c.Rescan = cmp.Or(c.Rescan, time.Minute)
 	c.MaxRetry = cmp.Or(c.MaxRetry, 150)
 	c.Patience = cmp.Or(c.Patience, 30*time.Second)
+	c.Revive = cmp.Or(c.Revive, time.Hour)
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	if c.Backoff == nil {
 		c.Backoff = backoff

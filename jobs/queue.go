@@ -25,6 +25,7 @@ type Queue struct {
 	handlers map[string]Handler   // by the name of their kind
 	kinds    []string             // names in the order in which they were registered
 	running  map[string]struct{}  // IDs of tasks running in this process
+	waits    map[string]int       // how often a task has ended with Passing in a row
 	finished map[string]time.Time // when those that ended since the last scan did
 	runs     sync.WaitGroup       // one for each of running
 }
@@ -41,6 +42,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		rescan:   make(chan struct{}, 1),
 		handlers: map[string]Handler{},
 		running:  map[string]struct{}{},
+		waits:    map[string]int{},
 		finished: map[string]time.Time{},
 	}
 	address := cfg.RedisURL

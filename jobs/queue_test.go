@@ -38,6 +38,8 @@ func runSuite(t *testing.T, url string) {
 		{"UndecodablePayloadIsDeadAtOnce", undecodablePayloadIsDeadAtOnce},
 		{"DeadTaskWaitsForAPerson", deadTaskWaitsForAPerson},
 		{"WhatWaitsIsNoFailure", whatWaitsIsNoFailure},
+		{"WhatPassesIsRepeatedForEver", whatPassesIsRepeatedForEver},
+		{"DeadTaskComesBackWhileItIsDue", deadTaskComesBackWhileItIsDue},
 		{"NetworkFoldersAreExported", networkFoldersAreExported},
 		{"FirstHandlerFirst", firstHandlerFirst},
 		{"ConcurrencyIsBounded", concurrencyIsBounded},
@@ -354,6 +356,52 @@ func whatWaitsIsNoFailure(t *testing.T, cfg jobs.Config) {
 	if n := s.runsOf(segment(1)); n < 5 {
 		t.Errorf("%d runs, want 5", n)
 	}
+}
+
+// whatPassesIsRepeatedForEver has a cause that lasts for many times as many runs as a task may
+// fail: the waits grow, and it is never dead.
+func whatPassesIsRepeatedForEver(t *testing.T, cfg jobs.Config) {
+	cfg.MaxRetry = 1
+	var mu sync.Mutex
+	var waits []int
+	cfg.Backoff = func(n int) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		waits = append(waits, n)
+		return 10 * time.Millisecond
+	}
+	s := newStore(segment(1))
+	s.export = func(_ context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
+		if run < 6 {
+			return jobs.Passing(errors.New("the disk is full"))
+		}
+		return nil
+	}
+	q := open(t, cfg, jobs.ExportSegments(s))
+	run(t, q)
+	eventually(t, "exported at last", func() bool { return s.left() == 0 && empty(t, q) })
+	if n := s.runsOf(segment(1)); n < 6 {
+		t.Errorf("%d runs, want 6", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(waits, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("the waits are those after %v failures", waits)
+	}
+}
+
+// deadTaskComesBackWhileItIsDue settles a cause and asks nobody.
+func deadTaskComesBackWhileItIsDue(t *testing.T, cfg jobs.Config) {
+	cfg.Revive = time.Second // Redis keeps seconds
+	s := newStore(segment(1))
+	s.export = func(context.Context, schemas.SegmentRef, int, jobs.ProgressFunc) error {
+		return jobs.Permanent(errors.New("another object has this key"))
+	}
+	q := open(t, cfg, jobs.ExportSegments(s))
+	run(t, q)
+	eventually(t, "dead", func() bool { return counts(t, q)[jobs.Dead] == 1 })
+	s.set(func() { s.export = nil })
+	eventually(t, "exported when its cause was settled", func() bool { return s.left() == 0 && empty(t, q) })
 }
 
 // folders is a store of the network's layout.

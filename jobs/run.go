@@ -79,9 +79,15 @@ func (q *Queue) serverConfig(base context.Context, lane Lane) asynq.Config {
 			if errors.Is(err, errNotYet) {
 				return q.cfg.Patience
 			}
+			var p *passing
+			if errors.As(err, &p) {
+				return q.cfg.Backoff(p.times)
+			}
 			return q.cfg.Backoff(n + 1)
 		},
-		IsFailure:    func(err error) bool { return !errors.Is(err, errRunning) && !errors.Is(err, errNotYet) },
+		IsFailure: func(err error) bool {
+			return !errors.Is(err, errRunning) && !errors.Is(err, errNotYet) && !isPassing(err)
+		},
 		ErrorHandler: asynq.ErrorHandlerFunc(q.logFailure),
 		Logger:       asynqLog{q.cfg.Log.With("component", "asynq")},
 		LogLevel:     asynq.InfoLevel,
@@ -124,11 +130,30 @@ func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 	defer progress.clear()
 	start := time.Now()
 	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), progress.report) }); err != nil {
-		return err
+		return q.countPassing(id, err)
 	}
+	q.forgetPassing(id)
 	done, total := progress.last()
 	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", done, "total", total, "elapsed", time.Since(start))
 	return nil
+}
+
+// countPassing says in an error of Passing how often the task has ended so since it ended otherwise.
+func (q *Queue) countPassing(id string, err error) error {
+	if !isPassing(err) {
+		q.forgetPassing(id)
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waits[id]++
+	return &passing{err, q.waits[id]}
+}
+
+func (q *Queue) forgetPassing(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.waits, id)
 }
 
 // begin notes that the task runs, unless it does already or nobody can run it.
@@ -165,11 +190,15 @@ func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
 		q.cfg.Log.InfoContext(ctx, "task waits", "task", id, "kind", t.Type(), "for", err, "retry_in", q.cfg.Patience)
 		return
 	}
+	if isPassing(err) {
+		q.cfg.Log.WarnContext(ctx, "task failed and is repeated until it succeeds", "task", id, "kind", t.Type(), "err", err)
+		return
+	}
 	retried, _ := asynq.GetRetryCount(ctx)
 	limit, _ := asynq.GetMaxRetry(ctx)
 	log := q.cfg.Log.With("task", id, "kind", t.Type(), "attempt", retried+1, "max_retry", limit, "err", err)
 	if retried >= limit || errors.Is(err, asynq.SkipRetry) {
-		log.ErrorContext(ctx, "task is dead until a person repeats it")
+		log.ErrorContext(ctx, "task is dead: settle its cause", "tried_again_after", q.cfg.Revive)
 		return
 	}
 	log.WarnContext(ctx, "task failed and will be repeated")

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -55,7 +56,7 @@ func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
 	if err != nil {
 		return fmt.Errorf("asking what is due: %w", err)
 	}
-	queued := 0
+	queued, inQueue := 0, make(map[string]bool)
 	for _, task := range tasks {
 		if q.finishedSince(task.ID, asked) {
 			continue // the answer may be older than that
@@ -66,10 +67,35 @@ func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
 		}
 		if fresh {
 			queued++
+		} else {
+			inQueue[task.ID] = true
 		}
+	}
+	if err := q.revive(ctx, inQueue); err != nil {
+		return err
 	}
 	if queued > 0 {
 		q.cfg.Log.InfoContext(ctx, "queued due tasks", "kind", h.Kind.Name, "queued", queued, "due", len(tasks))
+	}
+	return nil
+}
+
+// revive has those of some tasks run again that have been dead for long.
+func (q *Queue) revive(ctx context.Context, ids map[string]bool) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	dead, err := q.Dead(ctx)
+	if err != nil {
+		return err
+	}
+	for _, task := range dead {
+		if !ids[task.ID] || time.Since(task.LastFailed) < q.cfg.Revive {
+			continue
+		}
+		if err := q.Retry(ctx, task.ID); err != nil && !errors.Is(err, ErrUnknownTask) {
+			return err
+		}
 	}
 	return nil
 }

@@ -76,6 +76,26 @@ var errNotYet = errors.New("not yet")
 // happened yet. The task is repeated after Config.Patience, as often as it takes.
 func NotYet(err error) error { return fmt.Errorf("%w: %w", errNotYet, err) }
 
+// passing is an error of Passing, of a run that followed so many others that failed so.
+type passing struct {
+	err   error
+	times int
+}
+
+func (p *passing) Error() string { return p.err.Error() }
+func (p *passing) Unwrap() error { return p.err }
+
+// Passing marks an error of a Handler whose cause lies outside and passes, such as a full disk or
+// a server that is away: the task is repeated for ever, after waits that grow up to the longest of
+// Config.Backoff, and never dies of it.
+func Passing(err error) error { return &passing{err: err} }
+
+// isPassing reports whether err is one of Passing.
+func isPassing(err error) bool {
+	var p *passing
+	return errors.As(err, &p)
+}
+
 // Decode reads a payload. Its error is Permanent.
 func Decode[P any](kind Kind, payload []byte) (P, error) {
 	var p P
