@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,10 @@ import (
 
 // Config says what to export and where to. All fields without a default are required.
 type Config struct {
+	// Whole, if set, returns an error unless the store has all rows of history, as far as can be
+	// told quickly. It is asked before anything is read to be published and again before what was
+	// written of it is: a part of a table may be lost meanwhile.
+	Whole func(ctx context.Context) error
 	// Source is the history to export.
 	Source Source
 	// Conn reaches the store's tables segments and network_folders.
@@ -92,6 +97,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Whole == nil {
+		c.Whole = func(context.Context) error { return nil }
 	}
 	if c.Workers == 0 {
 		c.Workers = 2

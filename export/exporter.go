@@ -183,8 +183,14 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last segme
 		manifest, err := decodeManifest([]byte(last.Manifest))
 		return manifest, last, err
 	}
+	if err := e.cfg.Whole(ctx); err != nil {
+		return nil, last, err
+	}
 	manifest, err := e.writeTables(ctx, ref, overwrites(last.State, last.Version))
 	if err != nil {
+		return nil, last, err
+	}
+	if err := e.cfg.Whole(ctx); err != nil {
 		return nil, last, err
 	}
 	if err := e.deleteStale(ctx, last, manifest); err != nil {

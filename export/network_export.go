@@ -117,8 +117,14 @@ func (e *Exporter) writtenNetwork(ctx context.Context, ref schemas.NetworkRef, l
 	if err != nil {
 		return nil, last, err
 	}
+	if err := e.cfg.Whole(ctx); err != nil {
+		return nil, last, err
+	}
 	lines, err := e.writeNetwork(ctx, unit, overwrites(last.State, last.Version))
 	if err != nil {
+		return nil, last, err
+	}
+	if err := e.cfg.Whole(ctx); err != nil {
 		return nil, last, err
 	}
 	if err := e.deleteStaleNetwork(ctx, last, lines); err != nil {

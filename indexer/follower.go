@@ -126,15 +126,15 @@ func (f *follower) load(ctx context.Context) (loaded bool, err error) {
 	return true, nil
 }
 
-// take has the next range of committed batches applied and commits it. It returns
-// ErrCaughtUp when the watermark is reached.
-func (f *follower) take(ctx context.Context, what string, apply func(context.Context, store.BatchRow) error) error {
+// take has the next range of committed batches applied and commits it, with the counts of rows
+// that apply puts into it. It returns ErrCaughtUp when the watermark is reached.
+func (f *follower) take(ctx context.Context, what string, apply func(context.Context, *store.BatchRow) error) error {
 	row, source, err := f.next(ctx)
 	if errors.Is(err, ErrCaughtUp) {
 		return err
 	}
 	if err == nil {
-		err = apply(ctx, row)
+		err = apply(ctx, &row)
 	}
 	if err == nil {
 		if err = insertJournal(ctx, f.db, row, store.Commit); err != nil {

@@ -109,8 +109,10 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 		}
 	}
 	earlier := 0
-	err = l.take(ctx, "deriving lifetimes", func(ctx context.Context, row store.BatchRow) (err error) {
-		earlier, err = l.apply(ctx, row)
+	err = l.take(ctx, "deriving lifetimes", func(ctx context.Context, row *store.BatchRow) (err error) {
+		if earlier, err = l.apply(ctx, *row); err == nil {
+			row.Counts = &store.RowCounts{Lifetimes: int64(l.live.Rows() + l.archived.Rows())}
+		}
 		return err
 	})
 	if err != nil {

@@ -114,7 +114,7 @@ func (l *LookupRows) Step(ctx context.Context) error {
 
 // apply copies one range. Imports are not looked up. A row replaces one of the same key, so
 // that what an earlier attempt has written does no harm.
-func (l *LookupRows) apply(ctx context.Context, row store.BatchRow) error {
+func (l *LookupRows) apply(ctx context.Context, row *store.BatchRow) error {
 	if row.Through.RecordTime == schemas.MinMicros {
 		return nil
 	}

@@ -179,7 +179,7 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 	if err := first.newDictionary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.apply(t.Context(), row); err != nil {
+	if err := first.apply(t.Context(), &row); err != nil {
 		t.Fatal(err)
 	}
 	second := f.newLookupRows(t)

@@ -89,8 +89,8 @@ func (w *Wallets) Step(ctx context.Context) error {
 		w.ended = walletTidyAfter // unknown after a start: tidy soon
 	}
 	ended := 0
-	err = w.take(ctx, "deriving wallets", func(ctx context.Context, row store.BatchRow) (err error) {
-		ended, err = w.apply(ctx, row)
+	err = w.take(ctx, "deriving wallets", func(ctx context.Context, row *store.BatchRow) (err error) {
+		ended, err = w.apply(ctx, *row)
 		return err
 	})
 	if err != nil {

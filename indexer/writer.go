@@ -156,7 +156,7 @@ func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
 	hash := w.rows.Fill(b)
 	row := store.BatchRow{
 		Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
-		Items: uint64(len(b.Items)), Events: uint64(w.rows.Events()), Hash: hash, Writer: w.name, Epoch: w.epoch,
+		Items: uint64(len(b.Items)), Events: uint64(w.rows.Events()), Counts: w.rows.Counts(), Hash: hash, Writer: w.name, Epoch: w.epoch,
 	}
 	if err := w.announce(ctx, row); err != nil {
 		return err

@@ -13,7 +13,7 @@ var (
 	// ErrMalformed means that an upstream's answer does not follow the interface.
 	ErrMalformed = errors.New("malformed history")
 	// ErrNoSpace means that the disk below the store is full.
-	ErrNoSpace = errors.New("the disk of the store is full: free space on it, or give it more, and start again")
+	ErrNoSpace = errors.New("the disk of the store is full: free space on it, or give it more")
 	// ErrDamaged means that the store has lost rows or holds some twice, or cannot read a part of
 	// its files: what it would give is not history. See docs/operations.md.
 	ErrDamaged = errors.New("the store is damaged")
@@ -27,5 +27,5 @@ var (
 // failed is of no use.
 func NeedsPerson(err error) bool {
 	return errors.Is(err, ErrDiverged) || errors.Is(err, ErrDisagreement) || errors.Is(err, ErrMalformed) ||
-		errors.Is(err, ErrNoSpace) || errors.Is(err, ErrDamaged)
+		errors.Is(err, ErrDamaged)
 }

@@ -41,6 +41,9 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.refuseDamaged(cmd.Context(), false); err != nil {
+				return err
+			}
 			if gc {
 				return s.guard(cmd.Context(), s.collectNow)
 			}

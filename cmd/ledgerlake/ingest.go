@@ -55,6 +55,9 @@ Several scan services share the work, and replace each other while one is away. 
 			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.refuseDamaged(cmd.Context(), false); err != nil {
+				return err
+			}
 			streams, err := s.newStreams(a.cfg.ScanURLs, a.cfg.NodeURL)
 			if err != nil {
 				return err
@@ -64,7 +67,7 @@ Several scan services share the work, and replace each other while one is away. 
 					return streams.backfill(ctx, newProgress(a.console))
 				})
 			}
-			parts := []func(context.Context) error{streams.run}
+			parts := []func(context.Context) error{streams.run, s.watchDamage}
 			if a.cfg.StatusListen != "" {
 				server, err := s.newStatusServer(streams)
 				if err != nil {
@@ -86,7 +89,7 @@ func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &statusPage{db: s.db, streams: streams}
+	page := &statusPage{db: s.db, streams: streams, damage: &s.damage}
 	server, err := query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page),
 	})
@@ -284,9 +287,6 @@ func (s *streams) run(ctx context.Context) error {
 			failures[i] = s.runOne(ctx, from)
 			if err := failures[i]; err != nil && ctx.Err() == nil {
 				s.app.log.ErrorContext(ctx, "stream stopped", "stream", from.stream(), "err", err)
-				if errors.Is(err, schemas.ErrNoSpace) {
-					return err
-				}
 			}
 			return nil
 		})

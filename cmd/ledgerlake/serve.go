@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,11 +14,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
+	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 func newServe(a *app) *cobra.Command {
-	return &cobra.Command{
+	var damaged bool
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "serve the scan, ledger and validator interfaces from the store",
 		Long: `serve answers the network's scan interface (updates, events, active contract set,
@@ -45,6 +48,12 @@ validator (--wallet-mode forward).`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.refuseDamaged(cmd.Context(), damaged); err != nil {
+				if errors.Is(err, schemas.ErrDamaged) {
+					return fmt.Errorf("%w; --serve-damaged serves what is left", err)
+				}
+				return err
+			}
 			server, err := s.newServer(nil, a.cfg.ScanURLs)
 			if err != nil {
 				return err
@@ -62,9 +71,11 @@ validator (--wallet-mode forward).`,
 				fmt.Fprintf(a.stdout, "ledger interface: %s\n", url)
 			}
 			a.printValidator(s)
-			return s.supervise(cmd.Context(), serving(server, ledgerServer, validatorServer)...)
+			return s.supervise(cmd.Context(), append(serving(server, ledgerServer, validatorServer), s.watchDamage)...)
 		},
 	}
+	cmd.Flags().BoolVar(&damaged, "serve-damaged", false, "serve a store that has lost rows: pages that lack some fail where that shows, and else are shorter than history")
+	return cmd
 }
 
 // serving are the servers that there are, as parts.
@@ -123,7 +134,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if err != nil {
 		return nil, err
 	}
-	page := &statusPage{db: s.db, streams: streams}
+	page := &statusPage{db: s.db, streams: streams, damage: &s.damage}
 	s.scanProxy = api.ProxyRoutes()
 	mounts := []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {

@@ -291,7 +291,7 @@ func (ep *episode) tidy(ctx context.Context) error {
 type result struct {
 	kind     string // "ingest", "node", "lie", "export", "kill", "crowd" or "hands"
 	findings []string
-	damage   damage
+	damage   harm
 	fired    int
 	// lie and found are set by episodes with a lie that was told.
 	lie, found string

@@ -20,7 +20,7 @@ type report struct {
 	// among those that passed.
 	without int
 	failed  []faults.Seed
-	damage  damage
+	damage  harm
 	tally   faults.Tally
 	// told and found count lies by name, and how they were found out.
 	told  map[string]int

@@ -50,18 +50,18 @@ func (l *lab) fingerprint(ctx context.Context, database string) (fingerprints, e
 	return prints, nil
 }
 
-// damage counts rows that are not as they should be.
-type damage struct {
+// harm counts rows that are not as they should be.
+type harm struct {
 	lost, doubled, changed, reordered uint64
 }
 
-func (d damage) any() bool { return d != damage{} }
+func (d harm) any() bool { return d != harm{} }
 
-func (d damage) String() string {
+func (d harm) String() string {
 	return fmt.Sprintf("%d rows lost, %d doubled, %d tables with other rows, %d rows reordered", d.lost, d.doubled, d.changed, d.reordered)
 }
 
-func (d *damage) add(o damage) {
+func (d *harm) add(o harm) {
 	d.lost += o.lost
 	d.doubled += o.doubled
 	d.changed += o.changed
@@ -69,8 +69,8 @@ func (d *damage) add(o damage) {
 }
 
 // compare counts how got differs from want, and says where.
-func compare(want, got fingerprints) (damage, []string) {
-	var d damage
+func compare(want, got fingerprints) (harm, []string) {
+	var d harm
 	var where []string
 	for _, table := range slices.Sorted(maps.Keys(want)) {
 		w, g := want[table], got[table]

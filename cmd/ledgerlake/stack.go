@@ -61,6 +61,9 @@ type stack struct {
 	// validatorAt is where the validator interface is, "" for nowhere.
 	validatorAt string
 
+	// damage is what is known of rows that the store has lost.
+	damage damageWatch
+
 	// deaths are embedded services that can end by themselves.
 	deaths []death
 }

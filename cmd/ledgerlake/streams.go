@@ -33,6 +33,8 @@ type streamReport struct {
 	Events     uint64      `json:"events"`
 	LastCommit *time.Time  `json:"last_commit,omitempty"`
 	Live       *liveStream `json:"live,omitempty"`
+	// StoreDamage says what the store has lost, whatever the stream.
+	StoreDamage string `json:"store_damage,omitempty"`
 }
 
 // liveStream is what this process knows of a stream that it ingests. Counts are those of
@@ -101,6 +103,7 @@ func timeOrNil(t time.Time) *time.Time {
 type statusPage struct {
 	db      *store.DB
 	streams *streams
+	damage  *damageWatch
 }
 
 func (p *statusPage) mount() query.Mount {
@@ -155,6 +158,11 @@ func (p *statusPage) reports(ctx context.Context) ([]streamReport, error) {
 	for name, st := range live {
 		reports = append(reports, streamReport{Stream: name, Watermark: schemas.Start.String(), Live: st})
 	}
+	if err := p.damage.err(); err != nil {
+		for i := range reports {
+			reports[i].StoreDamage = err.Error()
+		}
+	}
 	return reports, nil
 }
 
@@ -179,6 +187,9 @@ func (r *streamReport) writeTo(b *bytes.Buffer, now time.Time) {
 	line("committed", "%d batches, %d items, %d events", r.Batches, r.Items, r.Events)
 	if r.LastCommit != nil {
 		line("last", "commit %s ago", now.Sub(*r.LastCommit).Round(100*time.Millisecond))
+	}
+	if r.StoreDamage != "" {
+		line("DAMAGED", "%s", r.StoreDamage)
 	}
 	if l := r.Live; l != nil {
 		l.writeTo(line, now)
@@ -238,12 +249,13 @@ var (
 	retriesMetric   = prometheus.NewDesc("ledgerlake_stream_retries_total", "Failures that were tried again.", streamLabels, nil)
 	phaseMetric     = prometheus.NewDesc("ledgerlake_stream_phase", "1 for the phase that the stream is in.", []string{"stream", "phase"}, nil)
 	upstreamMetric  = prometheus.NewDesc("ledgerlake_upstream_state", "1 for the state that the upstream is in.", []string{"stream", "upstream", "state"}, nil)
+	damagedMetric   = prometheus.NewDesc("ledgerlake_store_damaged", "1 when the store has lost rows, as far as is known.", nil, nil)
 	scrapeMetric    = prometheus.NewDesc("ledgerlake_streams_readable", "Whether the store could be asked for its streams.", nil, nil)
 )
 
 // Describe names the metrics.
 func (m streamMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{watermarkMetric, commitMetric, batchesMetric, itemsMetric, lagMetric, offsetsMetric, rateMetric, retriesMetric, phaseMetric, upstreamMetric, scrapeMetric} {
+	for _, d := range []*prometheus.Desc{watermarkMetric, commitMetric, batchesMetric, itemsMetric, lagMetric, offsetsMetric, rateMetric, retriesMetric, phaseMetric, upstreamMetric, damagedMetric, scrapeMetric} {
 		ch <- d
 	}
 }
@@ -255,6 +267,11 @@ const scrapeTimeout = 5 * time.Second
 func (m streamMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
+	damaged := 0.0
+	if m.page.damage.err() != nil {
+		damaged = 1
+	}
+	ch <- prometheus.MustNewConstMetric(damagedMetric, prometheus.GaugeValue, damaged)
 	reports, err := m.page.reports(ctx)
 	if err != nil {
 		ch <- prometheus.MustNewConstMetric(scrapeMetric, prometheus.GaugeValue, 0)

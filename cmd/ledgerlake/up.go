@@ -50,7 +50,10 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	var parts []func(context.Context) error
+	if err := s.refuseDamaged(ctx, false); err != nil {
+		return err
+	}
+	parts := []func(context.Context) error{s.watchDamage}
 	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
 	if len(scanURLs) == 0 && nodeURL == "" {
 		d.node = "127.0.0.1:0"

@@ -27,6 +27,9 @@ const objectsCheck = "objects"
 // walletsCheck is the name of the check of what is derived from the streams of nodes for wallets.
 const walletsCheck = "wallets"
 
+// partsCheck is the name of the check of the files behind the tables, of all streams.
+const partsCheck = "parts"
+
 // verification is what verify reports.
 type verification struct {
 	OK bool `json:"ok"`
@@ -68,13 +71,15 @@ type verifyFlags struct {
 
 func newVerify(a *app) *cobra.Command {
 	var f verifyFlags
-	names := append(verify.Names(), walletsCheck, objectsCheck)
+	names := checkNames()
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "re-check that the store holds all of history, and the objects the same",
 		Long: `verify reads every row of the store and every published object back. Nothing is repaired.
 The exit status is 1 when anything differs. The checks, of which --check selects some:
 
+  parts      every file of every part of every table has the checksum it was written with,
+             those of indexes included, and no part is missing or set aside
   batches    the journal has no gap, and each batch has the rows it was committed with
   hashes     the content of each batch has the hash it was committed with
   days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
@@ -137,6 +142,11 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 	return cmd
 }
 
+// checkNames are the names of all checks, in the order in which they are done.
+func checkNames() []string {
+	return append(append([]string{partsCheck}, verify.Names()...), walletsCheck, objectsCheck)
+}
+
 // check fills in the checks that apply and the peer.
 func (f *verifyFlags) check(names, scanURLs []string) error {
 	for _, name := range f.checks {
@@ -150,6 +160,7 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 		}
 	}
 	switch {
+	case f.onlyParts():
 	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
 		return fmt.Errorf("--stream %s: days and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
 	case len(f.checks) == 0:
@@ -166,9 +177,12 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 // public reports whether the public history is verified.
 func (f *verifyFlags) public() bool { return f.stream == "" || f.stream == schemas.ScanStream }
 
+// onlyParts reports whether nothing else is checked.
+func (f *verifyFlags) onlyParts() bool { return slices.Equal(f.checks, []string{partsCheck}) }
+
 // ofNodes are the checks that apply to a node's own stream.
 func (f *verifyFlags) ofNodes() []string {
-	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days })
+	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days || n == partsCheck })
 }
 
 func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
@@ -216,8 +230,8 @@ func (v *verification) print(w io.Writer) {
 		if s := v.Supply; s != nil {
 			fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
 		}
-		printChecks(w, v.Checks)
 	}
+	printChecks(w, v.Checks)
 	for _, st := range v.Streams {
 		fmt.Fprintf(w, "stream %s: %d items\n", st.Stream, st.Items)
 		printTables(w, st.Tables)
@@ -267,29 +281,40 @@ func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
 // verify does all checks that need no peer.
 func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) {
 	f := &verifyFlags{}
-	if err := f.check(append(verify.Names(), walletsCheck, objectsCheck), nil); err != nil {
+	if err := f.check(checkNames(), nil); err != nil {
 		return nil, err
 	}
 	return s.verifyChecks(ctx, p, f)
 }
 
 func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (*verification, error) {
-	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public() && !slices.Equal(f.checks, []string{walletsCheck})}
+	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public() && f.ofHistory()}
 	nodes, err := s.nodeStreams(ctx, f.stream)
 	if err != nil {
 		return nil, err
 	}
-	if v.public {
-		if err := s.verifyPublic(ctx, p, f, v); err != nil {
+	parts := verify.NewCheck(partsCheck, 0)
+	if f.has(partsCheck) {
+		v.Checks = append(v.Checks, parts)
+		if err := s.verifyParts(ctx, p, parts); err != nil {
 			return nil, err
 		}
 	}
+	if v.public {
+		if err := s.verifyPublic(ctx, p, f, v); err != nil && !s.unreadable(schemas.ScanStream, err, parts) {
+			return nil, err
+		}
+	}
+	defer func() { v.take("", v.Checks) }() // with what cannot be read of the streams that follow
 	if len(f.ofNodes()) == 0 {
 		return v, nil
 	}
 	for _, stream := range nodes {
 		start := time.Now()
 		report, err := s.verifyNode(ctx, p, f, stream)
+		if err != nil && s.unreadable(stream, err, parts) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("verifying stream %s: %w", stream, err)
 		}
@@ -400,7 +425,7 @@ func (s *stack) verifyPublic(ctx context.Context, p *progress, f *verifyFlags, v
 	if err != nil {
 		return err
 	}
-	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, stored.Checks
+	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, append(v.Checks, stored.Checks...)
 	v.Seconds["store"] = time.Since(start).Seconds()
 	if f.has(objectsCheck) {
 		start = time.Now()
@@ -409,7 +434,6 @@ func (s *stack) verifyPublic(ctx context.Context, p *progress, f *verifyFlags, v
 		}
 		v.Seconds[objectsCheck] = time.Since(start).Seconds()
 	}
-	v.take("", v.Checks)
 	return nil
 }
 
@@ -421,7 +445,7 @@ func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verif
 func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_ *verify.Report, err error) {
 	cfg := verify.Config{
 		Source:      s.reader,
-		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck }),
+		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck || n == partsCheck }),
 		SkipDigests: !f.digests(),
 		Segments:    schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}

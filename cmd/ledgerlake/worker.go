@@ -31,11 +31,14 @@ several against one --redis-url.`,
 			if err := s.open(cmd.Context()); err != nil {
 				return err
 			}
+			if err := s.refuseDamaged(cmd.Context(), false); err != nil {
+				return err
+			}
 			worker, err := s.newWorker(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return s.supervise(cmd.Context(), worker)
+			return s.supervise(cmd.Context(), worker, s.watchDamage)
 		},
 	}
 }

@@ -413,9 +413,9 @@ func TestSinkFailuresAreRetried(t *testing.T) {
 func TestSinkThatNeedsAPersonStops(t *testing.T) {
 	t.Parallel()
 	u, sink := newUpstream(t, newGenerator(15).elements(300)), newSink()
-	sink.fail = func(*schemas.Batch) error { return fmt.Errorf("%w: really", schemas.ErrNoSpace) }
+	sink.fail = func(*schemas.Batch) error { return fmt.Errorf("%w: really", schemas.ErrDamaged) }
 	ing := newIngester(t, u, sink, nil)
-	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrNoSpace, "really")
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrDamaged, "really")
 }
 
 func TestConditionsThatStop(t *testing.T) {

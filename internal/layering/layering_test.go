@@ -40,6 +40,7 @@ var layers = map[string][]string{
 	"internal/bucket":   {"schemas"},
 	"internal/devnet":   {"schemas"},
 	"internal/verify":   {"schemas", "internal/history"},
+	"internal/damage":   {"schemas", "internal/store", "internal/history"},
 	"internal/faults":   nil,
 	"internal/remote":   nil,
 	"internal/node":     {"internal/remote"},

@@ -50,6 +50,13 @@ func (r *BatchRows) hashesOf(b interface{ AppendHashes([]uint64) []uint64 }) []u
 // Events is the number of rows of table events.
 func (r *BatchRows) Events() int { return r.events.Rows() }
 
+// Counts are the numbers of rows of the other tables.
+func (r *BatchRows) Counts() *RowCounts {
+	return &RowCounts{
+		Updates: int64(r.updates.Rows()), Imports: int64(r.imports.Rows()), Verdicts: int64(r.verdicts.Rows()), Parties: int64(r.parties.Rows()),
+	}
+}
+
 // Blocks are the rows of each table by its name.
 func (r *BatchRows) Blocks() map[string]Block {
 	return map[string]Block{

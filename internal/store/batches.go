@@ -29,10 +29,19 @@ type BatchRow struct {
 	After, Through schemas.Position
 	Items, Events  uint64
 	Hash, Writer   string
+	// Counts are nil where they are not known.
+	Counts *RowCounts
 	// Epoch is that of the writer's claim: of two writers the one with the higher epoch
 	// came later.
 	Epoch int64
 }
+
+// RowCounts says how many rows a batch has in tables other than events. Those of a stream's own
+// journal have no lifetimes, and those of the journal of lifetimes nothing else.
+type RowCounts struct{ Updates, Imports, Verdicts, Parties, Lifetimes int64 }
+
+// unknown is the count of rows that nobody knows.
+const unknown = -1
 
 // StandingIntents returns the intents among rows that count: those that are not withdrawn
 // and beside which no intent of a later writer stands. A writer claims its stream before it
@@ -71,6 +80,8 @@ type Batches struct {
 	afterOffset, throughOffset, epoch    proto.ColInt64
 	afterID, throughID, hash, writerName proto.ColStr
 	items, events                        proto.ColUInt64
+
+	updates, imports, verdicts, parties, lifetimes proto.ColInt64
 }
 
 // NewBatches returns a block without rows.
@@ -81,7 +92,10 @@ func (b *Batches) columns() []column {
 		{"stream", b.stream}, {"sequence", &b.sequence}, {"state", &b.state},
 		{"after_migration", &b.afterMigration}, {"after_time", &b.afterTime}, {"after_id", &b.afterID}, {"after_offset", &b.afterOffset},
 		{"through_migration", &b.throughMigration}, {"through_time", &b.throughTime}, {"through_id", &b.throughID}, {"through_offset", &b.throughOffset},
-		{"items", &b.items}, {"events", &b.events}, {"hash", &b.hash}, {"writer", &b.writerName}, {"epoch", &b.epoch},
+		{"items", &b.items}, {"events", &b.events},
+		{"update_rows", &b.updates}, {"import_rows", &b.imports}, {"verdict_rows", &b.verdicts}, {"party_rows", &b.parties},
+		{"lifetime_rows", &b.lifetimes},
+		{"hash", &b.hash}, {"writer", &b.writerName}, {"epoch", &b.epoch},
 	}
 }
 
@@ -103,6 +117,15 @@ func (b *Batches) Append(r BatchRow) {
 	b.throughOffset.Append(r.Through.Offset)
 	b.items.Append(r.Items)
 	b.events.Append(r.Events)
+	c := r.Counts
+	if c == nil {
+		c = &RowCounts{unknown, unknown, unknown, unknown, unknown}
+	}
+	b.updates.Append(c.Updates)
+	b.imports.Append(c.Imports)
+	b.verdicts.Append(c.Verdicts)
+	b.parties.Append(c.Parties)
+	b.lifetimes.Append(c.Lifetimes)
 	b.hash.Append(r.Hash)
 	b.writerName.Append(r.Writer)
 	b.epoch.Append(r.Epoch)
@@ -116,9 +139,17 @@ func (b *Batches) AppendTo(list []BatchRow) []BatchRow {
 			After:   position(b.afterMigration.Row(i), b.afterTime.Row(i), b.afterID.Row(i), b.afterOffset.Row(i)),
 			Through: position(b.throughMigration.Row(i), b.throughTime.Row(i), b.throughID.Row(i), b.throughOffset.Row(i)),
 			Items:   b.items.Row(i), Events: b.events.Row(i), Hash: b.hash.Row(i), Writer: b.writerName.Row(i), Epoch: b.epoch.Row(i),
+			Counts: b.counts(i),
 		})
 	}
 	return list
+}
+
+func (b *Batches) counts(i int) *RowCounts {
+	if b.updates.Row(i) == unknown {
+		return nil
+	}
+	return &RowCounts{b.updates.Row(i), b.imports.Row(i), b.verdicts.Row(i), b.parties.Row(i), b.lifetimes.Row(i)}
 }
 
 func position(migration, micros int64, id string, offset int64) schemas.Position {

@@ -1,0 +1,85 @@
+package damage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// CheckedPart is a part of a table whose files were read.
+type CheckedPart struct {
+	Table, Part string
+	// Message is what the engine says is wrong, empty if all files are as they were written.
+	Message string
+}
+
+// Parts reads every file of every part, also those of indexes and projections, which costs the
+// reading of the whole store. It calls each after each part, with the number of parts up to it and
+// of all when it began; merges change it meanwhile.
+func (s *Store) Parts(ctx context.Context, each func(p CheckedPart, done, total int)) error {
+	tables, total, err := s.tables(ctx)
+	if err != nil {
+		return fmt.Errorf("listing the parts of tables: %w", err)
+	}
+	done := 0
+	for _, table := range tables {
+		err := s.checkTable(ctx, table, func(p CheckedPart) {
+			done++
+			each(p, done, max(done, total))
+		})
+		if err != nil {
+			return fmt.Errorf("checking the parts of table %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// tables are those that have parts, and how many these are.
+func (s *Store) tables(ctx context.Context) (list []string, parts int, err error) {
+	rows, err := s.conn.Query(ctx, partsQuery)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var table string
+		var n uint64
+		if err := rows.Scan(&table, &n); err != nil {
+			return nil, 0, err
+		}
+		list, parts = append(list, table), parts+int(n)
+	}
+	return list, parts, rows.Err()
+}
+
+func (s *Store) checkTable(ctx context.Context, table string, each func(CheckedPart)) (err error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"table": table}))
+	rows, err := s.conn.Query(ctx, checkTableQuery)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		p := CheckedPart{Table: table}
+		var passed uint8
+		var message string
+		if err := rows.Scan(&p.Part, &passed, &message); err != nil {
+			return err
+		}
+		if passed == 0 {
+			p.Message = short(message)
+		}
+		each(p)
+	}
+	return rows.Err()
+}
+
+// short cuts the engine's advice about hardware off.
+func short(message string) string {
+	message, _, _ = strings.Cut(message, ". This is most likely")
+	message, _, _ = strings.Cut(message, ". If you receive")
+	return strings.TrimSpace(message)
+}

@@ -1,0 +1,21 @@
+-- What the journals say that the tables hold: for each stream the sums over its commits, and
+-- how far it is committed and announced. A line that was written twice counts once.
+SELECT stream,
+       uniqExactIf(sequence, state = 'commit') AS batches, maxIf(sequence, state = 'commit') AS last, max(sequence) AS announced,
+       countIf(state = 'commit' AND update_rows < 0 AND items + events > 0) AS uncounted,
+       sumIf(toInt64(events), state = 'commit') AS event_sum,
+       sumIf(greatest(update_rows, 0), state = 'commit') AS update_sum,
+       sumIf(greatest(import_rows, 0), state = 'commit') AS import_sum,
+       sumIf(greatest(verdict_rows, 0), state = 'commit') AS verdict_sum,
+       sumIf(greatest(party_rows, 0), state = 'commit') AS party_sum,
+       sumIf(greatest(lifetime_rows, 0), state = 'commit') AS lifetime_sum,
+       argMaxIf(through_migration, sequence, state = 'commit') AS migration, argMaxIf(through_time, sequence, state = 'commit') AS time,
+       argMaxIf(through_id, sequence, state = 'commit') AS id, argMaxIf(through_offset, sequence, state = 'commit') AS offset
+FROM
+(
+    SELECT * FROM batches
+    WHERE state IN ('intent', 'commit') AND sequence <= {sequence:Int64} AND ({stream:String} = '' OR stream = {stream:String})
+    LIMIT 1 BY stream, sequence, state
+)
+GROUP BY stream
+ORDER BY stream
