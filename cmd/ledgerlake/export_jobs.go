@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -95,11 +97,13 @@ func (j exportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, p
 	return nil
 }
 
-// classify marks errors that repeating cannot help.
+// classify marks errors that repeating cannot help, and those that pass however long it takes.
 func (j exportJobs) classify(err error) error {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return jobs.Permanent(fmt.Errorf("the disk of %s is full, free some space: %w", j.temp, err))
+	switch err = store.Explain(err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return jobs.Passing(fmt.Errorf("the disk of %s is full, free some space: %w", j.temp, err))
 	case errors.Is(err, export.ErrNotAgreed):
 		return jobs.NotYet(err)
 	case errors.Is(err, export.ErrDisagreed):
@@ -107,6 +111,8 @@ func (j exportJobs) classify(err error) error {
 		return err // repeated: a peer may find out that it was wrong
 	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
 		return jobs.Permanent(err)
+	case bucket.Passes(err), store.Passes(err):
+		return jobs.Passing(err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Conditions that callers decide on. Every error of Client that stems from one of
@@ -28,6 +29,21 @@ var (
 	// ErrChanged means that the object was replaced while it was being read.
 	ErrChanged = errors.New("object changed while it was read")
 )
+
+// Passes reports whether an error of Client has a cause that passes by itself or once somebody
+// makes room: the store cannot be reached, is full, slow, or at fault.
+func Passes(err error) bool {
+	var response *awshttp.ResponseError
+	if errors.As(err, &response) && (response.HTTPStatusCode() >= http.StatusInternalServerError ||
+		response.HTTPStatusCode() == http.StatusTooManyRequests || response.HTTPStatusCode() == http.StatusRequestTimeout) {
+		return true
+	}
+	var sent *smithyhttp.RequestSendError
+	return errors.As(err, &sent) || full[errorCode(err)]
+}
+
+// full are the codes by which stores say that they have no room; their statuses differ.
+var full = map[string]bool{"XMinioStorageFull": true, "XAdminBucketQuotaExceeded": true, "QuotaExceeded": true, "InsufficientStorage": true, "EntityTooLargeForQuota": true}
 
 // codes maps S3 error codes to sentinels. Codes that are missing here fall back to
 // the HTTP status, because answers to HEAD requests have no body and so no code.
