@@ -44,7 +44,7 @@ func (s *stack) verifyParts(ctx context.Context, p *progress, check *verify.Chec
 		checked++
 		if part.Message != "" {
 			check.Add(verify.Finding{
-				Where: fmt.Sprintf("table %s, part %s", part.Table, part.Part), What: "its files cannot be read", Found: part.Message, Expected: "the checksums it was written with",
+				Where: fmt.Sprintf("table %s, part %s", part.Table, part.Part), What: "its files cannot be read, see \"A damaged store\" in docs/operations.md", Found: part.Message, Expected: "the checksums it was written with",
 			})
 		}
 	})
