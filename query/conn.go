@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// progressListener cuts off clients that take nothing for a while. A deadline for
+// progressListener makes connections that cut off clients that take nothing for a while, and that
+// refuse ambiguous requests. A deadline for
 // the whole answer would hit slow clients of large objects as well.
 type progressListener struct {
 	net.Listener
@@ -23,10 +24,22 @@ func (l progressListener) Accept() (net.Conn, error) {
 	return &progressConn{Conn: c, stall: l.stall}, nil
 }
 
-// progressConn gives every progressPiece bytes of an answer stall to be taken.
+// progressConn gives every progressPiece bytes of an answer stall to be taken, and checks the heads
+// of requests.
 type progressConn struct {
 	net.Conn
 	stall time.Duration
+	head  headCheck
+}
+
+// Read lets the server see nothing of a request whose head is ambiguous, but that it is.
+func (c *progressConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	good, bad := c.head.look(p[:n])
+	if bad != nil {
+		return good, bad
+	}
+	return n, err
 }
 
 const progressPiece = 256 << 10

@@ -27,7 +27,7 @@ func (a *ErrorAnswer) write(rc *fasthttp.RequestCtx) {
 func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
 	var netErr net.Error
-	answer := Errorf(Invalid, "The request is not well-formed HTTP.")
+	answer := Errorf(Invalid, "%s", reasonOf(err))
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		answer = Errorf(TooLarge, "The body is larger than %d bytes.", s.cfg.MaxBodyBytes)

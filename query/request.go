@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -20,6 +19,8 @@ type Request struct {
 	rc     *fasthttp.RequestCtx
 	server *Server
 	call   *call
+	// path is that of the route, with the names of its parameters.
+	path string
 	// immutable is set by Immutable.
 	immutable bool
 }
@@ -37,6 +38,10 @@ func (r *Request) TraceID() string {
 	return r.call.trace
 }
 
+// Client tells clients apart by the address of their connection, such as "192.0.2.7"; those of one
+// IPv6 network are one.
+func (r *Request) Client() string { return network(clientAddr(r.rc)).String() }
+
 // Method is that of the request, such as GET.
 func (r *Request) Method() string { return string(r.rc.Method()) }
 
@@ -51,13 +56,6 @@ func (r *Request) Header(name string) string { return string(r.rc.Request.Header
 
 // SetHeader sets a header of the answer.
 func (r *Request) SetHeader(name, value string) { r.rc.Response.Header.Set(name, value) }
-
-// Target is the path and the query string as they were sent, percent-encoded; query is ""
-// without one.
-func (r *Request) Target() (path, query string) {
-	path, query, _ = strings.Cut(string(r.rc.RequestURI()), "?")
-	return path, query
-}
 
 // Path returns a parameter of the path, percent-decoded once.
 func (r *Request) Path(name string) (string, error) {

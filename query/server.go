@@ -61,6 +61,9 @@ type Config struct {
 	// the connection: behind a proxy only RateLimit makes sense.
 	RateLimit, ClientRateLimit float64
 
+	// Hosts are names, without ports, under which clients reach the server, beside addresses and
+	// names that nobody in the public DNS can have; "*" stands for all. See decision 0035.
+	Hosts []string
 	// Metrics turns on GET /metrics, which gives everything in this registry. The
 	// server's own metrics are registered there.
 	Metrics *prometheus.Registry
@@ -132,6 +135,7 @@ type Server struct {
 	// graceful shutdown is over.
 	base    context.Context
 	abandon context.CancelFunc
+	hosts   hosts
 	// forms are the error forms of paths without parameters.
 	forms map[string]ErrorForm
 	// sockets are the websockets, which end with stopping, when a shutdown begins.
@@ -152,6 +156,7 @@ func New(cfg Config) (*Server, error) {
 		buffers:   buffers{size: newBuffer, largest: maxPooledBuffer},
 		pieces:    buffers{size: copyPiece, largest: copyPiece},
 		rates:     newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
+		hosts:     newHosts(cfg.Hosts),
 		forms:     map[string]ErrorForm{},
 	}
 	var err error
@@ -253,7 +258,7 @@ func (s *Server) handler() (h fasthttp.RequestHandler, err error) {
 			}
 		}
 	}
-	return r.Handler, nil
+	return s.atTheEdge(r.Handler), nil
 }
 
 func (s *Server) ownRoutes() Mount {
@@ -295,7 +300,7 @@ func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 		// Not rc as a context: it ends only at server shutdown and is reused after.
 		c.ctx, c.cancel = context.WithCancel(s.base)
 		err := guard.Call(func() error {
-			s.answer(&Request{rc: rc, server: s, call: c}, route, form)
+			s.answer(&Request{rc: rc, server: s, call: c, path: route.Path}, route, form)
 			return nil
 		})
 		if err != nil { // not of the handler, whose panics have an answer

@@ -47,6 +47,9 @@ func (r *Request) Upgrade(o SocketOptions, session Session) error {
 	if err != nil {
 		return &HandshakeError{Origin: handshake.status == http.StatusForbidden, reason: strings.TrimSpace(handshake.text.String())}
 	}
+	if conn, ok := r.rc.Conn().(*progressConn); ok {
+		conn.head.state = unchecked // frames follow, no requests
+	}
 	handshake.header.Set("X-Request-Id", r.call.id)
 	r.call.leave()
 	r.call.status = http.StatusSwitchingProtocols

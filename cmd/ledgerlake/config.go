@@ -74,6 +74,7 @@ type config struct {
 	Catalog       string
 	Naming        string
 	PublicURL     string
+	AllowedHosts  []string
 	TokenKey      string
 	MaxConcurrent int
 	RateLimit     float64
@@ -112,6 +113,15 @@ type config struct {
 	WalletSweep            []string
 	WalletTopUp            float64
 	WalletTopUpInterval    time.Duration
+}
+
+// hosts are the names under which clients reach this server, beside those that need no entry.
+func (c *config) hosts() []string {
+	hosts := slices.Clone(c.AllowedHosts)
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
+		hosts = append(hosts, u.Hostname())
+	}
+	return hosts
 }
 
 // settings declares every setting with its default.
@@ -159,6 +169,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
+	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", nil, "names in the public DNS under which clients reach this server, separated by commas, beside that of --public-url; * allows all")
 	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
 	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "small requests worked on at the same time; more wait, and get 503 when that takes too long")
 	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")

@@ -91,7 +91,7 @@ func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
 	}
 	page := &statusPage{db: s.db, streams: streams, damage: &s.damage}
 	server, err := query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page),
+		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page), Hosts: s.app.cfg.hosts(),
 	})
 	if err != nil {
 		return nil, err

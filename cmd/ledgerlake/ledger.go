@@ -97,7 +97,7 @@ func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	page := &statusPage{db: s.db, streams: streams}
 	return query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.app.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
 	})
 }
 

@@ -150,7 +150,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	}
 	return query.New(query.Config{
 		Listener: listener, Mounts: mounts, Log: s.app.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
-		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
+		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
 	})
 }
 

@@ -72,7 +72,7 @@ func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
 	page := &statusPage{db: s.db}
 	return query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Log: s.app.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling,
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
 	})
 }
 

@@ -25,7 +25,7 @@ func Header(version, token string) http.Header {
 }
 
 // NewRequest asks an upstream for JSON. body is JSON, too, or nil for none. Errors never
-// contain the address.
+// contain the address. An id in the path that would leave its place there is an ErrBadID.
 func NewRequest(ctx context.Context, method, address string, body []byte, header http.Header) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
@@ -34,6 +34,9 @@ func NewRequest(ctx context.Context, method, address string, body []byte, header
 	req, err := http.NewRequestWithContext(ctx, method, address, reader)
 	if err != nil {
 		return nil, WithoutURL(err)
+	}
+	if leavesItsPlace(req.URL.EscapedPath()) {
+		return nil, ErrBadID
 	}
 	req.Header = header
 	req.Header.Set("Accept", contentJSON)
@@ -75,4 +78,18 @@ func WithoutToken(err error, token string) error {
 		return err
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), token, "<token>"))
+}
+
+// ErrBadID means that an id is "." or "..", which no escaping keeps from being read as a step
+// in a path.
+var ErrBadID = errors.New("an id of the request is a dot segment, which no upstream can be asked for")
+
+// leavesItsPlace reports whether a path has a segment "." or "..".
+func leavesItsPlace(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
 }

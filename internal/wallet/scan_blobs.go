@@ -1,7 +1,6 @@
 package wallet
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,11 +101,13 @@ func (b *ScanBlobs) ask(ctx context.Context, path string, body []byte) error {
 	if body != nil {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(ctx, method, b.base+path, bytes.NewReader(body))
-	if err != nil {
-		return remote.WithoutURL(err)
+	req, err := remote.NewRequest(ctx, method, b.base+path, body, http.Header{})
+	if errors.Is(err, remote.ErrBadID) {
+		return nil // there is no such party
 	}
-	req.Header.Set("Content-Type", "application/json")
+	if err != nil {
+		return err
+	}
 	resp, err := b.client.Do(req)
 	if err != nil {
 		return remote.WithoutURL(err)

@@ -46,7 +46,7 @@ func (a *API) streamActive(_ context.Context, r *reading) error {
 
 // upgrade switches to a websocket on which the elements of a cursor are sent.
 func (a *API) upgrade(r *reading, open opener) error {
-	end, err := a.streams.begin(r.who.User)
+	end, err := a.streams.begin(holderOf(r.who.User, r.Client()))
 	if err != nil {
 		return err
 	}

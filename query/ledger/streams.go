@@ -2,41 +2,55 @@ package ledger
 
 import "sync"
 
-// streams counts websockets.
+// streams counts websockets. Who holds them is a user or, where nothing is checked, an address:
+// one holder has at most as many as are free, so that there is always room for another one.
 type streams struct {
 	most, mostOfUser int
 
-	mu     sync.Mutex
-	all    int
-	byUser map[string]int
+	mu       sync.Mutex
+	all      int
+	byHolder map[holder]int
+}
+
+// holder is a user, or a client if user is "".
+type holder struct{ user, client string }
+
+// holderOf is who holds what somebody opens.
+func holderOf(user, client string) holder {
+	if user != "" {
+		return holder{user: user}
+	}
+	return holder{client: client}
 }
 
 func newStreams(most, mostOfUser int) *streams {
-	return &streams{most: most, mostOfUser: mostOfUser, byUser: map[string]int{}}
+	return &streams{most: most, mostOfUser: mostOfUser, byHolder: map[holder]int{}}
 }
 
-// begin counts one more of a user; the caller must call end once. Of users without a name,
-// where nothing is checked, only the total is limited.
-func (s *streams) begin(user string) (end func(), err error) {
+// begin counts one more of a holder; the caller must call end once.
+func (s *streams) begin(h holder) (end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	held := s.byHolder[h]
 	switch {
 	case s.all >= s.most:
 		return nil, failure(tooManyStreams, "There are %d streams already, which is the most.", s.most)
-	case user != "" && s.byUser[user] >= s.mostOfUser:
+	case h.user != "" && held >= s.mostOfUser:
 		return nil, failure(tooManyStreams, "The user has %d streams already, which is the most.", s.mostOfUser)
+	case held >= s.most-s.all:
+		return nil, failure(tooManyStreams, "The client has %d streams already, and the %d that are free are for others.", held, s.most-s.all)
 	}
 	s.all++
-	s.byUser[user]++
-	return func() { s.end(user) }, nil
+	s.byHolder[h]++
+	return func() { s.end(h) }, nil
 }
 
-func (s *streams) end(user string) {
+func (s *streams) end(h holder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--
-	if s.byUser[user]--; s.byUser[user] == 0 {
-		delete(s.byUser, user)
+	if s.byHolder[h]--; s.byHolder[h] == 0 {
+		delete(s.byHolder, h)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
@@ -18,7 +17,7 @@ type Forward struct {
 	Client *http.Client
 }
 
-// forwarder sends requests that change the ledger on as they came, with the caller's token.
+// forwarder sends requests that change the ledger on, at their paths below the base URL and with the caller's token.
 type forwarder struct{ relay *relay }
 
 func newForwarder(cfg *Forward) (*forwarder, error) {
@@ -34,13 +33,13 @@ func newForwarder(cfg *Forward) (*forwarder, error) {
 
 // send answers a request with the answer of the validator.
 func (f *forwarder) send(ctx context.Context, r *query.Request) error {
-	path, params := r.Target()
-	target, body, err := networkForm(r, strings.TrimPrefix(path, sharedPrefix))
+	path, err := r.RoutePath()
 	if err != nil {
 		return err
 	}
-	if params != "" {
-		target += "?" + params
+	target, body, err := networkForm(r, path)
+	if err != nil {
+		return err
 	}
 	answer, err := f.relay.ask(ctx, r, r.Method(), target, body)
 	if err != nil {
@@ -58,7 +57,11 @@ func networkForm(r *query.Request, path string) (target string, body []byte, err
 	}
 	p := r.Body()
 	id := p.Text("contract_id")
-	return offersPath + "/" + url.PathEscape(id) + "/" + action, []byte("{}"), p.Err()
+	if err := p.Err(); err != nil {
+		return "", nil, err
+	}
+	segment, err := query.Segment("Member contract_id", id)
+	return offersPath + "/" + segment + "/" + action, []byte("{}"), err
 }
 
 // unanswered says what is known of a request that was sent on and has no answer: nothing.

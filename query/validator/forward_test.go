@@ -180,7 +180,7 @@ func TestScanProxyAsksTheUpstream(t *testing.T) {
 			`{"open_mining_rounds":[{"contract":` + contract + `,"domain_id":"x"},{"contract":` + contract + `}],"issuing_mining_rounds":[]}`},
 		{"GET", "/v0/scan-proxy/ans-entries?page_size=3&name_prefix=a", "", `{"entries":[]}`, "GET /api/scan/v0/ans-entries?page_size=3&name_prefix=a ", `{"entries":[]}`},
 		{"POST", "/v0/scan-proxy/ans-rules", `{}`, `{"ans_rules_update":{}}`, "POST /api/scan/v0/ans-rules {}", `{"ans_rules_update":{}}`},
-		{"GET", "/v0/scan-proxy/featured-apps/a%3A%3Ab", "", `{}`, "GET /api/scan/v0/featured-apps/a%3A%3Ab ", `{}`},
+		{"GET", "/v0/scan-proxy/featured-apps/a%3A%3Ab", "", `{}`, "GET /api/scan/v0/featured-apps/a::b ", `{}`},
 	} {
 		o.requests = nil
 		o.answers(func(w http.ResponseWriter, _ *http.Request) {

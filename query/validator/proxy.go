@@ -68,13 +68,16 @@ func (p *scanProxy) registry(ctx context.Context, c *caller) error {
 
 // ask answers with what the upstream answers.
 func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
-	path, params := r.Target()
-	path = strings.Replace(strings.TrimPrefix(path, sharedPrefix), proxySegment, "", 1)
-	question := p.questionFor(r, path)
-	if params != "" {
-		question.target += "?" + params
+	path, err := r.RoutePath()
+	if err != nil {
+		return err
 	}
-	answer, err := p.upstream.ask(ctx, r, question.method, question.target, question.body)
+	question := p.questionFor(r, strings.Replace(path, proxySegment, "", 1))
+	answer, err := p.upstream.ask(ctx, r, question.method, question.path, question.body)
+	var refused *query.Error
+	if errors.As(err, &refused) {
+		return err
+	}
 	if err != nil {
 		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server gave no answer.", Err: err}
 	}
@@ -90,9 +93,9 @@ func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 
 // question is a request as a scan has it. reshape, if there is one, makes our answer of its own.
 type question struct {
-	method, target string
-	body           []byte
-	reshape        func(answer []byte) (any, error)
+	method, path string
+	body         []byte
+	reshape      func(answer []byte) (any, error)
 }
 
 // questionFor finds what to ask a scan. Two lookups of the proxy have no caches to compare with,

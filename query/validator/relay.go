@@ -24,7 +24,9 @@ const (
 // relay sends requests on to another server and its answers back. Nothing is followed or
 // tried again.
 type relay struct {
-	base   string
+	// base is where the paths of the server begin. Scheme and host of what is asked are always
+	// those of base: no part of a request gets into them.
+	base   *url.URL
 	client *http.Client
 	// headers are those of a request that the server gets; everything else belongs to the
 	// connection, or to us.
@@ -44,7 +46,17 @@ func newRelay(base string, client *http.Client, headers ...string) (*relay, erro
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	return &relay{strings.TrimRight(base, "/"), client, headers}, nil
+	return &relay{u, client, headers}, nil
+}
+
+// address is the URL of a path, which is escaped and begins with a slash, below the base.
+func (l *relay) address(path, params string) (*url.URL, error) {
+	raw := strings.TrimRight(l.base.EscapedPath(), "/") + path
+	decoded, err := url.PathUnescape(raw)
+	if err != nil || !strings.HasPrefix(path, "/") {
+		return nil, query.Errorf(query.Invalid, "The path is not well-formed.")
+	}
+	return &url.URL{Scheme: l.base.Scheme, User: l.base.User, Host: l.base.Host, Path: decoded, RawPath: raw, RawQuery: params}, nil
 }
 
 // relayed is the answer of the other server.
@@ -54,12 +66,17 @@ type relayed struct {
 	body   []byte
 }
 
-// ask sends a request. target is path and query string.
-func (l *relay) ask(ctx context.Context, r *query.Request, method, target string, body []byte) (*relayed, error) {
-	request, err := http.NewRequestWithContext(ctx, method, l.base+target, bytes.NewReader(body))
+// ask sends a request for an escaped path below the base, with the query string of r.
+func (l *relay) ask(ctx context.Context, r *query.Request, method, path string, body []byte) (*relayed, error) {
+	address, err := l.address(path, r.QueryString())
 	if err != nil {
-		return nil, query.Errorf(query.Invalid, "The path is not well-formed.")
+		return nil, err
 	}
+	request, err := http.NewRequestWithContext(ctx, method, l.base.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", l.base.Host, err)
+	}
+	request.URL = address
 	for _, name := range l.headers {
 		if value := r.Header(name); value != "" {
 			request.Header.Set(name, value)
@@ -68,17 +85,17 @@ func (l *relay) ask(ctx context.Context, r *query.Request, method, target string
 	request.Header.Set("X-Request-Id", r.ID())
 	response, err := l.client.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", l.base, err)
+		return nil, fmt.Errorf("asking %s: %w", l.base.Host, err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxRelayed+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("reading the answer of %s: %w", l.base, err)
+		return nil, fmt.Errorf("reading the answer of %s: %w", l.base.Host, err)
 	case len(answer) > maxRelayed:
-		return nil, fmt.Errorf("the answer of %s has more than %d bytes", l.base, maxRelayed)
+		return nil, fmt.Errorf("the answer of %s has more than %d bytes", l.base.Host, maxRelayed)
 	case response.StatusCode < 200 || response.StatusCode >= 300 && response.StatusCode < 400:
-		return nil, fmt.Errorf("the answer of %s has status %d", l.base, response.StatusCode)
+		return nil, fmt.Errorf("the answer of %s has status %d", l.base.Host, response.StatusCode)
 	}
 	return &relayed{response.StatusCode, response.Header, answer}, nil
 }

@@ -84,7 +84,8 @@ func checkUserName(user string) error {
 	if user == "" || len(user) > maxUserName {
 		return query.Errorf(query.Invalid, "The name of a user has from 1 to %d bytes.", maxUserName)
 	}
-	return nil
+	_, err := query.Segment("The name of a user", user) // the node has it in paths
+	return err
 }
 
 func (a *API) onboard(ctx context.Context, c *caller) error {
@@ -96,6 +97,9 @@ func (a *API) onboard(ctx context.Context, c *caller) error {
 	}
 	r.CreateParty = p.Bool("createPartyIfMissing")
 	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := checkUserName(r.User); err != nil {
 		return err
 	}
 	return a.onboarded(ctx, c, r)
@@ -128,6 +132,9 @@ func (a *API) offboard(ctx context.Context, c *caller) error {
 	p := c.Query()
 	user := p.Text("username")
 	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := checkUserName(user); err != nil {
 		return err
 	}
 	err := c.commands.Offboard(ctx, user)
