@@ -33,7 +33,8 @@ type Config struct {
 	Audience, Scope string
 	// Participant returns the id of the participant, "" while it is not known.
 	Participant func() string
-	// Leeway is how long after its expiry a token is good still.
+	// Leeway is how long after its expiry a token is good still. It is good as long before its
+	// beginning, and may have been made a minute in the future at least: clocks differ.
 	Leeway time.Duration
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -63,17 +64,13 @@ func New(cfg Config) (*Verifier, error) {
 	}
 	return &Verifier{cfg, jwt.NewParser(
 		// Only what the keys are for: else a token signed with the public key as a shared secret would pass.
-		jwt.WithValidMethods(cfg.Keys.Methods()), jwt.WithTimeFunc(cfg.Now), jwt.WithLeeway(cfg.Leeway),
+		jwt.WithValidMethods(cfg.Keys.Methods()), jwt.WithStrictDecoding(),
+		jwt.WithoutClaimsValidation(), // see current: the library reads names in any case
 	)}, nil
 }
 
 // Ready returns nil when tokens can be checked.
 func (v *Verifier) Ready(ctx context.Context) error { return v.cfg.Keys.Ready(ctx) }
-
-type claims struct {
-	jwt.RegisteredClaims
-	Scope string `json:"scope"`
-}
 
 // Verify returns who a token is of, with their rights. Errors are ErrUnauthenticated or
 // ErrUnavailable.
@@ -88,24 +85,58 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 // Identify is Verify without rights: the user of the token need not be known to anybody. Its
 // errors are ErrUnauthenticated.
 func (v *Verifier) Identify(ctx context.Context, token string) (*Principal, error) {
-	var c claims
 	switch {
 	case token == "":
 		return nil, fmt.Errorf("%w: there is no token", ErrUnauthenticated)
 	case len(token) > maxToken:
 		return nil, fmt.Errorf("%w: the token has %d bytes", ErrUnauthenticated, len(token))
 	}
-	if _, err := v.parser.ParseWithClaims(token, &c, v.cfg.Keys.Func(ctx)); err != nil {
+	c, err := v.read(ctx, token)
+	if err == nil {
+		err = v.current(&c)
+	}
+	if err == nil {
+		err = v.meantForUs(&c)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
 	}
-	if err := v.meantForUs(&c); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
-	}
-	p := &Principal{User: c.Subject}
-	if c.ExpiresAt != nil {
-		p.Expires = c.ExpiresAt.Add(v.cfg.Leeway)
+	p := &Principal{User: c.subject}
+	if !c.expires.IsZero() {
+		p.Expires = c.expires.Add(v.cfg.Leeway)
 	}
 	return p, nil
+}
+
+// read checks the form of a token and its signature, in this order: a header that we do not
+// understand chooses no key.
+func (v *Verifier) read(ctx context.Context, token string) (c claims, err error) {
+	if err := checkHeader(token); err != nil {
+		return c, err
+	}
+	if _, err := v.parser.ParseWithClaims(token, jwt.MapClaims{}, v.cfg.Keys.Func(ctx)); err != nil {
+		return c, err
+	}
+	return readClaims(token)
+}
+
+// clockSkew is how far the clock of a token's issuer may be ahead of ours.
+const clockSkew = time.Minute
+
+// current returns nil for a token that is good now.
+func (v *Verifier) current(c *claims) error {
+	now := v.cfg.Now()
+	switch {
+	case !c.expires.IsZero() && !now.Before(c.expires.Add(v.cfg.Leeway)):
+		return fmt.Errorf("the token has expired at %s", c.expires)
+	case c.begins.After(now.Add(v.cfg.Leeway)):
+		return fmt.Errorf("the token is not good before %s", c.begins)
+	case c.made.After(now.Add(max(v.cfg.Leeway, clockSkew))):
+		return fmt.Errorf("the token was made in the future, at %s", c.made)
+	case !c.expires.IsZero() && (c.begins.After(c.expires) || c.made.After(c.expires)):
+		return errors.New("the token expires before it begins")
+	}
+	return nil
 }
 
 // Renew returns p with the rights that its user has now.
@@ -118,25 +149,25 @@ func (v *Verifier) Renew(ctx context.Context, p *Principal) (*Principal, error) 
 }
 
 func (v *Verifier) meantForUs(c *claims) error {
-	scopes := strings.Fields(c.Scope)
+	scopes := strings.Fields(c.scope)
 	participant := v.cfg.Participant()
 	switch {
-	case c.Subject == "":
+	case c.subject == "" || c.subject == "." || c.subject == "..": // a node is asked for users by paths
 		return errors.New("the token names no user")
 	case v.cfg.Audience != "":
-		if !slices.Contains(c.Audience, v.cfg.Audience) {
-			return fmt.Errorf("the token is for %q, not for %q", c.Audience, v.cfg.Audience)
+		if !slices.Contains(c.audience, v.cfg.Audience) {
+			return fmt.Errorf("the token is for %q, not for %q", c.audience, v.cfg.Audience)
 		}
 	case v.cfg.Scope != "" || slices.Contains(scopes, DefaultScope):
 		if wanted := cmp.Or(v.cfg.Scope, DefaultScope); !slices.Contains(scopes, wanted) {
-			return fmt.Errorf("the token has scope %q, without %q", c.Scope, wanted)
+			return fmt.Errorf("the token has scope %q, without %q", c.scope, wanted)
 		}
 		// A scope may come without an audience; one for another participant is not for us.
-		if len(c.Audience) > 0 && v.cfg.Scope == "" && !v.names(c.Audience, participant) {
-			return fmt.Errorf("the token is for %q, not for participant %q", c.Audience, participant)
+		if len(c.audience) > 0 && v.cfg.Scope == "" && !v.names(c.audience, participant) {
+			return fmt.Errorf("the token is for %q, not for participant %q", c.audience, participant)
 		}
-	case !v.names(c.Audience, participant):
-		return fmt.Errorf("the token is for %q, with scope %q", c.Audience, c.Scope)
+	case !v.names(c.audience, participant):
+		return fmt.Errorf("the token is for %q, with scope %q", c.audience, c.scope)
 	}
 	return nil
 }
