@@ -18,6 +18,8 @@ PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./...
 EPISODES ?= 1000
 SEED ?= $(shell date +%s)
 VERBOSE ?=
+# Of `make soak`: how long the interfaces are fuzzed.
+FUZZTIME ?= 10m
 # Of `make determinism`.
 COMBINATIONS ?= 120
 # Of `make load`: how long clients send requests of all kinds.
@@ -84,6 +86,7 @@ soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOS
 	@echo "soak: $(EPISODES) episodes from seed $(SEED) on" >&2
 	LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
 		go test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTFLAGS) ./cmd/ledgerlake
+	LEDGERLAKE_FUZZ_TIME=$(FUZZTIME) LEDGERLAKE_FUZZ_SEED=$(SEED) go test -v -count=1 -timeout 0 -run '^TestFuzz$$' $(TESTFLAGS) ./cmd/ledgerlake
 
 .PHONY: determinism
 determinism: ## the objects of one history made in many ways, with one digest (COMBINATIONS=120)
