@@ -177,11 +177,16 @@ func (d *Document) checkRequest(m match, r *http.Request, body []byte) error {
 
 // withoutNulls leaves out the members that are null, which count as absent.
 func withoutNulls(value any) any {
-	if object, ok := value.(map[string]any); ok {
-		for name, member := range object {
-			if object[name] = withoutNulls(member); member == nil {
-				delete(object, name)
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			if value[name] = withoutNulls(member); member == nil {
+				delete(value, name)
 			}
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = withoutNulls(element)
 		}
 	}
 	return value
