@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -37,6 +38,10 @@ type Config struct {
 
 	// Dir receives the data files; a temporary folder, removed by Close, when empty.
 	Dir string
+	// Keep has the ledger go on where it was when New is called again with the same Dir, which
+	// it needs: everything that happens to it is kept there, and on disk before it is visible.
+	// Start then only matters the first time, and DelegatesSend once set holds for good.
+	Keep bool
 	// SkipCompact leaves out the compact_json copy of the history, which halves the
 	// disk space. Requests for that encoding are then answered with status 501.
 	SkipCompact bool
@@ -61,6 +66,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("devnet spreads its updates over 1 to 365 days, not %d", c.Days)
 	case c.Synchronizers < 1 || c.Synchronizers > 2:
 		return c, fmt.Errorf("devnet has 1 or 2 synchronizers, not %d", c.Synchronizers)
+	case c.Keep && c.Dir == "":
+		return c, errors.New("devnet needs a folder to be kept in")
 	case c.HugeUpdateBytes < 0:
 		return c, fmt.Errorf("devnet cannot write a text of %d bytes", c.HugeUpdateBytes)
 	}

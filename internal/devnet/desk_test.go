@@ -27,6 +27,7 @@ func newDesk(t testing.TB, c Config) *desk {
 		c.Updates = 400
 	}
 	c.Node = &NodeConfig{}
+	c.Dir, c.Keep = t.TempDir(), true
 	l, err := New(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +245,7 @@ func (d *desk) finish() {
 	d.t.Helper()
 	d.check()
 	d.checkPast()
+	d.checkKept()
 	d.checkTypes()
 }
 
@@ -300,6 +302,13 @@ func (d *desk) checkPast() {
 	if !slices.EqualFunc(past.active, now, func(a, b contractState) bool { return row(a) == row(b) }) {
 		d.t.Fatalf("executed again, %d contracts are active, not the same as now: %d", len(past.active), len(now))
 	}
+}
+
+// checkKept has another ledger go on from what is on disk, and compares it with this one.
+func (d *desk) checkKept() {
+	d.t.Helper()
+	again := goOn(d.t, d.l, nil)
+	sameHistory(d.t, d.l, again)
 }
 
 // nodeText is the update at an offset as the node's stream has it.

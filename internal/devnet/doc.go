@@ -15,6 +15,10 @@
 // keeps track of besides follows once it has succeeded (absorb). Parties that act by
 // commands are left alone by the simulated users.
 //
+// With Config.Keep a ledger goes on where it was when New is called again with its folder,
+// also after a kill: the journal then has all that happened, on disk before it is visible
+// (kept.go).
+//
 // The parts, in the order in which an update passes through them:
 //
 //	executor   decides what happens next and executes it: contracts, coins, rounds

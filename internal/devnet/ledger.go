@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -29,24 +31,32 @@ type Ledger struct {
 	pipeline *pipeline
 	failed   error    // of an earlier execution; the ledger is unusable then
 	finals   []uint32 // numbers of updates after which an execution ended
-	active   *tables  // digest of the active contracts, nil after execution
+	closed   bool
+	active   *tables // digest of the active contracts, nil after execution
 
 	commander *commander
 	journal   journal
+
+	// Of a ledger that is kept:
+	lock      *flock.Flock // of its folder
+	network   *Network
+	kept      kept
+	delegates bool // whether delegates are to send from now on
 }
 
-// New creates a ledger and executes c.Updates updates. progress, if not nil, is
+// New creates a ledger and executes c.Updates updates, and what happened to it since if it was
+// kept. progress, if not nil, is
 // called now and then with the updates that are done, from one goroutine at a time.
 func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{config: c, parties: newNodeParties()}
+	l := &Ledger{config: c, parties: newNodeParties(), delegates: c.DelegatesSend}
 	if err := l.open(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := l.execute(ctx, c.Updates, progress); err != nil {
+	if err := l.begin(ctx, progress); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -63,10 +73,19 @@ func (l *Ledger) open() error {
 	} else if err := os.MkdirAll(l.config.Dir, 0o755); err != nil {
 		return fmt.Errorf("creating folder of devnet: %w", err)
 	}
+	l.journal.dir = l.config.Dir
+	if l.config.Keep {
+		if err := l.openKept(); err != nil {
+			return err
+		}
+	}
 	l.names = newNames(l.config)
 	var err error
 	if l.config.Node != nil {
 		if l.view, err = newNodeView(l.config, l.names); err != nil {
+			return err
+		}
+		if err := l.checkNode(); err != nil {
 			return err
 		}
 	}
@@ -77,11 +96,36 @@ func (l *Ledger) open() error {
 		l.store.node = newNodeIndex()
 	}
 	l.store.startMigration()
-	l.executor = newExecutor(l.config, l.names)
+	l.executor = newExecutor(l.executed(), l.names)
 	l.pipeline = newPipeline(l)
 	l.commander = newCommander(l)
-	l.journal.dir = l.config.Dir
 	return nil
+}
+
+// executed is the configuration to execute history with: what a node's clients did needs its
+// private transactions, whether its view is kept or not.
+func (l *Ledger) executed() Config {
+	c := l.config
+	if c.Node == nil && l.kept.submitted {
+		c.Node = &NodeConfig{}
+	}
+	return c
+}
+
+// begin executes the first updates, and what happened since to a ledger that was kept.
+func (l *Ledger) begin(ctx context.Context, progress func(done, total int)) error {
+	first := progress
+	if progress != nil && l.kept.updates > 0 {
+		first = func(done, total int) { progress(done, total+l.kept.updates) }
+	}
+	if err := l.pipeline.run(ctx, l.config.Updates, first); err != nil {
+		return err
+	}
+	l.finals = append(l.finals, uint32(l.executor.updates))
+	if !l.config.Keep {
+		return nil
+	}
+	return l.resume(ctx, progress)
 }
 
 // skippedFiles are the data files that the configuration does without.
@@ -95,12 +139,24 @@ func (l *Ledger) skippedFiles() (skip []fileNumber) {
 	return skip
 }
 
-// Close removes the data files if they are in a temporary folder, else only closes
-// them.
+// Close waits for what is being executed. It removes the data files if they are in a temporary
+// folder, else only closes them.
 func (l *Ledger) Close() error {
-	var err error
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	if l.failed == nil {
+		l.failed = errClosed
+	}
+	err := l.journal.close()
 	if l.store != nil {
-		err = errors.Join(l.store.close(), l.journal.close())
+		err = errors.Join(err, l.store.close())
+	}
+	if l.lock != nil {
+		err = errors.Join(err, l.lock.Close())
 	}
 	if l.ownsDir {
 		err = errors.Join(err, os.RemoveAll(l.config.Dir))
@@ -118,7 +174,9 @@ func (l *Ledger) Advance(ctx context.Context, n int) error {
 	return l.execute(ctx, n, nil)
 }
 
-// Run executes about perSecond updates a second until ctx ends, then returns nil.
+// Run executes about perSecond updates a second until ctx ends, then returns nil. Their record
+// times are as far apart as those of the history; once they have come up with the wall clock,
+// time goes on with that, as in RunLive.
 func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 	if perSecond <= 0 {
 		return fmt.Errorf("devnet cannot execute %g updates per second", perSecond)
@@ -137,6 +195,9 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 		due += perSecond * period.Seconds()
 		n := int(due)
 		due -= float64(n)
+		if l.reachesClock(n) {
+			return l.RunLive(ctx, perSecond)
+		}
 		if err := l.Advance(ctx, n); err != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -144,6 +205,13 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 			return err
 		}
 	}
+}
+
+// reachesClock reports whether n further updates could be in the future.
+func (l *Ledger) reachesClock(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executor.recordTime+2*int64(n)*l.executor.gap > time.Now().UnixMicro()
 }
 
 func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total int)) error {
@@ -160,16 +228,48 @@ func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, t
 	if l.executor.updates+n > maxUpdates {
 		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
 	}
-	l.active = nil
-	err := l.pipeline.run(ctx, n, progress)
-	if err == nil {
-		l.finals = append(l.finals, uint32(l.executor.updates))
-	}
+	err := l.runLocked(ctx, n, progress)
 	if err != nil && ctx.Err() == nil {
 		l.failed = fmt.Errorf("devnet stopped: %w", err)
 		return l.failed
 	}
 	return err
+}
+
+// runLocked has the simulated users make n updates. Those of a kept ledger are in the journal
+// first, and then all of them are executed.
+func (l *Ledger) runLocked(ctx context.Context, n int, progress func(done, total int)) error {
+	if l.journal.kept {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.journal.add(journalEntry{Entries: l.executor.entries, Run: n}); err != nil {
+			return err
+		}
+		ctx = context.WithoutCancel(ctx)
+	}
+	l.active = nil
+	if err := l.pipeline.run(ctx, n, progress); err != nil {
+		return err
+	}
+	l.finals = append(l.finals, uint32(l.executor.updates))
+	return nil
+}
+
+// Network says which network the ledger is of if it is kept, the zero value otherwise.
+func (l *Ledger) Network() Network {
+	if l.network == nil {
+		return Network{}
+	}
+	return *l.network
+}
+
+// DelegatesSend reports whether transfer commands are left to their delegates: a kept ledger
+// for which that was once asked goes on so.
+func (l *Ledger) DelegatesSend() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executor.config.DelegatesSend
 }
 
 // Digests returns what the ledger has served so far. It waits for an execution

@@ -89,14 +89,13 @@ func (n *nodeServer) execute(ctx context.Context, o commandRequest) (Committed, 
 	}
 	// Once begun, a command is executed even if the client has left: it may ask for the
 	// outcome by its id.
-	done, err := n.ledger.Submit(context.WithoutCancel(ctx), o.Submission)
+	note := newKeptCompletion(&o)
+	done, err := n.ledger.submit(context.WithoutCancel(ctx), o.Submission, note)
 	if err != nil {
 		n.completions.finish(c, nil)
 		return Committed{}, asNodeError(err)
 	}
-	n.completions.finish(c, &completion{change: c, actAs: o.ActAs, submissionID: o.submissionID, updateID: done.UpdateID,
-		offset: done.Offset, recordTime: done.RecordTime.UnixMicro(), period: o.period,
-		trafficCost: done.PaidTrafficCost, synchronizer: done.SynchronizerID, signed: o.signed})
+	n.completions.finish(c, note.completion(&o.Submission, done))
 	return done, nil
 }
 

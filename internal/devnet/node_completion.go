@@ -119,6 +119,13 @@ func (l *completionLog) finish(c change, done *completion) {
 	l.grown = make(chan struct{})
 }
 
+// restore takes over the completions of an earlier process, in order of their offsets.
+func (l *completionLog) restore(all []completion) {
+	for i := range all {
+		l.finish(all[i].change, &all[i])
+	}
+}
+
 // forget drops the oldest eighth of the completions when there are too many.
 func (l *completionLog) forget() {
 	if len(l.entries) <= l.most {

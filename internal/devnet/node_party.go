@@ -25,6 +25,8 @@ type nodeParties struct {
 	mu   sync.Mutex
 	meta map[string]partyMeta
 	keys map[string]ed25519.PublicKey // of the parties that sign for themselves
+	// journal, if not nil, keeps the annotations.
+	journal *journal
 }
 
 type partyMeta struct {
@@ -78,6 +80,11 @@ func (p *nodeParties) annotate(party string, changes objectMeta) (objectMeta, er
 	}
 	m.annotations = mergedAnnotations(m.annotations, changes.Annotations)
 	m.version++
+	if p.journal != nil {
+		if err := p.journal.add(journalEntry{Annotated: &keptParty{party, m.version, m.annotations}}); err != nil {
+			return objectMeta{}, err
+		}
+	}
 	p.meta[party] = m
 	return m.wire(), nil
 }

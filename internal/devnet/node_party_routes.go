@@ -110,9 +110,6 @@ func (n *nodeServer) addParty(r *http.Request, hint string, key ed25519.PublicKe
 		return "", asNodeError(err)
 	}
 	id := allocated.Party
-	if key != nil {
-		n.parties.setKey(id, key)
-	}
 	if user != "" {
 		if _, err := n.users.grant(user, []Right{{Kind: "CanActAs", Party: id}}); err != nil {
 			return "", err

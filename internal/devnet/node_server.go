@@ -38,7 +38,8 @@ type NodeOptions struct {
 // JSON and websockets, and the digests of its stream under /devnet/node-digests. It
 // follows the ledger as that goes on, and executes the commands that it is sent. Users
 // and completions belong to the handler. The ledger must have been created with
-// Config.Node. Handlers of different options may serve one ledger.
+// Config.Node. Handlers of different options may serve one ledger, but a kept ledger has one
+// handler: it has the users and completions of the earlier processes.
 func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	if l.view == nil {
 		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
@@ -54,6 +55,10 @@ func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	n := &nodeServer{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view),
 		users: newNodeUsers(o.Auth), parties: l.parties, completions: newCompletionLog(o.CompletionsKept),
 		events: newContractEvents(l.store)}
+	if l.config.Keep {
+		n.users.restore(l.kept.users, &l.journal)
+		n.completions.restore(l.kept.completions)
+	}
 	return n.routes(), nil
 }
 

@@ -116,6 +116,8 @@ func checkPartyID(field, id string) error {
 type nodeUsers struct {
 	mu    sync.Mutex
 	users map[string]*nodeUser
+	// journal, if not nil, keeps what is changed.
+	journal *journal
 }
 
 // nodeUser is a user. The lock of nodeUsers guards it.
@@ -136,6 +138,26 @@ func newNodeUsers(auth *NodeAuth) *nodeUsers {
 		u.add(wireUser{ID: id}, slices.Clone(rights))
 	}
 	return u
+}
+
+// restore takes over the users of an earlier process, and keeps what is changed from now on.
+func (u *nodeUsers) restore(users map[string]*keptUser, j *journal) {
+	for id, k := range users {
+		if k.Deleted {
+			delete(u.users, id)
+			continue
+		}
+		u.add(k.wireUser, slices.Clone(k.Rights)).version = k.Version
+	}
+	u.journal = j
+}
+
+// keep writes a user into the journal; the caller holds the lock.
+func (u *nodeUsers) keep(user *nodeUser, deleted bool) error {
+	if u.journal == nil {
+		return nil
+	}
+	return u.journal.add(journalEntry{User: &keptUser{user.wireUser, user.version, user.rights, deleted}})
 }
 
 func (u *nodeUsers) add(w wireUser, rights []Right) *nodeUser {
@@ -210,6 +232,9 @@ func (u *nodeUsers) create(w wireUser, rights []Right) (wireUser, error) {
 		e.Resources = append(e.Resources, [2]string{"USER", w.ID})
 		return wireUser{}, e
 	}
+	if err := u.keep(&nodeUser{wireUser: w, rights: rights}, false); err != nil {
+		return wireUser{}, err
+	}
 	return u.add(w, rights).wire(), nil
 }
 
@@ -259,8 +284,11 @@ func (u *nodeUsers) update(w wireUser, mask []string, self string) (wireUser, er
 		return wireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
 	}
 	disturbed := changed.Deactivated != user.Deactivated
+	changed.version++
+	if err := u.keep(&changed, false); err != nil {
+		return wireUser{}, err
+	}
 	*user = changed
-	user.version++
 	if disturbed {
 		user.disturb()
 	}
@@ -307,6 +335,9 @@ func (u *nodeUsers) remove(id, self string) error {
 	case id == self:
 		return invalidArgument("user %q cannot delete itself", id)
 	}
+	if err := u.keep(user, true); err != nil {
+		return err
+	}
 	delete(u.users, id)
 	user.disturb()
 	return nil
@@ -344,7 +375,7 @@ func (u *nodeUsers) revoke(id string, rights []Right) ([]Right, error) {
 	})
 }
 
-// change has f change the rights of a user and ends the streams of that user if it did.
+// change has f change the rights of a copy of a user, takes them over, and ends the streams of that user if it did.
 func (u *nodeUsers) change(id string, f func(*nodeUser) ([]Right, error)) ([]Right, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -352,11 +383,18 @@ func (u *nodeUsers) change(id string, f func(*nodeUser) ([]Right, error)) ([]Rig
 	if user == nil {
 		return nil, unknownUser(id)
 	}
-	changed, err := f(user)
-	if len(changed) > 0 {
-		user.disturb()
+	next := *user
+	next.rights = slices.Clone(user.rights)
+	changed, err := f(&next)
+	if err != nil || len(changed) == 0 {
+		return changed, err
 	}
-	return changed, err
+	if err := u.keep(&next, false); err != nil {
+		return nil, err
+	}
+	user.rights = next.rights
+	user.disturb()
+	return changed, nil
 }
 
 func tooManyRights(id string) error {

@@ -81,7 +81,7 @@ func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int)
 	finals := l.finals // only ever appended to
 	outside := l.journal.read()
 	l.mu.Unlock()
-	c := l.config
+	c := l.executed()
 	if outside.left == 0 {
 		c.Node = nil // private transactions have no influence on public ones, but for commands
 	}

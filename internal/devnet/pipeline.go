@@ -38,9 +38,37 @@ func newPipeline(l *Ledger) *pipeline {
 	return p
 }
 
+// course says what to execute next.
+type course interface {
+	// more reports whether anything is left.
+	more() bool
+	// step executes the next thing into b.
+	step(x *executor, b *batch) error
+}
+
+// updatesLeft is a number of updates in a row.
+type updatesLeft int
+
+func (n *updatesLeft) more() bool { return *n > 0 }
+
+func (n *updatesLeft) step(x *executor, b *batch) error {
+	*n--
+	return x.step(b, *n == 0)
+}
+
 // run executes n updates. If ctx ends first, those that were executed are still
 // appended, and a later run continues behind them.
 func (p *pipeline) run(ctx context.Context, n int, progress func(done, total int)) error {
+	left := updatesLeft(n)
+	return p.follow(ctx, &left, func(done int) {
+		if progress != nil {
+			progress(done, n)
+		}
+	})
+}
+
+// follow executes a course. progress is called with the updates that are done.
+func (p *pipeline) follow(ctx context.Context, c course, progress func(done int)) error {
 	todo := make(chan *batch, p.workers)      // to render
 	ordered := make(chan *batch, cap(p.free)) // the same, to publish
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -49,20 +77,20 @@ func (p *pipeline) run(ctx context.Context, n int, progress func(done, total int
 	group.Go(func() error {
 		defer close(todo)
 		defer close(ordered)
-		return p.execute(ctx, n, todo, ordered)
+		return p.execute(ctx, c, todo, ordered)
 	})
 	var renderers sync.WaitGroup
 	for range p.workers {
 		renderers.Go(func() { p.render(todo) })
 	}
-	group.Go(func() error { return p.publish(ordered, cancel, n, progress) })
+	group.Go(func() error { return p.publish(ordered, cancel, progress) })
 	err := group.Wait()
 	renderers.Wait()
 	return err
 }
 
 // execute fills batches and sends each to both channels.
-func (p *pipeline) execute(ctx context.Context, n int, todo, ordered chan<- *batch) error {
+func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *batch) error {
 	at := make(chan sizes, 1)
 	at <- p.store.end()
 	send := func(b *batch) {
@@ -71,7 +99,7 @@ func (p *pipeline) execute(ctx context.Context, n int, todo, ordered chan<- *bat
 		todo <- b
 		ordered <- b
 	}
-	for left := n; left > 0; {
+	for c.more() {
 		if p.executor.switchDue() {
 			if err := p.carryOver(ctx, send); err != nil {
 				return err
@@ -81,9 +109,8 @@ func (p *pipeline) execute(ctx context.Context, n int, todo, ordered chan<- *bat
 		if err != nil {
 			return err
 		}
-		for left > 0 && b.counted < updatesPerBatch && !p.executor.switchDue() {
-			left--
-			if err := p.executor.step(b, left == 0); err != nil {
+		for c.more() && b.counted < updatesPerBatch && !p.executor.switchDue() {
+			if err := c.step(p.executor, b); err != nil {
 				return err
 			}
 		}
@@ -142,7 +169,7 @@ func (p *pipeline) render(todo <-chan *batch) {
 
 // publish makes batches visible in order and frees them. After an error it cancels
 // the execution and only frees, so that nobody waits for a batch forever.
-func (p *pipeline) publish(ordered <-chan *batch, cancel context.CancelCauseFunc, n int, progress func(done, total int)) error {
+func (p *pipeline) publish(ordered <-chan *batch, cancel context.CancelCauseFunc, progress func(done int)) error {
 	var failed error
 	done := 0
 	for b := range ordered {
@@ -155,9 +182,8 @@ func (p *pipeline) publish(ordered <-chan *batch, cancel context.CancelCauseFunc
 				p.store.startMigration()
 			}
 			p.store.publish(&b.out)
-			if done += b.counted; progress != nil {
-				progress(done, n)
-			}
+			done += b.counted
+			progress(done)
 		}
 		p.free <- b
 	}

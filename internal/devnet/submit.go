@@ -103,7 +103,7 @@ type Prepared struct {
 // streams. What the ledger does not execute is a *Refusal. Commands are executed one
 // submission at a time; the caller has checked that the user may act as the parties.
 func (l *Ledger) Submit(ctx context.Context, s Submission) (Committed, error) {
-	return l.submit(ctx, s)
+	return l.submit(ctx, s, nil)
 }
 
 // Prepare executes commands without effect and returns what they would do. Executing them

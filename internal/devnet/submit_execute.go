@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,10 +51,9 @@ func (l *Ledger) ready(ctx context.Context) error {
 		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
 	}
 	if l.executor.switchDue() { // commands are not what a migration begins with
-		if err := l.pipeline.run(ctx, 1, nil); err != nil {
+		if err := l.runLocked(ctx, 1, nil); err != nil {
 			return err
 		}
-		l.finals = append(l.finals, uint32(l.executor.updates))
 	}
 	l.commander.batch.reset()
 	return nil
@@ -67,28 +67,35 @@ func (l *Ledger) submissionTime() int64 {
 	return l.executor.recordTime + submissionGap
 }
 
-func (l *Ledger) submit(ctx context.Context, s Submission) (Committed, error) {
+// submit executes a submission; note is what the node remembers of it besides, or nil.
+func (l *Ledger) submit(ctx context.Context, s Submission, note *keptCompletion) (Committed, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.ready(ctx); err != nil {
 		return Committed{}, err
 	}
 	x, b := l.executor, l.commander.batch
-	e := journalEntry{Entries: x.entries, Time: l.submissionTime(), Submission: &s, Home: l.home()}
+	e := journalEntry{Entries: x.entries, Time: l.submissionTime(), Submission: &s, Completion: note, Home: l.home()}
 	u, results, err := x.submit(b, &s, e.Time, e.Home)
 	if err != nil {
 		return Committed{}, l.refusal(err)
 	}
+	done := l.committed(u)
+	for i := range results {
+		done.Results = append(done.Results, compactJSON.appendValue(nil, l.names, &results[i]))
+	}
+	return done, l.commit(e)
+}
+
+// committed says where the update of a submission stands in history.
+func (l *Ledger) committed(u *update) Committed {
 	done := Committed{UpdateID: string(l.names.ids.appendUpdateID(nil, u.number)), RecordTime: time.UnixMicro(u.recordTime).UTC(),
 		EffectiveAt: time.UnixMicro(u.effectiveAt).UTC(), SynchronizerID: l.names.synchronizers[u.synchronizer],
 		PaidTrafficCost: u.verdict.total}
 	if l.view != nil {
 		done.Offset = l.view.offsetOf(u.number)
 	}
-	for i := range results {
-		done.Results = append(done.Results, compactJSON.appendValue(nil, l.names, &results[i]))
-	}
-	return done, l.commit(e)
+	return done
 }
 
 // refusal returns err as a refusal, unless the ledger is broken.
@@ -105,17 +112,19 @@ func (l *Ledger) stop(err error) error {
 	return l.failed
 }
 
-// commit writes what was executed into the batch of the commander and makes it visible,
-// together with why it happened.
+// commit notes why what is in the batch of the commander was executed, and makes it visible.
 func (l *Ledger) commit(entries ...journalEntry) error {
 	if err := l.executor.err; err != nil {
 		return l.stop(err)
 	}
-	for _, e := range entries {
-		if err := l.journal.add(e); err != nil {
-			return l.stop(err)
-		}
+	if err := l.journal.add(entries...); err != nil {
+		return l.stop(err)
 	}
+	return l.publish()
+}
+
+// publish writes the batch of the commander and makes it visible.
+func (l *Ledger) publish() error {
 	c := l.commander
 	b := c.batch
 	c.renderer.render(b)
@@ -165,6 +174,11 @@ func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
 	})
 	if err != nil {
 		return Prepared{}, l.refusal(err)
+	}
+	if l.journal.kept {
+		if err := l.journal.add(journalEntry{Entries: x.entries, Prepared: l.commander.prepared}); err != nil {
+			return Prepared{}, l.stop(err)
+		}
 	}
 	return p, nil
 }
@@ -250,7 +264,10 @@ func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (A
 		return Allocation{}, refuse(CodeInvalidArgument, "Party already exists: party %s is already allocated on this node", added.name)
 	}
 	p := l.names.add(added)
-	e := journalEntry{Entries: l.executor.entries, Time: l.submissionTime(), Party: &p}
+	e := journalEntry{Entries: l.executor.entries, Time: l.submissionTime(), Home: home, Party: &p, Name: added.name, Key: publicKey}
+	if added.external {
+		l.parties.setKey(added.name, slices.Clone(publicKey))
+	}
 	l.executor.allocate(l.commander.batch, p, e.Time)
 	u := l.executor.current
 	a := Allocation{Party: added.name, RecordTime: schemas.Micros(u.recordTime).Time()}

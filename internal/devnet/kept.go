@@ -1,0 +1,431 @@
+package devnet
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A kept ledger goes on where it was when New is called again with its folder. The journal
+// has all that happened, in order: each entry is on disk before anybody sees what it brought
+// about. So what readers were given is always executed again, to the byte, also after a kill
+// at any moment; a last line that was cut off is something that nobody saw.
+//
+// The data files are written anew: they follow from the journal.
+
+// simulation is the version of what the ledger does with a journal. Raise it with every
+// change of the history that a seed or a command gives: a journal of another version cannot
+// be continued.
+const simulation = 1
+
+var (
+	// ErrOtherNetwork says that a folder has a kept ledger that another Config describes.
+	ErrOtherNetwork = errors.New("the folder has another simulated network")
+	// ErrOtherVersion says that a kept ledger was made by another version of the simulation.
+	ErrOtherVersion = errors.New("the folder has a simulated network of another version of ledgerlake")
+	// ErrInUse says that another process runs the kept ledger of a folder.
+	ErrInUse  = errors.New("another process runs the simulated network")
+	errClosed = errors.New("devnet is closed")
+)
+
+// Network says which network a kept ledger is of. All of it has an influence on history.
+type Network struct {
+	// ID is drawn at random when the ledger is made.
+	ID              string    `json:"id"`
+	Updates         int       `json:"updates"`
+	Seed            uint64    `json:"seed"`
+	Start           time.Time `json:"start"`
+	Days            int       `json:"days"`
+	Synchronizers   int       `json:"synchronizers"`
+	TrafficRewards  bool      `json:"trafficRewards,omitempty"`
+	DelegatesSend   bool      `json:"delegatesSend,omitempty"` // from the start
+	HugeUpdateBytes int       `json:"hugeUpdateBytes,omitempty"`
+}
+
+// journalHeader is the first line of the journal of a kept ledger.
+type journalHeader struct {
+	Simulation int     `json:"simulation"`
+	Network    Network `json:"network"`
+}
+
+// ReadNetwork returns the network that is kept in a folder, nil if there is none. It returns
+// ErrOtherVersion if that cannot be continued.
+func ReadNetwork(dir string) (*Network, error) {
+	file, err := os.Open(filepath.Join(dir, journalName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the simulated network: %w", err)
+	}
+	defer file.Close()
+	n, _, err := readHeader(bufio.NewReader(file))
+	return n, err
+}
+
+// readHeader reads the first line and returns its length. Without a whole line there is no
+// network yet.
+func readHeader(r *bufio.Reader) (*Network, int64, error) {
+	line, err := r.ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading journal of devnet: %w", err)
+	}
+	var h journalHeader
+	if err := json.Unmarshal(line, &h); err != nil {
+		return nil, 0, fmt.Errorf("reading journal of devnet: %w", err)
+	}
+	if h.Simulation == 0 { // of a ledger that was not kept
+		return nil, 0, nil
+	}
+	if h.Simulation != simulation {
+		return nil, 0, ErrOtherVersion
+	}
+	return &h.Network, int64(len(line)), nil
+}
+
+func (c *Config) network() Network {
+	return Network{ID: rand.Text(), Updates: c.Updates, Seed: c.Seed, Start: c.Start.UTC(), Days: c.Days, Synchronizers: c.Synchronizers,
+		TrafficRewards: c.TrafficRewards, DelegatesSend: c.DelegatesSend, HugeUpdateBytes: c.HugeUpdateBytes}
+}
+
+// differs reports whether c describes another network. Start and DelegatesSend are what they
+// were at first: the clock goes on whatever is asked for.
+func (n *Network) differs(c *Config) bool {
+	return n.Updates != c.Updates || n.Seed != c.Seed || n.Days != c.Days || n.Synchronizers != c.Synchronizers ||
+		n.TrafficRewards != c.TrafficRewards || n.HugeUpdateBytes != c.HugeUpdateBytes
+}
+
+// openKept locks the folder and opens its journal, or starts one. What the configuration
+// leaves to the journal is taken from there.
+func (l *Ledger) openKept() error {
+	lock := flock.New(filepath.Join(l.config.Dir, "devnet.lock"))
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	switch ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); {
+	case err != nil && !errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("locking folder %s of devnet: %w", l.config.Dir, err)
+	case !ok:
+		return fmt.Errorf("%w in %s", ErrInUse, l.config.Dir)
+	}
+	l.lock = lock
+	file, err := os.OpenFile(filepath.Join(l.config.Dir, journalName), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening journal of devnet: %w", err)
+	}
+	j := &l.journal
+	j.file, j.kept = file, true
+	if err := l.readKept(); err != nil {
+		return err
+	}
+	if l.network != nil {
+		return nil
+	}
+	n := l.config.network()
+	line, err := json.Marshal(journalHeader{simulation, n})
+	if err == nil {
+		err = j.write(append(line, '\n'))
+	}
+	if err == nil {
+		err = syncFolder(l.config.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("writing journal of devnet: %w", err)
+	}
+	l.network, j.first = &n, j.size
+	return nil
+}
+
+// lockPatience is how long to wait for the lock: the threads of a killed owner end one by one.
+const lockPatience = 500 * time.Millisecond
+
+// syncFolder has the name of a new file be on disk.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// readKept reads the journal of an earlier process, cuts off a last line that is not whole,
+// and counts what there is to execute.
+func (l *Ledger) readKept() error {
+	j := &l.journal
+	r := bufio.NewReader(j.file)
+	n, size, err := readHeader(r)
+	if err != nil {
+		return err
+	}
+	if n == nil { // an empty file, or that of a ledger that was not kept
+		return j.file.Truncate(0)
+	}
+	if n.differs(&l.config) {
+		return fmt.Errorf("%w: --updates %d --seed %d --days %d", ErrOtherNetwork, n.Updates, n.Seed, n.Days)
+	}
+	l.network, j.first = n, size
+	l.config.Start, l.config.DelegatesSend = n.Start, n.DelegatesSend
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("reading journal of devnet: %w", err)
+		}
+		var e journalEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			if _, more := r.Peek(1); errors.Is(more, io.EOF) {
+				break
+			}
+			return fmt.Errorf("%s is damaged at byte %d: %w", j.file.Name(), size, err)
+		}
+		size += int64(len(line))
+		if e.fromOutside() {
+			j.outside++
+		}
+		l.kept.note(&e)
+	}
+	j.size = size
+	return j.file.Truncate(size)
+}
+
+// kept is what a journal says besides what is to be executed.
+type kept struct {
+	updates   int    // about how many there are to execute besides the first ones
+	genesis   string // "" if the first updates were never all executed
+	node      string // "" if no participant's view was kept
+	submitted bool   // whether anything came from the node's clients
+	prepared  uint64
+	users     map[string]*keptUser
+	annotated []keptParty
+	// completions are those of the submissions, in order.
+	completions []completion
+}
+
+// note takes note of an entry when the journal is opened.
+func (k *kept) note(e *journalEntry) {
+	k.updates += e.Run
+	k.genesis, k.node = cmp.Or(k.genesis, e.Genesis), cmp.Or(k.node, e.Node)
+	k.prepared = max(k.prepared, e.Prepared)
+	switch {
+	case e.Due:
+		k.updates++
+	case e.Submission != nil, e.Party != nil:
+		k.updates++
+		k.submitted = true
+	case e.User != nil:
+		if k.users == nil {
+			k.users = map[string]*keptUser{}
+		}
+		k.users[e.User.ID] = e.User
+	case e.Annotated != nil:
+		k.annotated = append(k.annotated, *e.Annotated)
+	}
+}
+
+// keptUser is a user of the node in the journal.
+type keptUser struct {
+	wireUser
+	Version int64   `json:"version"`
+	Rights  []Right `json:"rights"`
+	Deleted bool    `json:"deleted,omitempty"`
+}
+
+// keptParty is what the node's clients keep with a party.
+type keptParty struct {
+	Party       string            `json:"party"`
+	Version     int64             `json:"version"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// keptCompletion is the part of a completion that the submission does not tell.
+type keptCompletion struct {
+	SubmissionID string        `json:"submissionId,omitempty"`
+	Kind         periodKind    `json:"kind,omitempty"`
+	Duration     time.Duration `json:"duration,omitempty"`
+	Offset       int64         `json:"offset,omitempty"`
+	Signed       []byte        `json:"signed,omitempty"`
+}
+
+// newKeptCompletion is what to remember of a request.
+func newKeptCompletion(o *commandRequest) *keptCompletion {
+	return &keptCompletion{o.submissionID, o.period.kind, o.period.duration, o.period.offset, []byte(o.signed)}
+}
+
+// completion is that of a submission that was executed.
+func (k *keptCompletion) completion(s *Submission, done Committed) *completion {
+	return &completion{change: newChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, submissionID: k.SubmissionID,
+		updateID: done.UpdateID, offset: done.Offset, recordTime: done.RecordTime.UnixMicro(),
+		period:      deduplicationPeriod{k.Kind, k.Duration, k.Offset},
+		trafficCost: done.PaidTrafficCost, synchronizer: done.SynchronizerID, signed: string(k.Signed)}
+}
+
+// resume executes what the journal of a kept ledger has behind the first updates, which the
+// caller has executed, and then turns on what is new.
+func (l *Ledger) resume(ctx context.Context, progress func(done, total int)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.checkGenesis(); err != nil {
+		return err
+	}
+	r := &rerun{reader: l.journal.read()}
+	r.advance()
+	for r.next != nil {
+		var err error
+		if r.next.bySimulation() {
+			err = l.pipeline.follow(ctx, r, func(done int) {
+				if progress != nil {
+					progress(l.config.Updates+r.done+done, l.config.Updates+l.kept.updates)
+				}
+			})
+			l.finals = append(l.finals, r.finals...)
+			r.finals = r.finals[:0]
+		} else {
+			err = l.repeat(ctx, r.next)
+			r.advance()
+		}
+		if err != nil {
+			return fmt.Errorf("continuing the simulated network of %s: %w", l.config.Dir, err)
+		}
+		r.done = l.executor.updates - l.config.Updates
+	}
+	if r.reader.err != nil {
+		return r.reader.err
+	}
+	l.commander.prepared = l.kept.prepared
+	for _, p := range l.kept.annotated {
+		l.parties.meta[p.Party] = partyMeta{p.Version, p.Annotations}
+	}
+	l.parties.journal = &l.journal
+	return l.turnOn()
+}
+
+// turnOn notes in the journal what this process adds to the network.
+func (l *Ledger) turnOn() error {
+	if l.view != nil && l.kept.node == "" {
+		if err := l.journal.add(journalEntry{Entries: l.executor.entries, Node: l.view.uid()}); err != nil {
+			return err
+		}
+	}
+	if l.delegates && !l.executor.config.DelegatesSend {
+		if err := l.journal.add(journalEntry{Entries: l.executor.entries, DelegatesSend: true}); err != nil {
+			return err
+		}
+		l.executor.config.DelegatesSend = true
+	}
+	return nil
+}
+
+// checkGenesis compares the first updates with those of the earlier process, which gives
+// away a simulation that was changed without a new version.
+func (l *Ledger) checkGenesis() error {
+	digest, err := l.genesis()
+	switch {
+	case err != nil:
+		return err
+	case l.kept.genesis == "":
+		return l.journal.add(journalEntry{Entries: l.executor.entries, Genesis: digest})
+	case l.kept.genesis != digest:
+		return ErrOtherVersion
+	}
+	return nil
+}
+
+// genesis is a digest of the public history so far.
+func (l *Ledger) genesis() (string, error) {
+	digests := l.store.digests()
+	raw, err := json.Marshal(digests.export())
+	if err != nil {
+		return "", fmt.Errorf("digesting the simulated network: %w", err)
+	}
+	h := newIDSpace(0, string(raw)).hash(0)
+	return fmt.Sprintf("%x", h[:16]), nil
+}
+
+// checkNode refuses to continue what a node's clients did as another node.
+func (l *Ledger) checkNode() error {
+	if l.view != nil && l.kept.node != "" && l.kept.node != l.view.uid() {
+		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.kept.node, l.view.uid())
+	}
+	return nil
+}
+
+// bySimulation reports whether the entry is something that the network does by itself.
+func (e *journalEntry) bySimulation() bool {
+	return !e.ofNode() && e.Submission == nil && e.Party == nil
+}
+
+// repeat has happen again what came from the node's clients.
+func (l *Ledger) repeat(ctx context.Context, e *journalEntry) error {
+	if e.ofNode() {
+		return nil // noted when the journal was opened
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e.Entries != l.executor.entries {
+		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.executor.entries, e.Entries)
+	}
+	b := l.commander.batch
+	b.reset()
+	if e.Party != nil {
+		if p := l.names.add(addedParty{name: e.Name, participant: e.Home, external: e.Key != nil}); p != *e.Party {
+			return fmt.Errorf("%w: party %s", errDiverged, e.Name)
+		}
+		if e.Key != nil {
+			l.parties.setKey(e.Name, ed25519.PublicKey(bytes.Clone(e.Key)))
+		}
+	}
+	if err := l.executor.again(b, e); err != nil {
+		return err
+	}
+	if e.Completion != nil {
+		l.kept.completions = append(l.kept.completions, *e.Completion.completion(e.Submission, l.committed(l.executor.current)))
+	}
+	return l.publish()
+}
+
+// rerun is what a journal has the network do by itself.
+type rerun struct {
+	reader *journalReader
+	next   *journalEntry // nil at the end
+	done   int           // updates before the ones in work
+	finals []uint32      // see Ledger.finals
+}
+
+func (r *rerun) advance() { r.next = r.reader.entry() }
+
+func (r *rerun) more() bool { return r.next != nil && r.next.bySimulation() }
+
+// step does the next thing.
+func (r *rerun) step(x *executor, b *batch) error {
+	e := r.next
+	if e.Run == 0 {
+		if e.Entries != x.entries {
+			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.entries, e.Entries)
+		}
+		r.advance()
+		return x.again(b, e)
+	}
+	if e.Run--; e.Run == 0 {
+		r.advance()
+		r.finals = append(r.finals, uint32(x.updates+1))
+		return x.step(b, true)
+	}
+	return x.step(b, false)
+}
