@@ -5,8 +5,11 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+# What the repository knows, which is not in the image: make image passes it on.
 ARG VERSION=unknown
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ledgerlake ./cmd/ledgerlake
+ARG COMMIT=
+ARG COMMIT_TIME=
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${COMMIT} -X main.commitTime=${COMMIT_TIME}" -o /out/ledgerlake ./cmd/ledgerlake
 
 # Not a static image: the binary can load the engine's library and is therefore linked
 # to the C library, also without cgo.

@@ -7,6 +7,10 @@ SHELL := /bin/bash
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Empty in a repository without commits; the binary then says dev.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+# The commit and its time, empty outside of a repository.
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT_TIME ?= $(shell git show -s --format=%cI HEAD 2>/dev/null)
+STAMP = -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.commitTime=$(COMMIT_TIME)
 # Extra arguments of the runs below, e.g. `make demo ARGS="--json"`.
 ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
@@ -36,7 +40,11 @@ setup: ## install everything that building, testing and checking need
 .PHONY: build
 build: ## build bin/ledgerlake
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ledgerlake ./cmd/ledgerlake
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(STAMP)" -o bin/ledgerlake ./cmd/ledgerlake
+
+.PHONY: image
+image: ## build the container image ledgerlake:dev, stamped with this commit
+	docker build -t ledgerlake:dev --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --build-arg COMMIT_TIME=$(COMMIT_TIME) .
 
 .PHONY: demo
 demo: setup-run build ## ingest, export, verify and query a simulated network, then print a summary

@@ -81,6 +81,9 @@ ClickHouse database and the bucket must then be empty.`,
 				// The other layout, in its two encodings, takes longer than the Parquet objects.
 				a.cfg.BulkLayouts = []string{layoutParquet}
 			}
+			if err := a.continueNetwork(&d, cmd.Flags()); err != nil {
+				return err
+			}
 			return a.demo(cmd.Context(), d, keep, asJSON)
 		},
 	}
@@ -160,6 +163,9 @@ func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
 
 func (run *demoRun) steps(ctx context.Context) error {
 	if err := run.mustBeEmpty(ctx); err != nil {
+		return err
+	}
+	if err := run.app.noteIngested(run.node); err != nil {
 		return err
 	}
 	in, err := run.newStreams([]string{run.node.url}, "")

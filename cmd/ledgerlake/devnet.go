@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +23,7 @@ type devnetFlags struct {
 	traffic bool // apps are rewarded by traffic
 	live    float64
 	clock   bool
+	kept    bool // the network of the data folder is continued
 
 	// node is the address on which a participant's ledger API is served, "" for none;
 	// participant says whose.
@@ -57,7 +57,7 @@ func (d *devnetFlags) check() error {
 // registerLive adds the flags of a network that goes on while it is served.
 func (d *devnetFlags) registerLive(f *pflag.FlagSet, perSecond float64) {
 	f.Float64Var(&d.live, "live", perSecond, "updates per second that the simulated network adds while serving")
-	f.BoolVar(&d.clock, "live-clock", false, "let the simulated network's time be that of the wall clock while serving: history ends about now, rounds tick, offers expire")
+	f.BoolVar(&d.clock, "live-clock", false, "let the simulated network's time be that of the wall clock while serving: history ends about now, rounds tick, offers expire; a network that began to stays so")
 }
 
 func newDevnet(a *app) *cobra.Command {
@@ -69,7 +69,8 @@ func newDevnet(a *app) *cobra.Command {
 		Long: `devnet executes a seeded history of a small network (rounds, taps, transfers, rewards,
 traffic, names, a third-party app, two migrations) and serves it over the operations of
 a scan service: history, active contracts at an instant, and the state of the network.
-GET /devnet/digests tells what it serves.
+GET /devnet/digests tells what it serves. The network is kept in the data folder: the next
+start continues it, with all that was added.
 
 With --node-listen it also serves what one participant sees, private transactions
 included, over the ledger API of a node (websockets and lists). GET /devnet/node-digests
@@ -80,6 +81,9 @@ on that address tells what its stream has.`,
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --participant Super-Validator-1",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.continueNetwork(&d, cmd.Flags()); err != nil {
+				return err
+			}
 			return a.runDevnet(cmd.Context(), d, address)
 		},
 	}
@@ -153,7 +157,7 @@ func (s *devnetServer) close() error {
 
 // startDevnet executes the history and listens; serve answers requests.
 func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *progress) (_ *devnetNode, err error) {
-	n := &devnetNode{clock: d.clock}
+	n := &devnetNode{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
@@ -162,7 +166,7 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	if n.devnetServer, err = listenForDevnet(address, "devnet-listen"); err != nil {
 		return nil, err
 	}
-	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, TrafficRewards: d.traffic, Dir: filepath.Join(a.cfg.Data, "devnet")}
+	config := devnet.Config{Updates: d.updates, Seed: d.seed, Days: d.days, HugeUpdateBytes: d.huge, TrafficRewards: d.traffic, Dir: a.networkFolder(), Keep: true}
 	if d.node != "" {
 		participant, err := listenForDevnet(d.node, "node-listen")
 		if err != nil {
@@ -174,12 +178,23 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	if d.clock {
 		config.Start, config.DelegatesSend = time.Now().Add(-historyLength(d.days)), true
 	}
-	p.begin("simulated network", "updates", int64(d.updates))
+	label, executed := "simulated network", "executed"
+	if d.kept {
+		label, executed = "continuing the simulated network", "executed again"
+	}
+	p.begin(label, "updates", int64(d.updates))
 	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.set(int64(done), int64(total)) })
+	if errors.Is(err, devnet.ErrInUse) {
+		return nil, fmt.Errorf("%w: stop it, or use another --data folder", err)
+	}
+	if errors.Is(err, devnet.ErrOtherVersion) || errors.Is(err, devnet.ErrOtherNetwork) {
+		return nil, fmt.Errorf("%w: %s", err, a.resetHint())
+	}
 	if err != nil {
 		return nil, err
 	}
-	p.end(fmt.Sprintf("%d updates executed", d.updates))
+	n.clock = n.ledger.DelegatesSend()
+	p.end(fmt.Sprintf("%d updates %s", n.ledger.Updates(), executed))
 	n.answer(n.ledger.Handler())
 	if n.participant != nil {
 		h, err := n.ledger.NodeHandler(d.nodeOptions())

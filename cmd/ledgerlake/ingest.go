@@ -38,6 +38,9 @@ Several scan services share the work, and replace each other while one is away. 
 			if len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == "" {
 				return usage("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
 			}
+			if err := a.refuseSimulated(); err != nil {
+				return err
+			}
 			s := newStack(a)
 			defer s.closeInto(&err)
 			s.makesStore = true

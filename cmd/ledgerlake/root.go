@@ -58,7 +58,7 @@ func newRoot(c *console) *cobra.Command {
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(
 		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newRebuild(a), newSQL(a),
-		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newToken(a), newAutomation(a), newDoctor(a), newConfig(a), newVersion(a),
+		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newReset(a), newToken(a), newAutomation(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
 	explainUsage(root)
 	return root
@@ -107,7 +107,11 @@ func newVersion(a *app) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
-			_, err := fmt.Fprintf(a.stdout, "ledgerlake %s (committed %s)\n", b.version, b.time.Format("2006-01-02T15:04:05Z"))
+			what := "built"
+			if b.committed {
+				what = "committed"
+			}
+			_, err := fmt.Fprintf(a.stdout, "ledgerlake %s (%s %s)\n", b.version, what, b.time.Format("2006-01-02T15:04:05Z"))
 			return err
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newUp(a *app) *cobra.Command {
@@ -15,18 +16,27 @@ func newUp(a *app) *cobra.Command {
 		Long: `up ingests, exports closed days and serves the scan interface and, of a node's stream, the
 ledger interface and wallets, all from one process tree, until it is stopped. Without --scan-url and --node-url it runs a simulated network that
 goes on living, so that there is something to see, and ingests the stream of one of its
-nodes, too.`,
+nodes, too. The network is kept in the data folder; the next start continues it.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), d) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), cmd.Flags(), d) },
 	}
 	d.register(cmd.Flags(), 20_000)
 	d.registerLive(cmd.Flags(), 5)
 	return cmd
 }
 
-func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
+func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err error) {
 	if err := d.check(); err != nil {
+		return err
+	}
+	simulated := len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == ""
+	if simulated {
+		err = a.continueNetwork(&d, flags)
+	} else {
+		err = a.refuseSimulated()
+	}
+	if err != nil {
 		return err
 	}
 	s := newStack(a)
@@ -55,15 +65,27 @@ func (a *app) up(ctx context.Context, d devnetFlags) (err error) {
 	}
 	parts := []func(context.Context) error{s.watchDamage}
 	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
-	if len(scanURLs) == 0 && nodeURL == "" {
+	if simulated {
+		if err := s.refuseForeign(ctx); err != nil {
+			return err
+		}
 		d.node = "127.0.0.1:0"
 		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.console))
 		if err != nil {
 			return err
 		}
 		s.onClose(node.close)
+		if node.clock && !d.clock {
+			if flags.Changed("live-clock") {
+				return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
+			}
+			fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
+		}
+		if err := a.noteIngested(node); err != nil {
+			return err
+		}
 		scanURLs, nodeURL = []string{node.url}, node.participant.url
-		s.devnetNode, s.devnetClock = nodeURL, d.clock
+		s.devnetNode, s.devnetClock = nodeURL, node.clock
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
 	in, err := s.newStreams(scanURLs, nodeURL)

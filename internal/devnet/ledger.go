@@ -264,6 +264,13 @@ func (l *Ledger) Network() Network {
 	return *l.network
 }
 
+// Updates is the number of updates so far.
+func (l *Ledger) Updates() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executor.updates
+}
+
 // DelegatesSend reports whether transfer commands are left to their delegates: a kept ledger
 // for which that was once asked goes on so.
 func (l *Ledger) DelegatesSend() bool {
