@@ -26,7 +26,7 @@ import (
 
 // examplePages have console blocks: commands after "$ ", continued after "> ", with the
 // output below, in which "..." stands for any text. Commands of a page share a shell.
-var examplePages = []string{"../../README.md", "../../docs/api-by-example.md", "../../docs/api.md", "../../docs/api-ledger.md"}
+var examplePages = []string{"../../docs/api-by-example.md", "../../docs/api.md", "../../docs/api-ledger.md"}
 
 // exampleBase is where the pages say that ledgerlake serves.
 const exampleBase = "http://127.0.0.1:8080"
