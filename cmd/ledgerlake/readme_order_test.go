@@ -68,8 +68,8 @@ func (r *reader) start(args ...string) *ledgerlake {
 	}
 	l := &ledgerlake{Cmd: exec.Command(exe, args...)}
 	l.Dir = r.dir
-	l.Env = append(os.Environ(), beMain+"=1", "LEDGERLAKE_ENGINE="+r.engine, "LEDGERLAKE_LISTEN=127.0.0.1:0", "LEDGERLAKE_LEDGER_LISTEN=127.0.0.1:0",
-		"LEDGERLAKE_VALIDATOR_LISTEN=127.0.0.1:0", "LEDGERLAKE_FOLLOW_INTERVAL=100ms")
+	l.Env = append(os.Environ(), beMain+"=1", "LEDGERLAKE_ENGINE="+r.engine, "LEDGERLAKE_LISTEN=127.0.0.1:0",
+		"LEDGERLAKE_FOLLOW_INTERVAL=100ms")
 	l.Stdout, l.Stderr = &l.stdout, &l.stderr
 	if err := l.Start(); err != nil {
 		r.t.Fatal(err)
