@@ -96,6 +96,11 @@ soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOS
 		go test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTFLAGS) ./cmd/ledgerlake
 	LEDGERLAKE_FUZZ_TIME=$(FUZZTIME) LEDGERLAKE_FUZZ_SEED=$(SEED) go test -v -count=1 -timeout 0 -run '^TestFuzz$$' $(TESTFLAGS) ./cmd/ledgerlake
 
+.PHONY: readme
+readme: ## every command of the README in order in one folder, twice, and what may follow
+	@scripts/setup.sh modules engine
+	LEDGERLAKE_README=1 go test -v -count=1 -timeout 20m -run '^TestReadmeInOrder$$' $(TESTFLAGS) ./cmd/ledgerlake
+
 .PHONY: determinism
 determinism: ## the objects of one history made in many ways, with one digest (COMBINATIONS=120)
 	@scripts/setup.sh modules engine

@@ -166,8 +166,11 @@ func (r *reader) folder() string {
 
 // TestReadmeInOrder runs every command of the README one after another in one folder, twice, and
 // then what its reader may try next. Commands that need a real network get a simulated one of
-// the test's.
+// the test's. It takes more than a minute: make readme runs it.
 func TestReadmeInOrder(t *testing.T) {
+	if os.Getenv("LEDGERLAKE_README") == "" {
+		t.Skip("make readme runs this")
+	}
 	needEngine(t)
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
