@@ -123,8 +123,8 @@ func announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 		if err := insertJournal(ctx, db, row, store.Withdrawn); err != nil {
 			return fmt.Errorf("withdrawing batch %d of %s: %w", row.Sequence, row.Stream, err)
 		}
-		return fmt.Errorf("%w: another process writes %s since; this one gives way before batch %d: run only one",
-			schemas.ErrDiverged, row.Stream, row.Sequence)
+		return fmt.Errorf("%w: %s has another writer since; this one gives way before batch %d: run only one",
+			schemas.ErrReplaced, row.Stream, row.Sequence)
 	}
 	return nil
 }

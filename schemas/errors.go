@@ -1,12 +1,18 @@
 package schemas
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Conditions that callers on the other side of a package border decide on.
 var (
 	// ErrDiverged means that history we hold and history we are given differ. A
 	// person must look: retrying would store wrong rows.
 	ErrDiverged = errors.New("history diverged")
+	// ErrReplaced means that another process writes the stream since, so that this one must
+	// not. It wraps ErrDiverged.
+	ErrReplaced = fmt.Errorf("%w: another process writes the stream", ErrDiverged)
 	// ErrDisagreement means that upstreams which have to agree on a range of history do
 	// not, so that none of what they gave was stored.
 	ErrDisagreement = errors.New("upstreams disagree")

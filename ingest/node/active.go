@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,14 +119,48 @@ type activeFeed struct {
 	pager  *decoder // splits answers into elements
 	token  string
 	limit  int
+	// seen is what was read so far.
+	seen contractSum
+}
+
+// contractSum tells sets of active contracts apart, in whatever order they came.
+type contractSum struct {
+	count int
+	sum   uint64
+}
+
+func (s *contractSum) add(a activeEntry) {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %d", a.update.UpdateID, a.counter) // a hash takes everything
+	s.count++
+	s.sum += h.Sum64()
+}
+
+// activeWay is a way to read a set of active contracts.
+type activeWay struct {
+	name string
+	read func(*activeFeed, context.Context) error
+}
+
+// activeWays are all of them, the best first.
+func activeWays() []activeWay {
+	return []activeWay{
+		{"websocket " + activeOperation, (*activeFeed).stream},
+		{activePagesOperation, (*activeFeed).pages},
+		{activeOperation, (*activeFeed).list},
+	}
+}
+
+// newActiveFeed returns a feed into a spool, or, without one, one that only counts.
+func (ing *Ingester) newActiveFeed(offset int64, s *spool) *activeFeed {
+	return &activeFeed{ing: ing, offset: offset, spool: s, limit: firstLimit,
+		d: newDecoder(ing.cfg.MigrationID, ing.notice), pager: newDecoder(ing.cfg.MigrationID, ing.notice)}
 }
 
 // spoolActive reads the whole set at offset into s, by whichever way the node offers.
 func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) error {
-	f := &activeFeed{ing: ing, offset: offset, spool: s, limit: firstLimit,
-		d: newDecoder(ing.cfg.MigrationID, ing.notice), pager: newDecoder(ing.cfg.MigrationID, ing.notice),
-	}
-	ways := []func(context.Context) error{f.stream, f.pages, f.list}
+	f := ing.newActiveFeed(offset, s)
+	ways := activeWays()
 	switch ing.cfg.Source {
 	case WebSocket:
 		ways = ways[:1]
@@ -134,7 +170,10 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 	failures, all := ing.newFailures(), ways
 	for broken := 0; ; {
 		before := s.count
-		err := ways[0](ctx)
+		err := ways[0].read(f, ctx)
+		if err == nil {
+			err = f.confirm(ctx, ways[0])
+		}
 		if err == nil {
 			return nil
 		}
@@ -152,8 +191,8 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 		}
 		if len(ways) > 1 && (refused(err) || broken >= webSocketTries) {
 			ing.log.WarnContext(ctx, "the active contracts cannot be read this way, trying the next", "err", err)
-			ways, broken, f.token = ways[1:], 0, ""
-			s.reset()
+			ways, broken = ways[1:], 0
+			f.reset()
 			continue
 		}
 		if refused(err) && ing.streamed {
@@ -171,8 +210,43 @@ func (f *activeFeed) restart(err error) {
 	if f.token != "" && (!errors.As(err, &e) || e.Retryable() || e.unauthenticated()) {
 		return
 	}
-	f.token = ""
-	f.spool.reset()
+	f.reset()
+}
+
+// reset forgets what was read.
+func (f *activeFeed) reset() {
+	f.token, f.seen = "", contractSum{}
+	if f.spool != nil {
+		f.spool.reset()
+	}
+}
+
+// confirm reads the set again by another way than the one that it was read by, or by the
+// same if the node offers no other, and compares the ids: an answer that is empty, or lacks a
+// contract, looks like any other.
+func (f *activeFeed) confirm(ctx context.Context, by activeWay) error {
+	f.ing.status.phase(PhaseActive, fmt.Sprintf("confirming %d contracts active at offset %d", f.seen.count, f.offset))
+	ways := slices.DeleteFunc(activeWays(), func(w activeWay) bool { return w.name == by.name })
+	for _, other := range append(ways, by) {
+		again := f.ing.newActiveFeed(f.offset, nil)
+		err := other.read(again, ctx)
+		switch {
+		case remote.Ended(ctx) != nil:
+			return remote.Ended(ctx)
+		case err != nil && other.name == by.name:
+			return err
+		case err != nil:
+			f.ing.log.DebugContext(ctx, "the active contracts cannot be confirmed this way", "way", other.name, "err", err)
+			continue
+		case again.seen != f.seen:
+			f.token = "" // everything is to be read again
+			return f.malformed(fmt.Sprintf("%s gives %d contracts, and %s %d or others", by.name, f.seen.count, other.name, again.seen.count))
+		case other.name == by.name:
+			f.ing.log.WarnContext(ctx, "no second operation of the node confirms the active contracts: one that it leaves out cannot be noticed", "way", by.name)
+		}
+		return nil
+	}
+	return nil
 }
 
 func (f *activeFeed) request() activeRequest {
@@ -192,6 +266,9 @@ func (f *activeFeed) take(body []byte) error {
 	case err != nil:
 		return &Error{Upstream: f.ing.client.name, Operation: activeOperation, Cursor: f.cursor(), Err: err}
 	case a.update != nil:
+		if f.seen.add(a); f.spool == nil {
+			break
+		}
 		if err := f.spool.add(a.update.UpdateID, a.counter, body); err != nil {
 			return final{err}
 		}
@@ -225,8 +302,7 @@ func (f *activeFeed) call(ctx context.Context, operation string, request func() 
 
 // pages reads the set page by page.
 func (f *activeFeed) pages(ctx context.Context) error {
-	f.token = ""
-	f.spool.reset()
+	f.reset()
 	q := f.request()
 	for {
 		body, err := f.call(ctx, activePagesOperation, func() any { q.PageSize = f.limit; return q }, func() url.Values { return nil })
@@ -234,8 +310,8 @@ func (f *activeFeed) pages(ctx context.Context) error {
 			return err
 		}
 		next := ""
-		if err := f.pager.page(body, &next, f.take); err != nil {
-			return err
+		if err := f.pager.page(body, "activeContracts", &next, f.take); err != nil {
+			return f.located(err)
 		}
 		if next == "" {
 			return nil
@@ -268,18 +344,27 @@ func (f *activeFeed) list(ctx context.Context) error {
 		err = f.pager.elements(body, func(element []byte) error { count++; return f.take(element) })
 		switch {
 		case err != nil:
-			return err
+			return f.located(err)
 		case !limited || count < f.limit:
 			return nil
 		case f.token == "":
 			// A node that does not say how to go on has to give everything at once.
 			limited = false
 			f.limit = 1
-			f.spool.reset()
+			f.reset()
 		case f.token == before:
 			return f.malformed("a list ends with the token that it was asked with")
 		}
 	}
+}
+
+// located says of whose answer it is that it is malformed.
+func (f *activeFeed) located(err error) error {
+	var e *Error
+	if errors.As(err, &e) || !errors.Is(err, schemas.ErrMalformed) {
+		return err
+	}
+	return &Error{Upstream: f.ing.client.name, Operation: activeOperation, Cursor: f.cursor(), Err: err}
 }
 
 func (f *activeFeed) malformed(text string) error {

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
@@ -19,6 +22,7 @@ import (
 const (
 	updatesOperation     = "/v2/updates"
 	flatsOperation       = "/v2/updates/flats"
+	pagesOperation       = "/v2/updates/get-updates-page"
 	ledgerEndOperation   = "/v2/state/ledger-end"
 	prunedOperation      = "/v2/state/latest-pruned-offsets"
 	participantOperation = "/v2/parties/participant-id"
@@ -27,7 +31,6 @@ const (
 )
 
 const (
-	longestWait      = time.Minute // that a node can ask for
 	connectTimeout   = 10 * time.Second
 	connectionBuffer = 256 << 10
 )
@@ -40,10 +43,14 @@ type client struct {
 	name     string // base without credentials
 	version  string
 	timeout  time.Duration
+	ping     time.Duration
+	rest     time.Duration
 	limit    int64
 	compress bool
 	tokens   *remote.Tokens
-	now      func() time.Time
+	// pongs says that the node has answered a ping once.
+	pongs atomic.Bool
+	now   func() time.Time
 }
 
 func newClient(cfg *Config) (*client, error) {
@@ -53,7 +60,7 @@ func newClient(cfg *Config) (*client, error) {
 	}
 	c := &client{
 		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: remote.Redact(u), version: cfg.Version,
-		timeout: cfg.RequestTimeout, limit: cfg.MaxFrameBytes, now: cfg.Now,
+		timeout: cfg.RequestTimeout, ping: cfg.PingInterval, rest: cmp.Or(cfg.Rest, remote.LongestRest), limit: cfg.MaxFrameBytes, now: cfg.Now,
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !remote.IsLoopback(u.Hostname()),
 		tokens:   remote.NewTokens(cfg.Token, cfg.TokenFile, cfg.Now),
@@ -97,6 +104,9 @@ func (c *client) get(ctx context.Context, operation string, into any) error {
 	if err != nil {
 		return err
 	}
+	if !bytes.HasPrefix(bytes.TrimLeft(answer, " \t\r\n"), []byte("{")) { // null would do as an object without members
+		return c.fail(k, http.StatusOK, fmt.Errorf("%w: the answer is not an object", schemas.ErrMalformed))
+	}
 	if err := json.Unmarshal(answer, into); err != nil {
 		return c.fail(k, http.StatusOK, fmt.Errorf("%w: %w", schemas.ErrMalformed, err))
 	}
@@ -113,9 +123,9 @@ func (c *client) do(ctx context.Context, k *call) ([]byte, error) {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchdog := time.AfterFunc(c.timeout, func() { cancel(errStalled) })
-	defer watchdog.Stop()
-	answer, err := c.send(ctx, k, token, func() { watchdog.Reset(c.timeout) })
+	pace := remote.NewPace(c.timeout, func(cause error) { cancel(cause) })
+	defer pace.Stop()
+	answer, err := c.send(ctx, k, token, pace)
 	if err == nil {
 		return answer, nil
 	}
@@ -125,7 +135,7 @@ func (c *client) do(ctx context.Context, k *call) ([]byte, error) {
 	return nil, c.clean(k, err, token, ctx)
 }
 
-func (c *client) send(ctx context.Context, k *call, token string, progress func()) ([]byte, error) {
+func (c *client) send(ctx context.Context, k *call, token string, pace *remote.Pace) ([]byte, error) {
 	req, err := c.request(ctx, k, token)
 	if err != nil {
 		return nil, err
@@ -135,10 +145,11 @@ func (c *client) send(ctx context.Context, k *call, token string, progress func(
 		return nil, remote.WithoutURL(err)
 	}
 	defer resp.Body.Close()
+	pace.Wait(c.timeout, remote.ErrStalled)
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refusal(k, resp, token)
 	}
-	answer, err := remote.Reader{Limit: c.limit, Progress: progress}.Body(resp)
+	answer, err := remote.Reader{Limit: c.limit, Progress: pace.Received}.Body(resp)
 	if err == nil && remote.IsPage(answer) {
 		return nil, c.fail(k, http.StatusOK, remote.ErrPage)
 	}
@@ -193,7 +204,7 @@ func (c *client) refusal(k *call, resp *http.Response, token string) *Error {
 	if own, ok := remote.ParseLedgerError(text); ok {
 		fill(e, own)
 	}
-	if after := remote.RetryAfter(resp.Header.Get("Retry-After"), c.now(), longestWait); after > 0 {
+	if after := remote.RetryAfter(resp.Header.Get("Retry-After"), c.now(), c.rest); after > 0 {
 		e.retryAfter = after
 	}
 	return c.clean(k, e, token, context.Background())

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -103,8 +104,18 @@ type Config struct {
 	// IdleTimeout ends a websocket without frames: a node sends a checkpoint every
 	// minute or so even when nothing happens. Default 2m.
 	IdleTimeout time.Duration
-	// RequestTimeout ends a call that makes no progress for so long. Default 1m.
+	// PingInterval is how often a websocket is pinged, and looked into when it is silent.
+	// Default 10s.
+	PingInterval time.Duration
+	// RequestTimeout ends a call, or a frame, that makes no progress for so long, or too
+	// little: see remote.Pace. Default 30s.
 	RequestTimeout time.Duration
+	// Backoff is the wait before the attempt that follows n failures in a row. Default
+	// remote.Backoff.
+	Backoff func(n int) time.Duration
+	// Rest is the most that the node's wish for a rest is followed for. Default
+	// remote.LongestRest.
+	Rest time.Duration
 	// GiveUpAfter ends the retries of one failure; 0 means never.
 	GiveUpAfter time.Duration
 	// Poll is the wait between list calls once caught up. Default 200ms.
@@ -143,7 +154,7 @@ func (c *Config) setDefaults() error {
 		"workers": int64(c.Workers), "batch items": int64(c.BatchItems), "batch bytes": c.BatchBytes,
 		"bytes in flight": c.InFlightBytes, "largest frame": c.MaxFrameBytes, "spool bytes": c.SpoolBytes,
 		"checkpoint interval": int64(c.CheckpointEvery), "idle timeout": int64(c.IdleTimeout),
-		"request timeout": int64(c.RequestTimeout), "give up": int64(c.GiveUpAfter), "poll": int64(c.Poll),
+		"request timeout": int64(c.RequestTimeout), "ping interval": int64(c.PingInterval), "give up": int64(c.GiveUpAfter), "poll": int64(c.Poll),
 		"websocket interval": int64(c.TryWebSocketEvery),
 	} {
 		if n < 0 {
@@ -158,12 +169,16 @@ func (c *Config) setDefaults() error {
 	c.SpoolBytes = cmp.Or(c.SpoolBytes, 64<<20)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, 10*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
-	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.PingInterval = cmp.Or(c.PingInterval, 10*time.Second)
 	c.Poll = cmp.Or(c.Poll, 200*time.Millisecond)
 	c.TryWebSocketEvery = cmp.Or(c.TryWebSocketEvery, 5*time.Minute)
 	c.Version = cmp.Or(c.Version, "dev")
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Backoff == nil {
+		c.Backoff = remote.Backoff
 	}
 	return nil
 }

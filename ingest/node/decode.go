@@ -58,6 +58,31 @@ func (d *decoder) decodeElement(body []byte) (element, error) {
 	return el, fmt.Errorf("%w: an update has no offset", schemas.ErrMalformed)
 }
 
+// offsetOf reads no more of an element than its offset, and whether it is an update or a
+// checkpoint. Errors are those of decodeElement.
+func (d *decoder) offsetOf(body []byte) (offset int64, isUpdate bool, err error) {
+	err = d.text(body, func(key []byte) error {
+		if string(key) != "update" {
+			return d.skip()
+		}
+		return d.oneOf("update", func(kind []byte) error {
+			isUpdate = string(kind) != "OffsetCheckpoint"
+			return d.wrapped(func(key []byte) (err error) {
+				if string(key) != "offset" {
+					return d.skip()
+				}
+				offset, err = d.positive("offset")
+				return err
+			})
+		})
+	})
+	if err == nil && offset > 0 {
+		return offset, isUpdate, nil
+	}
+	el, err := d.decodeElement(body) // says what is wrong
+	return el.offset, el.update != nil, err
+}
+
 // malformedAt says where an element is malformed, as far as that was read.
 func malformedAt(el *element, err error) error {
 	switch {

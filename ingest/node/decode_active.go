@@ -153,16 +153,18 @@ func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, coun
 	return u, nil
 }
 
-// page reads a page of the active contract set and passes its elements on, as they
-// stand. nextToken is left as it is on the last page.
-func (d *decoder) page(body []byte, nextToken *string, take func(element []byte) error) error {
+// page reads a page and passes the elements of its list, the member, on as they stand.
+// nextToken is left as it is on the last page.
+func (d *decoder) page(body []byte, member string, nextToken *string, take func(element []byte) error) error {
 	var failed error
 	found := false
 	err := d.text(body, func(key []byte) (err error) {
 		switch string(key) {
-		case "activeContracts":
-			found = true
-			return d.list("activeContracts", func() error {
+		case member:
+			if found = true; d.scan.Peek() != '[' {
+				return fmt.Errorf("%s is not a list", member)
+			}
+			return d.list(member, func() error {
 				element, err := d.raw()
 				if err == nil {
 					failed = take(element)
@@ -187,7 +189,7 @@ func (d *decoder) page(body []byte, nextToken *string, take func(element []byte)
 	case err != nil:
 		return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
 	case !found:
-		return fmt.Errorf("%w: a page has no activeContracts", schemas.ErrMalformed)
+		return fmt.Errorf("%w: a page has no %s", schemas.ErrMalformed, member)
 	}
 	return nil
 }

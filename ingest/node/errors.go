@@ -21,10 +21,12 @@ var (
 	// errLate means that the stream lacks an update, which came too late.
 	errLate = fmt.Errorf("%w: the node told an update behind later ones that are stored by now, and which the stream lacks", schemas.ErrDiverged)
 
-	// errStalled is the cause with which a call without progress is ended.
-	errStalled = errors.New("no progress within the request timeout")
 	// errIdle ends a websocket on which nothing arrives any more.
 	errIdle = errors.New("neither an update nor a checkpoint within the idle timeout")
+	// errDead ends a websocket whose peer answered pings once and no longer does.
+	errDead = errors.New("the websocket's peer does not answer pings any more")
+	// errSilent ends a websocket that keeps back updates which the node has.
+	errSilent = errors.New("the websocket is silent although the node has later updates")
 	// errRenewed ends a websocket whose token is about to expire and was renewed.
 	errRenewed = errors.New("the token was renewed")
 	// errChange ends a session of list calls when the websocket is to be tried again.

@@ -45,7 +45,7 @@ func (f *failures) again(ctx context.Context, err error) error {
 	if f.total++; f.total == 1 {
 		f.since = f.ing.cfg.Now()
 	}
-	wait := remote.Backoff(f.total)
+	wait := f.ing.cfg.Backoff(f.total)
 	if stop := f.decide(ctx, err, &wait); stop != nil {
 		return stop
 	}

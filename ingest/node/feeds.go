@@ -18,6 +18,8 @@ type feeds struct {
 	order  []Source
 	use    int // index in order
 	lists  map[Source]*lists
+	// witness confirms what lists have, and that a stream which ended early had no more.
+	witness *witness
 
 	// broken counts the failures of the websocket in a row; retry is when a stream that
 	// follows by list calls tries the websocket again.
@@ -28,8 +30,9 @@ type feeds struct {
 }
 
 func newFeeds(c *client, cfg *Config) *feeds {
-	f := &feeds{client: c, cfg: cfg, order: []Source{WebSocket, Lists, Flats}, lists: map[Source]*lists{
-		Lists: newLists(c, cfg, updatesOperation), Flats: newLists(c, cfg, flatsOperation),
+	w := newWitness(c, cfg)
+	f := &feeds{client: c, cfg: cfg, witness: w, order: []Source{WebSocket, Lists, Flats}, lists: map[Source]*lists{
+		Lists: newLists(c, cfg, Lists, w), Flats: newLists(c, cfg, Flats, w),
 	}}
 	if cfg.Source != Auto {
 		f.order = []Source{cfg.Source}
@@ -40,15 +43,17 @@ func newFeeds(c *client, cfg *Config) *feeds {
 func (f *feeds) source() Source { return f.order[f.use] }
 
 // read emits what lies in (from, to] of the stream, or with to = 0 what comes after
-// from until it fails.
-func (f *feeds) read(ctx context.Context, from, to int64, end func(context.Context) (int64, error), out emit) error {
+// from until it fails. silent is asked whether a websocket on which nothing comes keeps
+// something back.
+func (f *feeds) read(ctx context.Context, from, to int64, end func(context.Context) (int64, error), silent func(context.Context) bool, out emit) error {
 	if l, ok := f.lists[f.source()]; ok {
 		return l.read(ctx, from, to, f.retry, end, out)
 	}
 	return f.client.open(ctx, &stream{
 		operation: updatesOperation, cursor: schemas.AtOffset(from).String(),
 		request: f.cfg.updatesAfter(from, to), idle: f.cfg.IdleTimeout, renew: true,
-		take: func(body []byte) error { return out(ctx, frame{body: body}) },
+		take:   func(body []byte) error { return out(ctx, frame{body: body}) },
+		silent: silent,
 	})
 }
 

@@ -263,7 +263,7 @@ func (ing *Ingester) retrySink(ctx context.Context, doing string, call func() er
 			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
 		}
 		ing.status.retried(err)
-		wait := remote.Backoff(tries)
+		wait := ing.cfg.Backoff(tries)
 		if remote.Growing(tries) {
 			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
 		}

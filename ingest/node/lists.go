@@ -30,14 +30,16 @@ type lists struct {
 	cfg       *Config
 	operation string
 	splitter  *decoder
+	source    Source
+	witness   *witness
 
 	limit, ceiling int // elements to ask for, and what was too many, 0 = nothing yet
 	window         int64
 }
 
-func newLists(c *client, cfg *Config, operation string) *lists {
+func newLists(c *client, cfg *Config, source Source, w *witness) *lists {
 	return &lists{
-		client: c, cfg: cfg, operation: operation, limit: firstLimit, window: firstWindow,
+		client: c, cfg: cfg, operation: operationOf(source), source: source, witness: w, limit: firstLimit, window: firstWindow,
 		splitter: newDecoder(cfg.MigrationID, func(string, string) {}),
 	}
 }
@@ -112,30 +114,52 @@ func (l *lists) page(ctx context.Context, at, end int64, out emit) (int64, error
 	}
 }
 
-// take emits the elements of an answer to a call for (at, through] with a limit.
+// take emits the elements of an answer to a call for (at, through] with a limit, once
+// another operation has confirmed that it has no others.
 func (l *lists) take(ctx context.Context, body []byte, at, through int64, limit int, out emit) (int64, error) {
-	count := 0
-	var last []byte
-	err := l.splitter.elements(body, func(element []byte) error {
-		count++
-		last = element
-		return out(ctx, frame{body: element})
-	})
+	var elements [][]byte
+	err := l.splitter.elements(body, func(element []byte) error { elements = append(elements, element); return nil })
 	if err != nil {
 		return at, l.located(at, err)
 	}
-	if count >= limit {
-		el, err := l.splitter.decodeElement(last)
-		switch {
-		case err != nil:
-			return at, l.located(at, err)
-		case el.offset <= at || el.offset > through:
-			return at, l.fail(at, fmt.Errorf("%w: a list of offsets after %d through %d ends at %d", schemas.ErrMalformed, at, through, el.offset))
+	good, last := l.inOrder(elements, at, through)
+	count := len(elements)
+	switch {
+	case good < count:
+		through = last
+	case count >= limit:
+		through = max(at, last)
+	}
+	if err := l.witness.confirm(ctx, l.source, at, through, elements[:good]); err != nil {
+		return at, err
+	}
+	for _, element := range elements[:min(good+1, count)] { // one that is out of order is refused with its reason
+		if err := out(ctx, frame{body: element}); err != nil {
+			return at, err
 		}
-		through = el.offset
+	}
+	if good < count || count >= limit && last <= at {
+		return at, l.fail(at, fmt.Errorf("%w: a list of offsets after %d through %d is out of order behind offset %d", schemas.ErrMalformed, at, through, last))
 	}
 	l.adapt(count, limit)
 	return through, out(ctx, frame{covered: through})
+}
+
+// inOrder counts the leading elements that stand in the order of offsets within
+// (at, through], and returns the highest of their offsets, at if there are none.
+func (l *lists) inOrder(elements [][]byte, at, through int64) (good int, last int64) {
+	last, before := at, at
+	for i, element := range elements {
+		offset, isUpdate, err := l.splitter.offsetOf(element)
+		if err != nil || isUpdate && offset <= before || offset > through {
+			return i, last
+		}
+		if isUpdate {
+			before = offset
+		}
+		last = max(last, offset)
+	}
+	return len(elements), last
 }
 
 func (l *lists) located(at int64, err error) error {
@@ -155,8 +179,8 @@ func (l *lists) adapt(count, limit int) {
 	}
 }
 
-// elements reads a JSON array and passes its elements on, as they stand. An answer that
-// is one of the node's own errors becomes an *Error.
+// elements reads a JSON array and passes its elements on, as they stand: null is none. An
+// answer that is one of the node's own errors becomes an *Error.
 func (d *decoder) elements(body []byte, take func(element []byte) error) error {
 	d.src, d.keys = body, d.keys[:0]
 	d.scan.Reset(body)
@@ -166,6 +190,7 @@ func (d *decoder) elements(body []byte, take func(element []byte) error) error {
 			fill(e, own)
 			return e
 		}
+		return fmt.Errorf("%w: the answer is not a list", schemas.ErrMalformed)
 	}
 	var failed error
 	err := d.list("the answer", func() error {

@@ -167,7 +167,11 @@ func (c *chunk) decode(d *decoder) {
 			c.elements = append(c.elements, element{offset: f.covered})
 			continue
 		}
-		el, err := d.decodeElement(f.body)
+		var el element
+		err := guard.Call(func() (err error) { el, err = d.decodeElement(f.body); return err })
+		if panicked := (*guard.PanicError)(nil); errors.As(err, &panicked) {
+			err = fmt.Errorf("%w: %w", schemas.ErrMalformed, err) // the answer's, as it were
+		}
 		if err != nil {
 			c.err = err
 			return

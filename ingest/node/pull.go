@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
@@ -88,6 +89,8 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	from := ing.batches.through.Offset // 0 also at the start
 	source := ing.feeds.source()
 	ing.status.chose(source)
+	var told atomic.Int64
+	told.Store(from)
 	seq := &sequence{from: from, at: from, end: to}
 	if ing.last != nil && ing.last.Local.Offset == from {
 		seq.update = ing.last // explains an update that comes again
@@ -96,10 +99,17 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: seq, batches: ing.batches,
 		eager: func(at int64) bool { return to == 0 && at >= ing.target },
 		write: write,
-		seen:  ing.status.end,
+		seen:  func(at int64) { told.Store(at); ing.status.end(at) },
+	}
+	// silent looks for what a websocket on which nothing comes keeps back: the ledger's end
+	// alone does not show it, as what is there may be nothing for our parties.
+	silent := func(ctx context.Context) bool {
+		at := told.Load()
+		end, err := ing.askLedgerEnd(ctx)
+		return err == nil && to == 0 && at < end && ing.feeds.witness.has(ctx, WebSocket, at, end)
 	}
 	err = p.run(ctx, func(ctx context.Context, out emit) error {
-		err := ing.feeds.read(ctx, from, to, ing.askLedgerEnd, out)
+		err := ing.feeds.read(ctx, from, to, ing.askLedgerEnd, silent, out)
 		if err == nil && to == 0 {
 			err = &Error{Upstream: ing.client.name, Operation: updatesOperation, Err: errEnded}
 		}
@@ -109,7 +119,9 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	// A stream that ends without having told anything has nothing more. One that did may
 	// have been cut short by something in between: it is asked for the rest.
 	if err == nil && seq.at == from {
-		ing.batches.cover(schemas.AtOffset(to))
+		if err = ing.feeds.witness.confirm(ctx, source, from, to, nil); err == nil {
+			ing.batches.cover(schemas.AtOffset(to))
+		}
 	}
 	return true, ing.located(err, seq.at)
 }

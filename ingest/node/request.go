@@ -7,6 +7,15 @@ type updatesRequest struct {
 	UpdateFormat   *updateFormat `json:"updateFormat"`
 }
 
+// updatesPageRequest is the GetUpdatesPageRequest.
+type updatesPageRequest struct {
+	Begin        int64         `json:"beginOffsetExclusive"`
+	End          int64         `json:"endOffsetInclusive"`
+	PageSize     int           `json:"maxPageSize"`
+	UpdateFormat *updateFormat `json:"updateFormat"`
+	PageToken    string        `json:"pageToken,omitempty"`
+}
+
 type updateFormat struct {
 	Transactions  transactionFormat `json:"includeTransactions"`
 	Reassignments eventFormat       `json:"includeReassignments"`

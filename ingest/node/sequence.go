@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -14,6 +15,41 @@ type sequence struct {
 	from, at, end int64
 	// update is the last update, if it stands at offset at.
 	update *schemas.Update
+	// recent are the latest updates of the session, hashes of their ids by offset, in a ring
+	// of offsets: one that comes again is not one that comes late.
+	recent map[int64]uint64
+	ring   []int64
+	oldest int
+}
+
+// rememberedUpdates is how many updates back a repetition is known as one.
+const rememberedUpdates = 4096
+
+// remember keeps an update among the recent ones.
+func (s *sequence) remember(u *schemas.Update, offset int64) {
+	if s.recent == nil {
+		s.recent = make(map[int64]uint64)
+	}
+	s.recent[offset] = fingerprint(u.UpdateID)
+	if len(s.ring) < rememberedUpdates {
+		s.ring = append(s.ring, offset)
+		return
+	}
+	delete(s.recent, s.ring[s.oldest])
+	s.ring[s.oldest] = offset
+	s.oldest = (s.oldest + 1) % rememberedUpdates
+}
+
+func fingerprint(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // a hash takes everything
+	return h.Sum64()
+}
+
+// again reports whether an element is a recent one that comes again.
+func (s *sequence) again(el *element) bool {
+	known, found := s.recent[el.offset]
+	return found && known == fingerprint(el.update.UpdateID)
 }
 
 // errOrder means that an update came behind a later one. As offsets have holes, nothing
@@ -34,10 +70,13 @@ func (s *sequence) next(el *element) error {
 		return nil
 	case el.offset == s.at && s.update != nil:
 		return duplicate(s.update, el.update)
+	case el.offset <= s.at && s.again(el):
+		return fmt.Errorf("update %s at offset %d comes twice, after offset %d", el.update.UpdateID, el.offset, s.at)
 	case el.offset <= s.at:
 		return fmt.Errorf("%w: update %s at offset %d follows offset %d", errOrder, el.update.UpdateID, el.offset, s.at)
 	}
 	s.at, s.update = el.offset, el.update
+	s.remember(el.update, el.offset)
 	return nil
 }
 

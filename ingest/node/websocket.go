@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -31,6 +32,9 @@ type stream struct {
 	// renew ends the stream with errRenewed when its token can be replaced before it
 	// expires.
 	renew bool
+	// silent, when set, reports whether the node has what the stream keeps back. It is
+	// asked while nothing arrives.
+	silent func(ctx context.Context) bool
 	// take gets each frame; the frame is its own.
 	take func(body []byte) error
 }
@@ -46,8 +50,8 @@ func (c *client) open(ctx context.Context, s *stream) error {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchdog := time.AfterFunc(c.timeout, func() { cancel(errStalled) })
-	defer watchdog.Stop()
+	pace := remote.NewPace(c.timeout, func(cause error) { cancel(cause) })
+	defer pace.Stop()
 	conn, err := c.dial(ctx, k, token)
 	if err != nil {
 		if reason := remote.Ended(outer); reason != nil {
@@ -61,10 +65,14 @@ func (c *client) open(ctx context.Context, s *stream) error {
 		stop := c.watchToken(ctx, token, func() { cancel(errRenewed) })
 		defer stop()
 	}
-	alive := func() { watchdog.Reset(s.idle) }
-	watchdog.Stop()
-	watchdog = time.AfterFunc(s.idle, func() { cancel(errIdle) })
-	err = c.converse(ctx, conn, s, alive)
+	watch := guard.NewGroup()
+	defer func() { cancel(nil); _ = watch.Wait() }() // a panic there has ended the stream
+	reading := &reading{pace: pace}
+	watch.Go(func() (err error) {
+		defer func() { cancel(err) }()
+		return guard.Call(func() error { c.watchPeer(ctx, conn, s, reading, cancel); return nil })
+	})
+	err = c.converse(ctx, conn, s, reading)
 	var own ownError
 	switch {
 	case errors.As(err, &own):
@@ -101,7 +109,7 @@ func (c *client) dial(ctx context.Context, k *call, token string) (*websocket.Co
 }
 
 // converse sends the request and passes on what comes.
-func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, alive func()) error {
+func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, state *reading) error {
 	request, err := json.Marshal(s.request)
 	if err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
@@ -112,22 +120,69 @@ func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, 
 	// Reads get a context that never ends, which spares a timer for each: the end of ctx
 	// closes the connection instead.
 	plain := context.WithoutCancel(ctx)
-	expect, reader := int64(4<<10), remote.Reader{Limit: c.limit, Progress: alive}
+	expect, reader := int64(4<<10), remote.Reader{Limit: c.limit, Progress: state.pace.Received}
 	for {
+		state.waits(s.idle)
 		_, r, err := conn.Reader(plain)
 		if err != nil {
 			return streamEnd(err)
 		}
+		state.pace.Wait(c.timeout, remote.ErrStalled)
 		body, err := reader.All(r, min(expect, c.limit))
 		if err != nil {
 			return streamEnd(err)
 		}
 		// Most frames fit what the last ones took, a little more.
 		expect = max(1<<10, (7*expect+int64(len(body))+int64(len(body))/4)/8)
+		state.takes() // waiting for our own memory is not the node's fault
 		if err := s.take(body); err != nil {
 			return ownError{err}
 		}
-		alive() // waiting for our own memory is not the node's fault
+	}
+}
+
+// reading is whether a websocket is being waited for.
+type reading struct {
+	pace *remote.Pace
+	// since is when the wait for the frame began that is being waited for, in nanoseconds
+	// of Unix time, 0 while we are busy with the last one.
+	since atomic.Int64
+}
+
+func (r *reading) waits(idle time.Duration) {
+	r.pace.Wait(idle, errIdle)
+	r.since.Store(time.Now().UnixNano())
+}
+
+func (r *reading) takes() {
+	r.since.Store(0)
+	r.pace.Stop()
+}
+
+// watchPeer pings the node while a frame is being waited for, and looks into a long silence
+// if the stream can. A node that has never answered a ping need not do so.
+func (c *client) watchPeer(ctx context.Context, conn *websocket.Conn, s *stream, state *reading, end func(error)) {
+	for remote.Sleep(ctx, c.ping) == nil {
+		since := state.since.Load()
+		if since == 0 || time.Since(time.Unix(0, since)) < c.ping {
+			continue
+		}
+		pinging, stop := context.WithTimeout(ctx, c.ping)
+		err := conn.Ping(pinging)
+		stop()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			c.pongs.Store(true)
+		case c.pongs.Load() && state.since.Load() == since:
+			end(errDead)
+			return
+		}
+		if s.silent != nil && state.since.Load() == since && s.silent(ctx) {
+			end(errSilent)
+			return
+		}
 	}
 }
 

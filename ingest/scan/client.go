@@ -30,8 +30,15 @@ type ClientConfig struct {
 	// limit per address, or no limit when the upstream is on this machine; below 0
 	// means no limit.
 	RequestsPerSecond float64
-	// RequestTimeout ends an attempt that makes no progress for so long. Default 1m.
+	// RequestTimeout ends an attempt that makes no progress for so long, or too little: see
+	// remote.Pace. Default 30s.
 	RequestTimeout time.Duration
+	// Backoff is the wait before the attempt that follows n failures in a row. Default
+	// remote.Backoff.
+	Backoff func(n int) time.Duration
+	// Rest is the most that the upstream's Retry-After is followed for. Default
+	// remote.LongestRest.
+	Rest time.Duration
 	// GiveUpAfter ends the retries of one operation; 0 means never.
 	GiveUpAfter time.Duration
 	// MaxPageBytes caps one answer after decompression. Default 256 MiB.
@@ -67,7 +74,10 @@ func (c *ClientConfig) setDefaults() {
 		c.HTTPClient = &http.Client{Transport: transport}
 	}
 	if c.RequestTimeout <= 0 {
-		c.RequestTimeout = time.Minute
+		c.RequestTimeout = 30 * time.Second
+	}
+	if c.Backoff == nil {
+		c.Backoff = remote.Backoff
 	}
 	if c.patience == nil {
 		c.patience = func() time.Duration { return c.RequestTimeout }
@@ -184,7 +194,7 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 		if failures == 1 {
 			firstFailure = c.cfg.Now()
 		}
-		wait := max(remote.Backoff(failures), e.retryAfter)
+		wait := max(c.cfg.Backoff(failures), e.retryAfter)
 		outage := c.cfg.Now().Add(wait).Sub(firstFailure)
 		if c.cfg.GiveUpAfter > 0 && outage > c.cfg.GiveUpAfter {
 			return nil, fmt.Errorf("giving up after %d attempts: %w", failures, err)
@@ -258,8 +268,8 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	patience := c.cfg.patience()
-	watchdog := time.AfterFunc(patience, func() { cancel(errStalled) })
-	defer watchdog.Stop()
+	pace := remote.NewPace(patience, func(cause error) { cancel(cause) })
+	defer pace.Stop()
 
 	req, err := c.request(ctx, base, k, request)
 	if err != nil {
@@ -270,16 +280,17 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 		return nil, fail(0, true, reasonOr(ctx, remote.WithoutURL(err)))
 	}
 	defer resp.Body.Close()
+	pace.Wait(patience, remote.ErrStalled)
 	if resp.StatusCode != http.StatusOK {
 		e := c.refused(resp, k)
-		e.retryable = e.retryable || refusal(e) && !k.once && c.hasWorked(k.operation)
+		e.retryable = e.retryable || odd(e) && !k.once && c.hasWorked(k.operation)
 		return nil, e
 	}
-	body := remote.Reader{Limit: c.cfg.MaxPageBytes, Expect: k.expect, Progress: func() { watchdog.Reset(patience) }}
+	body := remote.Reader{Limit: c.cfg.MaxPageBytes, Expect: k.expect, Progress: pace.Received}
 	if k.reserve != nil {
 		body.Reserve = func(size int64) error {
-			watchdog.Stop() // waiting for our own memory is not the upstream's fault
-			defer watchdog.Reset(patience)
+			pace.Stop() // waiting for our own memory is not the upstream's fault
+			defer pace.Wait(patience, remote.ErrStalled)
 			return k.reserve(size)
 		}
 	}
@@ -362,7 +373,7 @@ func pagedOperation(operation string) string {
 // requests back as well when the upstream asks for a rest.
 func (c *Client) refused(resp *http.Response, k *call) *Error {
 	const longest = 64 << 10
-	text, err := remote.Reader{Limit: longest, Progress: func() {}}.Body(resp)
+	text, err := remote.Reader{Limit: longest}.Body(resp)
 	if err != nil {
 		text = nil // the status alone decides; the text only explains it
 	}
@@ -374,7 +385,7 @@ func (c *Client) refused(resp *http.Response, k *call) *Error {
 		_, e.own = jsonReason(text) // that it has no such migration
 	}
 	if e.retryable {
-		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), time.Hour)
+		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), cmp.Or(c.cfg.Rest, remote.LongestRest))
 		c.pause(e.retryAfter)
 	}
 	return e

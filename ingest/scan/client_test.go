@@ -187,7 +187,7 @@ func TestRequestWithoutProgressIsRepeated(t *testing.T) {
 	if _, err := client.EventsPage(testContext(t), PageRequest{After: schemas.Start, Size: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if len(reasons) != 1 || !errors.Is(reasons[0], errStalled) {
+	if len(reasons) != 1 || !errors.Is(reasons[0], remote.ErrStalled) {
 		t.Errorf("retried because of %v, want one stalled request", reasons)
 	}
 }

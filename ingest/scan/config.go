@@ -83,8 +83,15 @@ type Config struct {
 	MaxPageBytes int64
 	// RequestsPerSecond is for each upstream and explained at ClientConfig.
 	RequestsPerSecond float64
-	// RequestTimeout ends a request that makes no progress for so long. Default 1m.
+	// RequestTimeout ends a request that makes no progress for so long, or too little: see
+	// remote.Pace. Default 30s.
 	RequestTimeout time.Duration
+	// Backoff is the wait before the attempt that follows n failures in a row. Default
+	// remote.Backoff.
+	Backoff func(n int) time.Duration
+	// Rest is the most that an upstream's Retry-After is followed for. Default
+	// remote.LongestRest.
+	Rest time.Duration
 	// GiveUpAfter ends the retries of one request or one write; 0 means never.
 	GiveUpAfter time.Duration
 	// Poll is the longest wait between questions for new history once caught up, when
@@ -124,7 +131,7 @@ func (c *Config) setDefaults() error {
 	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 256<<20)
 	c.Poll = cmp.Or(c.Poll, time.Second)
 	c.BusyPoll = min(cmp.Or(c.BusyPoll, c.busyPoll()), c.Poll)
-	c.RequestTimeout = cmp.Or(max(c.RequestTimeout, 0), time.Minute)
+	c.RequestTimeout = cmp.Or(max(c.RequestTimeout, 0), 30*time.Second)
 	c.Refresh = cmp.Or(c.Refresh, 30*time.Second)
 	if c.Agree < 1 || c.Agree > len(c.urls()) {
 		return fmt.Errorf("%d upstreams cannot agree: there are %d", c.Agree, len(c.urls()))
@@ -137,6 +144,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Backoff == nil {
+		c.Backoff = remote.Backoff
 	}
 	return nil
 }

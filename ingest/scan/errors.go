@@ -44,11 +44,6 @@ func (e *Error) Unwrap() error { return e.Err }
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool { return e.retryable }
 
-var (
-	// errStalled is the cause with which a request without progress is ended.
-	errStalled = errors.New("no progress within the request timeout")
-)
-
 // unsupported reports whether the upstream does not know the operation at all.
 func unsupported(err error) bool {
 	var e *Error
@@ -72,6 +67,13 @@ func refusal(e *Error) bool {
 		return true
 	}
 	return false
+}
+
+// odd reports whether e is an answer that says nothing of what an operation, which is known
+// to be there, has: a refusal, a redirection, a success without content, or a request that
+// was called bad. It is not the interface's own word on what was asked for.
+func odd(e *Error) bool {
+	return refusal(e) || e.Status != http.StatusNotFound && tooManyItems(e) == 0
 }
 
 // retryableStatus reports whether an HTTP status may go away by itself.

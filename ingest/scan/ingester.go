@@ -123,7 +123,11 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	if ing.cfg.Gaps != nil {
 		ctx, stopSide := context.WithCancel(ctx)
 		var side sync.WaitGroup
-		side.Go(func() { ing.fillGaps(ctx) })
+		side.Go(func() {
+			if err := guard.Call(func() error { ing.fillGaps(ctx); return nil }); err != nil {
+				ing.log.ErrorContext(ctx, "looking for late side data has ended", "err", err)
+			}
+		})
 		defer side.Wait()
 		defer stopSide()
 	}
@@ -484,7 +488,7 @@ func (ing *Ingester) retry(ctx context.Context, doing string, call func() error)
 			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
 		}
 		ing.status.retried(err)
-		wait := remote.Backoff(tries)
+		wait := ing.cfg.Backoff(tries)
 		if remote.Growing(tries) {
 			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -167,7 +168,11 @@ func (l *leg) fetch(ctx context.Context, s *slice, plan *planner, after schemas.
 		}
 		return err
 	}
-	c, err := l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve, expect: expect, stripe: s.number / stripeSlices})
+	var c chunk
+	err := guard.Call(func() (err error) {
+		c, err = l.track.fetch(ctx, after, s.upTo, fetchOptions{size: size, reserve: reserve, expect: expect, stripe: s.number / stripeSlices})
+		return err
+	})
 	if err != nil {
 		l.budget.release(held)
 		return part{}, err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -34,8 +35,13 @@ type Page struct {
 }
 
 // Items decodes the page, in the order in which the upstream gave it. Errors wrap
-// schemas.ErrMalformed.
-func (p Page) Items() ([]schemas.Item, error) { return p.decode(p.Body, schemas.ProtobufJSON) }
+// schemas.ErrMalformed, a panic included: it is the page's.
+func (p Page) Items() (items []schemas.Item, err error) {
+	if err := guard.Call(func() error { items, err = p.decode(p.Body, schemas.ProtobufJSON); return nil }); err != nil {
+		return nil, fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
+	}
+	return items, err
+}
 
 // MigrationInfo is what an upstream holds of one migration.
 type MigrationInfo struct {
@@ -120,7 +126,7 @@ func (c *Client) MigrationInfo(ctx context.Context, migrationID int64) (*Migrati
 		if tries == malformedTries {
 			return nil, &Error{Upstream: c.name, Operation: k.operation, Err: fmt.Errorf("migration %d: %w: %w", migrationID, schemas.ErrMalformed, err)}
 		}
-		if err := remote.Sleep(ctx, remote.Backoff(tries)); err != nil {
+		if err := remote.Sleep(ctx, c.cfg.Backoff(tries)); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,8 @@ type peer struct {
 	// others could answer in its place.
 	timeout time.Duration
 	hurried bool
+	// backoff is the wait after n failures in a row.
+	backoff func(n int) time.Duration
 	// onChange is told when something changed that a choice may depend on.
 	onChange func()
 
@@ -81,7 +83,7 @@ func (p *peer) attempted(operation string, began time.Time, err error) {
 	if e.Status != http.StatusTooManyRequests && !loading(err) && p.failingSince.IsZero() {
 		p.failingSince = now
 	}
-	if errors.Is(err, errStalled) {
+	if errors.Is(err, remote.ErrStalled) {
 		p.stalls++
 	}
 	p.rest(began, now, e.retryAfter)
@@ -107,7 +109,7 @@ func (p *peer) rest(began, now time.Time, retryAfter time.Duration) {
 		return
 	}
 	p.failures++
-	p.failedAt, p.retryAt = now, now.Add(max(remote.Backoff(p.failures), retryAfter))
+	p.failedAt, p.retryAt = now, now.Add(max(p.backoff(p.failures), retryAfter))
 	// A failure that took long is as dear the next time.
 	const share, longest = 10, 5 * time.Minute
 	p.avoidUntil = later(p.retryAt, now.Add(min(share*now.Sub(began), longest)))

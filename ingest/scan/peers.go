@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -40,11 +41,11 @@ func newPeers(cfg *Config, status *progress) (*peers, error) {
 	ps := &peers{log: cfg.Log.With("stream", cfg.Stream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
 	urls := cfg.urls()
 	for _, url := range urls {
-		p := &peer{now: cfg.Now, timeout: cfg.RequestTimeout, hurried: len(urls) > 1, onChange: ps.wake,
+		p := &peer{now: cfg.Now, backoff: cfg.Backoff, timeout: cfg.RequestTimeout, hurried: len(urls) > 1, onChange: ps.wake,
 			seen: schemas.Start, ends: map[string]ending{}, lacks: map[string]time.Time{}}
 		client, err := NewClient(ClientConfig{
 			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
-			RequestTimeout: cfg.RequestTimeout, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
+			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, Rest: cfg.Rest, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
 			Version: cfg.Version, Log: ps.log, Now: cfg.Now,
 			OnRetry:   func(err error) { p.retried(); status.retried(err) },
 			onAttempt: p.attempted, patience: p.patience, once: len(urls) > 1,
@@ -160,7 +161,9 @@ func (ps *peers) read(ctx context.Context, p *peer) <-chan struct{} {
 	done := make(chan struct{})
 	p.reading, p.readingSince = done, ps.now()
 	ps.readers.Go(func() {
-		ps.readNow(ctx, p)
+		if err := guard.Call(func() error { ps.readNow(ctx, p); return nil }); err != nil {
+			p.fault(ps.now(), err)
+		}
 		p.mu.Lock()
 		p.reading = nil
 		p.mu.Unlock()

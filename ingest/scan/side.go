@@ -188,7 +188,7 @@ func (s *sideStream) who(after schemas.Position) *peer {
 // read returns the verdicts of a page, or of the whole range, and how far they go.
 func (s *sideStream) read(ctx context.Context, p *peer, after, through schemas.Position, whole bool) (items []schemas.Item, end schemas.Position, err error) {
 	plain := &historyTrack{client: p.client, migrationID: through.MigrationID, page: p.client.EventsPage, operation: eventsOperation}
-	t := &patientTrack{track: plain, tries: 1, pages: s.pages, log: s.ing.log}
+	t := &patientTrack{track: plain, tries: 1, pages: s.pages, log: s.ing.log, backoff: s.ing.cfg.Backoff}
 	for end = after; end.Before(through); {
 		from := end
 		if from.MigrationID != through.MigrationID {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -135,7 +136,7 @@ func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probe
 			if source == Updates {
 				page = p.client.UpdatesPage
 			}
-			_, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true})
+			err := guard.Call(func() error { _, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true}); return err })
 			switch state := &probes[i]; {
 			case err == nil || errors.Is(err, remote.ErrTooLarge):
 				found.Store(true)

@@ -94,7 +94,7 @@ func (t *agreeTrack) fetch(ctx context.Context, after, upTo schemas.Position, o 
 func (t *agreeTrack) pause(ctx context.Context, tries int, after schemas.Position) error {
 	release := t.status.hold(fmt.Sprintf("upstreams disagree on the history after %s", after))
 	defer release()
-	return remote.Sleep(ctx, max(t.poll, remote.Backoff(tries)))
+	return remote.Sleep(ctx, max(t.poll, t.backoff(tries)))
 }
 
 // gather asks for the range until k answers are alike or nobody is left to ask. It

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -23,6 +24,7 @@ type patientTrack struct {
 	pages   *pageSizer
 	log     *slog.Logger
 	onRetry func(error)
+	backoff func(n int) time.Duration
 }
 
 func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, o fetchOptions) (chunk, error) {
@@ -49,7 +51,7 @@ func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 		}
 		t.onRetry(err)
 		t.log.WarnContext(ctx, "malformed page, asking again", "err", err, "attempts", tries)
-		if err := remote.Sleep(ctx, remote.Backoff(tries)); err != nil {
+		if err := remote.Sleep(ctx, t.backoff(tries)); err != nil {
 			return c, err
 		}
 		tries++

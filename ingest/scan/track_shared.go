@@ -25,6 +25,7 @@ type sharedTrack struct {
 	status    *progress
 	giveUp    time.Duration
 	poll      time.Duration
+	backoff   func(n int) time.Duration
 
 	// apart means that honest upstreams' answers may differ in their side data. A batch
 	// can be fetched again in the same form only if all of it came from one, so a run of
@@ -179,7 +180,7 @@ func (f *sharedFetch) nobody(ctx context.Context) error {
 	}
 	release := t.status.hold(fmt.Sprintf("no upstream can answer %s after %s at present", f.w.operation, f.w.after))
 	defer release()
-	return remote.SleepOr(ctx, min(max(t.poll, remote.Backoff(f.tries+1)), time.Second), t.peers.change())
+	return remote.SleepOr(ctx, min(max(t.poll, t.backoff(f.tries+1)), time.Second), t.peers.change())
 }
 
 // allFaulty returns one of the faults if all of n upstreams have one.

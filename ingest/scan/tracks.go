@@ -61,7 +61,7 @@ func (ing *Ingester) trackFrom(p *peer, operation string, migrationID int64) tra
 		t = &anchoredTrack{track: t, client: p.client, operation: operation, anchor: a, start: ing.at}
 	}
 	onRetry := func(err error) { p.retried(); ing.status.retried(err) }
-	return &patientTrack{track: t, tries: tries, pages: pages, log: ing.log, onRetry: onRetry}
+	return &patientTrack{track: t, tries: tries, pages: pages, log: ing.log, onRetry: onRetry, backoff: ing.cfg.Backoff}
 }
 
 func (ing *Ingester) beforeTrack(p *peer, migrationID int64) track {
@@ -97,7 +97,7 @@ func (ing *Ingester) shared(operation string, migrationID int64, end schemas.Pos
 func (ing *Ingester) sharedBy(operation string, migrationID int64, end schemas.Position) *sharedTrack {
 	t := &sharedTrack{
 		peers: ing.peers, of: map[*peer]track{}, operation: operation, end: end, status: ing.status,
-		giveUp: ing.cfg.GiveUpAfter, poll: ing.cfg.Poll, stripes: map[int64]*peer{}, apart: ing.apart(operation),
+		giveUp: ing.cfg.GiveUpAfter, poll: ing.cfg.Poll, backoff: ing.cfg.Backoff, stripes: map[int64]*peer{}, apart: ing.apart(operation),
 	}
 	for _, p := range ing.peers.list {
 		t.of[p] = ing.trackFrom(p, operation, migrationID)

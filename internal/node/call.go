@@ -79,7 +79,7 @@ func (c *Client) send(ctx context.Context, k *call, token string, into any) *Err
 	if resp.StatusCode != http.StatusOK {
 		return c.refusal(k, resp)
 	}
-	answer, err := remote.Reader{Limit: c.cfg.MaxAnswerBytes, Progress: func() {}}.Body(resp)
+	answer, err := remote.Reader{Limit: c.cfg.MaxAnswerBytes}.Body(resp)
 	if err == nil && remote.IsPage(answer) {
 		err = remote.ErrPage
 	}

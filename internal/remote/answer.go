@@ -24,8 +24,8 @@ type Reader struct {
 	// Expect is about how large the answer will be, 0 if unknown. It counts only when
 	// the answer does not say its size.
 	Expect int64
-	// Progress is called after each piece that arrived.
-	Progress func()
+	// Progress, when set, is told how many bytes arrived.
+	Progress func(n int)
 }
 
 // Body returns the whole body of resp. An answer beyond the limit is ErrTooLarge,
@@ -58,7 +58,9 @@ func (b Reader) All(r io.Reader, size int64) ([]byte, error) {
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		b.Progress()
+		if b.Progress != nil {
+			b.Progress(n)
+		}
 		switch {
 		case int64(len(buf)) > b.Limit:
 			return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, b.Limit)

@@ -64,7 +64,7 @@ const longestRefusal = 64 << 10
 // ReadRefusal reads the text of an answer that is not what was asked for, nil if it cannot be
 // read: the status alone decides.
 func ReadRefusal(resp *http.Response) []byte {
-	text, err := Reader{Limit: longestRefusal, Progress: func() {}}.All(io.LimitReader(resp.Body, longestRefusal), -1)
+	text, err := Reader{Limit: longestRefusal}.All(io.LimitReader(resp.Body, longestRefusal), -1)
 	if err != nil {
 		return nil
 	}

@@ -11,11 +11,17 @@ import (
 
 const (
 	firstBackoff = 200 * time.Millisecond
-	maxBackoff   = 30 * time.Second
+	// maxBackoff, with its jitter and the time in which a silent request is given up, is below
+	// a minute: so long may it take at most to see that an upstream is well again.
+	maxBackoff = 20 * time.Second
+
+	// LongestRest is the most that an upstream's Retry-After is followed for, for the same
+	// reason: one request a while costs nobody much.
+	LongestRest = 45 * time.Second
 )
 
 // Backoff is the wait before the attempt that follows n failures in a row: it
-// doubles from 200 ms to 30 s, with a jitter of a quarter each way so that those who
+// doubles from 200 ms to 20 s, with a jitter of a quarter each way so that those who
 // failed together do not come back in step.
 func Backoff(n int) time.Duration {
 	d := maxBackoff

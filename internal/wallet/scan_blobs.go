@@ -119,7 +119,7 @@ func (b *ScanBlobs) ask(ctx context.Context, path string, body []byte) error {
 	if resp.StatusCode != http.StatusOK {
 		return errors.New("status " + resp.Status)
 	}
-	answer, err := remote.Reader{Limit: maxBlobPage, Progress: func() {}}.Body(resp)
+	answer, err := remote.Reader{Limit: maxBlobPage}.Body(resp)
 	if err != nil {
 		return err
 	}
