@@ -25,7 +25,9 @@ func newIngest(a *app) *cobra.Command {
 backfilling operations) and, where a node is given, what that node's own parties see from
 its ledger API. It writes both into ClickHouse exactly once, and then follows the tail
 until it is stopped. It can be stopped and started at any time: it goes on where the
-store stands.
+store stands. Whatever an upstream answers, or does not, is tried again until it serves;
+only a history that has become another one stops a stream, which /streams then shows. With
+--once it ends with an error instead once an upstream cannot be read.
 
 Several scan services share the work, and replace each other while one is away. With
 --scan-agree 2 or more a range is stored only once so many gave the same content.`,
@@ -167,7 +169,7 @@ func (s *stack) newStreams(scanURLs []string, nodeURL string) (*streams, error) 
 		if err != nil {
 			return nil, err
 		}
-		all.sources = append(all.sources, from)
+		all.add(from)
 		if s.app.cfg.FactsInterval > 0 {
 			if all.facts, err = s.newFacts(scanURLs); err != nil {
 				return nil, err
@@ -179,9 +181,14 @@ func (s *stack) newStreams(scanURLs []string, nodeURL string) (*streams, error) 
 		if err != nil {
 			return nil, err
 		}
-		all.sources = append(all.sources, from)
+		all.add(from)
 	}
 	return all, nil
+}
+
+// add takes a source in.
+func (s *streams) add(from source) {
+	s.sources = append(s.sources, &steadySource{source: from, steady: s.app.steady, log: s.app.log})
 }
 
 // backfill ingests the streams one after another up to the end of their upstreams as of
@@ -269,8 +276,8 @@ func (s *streams) wallets(from source) *indexer.Wallets {
 	return indexer.NewWallets(s.db, from.stream(), 0, s.app.log)
 }
 
-// run ingests and follows all streams until ctx ends. A stream that stops with an error
-// leaves the others going; run returns when none is left, or the store fails.
+// run ingests and follows all streams until ctx ends. An upstream's fault is waited out, and
+// a stream that stops leaves all else going: what is stored is served on.
 func (s *streams) run(ctx context.Context) error {
 	if s.facts != nil {
 		factsCtx, stop := context.WithCancel(ctx)
@@ -283,33 +290,30 @@ func (s *streams) run(ctx context.Context) error {
 		})
 		defer func() { stop(); <-asked }()
 	}
-	group, ctx := guard.WithContext(ctx)
-	failures := make([]error, len(s.sources))
-	for i, from := range s.sources {
-		group.Go(func() error {
-			failures[i] = s.runOne(ctx, from)
-			if err := failures[i]; err != nil && ctx.Err() == nil {
-				s.app.log.ErrorContext(ctx, "stream stopped", "stream", from.stream(), "err", err)
+	group := guard.NewGroup()
+	for _, from := range s.sources {
+		group.Go(func() error { s.runOne(ctx, from); return nil })
+	}
+	return group.Wait()
+}
+
+// runOne ingests and follows a stream until ctx ends, with what belongs to it beside it.
+// None of these ends with another.
+func (s *streams) runOne(ctx context.Context, from source) {
+	beside := guard.NewGroup()
+	keep := func(what string, work func(context.Context) error) {
+		beside.Go(func() error {
+			if err := s.app.steady.run(ctx, s.app.log.With("stream", from.stream()), what, work); err != nil {
+				s.app.log.ErrorContext(ctx, what+" stopped", "stream", from.stream(), "err", err)
 			}
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return errors.Join(failures...)
-}
-
-func (s *streams) runOne(ctx context.Context, from source) error {
-	group, ctx := guard.WithContext(ctx)
-	group.Go(func() error { return from.Run(ctx) })
-	group.Go(func() error { return s.derive(ctx, from) })
-	group.Go(func() error { return s.markBackfilled(ctx, from) })
-	group.Go(func() error {
-		every(ctx, 10*time.Second, func() { s.report(from) })
-		return nil
-	})
-	return group.Wait()
+	keep("reading", from.Run)
+	keep("deriving", func(ctx context.Context) error { return s.derive(ctx, from) })
+	keep("recording the end of the backfill", func(ctx context.Context) error { return s.markBackfilled(ctx, from) })
+	every(ctx, 10*time.Second, func() { s.report(from) })
+	_ = beside.Wait() // what fails there has said so
 }
 
 // derive keeps what is derived from a stream, its lifetimes, its copy for lookups and its
@@ -340,18 +344,7 @@ func (s *streams) markBackfilled(ctx context.Context, from source) error {
 	if !waitFor(ctx, func() bool { return from.live().following }) {
 		return nil
 	}
-	for {
-		err := indexer.SetBackfilled(ctx, s.db, from.stream())
-		if err == nil || schemas.NeedsPerson(err) || ctx.Err() != nil {
-			return err
-		}
-		s.app.log.WarnContext(ctx, "the end of the backfill is not noted yet", "stream", from.stream(), "err", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
+	return indexer.SetBackfilled(ctx, s.db, from.stream())
 }
 
 // waitFor looks until something is so, and reports whether it was before ctx ended.

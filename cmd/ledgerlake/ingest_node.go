@@ -22,6 +22,7 @@ func (s *stack) newNodeSource(url string) (source, error) {
 	settings := node.Config{
 		BaseURL: url, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
 		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Version: readBuild().version,
+		RequestTimeout: s.app.pace.request, IdleTimeout: s.app.pace.socket, PingInterval: s.app.pace.ping, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
 	}
 	if token := cfg.NodeToken; token != "" {
 		settings.Token = func(context.Context) (string, error) { return token, nil }

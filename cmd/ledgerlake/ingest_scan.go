@@ -25,6 +25,7 @@ func (s *stack) newScanSource(urls []string) (source, error) {
 		Disagreements: disagreements{s.db}, Gaps: gaps{s.reader}, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
 		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
 		Poll: cfg.FollowInterval, Version: readBuild().version,
+		RequestTimeout: s.app.pace.request, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,10 @@ type app struct {
 	data     io.Writer // the same place, for what programs read
 	stderr   io.Writer // messages
 	log      *slog.Logger
+
+	// pace and steady are how upstreams' faults are waited out. Only tests set them.
+	pace   pace
+	steady steady
 }
 
 const long = `ledgerlake keeps the whole history of a shared-ledger network in ClickHouse, publishes

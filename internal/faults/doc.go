@@ -5,8 +5,9 @@
 //
 //	TCP   before ClickHouse, Redis or an S3 store: breaks, delays and cuts connections
 //	HTTP  before a scan service, or a node's ledger API: the same per request, wrong
-//	      statuses and damaged bodies, faults per frame of a websocket, and Lies, which
-//	      are well-formed answers that are not true
+//	      statuses and damaged bodies, faults per frame of a websocket, Lies, which
+//	      are well-formed answers that are not true, and Odds, which are odd answers to
+//	      everything for a while
 //	Flaky before an S3 store: refuses, loses and cuts by chance, at given rates
 //
 // A Plan holds the faults of one run, by the number of the turn or request at which

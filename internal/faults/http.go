@@ -65,6 +65,11 @@ type HTTP struct {
 	frames      int
 	nodeLiar    *NodeLiar
 	tokens      int // number of the one that is good
+
+	odd      *Odd
+	oddities numbered
+	era      context.Context // ends when answers begin to be odd
+	endEra   context.CancelFunc
 }
 
 // silence is how long Silent lasts, unless the client goes away before.
@@ -82,6 +87,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		frameFaults: make(map[int]FrameFault), nodeLiar: cfg.NodeLiar,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.era, p.endEra = context.WithCancel(p.ctx)
 	for _, f := range cfg.Faults {
 		p.faults[f.Request] = f
 	}
@@ -161,7 +167,7 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if p.refusesBefore(w, r, f) || !p.authorized(w, r) {
+	if p.refusesBefore(w, r, f) || !p.authorized(w, r) || p.answersOddly(w, r, body) {
 		return
 	}
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {

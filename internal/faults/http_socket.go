@@ -63,7 +63,8 @@ func (p *HTTP) upgrade(w http.ResponseWriter, r *http.Request, f HTTPFault) {
 func (p *HTTP) socket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
+	era, _ := p.current()
+	defer context.AfterFunc(era, cancel)()
 	up, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(p.cfg.Target, "http")+r.URL.RequestURI(), &websocket.DialOptions{Subprotocols: []string{"daml.ws.auth"}})
 	if err != nil {
 		panic(http.ErrAbortHandler)
