@@ -89,7 +89,9 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	n.stop = stop
-	go func() { n.ended <- a.up(ctx, pflag.NewFlagSet("up", pflag.ContinueOnError), devnetFlags{updates: 1, days: 1}) }()
+	go func() {
+		n.ended <- a.up(ctx, pflag.NewFlagSet("up", pflag.ContinueOnError), devnetFlags{updates: 1, days: 1})
+	}()
 	t.Cleanup(stop)
 	n.await("the product to serve", func() bool {
 		_, rest, _ := strings.Cut(a.stdout.(*buffer).String(), "scan interface")
