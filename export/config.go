@@ -36,6 +36,9 @@ type Config struct {
 	// Now defaults to time.Now. It shows in the log and in the metadata of Iceberg tables, and
 	// says how old objects are.
 	Now func() time.Time
+	// Ahead is how far ahead of Now a segment or folder may end to be closed. 0 means that there
+	// is no such limit.
+	Ahead time.Duration
 	// Workers is how many groups of tables are written at once, of all segments that are
 	// being exported: each holds a row group in memory. As many columns of a row group are
 	// compressed at once. Defaults to 2. It does not change what is written.

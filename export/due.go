@@ -86,7 +86,7 @@ func (k *knownClosed) set(refs []schemas.SegmentRef) {
 // later, so that the list, too, depends on the history alone and not on when one asks.
 // Between the first final ones no more will come: they are in the order of the chain.
 func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRef, final int, err error) {
-	h, err := e.extent(ctx)
+	h, err := e.pastExtent(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -125,9 +125,14 @@ func (e *Exporter) closedSegments(ctx context.Context) (refs []schemas.SegmentRe
 type extent struct {
 	watermark, contracts schemas.Position
 	migrations           []history.Migration
+	// clock is up to where segments may end: history that is dated later cannot be.
+	clock schemas.Micros
 }
 
 func (e *Exporter) extent(ctx context.Context) (h extent, err error) {
+	if h.clock = schemas.MaxMicros; e.cfg.Ahead > 0 {
+		h.clock = schemas.MicrosOf(e.cfg.Now().Add(e.cfg.Ahead))
+	}
 	// Contracts first: their watermark is never above that of history.
 	if h.contracts, err = e.cfg.Source.ContractsWatermark(ctx); err != nil {
 		return h, err
@@ -136,6 +141,15 @@ func (e *Exporter) extent(ctx context.Context) (h extent, err error) {
 		return h, err
 	}
 	h.migrations, err = e.cfg.Source.Migrations(ctx)
+	return h, err
+}
+
+// pastExtent is extent where what is asked for depends on what is closed.
+func (e *Exporter) pastExtent(ctx context.Context) (extent, error) {
+	h, err := e.extent(ctx)
+	if err == nil && h.watermark.RecordTime > h.clock {
+		err = fmt.Errorf("%w: stream %s stands at %s; set the clock right, or take the stream back: ledgerlake rewind", ErrFuture, e.stream, h.watermark)
+	}
 	return h, err
 }
 
@@ -149,6 +163,9 @@ func (h extent) pastImports(migrationID int64) bool {
 // set at its start. A later migration closes all segments of the ones before, once it has
 // history: until then the migration might be taken back.
 func (h extent) passed(migrationID int64, end schemas.Micros, length schemas.SegmentLength) bool {
+	if end > h.clock {
+		return false
+	}
 	history := h.laterHistory(migrationID) || h.watermark.MigrationID == migrationID && h.watermark.RecordTime > end
 	contracts := h.contracts.MigrationID > migrationID ||
 		h.contracts.MigrationID == migrationID && h.contracts.RecordTime > end-length.Micros()

@@ -1,9 +1,11 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -103,5 +105,39 @@ func TestOpenSegmentIsNotExported(t *testing.T) {
 	}
 	if len(c.rows) > 0 {
 		t.Errorf("%d rows were written", len(c.rows))
+	}
+}
+
+// A stream with an update that is dated years ahead has no closed segments but those before the
+// clock's time, and none once it stands there: what lies between was never read.
+func TestNothingIsClosedInTheFuture(t *testing.T) {
+	at := func(migrationID int64, text string) schemas.Update {
+		return newGenerator(uint64(migrationID)).transaction(migrationID, micros(text), 1)
+	}
+	exporter := func(updates ...schemas.Update) *Exporter {
+		last := schemas.EndOf(updates[len(updates)-1].MigrationID, updates[len(updates)-1].RecordTime)
+		e := newTestExporter(t, &memorySource{updates: updates, watermark: last, contracts: last}, &discard{}, &memoryCatalog{}, nil)
+		e.cfg.Now, e.cfg.Ahead = func() time.Time { return micros("2026-07-04T12:00:00Z").Time() }, time.Hour
+		return e
+	}
+	future := exporter(at(0, "2026-07-01T23:00:00Z"), at(0, "2036-07-01T00:00:00Z"))
+	if due, err := future.DueSegments(t.Context()); !errors.Is(err, ErrFuture) {
+		t.Errorf("%d segments are due with error %v, want %v", len(due), err, ErrFuture)
+	}
+	if units, err := future.networkUnits(t.Context()); !errors.Is(err, ErrFuture) {
+		t.Errorf("%d folders are closed with error %v, want %v", len(units), err, ErrFuture)
+	}
+
+	// A later migration has gone on at the right time.
+	gone := exporter(at(0, "2026-07-01T23:00:00Z"), at(0, "2036-07-01T00:00:00Z"), at(1, "2026-07-04T11:00:00Z"))
+	due, err := gone.DueSegments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"imports", "2026-07-01", "2026-07-02", "2026-07-03", "1/imports"}; !slices.Equal(names(due), want) {
+		t.Errorf("due are %v, want %v", names(due), want)
+	}
+	if units, err := gone.networkUnits(t.Context()); err != nil || len(units) > 6 {
+		t.Errorf("%d folders are closed, error %v", len(units), err)
 	}
 }

@@ -10,4 +10,7 @@ var (
 	ErrConflict = errors.New("another object has this key")
 	// ErrOrder means that a source did not give its rows in ascending order.
 	ErrOrder = errors.New("rows are out of order")
+	// ErrFuture means that the stream stands later than Config.Ahead allows. What its history
+	// lacks before that nobody knows, so nothing of it counts as closed.
+	ErrFuture = errors.New("the stream is ahead of this machine's clock")
 )

@@ -33,7 +33,7 @@ type networkUnit struct {
 // midnight that lies between the first and the last update of a migration, and so none for
 // the first folder nor for a midnight at which no migration was in use.
 func (e *Exporter) networkUnits(ctx context.Context) ([]networkUnit, error) {
-	h, err := e.extent(ctx)
+	h, err := e.pastExtent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (e *Exporter) networkUnits(ctx context.Context) ([]networkUnit, error) {
 			units = append(units, networkUnit{ref: ref, migrationID: m})
 		}
 		through := schemas.EndOf(spans.beyond(end), end)
-		if !h.complete(through, spans) {
+		if end > h.clock || !h.complete(through, spans) {
 			return units, nil
 		}
 		ref := schemas.NetworkRef{Stream: e.stream, Kind: schemas.NetworkUpdates, Start: start, End: end}
