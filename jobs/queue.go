@@ -28,6 +28,8 @@ type Queue struct {
 	waits    map[string]int       // how often a task has ended with Passing in a row
 	finished map[string]time.Time // when those that ended since the last scan did
 	runs     sync.WaitGroup       // one for each of running
+	// untilRescan is after how many ended tasks the next scan is due, 0 if none waits for that.
+	untilRescan int
 }
 
 // Open connects to the queue, or starts the built-in one. The error is ErrUnreachable

@@ -31,6 +31,7 @@ func runSuite(t *testing.T, url string) {
 		run  func(t *testing.T, cfg jobs.Config)
 	}{
 		{"DueSegmentsAreExportedOnce", dueSegmentsAreExportedOnce},
+		{"YearsAreQueuedInPortions", yearsAreQueuedInPortions},
 		{"EnqueueTwiceIsOnce", enqueueTwiceIsOnce},
 		{"DoneTaskMayComeAgain", doneTaskMayComeAgain},
 		{"FailsTwiceThenSucceeds", failsTwiceThenSucceeds},
@@ -224,6 +225,40 @@ func dueSegmentsAreExportedOnce(t *testing.T, cfg jobs.Config) {
 			t.Errorf("%s was exported %d times", jobs.ExportTaskID(segment), n)
 		}
 	}
+}
+
+// Of years that are due at once only some are queued, and the others once those have run, long
+// before the next interval.
+func yearsAreQueuedInPortions(t *testing.T, cfg jobs.Config) {
+	var due []schemas.SegmentRef
+	for month := range 12 {
+		for day := range 28 {
+			due = append(due, schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: fmt.Sprintf("2027-%02d-%02d", month+1, day+1)})
+		}
+	}
+	s, hold := newStore(due...), make(chan struct{})
+	s.export = func(ctx context.Context, _ schemas.SegmentRef, _ int, _ jobs.ProgressFunc) error {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	cfg.Rescan, cfg.Concurrency = time.Hour, 8
+	q := open(t, cfg, jobs.ExportSegments(s))
+	run(t, q)
+	queued := func() (n int) {
+		for _, state := range counts(t, q) {
+			n += state
+		}
+		return n
+	}
+	eventually(t, "some are queued", func() bool { return queued() > 0 && counts(t, q)[jobs.Active] == 8 })
+	if n := queued(); n > 100 {
+		t.Errorf("%d of %d tasks are queued at once", n, len(due))
+	}
+	close(hold)
+	eventually(t, "all exported", func() bool { return s.left() == 0 && empty(t, q) })
 }
 
 func enqueueTwiceIsOnce(t *testing.T, cfg jobs.Config) {

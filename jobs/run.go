@@ -177,6 +177,7 @@ func (q *Queue) finish(id string) {
 	defer q.mu.Unlock()
 	delete(q.running, id)
 	q.finished[id] = time.Now()
+	q.countdown()
 	q.runs.Done()
 }
 

@@ -49,6 +49,11 @@ func (q *Queue) scheduled() []Handler {
 	return handlers
 }
 
+// dueAtOnce is how many due tasks of a kind one scan queues at most: years of history that come
+// at once must not fill the queue at once. The next scan queues more, and follows soon once
+// this process has run most of them.
+const dueAtOnce = 100
+
 // enqueueDue queues the due tasks of one kind that are not queued yet.
 func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
 	asked := time.Now()
@@ -58,6 +63,10 @@ func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
 	}
 	queued, inQueue := 0, make(map[string]bool)
 	for _, task := range tasks {
+		if queued == dueAtOnce {
+			q.leave(queued)
+			break
+		}
 		if q.finishedSince(task.ID, asked) {
 			continue // the answer may be older than that
 		}
@@ -106,6 +115,28 @@ func (q *Queue) finishedSince(id string, then time.Time) bool {
 	defer q.mu.Unlock()
 	at, ok := q.finished[id]
 	return ok && at.After(then)
+}
+
+// leave notes that a scan has left due tasks out after it queued n.
+func (q *Queue) leave(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	// Those that ended since the scan began are counted no more.
+	if q.untilRescan = n*3/4 - len(q.finished); q.untilRescan <= 0 {
+		q.untilRescan = 0
+		q.Rescan()
+	}
+}
+
+// countdown asks for the scan that leave waits for, after enough tasks. The caller holds the
+// lock.
+func (q *Queue) countdown() {
+	if q.untilRescan == 0 {
+		return
+	}
+	if q.untilRescan--; q.untilRescan == 0 {
+		q.Rescan()
+	}
 }
 
 // forgetFinished drops what only the scan before needed to know.
