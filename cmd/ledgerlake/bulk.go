@@ -42,7 +42,7 @@ func (s *stack) newExporter() (*export.Exporter, error) {
 	cfg := export.Config{
 		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
 		Agree: s.app.cfg.ExportAgree, Peers: peers, Lookups: s.app.cfg.BulkLookups,
-		Segments: schemas.SegmentLength(s.app.cfg.BulkSegments), Whole: s.lookForDamage,
+		Segments: schemas.SegmentLength(s.app.cfg.BulkSegments), Whole: s.lookForDamage, Ahead: s.timeAhead(),
 	}
 	if s.app.cfg.ExportIceberg {
 		cfg.Iceberg = s.bucket

@@ -41,6 +41,7 @@ type config struct {
 	ScanPageBytes  int64
 	FollowInterval time.Duration
 	FactsInterval  time.Duration
+	TimeAhead      time.Duration
 
 	NodeURL       string
 	NodeSource    string
@@ -139,6 +140,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
 	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
 	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail")
+	f.DurationVar(&c.TimeAhead, "record-time-ahead", 10*time.Minute, "how far record times may be ahead of this machine's clock: what is later is waited for, and not exported; 0 means no limit, for networks with a time of their own")
 	f.DurationVar(&c.FactsInterval, "facts-interval", time.Minute, "how often the upstream is asked for what its history does not tell; 0 means never")
 	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is ingested, too")
 	f.StringVar(&c.NodeSource, "node-source", "auto", "way to read the node's stream: auto, websocket, lists or flats")
@@ -251,6 +253,8 @@ func (c *config) check() error {
 		return fmt.Errorf("--max-concurrent must be at least 1, not %d", c.MaxConcurrent)
 	case c.FactsInterval < 0:
 		return fmt.Errorf("--facts-interval must not be negative, it is %s", c.FactsInterval)
+	case c.TimeAhead < 0:
+		return fmt.Errorf("--record-time-ahead must not be negative, it is %s", c.TimeAhead)
 	case !validLayouts(c.BulkLayouts):
 		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
 	case !slices.Contains(schemas.SegmentLengths[:], schemas.SegmentLength(c.BulkSegments)):

@@ -156,7 +156,7 @@ func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
 		return err
 	}
 	run.summary.Seconds["devnet"] = time.Since(start).Seconds()
-	run.node = node
+	run.node, run.simulated = node, true
 	run.onClose(node.close)
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *stack) newNodeSource(url string) (source, error) {
 	}
 	settings := node.Config{
 		BaseURL: url, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
-		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Version: readBuild().version,
+		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: s.timeAhead(), Version: readBuild().version,
 		RequestTimeout: s.app.pace.request, IdleTimeout: s.app.pace.socket, PingInterval: s.app.pace.ping, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
 	}
 	if token := cfg.NodeToken; token != "" {

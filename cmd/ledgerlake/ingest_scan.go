@@ -24,7 +24,7 @@ func (s *stack) newScanSource(urls []string) (source, error) {
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
 		Disagreements: disagreements{s.db}, Gaps: gaps{s.reader}, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
 		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
-		Poll: cfg.FollowInterval, Version: readBuild().version,
+		Poll: cfg.FollowInterval, Ahead: s.timeAhead(), Version: readBuild().version,
 		RequestTimeout: s.app.pace.request, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
 	})
 	if err != nil {

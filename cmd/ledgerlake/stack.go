@@ -50,6 +50,9 @@ type stack struct {
 	// exportLimits limit what is exported.
 	exportLimits exportLimits
 
+	// simulated says that the upstream is the simulated network of this process, whose time is
+	// its own.
+	simulated bool
 	// devnetNode is the URL of the simulated network's node, "" without one.
 	devnetNode string
 	// devnetClock says that its time is that of the wall clock. Only then are there wallets by
@@ -77,6 +80,14 @@ type death struct {
 // stopTimeout is how long an embedded engine may take to end before it is killed. Those who
 // stop us, such as docker compose, wait for 30 s.
 const stopTimeout = 25 * time.Second
+
+// timeAhead is how far record times may be ahead of this machine's clock, 0 for no limit.
+func (s *stack) timeAhead() time.Duration {
+	if s.simulated {
+		return 0
+	}
+	return s.app.cfg.TimeAhead
+}
 
 func newStack(a *app) *stack { return &stack{app: a, bound: make(map[string]net.Listener)} }
 

@@ -85,7 +85,7 @@ func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err 
 			return err
 		}
 		scanURLs, nodeURL = []string{node.url}, node.participant.url
-		s.devnetNode, s.devnetClock = nodeURL, node.clock
+		s.simulated, s.devnetNode, s.devnetClock = true, nodeURL, node.clock
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
 	in, err := s.newStreams(scanURLs, nodeURL)

@@ -124,6 +124,10 @@ type Config struct {
 	// websocket failed, tries the websocket again. Default 5m.
 	TryWebSocketEvery time.Duration
 
+	// Ahead is how far ahead of Now record times may be: what is later is waited for. 0
+	// means that there is no such limit, for networks whose time is not that of the clock.
+	Ahead time.Duration
+
 	// Version is sent as User-Agent ledgerlake/<version>.
 	Version string
 	// Now defaults to time.Now.
@@ -155,7 +159,7 @@ func (c *Config) setDefaults() error {
 		"bytes in flight": c.InFlightBytes, "largest frame": c.MaxFrameBytes, "spool bytes": c.SpoolBytes,
 		"checkpoint interval": int64(c.CheckpointEvery), "idle timeout": int64(c.IdleTimeout),
 		"request timeout": int64(c.RequestTimeout), "ping interval": int64(c.PingInterval), "give up": int64(c.GiveUpAfter), "poll": int64(c.Poll),
-		"websocket interval": int64(c.TryWebSocketEvery),
+		"websocket interval": int64(c.TryWebSocketEvery), "time ahead": int64(c.Ahead),
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s of the node's stream must not be negative", name)

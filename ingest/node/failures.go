@@ -68,6 +68,8 @@ func (f *failures) decide(ctx context.Context, err error, wait *time.Duration) e
 	var e *Error
 	isError := errors.As(err, &e)
 	switch {
+	case errors.Is(err, errBeyond):
+		*wait = min(*wait, beyondWait)
 	case errors.Is(err, schemas.ErrMalformed):
 		if f.malformed++; f.malformed >= malformedTries {
 			return err

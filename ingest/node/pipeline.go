@@ -47,6 +47,8 @@ type pipeline struct {
 	write func(ctx context.Context, f filled) error
 	// seen is told of each offset that the stream is complete through.
 	seen func(at int64)
+	// horizon is the last record time that is taken as of now; nil for no limit.
+	horizon func() schemas.Micros
 }
 
 // run lets read emit frames until it returns, and writes what comes of them. Frames that
@@ -232,6 +234,9 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 		p.seq.covered(el.offset)
 		p.batches.cover(schemas.AtOffset(p.seq.at))
 		return nil
+	}
+	if err := p.checkTime(el.update); err != nil {
+		return err
 	}
 	if err := p.seq.next(el); errors.Is(err, errOrder) {
 		return p.outOfOrder(el, err)

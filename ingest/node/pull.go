@@ -51,6 +51,9 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 	case errors.Is(err, errRenewed), errors.Is(err, errIdle) && ing.batches.through.Offset >= ing.target:
 		ing.status.reconnected()
 		return nil
+	case errors.Is(err, errBeyond):
+		ing.status.wait(err.Error())
+		return failures.again(ctx, err)
 	case refused(err) && answered:
 		source := ing.feeds.source()
 		if ing.feeds.refused() {
@@ -99,7 +102,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: seq, batches: ing.batches,
 		eager: func(at int64) bool { return to == 0 && at >= ing.target },
 		write: write,
-		seen:  func(at int64) { told.Store(at); ing.status.end(at) },
+		seen:  func(at int64) { told.Store(at); ing.seen(at) }, horizon: ing.horizon,
 	}
 	// silent looks for what a websocket on which nothing comes keeps back: the ledger's end
 	// alone does not show it, as what is there may be nothing for our parties.
@@ -124,6 +127,12 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		}
 	}
 	return true, ing.located(err, seq.at)
+}
+
+// seen notes that the stream is complete through an offset, and goes on if it waited.
+func (ing *Ingester) seen(at int64) {
+	ing.status.end(at)
+	ing.status.resume()
 }
 
 // errEnded means that the node ended a stream that has no end.

@@ -22,6 +22,9 @@ const (
 	PhaseCaughtUp Phase = "caught up"
 	// PhaseFollowing means that updates are read as they appear.
 	PhaseFollowing Phase = "following"
+	// PhaseWaiting means that what the node gives next cannot be stored at present;
+	// Status.Detail says why.
+	PhaseWaiting Phase = "waiting"
 	// PhaseStopped means that Status.LastError ended the ingest.
 	PhaseStopped Phase = "stopped"
 )
@@ -69,6 +72,7 @@ type progress struct {
 	mu     sync.Mutex
 	status Status
 	meter  remote.Meter
+	waited Phase // the phase before PhaseWaiting
 	// begun is when the first update of this run was written, at beganAt.
 	begun   time.Time
 	beganAt int64
@@ -87,6 +91,25 @@ func (p *progress) change(change func(s *Status)) {
 
 func (p *progress) phase(phase Phase, detail string) {
 	p.change(func(s *Status) { s.Phase, s.Detail = phase, detail })
+}
+
+// wait says why nothing can be stored at present, until resume.
+func (p *progress) wait(reason string) {
+	p.change(func(s *Status) {
+		if s.Phase != PhaseWaiting {
+			p.waited = s.Phase
+		}
+		s.Phase, s.Detail = PhaseWaiting, reason
+	})
+}
+
+// resume returns to the phase before wait.
+func (p *progress) resume() {
+	p.change(func(s *Status) {
+		if s.Phase == PhaseWaiting {
+			s.Phase, s.Detail = p.waited, ""
+		}
+	})
 }
 
 func (p *progress) chose(source Source) { p.change(func(s *Status) { s.Source = source }) }

@@ -104,6 +104,9 @@ type Config struct {
 	// Refresh is how long the upstream's overview of migrations is taken as current.
 	// Default 30s.
 	Refresh time.Duration
+	// Ahead is how far ahead of Now record times may be: what is later is waited for. 0
+	// means that there is no such limit, for networks whose time is not that of the clock.
+	Ahead time.Duration
 	// Version is sent as User-Agent ledgerlake/<version>.
 	Version string
 	// Now defaults to time.Now.

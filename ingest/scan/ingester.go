@@ -44,6 +44,12 @@ type Ingester struct {
 	short     int
 	// reached counts the legs in a row that ended where the upstream's history did.
 	reached int
+	// beyond has what came from beyond the horizon in this step, and held counts the steps
+	// in a row that had nothing else. lasting is set while Run is on: it waits for that to
+	// end, where Backfill fails.
+	beyond  beyonds
+	held    int
+	lasting bool
 }
 
 // New checks cfg and fills in its defaults. It does not talk to the upstream yet.
@@ -87,7 +93,9 @@ func (ing *Ingester) backfillAndTell(ctx context.Context) error {
 		ing.status.stopped(err)
 		return err
 	}
-	ing.status.phase(PhaseCaughtUp, "")
+	if ing.held == 0 {
+		ing.status.phase(PhaseCaughtUp, "")
+	}
 	return nil
 }
 
@@ -100,6 +108,9 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 		caughtUp, err := ing.step(ctx)
 		if err != nil {
 			return err
+		}
+		if caughtUp && ing.held > 0 {
+			return nil
 		}
 		if caughtUp {
 			s := ing.Status()
@@ -115,6 +126,8 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 func (ing *Ingester) Run(ctx context.Context) error {
 	ctx, stop := ing.peers.watch(ctx)
 	defer stop()
+	ing.lasting = true
+	defer func() { ing.lasting = false }()
 	if err := ing.backfillAndTell(ctx); err != nil {
 		return err
 	}
@@ -144,8 +157,10 @@ func (ing *Ingester) follow(ctx context.Context) error {
 		shortest = ing.cfg.Poll
 	}
 	for wait := shortest; ; {
-		ing.status.phase(PhaseFollowing, "")
-		if err := remote.Sleep(ctx, wait); err != nil {
+		if ing.held == 0 {
+			ing.status.phase(PhaseFollowing, "")
+		}
+		if err := remote.Sleep(ctx, ing.pause(wait)); err != nil {
 			return err
 		}
 		before := ing.at
@@ -214,14 +229,22 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		}
 		ing.importsDone = true
 	}
+	ing.beyond.reset()
 	end, err := ing.history(ctx)
 	if err != nil {
 		return false, err
 	}
 	if end.items > 0 {
-		ing.short = 0
+		ing.short, ing.held = 0, 0
+		if ing.beyond.get() != nil {
+			return ing.following, nil // the next step has but what is waited for
+		}
 		return ing.atEnd(end), nil
 	}
+	if b := ing.beyond.get(); b != nil {
+		return ing.heldBack(ctx, b)
+	}
+	ing.held = 0
 	next, known := ing.chain.next(ing.migration)
 	if to, short := ing.endsShort(); short {
 		return ing.readAgain(ctx, to, known)
@@ -388,6 +411,12 @@ func (ing *Ingester) start() schemas.Position {
 func (ing *Ingester) history(ctx context.Context) (legEnd, error) {
 	from, to, known := ing.chain.infos[ing.migration].Span()
 	start := ing.start()
+	h := ing.horizon(ing.migration)
+	if known && h.clock < to {
+		ing.beyond.saw(beyond{upstream: ing.lead.client.Upstream(), operation: migrationInfoOperation, horizon: h,
+			at: schemas.Position{MigrationID: ing.migration, RecordTime: to}})
+		to = h.clock
+	}
 	t := ing.historyTrack(ing.migration)
 	if ing.source != UpdatesBefore {
 		last := int64(to)

@@ -86,7 +86,7 @@ func (ing *Ingester) wantOf(in *schemas.Intent) want {
 // fetchRange reads all of (after, through] as w says, which must lie within one track
 // but for its beginning. It waits while the upstream does not reach that far, unless others may.
 func (ing *Ingester) fetchRange(ctx context.Context, p *peer, w want, after, through schemas.Position) (filled, error) {
-	t := ing.trackFrom(p, w.operation, through.MigrationID)
+	t := ing.trackFrom(p, w.operation, through.MigrationID, nil)
 	f := filled{batch: &schemas.Batch{Stream: ing.cfg.Stream, After: after, Through: through}}
 	after = w.after
 	for tries := 1; ; {

@@ -14,6 +14,10 @@ type historyTrack struct {
 	migrationID int64
 	page        func(context.Context, PageRequest) (Page, error)
 	operation   string
+	// horizon ends what is taken of a page, and beyond is told of what lies behind it.
+	// Without beyond there is none.
+	horizon horizon
+	beyond  *beyonds
 }
 
 func (t *historyTrack) coordinate(p schemas.Position) int64 { return int64(p.RecordTime) }
@@ -59,6 +63,7 @@ func (t *historyTrack) fetchPage(ctx context.Context, after schemas.Position, si
 		return page, nil, err
 	}
 	items, err := page.Items()
+	items = t.within(items)
 	if err == nil {
 		err = checkAscending(items, after, t.check)
 	}

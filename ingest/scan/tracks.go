@@ -39,8 +39,9 @@ func (ing *Ingester) operation() string {
 }
 
 // trackFrom reads a stretch of history from one upstream. What follows on the end of the
-// stream is taken only together with that end.
-func (ing *Ingester) trackFrom(p *peer, operation string, migrationID int64) track {
+// stream is taken only together with that end, and what lies beyond the horizon only where
+// beyond is nil, which is for what was announced already.
+func (ing *Ingester) trackFrom(p *peer, operation string, migrationID int64, beyond *beyonds) track {
 	pages, tries := ing.pages["history"], malformedTries
 	var t track
 	switch operation {
@@ -49,9 +50,11 @@ func (ing *Ingester) trackFrom(p *peer, operation string, migrationID int64) tra
 	case updatesBeforeOperation:
 		t = ing.beforeTrack(p, migrationID)
 	case updatesOperation:
-		t = &historyTrack{client: p.client, migrationID: migrationID, page: p.client.UpdatesPage, operation: operation}
+		t = &historyTrack{client: p.client, migrationID: migrationID, page: p.client.UpdatesPage, operation: operation,
+			horizon: ing.horizon(migrationID), beyond: beyond}
 	default:
-		t = &historyTrack{client: p.client, migrationID: migrationID, page: p.client.EventsPage, operation: operation}
+		t = &historyTrack{client: p.client, migrationID: migrationID, page: p.client.EventsPage, operation: operation,
+			horizon: ing.horizon(migrationID), beyond: beyond}
 	}
 	if ing.peers.several() {
 		tries = 1
@@ -78,7 +81,7 @@ func (ing *Ingester) beforeTrack(p *peer, migrationID int64) track {
 // agreement that the configuration asks for.
 func (ing *Ingester) shared(operation string, migrationID int64, end schemas.Position) track {
 	if !ing.peers.several() {
-		return ing.trackFrom(ing.peers.list[0], operation, migrationID)
+		return ing.trackFrom(ing.peers.list[0], operation, migrationID, &ing.beyond)
 	}
 	t := ing.sharedBy(operation, migrationID, end)
 	if ing.cfg.Agree < 2 {
@@ -100,7 +103,7 @@ func (ing *Ingester) sharedBy(operation string, migrationID int64, end schemas.P
 		giveUp: ing.cfg.GiveUpAfter, poll: ing.cfg.Poll, backoff: ing.cfg.Backoff, stripes: map[int64]*peer{}, apart: ing.apart(operation),
 	}
 	for _, p := range ing.peers.list {
-		t.of[p] = ing.trackFrom(p, operation, migrationID)
+		t.of[p] = ing.trackFrom(p, operation, migrationID, &ing.beyond)
 	}
 	if operation == updatesBeforeOperation {
 		t.ranges = ing.chain.infos[migrationID].Ranges

@@ -1,0 +1,34 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// errBeyond means that an update is dated later than this machine's clock allows. It is not
+// stored: it may be sound once the clock has come that far, or the node is mended.
+var errBeyond = errors.New("an update from the future")
+
+// horizon is the last record time that may be stored as of now.
+func (ing *Ingester) horizon() schemas.Micros {
+	if ing.cfg.Ahead == 0 {
+		return schemas.MaxMicros
+	}
+	return schemas.MicrosOf(ing.cfg.Now().Add(ing.cfg.Ahead))
+}
+
+// checkTime refuses an update from the future.
+func (p *pipeline) checkTime(u *schemas.Update) error {
+	if u == nil || p.horizon == nil || u.RecordTime <= p.horizon() {
+		return nil
+	}
+	return &Error{Err: fmt.Errorf("%w: %s at offset %d is dated %s, which is later than this machine's clock allows (record-time-ahead): the clock is wrong or the node is; nothing from there on is stored",
+		errBeyond, u.UpdateID, u.Local.Offset, u.RecordTime)}
+}
+
+// beyondWait is the longest wait between two questions for what comes behind an update from
+// the future.
+const beyondWait = 30 * time.Second

@@ -1,0 +1,53 @@
+package node
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recordTime is that of a frame.
+var recordTime = regexp.MustCompile(`"recordTime":"[^"]*"`)
+
+// An update that is dated years ahead is not stored: what is good before it is, the stream
+// says what it waits for, and goes on once the node is mended.
+func TestAnUpdateFromTheFutureIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, source := range []Source{WebSocket, Lists} {
+		t.Run(string(source), func(t *testing.T) {
+			t.Parallel()
+			u, sink := newUpstream(t, newGenerator(45).elements(200)), newSink()
+			n := 150
+			for u.elements[n].item == nil || !strings.Contains(u.elements[n].wire, `"Transaction"`) {
+				n++
+			}
+			sound := u.elements[n].wire
+			u.elements[n].wire = recordTime.ReplaceAllString(sound, `"recordTime":"2036-07-01T00:00:00.000000Z"`)
+			ing := newIngester(t, u, sink, func(c *Config) { c.Source, c.Ahead = source, time.Minute })
+			stop := running(t, ing)
+			before := u.elements[n-1].offset
+			sink.await(t, func() bool { return sink.at.Offset >= before })
+			waitUntil(t, func() bool { return ing.Status().Phase == PhaseWaiting })
+			if s := ing.Status(); !strings.Contains(s.Detail, "2036") || s.Position.Offset >= u.elements[n].offset {
+				t.Errorf("waiting for %q at %s", s.Detail, s.Position)
+			}
+			u.mu.Lock()
+			u.elements[n].wire = sound
+			u.mu.Unlock()
+			sink.await(t, func() bool { return sink.at.Offset >= u.end })
+			waitUntil(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+			_ = stop()
+			sameLines(t, sink.lines, u.lines(0, u.end))
+		})
+	}
+}
+
+func waitUntil(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
