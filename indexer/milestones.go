@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -40,17 +39,12 @@ func (s *Sinks) Stop(ctx context.Context, stream, reason string) error {
 
 // checkStopped returns an error if the stream was stopped by Stop.
 func checkStopped(ctx context.Context, db *store.DB, stream string) error {
-	block, reason := store.NewNames(), ""
-	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
-	err := db.Select(ctx, stoppedQuery, params, block, func() error {
-		reason = strings.TrimPrefix(block.Row(0), store.Stopped)
-		return nil
-	})
+	reason, err := stoppedReason(ctx, db, stream)
 	switch {
 	case err != nil:
-		return fmt.Errorf("asking whether %s may go on: %w", stream, err)
+		return err
 	case reason != "":
-		return fmt.Errorf("%w: %s has stopped before, for a reason that stands until its rows are dropped: %s", schemas.ErrDiverged, stream, reason)
+		return fmt.Errorf("%w: %s has stopped before, for a reason that stands until the stream is taken back before it (ledgerlake rewind): %s", schemas.ErrDiverged, stream, reason)
 	}
 	return nil
 }

@@ -43,6 +43,10 @@ type RowCounts struct{ Updates, Imports, Verdicts, Parties, Lifetimes int64 }
 // unknown is the count of rows that nobody knows.
 const unknown = -1
 
+// IsMark reports whether the line only says that the stream was taken back to where it begins
+// and ends; see indexer.Rewind.
+func (r *BatchRow) IsMark() bool { return r.State == Commit && r.After == r.Through }
+
 // StandingIntents returns the intents among rows that count: those that are not withdrawn
 // and beside which no intent of a later writer stands. A writer claims its stream before it
 // reads the journal and looks for later claims after each intent and before any row. So

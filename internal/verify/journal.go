@@ -12,6 +12,7 @@ import (
 type journal struct {
 	commits []history.JournalRow // by sequence, one for each number
 	pending bool                 // a batch is announced and not committed
+	last    int64                // sequence number of the last commit, marks among them
 }
 
 // readJournals reads the journals of the stream and of its lifetimes.
@@ -103,6 +104,13 @@ func (w *journalWalk) intent(where string, r, commit *history.JournalRow) {
 }
 
 func (w *journalWalk) commit(where string, r *history.JournalRow) {
+	if r.IsMark() { // the stream was taken back to where it stands; numbers are not used again
+		if r.After != w.end {
+			w.check.Add(Finding{What: "the stream was taken back to elsewhere than it stands", Where: where, Expected: w.end.String(), Found: r.After.String()})
+		}
+		w.last, w.journal.last = r.Sequence, r.Sequence
+		return
+	}
 	switch {
 	case r.Sequence != w.last+1:
 		w.check.Add(Finding{What: "batches are missing before it", Where: where, Expected: fmt.Sprintf("batch %d", w.last+1), Found: fmt.Sprintf("batch %d", r.Sequence)})
@@ -112,7 +120,7 @@ func (w *journalWalk) commit(where string, r *history.JournalRow) {
 	if !r.After.Before(r.Through) {
 		w.check.Add(Finding{What: "ends before it starts", Where: where, Expected: "after " + r.After.String(), Found: r.Through.String()})
 	}
-	w.last, w.end = r.Sequence, r.Through
+	w.last, w.end, w.journal.last = r.Sequence, r.Through, r.Sequence
 	w.journal.commits = append(w.journal.commits, *r)
 }
 
@@ -129,7 +137,7 @@ func (v *verification) rowsAbove(ctx context.Context, check *Check) error {
 	if err != nil {
 		return err
 	}
-	if n := len(v.journal.commits); len(rows) > 0 && (n == 0 || rows[len(rows)-1].Sequence > v.journal.commits[n-1].Sequence) {
+	if len(rows) > 0 && rows[len(rows)-1].Sequence > v.journal.last {
 		return nil // a batch is being written
 	}
 	for table, n := range counts {

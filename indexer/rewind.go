@@ -1,0 +1,438 @@
+package indexer
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+var (
+	//go:embed sql/standing_batches.sql
+	standingBatches string
+	//go:embed sql/rewind_updates.sql
+	rewindUpdates string
+	//go:embed sql/rewind_events.sql
+	rewindEvents string
+	//go:embed sql/rewind_verdicts.sql
+	rewindVerdicts string
+	//go:embed sql/rewind_imports.sql
+	rewindImports string
+	//go:embed sql/rewind_party_offsets.sql
+	rewindPartyOffsets string
+	//go:embed sql/rewind_lookup_rows.sql
+	rewindLookupRows string
+	//go:embed sql/rewind_node_lookup_rows.sql
+	rewindNodeLookupRows string
+	//go:embed sql/clear_contracts_live.sql
+	clearContractsLive string
+	//go:embed sql/clear_contracts_archived.sql
+	clearContractsArchived string
+	//go:embed sql/clear_ended_contracts.sql
+	clearEndedContracts string
+	//go:embed sql/rewind_batches.sql
+	rewindBatches string
+	//go:embed sql/lift_stops.sql
+	liftStops string
+	//go:embed sql/table_exists.sql
+	tableExists string
+)
+
+// ErrBusy means that a writer has committed to a stream a moment ago.
+var ErrBusy = errors.New("a writer is at work on the stream")
+
+// rewinding is why a stream must not go on while it is taken back.
+const rewinding = "it is being taken back, or that was cut off: ledgerlake rewind finishes it"
+
+// Rewind takes a stream back to the end of an earlier batch, as if nothing behind it had ever
+// been written. Each step can be repeated, so that one that was cut off is finished by another
+// Run; until then the stream does not go on.
+//
+// The sequence numbers of the journal are never used again: the engine drops an insert whose
+// token it has seen, also of rows that were deleted since, and tokens are made of them. A line
+// of the journal that begins and ends at the same position, the mark, stands for what was
+// taken back and carries the count on.
+type Rewind struct {
+	db     *store.DB
+	stream string
+	keep   func(through schemas.Position) bool
+	log    *slog.Logger
+	writer string
+
+	// Withdraw, when set, takes back what was published of history after a position, before
+	// anything is dropped. It may be repeated.
+	Withdraw func(ctx context.Context, to schemas.Position) error
+	// Quiet is for how long nothing may have been committed, 0 where no other process can
+	// write. A writer that only waits gives way.
+	Quiet time.Duration
+
+	// done is told of each statement that was executed; tests end the run there.
+	done func() error
+}
+
+// NewRewind returns a rewind of a stream that keeps its batches up to the first whose end keep
+// refuses.
+func NewRewind(db *store.DB, stream string, keep func(through schemas.Position) bool, log *slog.Logger) *Rewind {
+	return &Rewind{db: db, stream: stream, keep: keep, log: log.With("stream", stream), writer: uuid.NewString(),
+		done: func() error { return nil }}
+}
+
+// RewindPlan says what a rewind takes back.
+type RewindPlan struct {
+	Stream   string
+	From, To schemas.Position
+	// Batches, Items and Events are what was committed behind To.
+	Batches, Items, Events uint64
+	// Pending is a batch that was announced and not committed; it goes in any case.
+	Pending bool
+	// Stopped is why the stream must not go on at present, "" if it may.
+	Stopped string
+}
+
+// Nothing reports whether there is nothing to take back.
+func (p *RewindPlan) Nothing() bool { return p.Batches == 0 && !p.Pending && p.Stopped == "" }
+
+// Plan says what Run would do.
+func (r *Rewind) Plan(ctx context.Context) (RewindPlan, error) {
+	plan := RewindPlan{Stream: r.stream}
+	lines, err := r.lines(ctx, r.stream)
+	if err != nil {
+		return plan, err
+	}
+	if plan.Stopped, err = stoppedReason(ctx, r.db, r.stream); err != nil {
+		return plan, err
+	}
+	standing, last := standingCommits(lines)
+	plan.From, plan.To = endOf(standing), r.target(standing)
+	for _, c := range standing {
+		if plan.To.Before(c.Through) {
+			plan.Batches, plan.Items, plan.Events = plan.Batches+1, plan.Items+c.Items, plan.Events+c.Events
+		}
+	}
+	plan.Pending = slices.ContainsFunc(store.StandingIntents(lines), func(l store.BatchRow) bool { return l.Sequence > last })
+	return plan, nil
+}
+
+// target is the end of the last batch to keep.
+func (r *Rewind) target(standing []store.BatchRow) schemas.Position {
+	n := slices.IndexFunc(standing, func(c store.BatchRow) bool { return !r.keep(c.Through) })
+	if n < 0 {
+		n = len(standing)
+	}
+	return endOf(standing[:n])
+}
+
+func (r *Rewind) lines(ctx context.Context, stream string) ([]store.BatchRow, error) {
+	lines, err := selectBatches(ctx, r.db, standingBatches, store.Params{"stream": store.Text(stream)})
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal of %s: %w", stream, err)
+	}
+	return lines, nil
+}
+
+// standingCommits are the commits that no mark has taken back, and the last sequence number.
+func standingCommits(lines []store.BatchRow) (standing []store.BatchRow, last int64) {
+	for _, l := range lines {
+		if l.State != store.Commit || l.Sequence == last {
+			continue
+		}
+		last = l.Sequence
+		if !l.IsMark() {
+			standing = append(standing, l)
+			continue
+		}
+		for len(standing) > 0 && l.Through.Before(standing[len(standing)-1].Through) {
+			standing = standing[:len(standing)-1]
+		}
+	}
+	return standing, last
+}
+
+func endOf(commits []store.BatchRow) schemas.Position {
+	if len(commits) == 0 {
+		return schemas.Start
+	}
+	return commits[len(commits)-1].Through
+}
+
+// Run takes the stream back and returns what it did. The lifetimes of contracts and the wallets
+// are derived again from the start by whoever follows the stream next.
+func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
+	if err := r.checkQuiet(ctx); err != nil {
+		return RewindPlan{}, err
+	}
+	epochs := make(map[string]int64)
+	for _, stream := range r.journals() {
+		epoch, err := claim(ctx, r.db, stream, r.writer)
+		if err != nil {
+			return RewindPlan{}, err
+		}
+		epochs[stream] = epoch
+	}
+	plan, err := r.Plan(ctx)
+	if err != nil {
+		return plan, err
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"stopping it", func() error { return r.stop(ctx) }},
+		{"withdrawing what is published", func() error { return r.withdraw(ctx, plan.To) }},
+		{"dropping copies for lookups", func() error { return r.dropCopies(ctx, plan.To) }},
+		{"moving the watermark", func() error { return r.mark(ctx, r.stream, plan.To, epochs) }},
+		{"dropping rows", func() error { return r.dropRows(ctx, r.stream, plan.To) }},
+		{"taking late verdicts back", func() error { return r.side(ctx, plan.To, epochs) }},
+		{"emptying lifetimes", func() error { return r.contracts(ctx, epochs) }},
+		{"taking what is derived back", func() error { return r.followers(ctx, plan.To, epochs) }},
+		{"dropping journal lines", func() error { return r.dropLines(ctx, r.stream, plan.To) }},
+		{"letting it go on", func() error { return r.lift(ctx) }},
+	} {
+		if err := step.do(); err != nil {
+			return plan, fmt.Errorf("taking %s back to %s, %s: %w", r.stream, plan.To, step.name, err)
+		}
+	}
+	r.log.InfoContext(ctx, "took the stream back", "from", plan.From.String(), "to", plan.To.String(), "batches", plan.Batches, "items", plan.Items)
+	return plan, nil
+}
+
+// journals are all streams that the rewind writes to.
+func (r *Rewind) journals() []string {
+	own := []string{r.stream, ContractsStream(r.stream), history.LookupsStream(r.stream)}
+	if r.isNode() {
+		return append(own, history.WalletStream(r.stream))
+	}
+	return append(own, history.SideStream(r.stream))
+}
+
+func (r *Rewind) isNode() bool { return r.stream != schemas.ScanStream }
+
+// checkQuiet refuses a stream that is being written to.
+func (r *Rewind) checkQuiet(ctx context.Context) error {
+	if r.Quiet == 0 {
+		return nil
+	}
+	rows, err := history.Streams(ctx, r.db)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if age := time.Since(row.WrittenAt.Time()); slices.Contains(r.journals(), row.Stream) && age < r.Quiet {
+			return fmt.Errorf("%w: %s was committed to %s ago; stop ingest and try again in %s",
+				ErrBusy, row.Stream, age.Round(time.Second), (r.Quiet - age).Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// exec runs a statement that can be repeated.
+func (r *Rewind) exec(ctx context.Context, statement string, params store.Params) error {
+	if err := r.db.Exec(ctx, statement, "", params); err != nil {
+		return err
+	}
+	return r.done()
+}
+
+func (r *Rewind) stop(ctx context.Context) error {
+	if err := NewSinks(r.db, r.log).Stop(ctx, r.stream, rewinding); err != nil {
+		return err
+	}
+	return r.done()
+}
+
+func (r *Rewind) withdraw(ctx context.Context, to schemas.Position) error {
+	if r.Withdraw == nil {
+		return nil
+	}
+	return r.Withdraw(ctx, to)
+}
+
+// mark moves the watermark of a journal back, unless it is there: what its readers see ends at
+// the position from then on.
+func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, epochs map[string]int64) error {
+	lines, err := r.lines(ctx, stream)
+	if err != nil {
+		return err
+	}
+	last := store.BatchRow{Through: schemas.Start}
+	intended := false
+	for _, l := range lines {
+		switch {
+		case l.State == store.Commit && l.Sequence > last.Sequence:
+			last, intended = l, false
+		case l.State != store.Commit && l.Sequence > last.Sequence:
+			intended = true // its rows may be there, with its tokens
+		}
+	}
+	if last.Through == to && !intended {
+		return nil
+	}
+	row := store.BatchRow{Stream: stream, Sequence: last.Sequence + 1, After: to, Through: to, Writer: r.writer, Epoch: epochs[stream]}
+	if err := insertJournal(ctx, r.db, row, store.Commit); err != nil {
+		return fmt.Errorf("marking %s as taken back: %w", stream, err)
+	}
+	return r.done()
+}
+
+// dropRows drops the rows of a stream above a position.
+func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Position) error {
+	for _, statement := range []string{rewindEvents, rewindVerdicts, rewindPartyOffsets, rewindImports, rewindUpdates} {
+		if err := r.exec(ctx, statement, above(stream, to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func above(stream string, to schemas.Position) store.Params {
+	within := "0"
+	if to.RecordTime == schemas.MinMicros {
+		within = "1"
+	}
+	return store.Params{
+		"stream": store.Text(stream), "through_migration": store.Int(to.MigrationID), "through_time": store.Time(store.Clamp(to.RecordTime)),
+		"through_id": store.Text(to.UpdateID), "through_offset": store.Int(to.Offset), "within_imports": within,
+	}
+}
+
+// side takes the verdicts back that came late.
+func (r *Rewind) side(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
+	if r.isNode() {
+		return nil
+	}
+	stream := history.SideStream(r.stream)
+	lines, err := r.lines(ctx, stream)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	standing, _ := standingCommits(lines)
+	end := schemas.Start
+	for _, c := range standing {
+		if to.Before(c.Through) {
+			break
+		}
+		end = c.Through
+	}
+	if err := r.mark(ctx, stream, end, epochs); err != nil {
+		return err
+	}
+	if err := r.dropRows(ctx, stream, end); err != nil {
+		return err
+	}
+	return r.dropLines(ctx, stream, end)
+}
+
+// contracts has the lifetimes derived from the start of the stream again.
+func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
+	for _, statement := range []string{clearEndedContracts, clearContractsArchived, clearContractsLive} {
+		if err := r.exec(ctx, statement, store.Params{"stream": store.Text(r.stream)}); err != nil {
+			return err
+		}
+	}
+	stream := ContractsStream(r.stream)
+	if err := r.mark(ctx, stream, schemas.Start, epochs); err != nil {
+		return err
+	}
+	return r.dropLines(ctx, stream, schemas.Start)
+}
+
+// followers takes the copies for lookups back, which have lost the same, and has wallets derived
+// from the start again.
+func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
+	lookups := history.LookupsStream(r.stream)
+	lines, err := r.lines(ctx, lookups)
+	if err != nil {
+		return err
+	}
+	if standing, _ := standingCommits(lines); to.Before(followedTo(lines)) {
+		if end := endOf(standing); end.Before(to) {
+			to = end
+		}
+		if err := r.mark(ctx, lookups, to, epochs); err != nil {
+			return err
+		}
+		if err := r.dropLines(ctx, lookups, to); err != nil {
+			return err
+		}
+	}
+	if !r.isNode() {
+		return nil
+	}
+	lines, err = r.lines(ctx, history.WalletStream(r.stream))
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	return NewWallets(r.db, r.stream, 0, r.log).Rebuild(ctx)
+}
+
+// followedTo is the furthest that a journal goes, announced or committed.
+func followedTo(lines []store.BatchRow) schemas.Position {
+	end := schemas.Start
+	for _, l := range lines {
+		if end.Before(l.Through) {
+			end = l.Through
+		}
+	}
+	return end
+}
+
+// dropLines drops the journal lines above a position, but for the last one, which is a mark or
+// stands at that position itself.
+func (r *Rewind) dropLines(ctx context.Context, stream string, to schemas.Position) error {
+	lines, err := r.lines(ctx, stream)
+	if err != nil {
+		return err
+	}
+	_, last := standingCommits(lines)
+	return r.exec(ctx, rewindBatches, store.Params{
+		"stream": store.Text(stream), "mark": store.Int(last), "offset": store.Int(to.Offset),
+		"migration": store.Int(to.MigrationID), "time": store.Time(to.RecordTime), "id": store.Text(to.UpdateID),
+	})
+}
+
+// dropCopies drops the copies of what is taken back. Without the engine for copies there are
+// none.
+func (r *Rewind) dropCopies(ctx context.Context, to schemas.Position) error {
+	table, statement := "lookup_rows", rewindLookupRows
+	if r.isNode() {
+		table, statement = "node_lookup_rows", rewindNodeLookupRows
+	}
+	names, there := store.NewNames(), false
+	err := r.db.Select(ctx, tableExists, store.Params{"name": store.Text(table)}, names, func() error {
+		there = true
+		return nil
+	})
+	if err != nil || !there {
+		return err
+	}
+	return r.exec(ctx, statement, above(r.stream, to))
+}
+
+// lift lets the stream go on.
+func (r *Rewind) lift(ctx context.Context) error {
+	return r.exec(ctx, liftStops, store.Params{"stream": store.Text(r.stream), "prefix": store.Text(store.Stopped)})
+}
+
+// stoppedReason is why a stream must not go on, "" if it may.
+func stoppedReason(ctx context.Context, db *store.DB, stream string) (reason string, err error) {
+	block := store.NewNames()
+	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
+	err = db.Select(ctx, stoppedQuery, params, block, func() error {
+		reason = strings.TrimPrefix(block.Row(0), store.Stopped)
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("asking whether %s may go on: %w", stream, err)
+	}
+	return reason, nil
+}
