@@ -22,7 +22,7 @@ embedded S3 gateway, the simulated network, keys and caches. Other files of the 
 and so do a ClickHouse, a Redis and an S3 store of their own. Without --yes it only says what
 it would delete.`,
 		Example: "  ledgerlake reset --data ./ledgerlake-data\n  ledgerlake reset --yes --data ./ledgerlake-data",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return a.reset(yes) },
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete it")

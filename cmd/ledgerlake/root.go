@@ -61,7 +61,7 @@ func newRoot(c *console) *cobra.Command {
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
 	root.PersistentFlags().AddFlagSet(a.settings)
 	root.AddCommand(
-		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newRebuild(a), newSQL(a),
+		newUp(a), newDemo(a), newIngest(a), newWorker(a), newServe(a), newExport(a), newRestore(a), newVerify(a), newRebuild(a), newRewind(a), newSQL(a),
 		newGet(a), newProve(a), newCheckProof(a), newDevnet(a), newReset(a), newToken(a), newAutomation(a), newDoctor(a), newConfig(a), newVersion(a),
 	)
 	explainUsage(root)

@@ -415,7 +415,7 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 // isDerived reports whether a journal is of something that is derived from a stream.
 func isDerived(stream string) bool {
 	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, history.LookupsStream("")) ||
-		strings.HasSuffix(stream, history.WalletStream(""))
+		strings.HasSuffix(stream, history.WalletStream("")) || strings.HasSuffix(stream, history.SideStream(""))
 }
 
 // verifyPublic verifies the public history and the objects.
