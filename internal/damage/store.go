@@ -293,7 +293,8 @@ func (s *Store) journals(ctx context.Context, stream string, sequence int64) (li
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var j sums
-		var batches, uncounted uint64
+		var batches int64
+		var uncounted uint64
 		var n struct{ events, updates, imports, verdicts, parties, lifetimes int64 }
 		var time int64
 		p := &j.through
@@ -301,7 +302,7 @@ func (s *Store) journals(ctx context.Context, stream string, sequence int64) (li
 			&n.lifetimes, &p.MigrationID, &time, &p.UpdateID, &p.Offset); err != nil {
 			return nil, err
 		}
-		j.batches, p.RecordTime, j.known = int64(batches), schemas.Micros(time), uncounted == 0
+		j.batches, p.RecordTime, j.known = batches, schemas.Micros(time), uncounted == 0
 		if j.last == 0 { // nothing is committed yet
 			j.through = schemas.Start
 		}

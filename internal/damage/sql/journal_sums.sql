@@ -1,7 +1,8 @@
 -- What the journals say that the tables hold: for each stream the sums over its commits, and
--- how far it is committed and announced. A line that was written twice counts once.
+-- how far it is committed and announced. A line that was written twice counts once. A mark, which
+-- begins and ends at one position, stands for the numbers before it whose batches were taken back.
 SELECT stream,
-       uniqExactIf(sequence, state = 'commit') AS batches, maxIf(sequence, state = 'commit') AS last, max(sequence) AS announced,
+       uniqExactIf(sequence, state = 'commit') + sum(taken_back) AS batches, maxIf(sequence, state = 'commit') AS last, max(sequence) AS announced,
        countIf(state = 'commit' AND update_rows < 0 AND items + events > 0) AS uncounted,
        sumIf(toInt64(events), state = 'commit') AS event_sum,
        sumIf(greatest(update_rows, 0), state = 'commit') AS update_sum,
@@ -13,9 +14,16 @@ SELECT stream,
        argMaxIf(through_id, sequence, state = 'commit') AS id, argMaxIf(through_offset, sequence, state = 'commit') AS offset
 FROM
 (
-    SELECT * FROM batches
-    WHERE state IN ('intent', 'commit') AND sequence <= {sequence:Int64} AND ({stream:String} = '' OR stream = {stream:String})
-    LIMIT 1 BY stream, sequence, state
+    SELECT *,
+        if(state = 'commit' AND (after_migration, after_time, after_id, after_offset) = (through_migration, through_time, through_id, through_offset),
+            sequence - 1 - maxIf(sequence, state = 'commit') OVER (PARTITION BY stream ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+            0) AS taken_back
+    FROM
+    (
+        SELECT * FROM batches
+        WHERE state IN ('intent', 'commit') AND sequence <= {sequence:Int64} AND ({stream:String} = '' OR stream = {stream:String})
+        LIMIT 1 BY stream, sequence, state
+    )
 )
 GROUP BY stream
 ORDER BY stream
