@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // devnetFlags are the flags that shape the simulated network.
@@ -231,18 +232,18 @@ func (n *devnetNode) servers() []*devnetServer {
 func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
 	failed := make(chan error, 3)
 	for _, s := range n.servers() {
-		go func() { failed <- s.server.Serve(s.listener) }()
+		guard.Go(func() error { return s.server.Serve(s.listener) }, func(err error) { failed <- err })
 	}
 	run := n.ledger.Run
 	if n.clock {
 		run = n.ledger.RunLive
 	}
 	if perSecond > 0 || n.clock {
-		go func() {
-			if err := run(ctx, perSecond); err != nil && ctx.Err() == nil {
+		guard.Go(func() error { return run(ctx, perSecond) }, func(err error) {
+			if err != nil && ctx.Err() == nil {
 				failed <- err
 			}
-		}()
+		})
 	}
 	select {
 	case err := <-failed:

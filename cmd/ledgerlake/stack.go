@@ -17,6 +17,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -114,13 +115,18 @@ func (s *stack) closeInto(err *error) {
 func (s *stack) watch(ctx context.Context) error {
 	ended := make(chan error, len(s.deaths))
 	for _, d := range s.deaths {
-		go func() {
+		guard.Go(func() error {
 			select {
 			case <-d.done:
-				ended <- fmt.Errorf("the %s ended: %w", d.name, errOr(d.err(), errors.New("without saying why")))
+				return fmt.Errorf("the %s ended: %w", d.name, errOr(d.err(), errors.New("without saying why")))
 			case <-ctx.Done():
+				return nil
 			}
-		}()
+		}, func(err error) {
+			if err != nil {
+				ended <- err
+			}
+		})
 	}
 	select {
 	case err := <-ended:

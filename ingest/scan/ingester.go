@@ -135,14 +135,14 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	defer func() { ing.following = false }()
 	if ing.cfg.Gaps != nil {
 		ctx, stopSide := context.WithCancel(ctx)
-		var side sync.WaitGroup
-		side.Go(func() {
-			if err := guard.Call(func() error { ing.fillGaps(ctx); return nil }); err != nil {
+		ended := make(chan struct{})
+		guard.Go(func() error { ing.fillGaps(ctx); return nil }, func(err error) {
+			if err != nil {
 				ing.log.ErrorContext(ctx, "looking for late side data has ended", "err", err)
 			}
+			close(ended)
 		})
-		defer side.Wait()
-		defer stopSide()
+		defer func() { stopSide(); <-ended }()
 	}
 	err := ing.follow(ctx)
 	ing.status.stopped(err)

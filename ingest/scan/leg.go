@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
@@ -55,13 +54,17 @@ func (l *leg) run(ctx context.Context, take func(context.Context, part) error) (
 		return end, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel()
+	workers := guard.NewGroup()
+	defer func() {
+		cancel()
+		_ = workers.Wait() // the queue and the slices have the errors
+	}()
 	queue := make(chan *slice, l.workers)
-	workers.Go(func() {
+	var unplanned error
+	workers.Go(func() error {
 		defer close(queue)
-		l.dispatch(ctx, queue, &workers)
+		unplanned = guard.Call(func() error { l.dispatch(ctx, queue, workers); return nil })
+		return nil
 	})
 	for s := range queue {
 		l.budget.advance(s.number)
@@ -84,12 +87,15 @@ func (l *leg) run(ctx context.Context, take func(context.Context, part) error) (
 			return end, s.err
 		}
 	}
+	if unplanned != nil { // the queue ended early
+		return end, unplanned
+	}
 	return end, remote.Ended(ctx)
 }
 
 // dispatch plans slices and has them fetched until the leg or ctx ends. The first one
 // is a single page that shows how dense the track is.
-func (l *leg) dispatch(ctx context.Context, queue chan<- *slice, workers *sync.WaitGroup) {
+func (l *leg) dispatch(ctx context.Context, queue chan<- *slice, workers *guard.Group) {
 	plan := &planner{track: l.track, last: l.last, bound: l.bound, at: l.bound, gapAfter: schemas.Start, gapBefore: schemas.Start}
 	first := &slice{after: l.start, upTo: l.bound, parts: make(chan part, 1)}
 	queue <- first // has room
@@ -120,9 +126,10 @@ func (l *leg) dispatch(ctx context.Context, queue chan<- *slice, workers *sync.W
 		case <-ctx.Done():
 			return
 		}
-		workers.Go(func() {
+		workers.Go(func() error {
 			defer func() { <-slots }()
 			l.fetchSlice(ctx, s, plan)
+			return nil
 		})
 	}
 }

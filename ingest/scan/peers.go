@@ -25,7 +25,7 @@ type peers struct {
 	// returns an error that wraps schemas.ErrDiverged if it is another.
 	check func(ctx context.Context, p *peer) error
 
-	readers sync.WaitGroup
+	readers *guard.Group
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced whenever a choice may come out otherwise
@@ -38,7 +38,7 @@ type peers struct {
 
 // newPeers makes a client for each URL.
 func newPeers(cfg *Config, status *progress) (*peers, error) {
-	ps := &peers{log: cfg.Log.With("stream", cfg.Stream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
+	ps := &peers{readers: guard.NewGroup(), log: cfg.Log.With("stream", cfg.Stream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
 	urls := cfg.urls()
 	for _, url := range urls {
 		p := &peer{now: cfg.Now, backoff: cfg.Backoff, timeout: cfg.RequestTimeout, hurried: len(urls) > 1, onChange: ps.wake,
@@ -107,15 +107,18 @@ func (ps *peers) standing() (at schemas.Position, from int64) {
 func (ps *peers) watch(ctx context.Context) (watched context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if ps.several() {
-		ps.readers.Go(func() {
+		ps.readers.Go(func() error {
 			for remote.Sleep(ctx, min(ps.refreshAfter(), time.Second)) == nil {
 				ps.readDue(ctx, ps.refreshAfter())
 			}
+			return nil
 		})
 	}
 	return ctx, func() {
 		cancel()
-		ps.readers.Wait()
+		if err := ps.readers.Wait(); err != nil {
+			ps.log.Error("overviews were not read again", "err", err)
+		}
 	}
 }
 
@@ -160,7 +163,7 @@ func (ps *peers) read(ctx context.Context, p *peer) <-chan struct{} {
 	}
 	done := make(chan struct{})
 	p.reading, p.readingSince = done, ps.now()
-	ps.readers.Go(func() {
+	ps.readers.Go(func() error {
 		if err := guard.Call(func() error { ps.readNow(ctx, p); return nil }); err != nil {
 			p.fault(ps.now(), err)
 		}
@@ -169,6 +172,7 @@ func (ps *peers) read(ctx context.Context, p *peer) <-chan struct{} {
 		p.mu.Unlock()
 		close(done)
 		ps.wake()
+		return nil
 	})
 	return done
 }

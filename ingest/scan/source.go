@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -128,10 +127,10 @@ func outcome(probes []probed, late bool) (failure error, final bool) {
 func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probed) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var group sync.WaitGroup
+	group := guard.NewGroup()
 	var found atomic.Bool
 	for i, p := range ing.peers.list {
-		group.Go(func() {
+		group.Go(func() error {
 			page := p.client.EventsPage
 			if source == Updates {
 				page = p.client.UpdatesPage
@@ -146,9 +145,10 @@ func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probe
 			default:
 				*state = probed{err: err, failures: state.failures + 1}
 			}
+			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // what went wrong is in probes
 	return found.Load()
 }
 

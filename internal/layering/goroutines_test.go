@@ -19,9 +19,6 @@ var unguarded = map[string]string{
 	"internal/bucket/gateway_main.go":    "runs in the child process, which the product survives",
 	"internal/faults":                    "injects faults, in tests and benchmarks alone",
 	"internal/devnet":                    "the simulated network",
-	"cmd/ledgerlake/devnet.go":           "the simulated network",
-	"cmd/ledgerlake/stack.go":            "waits for child processes",
-	"ingest/scan":                        "guards by itself what answers of upstreams do",
 	"bench":                              "not part of the product",
 }
 
