@@ -27,65 +27,23 @@ nodes, too. The network is kept in the data folder; the next start continues it.
 }
 
 func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err error) {
-	if err := d.check(); err != nil {
-		return err
-	}
-	simulated := len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == ""
-	if simulated {
-		err = a.continueNetwork(&d, flags)
-	} else {
-		err = a.refuseSimulated()
-	}
+	simulated, err := a.chooseNetwork(&d, flags)
 	if err != nil {
 		return err
 	}
 	s := newStack(a)
 	defer s.closeInto(&err)
-	s.makesStore = true
-	if err := s.checkLocal(ctx); err != nil {
-		return err
-	}
-	if err := s.bindAll(); err != nil {
-		return err
-	}
-	if err := s.reachQueue(ctx); err != nil {
-		return err
-	}
-	if err := s.reachUpstreams(ctx); err != nil {
-		return err
-	}
-	if err := makeFolder(a.cfg.Data); err != nil {
-		return err
-	}
-	if err := s.open(ctx); err != nil {
-		return err
-	}
-	if err := s.refuseDamaged(ctx, false); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	parts := []func(context.Context) error{s.watchDamage}
 	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
 	if simulated {
-		if err := s.refuseForeign(ctx); err != nil {
-			return err
-		}
-		d.node = "127.0.0.1:0"
-		node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.console))
+		node, err := s.simulate(ctx, flags, d)
 		if err != nil {
 			return err
 		}
-		s.onClose(node.close)
-		if node.clock && !d.clock {
-			if flags.Changed("live-clock") {
-				return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
-			}
-			fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
-		}
-		if err := a.noteIngested(node); err != nil {
-			return err
-		}
 		scanURLs, nodeURL = []string{node.url}, node.participant.url
-		s.simulated, s.devnetNode, s.devnetClock = true, nodeURL, node.clock
 		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, d.live) })
 	}
 	in, err := s.newStreams(scanURLs, nodeURL)
@@ -114,6 +72,65 @@ func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err 
 	a.printURLs(s, append(scanURLs, nodeURL), server.Addr(), a.cfg.ledgerURL(server, ledgerServer))
 	parts = append(parts, serving(server, ledgerServer, validatorServer)...)
 	return s.supervise(ctx, append(parts, in.run, worker)...)
+}
+
+// chooseNetwork says whether the network is to be simulated. A data folder has the history of one
+// network alone.
+func (a *app) chooseNetwork(d *devnetFlags, flags *pflag.FlagSet) (simulated bool, err error) {
+	if err := d.check(); err != nil {
+		return false, err
+	}
+	if len(a.cfg.ScanURLs) > 0 || a.cfg.NodeURL != "" {
+		return false, a.refuseSimulated()
+	}
+	return true, a.continueNetwork(d, flags)
+}
+
+// prepare binds addresses and reaches what was given before it starts anything, then opens the
+// store and the bucket.
+func (s *stack) prepare(ctx context.Context) error {
+	s.makesStore = true
+	if err := s.checkLocal(ctx); err != nil {
+		return err
+	}
+	if err := s.bindAll(); err != nil {
+		return err
+	}
+	if err := s.reachQueue(ctx); err != nil {
+		return err
+	}
+	if err := s.reachUpstreams(ctx); err != nil {
+		return err
+	}
+	if err := makeFolder(s.app.cfg.Data); err != nil {
+		return err
+	}
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	return s.refuseDamaged(ctx, false)
+}
+
+// simulate starts the simulated network, or continues the one of the data folder.
+func (s *stack) simulate(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (*devnetNode, error) {
+	a := s.app
+	if err := s.refuseForeign(ctx); err != nil {
+		return nil, err
+	}
+	d.node = "127.0.0.1:0"
+	node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.console))
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(node.close)
+	if node.clock && !d.clock {
+		if flags.Changed("live-clock") {
+			return nil, fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
+		}
+		fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
+	}
+	s.simulated, s.devnetNode, s.devnetClock = true, node.participant.url, node.clock
+	return node, a.noteIngested(node)
 }
 
 func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string) {
