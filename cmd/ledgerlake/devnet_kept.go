@@ -68,6 +68,8 @@ func adopt[T int | uint64 | bool](flags *pflag.FlagSet, name string, flag *T, ke
 type ingestedNetwork struct {
 	Network string `json:"network"`
 	Store   string `json:"store"`
+	// LiveClock says that the network's time has been that of the wall clock, and stays so.
+	LiveClock bool `json:"live_clock,omitempty"`
 }
 
 func (a *app) ingestedPath() string { return filepath.Join(a.networkFolder(), "store.json") }
@@ -80,31 +82,44 @@ func (a *app) storeName() string {
 	return maskURL(a.cfg.ClickHouseDSN)
 }
 
-// ingested returns the network whose history the configured store has, "" if it is not known to
-// have that of a simulated network.
-func (a *app) ingested() (string, error) {
+// ingested returns what is known of the network whose history the configured store has. It is the
+// zero value if that is not known to be a simulated one.
+func (a *app) ingested() (note ingestedNetwork, err error) {
 	raw, err := os.ReadFile(a.ingestedPath())
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		return note, nil
 	}
-	var note ingestedNetwork
 	if err == nil {
 		err = json.Unmarshal(raw, &note)
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w; %s", a.ingestedPath(), err, a.resetHint())
+		return note, fmt.Errorf("reading %s: %w; %s", a.ingestedPath(), err, a.resetHint())
 	}
 	if note.Store != a.storeName() {
-		return "", nil
+		return ingestedNetwork{}, nil
 	}
-	return note.Network, nil
+	return note, nil
+}
+
+// keepClock refuses to stop a clock that a network has followed: its time would stand still before
+// what is stored already.
+func (a *app) keepClock(d *devnetFlags, flags *pflag.FlagSet) error {
+	note, err := a.ingested()
+	if err != nil || !note.LiveClock || d.clock {
+		return err
+	}
+	if flags.Changed("live-clock") {
+		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
+	}
+	fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
+	return nil
 }
 
 // refuseSimulated returns an error if the store has the history of a simulated network, for
 // commands that are about to read another one into it.
 func (a *app) refuseSimulated() error {
-	network, err := a.ingested()
-	if err != nil || network == "" {
+	note, err := a.ingested()
+	if err != nil || note.Network == "" {
 		return err
 	}
 	return fmt.Errorf("%s has the history of a simulated network: leave out --scan-url and --node-url to continue it, %s", a.cfg.Data, a.resetHint())
@@ -113,7 +128,7 @@ func (a *app) refuseSimulated() error {
 // refuseForeign returns an error if the store has history of anything but the network that is
 // kept in the data folder.
 func (s *stack) refuseForeign(ctx context.Context) error {
-	network, err := s.app.ingested()
+	note, err := s.app.ingested()
 	if err != nil {
 		return err
 	}
@@ -121,7 +136,7 @@ func (s *stack) refuseForeign(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if network != "" && kept != nil && kept.ID == network {
+	if note.Network != "" && kept != nil && kept.ID == note.Network {
 		return nil
 	}
 	streams, err := history.Streams(ctx, s.db)
@@ -140,7 +155,7 @@ func (s *stack) refuseForeign(ctx context.Context) error {
 // noteIngested records that the store gets the history of a simulated network, before it gets
 // any.
 func (a *app) noteIngested(n *devnetNode) error {
-	raw, err := json.Marshal(ingestedNetwork{n.ledger.Network().ID, a.storeName()})
+	raw, err := json.Marshal(ingestedNetwork{n.ledger.Network().ID, a.storeName(), n.clock})
 	if err == nil {
 		path := a.ingestedPath()
 		if err = os.WriteFile(path+".new", append(raw, '\n'), 0o644); err == nil {

@@ -39,7 +39,7 @@ func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err 
 	parts := []func(context.Context) error{s.watchDamage}
 	scanURLs, nodeURL := a.cfg.ScanURLs, a.cfg.NodeURL
 	if simulated {
-		node, err := s.simulate(ctx, flags, d)
+		node, err := s.simulate(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -83,6 +83,9 @@ func (a *app) chooseNetwork(d *devnetFlags, flags *pflag.FlagSet) (simulated boo
 	if len(a.cfg.ScanURLs) > 0 || a.cfg.NodeURL != "" {
 		return false, a.refuseSimulated()
 	}
+	if err := a.keepClock(d, flags); err != nil {
+		return false, err
+	}
 	return true, a.continueNetwork(d, flags)
 }
 
@@ -112,7 +115,7 @@ func (s *stack) prepare(ctx context.Context) error {
 }
 
 // simulate starts the simulated network, or continues the one of the data folder.
-func (s *stack) simulate(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (*devnetNode, error) {
+func (s *stack) simulate(ctx context.Context, d devnetFlags) (*devnetNode, error) {
 	a := s.app
 	if err := s.refuseForeign(ctx); err != nil {
 		return nil, err
@@ -123,12 +126,6 @@ func (s *stack) simulate(ctx context.Context, flags *pflag.FlagSet, d devnetFlag
 		return nil, err
 	}
 	s.onClose(node.close)
-	if node.clock && !d.clock {
-		if flags.Changed("live-clock") {
-			return nil, fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
-		}
-		fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
-	}
 	s.simulated, s.devnetNode, s.devnetClock = true, node.participant.url, node.clock
 	return node, a.noteIngested(node)
 }
