@@ -260,11 +260,10 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 		if err := w.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		j, err := takeOver(t.Context(), f.db, ContractsStream(l.stream), l.name)
-		if err != nil {
+		l.loaded = false
+		if err := l.begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		l.journal = j
 		row, _, err := l.next(t.Context())
 		if err != nil {
 			t.Fatal(err)

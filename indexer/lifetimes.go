@@ -98,18 +98,11 @@ func (l *Lifetimes) CatchUp(ctx context.Context) error { return l.catchUp(ctx, l
 // Step takes the next range of committed batches. It returns ErrCaughtUp when the
 // lifetimes have reached the watermark.
 func (l *Lifetimes) Step(ctx context.Context) error {
-	began, err := l.load(ctx)
-	if err != nil {
+	if err := l.begin(ctx); err != nil {
 		return err
 	}
-	if began {
-		l.ended = tidyAfter // unknown after a start: tidy soon
-		if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(endsTable(l.stream))}); err != nil {
-			return fmt.Errorf("creating %s: %w", endsTable(l.stream), err)
-		}
-	}
 	earlier := 0
-	err = l.take(ctx, "deriving lifetimes", func(ctx context.Context, row *store.BatchRow) (err error) {
+	err := l.take(ctx, "deriving lifetimes", func(ctx context.Context, row *store.BatchRow) (err error) {
 		if earlier, err = l.apply(ctx, *row); err == nil {
 			row.Counts = &store.RowCounts{Lifetimes: int64(l.live.Rows() + l.archived.Rows())}
 		}
@@ -120,6 +113,19 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 	}
 	if l.ended += earlier; l.ended >= tidyAfter {
 		return l.Tidy(ctx)
+	}
+	return nil
+}
+
+// begin takes the journal over, unless that is done, and makes the scratch table.
+func (l *Lifetimes) begin(ctx context.Context) error {
+	began, err := l.load(ctx)
+	if err != nil || !began {
+		return err
+	}
+	l.ended = tidyAfter // unknown after a start: tidy soon
+	if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(endsTable(l.stream))}); err != nil {
+		return fmt.Errorf("creating %s: %w", endsTable(l.stream), err)
 	}
 	return nil
 }

@@ -100,9 +100,13 @@ func checkDownloads(t *testing.T, s *stack, o scan.Object) {
 	if status, part := get(o.Key, "bytes=4-99"); status != http.StatusPartialContent || part != content[4:100] {
 		t.Errorf("a range of %s: %d with %d bytes", o.Key, status, len(part))
 	}
-	for _, key := range []string{"../gateway.json", "updates/../../../gateway.json", schemas.ManifestKey(schemas.SegmentRef{Stream: "scan"})} {
-		if status, _ := get(key, ""); status != http.StatusNotFound {
-			t.Errorf("%s: %d, want 404", key, status)
+	for key, want := range map[string]int{
+		"../gateway.json":                                       http.StatusBadRequest,
+		"updates/../../../gateway.json":                         http.StatusBadRequest,
+		schemas.ManifestKey(schemas.SegmentRef{Stream: "scan"}): http.StatusNotFound,
+	} {
+		if status, _ := get(key, ""); status != want {
+			t.Errorf("%s: %d, want %d", key, status, want)
 		}
 	}
 	damaged := []byte(content)

@@ -27,12 +27,19 @@ nodes, too. The network is kept in the data folder; the next start continues it.
 }
 
 func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err error) {
-	simulated, err := a.chooseNetwork(&d, flags)
-	if err != nil {
+	if err := d.check(); err != nil {
 		return err
 	}
 	s := newStack(a)
 	defer s.closeInto(&err)
+	s.makesStore = true
+	if err := s.checkLocal(ctx); err != nil {
+		return err
+	}
+	simulated, err := a.chooseNetwork(&d, flags)
+	if err != nil {
+		return err
+	}
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
@@ -77,9 +84,6 @@ func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err 
 // chooseNetwork says whether the network is to be simulated. A data folder has the history of one
 // network alone.
 func (a *app) chooseNetwork(d *devnetFlags, flags *pflag.FlagSet) (simulated bool, err error) {
-	if err := d.check(); err != nil {
-		return false, err
-	}
 	if len(a.cfg.ScanURLs) > 0 || a.cfg.NodeURL != "" {
 		return false, a.refuseSimulated()
 	}
@@ -92,10 +96,6 @@ func (a *app) chooseNetwork(d *devnetFlags, flags *pflag.FlagSet) (simulated boo
 // prepare binds addresses and reaches what was given before it starts anything, then opens the
 // store and the bucket.
 func (s *stack) prepare(ctx context.Context) error {
-	s.makesStore = true
-	if err := s.checkLocal(ctx); err != nil {
-		return err
-	}
 	if err := s.bindAll(); err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func TestRelayRefusals(t *testing.T) {
 	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir()})
 	for name, c := range map[string]struct{ dsn, want string }{
-		"wrong password":   {dataSource(readerName, "guess", e.Addr()), "Authentication failed"},
+		"wrong password":   {dataSource(readerName, "guess", e.Addr()), "refuses user reader"},
 		"unknown database": {strings.Replace(e.ReaderDSN(), "/default", "/nope", 1), "nope"},
 		"a long password":  {dataSource(readerName, strings.Repeat("x", 1000), e.Addr()), "Too large"},
 	} {
