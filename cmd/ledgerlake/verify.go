@@ -83,7 +83,11 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   batches    the journal has no gap, and each batch has the rows it was committed with
   hashes     the content of each batch has the hash it was committed with
   days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
-  lifetimes  contract lifetimes, derived again from the events, are those of the store
+  verdicts   each verdict that commits what the governance party is informed of has its update,
+             and the verdicts on public transactions have no gap
+  lifetimes  contract lifetimes, derived again from the events, are those of the store; what the
+             governance party signs does not end without having begun, and each migration begins
+             with what was active before
   coins      every transfer adds up, and only choices that mint or burn change the supply;
              of a node's own stream, where the node sees a transfer whole
   lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
@@ -93,8 +97,8 @@ The exit status is 1 when anything differs. The checks, of which --check selects
   objects    per object its SHA-256, row count and order; per segment and table the
              digest of its rows, which must be that of the store
 
-All streams of the store are verified, or the one that --stream names. days and objects are
-about the public history, which is stream scan.
+All streams of the store are verified, or the one that --stream names. days, verdicts and
+objects are about the public history, which is stream scan.
 
 Without --check all are done, days only with --peer. Named in --check, days compares with
 --scan-url when there is no --peer.`,
@@ -162,7 +166,7 @@ func (f *verifyFlags) check(names, scanURLs []string) error {
 	switch {
 	case f.onlyParts():
 	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days, verdicts and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
 	case len(f.checks) == 0:
 		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
 	case !f.has(verify.Days):
@@ -182,7 +186,9 @@ func (f *verifyFlags) onlyParts() bool { return slices.Equal(f.checks, []string{
 
 // ofNodes are the checks that apply to a node's own stream.
 func (f *verifyFlags) ofNodes() []string {
-	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == verify.Days || n == partsCheck })
+	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool {
+		return n == objectsCheck || n == verify.Days || n == verify.Verdicts || n == partsCheck
+	})
 }
 
 func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }

@@ -150,6 +150,9 @@ type LifetimeStep struct {
 	BeginOffset, EndOffset int64
 	// Hash is that of where, when and with what it began, 0 of an end.
 	Hash uint64
+	// Template is that of the contract, PACKAGE_NAME:MODULE:ENTITY; empty for what is derived,
+	// carried over or unassigned.
+	Template string
 }
 
 // LifetimeSteps gives all steps of the contracts in the given buckets, contract by
@@ -164,7 +167,7 @@ func (a *Audit) LifetimeSteps(ctx context.Context, buckets []int, through schema
 		var s LifetimeStep
 		var derived uint8
 		var begin, end int64
-		if err := rows.Scan(&s.MigrationID, &s.ContractID, &derived, &begin, &end, &s.BeginOffset, &s.EndOffset, &s.Hash); err != nil {
+		if err := rows.Scan(&s.MigrationID, &s.ContractID, &derived, &begin, &end, &s.BeginOffset, &s.EndOffset, &s.Hash, &s.Template); err != nil {
 			return err
 		}
 		s.Derived, s.Begin, s.End = derived == 1, schemas.Micros(begin), schemas.Micros(end)

@@ -24,10 +24,14 @@ type Stretch struct {
 	// VerdictsAt are the positions of verdicts.
 	VerdictsAt    []schemas.Position
 	VerdictHashes []uint64
+	// Informs says of each verdict whether its transaction was committed and the party that was
+	// asked about is one of those that its views name.
+	Informs []bool
 	// Verdicts are items without updates; there are none in a stretch without texts.
 	Verdicts []schemas.Item
 
 	events eventRuns
+	party  string // that Informs is about
 }
 
 // BatchHash hashes the rows of a batch.
@@ -64,10 +68,10 @@ func (s *Stretch) Close() { s.events.close() }
 
 // Stretch reads all rows after one position through another, with ctx also events later on.
 // Without texts, which is much faster, events have no ids, no parties, no argument and no
-// result, and verdicts have positions only. But for events it is not limited: callers choose a
+// result, and verdicts have positions and what they say of the party only. But for events it is not limited: callers choose a
 // stretch that fits into memory, and close it.
-func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position, texts bool) (*Stretch, error) {
-	s := new(Stretch)
+func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*Stretch, error) {
+	s := &Stretch{party: party}
 	parts := stretchParts(after, through)
 	var events []eventQuery
 	for i := range parts {
@@ -185,6 +189,7 @@ func (r *Reader) addVerdicts(ctx context.Context, s *Stretch, params store.Param
 			s.Verdicts = block.AppendTo(s.Verdicts)
 		}
 		s.VerdictsAt, s.VerdictHashes = block.AppendPositions(s.VerdictsAt), block.AppendHashes(s.VerdictHashes)
+		s.Informs = block.AppendInforms(s.Informs, s.party)
 		return nil
 	})
 }

@@ -87,6 +87,22 @@ func (b *Verdicts) AppendPositions(list []schemas.Position) []schemas.Position {
 	return list
 }
 
+// acceptedResult is the result of a verdict on a transaction that was committed.
+const acceptedResult = "VERDICT_RESULT_ACCEPTED"
+
+// AppendInforms appends, of each row, whether its transaction was committed and the party is
+// one of those that its views name.
+func (b *Verdicts) AppendInforms(list []bool, party string) []bool {
+	names, ends := b.views.names, b.views.parties.Offsets
+	number := slices.Index(names.terms, party)
+	for i := range b.Rows() {
+		informed := party != "" && number >= 0 && b.result.Row(i) == acceptedResult &&
+			slices.Contains(names.keys[rowStart(ends, i):ends[i]], uint32(number))
+		list = append(list, informed)
+	}
+	return list
+}
+
 // AppendTo appends the block's rows to list, as items without updates.
 func (b *Verdicts) AppendTo(list []schemas.Item) []schemas.Item {
 	views, envelopes, records := b.views.rows(), bytesOf(&b.envelopes), bytesOf(&b.records)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -141,8 +142,8 @@ const (
 )
 
 // compareLifetimes compares the sums, and names the contracts where they differ. Ends of
-// contracts that history never shows to begin make a sum differ, too: they are visible to
-// the governance party only as a part of a larger transaction, and are no fault.
+// contracts that history never shows to begin make a sum differ, too. They are no fault where
+// the governance party sees them only as a part of a larger transaction: see compareEndings.
 func (v *verification) compareLifetimes(ctx context.Context, stored []history.LifetimeSum) error {
 	check := v.checks[Lifetimes]
 	var buckets []int
@@ -161,7 +162,10 @@ func (v *verification) compareLifetimes(ctx context.Context, stored []history.Li
 			buckets, steps = buckets[:0], 0
 		}
 	}
-	return v.compareContracts(ctx, buckets)
+	if err := v.compareContracts(ctx, buckets); err != nil {
+		return err
+	}
+	return v.compareEndings(ctx)
 }
 
 // wrongOrigins looks for contracts that were carried over and whose lifetime names another
@@ -223,7 +227,10 @@ func (v *verification) compareContracts(ctx context.Context, buckets []int) erro
 	if len(buckets) == 0 {
 		return nil
 	}
-	p := lifetimePairs{check: v.checks[Lifetimes]}
+	if v.endings == nil {
+		v.endings = make(map[string]*endings)
+	}
+	p := lifetimePairs{check: v.checks[Lifetimes], endings: v.endings}
 	if err := v.cfg.Audit.LifetimeSteps(ctx, buckets, v.mark, p.step); err != nil {
 		return err
 	}
@@ -240,6 +247,11 @@ type lifetimePairs struct {
 
 	expected, stored []history.LifetimeStep
 	open             bool // the last expected lifetime has no end yet
+
+	// Of the contract under way: record times of synchronizers do not compare, numbers do.
+	begins, ends int
+	template     string
+	endings      map[string]*endings
 }
 
 func (p *lifetimePairs) step(s history.LifetimeStep) error {
@@ -247,6 +259,7 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 		p.finish()
 		p.contract, p.migration = s.ContractID, s.MigrationID
 	}
+	p.count(s)
 	switch {
 	case s.Derived:
 		p.stored = append(p.stored, s)
@@ -262,8 +275,38 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 	return nil
 }
 
+// count counts what the events say.
+func (p *lifetimePairs) count(s history.LifetimeStep) {
+	switch {
+	case s.Derived:
+		return
+	case s.Begin != 0:
+		p.begins++
+	default:
+		p.ends++
+	}
+	p.template = cmp.Or(p.template, s.Template)
+}
+
+// noteEnding keeps the contract under way if it ends more often than it begins.
+func (p *lifetimePairs) noteEnding() {
+	if p.ends > p.begins && p.template != "" {
+		e := p.endings[p.template]
+		if e == nil {
+			e = new(endings)
+			p.endings[p.template] = e
+		}
+		e.contracts++
+		if len(e.where) < p.check.limit {
+			e.where = append(e.where, fmt.Sprintf("contract %s, migration %d", p.contract, p.migration))
+		}
+	}
+	p.begins, p.ends, p.template = 0, 0, ""
+}
+
 // finish compares the lifetimes of the contract under way.
 func (p *lifetimePairs) finish() {
+	p.noteEnding()
 	p.expected = slices.DeleteFunc(p.expected, neverActive)
 	where := fmt.Sprintf("contract %s, migration %d", p.contract, p.migration)
 	for i := range max(len(p.expected), len(p.stored)) {

@@ -26,7 +26,12 @@ const (
 	Hashes = "hashes"
 	// Days: each day has the same rows as at a peer.
 	Days = "days"
-	// Lifetimes: those that follow from the events are those that the store has.
+	// Verdicts: each verdict that commits what the governance party is informed of has its
+	// update, and verdicts on the transactions of public history have no gap.
+	Verdicts = "verdicts"
+	// Lifetimes: those that follow from the events are those that the store has. What the
+	// governance party signs does not end without having begun, and migrations begin with what
+	// was active before.
 	Lifetimes = "lifetimes"
 	// Coins: coins come into being and disappear only by choices that mint and burn. Of a
 	// node's own stream this holds for what the node sees whole: see coins_node.go.
@@ -36,7 +41,7 @@ const (
 )
 
 // Names are the names of the checks.
-func Names() []string { return []string{Batches, Hashes, Days, Lifetimes, Coins, Lookups} }
+func Names() []string { return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Lookups} }
 
 // Source is the part of a history reader that verification needs.
 type Source interface {
@@ -45,7 +50,7 @@ type Source interface {
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
 	Journal(ctx context.Context) ([]history.JournalRow, error)
 	ContractsJournal(ctx context.Context) ([]history.JournalRow, error)
-	Stretch(ctx context.Context, after, through schemas.Position, texts bool) (*history.Stretch, error)
+	Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*history.Stretch, error)
 	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
 	ActiveAtOffset(ctx context.Context, q history.ActiveAtQuery) ([]history.ActiveContract, error)
 }
@@ -58,12 +63,15 @@ type Audit interface {
 	WrongEnds(ctx context.Context, portion, portions int, each func(history.WrongEnd) error) error
 	WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(history.WrongParty) error) error
 	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
+	GovernanceParty(ctx context.Context) (string, error)
+	SignedTemplates(ctx context.Context, party string, templates []string) ([]string, error)
+	WrongCarries(ctx context.Context, party string, migration, next int64, each func(history.WrongCarry) error) error
 }
 
 // Config says what is verified and how.
 type Config struct {
 	Source Source // required
-	// Audit is needed by Batches, to see rows that no batch has, and by Lifetimes.
+	// Audit is needed by Batches, to see rows that no batch has, by Verdicts and by Lifetimes.
 	Audit Audit
 	// Checks to do, of Names; empty means all but Days and Lookups where what they need is
 	// not given.
@@ -138,8 +146,8 @@ func (c *Config) setDefaults() error {
 		return errors.New("check days compares with a peer, and there is none")
 	case c.has(Lookups) && c.Copies == nil:
 		return errors.New("check lookups is about copies by update id, and there are none")
-	case c.has(Lifetimes) && c.Audit == nil:
-		return errors.New("check lifetimes needs an audit of the store")
+	case (c.has(Lifetimes) || c.has(Verdicts)) && c.Audit == nil:
+		return errors.New("checks lifetimes and verdicts need an audit of the store")
 	}
 	return nil
 }
@@ -154,6 +162,13 @@ type verification struct {
 	checks  map[string]*Check
 	total   int64            // items
 	last    schemas.Position // of the last item of history
+
+	party      string  // whose view public history is; empty if not known or not needed
+	migrations []int64 // those that history has
+	updates    bool    // history has updates
+	whole      bool    // and it begins where nothing was active, or with all that was
+	gaps       verdictGaps
+	endings    map[string]*endings // by template
 
 	report *Report
 	sums   []history.LifetimeSum // from events
@@ -238,6 +253,9 @@ func (v *verification) begin(ctx context.Context) error {
 	if c := v.journal.commits; v.cfg.has(Hashes) && len(c) > 0 && !history.IsBatchHash(c[0].Hash) {
 		return fmt.Errorf("check hashes: batch %d of %s has hash %s: an earlier version wrote it, which hashed otherwise; ingest into a new store", c[0].Sequence, c[0].Stream, c[0].Hash)
 	}
+	if err := v.findParty(ctx); err != nil {
+		return err
+	}
 	v.last = schemas.Start
 	for _, c := range v.journal.commits {
 		v.total += int64(c.Items)
@@ -267,6 +285,9 @@ func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum)
 	}
 	if v.cfg.has(Lifetimes) {
 		if err := v.compareLifetimes(ctx, stored); err != nil {
+			return err
+		}
+		if err := v.compareCarried(ctx); err != nil {
 			return err
 		}
 	}

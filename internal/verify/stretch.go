@@ -34,12 +34,17 @@ func stretches(commits []history.JournalRow) [][]history.JournalRow {
 
 // outcome is what one stretch has shown.
 type outcome struct {
-	checks   map[string]*Check // Batches and Hashes, if they are done
+	checks   map[string]*Check // Batches, Hashes and Verdicts, if they are done
 	items    int64
 	last     schemas.Position // of the last item, imports left out
 	segments map[schemas.SegmentRef]Tables
 	sums     []history.LifetimeSum // by bucket, if lifetimes are checked
 	coins    []coinUpdate
+	runs     []verdictRun // in the order of history
+
+	migrations []int64 // in which there are items, ascending
+	updates    bool    // there are some
+	begins     bool    // history may begin with the first of them
 }
 
 // readHistory reads every row once. Stretches are read side by side and their outcomes are
@@ -107,6 +112,10 @@ func (v *verification) take(out *outcome) {
 		t.Ends += s.Ends
 		t.EndHash += s.EndHash
 	}
+	v.noteOutcome(out)
+	if check := v.checks[Verdicts]; check != nil {
+		v.gaps.take(out.runs, check)
+	}
 	for i := range out.coins {
 		v.ledger.apply(&out.coins[i])
 	}
@@ -123,7 +132,7 @@ func (v *verification) readStretch(ctx context.Context, commits []history.Journa
 }
 
 func (v *verification) readRows(ctx context.Context, commits []history.JournalRow, texts bool) (*outcome, error) {
-	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, texts)
+	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, texts, v.party)
 	if err != nil {
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
 	}
@@ -149,7 +158,7 @@ func (v *verification) readRows(ctx context.Context, commits []history.JournalRo
 
 func (v *verification) newOutcome() *outcome {
 	out := &outcome{checks: make(map[string]*Check), segments: make(map[schemas.SegmentRef]Tables), last: schemas.Start}
-	for _, name := range []string{Batches, Hashes} {
+	for _, name := range []string{Batches, Hashes, Verdicts} {
 		if v.checks[name] != nil {
 			out.checks[name] = NewCheck(name, v.cfg.Findings)
 		}
@@ -232,7 +241,9 @@ func (w *walk) next() bool {
 		if first == updated {
 			it.Update = w.nextUpdate(at)
 		}
-		if len(r.VerdictsAt) > 0 && r.VerdictsAt[0] == at {
+		judged := len(r.VerdictsAt) > 0 && r.VerdictsAt[0] == at
+		w.compareVerdict(it.Update, at, judged, judged && r.Informs[0])
+		if judged {
 			w.nextVerdict(&it)
 		}
 	}
@@ -276,7 +287,7 @@ func (w *walk) nextVerdict(it *schemas.Item) {
 	if !w.outside {
 		w.hash.AddVerdicts(r.VerdictHashes[0])
 	}
-	r.VerdictsAt, r.VerdictHashes = r.VerdictsAt[1:], r.VerdictHashes[1:]
+	r.VerdictsAt, r.VerdictHashes, r.Informs = r.VerdictsAt[1:], r.VerdictHashes[1:], r.Informs[1:]
 	if len(r.Verdicts) > 0 {
 		v := &r.Verdicts[0]
 		it.Verdict, it.Traffic, it.AppActivity, r.Verdicts = v.Verdict, v.Traffic, v.AppActivity, r.Verdicts[1:]
@@ -333,6 +344,7 @@ func (w *walk) item(it *schemas.Item, at schemas.Position) {
 	if at.RecordTime != schemas.MinMicros {
 		w.out.last = at
 	}
+	w.out.noteItem(it.Update, at.MigrationID)
 	if u := it.Update; u != nil {
 		if u.Kind != schemas.Transaction && u.Reassignment == nil && u.Local == nil {
 			w.add(Batches, Finding{What: "an update of unknown kind", Where: where(at), Found: string(u.Kind)})

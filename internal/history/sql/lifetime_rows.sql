@@ -1,6 +1,6 @@
 -- What the events and what the tables of lifetimes say of the contracts in some buckets. The
 -- offsets, which order a node's own stream, are 0 in public history.
-SELECT migration_id, contract_id, derived, begin, end, begin_offset, end_offset, hash
+SELECT migration_id, contract_id, derived, begin, end, begin_offset, end_offset, hash, template_name
 FROM
 (
     SELECT migration_id, contract_id, toUInt8(0) AS derived, toUnixTimestamp64Micro(record_time) AS at, node,
@@ -12,7 +12,8 @@ FROM
                           update_id, '\n', synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
                           concat(package_name, ':', substring(template_id, position(template_id, ':') + 1)), '\n',
                           template_id, '\n', package_name, '\n',
-                          arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)), 0) AS hash
+                          arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)), 0) AS hash,
+           concat(package_name, ':', substring(template_id, position(template_id, ':') + 1)) AS template_name
     FROM events
     WHERE stream = {stream:String} AND (kind = 'created' AND (acs_delta OR node_offset = 0) OR consuming OR kind = 'unassigned')
       AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
@@ -22,7 +23,7 @@ FROM
     UNION ALL
     SELECT migration_id, contract_id, toUInt8(0) AS derived, toUnixTimestamp64Micro(record_time) AS at, toInt32(0) AS node,
            toInt64(0) AS begin, toUnixTimestamp64Micro(record_time) AS end,
-           toInt64(0) AS offset, toInt64(0) AS begin_offset, toInt64(0) AS end_offset, toUInt64(0) AS hash
+           toInt64(0) AS offset, toInt64(0) AS begin_offset, toInt64(0) AS end_offset, toUInt64(0) AS hash, '' AS template_name
     FROM updates
     WHERE stream = {stream:String} AND kind = 'unassignment' AND node_offset = 0
       AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
@@ -36,7 +37,7 @@ FROM
                        synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
                        concat(package_name, ':', substring(template_id, position(template_id, ':') + 1)), '\n',
                        template_id, '\n', package_name, '\n',
-                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash
+                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash, '' AS template_name
     FROM imports
     WHERE stream = {stream:String}
       AND has({only:Array(UInt64)}, xxh3(contract_id) % {buckets:UInt64})
@@ -50,7 +51,7 @@ FROM
                        if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in), '\n',
                        synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
                        template, '\n', template_id, '\n', package_name, '\n',
-                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash
+                       arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash, '' AS template_name
     FROM
     (
         SELECT *, argument FROM contracts_archived
