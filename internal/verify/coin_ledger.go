@@ -206,6 +206,17 @@ func (l *coinLedger) endImports() {
 	}
 }
 
+// endWithinImports is for a store that ends among the imports of a migration: which coins of
+// the migration before are still to come, only those that are not there yet can say.
+func (l *coinLedger) endWithinImports() {
+	l.importing = false
+	for id, held := range l.coins {
+		if held.migration != l.migration {
+			delete(l.coins, id)
+		}
+	}
+}
+
 // allHeld takes the coins that are held, if they are those that the events leave.
 func (l *coinLedger) allHeld(held coinSum) bool {
 	var left coinSum

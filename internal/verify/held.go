@@ -71,6 +71,9 @@ func (v *verification) compareHeld(ctx context.Context) error {
 	if v.ledger == nil {
 		return nil
 	}
+	if v.mark.Offset == 0 && v.mark.RecordTime == schemas.MinMicros {
+		v.ledger.endWithinImports()
+	}
 	if !v.ledger.allHeld(v.held.coins) {
 		if err := v.eachHeld(ctx, v.ledger.held); err != nil {
 			return err
