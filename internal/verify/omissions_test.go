@@ -51,7 +51,7 @@ var omissions = []omission{
 		it.Verdict, it.Traffic, it.AppActivity = nil, nil, nil
 		return true
 	}, always},
-	{"a contract that was carried over", func(it *schemas.Item) bool { return it.Update != nil && it.Update.IsImport() }, gone, always},
+	{"a contract that was carried over", func(it *schemas.Item) bool { return it.Update != nil && it.Update.IsImport() }, gone, sometimes},
 	{"a transaction with its verdict", transaction, gone, sometimes},
 	{"a reassignment", func(it *schemas.Item) bool { return it.Update != nil && it.Update.Reassignment != nil }, gone, sometimes},
 	{"an accepted verdict of a private transaction", func(it *schemas.Item) bool { return it.Update == nil && accepted(it) }, gone, never},
