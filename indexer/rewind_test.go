@@ -150,7 +150,7 @@ func (r *rewound) ends(t *testing.T) (list []schemas.Position) {
 func (r *rewound) check(t *testing.T, size int) {
 	r.write(t, size)
 	want := r.sums(t)
-	stride := 11
+	stride := 29
 	if os.Getenv(everyStatement) != "" {
 		stride = 1
 	}
