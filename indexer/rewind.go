@@ -18,8 +18,6 @@ import (
 )
 
 var (
-	//go:embed sql/standing_batches.sql
-	standingBatches string
 	//go:embed sql/rewind_updates.sql
 	rewindUpdates string
 	//go:embed sql/rewind_events.sql
@@ -133,11 +131,7 @@ func (r *Rewind) target(standing []store.BatchRow) schemas.Position {
 }
 
 func (r *Rewind) lines(ctx context.Context, stream string) ([]store.BatchRow, error) {
-	lines, err := selectBatches(ctx, r.db, standingBatches, store.Params{"stream": store.Text(stream)})
-	if err != nil {
-		return nil, fmt.Errorf("reading the journal of %s: %w", stream, err)
-	}
-	return lines, nil
+	return history.NewReader(r.db, stream).Journal(ctx)
 }
 
 // standingCommits are the commits that no mark has taken back, and the last sequence number.

@@ -155,7 +155,7 @@ func (s *stack) rewindExporter(ctx context.Context) (*export.Exporter, error) {
 
 // deriveAgain lets what was emptied catch up with the stream.
 func (s *stack) deriveAgain(ctx context.Context, stream string) error {
-	if err := indexer.NewLifetimes(s.db, stream, 0, s.app.log).CatchUp(ctx); err != nil {
+	if err := s.deriveLifetimes(ctx, stream); err != nil {
 		return fmt.Errorf("deriving the lifetimes of %s again: %w", stream, err)
 	}
 	if stream == schemas.ScanStream {

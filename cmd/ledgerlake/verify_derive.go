@@ -29,6 +29,7 @@ func (s *stack) deriveRest(ctx context.Context) error {
 	return nil
 }
 
+// deriveLifetimes brings the lifetimes of a stream up to the end of its history, unless they are there.
 func (s *stack) deriveLifetimes(ctx context.Context, stream string) error {
 	reader := history.NewReader(s.db, stream)
 	end, err := reader.Watermark(ctx)

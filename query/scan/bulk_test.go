@@ -323,7 +323,7 @@ func TestDownload(t *testing.T) {
 		{"range since a date", "GET", raw, []string{"Range", "bytes=2-5", "If-Range", "Wed, 01 Jul 2026 00:00:00 GMT"}, 200, content, ""},
 		{"unknown key", "GET", "/v0/history/bulk/download/none", nil, 404, "", ""},
 		{"not published", "GET", "/v0/history/bulk/download/private/secrets.json", nil, 404, "", ""},
-		{"outside", "GET", "/v0/history/bulk/download/updates%2F..%2Fprivate%2Fsecrets.json", nil, 404, "", ""},
+		{"outside", "GET", "/v0/history/bulk/download/updates%2F..%2Fprivate%2Fsecrets.json", nil, 400, "", ""},
 		{"published but lost", "GET", "/v0/history/bulk/download/updates/lost", nil, 500, "", ""},
 		{"no key", "GET", "/v0/history/bulk/download/", nil, 404, "", ""},
 	}

@@ -65,9 +65,14 @@ func (m *maker) parameter(p *openapi3.Parameter) {
 	switch p.In {
 	case "path":
 		for _, bad := range badTexts(schema) {
-			if bad != "" { // that would be another path
-				m.add("path parameter "+p.Name+" = "+short(bad), p.Name, func(d *draft) { d.path[p.Name] = bad })
+			if bad == "" { // that would be another path
+				continue
 			}
+			member := p.Name
+			if strings.Contains(bad, "%") { // encoded twice: refused before its route is known
+				member = "path"
+			}
+			m.add("path parameter "+p.Name+" = "+short(bad), member, func(d *draft) { d.path[p.Name] = bad })
 		}
 	case "query":
 		if p.Required {
