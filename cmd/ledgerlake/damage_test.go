@@ -72,6 +72,9 @@ func TestDamagedStore(t *testing.T) {
 			}
 			verified := refused(t, "verify", "--data", data)
 			names("verify", verified)
+			if strings.Contains(c.name, "index") {
+				refused(t, "verify", "--data", data, "--check", "indexes")
+			}
 			if c.seen {
 				names("export", refused(t, "export", "--data", data))
 				names("serve", refused(t, "serve", "--data", data, "--listen", "127.0.0.1:0"))

@@ -28,8 +28,8 @@ func TestVerifyFlags(t *testing.T) {
 		peer    string
 		err     string
 	}{
-		{name: "all but days", want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, objectsCheck}},
-		{name: "a scan to ingest from is not asked unless named", scanURL: []string{"http://scan"}, want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, objectsCheck}},
+		{name: "all but days", want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, verify.Indexes, objectsCheck}},
+		{name: "a scan to ingest from is not asked unless named", scanURL: []string{"http://scan"}, want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, verify.Indexes, objectsCheck}},
 		{name: "all with a peer", flags: verifyFlags{peer: "http://peer"}, want: names, peer: "http://peer"},
 		{name: "days with the scan", flags: verifyFlags{checks: []string{verify.Days}}, scanURL: []string{"http://scan"}, want: []string{verify.Days}, peer: "http://scan"},
 		{name: "days with a peer", flags: verifyFlags{checks: []string{verify.Days}, peer: "http://peer"}, scanURL: []string{"http://scan"}, want: []string{verify.Days}, peer: "http://peer"},

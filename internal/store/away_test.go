@@ -55,6 +55,27 @@ func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
 	}
 }
 
+// An insert that the server refuses spoils its connection: what comes next does not fail by it.
+func TestQueriesAfterARefusedInsert(t *testing.T) {
+	s := enginetest.Start(t)
+	db, err := store.Open(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	block := store.NewBatches()
+	block.Append(store.BatchRow{Stream: "s", Hash: "h"})
+	for range 300 {
+		refusal := db.Insert(t.Context(), "no_such_table", "", block)
+		if refusal == nil || errors.Is(refusal, schemas.ErrUnavailable) {
+			t.Fatalf("an insert into a table that is not there: %v", refusal)
+		}
+		if err := db.Exec(t.Context(), "SELECT 1 WHERE 0", "", nil); err != nil {
+			t.Fatalf("after %v: %v", refusal, err)
+		}
+	}
+}
+
 // askAtOnce runs a statement many times at once and returns the errors.
 func askAtOnce(ctx context.Context, db *store.DB, statement string) (failures []error) {
 	errs := make([]error, 12)

@@ -248,10 +248,10 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 			return err
 		}
 	}
-	err := pool.Do(ctx, q)
+	err := once(ctx, pool, q)
 	// All connections that were idle when the server was started again are gone.
 	for tries := 0; errors.Is(err, native.ErrGone) && ctx.Err() == nil && tries < maxConns; tries++ {
-		err = pool.Do(ctx, q)
+		err = once(ctx, pool, q)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return fmt.Errorf("%w for %s: %w", errSilent, patience, err)
@@ -260,6 +260,27 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {
 		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, err)
 	}
+	return err
+}
+
+// once runs a query on a connection of the pool. Of an insert that the server refuses, the client
+// may send rows all the same; the server takes those for the next query and hangs up. Such a
+// connection must not be used again.
+func once(ctx context.Context, pool *chpool.Pool, q ch.Query) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	spoilt := true // also by a panic
+	defer func() {
+		if !spoilt {
+			conn.Release()
+			return
+		}
+		_ = conn.Close() // what it says of that is of no interest beside why
+	}()
+	err = conn.Do(ctx, q)
+	spoilt = err != nil && len(q.Input) > 0
 	return err
 }
 

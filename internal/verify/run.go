@@ -38,10 +38,14 @@ const (
 	Coins = "coins"
 	// Lookups: the copies of items by update id are those of the items. See copies.go.
 	Lookups = "lookups"
+	// Indexes: samples of history are found by their ids, too. See indexes.go.
+	Indexes = "indexes"
 )
 
 // Names are the names of the checks.
-func Names() []string { return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Lookups} }
+func Names() []string {
+	return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Lookups, Indexes}
+}
 
 // Source is the part of a history reader that verification needs.
 type Source interface {
@@ -53,6 +57,7 @@ type Source interface {
 	Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*history.Stretch, error)
 	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
 	ActiveAtOffset(ctx context.Context, q history.ActiveAtQuery) ([]history.ActiveContract, error)
+	Index
 }
 
 // Audit is what SQL answers about the store; *history.Audit is one.
@@ -214,6 +219,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	group.Go(func() error { return v.readHistory(groupCtx) })
 	if cfg.has(Lookups) {
 		group.Go(func() error { return v.compareCopies(groupCtx) })
+	}
+	if cfg.has(Indexes) {
+		group.Go(func() error { return v.lookUp(groupCtx) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err

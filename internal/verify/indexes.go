@@ -1,0 +1,152 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Index answers by id, as the query tier does; *history.Reader is one. The other checks read
+// history in its order, and so notice nothing of an index, or of a table of places, that
+// does not lead to what is there.
+type Index interface {
+	ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error)
+	UpdateIDByHash(ctx context.Context, hash string) (id string, ok bool, err error)
+	ContractHistory(ctx context.Context, q history.ContractQuery) ([]history.ContractStep, error)
+	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
+	ContractEvents(ctx context.Context, contractID string) (created, ended *history.LedgerEvent, err error)
+}
+
+const (
+	// sampledBatches bounds the batches whose items are asked for by id: evenly spread, with
+	// the first and the last.
+	sampledBatches = 32
+	// sampledUpdates bounds those of each batch.
+	sampledUpdates = 4
+)
+
+// sample is an update that must be found.
+type sample struct {
+	at   schemas.Position
+	id   string
+	hash string // of an external party's signature, maybe empty
+	// contract is one that the update creates, empty if it creates none.
+	contract string
+}
+
+// lookUp asks for samples of history by their ids.
+func (v *verification) lookUp(ctx context.Context) error {
+	group, ctx := guard.WithContext(ctx)
+	group.SetLimit(v.cfg.Workers)
+	for _, c := range spread(v.journal.commits, sampledBatches) {
+		group.Go(func() error {
+			samples, err := v.samples(ctx, c)
+			if err != nil {
+				return err
+			}
+			for _, s := range samples {
+				if err := v.lookUpOne(ctx, s); err != nil {
+					return fmt.Errorf("asking for %s by its ids: %w", where(s.at), err)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// spread picks at most n elements of a list, evenly, with the first and the last.
+func spread[E any](list []E, n int) (picked []E) {
+	if len(list) <= n {
+		return list
+	}
+	for i := range n {
+		picked = append(picked, list[i*(len(list)-1)/(n-1)])
+	}
+	return picked
+}
+
+// samples are some updates of a batch.
+func (v *verification) samples(ctx context.Context, c history.JournalRow) (list []sample, err error) {
+	rows, err := v.cfg.Source.Stretch(ctx, c.After, c.Through, true, "")
+	if err != nil {
+		return nil, fmt.Errorf("reading batch %d: %w", c.Sequence, err)
+	}
+	defer rows.Close()
+	wanted := make(map[schemas.Position]int) // index in list
+	for _, u := range spread(rows.Updates, sampledUpdates) {
+		wanted[u.Position()] = len(list)
+		list = append(list, sample{at: u.Position(), id: u.UpdateID, hash: u.ExternalTransactionHash})
+	}
+	for at, ok := rows.NextEvents(); ok; at, ok = rows.NextEvents() {
+		i, found := wanted[at]
+		for _, e := range rows.TakeEvents() {
+			if found && e.Kind == schemas.Created {
+				list[i].contract = e.ContractID
+			}
+		}
+	}
+	return list, rows.Err()
+}
+
+func (v *verification) lookUpOne(ctx context.Context, s sample) error {
+	var byID, byContract bool
+	var err error
+	if s.at.Offset > 0 {
+		byID, byContract, err = v.lookUpOnNode(ctx, s)
+	} else {
+		byID, byContract, err = v.lookUpInPublic(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	check := v.checks[Indexes]
+	check.Count("update ids", 1)
+	if !byID {
+		check.Add(Finding{What: "an update is not found by its id", Where: where(s.at)})
+	}
+	if s.contract == "" {
+		return nil
+	}
+	check.Count("contract ids", 1)
+	if !byContract {
+		check.Add(Finding{What: "the creation of contract " + s.contract + " is not found by its id", Where: where(s.at)})
+	}
+	return nil
+}
+
+func (v *verification) lookUpInPublic(ctx context.Context, s sample) (byID, byContract bool, err error) {
+	items, err := v.cfg.Source.ItemsByID(ctx, []string{s.id})
+	if err != nil {
+		return false, false, err
+	}
+	byID = items[s.id].Update != nil
+	if s.hash != "" {
+		v.checks[Indexes].Count("hashes", 1)
+		switch _, found, err := v.cfg.Source.UpdateIDByHash(ctx, s.hash); {
+		case err != nil:
+			return false, false, err
+		case !found:
+			v.checks[Indexes].Add(Finding{What: "an update is not found by its external transaction hash", Where: where(s.at)})
+		}
+	}
+	if s.contract == "" {
+		return byID, false, nil
+	}
+	before := s.at
+	before.RecordTime--
+	steps, err := v.cfg.Source.ContractHistory(ctx, history.ContractQuery{ContractID: s.contract, After: before, Through: s.at, Limit: 1})
+	return byID, len(steps) > 0, err
+}
+
+func (v *verification) lookUpOnNode(ctx context.Context, s sample) (byID, byContract bool, err error) {
+	u, err := v.cfg.Source.LedgerUpdateByID(ctx, s.id)
+	if err != nil || s.contract == "" {
+		return u != nil, false, err
+	}
+	created, _, err := v.cfg.Source.ContractEvents(ctx, s.contract)
+	return u != nil, created != nil, err
+}
