@@ -189,10 +189,6 @@ func (n *oddNetwork) caughtUp() bool {
 // bearOut lets both upstreams answer oddly for a few requests and then as they should.
 func (n *oddNetwork) bearOut(odd faults.Odd) {
 	n.t.Helper()
-	if odd.Believable {
-		n.t.Logf("%s: left out, as a sole upstream is believed", odd.Name)
-		return
-	}
 	before := n.streams()
 	n.scan.Answer(&odd)
 	n.node.Answer(&odd)

@@ -26,7 +26,7 @@ const (
 	soakVerboseEnv  = "LEDGERLAKE_SOAK_VERBOSE"
 
 	// Of an ordinary test run.
-	soakEpisodes      = 80
+	soakEpisodes      = 36
 	soakEpisodesShort = 30
 	// soakers is how many episodes run at a time: most of an episode is waiting.
 	soakers = 8

@@ -92,6 +92,8 @@ The exit status is 1 when anything differs. The checks, of which --check selects
              of a node's own stream, where the node sees a transfer whole
   lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
              used, are those of history
+  indexes    samples of history are found by update id, external transaction hash and contract
+             id, as the query tier looks them up
   wallets    contracts, transaction logs and tracked offers of the parties of a node are those
              that its stream has
   objects    per object its SHA-256, row count and order; per segment and table the
@@ -126,7 +128,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			if err := open(cmd.Context()); err != nil {
 				return err
 			}
-			if err := s.deriveRest(cmd.Context()); err != nil {
+			if err := s.deriveRest(cmd.Context()); err != nil && !errors.Is(err, schemas.ErrDamaged) { // the checks name the damage
 				return err
 			}
 			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
@@ -307,7 +309,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 		}
 	}
 	if v.public {
-		if err := s.verifyPublic(ctx, p, f, v); err != nil && !s.unreadable(schemas.ScanStream, err, parts) {
+		if err := s.verifyPublic(ctx, p, f, v); err != nil && !v.unreadable(schemas.ScanStream, err, parts) {
 			return nil, err
 		}
 	}
@@ -318,7 +320,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 	for _, stream := range nodes {
 		start := time.Now()
 		report, err := s.verifyNode(ctx, p, f, stream)
-		if err != nil && s.unreadable(stream, err, parts) {
+		if err != nil && v.unreadable(stream, err, parts) {
 			continue
 		}
 		if err != nil {

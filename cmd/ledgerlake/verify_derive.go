@@ -12,10 +12,13 @@ import (
 // deriveRest brings the lifetimes of all streams up to the end of their history. A process that was
 // stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
 // folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
-// locked: no other process derives at the same time.
+// locked: no other process derives at the same time. Nothing is derived of a damaged store.
 func (s *stack) deriveRest(ctx context.Context) error {
 	if s.app.cfg.ClickHouseDSN != "" {
 		return nil
+	}
+	if err := s.lookForDamage(ctx); err != nil {
+		return err
 	}
 	nodes, err := s.nodeStreams(ctx, "")
 	if err != nil {

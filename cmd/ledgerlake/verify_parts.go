@@ -56,11 +56,15 @@ func (s *stack) verifyParts(ctx context.Context, p *progress, check *verify.Chec
 	return nil
 }
 
-// unreadable takes an error of reading a stream as a finding if the store is damaged.
-func (s *stack) unreadable(stream string, err error, check *verify.Check) bool {
+// unreadable takes an error of reading a stream as a finding if the store is damaged: one of parts,
+// whether or not that was asked for.
+func (v *verification) unreadable(stream string, err error, parts *verify.Check) bool {
 	if err = store.Explain(err); !errors.Is(err, schemas.ErrDamaged) {
 		return false
 	}
-	check.Add(verify.Finding{Where: "stream " + stream, What: "its other checks could not be done", Found: err.Error()})
+	if !slices.Contains(v.Checks, parts) {
+		v.Checks = append(v.Checks, parts)
+	}
+	parts.Add(verify.Finding{Where: "stream " + stream, What: "its other checks could not be done", Found: err.Error()})
 	return true
 }

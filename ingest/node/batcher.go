@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -21,6 +22,10 @@ type batcher struct {
 	bytes          int64
 	checkpoints    int64
 	flushed        time.Time // when the last batch was taken
+
+	// reached is the record time of the last update of each synchronizer in the batches that
+	// were taken, gathered that in the batch being filled.
+	reached, gathered map[string]schemas.Micros
 }
 
 // filled is a finished batch with its size on the wire.
@@ -39,6 +44,18 @@ func (b *batcher) add(u *schemas.Update, size int64) {
 	b.items = append(b.items, schemas.Item{Update: u})
 	b.bytes += size
 	b.through = u.Position()
+	b.gathered[u.SynchronizerID] = u.RecordTime
+}
+
+// last is the record time of the last update of a synchronizer, the earliest time if none came
+// since the process began.
+func (b *batcher) last(synchronizer string) schemas.Micros {
+	for _, times := range []map[string]schemas.Micros{b.gathered, b.reached} {
+		if t, ok := times[synchronizer]; ok {
+			return t
+		}
+	}
+	return schemas.MinMicros
 }
 
 // cover notes that there is nothing more through p.
@@ -68,9 +85,12 @@ func (b *batcher) batch() filled {
 func (b *batcher) taken() {
 	b.after, b.items, b.bytes, b.checkpoints = b.through, make([]schemas.Item, 0, min(b.maxItems, len(b.items))), 0, 0
 	b.flushed = b.now()
+	maps.Copy(b.reached, b.gathered)
+	clear(b.gathered)
 }
 
 // drop forgets what was gathered since the last batch.
 func (b *batcher) drop() {
 	b.through, b.items, b.bytes, b.checkpoints = b.after, nil, 0, 0
+	clear(b.gathered)
 }

@@ -20,13 +20,24 @@ func (ing *Ingester) horizon() schemas.Micros {
 	return schemas.MicrosOf(ing.cfg.Now().Add(ing.cfg.Ahead))
 }
 
-// checkTime refuses an update from the future.
-func (p *pipeline) checkTime(u *schemas.Update) error {
+// checkFuture refuses an update from the future.
+func (p *pipeline) checkFuture(u *schemas.Update) error {
 	if u == nil || p.horizon == nil || u.RecordTime <= p.horizon() {
 		return nil
 	}
 	return &Error{Err: fmt.Errorf("%w: %s at offset %d is dated %s, which is later than this machine's clock allows (record-time-ahead): the clock is wrong or the node is; nothing from there on is stored",
 		errBeyond, u.UpdateID, u.Local.Offset, u.RecordTime)}
+}
+
+// checkPast refuses an update that is dated before the one that came before it from its
+// synchronizer, whose record times only grow.
+func (p *pipeline) checkPast(u *schemas.Update) error {
+	last := p.batches.last(u.SynchronizerID)
+	if u.RecordTime >= last {
+		return nil
+	}
+	return malformedAt(&element{}, fmt.Errorf("update %s at offset %d is dated %s, before the update that came before it from synchronizer %s, which is of %s",
+		u.UpdateID, u.Local.Offset, u.RecordTime, u.SynchronizerID, last))
 }
 
 // beyondWait is the longest wait between two questions for what comes behind an update from

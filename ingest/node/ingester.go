@@ -217,6 +217,7 @@ func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 	return &batcher{
 		stream: ing.stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes,
 		every: ing.cfg.CheckpointEvery, now: ing.cfg.Now, after: after, through: after,
+		reached: make(map[string]schemas.Micros), gathered: make(map[string]schemas.Micros),
 	}
 }
 

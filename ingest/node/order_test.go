@@ -46,7 +46,7 @@ func TestUpdateThatComesLateIsNotLost(t *testing.T) {
 func TestUpdateThatComesTooLateStops(t *testing.T) {
 	t.Parallel()
 	elements := newGenerator(44).elements(300)
-	b := &batcher{maxItems: 50, after: schemas.AtOffset(elements[100].offset), through: schemas.AtOffset(elements[100].offset)}
+	b := &batcher{maxItems: 50, gathered: map[string]schemas.Micros{}, after: schemas.AtOffset(elements[100].offset), through: schemas.AtOffset(elements[100].offset)}
 	p := &pipeline{batches: b, seq: &sequence{from: 0, at: elements[100].offset}}
 	n := 90
 	for elements[n].item == nil {

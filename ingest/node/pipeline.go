@@ -235,7 +235,7 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 		p.batches.cover(schemas.AtOffset(p.seq.at))
 		return nil
 	}
-	if err := p.checkTime(el.update); err != nil {
+	if err := p.checkFuture(el.update); err != nil {
 		return err
 	}
 	if err := p.seq.next(el); errors.Is(err, errOrder) {
@@ -247,6 +247,9 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 		p.batches.checkpoints++
 		p.batches.cover(schemas.AtOffset(p.seq.at))
 		return nil
+	}
+	if err := p.checkPast(el.update); err != nil {
+		return err
 	}
 	if !p.batches.room(el.size) {
 		if err := p.handOver(ctx, batches); err != nil {

@@ -19,9 +19,6 @@ import (
 // what a proxy, a gateway or a sign-in that stands before an upstream does for a while.
 type Odd struct {
 	Name string
-	// Believable oddities are well-formed and could be true: a sole upstream that tells them
-	// from the beginning cannot be found out by its answers.
-	Believable bool
 
 	// answer answers a request; ask gives what the upstream says.
 	answer oddAnswer
@@ -72,7 +69,7 @@ func Odds() []Odd {
 		{Name: "deep nesting", answer: body(strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)), socket: says(`{"update":` + strings.Repeat("[", 10_000))},
 		{Name: "invalid UTF-8", answer: body("{\"transactions\":[],\"events\":[],\"x\":\"\xff\xfe\"}"), socket: says("{\"update\":\"\xff\"}")},
 		{Name: "future", answer: shiftsYears(+10)},
-		{Name: "past", Believable: true, answer: shiftsYears(-10)},
+		{Name: "past", answer: shiftsYears(-10)},
 	}
 	for name, text := range map[string]string{
 		"empty": "", "null": "null", "an empty list": "[]", "an empty object": "{}", "a number": "42", "a text": `"ok"`,

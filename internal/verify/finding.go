@@ -20,8 +20,11 @@ type Finding struct {
 func (f Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", f.Where, f.What)
-	if f.Expected != "" || f.Found != "" {
+	switch {
+	case f.Expected != "":
 		fmt.Fprintf(&b, ": expected %s, found %s", f.Expected, f.Found)
+	case f.Found != "":
+		fmt.Fprintf(&b, ": %s", f.Found)
 	}
 	return b.String()
 }

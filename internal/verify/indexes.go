@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -26,6 +27,9 @@ const (
 	sampledBatches = 32
 	// sampledUpdates bounds those of each batch.
 	sampledUpdates = 4
+	// contractSteps are those of a contract among which its creation must be, if there are
+	// not more.
+	contractSteps = 100
 )
 
 // sample is an update that must be found.
@@ -136,10 +140,10 @@ func (v *verification) lookUpInPublic(ctx context.Context, s sample) (byID, byCo
 	if s.contract == "" {
 		return byID, false, nil
 	}
-	before := s.at
-	before.RecordTime--
-	steps, err := v.cfg.Source.ContractHistory(ctx, history.ContractQuery{ContractID: s.contract, After: before, Through: s.at, Limit: 1})
-	return byID, len(steps) > 0, err
+	// From the beginning, as clients ask: a question for one moment would need no index.
+	steps, err := v.cfg.Source.ContractHistory(ctx, history.ContractQuery{ContractID: s.contract, After: schemas.Start, Through: v.mark, Limit: contractSteps})
+	found := slices.ContainsFunc(steps, func(step history.ContractStep) bool { return step.Update.Position() == s.at })
+	return byID, found || len(steps) == contractSteps, err
 }
 
 func (v *verification) lookUpOnNode(ctx context.Context, s sample) (byID, byContract bool, err error) {
