@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -72,6 +73,35 @@ func TestQueriesAfterARefusedInsert(t *testing.T) {
 		}
 		if err := db.Exec(t.Context(), "SELECT 1 WHERE 0", "", nil); err != nil {
 			t.Fatalf("after %v: %v", refusal, err)
+		}
+	}
+}
+
+// What is left of an answer that the caller did not want is not taken for the next one.
+func TestQueriesAfterARefusedBlock(t *testing.T) {
+	s := enginetest.Start(t)
+	db, err := store.Open(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	const query = "SELECT toLowCardinality({name:String}) AS name FROM numbers({rows:UInt32}) SETTINGS max_block_size = 10"
+	enough := errors.New("enough")
+	for i := range 500 {
+		names := store.NewNames()
+		err := db.Select(t.Context(), query, store.Params{"name": store.Text("before"), "rows": store.Int(1000)}, names, func() error { return enough })
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		var got []string
+		err = db.Select(t.Context(), query, store.Params{"name": store.Text("after"), "rows": store.Int(1)}, names, func() error {
+			for row := range names.Rows() {
+				got = append(got, names.Row(row))
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(got, []string{"after"}) {
+			t.Fatalf("query %d has %d rows, %q, want one: %v", i, len(got), slices.Compact(got), err)
 		}
 	}
 }

@@ -263,9 +263,10 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 	return err
 }
 
-// once runs a query on a connection of the pool. Of an insert that the server refuses, the client
-// may send rows all the same; the server takes those for the next query and hangs up. Such a
-// connection must not be used again.
+// once runs a query on a connection of the pool, which is not used again if that fails. The client
+// may leave rows of the answer in it when the caller refused a block, for the next query to read
+// as its own; and of an insert that the server refused it may send rows all the same, which the
+// server takes for the next query.
 func once(ctx context.Context, pool *chpool.Pool, q ch.Query) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -280,7 +281,7 @@ func once(ctx context.Context, pool *chpool.Pool, q ch.Query) error {
 		_ = conn.Close() // what it says of that is of no interest beside why
 	}()
 	err = conn.Do(ctx, q)
-	spoilt = err != nil && len(q.Input) > 0
+	spoilt = err != nil
 	return err
 }
 
