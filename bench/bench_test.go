@@ -29,7 +29,7 @@ func TestBaselineAndSizeOnASmallHistory(t *testing.T) {
 		t.Skip(err)
 	}
 	var stdout, stderr bytes.Buffer
-	args := []string{"--updates", "800", "--only", "verify,baseline,size", "--quiet", "200ms", "--json", "--work", t.TempDir()}
+	args := []string{"--updates", "400", "--only", "verify,baseline,size", "--quiet", "200ms", "--json", "--work", t.TempDir()}
 	if err := run(t.Context(), args, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}

@@ -198,7 +198,7 @@ func TestLifetimesMatchTheModel(t *testing.T) {
 	for _, size := range []int{17, 1000} {
 		t.Run(fmt.Sprintf("batches of %d", size), func(t *testing.T) {
 			f := newFixture(t)
-			h := schematest.New(schematest.Config{Seed: uint64(size), Items: 250, Step: 6 * 3600 * 1e6})
+			h := schematest.New(schematest.Config{Seed: uint64(size), Items: schematest.Rounds(150, 250), Step: 6 * 3600 * 1e6})
 			w := NewWriter(f.db, schemas.ScanStream, f.log)
 			l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
 			for i, b := range batches(h.Items, size) {

@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -95,10 +94,6 @@ func (r *rewound) sums(t *testing.T) (list []string) {
 	return list
 }
 
-// everyStatement, when set in the environment, has rewinds cut off after each of their statements
-// (go test ./indexer -run TakenBack -timeout 60m); some minutes on a quiet machine.
-const everyStatement = "LEDGERLAKE_REWIND_EVERY"
-
 var errCutOff = errors.New("cut off")
 
 // takeBack rewinds to the end of a batch that was written, and cuts the first attempt off after
@@ -150,10 +145,7 @@ func (r *rewound) ends(t *testing.T) (list []schemas.Position) {
 func (r *rewound) check(t *testing.T, size int) {
 	r.write(t, size)
 	want := r.sums(t)
-	stride := 29
-	if os.Getenv(everyStatement) != "" {
-		stride = 1
-	}
+	stride := schematest.Rounds(59, 1) // long runs cut rewinds off after each of their statements
 	for n, cut := 0, true; cut; n += stride {
 		ends := append(r.ends(t), schemas.Start)
 		to := ends[(n*7)%len(ends)]
@@ -190,8 +182,8 @@ func TestScanIsTakenBack(t *testing.T) {
 func TestNodeStreamIsTakenBack(t *testing.T) {
 	for name, pruned := range map[string]bool{"from its start": false, "of a pruned node": true} {
 		t.Run(name, func(t *testing.T) {
-			if pruned && os.Getenv(everyStatement) == "" {
-				t.Skipf("takes most of a minute: set %s", everyStatement)
+			if pruned && schematest.Rounds(0, 1) == 0 {
+				t.Skip("takes most of a minute: see make test-long")
 			}
 			stream, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)
 			f := newFixture(t)

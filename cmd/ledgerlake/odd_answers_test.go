@@ -51,7 +51,7 @@ func TestOddAnswers(t *testing.T) {
 			n := followOddly(t, source, all)
 			for k, odd := range faults.Odds() {
 				// Without the variable each way of reading a node sees some of the kinds.
-				if all || k%6 == i {
+				if all || k%12 == i {
 					n.bearOut(odd)
 				}
 			}

@@ -51,7 +51,7 @@ func TestHonestStoreHasNoFindings(t *testing.T) {
 // Histories with what the simulated network does not do: reassignments there and back,
 // verdicts without updates, exercises on contracts never seen.
 func TestOddHistoriesHaveNoFindings(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(schematest.Rounds(1, 6)) {
 		f := newFixture(t)
 		f.write(t, schematest.New(schematest.Config{Seed: seed, Items: 250, Migrations: 3}).Items, 40)
 		r := f.verify(t, verify.Config{})

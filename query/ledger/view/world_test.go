@@ -116,6 +116,10 @@ func (s *updatesSink) Write(ctx context.Context, b *schemas.Batch) error {
 // listening passes requests on, and keeps the updates that are answered.
 func (w *world) listening(t testing.TB, node http.Handler, decorated bool) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			http.NotFound(rw, r) // a recorder cannot be a websocket
+			return
+		}
 		rec := httptest.NewRecorder()
 		node.ServeHTTP(rec, r)
 		body := rec.Body.Bytes()
