@@ -49,7 +49,7 @@ func readMisdated(t *testing.T, source Source, year string, shows func(Status) b
 	stop := running(t, ing)
 	before := u.elements[n-1].offset
 	sink.await(t, func() bool { return sink.at.Offset >= before })
-	waitUntil(t, func() bool { return shows(ing.Status()) })
+	until(t, func() bool { return shows(ing.Status()) })
 	if s := ing.Status(); s.Position.Offset >= u.elements[n].offset {
 		t.Errorf("the stream is at %s", s.Position)
 	}
@@ -57,16 +57,7 @@ func readMisdated(t *testing.T, source Source, year string, shows func(Status) b
 	u.elements[n].wire = sound
 	u.mu.Unlock()
 	sink.await(t, func() bool { return sink.at.Offset >= u.end })
-	waitUntil(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
 	_ = stop()
 	sameLines(t, sink.lines, u.lines(0, u.end))
-}
-
-func waitUntil(t *testing.T, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain")
-		}
-	}
 }

@@ -737,7 +737,8 @@ func testLog(t testing.TB) *slog.Logger { return ingesttest.Log(t, slog.LevelWar
 
 func newIngester(t testing.TB, u *upstream, sink Sink, change func(*Config)) *Ingester {
 	t.Helper()
-	cfg := Config{BaseURL: u.URL, Sink: sink, Log: testLog(t), MigrationID: migrationID, Poll: 5 * time.Millisecond, TempDir: t.TempDir()}
+	// A checkpoint behind the last update is written at once: tests wait for the end of the stream.
+	cfg := Config{BaseURL: u.URL, Sink: sink, Log: testLog(t), MigrationID: migrationID, Poll: 5 * time.Millisecond, TempDir: t.TempDir(), CheckpointEvery: 1}
 	if change != nil {
 		change(&cfg)
 	}
