@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // How long the runs of models are, and what they are drawn from.
@@ -33,7 +34,7 @@ type modelRun struct {
 // modelRunOf returns the run that the tests of every day take, or that of the environment.
 func modelRunOf(t *testing.T, steps int, most time.Duration) *modelRun {
 	t.Helper()
-	run := &modelRun{steps: steps, seed: 1, until: time.Now().Add(most)}
+	run := &modelRun{steps: schematest.Rounds(steps/2, steps), seed: 1, until: time.Now().Add(most)}
 	if text := os.Getenv(modelStepsEnv); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
