@@ -17,8 +17,6 @@ ARGS ?=
 TESTFLAGS ?=
 # The longest first: what runs last has all processors and cannot use them.
 PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./...
-# More packages are tested at a time than there are cores: tests wait as well as compute.
-JOBS ?= $(shell echo $$(($$(nproc) + 1)))
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
@@ -64,7 +62,7 @@ setup-run:
 test: ## vet and test every package, on real parts
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go test -p $(JOBS) -timeout 14m $(TESTFLAGS) $(PACKAGES)
+	go test -timeout 14m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night

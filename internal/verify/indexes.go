@@ -24,9 +24,9 @@ type Index interface {
 const (
 	// sampledBatches bounds the batches whose items are asked for by id: evenly spread, with
 	// the first and the last.
-	sampledBatches = 32
+	sampledBatches = 8
 	// sampledUpdates bounds those of each batch.
-	sampledUpdates = 4
+	sampledUpdates = 2
 	// contractSteps are those of a contract among which its creation must be, if there are
 	// not more.
 	contractSteps = 100

@@ -155,23 +155,24 @@ func TestRewardsByTraffic(t *testing.T) {
 		w.Tap(w.alice, "1")
 	}
 	w.pass(t, 3*time.Hour)
-	m, err := w.Wallet.Market(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	funds, err := w.Wallet.Funds(t.Context(), w.Operator.Party, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	worth := decimal.Decimal{}
-	for _, in := range funds.Rewards {
-		if in.Tag == "InputRewardCouponV2" {
-			worth = worth.Plus(in.Amount)
+	var funds *wallet.Funds
+	var worth decimal.Decimal
+	w.Await("rewards by traffic for the operator", func() bool {
+		m, err := w.Wallet.Market(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if worth.Sign() <= 0 {
-		t.Fatalf("the operator has no reward by traffic, only %+v", funds.Rewards)
-	}
+		if funds, err = w.Wallet.Funds(t.Context(), w.Operator.Party, m); err != nil {
+			t.Fatal(err)
+		}
+		worth = decimal.Decimal{}
+		for _, in := range funds.Rewards {
+			if in.Tag == "InputRewardCouponV2" {
+				worth = worth.Plus(in.Amount)
+			}
+		}
+		return worth.Sign() > 0
+	})
 	before, _ := w.Balance(w.Operator)
 	if _, err := w.list.Run(t.Context(), "collect-rewards"); err != nil {
 		t.Fatal(err)
