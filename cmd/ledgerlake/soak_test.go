@@ -28,8 +28,8 @@ const (
 	// Of an ordinary test run.
 	soakEpisodes      = 24
 	soakEpisodesShort = 12
-	// soakFirst is the first seed of such a run, so that some are of people and of commands.
-	soakFirst = 14
+	// soakFirst is the first seed of such a run, so that one is of commands; crowds take minutes.
+	soakFirst = 26
 	// soakers is how many episodes run at a time: most of an episode is waiting.
 	soakers = 8
 )
