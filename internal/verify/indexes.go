@@ -25,7 +25,7 @@ const (
 	// sampledBatches bounds the batches whose items are asked for by id: evenly spread, with
 	// the first and the last.
 	sampledBatches = 8
-	// sampledUpdates bounds those of each batch.
+	// sampledUpdates bounds the updates of each batch that create contracts.
 	sampledUpdates = 2
 	// contractSteps are those of a contract among which its creation must be, if there are
 	// not more.
@@ -73,27 +73,32 @@ func spread[E any](list []E, n int) (picked []E) {
 	return picked
 }
 
-// samples are some updates of a batch.
-func (v *verification) samples(ctx context.Context, c history.JournalRow) (list []sample, err error) {
+// samples are some updates of a batch: such as create contracts, and one that does not.
+func (v *verification) samples(ctx context.Context, c history.JournalRow) ([]sample, error) {
 	rows, err := v.cfg.Source.Stretch(ctx, c.After, c.Through, true, "")
 	if err != nil {
 		return nil, fmt.Errorf("reading batch %d: %w", c.Sequence, err)
 	}
 	defer rows.Close()
-	wanted := make(map[schemas.Position]int) // index in list
-	for _, u := range spread(rows.Updates, sampledUpdates) {
-		wanted[u.Position()] = len(list)
-		list = append(list, sample{at: u.Position(), id: u.UpdateID, hash: u.ExternalTransactionHash})
-	}
+	created := make(map[schemas.Position]string) // contracts
 	for at, ok := rows.NextEvents(); ok; at, ok = rows.NextEvents() {
-		i, found := wanted[at]
 		for _, e := range rows.TakeEvents() {
-			if found && e.Kind == schemas.Created {
-				list[i].contract = e.ContractID
+			if e.Kind == schemas.Created {
+				created[at] = e.ContractID
 			}
 		}
 	}
-	return list, rows.Err()
+	var creating, others []sample
+	for i := range rows.Updates {
+		u := &rows.Updates[i]
+		s := sample{at: u.Position(), id: u.UpdateID, hash: u.ExternalTransactionHash, contract: created[u.Position()]}
+		if s.contract != "" {
+			creating = append(creating, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return append(spread(creating, sampledUpdates), others[:min(1, len(others))]...), rows.Err()
 }
 
 func (v *verification) lookUpOne(ctx context.Context, s sample) error {

@@ -30,7 +30,6 @@ func (forgetful) ContractEvents(context.Context, string) (created, ended *histor
 
 // What history has is found by its ids, and an index that does not lead to it is a finding.
 func TestHistoryIsFoundByIDs(t *testing.T) {
-	t.Parallel()
 	_, items := network(t, devnet.Config{Updates: 700, Seed: 6, Days: 4})
 	public, ofNode := newFixture(t), newFixture(t)
 	public.write(t, items, 120)
