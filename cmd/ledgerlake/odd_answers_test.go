@@ -102,6 +102,10 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 		return n.url != "" && ready(n.url+"/readyz")
 	})
 	n.await("the first history", n.caughtUp)
+	n.await("the query tier to know that it is there", func() bool {
+		_, err := fetch(t.Context(), http.MethodPost, n.url+"/v2/updates", `{"page_size": 3}`)
+		return err == nil
+	})
 	return n
 }
 
