@@ -103,7 +103,7 @@ func (p *RewindPlan) Nothing() bool { return p.Batches == 0 && !p.Pending && p.S
 // Plan says what Run would do.
 func (r *Rewind) Plan(ctx context.Context) (RewindPlan, error) {
 	plan := RewindPlan{Stream: r.stream}
-	lines, err := r.lines(ctx, r.stream)
+	lines, err := history.NewReader(r.db, r.stream).Journal(ctx)
 	if err != nil {
 		return plan, err
 	}
@@ -128,10 +128,6 @@ func (r *Rewind) target(standing []store.BatchRow) schemas.Position {
 		n = len(standing)
 	}
 	return endOf(standing[:n])
-}
-
-func (r *Rewind) lines(ctx context.Context, stream string) ([]store.BatchRow, error) {
-	return history.NewReader(r.db, stream).Journal(ctx)
 }
 
 // standingCommits are the commits that no mark has taken back, and the last sequence number.
@@ -254,7 +250,7 @@ func (r *Rewind) withdraw(ctx context.Context, to schemas.Position) error {
 // mark moves the watermark of a journal back, unless it is there: what its readers see ends at
 // the position from then on.
 func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, epochs map[string]int64) error {
-	lines, err := r.lines(ctx, stream)
+	lines, err := history.NewReader(r.db, stream).Journal(ctx)
 	if err != nil {
 		return err
 	}
@@ -305,7 +301,7 @@ func (r *Rewind) side(ctx context.Context, to schemas.Position, epochs map[strin
 		return nil
 	}
 	stream := history.SideStream(r.stream)
-	lines, err := r.lines(ctx, stream)
+	lines, err := history.NewReader(r.db, stream).Journal(ctx)
 	if err != nil || len(lines) == 0 {
 		return err
 	}
@@ -344,7 +340,7 @@ func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 // from the start again.
 func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
 	lookups := history.LookupsStream(r.stream)
-	lines, err := r.lines(ctx, lookups)
+	lines, err := history.NewReader(r.db, lookups).Journal(ctx)
 	if err != nil {
 		return err
 	}
@@ -362,7 +358,7 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 	if !r.isNode() {
 		return nil
 	}
-	lines, err = r.lines(ctx, history.WalletStream(r.stream))
+	lines, err = history.NewReader(r.db, history.WalletStream(r.stream)).Journal(ctx)
 	if err != nil || len(lines) == 0 {
 		return err
 	}
@@ -383,7 +379,7 @@ func followedTo(lines []store.BatchRow) schemas.Position {
 // dropLines drops the journal lines above a position, but for the last one, which is a mark or
 // stands at that position itself.
 func (r *Rewind) dropLines(ctx context.Context, stream string, to schemas.Position) error {
-	lines, err := r.lines(ctx, stream)
+	lines, err := history.NewReader(r.db, stream).Journal(ctx)
 	if err != nil {
 		return err
 	}

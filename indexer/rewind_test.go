@@ -128,7 +128,7 @@ func (r *rewound) takeBack(t *testing.T, to schemas.Position, statements int) bo
 
 func (r *rewound) ends(t *testing.T) (list []schemas.Position) {
 	t.Helper()
-	lines, err := NewRewind(r.db, r.stream, nil, r.log).lines(t.Context(), r.stream)
+	lines, err := history.NewReader(r.db, r.stream).Journal(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestScanIsTakenBack(t *testing.T) {
 func TestNodeStreamIsTakenBack(t *testing.T) {
 	for name, pruned := range map[string]bool{"from its start": false, "of a pruned node": true} {
 		t.Run(name, func(t *testing.T) {
-			if pruned && schematest.Rounds(0, 1) == 0 {
+			if pruned && !schematest.Long() {
 				t.Skip("takes most of a minute: see make test-long")
 			}
 			stream, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)

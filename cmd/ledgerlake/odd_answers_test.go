@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,11 +17,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
-
-// oddEnv makes TestOddAnswers go through all kinds by each way of reading a node, and wait
-// as long between attempts as the product does.
-const oddEnv = "LEDGERLAKE_ODD_ANSWERS"
 
 // oddNetwork is a network of which both upstreams stand behind proxies, and an up that
 // follows them.
@@ -43,14 +39,15 @@ type oddNetwork struct {
 // TestOddAnswers follows a scan service and a node of which each answers oddly for a while,
 // in every way that there is: the process lives, the query tier answers, and reading goes on
 // by itself once the upstreams are well. In the end nothing is missing and nothing is twice.
+// Long runs go through all kinds by each way of reading a node, and wait as long between
+// attempts as the product does.
 func TestOddAnswers(t *testing.T) {
 	needEngine(t)
-	all := os.Getenv(oddEnv) != ""
+	all := schematest.Long()
 	for i, source := range []string{"auto", "lists"} {
 		t.Run("node by "+source, func(t *testing.T) {
 			n := followOddly(t, source, all)
 			for k, odd := range faults.Odds() {
-				// Without the variable each way of reading a node sees some of the kinds.
 				if all || k%12 == i {
 					n.bearOut(odd)
 				}

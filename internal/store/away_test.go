@@ -19,6 +19,16 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
+func open(t *testing.T, dsn string) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
 // An engine that was killed and started again left connections in the pool: queries do not
 // fail by them.
 func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
@@ -31,11 +41,7 @@ func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	db, err := store.Open(t.Context(), e.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := open(t, e.DSN())
 	for range 3 {
 		// Slow enough that each has a connection of its own.
 		askAtOnce(t.Context(), db, "SELECT 1 WHERE sleep(0.2) = 1")
@@ -58,14 +64,9 @@ func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
 
 // An insert that the server refuses spoils its connection: what comes next does not fail by it.
 func TestQueriesAfterARefusedInsert(t *testing.T) {
-	s := enginetest.Start(t)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := open(t, enginetest.Start(t).DSN)
 	block := store.NewBatches()
-	block.Append(store.BatchRow{Stream: "s", Hash: "h"})
+	block.Append(store.BatchRow{Stream: "s", Hash: "h", State: store.Commit})
 	for range 300 {
 		refusal := db.Insert(t.Context(), "no_such_table", "", block)
 		if refusal == nil || errors.Is(refusal, schemas.ErrUnavailable) {
@@ -79,12 +80,7 @@ func TestQueriesAfterARefusedInsert(t *testing.T) {
 
 // What is left of an answer that the caller did not want is not taken for the next one.
 func TestQueriesAfterARefusedBlock(t *testing.T) {
-	s := enginetest.Start(t)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := open(t, enginetest.Start(t).DSN)
 	const query = "SELECT toLowCardinality({name:String}) AS name FROM numbers({rows:UInt32}) SETTINGS max_block_size = 10"
 	enough := errors.New("enough")
 	for i := range 500 {
@@ -124,12 +120,7 @@ func askAtOnce(ctx context.Context, db *store.DB, statement string) (failures []
 
 // What is wrong with a query, and a caller who gives up, are not taken for a server that is away.
 func TestOtherErrorsAreNotUnavailable(t *testing.T) {
-	s := enginetest.Start(t)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := open(t, enginetest.Start(t).DSN)
 	if err := db.Exec(t.Context(), "SELECT no_such_column", "", nil); err == nil || errors.Is(err, schemas.ErrUnavailable) {
 		t.Errorf("an error of a query: %v, want one that is not said to be unavailable", err)
 	}

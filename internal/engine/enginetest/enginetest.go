@@ -108,7 +108,7 @@ func running() (*engine.Engine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	shared.engine, shared.err = engine.Start(ctx, engine.Config{
-		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: patience, StopGrace: patience, Log: slog.New(slog.DiscardHandler)})
+		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: patience, StopGrace: patience, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	return shared.engine, shared.err
 }
 
