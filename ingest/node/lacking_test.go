@@ -49,17 +49,22 @@ func spoil(u *upstream, operation string, times int64, how func([]json.RawMessag
 			if r.URL.Path != operation || r.Header.Get("Upgrade") != "" || spoiled.Add(1) > times {
 				return false
 			}
-			answer := httptest.NewRecorder()
-			u.answer(answer, r)
-			var list []json.RawMessage
-			if json.Unmarshal(answer.Body.Bytes(), &list) != nil {
-				u.t.Errorf("the answer is not a list: %s", answer.Body)
-			}
-			_, _ = w.Write([]byte(how(list)))
+			u.answerSpoiled(w, r, how)
 			return true
 		}
 	})
 	return &spoiled
+}
+
+// answerSpoiled answers a list call with another list.
+func (u *upstream) answerSpoiled(w http.ResponseWriter, r *http.Request, how func([]json.RawMessage) string) {
+	answer := httptest.NewRecorder()
+	u.answer(answer, r)
+	var list []json.RawMessage
+	if json.Unmarshal(answer.Body.Bytes(), &list) != nil {
+		u.t.Errorf("the answer is not a list: %s", answer.Body)
+	}
+	_, _ = w.Write([]byte(how(list)))
 }
 
 // TestListsThatLackUpdates leaves updates out of list calls, for a while and for good: they
@@ -114,6 +119,42 @@ func TestListsOfANodeWithoutASecondOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameLines(t, sink.lines, u.lines(0, u.end))
+}
+
+// TestListsAfterAnOutage: a websocket that failed with everything else confirms lists again as
+// soon as the node answers, since all list calls may lack the same then.
+func TestListsAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	u, sink := newUpstream(t, newGenerator(64).elements(300)), newSink()
+	var lists atomic.Int64 // list calls so far
+	u.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		isSocket := r.Header.Get("Upgrade") != ""
+		isList := r.URL.Path == updatesOperation && !isSocket
+		call := lists.Load()
+		if isList {
+			call = lists.Add(1)
+		}
+		isOther := isSocket || r.URL.Path == flatsOperation || r.URL.Path == pagesOperation
+		switch {
+		case call == 1 && isOther, call == 2 && isList: // nothing confirms the first list
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case (call == 3 || call == 4) && !isSocket && (isList || isOther):
+			u.answerSpoiled(w, r, lacking()["without the last"])
+		default:
+			return false
+		}
+		return true
+	}
+	ing := newIngester(t, u, sink, func(c *Config) {
+		c.Source, c.Backoff = Lists, func(int) time.Duration { return time.Millisecond }
+	})
+	if err := ing.Backfill(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	sameLines(t, sink.lines, u.lines(0, u.end))
+	if lists.Load() < 5 {
+		t.Fatalf("%d list calls", lists.Load())
+	}
 }
 
 // TestStreamsThatEndWithoutAWord closes websockets properly before anything was told.

@@ -89,6 +89,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	if err := ing.hello(ctx); err != nil {
 		return false, err
 	}
+	ing.feeds.witness.beginSession()
 	from := ing.batches.through.Offset // 0 also at the start
 	source := ing.feeds.source()
 	ing.status.chose(source)

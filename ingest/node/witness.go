@@ -28,7 +28,7 @@ type witness struct {
 	splitter *decoder
 	warn     func(ctx context.Context, text string, args ...any)
 
-	// absent are the operations that gave nothing of use, until they are tried again.
+	// absent are the operations that failed in this session, until they are tried again.
 	absent map[Source]time.Time
 	alone  bool // it was said that there is no second operation
 }
@@ -37,6 +37,10 @@ func newWitness(c *client, cfg *Config) *witness {
 	return &witness{client: c, cfg: cfg, absent: map[Source]time.Time{}, warn: cfg.Log.WarnContext,
 		splitter: newDecoder(cfg.MigrationID, func(string, string) {})}
 }
+
+// beginSession forgets which operations failed before. Most of them fail while the whole node
+// does, and when it answers again, the next best witness may lose the same as the list.
+func (w *witness) beginSession() { clear(w.absent) }
 
 // errLacks says that an answer lacks updates that another operation has.
 var errLacks = fmt.Errorf("%w: an answer lacks updates", schemas.ErrMalformed)
