@@ -142,8 +142,14 @@ func failureOfTier(e *query.Error) (*Failure, string) {
 		return failure(requestTooLarge, "%s", e.Msg), ""
 	case query.RateLimited, query.Aborted, query.Unavailable:
 		return &Failure{Code: backpressure, Cause: e.Msg, Err: e.Err}, ""
+	case query.Denied:
+		return &Failure{Code: permissionDenied, Err: e}, ""
+	case query.Unauthenticated:
+		return &Failure{Code: unauthenticated, Err: e}, ""
+	case query.Internal:
+		return &Failure{Code: internalError, Err: e}, ""
 	}
-	return &Failure{Code: internalError, Err: e}, ""
+	return failure(invalidArgument, "%s", e.Msg), "" // what else is the client's own doing
 }
 
 // Errors is the interface's form of error answers.

@@ -48,6 +48,19 @@ func TestCatalogueIsDocumented(t *testing.T) {
 	}
 }
 
+// What the query tier refuses is not reported as a failure of the server.
+func TestErrorsOfTheTier(t *testing.T) {
+	for code := query.Internal + 1; code <= query.Denied; code++ {
+		f, _ := failureOf(query.Errorf(code, "no"))
+		if status := catalogue[f.Code].status; status >= 500 {
+			t.Errorf("code %d of the tier is %s with status %d", code, f.Code, status)
+		}
+	}
+	if f, _ := failureOf(query.Errorf(query.Denied, "no")); f.Code != permissionDenied {
+		t.Errorf("a caller who may not ask is answered %s", f.Code)
+	}
+}
+
 // All members of an error, and that its ids are those of the request and stand in the log.
 func TestErrorMembers(t *testing.T) {
 	source := &memory{}
