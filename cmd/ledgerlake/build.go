@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
 )
 
 // Set by the linker in the Makefile and the Dockerfile. In builds that do not know them they
@@ -14,21 +16,12 @@ var (
 	commitTime = "" // RFC 3339
 )
 
-type build struct {
-	version string
-	// time is that of the commit, in UTC; of a build that does not know its commit that of
-	// the program's file, which is about when it was built.
-	time time.Time
-	// committed says that time is that of the commit.
-	committed bool
-}
-
 // readBuild tells what was built: from what the linker was given, or else from the version
 // control data that the Go tool records.
-func readBuild() build {
+func readBuild() app.Build {
 	b := stamped(version, commit, commitTime, recordedSettings())
-	if !b.committed {
-		b.time = builtAt()
+	if !b.Committed {
+		b.Time = builtAt()
 	}
 	return b
 }
@@ -42,7 +35,7 @@ func recordedSettings() []debug.BuildSetting {
 }
 
 // stamped puts together what is known of a build.
-func stamped(version, commit, commitTime string, recorded []debug.BuildSetting) build {
+func stamped(version, commit, commitTime string, recorded []debug.BuildSetting) app.Build {
 	for _, s := range recorded {
 		switch {
 		case s.Key == "vcs.revision" && commit == "":
@@ -51,14 +44,14 @@ func stamped(version, commit, commitTime string, recorded []debug.BuildSetting) 
 			commitTime = s.Value
 		}
 	}
-	b := build{version: version}
+	b := app.Build{Version: version}
 	if t, err := time.Parse(time.RFC3339, commitTime); err == nil {
-		b.time, b.committed = t.UTC(), true
+		b.Time, b.Committed = t.UTC(), true
 	}
-	if b.version == "" {
-		b.version = "dev"
+	if b.Version == "" {
+		b.Version = "dev"
 		if len(commit) >= 12 {
-			b.version += "-" + commit[:12]
+			b.Version += "-" + commit[:12]
 		}
 	}
 	return b

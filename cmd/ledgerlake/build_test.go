@@ -1,11 +1,25 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"regexp"
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
 )
+
+// beMain makes the test binary the product.
+const beMain = "LEDGERLAKE_TEST_BE_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
 
 func TestStamped(t *testing.T) {
 	recorded := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-02-03T04:05:06Z"}}
@@ -13,14 +27,14 @@ func TestStamped(t *testing.T) {
 	for _, c := range []struct {
 		name, version, commit, time string
 		recorded                    []debug.BuildSetting
-		want                        build
+		want                        app.Build
 	}{
-		{"nothing is known", "", "", "", nil, build{"dev", time.Time{}, false}},
-		{"an image without arguments", "unknown", "", "", nil, build{"unknown", time.Time{}, false}},
-		{"go build in a clone", "", "", "", recorded, build{"dev-0123456789ab", at, true}},
-		{"make build in a clone", "v1.2.3", "fedcba9876543210", "2026-02-03T05:05:06+01:00", recorded, build{"v1.2.3", at, true}},
-		{"make build without version", "", "fedcba9876543210", "2026-02-03T04:05:06Z", nil, build{"dev-fedcba987654", at, true}},
-		{"a time that is none", "v1", "", "yesterday", nil, build{"v1", time.Time{}, false}},
+		{"nothing is known", "", "", "", nil, app.Build{Version: "dev"}},
+		{"an image without arguments", "unknown", "", "", nil, app.Build{Version: "unknown"}},
+		{"go build in a clone", "", "", "", recorded, app.Build{Version: "dev-0123456789ab", Time: at, Committed: true}},
+		{"make build in a clone", "v1.2.3", "fedcba9876543210", "2026-02-03T05:05:06+01:00", recorded, app.Build{Version: "v1.2.3", Time: at, Committed: true}},
+		{"make build without version", "", "fedcba9876543210", "2026-02-03T04:05:06Z", nil, app.Build{Version: "dev-fedcba987654", Time: at, Committed: true}},
+		{"a time that is none", "v1", "", "yesterday", nil, app.Build{Version: "v1"}},
 	} {
 		if got := stamped(c.version, c.commit, c.time, c.recorded); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -31,10 +45,16 @@ func TestStamped(t *testing.T) {
 // TestBuildWithoutVersionControl asks the program of this test, which is built without that
 // data, as an image or a source archive is.
 func TestBuildWithoutVersionControl(t *testing.T) {
-	if b := readBuild(); b.committed || b.time.Year() < 2026 || b.time.After(time.Now()) {
-		t.Errorf("a build that knows nothing was made at %s, committed: %v", b.time, b.committed)
+	if b := readBuild(); b.Committed || b.Time.Year() < 2026 || b.Time.After(time.Now()) {
+		t.Errorf("a build that knows nothing was made at %s, committed: %v", b.Time, b.Committed)
 	}
-	if out := string(mustRun(t, "version")); !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\n$`).MatchString(out) {
+	cmd := exec.Command(os.Args[0], "version")
+	cmd.Env = append(os.Environ(), beMain+"=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\n$`).Match(out) {
 		t.Errorf("%q", out)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/ledgerlake/ledgerlake"
 
-// everything lets a layer import all of the module but cmd, which nothing imports.
+// everything lets a layer import all of the module but cmd and bench, which nothing imports.
 const everything = "*"
 
 // everywhere is the folder that all others may import.
@@ -26,7 +26,7 @@ const everywhere = "internal/guard"
 // layers says, per folder, which other folders its code may import, their
 // sub-folders included. A folder always may import its own sub-folders. Arrows only
 // point down: what a layer needs of one beside it is an interface that it declares
-// itself and cmd fills in.
+// itself and internal/app fills in.
 var layers = map[string][]string{
 	"schemas": nil,
 
@@ -59,7 +59,10 @@ var layers = map[string][]string{
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 
 	"bench": {everything},
-	"cmd":   {everything},
+	"cmd":   {"internal/app"},
+
+	// What a process is made of. It knows all parts.
+	"internal/app": {everything},
 }
 
 // layerOf returns the longest folder of layers that holds dir, or "".
@@ -84,8 +87,8 @@ func check(from, to string, test bool) error {
 		return errors.New("the imported folder has no line in layers")
 	case source == target, target == everywhere:
 		return nil
-	case target == "cmd":
-		return errors.New("nothing imports cmd")
+	case target == "cmd", target == "bench":
+		return errors.New("nothing imports cmd or bench")
 	case test || isTestSupport(from) || slices.Contains(layers[source], everything):
 		return nil
 	case !slices.Contains(layers[source], target):
@@ -139,7 +142,8 @@ func TestCheck(t *testing.T) {
 		{"a sibling's own sub-folder", "query", "query/scan", false, true},
 		{"no part imports the simulated network", "ingest/scan", "internal/devnet", false, false},
 		{"a test may", "ingest/scan", "internal/devnet", true, true},
-		{"cmd imports everything", "cmd/ledgerlake", "internal/devnet", false, true},
+		{"cmd takes parts from app alone", "cmd/ledgerlake", "internal/devnet", false, false},
+		{"app imports all parts", "internal/app", "internal/devnet", false, true},
 		{"nothing imports cmd", "bench", "cmd/ledgerlake", false, false},
 		{"not in a test either", "query", "cmd/ledgerlake", true, false},
 		{"an unknown folder needs a decision", "helpers", "schemas", false, false},

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+// TestWorkerCollectsGarbage has a worker remove what was left over, once per interval.
+func TestWorkerCollectsGarbage(t *testing.T) {
+	s := openTestStack(t)
+	const hours = 3600 * 1e6
+	ingestItems(t, s, schematest.New(schematest.Config{Seed: 3, Items: 10, Migrations: 1, Step: 5 * hours}).Items)
+	e, err := s.newExporter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exportAll(t, e)
+	objects, err := e.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
+	if err != nil || len(objects) == 0 {
+		t.Fatalf("%d objects, %v", len(objects), err)
+	}
+	over := schemas.ObjectKey(objects[0].Table, objects[0].Segment, 99)
+	content := []byte("left over")
+	if err := s.bucket.Put(t.Context(), over, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
+		t.Fatal(err)
+	}
+	s.app.cfg.GCGrace = time.Nanosecond // younger than allowed outside of tests
+	garbage, err := s.newCollections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due, err := garbage.CollectionDue(t.Context()); err != nil || !due {
+		t.Errorf("before the first collection it is due: %v, %v", due, err)
+	}
+	worker, err := s.newWorker(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- worker(ctx) }()
+	for due := true; due && t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if due, err = garbage.CollectionDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if sums := sumsOf(t, s); sums[over] != [32]byte{} {
+		t.Errorf("%s is still there", over)
+	}
+	if v, err := e.VerifyObjects(t.Context(), nil); err != nil || len(v.Findings) > 0 || v.ObjectsChecked < int64(len(objects)) {
+		t.Errorf("after the collection: %+v, %v", v, err)
+	}
+	var out strings.Builder
+	s.app.stdout = &out
+	if err := s.collectNow(t.Context()); err != nil || !strings.HasPrefix(out.String(), "removed 0 objects") {
+		t.Errorf("a second collection says %q, %v", out.String(), err)
+	}
+}

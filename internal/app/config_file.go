@@ -1,0 +1,127 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+)
+
+const envPrefix = "LEDGERLAKE_"
+
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// fill sets what no flag has set from the environment and the file at path, which
+// may be empty.
+func (a *app) fill(flags *pflag.FlagSet, path string) error {
+	file, err := readConfigFile(path)
+	if err != nil {
+		return asUsage(err)
+	}
+	var errs []error
+	a.settings.VisitAll(func(s *pflag.Flag) {
+		entry, inFile := file[fileKey(s.Name)]
+		delete(file, fileKey(s.Name))
+		if f := flags.Lookup(s.Name); f != nil && f.Changed {
+			return
+		}
+		value, source := entry.value, fmt.Sprintf("%s:%d: %s", path, entry.line, fileKey(s.Name))
+		if v, ok := os.LookupEnv(envName(s.Name)); ok {
+			value, source, inFile = v, envName(s.Name), true
+		}
+		if inFile && a.settings.Set(s.Name, value) != nil {
+			errs = append(errs, fmt.Errorf("%s must be %s, not %q", source, wantedValue(s), value))
+		}
+	})
+	var keys []string
+	a.settings.VisitAll(func(s *pflag.Flag) { keys = append(keys, fileKey(s.Name)) })
+	for _, key := range slices.SortedFunc(maps.Keys(file), func(x, y string) int { return file[x].line - file[y].line }) {
+		errs = append(errs, fmt.Errorf("%s:%d: unknown key %q%s ledgerlake config lists the keys", path, file[key].line, key, didYouMean(key, "", keys)))
+	}
+	errs = append(errs, a.checkVariables(os.Environ()))
+	return asUsage(errors.Join(errs...))
+}
+
+// ofKubernetes matches the variables that Kubernetes gives all pods beside a service with the name
+// ledgerlake.
+var ofKubernetes = regexp.MustCompile(`^LEDGERLAKE_([A-Z0-9_]+_)?(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+
+// checkVariables refuses variables that are almost those of settings: what they were meant to set
+// would stay as it is, silently. Others are not ours to judge.
+func (a *app) checkVariables(environ []string) error {
+	known := []string{"CONFIG"} // without the prefix, which all have in common
+	a.settings.VisitAll(func(s *pflag.Flag) { known = append(known, strings.TrimPrefix(envName(s.Name), envPrefix)) })
+	var errs []error
+	for _, variable := range slices.Sorted(slices.Values(environ)) {
+		name, _, _ := strings.Cut(variable, "=")
+		word, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || slices.Contains(known, word) || ofKubernetes.MatchString(name) {
+			continue
+		}
+		if meant := nearest(word, known); meant != "" {
+			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s%s? Correct it, or unset it", name, envPrefix, meant))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fileEntry is the value of one key of the configuration file, and its line.
+type fileEntry struct {
+	value string
+	line  int
+}
+
+// readConfigFile returns what the file at path sets, nothing without a path.
+func readConfigFile(path string) (map[string]fileEntry, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("--config %s: there is no such file; ledgerlake config > %s writes one", path, path)
+	} else if err == nil && info.IsDir() {
+		return nil, fmt.Errorf("--config %s is a folder: name the YAML file in it", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(raw, &document); err != nil {
+		return nil, fmt.Errorf("%s is no YAML: %s; it has lines such as listen: 127.0.0.1:8080", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(document.Content) == 0 {
+		return nil, nil // an empty file sets nothing
+	}
+	top := document.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s:%d: settings must be lines such as listen: 127.0.0.1:8080", path, top.Line)
+	}
+	entries := make(map[string]fileEntry)
+	for i := 0; i < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		switch before, again := entries[key.Value]; {
+		case value.Kind != yaml.ScalarNode:
+			return nil, fmt.Errorf("%s:%d: %s must be one plain value; several are separated by commas", path, value.Line, key.Value)
+		case again:
+			return nil, fmt.Errorf("%s:%d: %s is set in line %d already: remove one", path, key.Line, key.Value, before.line)
+		}
+		entry := fileEntry{value.Value, key.Line}
+		if value.Tag == "!!null" {
+			entry.value = ""
+		}
+		entries[key.Value] = entry
+	}
+	return entries, nil
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+)
+
+// engineFolder and bucketFolder are where the embedded services keep what they have.
+func (c *config) engineFolder() string { return filepath.Join(c.Data, "engine") }
+func (c *config) bucketFolder() string { return filepath.Join(c.Data, "bucket") }
+
+// checkLocal refuses what this machine does not have: files that settings name, an engine, and a
+// data folder that is ours and that nobody else uses. A folder that is new is ours where a command
+// makes the store. Nothing is made.
+func (s *stack) checkLocal(ctx context.Context) error {
+	cfg := &s.app.cfg
+	if _, err := s.app.catalog(); err != nil {
+		return err
+	}
+	if err := cfg.checkTokenFile(); err != nil {
+		return err
+	}
+	if cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	if err := checkFolder(cfg.Data, cfg.engineFolder(), s.makesStore); err != nil {
+		return err
+	}
+	if _, err := engine.Locate(cfg.Engine, nil); err != nil {
+		return err
+	}
+	return engine.CheckFree(ctx, cfg.engineFolder())
+}
+
+// checkTokenFile makes sure that the file of the node's token has one, where a node is given.
+func (c *config) checkTokenFile() error {
+	if c.NodeURL == "" || c.NodeTokenFile == "" {
+		return nil
+	}
+	token, err := c.nodeToken(context.Background())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("--node-token-file %s: there is no such file: correct the path", c.NodeTokenFile)
+	case err != nil:
+		return fmt.Errorf("--node-token-file: %w", err)
+	case token == "":
+		return fmt.Errorf("--node-token-file %s: the file is empty: write the token into it", c.NodeTokenFile)
+	}
+	return nil
+}
+
+// checkFolder refuses a data folder that is no folder or, unless it is to be made, does not have
+// the given part.
+func checkFolder(dir, part string, makes bool) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && makes:
+		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("--data %s: there is no such folder; name the one that ledgerlake up or ledgerlake ingest made", dir)
+	case err != nil:
+		return explainFolder(dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("--data %s is a file: name a folder", dir)
+	case makes:
+		return nil
+	}
+	if _, err := os.Stat(part); err != nil {
+		return fmt.Errorf("--data %s is no data folder of ledgerlake, it has no folder %s; name the one that ledgerlake up or ledgerlake ingest made", dir, filepath.Base(part))
+	}
+	return nil
+}
+
+// makeFolder makes the data folder unless it exists, and makes sure that it can be written to.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return explainFolder(dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return explainFolder(dir, err)
+	}
+	_, err = probe.Write(make([]byte, 4096))
+	if err := errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return explainFolder(dir, err)
+	}
+	return nil
+}
+
+// explainFolder says why a data folder can't be used, and what to do.
+func explainFolder(dir string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("--data %s: a part of the path is a file: name a folder", dir)
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("--data %s: this user may not write there: name another folder, or change its owner: %w", dir, err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("--data %s: the disk is full: free some space, or name a folder on another: %w", dir, err)
+	}
+	return fmt.Errorf("--data %s: the folder can't be used, name another: %w", dir, err)
+}

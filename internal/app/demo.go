@@ -1,0 +1,411 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// demoSummary is the last line of demo --json.
+type demoSummary struct {
+	Updates         uint64 `json:"updates"`
+	Events          uint64 `json:"events"`
+	Contracts       uint64 `json:"contracts"`
+	ActiveContracts uint64 `json:"active_contracts"`
+	Objects         int    `json:"objects"`
+	ParquetBytes    int64  `json:"parquet_bytes"`
+	// JSONZstdBytes is the size of the network's own objects, in the encoding that is listed,
+	// and NetworkObjects their number if they are published.
+	JSONZstdBytes  int64              `json:"json_zstd_bytes"`
+	NetworkObjects int                `json:"network_objects"`
+	StoreBytes     uint64             `json:"store_bytes"`
+	UpdatesPerSec  float64            `json:"updates_per_second"`
+	Seconds        map[string]float64 `json:"seconds"`
+	Verify         verification       `json:"verify"`
+}
+
+func newDemo(a *app) *cobra.Command {
+	var d devnetFlags
+	var keep, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "the whole path on a simulated network: backfill, export, verify, query",
+		Long: `demo executes the history of a simulated network, serves it over HTTP, backfills it into
+an embedded ClickHouse, exports the closed days as Parquet objects to an embedded S3
+gateway, and then checks that three things agree that were computed independently: what
+the network says it served, what the store holds, and what the objects contain when they
+are read back. At the end it asks the query tier a few real questions.
+
+With --clickhouse-dsn, --redis-url or --s3-endpoint it uses those services instead; the
+ClickHouse database and the bucket must then be empty.`,
+		Example: "  ledgerlake demo\n  ledgerlake demo --updates 20000 --seed 7 --json\n  ledgerlake demo --data ./demo --keep",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			a.quiet()
+			if err := d.check(); err != nil {
+				return err
+			}
+			if !a.settings.Changed("data") {
+				dir, err := os.MkdirTemp("", "ledgerlake-demo-")
+				if err != nil {
+					return fmt.Errorf("making a folder for the demo: %w", err)
+				}
+				a.cfg.Data = dir
+			} else if !keep {
+				if entries, err := os.ReadDir(a.cfg.Data); err == nil && len(entries) > 0 {
+					return fmt.Errorf("%s is not empty and would be removed after the demo; add --keep to keep it", a.cfg.Data)
+				}
+			}
+			if !keep {
+				defer func() { err = errors.Join(err, os.RemoveAll(a.cfg.Data)) }()
+			}
+			if !a.settings.Changed("listen") {
+				a.cfg.Listen = "127.0.0.1:0"
+			}
+			if !a.settings.Changed("bulk-layouts") {
+				// The other layout, in its two encodings, takes longer than the Parquet objects.
+				a.cfg.BulkLayouts = []string{layoutParquet}
+			}
+			if err := a.continueNetwork(&d, cmd.Flags()); err != nil {
+				return err
+			}
+			return a.demo(cmd.Context(), d, keep, asJSON)
+		},
+	}
+	d.register(cmd.Flags(), 100_000)
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the data folder")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object as the last line")
+	return cmd
+}
+
+// demoRun is one demo under way.
+type demoRun struct {
+	*stack
+	progress *progress
+	report   io.Writer // what a person reads
+	node     *devnetNode
+	summary  demoSummary
+}
+
+func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err error) {
+	start := time.Now()
+	run := &demoRun{stack: newStack(a), progress: newProgress(a.console), report: a.stdout}
+	if asJSON {
+		run.report = a.stderr
+	}
+	run.summary.Seconds = make(map[string]float64)
+	defer run.closeInto(&err)
+	if err := run.prepare(ctx, d); err != nil {
+		return err
+	}
+	network := func(ctx context.Context) error { return run.node.serve(ctx, 0) }
+	if err := run.guard(ctx, run.steps, network); err != nil {
+		return err
+	}
+	run.summary.Seconds["total"] = time.Since(start).Seconds()
+	run.print(keep)
+	if asJSON {
+		if err := json.NewEncoder(a.data).Encode(run.summary); err != nil {
+			return fmt.Errorf("writing the summary: %w", err)
+		}
+	}
+	if !run.summary.Verify.OK {
+		for _, f := range run.summary.Verify.Findings {
+			fmt.Fprintln(a.stderr, "DIFFERENCE:", f)
+		}
+		return fmt.Errorf("the network, the store and the objects differ: %w", errReported)
+	}
+	return nil
+}
+
+// prepare starts the services while the network executes its history.
+func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
+	run.makesStore = true
+	if err := run.checkLocal(ctx); err != nil {
+		return err
+	}
+	if err := run.bindQuery(); err != nil {
+		return err
+	}
+	if err := makeFolder(run.app.cfg.Data); err != nil {
+		return err
+	}
+	ready := make(chan error, 1)
+	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })
+	start := time.Now()
+	node, err := run.app.startDevnet(ctx, d, "127.0.0.1:0", run.progress)
+	if err := errors.Join(err, <-ready); err != nil {
+		if node != nil {
+			err = errors.Join(err, node.close())
+		}
+		return err
+	}
+	run.summary.Seconds["devnet"] = time.Since(start).Seconds()
+	run.node, run.simulated = node, true
+	run.onClose(node.close)
+	return nil
+}
+
+func (run *demoRun) steps(ctx context.Context) error {
+	if err := run.mustBeEmpty(ctx); err != nil {
+		return err
+	}
+	if err := run.app.noteIngested(run.node); err != nil {
+		return err
+	}
+	in, err := run.newStreams([]string{run.node.url}, "")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := in.backfill(ctx, run.progress); err != nil {
+		return err
+	}
+	run.summary.Seconds["ingest"] = time.Since(start).Seconds()
+	start = time.Now()
+	if err := run.exportAll(ctx, run.progress); err != nil {
+		return err
+	}
+	run.summary.Seconds["export"] = time.Since(start).Seconds()
+	start = time.Now()
+	if err := run.verifyAll(ctx); err != nil {
+		return err
+	}
+	run.summary.Seconds["verify"] = time.Since(start).Seconds()
+	if err := run.measure(ctx); err != nil {
+		return err
+	}
+	return run.ask(ctx)
+}
+
+// mustBeEmpty refuses a store that holds history, which would be compared with the
+// simulated network's in vain.
+func (run *demoRun) mustBeEmpty(ctx context.Context) error {
+	mark, err := run.reader.Watermark(ctx)
+	if err != nil {
+		return err
+	}
+	if mark != schemas.Start {
+		return fmt.Errorf("the store already holds history up to %s; demo needs an empty one: give another --data or --clickhouse-dsn", mark)
+	}
+	return nil
+}
+
+// verifyAll compares the store with the objects, and with what the network served.
+func (run *demoRun) verifyAll(ctx context.Context) error {
+	if err := run.setMerges(ctx, "STOP"); err != nil {
+		return err
+	}
+	v, err := run.verify(ctx, run.progress)
+	if err := errors.Join(err, run.setMerges(ctx, "START")); err != nil {
+		return err
+	}
+	served, err := tablesOf(run.node.ledger.Digests().Tables)
+	if err != nil {
+		return err
+	}
+	v.Findings = append(v.Findings, verify.Differences("the network", served, "the store", v.Tables)...)
+	v.OK = len(v.Findings) == 0
+	run.summary.Verify = *v
+	return nil
+}
+
+// tablesOf reads the digests that the simulated network computed for itself.
+func tablesOf(digests map[string]devnet.TableDigest) (verify.Tables, error) {
+	raw, err := json.Marshal(digests)
+	if err != nil {
+		return nil, fmt.Errorf("reading the network's digests: %w", err)
+	}
+	var tables verify.Tables
+	if err := json.Unmarshal(raw, &tables); err != nil {
+		return nil, fmt.Errorf("reading the network's digests: %w", err)
+	}
+	return tables, nil
+}
+
+// measure fills in the sizes.
+func (run *demoRun) measure(ctx context.Context) error {
+	exporter, err := run.newExporter()
+	if err != nil {
+		return err
+	}
+	objects, err := exporter.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		run.summary.ParquetBytes += o.Bytes
+	}
+	run.summary.Objects = len(objects)
+	if err := run.networkLayout(ctx, exporter); err != nil {
+		return err
+	}
+	if run.summary.StoreBytes, err = run.storeBytes(ctx); err != nil {
+		return err
+	}
+	counts := run.node.ledger.Digests().Counts
+	run.summary.Updates = run.summary.Verify.Tables["updates"].Rows
+	run.summary.Events = run.summary.Verify.Tables["events"].Rows
+	run.summary.ActiveContracts = run.summary.Verify.Tables["active_contracts"].Rows
+	run.summary.Contracts = counts.ContractsCreated
+	run.summary.UpdatesPerSec = float64(run.summary.Updates) / run.summary.Seconds["ingest"]
+	return nil
+}
+
+// networkLayout fills in the size of the objects that the network lists: that of those that
+// are published, or of those that would be.
+func (run *demoRun) networkLayout(ctx context.Context, exporter *export.Exporter) (err error) {
+	if run.app.cfg.publishes(layoutNetwork) {
+		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.NetworkStored(ctx, listedEncoding)
+		return err
+	}
+	run.progress.begin("measure network layout", "bytes", 0)
+	sizes, err := exporter.MeasureNetworkLayout(ctx, listedEncoding)
+	if err != nil {
+		return err
+	}
+	run.progress.end(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
+	run.summary.JSONZstdBytes = sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes
+	return nil
+}
+
+// storeBytes is what the tables take on disk.
+func (s *stack) storeBytes(ctx context.Context) (uint64, error) {
+	var n uint64
+	block := store.NewCount()
+	err := s.db.Select(ctx, "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()", nil, block, func() error {
+		n = block.Value()
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measuring the store: %w", err)
+	}
+	return n, nil
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+func (run *demoRun) print(keep bool) {
+	s := run.summary
+	w := run.report
+	fmt.Fprintf(w, "\n%d updates, %d events, %d contracts (%d active at the end)\n", s.Updates, s.Events, s.Contracts, s.ActiveContracts)
+	fmt.Fprintf(w, "backfill %.0f updates/s; %d Parquet objects, %s; store %s; the network's own layout %s\n",
+		s.UpdatesPerSec, s.Objects, megabytes(s.ParquetBytes), megabytes(int64(s.StoreBytes)), megabytes(s.JSONZstdBytes))
+	if s.Verify.OK {
+		fmt.Fprintf(w, "verified: network, store and %d objects agree on %d tables\n", s.Verify.ObjectsChecked, len(s.Verify.Tables))
+	}
+	fmt.Fprintf(w, "%.1f s in all\n", s.Seconds["total"])
+	if keep {
+		fmt.Fprintf(w, "kept in %s: ledgerlake serve --data %s\n", run.app.cfg.Data, run.app.cfg.Data)
+	}
+}
+
+// ask puts a few questions to the query tier, as a client would.
+func (run *demoRun) ask(ctx context.Context) error {
+	server, err := run.newServer(nil, nil)
+	if err != nil {
+		return err
+	}
+	questions := func(ctx context.Context) error { return run.questions(ctx, "http://"+server.Addr()) }
+	if err := run.guard(ctx, questions, server.Serve); err != nil {
+		return fmt.Errorf("asking the query tier: %w", err)
+	}
+	return nil
+}
+
+func (run *demoRun) questions(ctx context.Context, base string) error {
+	c := client{base: base, out: run.report}
+	mark, err := run.reader.Watermark(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(run.report, "\nA few questions to the query tier:")
+	var page struct {
+		Transactions []struct {
+			UpdateID string `json:"update_id"`
+		} `json:"transactions"`
+	}
+	if err := c.ask(ctx, "POST", "/v2/updates", `{"page_size": 1000}`, &page); err != nil {
+		return err
+	}
+	if len(page.Transactions) == 0 {
+		return errors.New("/v2/updates gave no updates")
+	}
+	if err := c.ask(ctx, "GET", "/v0/events/"+page.Transactions[len(page.Transactions)-1].UpdateID, "", nil); err != nil {
+		return err
+	}
+	acs := fmt.Sprintf(`{"migration_id": %d, "record_time": %q, "record_time_match": "at_or_before", "page_size": 1000}`, mark.MigrationID, mark.RecordTime)
+	if err := c.ask(ctx, "POST", "/v2/state/acs", acs, nil); err != nil {
+		return err
+	}
+	if err := c.ask(ctx, "POST", "/v0/backfilling/migration-info", fmt.Sprintf(`{"migration_id": %d}`, mark.MigrationID), nil); err != nil {
+		return err
+	}
+	bulk := fmt.Sprintf(`{"start_record_time": "2000-01-01T00:00:00Z", "end_record_time": %q, "page_size": 1000, "format": "parquet"}`, mark.RecordTime)
+	var refs struct {
+		Objects []struct {
+			URL string `json:"url"`
+		} `json:"object_refs"`
+	}
+	if err := c.ask(ctx, "POST", "/v0/history/bulk/updates", bulk, &refs); err != nil {
+		return err
+	}
+	if len(refs.Objects) == 0 {
+		return nil // a history of less than a day has no closed segment
+	}
+	c.base = ""
+	return c.ask(ctx, "GET", refs.Objects[0].URL, "", nil)
+}
+
+// client asks and shows what it asked, how long it took and how much came back.
+type client struct {
+	base string
+	out  io.Writer
+}
+
+func (c client) ask(ctx context.Context, method, path, body string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	start := time.Now()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
+	}
+	fmt.Fprintf(c.out, "  %-4s %-40s %d  %8d bytes  %6.1f ms\n", method, shorten(path, 40), response.StatusCode, len(answer), float64(time.Since(start).Microseconds())/1000)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s answered %d: %s", method, path, response.StatusCode, shorten(string(answer), 300))
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
+
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n-1] + "…"
+}

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// exportMemory is what exports need, however many: 300 MB live at most, whatever the segments,
+// and room to collect garbage in. Only as many row groups are open as an exporter has workers.
+const exportMemory = 448 << 20
+
+// limitExports lowers the default memory limit in a process that does nothing but export.
+func (a *app) limitExports() {
+	if os.Getenv("GOMEMLIMIT") == "" && !a.settings.Changed("memory-limit") {
+		debug.SetMemoryLimit(min(a.cfg.MemoryLimit, exportMemory))
+	}
+}
+
+// exportJobs lets jobs export and ask what is due, in the layouts that are published.
+type exportJobs struct {
+	exporter *export.Exporter
+	temp     string   // where objects wait for their upload
+	layouts  []string // as in setting bulk-layouts
+	limits   exportLimits
+	// retention is the age from which on nothing is exported any more, 0 = none.
+	retention time.Duration
+	// disagreed is the first disagreement with peers that a job of this process met.
+	disagreed *atomic.Pointer[error]
+}
+
+func (s *stack) newExportJobs() (exportJobs, error) {
+	exporter, err := s.newExporter()
+	return exportJobs{
+		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, limits: s.exportLimits,
+		retention: s.app.cfg.BulkRetention,
+		disagreed: new(atomic.Pointer[error]),
+	}, err
+}
+
+// handlers are those of the layouts: what is named first is published first.
+func (j exportJobs) handlers() []jobs.Handler {
+	var handlers []jobs.Handler
+	for _, layout := range j.layouts {
+		if layout == layoutNetwork {
+			handlers = append(handlers, jobs.ExportNetwork(j))
+		} else {
+			handlers = append(handlers, jobs.ExportSegments(j))
+		}
+	}
+	return handlers
+}
+
+// due names the tasks of all that is due.
+func (j exportJobs) due(ctx context.Context) (map[string]bool, error) {
+	ids := make(map[string]bool)
+	for _, h := range j.handlers() {
+		tasks, err := h.Due(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tasks {
+			ids[t.ID] = true
+		}
+	}
+	return ids, nil
+}
+
+// ExportSegment exports one segment. What a person must look at is not repeated.
+func (j exportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, progress jobs.ProgressFunc) error {
+	progress(0, 1)
+	if err := j.classify(j.exporter.ExportSegment(ctx, ref)); err != nil {
+		return err
+	}
+	progress(1, 1)
+	return nil
+}
+
+// ExportNetwork is ExportSegment for the network's layout.
+func (j exportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
+	progress(0, 1)
+	if err := j.classify(j.exporter.ExportNetwork(ctx, ref)); err != nil {
+		return err
+	}
+	progress(1, 1)
+	return nil
+}
+
+// classify marks errors that repeating cannot help, and those that pass however long it takes.
+func (j exportJobs) classify(err error) error {
+	switch err = store.Explain(err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return jobs.Passing(fmt.Errorf("the disk of %s is full, free some space: %w", j.temp, err))
+	case errors.Is(err, export.ErrNotAgreed):
+		return jobs.NotYet(err)
+	case errors.Is(err, export.ErrDisagreed):
+		j.disagreed.CompareAndSwap(nil, &err)
+		return err // repeated: a peer may find out that it was wrong
+	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
+		return jobs.Permanent(err)
+	case bucket.Passes(err), store.Passes(err):
+		return jobs.Passing(err)
+	}
+	return err
+}
+
+// DueSegments lists closed segments that are not published, oldest first.
+func (j exportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+	all, err := j.exporter.DueSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var due []schemas.SegmentRef
+	for _, ref := range all {
+		start, end, err := ref.Bounds()
+		if err != nil {
+			return nil, err
+		}
+		if ref.IsImports() || j.wants(start, end) {
+			due = append(due, ref)
+		}
+	}
+	return due, nil
+}
+
+// DueNetwork lists what is closed and not published in the network's layout. The day of a
+// folder is the one before its end.
+func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
+	all, err := j.exporter.DueNetwork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var due []schemas.NetworkRef
+	for _, ref := range all {
+		if j.wants(ref.End-schemas.DaySegments.Micros(), ref.End) {
+			due = append(due, ref)
+		}
+	}
+	return due, nil
+}
+
+// wants reports whether a stretch of record times lies within the limits and is not so old
+// that it would expire at once.
+func (j exportJobs) wants(start, end schemas.Micros) bool {
+	if j.retention > 0 && end < schemas.MicrosOf(time.Now().Add(-j.retention)) {
+		return false
+	}
+	return j.limits.hold(start, end)
+}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// newFacts prepares the questions to scan services for what history does not tell.
+func (s *stack) newFacts(urls []string) (*scan.Facts, error) {
+	cfg := &s.app.cfg
+	return scan.NewFacts(scan.FactsConfig{
+		URLs: urls, Agree: cfg.ScanAgree, Store: factStore{s.reader, s.db}, Synchronizers: s.synchronizers, Log: s.app.log,
+		Interval: cfg.FactsInterval, RequestsPerSecond: cfg.ScanRate, Version: s.app.build.Version,
+	})
+}
+
+// synchronizers names those of public history.
+func (s *stack) synchronizers(ctx context.Context) ([]string, error) {
+	migrations, err := s.reader.Migrations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, m := range migrations {
+		for _, r := range m.Synchronizers {
+			ids = append(ids, r.SynchronizerID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// factStore keeps facts of the public history's network.
+type factStore struct {
+	reader *history.Reader
+	db     *store.DB
+}
+
+// LatestFact returns the last fact of a key.
+func (s factStore) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, error) {
+	return s.reader.LatestFact(ctx, key)
+}
+
+// KeepFact stores a fact that is another one than before.
+func (s factStore) KeepFact(ctx context.Context, f facts.Fact, previous string) error {
+	return indexer.KeepFact(ctx, s.db, schemas.ScanStream, f, previous)
+}

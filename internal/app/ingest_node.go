@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/ingest/node"
+)
+
+// nodeSource is what the parties of one node see.
+type nodeSource struct {
+	*node.Ingester
+	url string
+}
+
+func (s *stack) newNodeSource(url string) (source, error) {
+	cfg := &s.app.cfg
+	from := node.Source(cfg.NodeSource)
+	if cfg.NodeSource == "auto" {
+		from = node.Auto
+	}
+	settings := node.Config{
+		BaseURL: url, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
+		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: s.timeAhead(), Version: s.app.build.Version,
+		RequestTimeout: s.app.pace.request, IdleTimeout: s.app.pace.socket, PingInterval: s.app.pace.ping, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
+	}
+	if token := cfg.NodeToken; token != "" {
+		settings.Token = func(context.Context) (string, error) { return token, nil }
+	}
+	ingester, err := node.New(settings)
+	if err != nil {
+		return nil, err
+	}
+	return nodeSource{ingester, maskURL(url)}, nil
+}
+
+func (from nodeSource) stream() string { return from.Status().Stream }
+
+func (from nodeSource) live() liveStream {
+	st := from.Status()
+	return liveStream{
+		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
+		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Batches: st.Batches, Bytes: st.Bytes,
+		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
+		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == node.PhaseFollowing,
+		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []liveUpstream{{URL: from.url, State: string(st.Phase)}},
+	}
+}

@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/query/ledger"
+	"github.com/ledgerlake/ledgerlake/query/openapi"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// ledgerOff is the value of --ledger-listen that turns the ledger interface off.
+const ledgerOff = "off"
+
+// ledgerAddress is where the ledger interface listens, "" for nowhere: by itself on loopback,
+// at the port after that of the query tier.
+func (c *config) ledgerAddress() (string, error) {
+	switch c.LedgerListen {
+	case ledgerOff:
+		return "", nil
+	case "":
+	default:
+		return c.LedgerListen, nil
+	}
+	_, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return "", fmt.Errorf("--listen must be an address such as 127.0.0.1:8080: %w", err)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", fmt.Errorf("--listen has the port %q: give --ledger-listen an address of its own", port)
+	}
+	if n > 0 && n < 65535 {
+		n++ // a free port stays one
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.FormatUint(n, 10)), nil
+}
+
+// ledgerShares reports whether the ledger interface has the listener of the scan interface.
+func (c *config) ledgerShares() bool { return c.LedgerListen != "" && c.LedgerListen == c.Listen }
+
+// newLedger returns the ledger interface for a listener.
+func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
+	cfg := &s.app.cfg
+	key, err := s.app.tokenKey()
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := s.app.catalog()
+	if err != nil {
+		return nil, err
+	}
+	var api *ledger.API
+	verifier, err := s.newVerifier(func() string { return api.Participant() })
+	if err != nil {
+		return nil, err
+	}
+	if addr, ok := listener.Addr().(*net.TCPAddr); verifier == nil && cfg.LedgerAuth != "none" && !(ok && addr.IP.IsLoopback()) {
+		return nil, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: "+
+			"say who may with --ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
+	}
+	api, err = ledger.New(ledger.Config{
+		Node: s.ledgerNode, Log: s.app.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
+		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.app.build.Version,
+	})
+	return api, err
+}
+
+// newLedgerServer returns the server of the ledger interface on a listener of its own, nil if it
+// has none.
+func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
+	cfg := &s.app.cfg
+	address, err := cfg.ledgerAddress()
+	if err != nil || address == "" || cfg.ledgerShares() {
+		return nil, err
+	}
+	listener, err := s.listen(address, "ledger-listen")
+	if err != nil {
+		return nil, err
+	}
+	api, err := s.newLedger(listener)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := openapi.Documents(query.Naming(cfg.Naming))
+	if err != nil {
+		return nil, err
+	}
+	page := &statusPage{db: s.db, streams: streams}
+	return query.New(query.Config{
+		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.app.log,
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
+	})
+}
+
+// ledgerURL is where the ledger interface is served, "" for nowhere.
+func (c *config) ledgerURL(shared, own *query.Server) string {
+	switch {
+	case own != nil:
+		return "http://" + own.Addr() + c.LedgerPrefix + "/"
+	case c.ledgerShares():
+		return "http://" + shared.Addr() + c.LedgerPrefix + "/"
+	}
+	return ""
+}
+
+// ledgerNode finds the node's stream that is served: the one that is asked for, or the only one.
+func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
+	rows, err := history.Streams(ctx, s.db)
+	if err != nil {
+		return ledger.Node{}, err
+	}
+	prefix, wanted := schemas.NodeStream(""), s.app.cfg.LedgerParticipant
+	var found []string
+	for _, row := range rows {
+		// What is derived from a stream has a slash in its name.
+		participant, ok := strings.CutPrefix(row.Stream, prefix)
+		if ok && !strings.Contains(participant, "/") && (wanted == "" || wanted == participant) {
+			found = append(found, participant)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		reader := history.NewReader(s.db, schemas.NodeStream(found[0]))
+		if s.app.cfg.LookupRows {
+			reader.UseCopies(history.NewNodeCopies(s.db, reader.Stream()))
+		}
+		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache, s.admission().Spare)}, nil
+	case len(found) > 1:
+		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
+	case wanted != "":
+		return ledger.Node{}, fmt.Errorf("%w: the store has nothing of participant %s", ledger.ErrNoStream, wanted)
+	}
+	return ledger.Node{}, ledger.ErrNoStream
+}
+
+// newVerifier returns what checks tokens, nil when nothing is configured.
+func (s *stack) newVerifier(participant func() string) (*auth.Verifier, error) {
+	cfg := &s.app.cfg
+	keys, err := s.authKeys()
+	if err != nil || keys == nil {
+		return nil, err
+	}
+	users, err := s.authUsers()
+	if err != nil {
+		return nil, err
+	}
+	return auth.New(auth.Config{
+		Keys: keys, Users: users, Audience: cfg.LedgerAuthAudience, Scope: cfg.LedgerAuthScope, Participant: participant,
+	})
+}
+
+// authKeys returns the keys of tokens, nil when none are configured.
+func (s *stack) authKeys() (auth.Keys, error) {
+	cfg := &s.app.cfg
+	return s.keysOf("ledger", cfg.LedgerAuthSecret, cfg.LedgerAuthCertificate, cfg.LedgerAuthJWKS)
+}
+
+// keysOf returns the keys of tokens for an interface, of which at most one is given: a shared
+// secret, the file of a certificate or the URL of a key set; nil without any.
+func (s *stack) keysOf(iface, secret, certificate, jwks string) (auth.Keys, error) {
+	switch {
+	case secret != "":
+		keys, err := auth.Secret([]byte(secret))
+		if err != nil {
+			return nil, fmt.Errorf("--%s-auth-secret: %w", iface, err)
+		}
+		return keys, nil
+	case certificate != "":
+		text, err := os.ReadFile(certificate)
+		if err != nil {
+			return nil, fmt.Errorf("--%s-auth-certificate: %w", iface, err)
+		}
+		keys, err := auth.Certificate(text)
+		if err != nil {
+			return nil, fmt.Errorf("--%s-auth-certificate %s: %w", iface, certificate, err)
+		}
+		return keys, nil
+	case jwks != "":
+		ctx, stop := context.WithCancel(context.Background())
+		s.onClose(func() error { stop(); return nil })
+		return auth.KeySet(ctx, jwks, s.app.log)
+	}
+	return nil, nil
+}
+
+// authUsers returns who knows what users may do: a file, or the node.
+func (s *stack) authUsers() (auth.Users, error) {
+	cfg := &s.app.cfg
+	switch {
+	case cfg.LedgerUsers != "":
+		users, err := auth.ReadUsers(cfg.LedgerUsers, s.app.log)
+		if err != nil {
+			return nil, fmt.Errorf("--ledger-users: %w", err)
+		}
+		return users, nil
+	case cfg.NodeURL != "":
+		return auth.NewNodeUsers(auth.NodeConfig{BaseURL: cfg.NodeURL, Token: cfg.nodeToken}), nil
+	}
+	return nil, errors.New("tokens say who a user is, not what the user may read: give --ledger-users, a file, or --node-url, the node that knows")
+}
+
+// nodeToken is our own token for the node, "" without one.
+func (c *config) nodeToken(context.Context) (string, error) {
+	if c.NodeTokenFile == "" {
+		return c.NodeToken, nil
+	}
+	text, err := os.ReadFile(c.NodeTokenFile)
+	if err != nil {
+		return "", fmt.Errorf("reading the node's token: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}

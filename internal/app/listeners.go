@@ -1,0 +1,80 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// bindQuery listens on the address of the query tier, and bindAll on those of the interfaces that
+// have their own as well: an address that can't be had is found before anything long begins. The
+// servers take the listeners when they are made.
+func (s *stack) bindQuery() error { return s.bind(s.app.cfg.Listen, "listen") }
+
+func (s *stack) bindAll() error {
+	if err := s.bindQuery(); err != nil {
+		return err
+	}
+	cfg := &s.app.cfg
+	address, err := cfg.ledgerAddress()
+	if err != nil {
+		return asUsage(err)
+	}
+	if address != "" && !cfg.ledgerShares() {
+		if err := s.bind(address, "ledger-listen"); err != nil {
+			return err
+		}
+	}
+	if cfg.validatorSharing() || cfg.ValidatorListen == validatorOff {
+		return nil
+	}
+	return s.bind(cfg.ValidatorListen, "validator-listen")
+}
+
+func (s *stack) bind(address, setting string) error {
+	listener, err := s.listen(address, setting)
+	if err == nil {
+		s.bound[setting] = listener
+	}
+	return err
+}
+
+// listen opens the address of a setting, or takes what was bound for it. It is closed with the
+// stack.
+func (s *stack) listen(address, setting string) (net.Listener, error) {
+	if listener, ok := s.bound[setting]; ok {
+		delete(s.bound, setting)
+		return listener, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, explainListen(address, setting, err)
+	}
+	s.closeListener(listener)
+	return listener, nil
+}
+
+// explainListen says why an address can't be listened on, and what to do.
+func explainListen(address, setting string, err error) error {
+	_, port, _ := net.SplitHostPort(address) // it has been checked
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("--%s %s: another program listens there: stop it (ss -ltnp 'sport = :%s' names it), or choose another port", setting, address, port)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("--%s %s: this user may not listen on port %s: choose one above 1023", setting, address, port)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("--%s %s: this machine does not have that address: choose 127.0.0.1:%s for itself alone, or 0.0.0.0:%s for others as well", setting, address, port, port)
+	}
+	return fmt.Errorf("--%s %s: %w; choose another address", setting, address, err)
+}
+
+// closeListener closes a listener at the end, unless its server has.
+func (s *stack) closeListener(listener net.Listener) {
+	s.onClose(func() error {
+		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+}

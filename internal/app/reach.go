@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/jobs"
+)
+
+// reachTimeout bounds the first contact with a service.
+const reachTimeout = 5 * time.Second
+
+// reach connects to the service of a setting and hangs up: whether anything listens is known
+// before anything long begins.
+func reach(ctx context.Context, setting, raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return checkURL(setting, raw)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return explainDial(setting, maskURL(raw), u.Hostname(), err)
+	}
+	return conn.Close()
+}
+
+// explainDial says why a service can't be connected to, and what to do.
+func explainDial(setting, shown, host string, err error) error {
+	var name *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &name):
+		return fmt.Errorf("--%s %s: there is no host %s: correct the name", setting, shown, host)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("--%s %s: nothing listens there: start it, or correct the address", setting, shown)
+	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return fmt.Errorf("--%s %s: the host does not answer: correct the address, or open the way to it", setting, shown)
+	}
+	return fmt.Errorf("--%s %s: %w", setting, shown, err)
+}
+
+// reachQueue makes sure that the Redis of the queue answers, if one is given.
+func (s *stack) reachQueue(ctx context.Context) error {
+	if s.app.cfg.RedisURL == "" {
+		return nil
+	}
+	queue, err := jobs.Open(ctx, jobs.Config{RedisURL: s.app.cfg.RedisURL, Log: s.app.log})
+	if err != nil {
+		return fmt.Errorf("--redis-url: %w", err)
+	}
+	return queue.Close()
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+)
+
+// The operations by which upstreams say their version.
+const (
+	scanVersion      = "/version"
+	scanVersionBelow = "/api/scan/version"
+	nodeVersion      = "/v2/version"
+)
+
+// reachUpstreams refuses upstreams that are something else, or nothing, when a store is begun in
+// the data folder: whoever types their addresses is there to correct them. Of a store that exists,
+// and of one on a ClickHouse that is given, ingest goes on whatever an upstream answers just now.
+func (s *stack) reachUpstreams(ctx context.Context) error {
+	cfg := &s.app.cfg
+	if _, err := os.Stat(cfg.engineFolder()); err == nil || cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	group, ctx := guard.WithContext(ctx)
+	for _, raw := range cfg.ScanURLs {
+		group.Go(func() error { return reachScan(ctx, "scan-url", raw) })
+	}
+	if cfg.NodeURL != "" {
+		group.Go(func() error { return reachNode(ctx, cfg.NodeURL) })
+	}
+	return group.Wait()
+}
+
+// reachScan refuses an address at which no scan service answers. A service that is out of order,
+// or wants to know who asks, may be one.
+func reachScan(ctx context.Context, setting, raw string) error {
+	if err := reach(ctx, setting, raw); err != nil {
+		return err
+	}
+	for _, path := range []string{scanVersion, scanVersionBelow} {
+		if known, err := answersVersion(ctx, raw, path); known || err != nil {
+			return nil
+		}
+	}
+	if known, err := answersVersion(ctx, raw, nodeVersion); known && err == nil {
+		fix := "give it as --node-url"
+		if setting != "scan-url" {
+			fix = "give the address of a scan service or of a ledgerlake"
+		}
+		return fmt.Errorf("--%s %s: this is the ledger API of a node, not a scan service: %s", setting, maskURL(raw), fix)
+	}
+	return fmt.Errorf("--%s %s: what answers there is no scan service: give the address under which %s or %s is found", setting, maskURL(raw), scanVersion, scanVersionBelow)
+}
+
+// reachNode is reachScan for the ledger API of a node.
+func reachNode(ctx context.Context, raw string) error {
+	if err := reach(ctx, "node-url", raw); err != nil {
+		return err
+	}
+	if known, err := answersVersion(ctx, raw, nodeVersion); known || err != nil {
+		return nil
+	}
+	for _, path := range []string{scanVersion, scanVersionBelow} {
+		if known, err := answersVersion(ctx, raw, path); known && err == nil {
+			return fmt.Errorf("--node-url %s: this is a scan service, not the ledger API of a node: give it as --scan-url", maskURL(raw))
+		}
+	}
+	return fmt.Errorf("--node-url %s: what answers there is no ledger API of a node: give the address under which %s is found", maskURL(raw), nodeVersion)
+}
+
+// errUndecided means that an answer says nothing about what the service is.
+var errUndecided = errors.New("the service does not answer as it would")
+
+// answersVersion reports whether an operation answers with a version.
+func answersVersion(ctx context.Context, base, path string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+path, nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false, err
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return false, err
+	}
+	switch {
+	case response.StatusCode == http.StatusOK:
+		var answer struct {
+			Version string `json:"version"`
+		}
+		return json.Unmarshal(body, &answer) == nil && answer.Version != "", nil
+	case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusMethodNotAllowed:
+		return false, nil
+	}
+	return false, errUndecided
+}

@@ -1,0 +1,296 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/ledger"
+	"github.com/ledgerlake/ledgerlake/query/validator"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// walletParts are what wallets read and act through. Of a process there is one: the actions of a
+// wallet wait for each other.
+type walletParts struct {
+	stack  *stack
+	client *node.Client
+
+	mu      sync.Mutex
+	reader  *history.Wallet // once the node's stream is there
+	wallet  *wallet.Wallet  // once the operator is known, too
+	owner   validator.Operator
+	askHost func(ctx context.Context, key facts.Key) (facts.Fact, error) // nil without upstream
+	scanURL string                                                       // that has the blobs of public contracts, "" for none
+}
+
+// walletURL is the node that wallets act on: that of the settings, or the simulated one.
+func (s *stack) walletURL() string {
+	if s.devnetNode != "" {
+		return s.devnetNode
+	}
+	return s.app.cfg.NodeURL
+}
+
+// development reports whether the network is the simulated one.
+func (s *stack) development() bool { return s.devnetNode != "" }
+
+// walletParts returns the parts, which are made on first use.
+func (s *stack) walletParts() (*walletParts, error) {
+	if s.wallets != nil {
+		return s.wallets, nil
+	}
+	cfg := &s.app.cfg
+	settings := node.Config{BaseURL: s.walletURL(), Log: s.app.log, TokenFile: cfg.NodeTokenFile, Version: s.app.build.Version}
+	if cfg.NodeToken != "" {
+		settings.Token = cfg.nodeToken
+	}
+	client, err := node.New(settings)
+	if err != nil {
+		return nil, err
+	}
+	s.wallets = &walletParts{stack: s, client: client}
+	if len(cfg.ScanURLs) > 0 {
+		s.wallets.scanURL = cfg.ScanURLs[0]
+	}
+	return s.wallets, nil
+}
+
+// asksHosts has upstreams tell who hosts the parties of other nodes, and public contracts whole.
+func (p *walletParts) asksHosts(urls []string) error {
+	if len(urls) > 0 {
+		p.scanURL = urls[0]
+	}
+	asked, err := p.stack.askedFacts(urls)
+	if err == nil && asked != nil {
+		p.askHost = asked.Ask
+	}
+	return err
+}
+
+// history reads the wallets of the node's stream. Its error is ledger.ErrNoStream while there is
+// none.
+func (p *walletParts) history(ctx context.Context) (*history.Wallet, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reader != nil {
+		return p.reader, nil
+	}
+	stream, err := p.stack.ledgerNode(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.reader = history.NewWallet(p.stack.db, schemas.NodeStream(stream.Participant)).Remembering(history.WalletFresh)
+	return p.reader, nil
+}
+
+// views implements validator.Config.Views.
+func (p *walletParts) views(ctx context.Context) (validator.Views, error) {
+	reader, err := p.history(ctx)
+	if errors.Is(err, ledger.ErrNoStream) {
+		return nil, &query.Error{Code: query.Unavailable, Msg: "The stream of the node is not there yet.", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return reader, nil
+}
+
+// ready returns nil when wallets can be shown.
+func (p *walletParts) ready(ctx context.Context) error {
+	reader, err := p.history(ctx)
+	if err != nil {
+		return err
+	}
+	end, err := reader.End(ctx)
+	if err == nil && end == 0 {
+		err = errors.New("nothing has been derived from the node's stream for wallets yet")
+	}
+	return err
+}
+
+// operator finds the operator: the user of the settings, with its primary party unless another one
+// is set.
+func (p *walletParts) operator(ctx context.Context) (validator.Operator, error) {
+	p.mu.Lock()
+	owner := p.owner
+	p.mu.Unlock()
+	if owner.Party != "" {
+		return owner, nil
+	}
+	name, err := p.stack.operatorUser(ctx)
+	if err != nil {
+		return validator.Operator{}, err
+	}
+	party := p.stack.app.cfg.ValidatorParty
+	if party == "" {
+		user, known, err := p.client.User(ctx, name)
+		if err != nil {
+			return validator.Operator{}, &query.Error{Code: query.Unavailable, Msg: "The node cannot be asked for the operator.", Err: err}
+		}
+		if !known || user.PrimaryParty == "" {
+			return validator.Operator{}, &query.Error{Code: query.Unavailable, Msg: "The operator of this validator is not known yet.",
+				Err: fmt.Errorf("the node has no user %q with a primary party: name the operator's with --validator-user, or its party with --validator-party", name)}
+		}
+		party = user.PrimaryParty
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.owner = validator.Operator{Party: party, User: name}
+	return p.owner, nil
+}
+
+// commands implements validator.Config.Commands.
+func (p *walletParts) commands(ctx context.Context) (validator.Commands, error) {
+	w, err := p.actions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// actions returns the wallet's actions.
+func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
+	owner, err := p.operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.views(ctx); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wallet != nil {
+		return p.wallet, nil
+	}
+	public, err := p.public()
+	if err != nil {
+		return nil, err
+	}
+	cfg := &p.stack.app.cfg
+	p.wallet, err = wallet.New(wallet.Config{
+		Ledger: p.client, Reader: wallet.NewStoreReader(p.reader), Public: public, Log: p.stack.app.log, Operator: owner.Party,
+		Wait: cfg.WalletWait, TransferCommands: cfg.WalletTransferCommands,
+	})
+	return p.wallet, err
+}
+
+// public reads the public contracts of the network.
+func (p *walletParts) public() (*wallet.StorePublic, error) {
+	settings := wallet.StorePublicConfig{Reader: p.stack.reader, Hosts: p.hosts, Log: p.stack.app.log}
+	if p.scanURL != "" {
+		var err error
+		if settings.Blobs, err = wallet.NewScanBlobs(p.scanURL, nil); err != nil {
+			return nil, err
+		}
+	}
+	return wallet.NewStorePublic(settings)
+}
+
+// hosts returns the participants that host a party: of one of the node's own parties the node says
+// so, of others an upstream.
+func (p *walletParts) hosts(ctx context.Context, synchronizer, party string) ([]string, error) {
+	known, ok, err := p.client.Party(ctx, party)
+	if err != nil {
+		return nil, err
+	}
+	if ok && known.Local {
+		participant, err := p.client.ParticipantID(ctx)
+		return []string{participant}, err
+	}
+	if p.askHost == nil {
+		return nil, fmt.Errorf("hosts of %s: %w", party, schemas.ErrNotFound)
+	}
+	fact, err := p.askHost(ctx, facts.Of(facts.Participants, synchronizer, party))
+	if err != nil {
+		return nil, err
+	}
+	var hosts struct {
+		Participants []string `json:"participant_ids"`
+	}
+	if err := json.Unmarshal(fact.Body, &hosts); err != nil {
+		return nil, fmt.Errorf("reading the hosts of %s: %w", party, err)
+	}
+	return hosts.Participants, nil
+}
+
+// Time implements validator.Network.
+func (p *walletParts) Time(ctx context.Context) (time.Time, error) {
+	public, err := p.public()
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, err := public.Now(ctx)
+	if errors.Is(err, wallet.ErrUnavailable) {
+		err = &query.Error{Code: query.Unavailable, Msg: "The network's public history is not known yet.", Err: err}
+	}
+	return at, err
+}
+
+// OpenRounds implements validator.Network.
+func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error) {
+	rounds, err := p.stack.reader.MiningRounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]validator.Round, len(rounds.Open))
+	for i, r := range rounds.Open {
+		list[i] = validator.Round{Number: r.Number, OpensAt: r.OpensAt.Time()}
+	}
+	return list, nil
+}
+
+// setupRetry is the wait between two attempts to set up the operator of the simulated network.
+const setupRetry = 200 * time.Millisecond
+
+// setUpOperator gives the operator of the simulated network a ledger user and a wallet, as soon as
+// the history that this takes is there.
+func (p *walletParts) setUpOperator(ctx context.Context) error {
+	for {
+		err := p.tryOperator(ctx)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		p.stack.app.log.DebugContext(ctx, "the operator of the simulated network is not set up yet", "err", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(setupRetry):
+		}
+	}
+}
+
+func (p *walletParts) tryOperator(ctx context.Context) error {
+	participant, err := p.client.ParticipantID(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := p.stack.operatorUser(ctx)
+	if err != nil {
+		return err
+	}
+	// The simulated network names its nodes after the parties of their operators.
+	party := strings.TrimPrefix(strings.TrimPrefix(participant, "PAR::"), "participant-")
+	rights := []node.Right{{Kind: node.CanActAs, Party: party}, {Kind: node.CanReadAs, Party: party}, {Kind: node.ParticipantAdmin}}
+	if err := p.client.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights); err != nil && !node.UserExists(err) {
+		return err
+	}
+	w, err := p.actions(ctx)
+	if err != nil {
+		return err
+	}
+	if p.stack.app.cfg.WalletMode != walletNode {
+		return nil
+	}
+	_, err = w.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})
+	return err
+}
