@@ -14,15 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
-	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
-
-// allAutomations stands for all of them in setting wallet-automations.
-const allAutomations = "all"
 
 // developmentPoll and developmentRewards are the times between two runs of automations on the
 // simulated network, where somebody is looking.
@@ -48,7 +45,7 @@ public history of its network are ingested. Without names all automations run:
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, name := range args {
 				if !slices.Contains(automations.Names(), name) {
-					return fmt.Errorf("there is no automation %q%s there are %s", name, didYouMean(name, "", automations.Names()), strings.Join(automations.Names(), ", "))
+					return fmt.Errorf("there is no automation %q%s there are %s", name, settings.DidYouMean(name, "", automations.Names()), strings.Join(automations.Names(), ", "))
 				}
 			}
 			return nil
@@ -56,7 +53,7 @@ public history of its network are ingested. Without names all automations run:
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			a.quiet()
 			if a.cfg.NodeURL == "" {
-				return usage("automation needs --node-url, the ledger API of the node that hosts the wallets")
+				return settings.Usage("automation needs --node-url, the ledger API of the node that hosts the wallets")
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
@@ -150,16 +147,16 @@ func (w *walletAutomations) find(ctx context.Context) (*automations.Automations,
 	if err != nil {
 		return nil, err
 	}
-	settings, err := w.stack.app.cfg.automations()
+	rules, err := w.stack.app.cfg.Automations()
 	if err != nil {
 		return nil, err
 	}
-	settings.Wallet, settings.Log, settings.Only = actions, w.stack.app.log, w.only
-	settings.Traffic = memberTraffic{parts, w.stack.reader}
+	rules.Wallet, rules.Log, rules.Only = actions, w.stack.app.log, w.only
+	rules.Traffic = memberTraffic{parts, w.stack.reader}
 	if w.stack.development() {
-		settings.Poll, settings.PollRewards = developmentPoll, developmentRewards
+		rules.Poll, rules.PollRewards = developmentPoll, developmentRewards
 	}
-	w.list, err = automations.New(settings)
+	w.list, err = automations.New(rules)
 	return w.list, err
 }
 
@@ -183,71 +180,14 @@ func (w *walletAutomations) schedule(ctx context.Context, queue *jobs.Queue) err
 func (s *stack) automationNames() (names []string, ok bool) {
 	names = s.app.cfg.WalletAutomations
 	switch {
-	case s.app.cfg.WalletMode != walletNode || s.walletURL() == "":
+	case s.app.cfg.WalletMode != settings.WalletNode || s.walletURL() == "":
 		return nil, false
 	case len(names) == 0:
 		return nil, s.devnetClock
-	case names[0] == allAutomations:
+	case names[0] == settings.AllAutomations:
 		return nil, true
 	}
 	return names, true
-}
-
-// automations reads the settings of automations.
-func (c *config) automations() (automations.Config, error) {
-	settings := automations.Config{AcceptFrom: map[string][]string{}, TopUp: automations.TopUpRule{Throughput: c.WalletTopUp, MinInterval: c.WalletTopUpInterval}}
-	for _, rule := range c.WalletAcceptFrom {
-		receiver, sender, ok := strings.Cut(rule, "/")
-		if !ok || receiver == "" || sender == "" {
-			return settings, fmt.Errorf("--wallet-accept-from must be RECEIVER/SENDER, two parties, not %q", rule)
-		}
-		settings.AcceptFrom[receiver] = append(settings.AcceptFrom[receiver], sender)
-	}
-	for _, rule := range c.WalletSweep {
-		sweep, err := parseSweep(rule)
-		if err != nil {
-			return settings, err
-		}
-		settings.Sweeps = append(settings.Sweeps, sweep)
-	}
-	return settings, nil
-}
-
-// parseSweep reads SENDER/RECEIVER/ABOVE/KEEP or SENDER/RECEIVER/ABOVE/KEEP/preapproval.
-func parseSweep(rule string) (automations.Sweep, error) {
-	fail := func() (automations.Sweep, error) {
-		return automations.Sweep{}, fmt.Errorf("--wallet-sweep must be SENDER/RECEIVER/ABOVE/KEEP, two parties and two amounts of dollars, with /preapproval behind them or not; it is %q", rule)
-	}
-	parts := strings.Split(rule, "/")
-	if len(parts) == 5 && parts[4] == "preapproval" {
-		parts = parts[:4]
-	}
-	if len(parts) != 4 || parts[0] == "" || parts[1] == "" {
-		return fail()
-	}
-	above, err := decimal.Parse(parts[2])
-	if err != nil {
-		return fail()
-	}
-	keep, err := decimal.Parse(parts[3])
-	if err != nil {
-		return fail()
-	}
-	return automations.Sweep{Sender: parts[0], Receiver: parts[1], Above: above, Keep: keep, ByPreapproval: strings.Count(rule, "/") == 4}, nil
-}
-
-// checkAutomations rejects settings of automations that make no sense.
-func (c *config) checkAutomations() error {
-	for _, name := range c.WalletAutomations {
-		if name == allAutomations && len(c.WalletAutomations) > 1 {
-			return errors.New("--wallet-automations all includes the others: give it alone")
-		}
-	}
-	if c.WalletTopUp < 0 || c.WalletTopUpInterval < 0 {
-		return errors.New("--wallet-top-up and --wallet-top-up-interval must not be negative")
-	}
-	_, err := c.automations()
-	return err
 }
 
 // memberTraffic tells how much traffic the node has, as far as public history does.

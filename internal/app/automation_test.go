@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
@@ -74,43 +75,22 @@ func installOperator(t *testing.T, ledger *devnet.Ledger, nodeURL string) {
 	}
 }
 
-func TestSettingsOfAutomations(t *testing.T) {
-	good := config{WalletAcceptFrom: []string{"bob::12/alice::12", "bob::12/carol::12"}, WalletSweep: []string{"a::1/b::2/100/20.5", "a::1/c::2/100/0/preapproval"}, WalletTopUp: 5}
-	settings, err := good.automations()
-	if err != nil || len(settings.AcceptFrom["bob::12"]) != 2 || len(settings.Sweeps) != 2 || settings.Sweeps[0].ByPreapproval || !settings.Sweeps[1].ByPreapproval ||
-		settings.Sweeps[0].Keep.String() != "20.5000000000" || settings.Sweeps[1].Receiver != "c::2" {
-		t.Errorf("read %+v, %v", settings, err)
-	}
-	for name, wrong := range map[string]config{
-		"no sender":          {WalletAcceptFrom: []string{"bob::12"}},
-		"no amounts":         {WalletSweep: []string{"a::1/b::2"}},
-		"an amount of words": {WalletSweep: []string{"a::1/b::2/much/0"}},
-		"another ending":     {WalletSweep: []string{"a::1/b::2/1/0/quickly"}},
-		"all and more":       {WalletAutomations: []string{"all", "sweep"}},
-		"negative traffic":   {WalletTopUp: -1},
-	} {
-		if wrong.checkAutomations() == nil {
-			t.Errorf("%s passes", name)
-		}
-	}
-}
-
 func TestWhereAutomationsRun(t *testing.T) {
 	cases := []struct {
 		name string
-		cfg  config
+		cfg  settings.Config
 		dev  string
 		tick bool
 		want []string
 		ok   bool
 	}{
-		{"nowhere by default", config{WalletMode: walletNode, NodeURL: "http://x"}, "", false, nil, false},
-		{"on the simulated network", config{WalletMode: walletNode}, "http://x", false, nil, false},
-		{"where it lives by the wall clock", config{WalletMode: walletNode}, "http://x", true, nil, true},
-		{"all", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, true},
-		{"some", config{WalletMode: walletNode, NodeURL: "http://x", WalletAutomations: []string{"sweep"}}, "", false, []string{"sweep"}, true},
-		{"without a node", config{WalletMode: walletNode, WalletAutomations: []string{"all"}}, "", false, nil, false},
-		{"when forwarding", config{WalletMode: walletForward, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, false},
+		{"nowhere by default", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x"}, "", false, nil, false},
+		{"on the simulated network", settings.Config{WalletMode: settings.WalletNode}, "http://x", false, nil, false},
+		{"where it lives by the wall clock", settings.Config{WalletMode: settings.WalletNode}, "http://x", true, nil, true},
+		{"all", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, true},
+		{"some", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x", WalletAutomations: []string{"sweep"}}, "", false, []string{"sweep"}, true},
+		{"without a node", settings.Config{WalletMode: settings.WalletNode, WalletAutomations: []string{"all"}}, "", false, nil, false},
+		{"when forwarding", settings.Config{WalletMode: settings.WalletForward, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, false},
 	}
 	for _, c := range cases {
 		s := &stack{app: &app{cfg: c.cfg}, devnetNode: c.dev, devnetClock: c.tick}

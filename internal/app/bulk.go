@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/query/scan"
@@ -185,7 +186,7 @@ func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Obje
 func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
 	var all []export.Pipeline
 	for _, layout := range b.layouts {
-		if layout == layoutNetwork {
+		if layout == settings.LayoutNetwork {
 			network, err := b.exporter.NetworkProgress(ctx)
 			if err != nil {
 				return nil, err
@@ -245,4 +246,16 @@ func objectsOf(list []export.Object) ([]scan.Object, error) {
 		}
 	}
 	return objects, nil
+}
+
+// bulkFormats are the formats of the listings in which the layouts are given.
+func bulkFormats(c *settings.Config) []scan.Format {
+	var formats []scan.Format
+	if c.Publishes(settings.LayoutParquet) {
+		formats = append(formats, scan.Parquet)
+	}
+	if c.Publishes(settings.LayoutNetwork) {
+		formats = append(formats, scan.JSONZstd)
+	}
+	return formats
 }

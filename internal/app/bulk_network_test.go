@@ -17,6 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -113,8 +115,8 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 	if err := indexer.SetBackfilled(t.Context(), s.db, schemas.ScanStream); err != nil {
 		t.Fatal(err)
 	}
-	s.app.cfg.BulkLayouts = []string{layoutNetwork}
-	if err := s.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))); err != nil {
+	s.app.cfg.BulkLayouts = []string{settings.LayoutNetwork}
+	if err := s.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
 		t.Fatal(err)
 	}
 	base := serveStack(t, s)

@@ -29,7 +29,7 @@ func openTestStack(t *testing.T, args ...string) *stack {
 	t.Helper()
 	needEngine(t)
 	a := &app{stdout: io.Discard, data: io.Discard, stderr: io.Discard, log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if err := a.cfg.settings().Parse(append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args...)); err != nil {
+	if err := a.cfg.Flags().Parse(append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	s := newStack(a)

@@ -11,10 +11,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
-// engineFolder and bucketFolder are where the embedded services keep what they have.
-func (c *config) engineFolder() string { return filepath.Join(c.Data, "engine") }
-func (c *config) bucketFolder() string { return filepath.Join(c.Data, "bucket") }
-
 // checkLocal refuses what this machine does not have: files that settings name, an engine, and a
 // data folder that is ours and that nobody else uses. A folder that is new is ours where a command
 // makes the store. Nothing is made.
@@ -23,36 +19,19 @@ func (s *stack) checkLocal(ctx context.Context) error {
 	if _, err := s.app.catalog(); err != nil {
 		return err
 	}
-	if err := cfg.checkTokenFile(); err != nil {
+	if err := cfg.CheckTokenFile(); err != nil {
 		return err
 	}
 	if cfg.ClickHouseDSN != "" {
 		return nil
 	}
-	if err := checkFolder(cfg.Data, cfg.engineFolder(), s.makesStore); err != nil {
+	if err := checkFolder(cfg.Data, cfg.EngineFolder(), s.makesStore); err != nil {
 		return err
 	}
 	if _, err := engine.Locate(cfg.Engine, nil); err != nil {
 		return err
 	}
-	return engine.CheckFree(ctx, cfg.engineFolder())
-}
-
-// checkTokenFile makes sure that the file of the node's token has one, where a node is given.
-func (c *config) checkTokenFile() error {
-	if c.NodeURL == "" || c.NodeTokenFile == "" {
-		return nil
-	}
-	token, err := c.nodeToken(context.Background())
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("--node-token-file %s: there is no such file: correct the path", c.NodeTokenFile)
-	case err != nil:
-		return fmt.Errorf("--node-token-file: %w", err)
-	case token == "":
-		return fmt.Errorf("--node-token-file %s: the file is empty: write the token into it", c.NodeTokenFile)
-	}
-	return nil
+	return engine.CheckFree(ctx, cfg.EngineFolder())
 }
 
 // checkFolder refuses a data folder that is no folder or, unless it is to be made, does not have

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -79,7 +81,7 @@ ClickHouse database and the bucket must then be empty.`,
 			}
 			if !a.settings.Changed("bulk-layouts") {
 				// The other layout, in its two encodings, takes longer than the Parquet objects.
-				a.cfg.BulkLayouts = []string{layoutParquet}
+				a.cfg.BulkLayouts = []string{settings.LayoutParquet}
 			}
 			if err := a.continueNetwork(&d, cmd.Flags()); err != nil {
 				return err
@@ -96,7 +98,7 @@ ClickHouse database and the bucket must then be empty.`,
 // demoRun is one demo under way.
 type demoRun struct {
 	*stack
-	progress *progress
+	progress *console.Progress
 	report   io.Writer // what a person reads
 	node     *devnetNode
 	summary  demoSummary
@@ -104,7 +106,7 @@ type demoRun struct {
 
 func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err error) {
 	start := time.Now()
-	run := &demoRun{stack: newStack(a), progress: newProgress(a.console), report: a.stdout}
+	run := &demoRun{stack: newStack(a), progress: console.NewProgress(a.console), report: a.stdout}
 	if asJSON {
 		run.report = a.stderr
 	}
@@ -270,16 +272,16 @@ func (run *demoRun) measure(ctx context.Context) error {
 // networkLayout fills in the size of the objects that the network lists: that of those that
 // are published, or of those that would be.
 func (run *demoRun) networkLayout(ctx context.Context, exporter *export.Exporter) (err error) {
-	if run.app.cfg.publishes(layoutNetwork) {
+	if run.app.cfg.Publishes(settings.LayoutNetwork) {
 		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.NetworkStored(ctx, listedEncoding)
 		return err
 	}
-	run.progress.begin("measure network layout", "bytes", 0)
+	run.progress.Begin("measure network layout", "bytes", 0)
 	sizes, err := exporter.MeasureNetworkLayout(ctx, listedEncoding)
 	if err != nil {
 		return err
 	}
-	run.progress.end(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
+	run.progress.End(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
 	run.summary.JSONZstdBytes = sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes
 	return nil
 }

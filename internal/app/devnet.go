@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
@@ -49,7 +51,7 @@ func (d *devnetFlags) check() error {
 		least float64
 	}{{"updates", float64(d.updates), 1}, {"days", float64(d.days), 1}, {"huge-update-bytes", float64(d.huge), 0}, {"live", d.live, 0}} {
 		if f.value < f.least {
-			return usage("--%s must be at least %g, not %g", f.name, f.least, f.value)
+			return settings.Usage("--%s must be at least %g, not %g", f.name, f.least, f.value)
 		}
 	}
 	return nil
@@ -101,15 +103,15 @@ func (a *app) runDevnet(ctx context.Context, d devnetFlags, address string) (err
 	if err := d.check(); err != nil {
 		return err
 	}
-	if err := checkAddress("devnet-listen", address); err != nil {
-		return asUsage(err)
+	if err := settings.CheckAddress("devnet-listen", address); err != nil {
+		return settings.AsUsage(err)
 	}
 	if d.node != "" {
-		if err := checkAddress("node-listen", d.node); err != nil {
-			return asUsage(err)
+		if err := settings.CheckAddress("node-listen", d.node); err != nil {
+			return settings.AsUsage(err)
 		}
 	}
-	node, err := a.startDevnet(ctx, d, address, newProgress(a.console))
+	node, err := a.startDevnet(ctx, d, address, console.NewProgress(a.console))
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (s *devnetServer) close() error {
 }
 
 // startDevnet executes the history and listens; serve answers requests.
-func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *progress) (_ *devnetNode, err error) {
+func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p *console.Progress) (_ *devnetNode, err error) {
 	n := &devnetNode{}
 	defer func() {
 		if err != nil {
@@ -183,8 +185,8 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 	if d.kept {
 		label, executed = "continuing the simulated network", "executed again"
 	}
-	p.begin(label, "updates", int64(d.updates))
-	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.set(int64(done), int64(total)) })
+	p.Begin(label, "updates", int64(d.updates))
+	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.Set(int64(done), int64(total)) })
 	if errors.Is(err, devnet.ErrInUse) {
 		return nil, fmt.Errorf("%w: stop it, or use another --data folder", err)
 	}
@@ -195,7 +197,7 @@ func (a *app) startDevnet(ctx context.Context, d devnetFlags, address string, p 
 		return nil, err
 	}
 	n.clock = n.ledger.DelegatesSend()
-	p.end(fmt.Sprintf("%d updates %s", n.ledger.Updates(), executed))
+	p.End(fmt.Sprintf("%d updates %s", n.ledger.Updates(), executed))
 	n.answer(n.ledger.Handler())
 	if n.participant != nil {
 		h, err := n.ledger.NodeHandler(d.nodeOptions())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 )
@@ -79,7 +80,7 @@ func (a *app) storeName() string {
 	if a.cfg.ClickHouseDSN == "" {
 		return "embedded"
 	}
-	return maskURL(a.cfg.ClickHouseDSN)
+	return settings.MaskURL(a.cfg.ClickHouseDSN)
 }
 
 // ingested returns what is known of the network whose history the configured store has. It is the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/jobs"
@@ -86,7 +87,7 @@ func (a *app) printFindings(findings []finding) {
 
 // checkData writes and removes a file in the data folder, and looks for who uses it.
 func (a *app) checkData(ctx context.Context) finding {
-	if err := checkFolder(a.cfg.Data, a.cfg.engineFolder(), true); err != nil {
+	if err := checkFolder(a.cfg.Data, a.cfg.EngineFolder(), true); err != nil {
 		return found("data folder", "", err)
 	}
 	_, statErr := os.Stat(a.cfg.Data)
@@ -97,7 +98,7 @@ func (a *app) checkData(ctx context.Context) finding {
 		_ = os.Remove(a.cfg.Data) // leave no trace; it is empty
 	}
 	f := finding{Check: "data folder", OK: true, Detail: a.cfg.Data}
-	if err := engine.CheckFree(ctx, a.cfg.engineFolder()); err != nil {
+	if err := engine.CheckFree(ctx, a.cfg.EngineFolder()); err != nil {
 		f.Detail += ", " + err.Error()
 	}
 	return f
@@ -146,13 +147,13 @@ func (a *app) checkBucket(ctx context.Context) finding {
 		err = client.CheckBucket(ctx)
 	}
 	if errors.Is(err, bucket.ErrNoBucket) {
-		f.OK, f.Detail = true, fmt.Sprintf("%s; it makes bucket %s when it is first used", maskURL(a.cfg.S3Endpoint), a.cfg.S3Bucket)
+		f.OK, f.Detail = true, fmt.Sprintf("%s; it makes bucket %s when it is first used", settings.MaskURL(a.cfg.S3Endpoint), a.cfg.S3Bucket)
 		return f
 	}
 	if err != nil {
-		return found("object storage", "", a.cfg.explainBucket(err))
+		return found("object storage", "", explainBucket(&a.cfg, err))
 	}
-	f.OK, f.Detail = true, fmt.Sprintf("bucket %s at %s", a.cfg.S3Bucket, maskURL(a.cfg.S3Endpoint))
+	f.OK, f.Detail = true, fmt.Sprintf("bucket %s at %s", a.cfg.S3Bucket, settings.MaskURL(a.cfg.S3Endpoint))
 	return f
 }
 
@@ -165,7 +166,7 @@ func (a *app) checkRedis(ctx context.Context) finding {
 	if err != nil {
 		return found("queue", "", err)
 	}
-	f.Detail = "Redis at " + maskURL(a.cfg.RedisURL)
+	f.Detail = "Redis at " + settings.MaskURL(a.cfg.RedisURL)
 	if err := queue.Close(); err != nil {
 		return finding{Check: "queue", Detail: err.Error()}
 	}
@@ -195,10 +196,10 @@ func (a *app) checkUpstreams(ctx context.Context) []finding {
 	}
 	var list []finding
 	for _, raw := range a.cfg.ScanURLs {
-		list = append(list, found("upstream", "scan service "+maskURL(raw), reachScan(ctx, "scan-url", raw)))
+		list = append(list, found("upstream", "scan service "+settings.MaskURL(raw), reachScan(ctx, "scan-url", raw)))
 	}
 	if a.cfg.NodeURL != "" {
-		list = append(list, found("upstream", "node "+maskURL(a.cfg.NodeURL), errors.Join(a.cfg.checkTokenFile(), reachNode(ctx, a.cfg.NodeURL))))
+		list = append(list, found("upstream", "node "+settings.MaskURL(a.cfg.NodeURL), errors.Join(a.cfg.CheckTokenFile(), reachNode(ctx, a.cfg.NodeURL))))
 	}
 	return list
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/jobs"
 )
@@ -29,7 +31,7 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			limits, err := parseLimits(from, to)
 			if err != nil {
-				return asUsage(err)
+				return settings.AsUsage(err)
 			}
 			a.limitExports()
 			s := newStack(a)
@@ -47,7 +49,7 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 			if gc {
 				return s.guard(cmd.Context(), s.collectNow)
 			}
-			p := newProgress(a.console)
+			p := console.NewProgress(a.console)
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
 		},
 	}
@@ -59,7 +61,7 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 
 // exportAll runs the export jobs until nothing that was due is left. A job that
 // is dead ends it with its error.
-func (s *stack) exportAll(ctx context.Context, p *progress) error {
+func (s *stack) exportAll(ctx context.Context, p *console.Progress) error {
 	queue, work, err := s.openQueue(ctx, time.Second)
 	if err != nil {
 		return err
@@ -71,7 +73,7 @@ func (s *stack) exportAll(ctx context.Context, p *progress) error {
 	if err := retryDead(ctx, queue, due); err != nil {
 		return err
 	}
-	p.begin("export", "jobs", int64(len(due)))
+	p.Begin("export", "jobs", int64(len(due)))
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
@@ -81,20 +83,20 @@ func (s *stack) exportAll(ctx context.Context, p *progress) error {
 	if err := errors.Join(err, <-ended); err != nil {
 		return err
 	}
-	p.end(fmt.Sprintf("%d jobs", len(due)))
+	p.End(fmt.Sprintf("%d jobs", len(due)))
 	return nil
 }
 
 // awaitExport returns when nothing is due any more. It looks often, but for no more than a fifth
 // of the time: what is due is read out of the whole history, while others work on it.
-func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJobs, total int, p *progress) error {
+func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJobs, total int, p *console.Progress) error {
 	for {
 		began := time.Now()
 		left, err := work.due(ctx)
 		if err != nil {
 			return err
 		}
-		p.set(int64(total-len(left)), int64(total))
+		p.Set(int64(total-len(left)), int64(total))
 		if len(left) == 0 {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -29,7 +30,7 @@ func TestExportIceberg(t *testing.T) {
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 9, Items: 12, Migrations: 2, Step: 5 * hours}).Items)
 	for range 2 {
-		if err := s.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))); err != nil {
+		if err := s.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
 			t.Fatal(err)
 		}
 	}

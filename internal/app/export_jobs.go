@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
@@ -53,7 +54,7 @@ func (s *stack) newExportJobs() (exportJobs, error) {
 func (j exportJobs) handlers() []jobs.Handler {
 	var handlers []jobs.Handler
 	for _, layout := range j.layouts {
-		if layout == layoutNetwork {
+		if layout == settings.LayoutNetwork {
 			handlers = append(handlers, jobs.ExportNetwork(j))
 		} else {
 			handlers = append(handlers, jobs.ExportSegments(j))

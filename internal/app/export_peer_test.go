@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -50,8 +51,8 @@ func TestOperatorsAgree(t *testing.T) {
 	needs(a, 1, b)
 	needs(b, 1, a)
 	ended := make(chan error, 1)
-	go func() { ended <- a.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))) }()
-	if err := errors.Join(b.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))), <-ended); err != nil {
+	go func() { ended <- a.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))) }()
+	if err := errors.Join(b.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))), <-ended); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := sumsOf(t, a), sumsOf(t, b); !maps.Equal(got, want) || len(want) < 10 {
@@ -66,7 +67,7 @@ func TestOperatorsAgree(t *testing.T) {
 	}
 
 	needs(other, 2, a, b)
-	if err := other.exportAll(t.Context(), newProgress(newConsole(io.Discard, io.Discard))); !errors.Is(err, export.ErrDisagreed) {
+	if err := other.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); !errors.Is(err, export.ErrDisagreed) {
 		t.Fatalf("an operator with another history: %v", err)
 	}
 	objects, err := other.exporter.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)

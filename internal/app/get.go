@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -42,7 +43,7 @@ With --contract-id it prints the first event that created the contract or took i
 		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if (f.updateID == "") == (f.contractID == "") {
-				return usage("get needs either --update-id or --contract-id, and an id with it")
+				return settings.Usage("get needs either --update-id or --contract-id, and an id with it")
 			}
 			if err := checkUpdateID(f.updateID); err != nil {
 				return err
@@ -70,7 +71,7 @@ const updateIDLength = 4 + 64
 // would be looked for in the whole bucket, in vain.
 func checkUpdateID(id string) error {
 	if strings.HasPrefix(id, "1220") && len(id) < updateIDLength {
-		return usage("--update-id must be a whole id, %d characters, and %s has %d: take it from /v2/updates or ledgerlake sql", updateIDLength, id, len(id))
+		return settings.Usage("--update-id must be a whole id, %d characters, and %s has %d: take it from /v2/updates or ledgerlake sql", updateIDLength, id, len(id))
 	}
 	return nil
 }

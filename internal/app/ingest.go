@@ -10,6 +10,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -38,7 +40,7 @@ Several scan services share the work, and replace each other while one is away. 
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if len(a.cfg.ScanURLs) == 0 && a.cfg.NodeURL == "" {
-				return usage("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
+				return settings.Usage("ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API")
 			}
 			if err := a.refuseSimulated(); err != nil {
 				return err
@@ -69,7 +71,7 @@ Several scan services share the work, and replace each other while one is away. 
 			}
 			if once {
 				return s.guard(cmd.Context(), func(ctx context.Context) error {
-					return streams.backfill(ctx, newProgress(a.console))
+					return streams.backfill(ctx, console.NewProgress(a.console))
 				})
 			}
 			parts := []func(context.Context) error{streams.run, s.watchDamage}
@@ -96,7 +98,7 @@ func (s *stack) newStatusServer(streams *streams) (*query.Server, error) {
 	}
 	page := &statusPage{db: s.db, streams: streams, damage: &s.damage}
 	server, err := query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page), Hosts: s.app.cfg.hosts(),
+		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.app.log, Metrics: newRegistry(page), Hosts: s.app.cfg.Hosts(),
 	})
 	if err != nil {
 		return nil, err
@@ -193,7 +195,7 @@ func (s *streams) add(from source) {
 
 // backfill ingests the streams one after another up to the end of their upstreams as of
 // now, with their lifetimes.
-func (s *streams) backfill(ctx context.Context, p *progress) error {
+func (s *streams) backfill(ctx context.Context, p *console.Progress) error {
 	for _, from := range s.sources {
 		if err := s.backfillOne(ctx, from, p); err != nil {
 			return err
@@ -205,8 +207,8 @@ func (s *streams) backfill(ctx context.Context, p *progress) error {
 	return nil
 }
 
-func (s *streams) backfillOne(ctx context.Context, from source, p *progress) error {
-	p.begin("backfill", "updates", 0)
+func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progress) error {
+	p.Begin("backfill", "updates", 0)
 	err := s.alongside(ctx, from, func(ctx context.Context) {
 		every(ctx, 200*time.Millisecond, func() {
 			st := from.live()
@@ -214,7 +216,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 			if st.fraction > 0.01 {
 				total = max(done, int64(float64(done)/st.fraction))
 			}
-			p.set(done, total)
+			p.Set(done, total)
 		})
 	})
 	if err != nil {
@@ -224,7 +226,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *progress) err
 		return err
 	}
 	st := from.live()
-	p.end(fmt.Sprintf("%s: %d updates, %d imported contracts, %d events, %d verdicts", from.stream(), st.Updates, st.Imports, st.Events, st.Verdicts))
+	p.End(fmt.Sprintf("%s: %d updates, %d imported contracts, %d events, %d verdicts", from.stream(), st.Updates, st.Imports, st.Events, st.Verdicts))
 	return nil
 }
 

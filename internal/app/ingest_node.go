@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
 // nodeSource is what the parties of one node see.
@@ -19,19 +20,19 @@ func (s *stack) newNodeSource(url string) (source, error) {
 	if cfg.NodeSource == "auto" {
 		from = node.Auto
 	}
-	settings := node.Config{
+	config := node.Config{
 		BaseURL: url, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
 		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: s.timeAhead(), Version: s.app.build.Version,
 		RequestTimeout: s.app.pace.request, IdleTimeout: s.app.pace.socket, PingInterval: s.app.pace.ping, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
 	}
 	if token := cfg.NodeToken; token != "" {
-		settings.Token = func(context.Context) (string, error) { return token, nil }
+		config.Token = func(context.Context) (string, error) { return token, nil }
 	}
-	ingester, err := node.New(settings)
+	ingester, err := node.New(config)
 	if err != nil {
 		return nil, err
 	}
-	return nodeSource{ingester, maskURL(url)}, nil
+	return nodeSource{ingester, settings.MaskURL(url)}, nil
 }
 
 func (from nodeSource) stream() string { return from.Status().Stream }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
@@ -16,36 +16,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// ledgerOff is the value of --ledger-listen that turns the ledger interface off.
-const ledgerOff = "off"
-
-// ledgerAddress is where the ledger interface listens, "" for nowhere: by itself on loopback,
-// at the port after that of the query tier.
-func (c *config) ledgerAddress() (string, error) {
-	switch c.LedgerListen {
-	case ledgerOff:
-		return "", nil
-	case "":
-	default:
-		return c.LedgerListen, nil
-	}
-	_, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return "", fmt.Errorf("--listen must be an address such as 127.0.0.1:8080: %w", err)
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return "", fmt.Errorf("--listen has the port %q: give --ledger-listen an address of its own", port)
-	}
-	if n > 0 && n < 65535 {
-		n++ // a free port stays one
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.FormatUint(n, 10)), nil
-}
-
-// ledgerShares reports whether the ledger interface has the listener of the scan interface.
-func (c *config) ledgerShares() bool { return c.LedgerListen != "" && c.LedgerListen == c.Listen }
 
 // newLedger returns the ledger interface for a listener.
 func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
@@ -78,8 +48,8 @@ func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
 // has none.
 func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	cfg := &s.app.cfg
-	address, err := cfg.ledgerAddress()
-	if err != nil || address == "" || cfg.ledgerShares() {
+	address, err := cfg.LedgerAddress()
+	if err != nil || address == "" || cfg.LedgerShares() {
 		return nil, err
 	}
 	listener, err := s.listen(address, "ledger-listen")
@@ -97,16 +67,16 @@ func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	page := &statusPage{db: s.db, streams: streams}
 	return query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.app.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
 
-// ledgerURL is where the ledger interface is served, "" for nowhere.
-func (c *config) ledgerURL(shared, own *query.Server) string {
+// ledgerAt is where the ledger interface is served, "" for nowhere.
+func ledgerAt(c *settings.Config, shared, own *query.Server) string {
 	switch {
 	case own != nil:
 		return "http://" + own.Addr() + c.LedgerPrefix + "/"
-	case c.ledgerShares():
+	case c.LedgerShares():
 		return "http://" + shared.Addr() + c.LedgerPrefix + "/"
 	}
 	return ""
@@ -203,19 +173,7 @@ func (s *stack) authUsers() (auth.Users, error) {
 		}
 		return users, nil
 	case cfg.NodeURL != "":
-		return auth.NewNodeUsers(auth.NodeConfig{BaseURL: cfg.NodeURL, Token: cfg.nodeToken}), nil
+		return auth.NewNodeUsers(auth.NodeConfig{BaseURL: cfg.NodeURL, Token: cfg.AccessToken}), nil
 	}
 	return nil, errors.New("tokens say who a user is, not what the user may read: give --ledger-users, a file, or --node-url, the node that knows")
-}
-
-// nodeToken is our own token for the node, "" without one.
-func (c *config) nodeToken(context.Context) (string, error) {
-	if c.NodeTokenFile == "" {
-		return c.NodeToken, nil
-	}
-	text, err := os.ReadFile(c.NodeTokenFile)
-	if err != nil {
-		return "", fmt.Errorf("reading the node's token: %w", err)
-	}
-	return strings.TrimSpace(string(text)), nil
 }

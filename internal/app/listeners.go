@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"syscall"
+
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
 // bindQuery listens on the address of the query tier, and bindAll on those of the interfaces that
@@ -17,16 +19,16 @@ func (s *stack) bindAll() error {
 		return err
 	}
 	cfg := &s.app.cfg
-	address, err := cfg.ledgerAddress()
+	address, err := cfg.LedgerAddress()
 	if err != nil {
-		return asUsage(err)
+		return settings.AsUsage(err)
 	}
-	if address != "" && !cfg.ledgerShares() {
+	if address != "" && !cfg.LedgerShares() {
 		if err := s.bind(address, "ledger-listen"); err != nil {
 			return err
 		}
 	}
-	if cfg.validatorSharing() || cfg.ValidatorListen == validatorOff {
+	if cfg.ValidatorShares() || cfg.ValidatorListen == settings.ValidatorOff {
 		return nil
 	}
 	return s.bind(cfg.ValidatorListen, "validator-listen")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -55,7 +57,7 @@ func execute(ctx context.Context, build Build, args []string, stdout, stderr io.
 		return by.status()
 	}
 	fmt.Fprintln(stderr, oneLine(err))
-	var wrong *usageError
+	var wrong *settings.UsageError
 	if errors.As(err, &wrong) {
 		return statusUsage
 	}
@@ -69,7 +71,7 @@ func oneLine(err error) string {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	return "ledgerlake: " + printable(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "; "))
+	return "ledgerlake: " + console.Printable(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "; "))
 }
 
 // interruption is the signal that ended a command before its work was done.
@@ -105,8 +107,8 @@ func interruptible() (ctx context.Context, stop func()) {
 
 // run is main without the process. Tests call it with their own args and writers.
 func run(ctx context.Context, build Build, args []string, stdout, stderr io.Writer) (err error) {
-	c := newConsole(stdout, stderr)
-	defer func() { err = errors.Join(err, c.close()) }()
+	c := console.New(stdout, stderr)
+	defer func() { err = errors.Join(err, c.Close()) }()
 	root := newRoot(c, build)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)

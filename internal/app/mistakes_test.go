@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -405,7 +406,7 @@ func TestDoctorNamesFaults(t *testing.T) {
 
 // Every command says how it is called.
 func TestHelpHasExamples(t *testing.T) {
-	for _, c := range newRoot(newConsole(io.Discard, io.Discard), testBuild).Commands() {
+	for _, c := range newRoot(console.New(io.Discard, io.Discard), testBuild).Commands() {
 		if !strings.Contains(c.Example, "ledgerlake "+c.Name()) {
 			t.Errorf("%s has no example", c.Name())
 		}

@@ -74,7 +74,7 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 	}
 	n.scan, n.node = proxy("scan", scanURL), proxy("node", nodeURL)
 	a := &app{stdout: &buffer{}, stderr: io.Discard, log: slog.New(slog.NewTextHandler(&n.diary, nil))}
-	a.settings = a.cfg.settings()
+	a.settings = a.cfg.Flags()
 	a.cfg.Data, a.cfg.Listen, a.cfg.ScanURLs, a.cfg.NodeURL = n.data, "127.0.0.1:0", []string{n.scan.URL()}, n.node.URL()
 	a.cfg.NodeSource, a.cfg.FollowInterval, a.cfg.FactsInterval, a.cfg.ScanRate = source, 20*time.Millisecond, 0, -1
 	if slowly {

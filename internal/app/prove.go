@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -31,7 +32,7 @@ docs/formats/proofs.md says what is hashed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if updateID == "" {
-				return usage("prove needs --update-id, the id of the update to prove")
+				return settings.Usage("prove needs --update-id, the id of the update to prove")
 			}
 			if err := checkUpdateID(updateID); err != nil {
 				return err
@@ -85,7 +86,7 @@ there is to compare. --update compares the content, as ledgerlake get prints it.
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof == "" {
-				return usage("check-proof needs --proof, a file, or - for standard input")
+				return settings.Usage("check-proof needs --proof, a file, or - for standard input")
 			}
 			return a.checkProof(f, cmd.InOrStdin())
 		},

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/jobs"
 )
 
@@ -20,7 +21,7 @@ const reachTimeout = 5 * time.Second
 func reach(ctx context.Context, setting, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return checkURL(setting, raw)
+		return settings.CheckURL(setting, raw)
 	}
 	port := u.Port()
 	if port == "" {
@@ -28,7 +29,7 @@ func reach(ctx context.Context, setting, raw string) error {
 	}
 	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return explainDial(setting, maskURL(raw), u.Hostname(), err)
+		return explainDial(setting, settings.MaskURL(raw), u.Hostname(), err)
 	}
 	return conn.Close()
 }

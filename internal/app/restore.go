@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -61,7 +62,7 @@ of /v0/backfilling/import-updates.`,
 			if err := s.openStore(cmd.Context()); err != nil {
 				return err
 			}
-			p := newProgress(a.console)
+			p := console.NewProgress(a.console)
 			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.restore(ctx, archive, p) })
 		},
 	}
@@ -83,17 +84,17 @@ func (s *stack) openArchive(ctx context.Context) (*export.Archive, error) {
 }
 
 // restore fills the store from the bucket, with the lifetimes beside it.
-func (s *stack) restore(ctx context.Context, archive *export.Archive, p *progress) error {
+func (s *stack) restore(ctx context.Context, archive *export.Archive, p *console.Progress) error {
 	exporter, err := s.newExporter()
 	if err != nil {
 		return err
 	}
-	p.begin("restore", "rows", 0)
+	p.Begin("restore", "rows", 0)
 	var last export.RestoreProgress
 	err = s.withLifetimes(ctx, func(ctx context.Context) error {
 		return exporter.Restore(ctx, archive, indexer.NewSinks(s.db, s.app.log), func(now export.RestoreProgress) {
 			last = now
-			p.set(now.Rows, now.TotalRows)
+			p.Set(now.Rows, now.TotalRows)
 		})
 	})
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *stack) restore(ctx context.Context, archive *export.Archive, p *progres
 	if err != nil {
 		return err
 	}
-	p.end(fmt.Sprintf("%d segments, %d rows, up to %s", last.Segments, last.Rows, mark))
+	p.End(fmt.Sprintf("%d segments, %d rows, up to %s", last.Segments, last.Rows, mark))
 	return nil
 }
 

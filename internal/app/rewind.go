@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -87,17 +88,17 @@ does not go on.`,
 func (f *rewindFlags) keep(byOffset bool) (func(schemas.Position) bool, error) {
 	switch {
 	case f.dryRun && f.yes:
-		return nil, usage("--dry-run and --yes contradict each other: give one")
+		return nil, settings.Usage("--dry-run and --yes contradict each other: give one")
 	case f.stream == schemas.ScanStream && (f.to == "" || byOffset):
-		return nil, usage("rewind needs --to, the last record time to keep, such as --to 2026-07-05T00:00:00Z")
+		return nil, settings.Usage("rewind needs --to, the last record time to keep, such as --to 2026-07-05T00:00:00Z")
 	case f.stream != schemas.ScanStream && (f.to != "" || !byOffset || f.offset < 0):
-		return nil, usage("rewind of a node's stream needs --to-offset, the last offset to keep, from 0 on")
+		return nil, settings.Usage("rewind of a node's stream needs --to-offset, the last offset to keep, from 0 on")
 	case f.stream != schemas.ScanStream:
 		return func(p schemas.Position) bool { return p.Offset <= f.offset }, nil
 	}
 	to, err := time.Parse(time.RFC3339Nano, f.to)
 	if err != nil {
-		return nil, usage("--to must be a time such as 2026-07-05T00:00:00Z, not %q", f.to)
+		return nil, settings.Usage("--to must be a time such as 2026-07-05T00:00:00Z, not %q", f.to)
 	}
 	return func(p schemas.Position) bool { return p.RecordTime <= schemas.MicrosOf(to) }, nil
 }

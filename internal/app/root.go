@@ -12,15 +12,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // app is what all subcommands share.
 type app struct {
-	cfg      config
+	cfg      settings.Config
 	settings *pflag.FlagSet
 	build    Build
-	console  *console
+	console  *console.Console
 	stdout   io.Writer // what people read
 	data     io.Writer // the same place, for what programs read
 	stderr   io.Writer // messages
@@ -39,9 +41,9 @@ Alone it needs no other service: it runs an embedded ClickHouse engine, an S3 ga
 and a job queue below --data. Pointed at a ClickHouse, a Redis and an S3 bucket, the
 same commands are a deployment that scales out.`
 
-func newRoot(c *console, build Build) *cobra.Command {
-	a := &app{build: build, console: c, stdout: c.stdout, data: c.data, stderr: c.stderr}
-	a.settings = a.cfg.settings()
+func newRoot(c *console.Console, build Build) *cobra.Command {
+	a := &app{build: build, console: c, stdout: c.Stdout, data: c.Data, stderr: c.Stderr}
+	a.settings = a.cfg.Flags()
 	var file string
 	root := &cobra.Command{
 		Use:           "ledgerlake",
@@ -53,7 +55,7 @@ func newRoot(c *console, build Build) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
-				file = os.Getenv(envPrefix + "CONFIG")
+				file = os.Getenv(settings.EnvPrefix + "CONFIG")
 			}
 			return a.configure(cmd.Flags(), file)
 		},
@@ -71,18 +73,18 @@ func newRoot(c *console, build Build) *cobra.Command {
 }
 
 func (a *app) configure(flags *pflag.FlagSet, file string) error {
-	if err := a.fill(flags, file); err != nil {
+	if err := settings.Fill(a.settings, flags, file); err != nil {
 		return err
 	}
-	if err := a.cfg.check(); err != nil {
-		return asUsage(err)
+	if err := a.cfg.Check(); err != nil {
+		return settings.AsUsage(err)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(a.cfg.MemoryLimit)
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.cfg.LogLevel)); err != nil {
-		return usage("--log-level must be debug, info, warn or error, not %q", a.cfg.LogLevel)
+		return settings.Usage("--log-level must be debug, info, warn or error, not %q", a.cfg.LogLevel)
 	}
 	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: guard.LogStack}))
 	return nil
@@ -101,7 +103,7 @@ func newConfig(a *app) *cobra.Command {
 		Short:   "print the effective configuration, secrets masked",
 		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return a.cfg.print(a.stdout, a.settings) },
+		RunE:    func(*cobra.Command, []string) error { return a.cfg.Print(a.stdout, a.settings) },
 	}
 }
 

@@ -67,7 +67,7 @@ validator (--wallet-mode forward).`,
 				return err
 			}
 			fmt.Fprintf(a.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", server.Addr(), server.Addr())
-			if url := a.cfg.ledgerURL(server, ledgerServer); url != "" {
+			if url := ledgerAt(&a.cfg, server, ledgerServer); url != "" {
 				fmt.Fprintf(a.stdout, "ledger interface: %s\n", url)
 			}
 			a.printValidator(s)
@@ -120,7 +120,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	api, err := scan.New(scan.Config{
 		Facts: asked, Naming: query.Naming(cfg.Naming),
 		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
-		Bulk: bulk, BulkFormats: cfg.bulkFormats(), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
+		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: s.app.build.Version, CommitTime: s.app.build.Time,
@@ -139,7 +139,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
 		return nil, err
 	}
-	if cfg.ledgerShares() {
+	if cfg.LedgerShares() {
 		ledger, err := s.newLedger(listener)
 		if err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	}
 	return query.New(query.Config{
 		Listener: listener, Mounts: mounts, Log: s.app.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
-		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
+		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
@@ -182,7 +183,7 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, queue.Close()) }()
-	work := exportJobs{exporter: exporter, temp: ep.temp, layouts: []string{layoutParquet, layoutNetwork}, disagreed: new(atomic.Pointer[error])}
+	work := exportJobs{exporter: exporter, temp: ep.temp, layouts: []string{settings.LayoutParquet, settings.LayoutNetwork}, disagreed: new(atomic.Pointer[error])}
 	if err := queue.Register(work.handlers()...); err != nil {
 		return err
 	}

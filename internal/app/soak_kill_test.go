@@ -116,7 +116,7 @@ func (ep *killing) export(ctx context.Context, res *result) error {
 // stack is that of the episode's data folder, not opened yet.
 func (ep *killing) stack() (*stack, error) {
 	s := newStack(&app{stdout: &ep.diary, stderr: &ep.diary, log: ep.logger()})
-	return s, s.app.cfg.settings().Parse([]string{"--data", ep.data})
+	return s, s.app.cfg.Flags().Parse([]string{"--data", ep.data})
 }
 
 // process runs the product, to its end if after is 0, else kills it then.

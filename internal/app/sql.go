@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
@@ -45,7 +46,7 @@ can be read are those of the DSN's user.`,
 			a.quiet()
 			write, ok := rowWriters[format]
 			if !ok {
-				return usage("--format must be table, tsv or json, not %q", format)
+				return settings.Usage("--format must be table, tsv or json, not %q", format)
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)

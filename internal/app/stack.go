@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -199,7 +200,7 @@ func (s *stack) startEngine(ctx context.Context) error {
 		return err
 	}
 	e, err := engine.Start(ctx, engine.Config{
-		DataDir: cfg.engineFolder(), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: stopTimeout, Log: s.app.log,
+		DataDir: cfg.EngineFolder(), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: stopTimeout, Log: s.app.log,
 	})
 	if err != nil {
 		return err
@@ -225,31 +226,31 @@ func (s *stack) readerDSN() string {
 // openBucket connects to the object storage, embedded or given, and makes the bucket.
 func (s *stack) openBucket(ctx context.Context) error {
 	cfg := &s.app.cfg
-	settings := bucket.Config{
+	at := bucket.Config{
 		Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket, Prefix: cfg.S3Prefix,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: true,
 	}
 	if cfg.S3Endpoint == "" {
 		if s.readsBucket {
-			if err := checkFolder(cfg.Data, cfg.bucketFolder(), false); err != nil {
+			if err := checkFolder(cfg.Data, cfg.BucketFolder(), false); err != nil {
 				return err
 			}
 		}
-		gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: cfg.bucketFolder(), Log: s.app.log})
+		gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: cfg.BucketFolder(), Log: s.app.log})
 		if err != nil {
 			return err
 		}
 		s.onClose(gateway.Close)
 		s.deaths = append(s.deaths, death{"embedded S3 gateway", gateway.Done(), gateway.Err})
-		settings, s.objects = gateway.Config(cfg.S3Bucket), gateway.Folder(cfg.S3Bucket)
-		settings.Prefix = cfg.S3Prefix
+		at, s.objects = gateway.Config(cfg.S3Bucket), gateway.Folder(cfg.S3Bucket)
+		at.Prefix = cfg.S3Prefix
 	}
 	if cfg.S3Endpoint != "" {
 		if err := reach(ctx, "s3-endpoint", cfg.S3Endpoint); err != nil {
 			return err
 		}
 	}
-	client, err := bucket.New(ctx, settings)
+	client, err := bucket.New(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (s *stack) openBucket(ctx context.Context) error {
 		ready = client.CheckBucket
 	}
 	if err := ready(ctx); err != nil {
-		return cfg.explainBucket(err)
+		return explainBucket(cfg, err)
 	}
 	s.bucket = client
 	return nil
@@ -281,16 +282,16 @@ func (s *stack) admission() *query.Admission {
 }
 
 // explainBucket says why the object storage can't be used, and what to do.
-func (c *config) explainBucket(err error) error {
+func explainBucket(c *settings.Config, err error) error {
 	switch {
 	case errors.Is(err, bucket.ErrDenied):
-		return fmt.Errorf("--s3-endpoint %s: the object storage refuses our keys: correct --s3-access-key and --s3-secret-key, or allow them bucket %s", maskURL(c.S3Endpoint), c.S3Bucket)
+		return fmt.Errorf("--s3-endpoint %s: the object storage refuses our keys: correct --s3-access-key and --s3-secret-key, or allow them bucket %s", settings.MaskURL(c.S3Endpoint), c.S3Bucket)
 	case errors.Is(err, bucket.ErrNoBucket), errors.Is(err, bucket.ErrNotFound):
 		return fmt.Errorf("--s3-bucket %s: the object storage has no such bucket: correct the name", c.S3Bucket)
 	case c.S3Endpoint == "":
 		return err
 	}
-	return fmt.Errorf("--s3-endpoint %s: what answers there does not act as S3-compatible storage: correct the address: %w", maskURL(c.S3Endpoint), err)
+	return fmt.Errorf("--s3-endpoint %s: what answers there does not act as S3-compatible storage: correct the address: %w", settings.MaskURL(c.S3Endpoint), err)
 }
 
 // tokenKey returns the secret that signs page tokens: the configured one, or one that

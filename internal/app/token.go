@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 )
 
@@ -31,14 +32,14 @@ key set or a certificate where it matters.`,
 			}
 			switch {
 			case a.cfg.LedgerAuthSecret == "":
-				return usage("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
+				return settings.Usage("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
 			case user == "":
-				return usage("token needs --user, the user's id")
+				return settings.Usage("token needs --user, the user's id")
 			case lasting < 0:
-				return usage("--expires-in must not be negative, it is %s", lasting)
+				return settings.Usage("--expires-in must not be negative, it is %s", lasting)
 			}
 			if _, err := auth.Secret([]byte(a.cfg.LedgerAuthSecret)); err != nil {
-				return usage("--ledger-auth-secret: %w", err)
+				return settings.Usage("--ledger-auth-secret: %w", err)
 			}
 			claims := auth.Claims{User: user, Audience: a.cfg.LedgerAuthAudience, Scope: a.cfg.LedgerAuthScope, Issued: time.Now()}
 			if claims.Audience == "" && participant != "" {
@@ -68,7 +69,7 @@ key set or a certificate where it matters.`,
 // validatorToken prints a token for the validator interface.
 func (a *app) validatorToken(user string, lasting time.Duration) error {
 	if user == "" || lasting < 0 {
-		return usage("token needs --user, the user's id, and --expires-in must not be negative")
+		return settings.Usage("token needs --user, the user's id, and --expires-in must not be negative")
 	}
 	claims := auth.Claims{User: user, Audience: a.cfg.ValidatorAuthAudience, Issued: time.Now()}
 	if lasting > 0 {

@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
 func newUp(a *app) *cobra.Command {
@@ -76,7 +79,7 @@ func (a *app) up(ctx context.Context, flags *pflag.FlagSet, d devnetFlags) (err 
 	if err != nil {
 		return err
 	}
-	a.printURLs(s, append(scanURLs, nodeURL), server.Addr(), a.cfg.ledgerURL(server, ledgerServer))
+	a.printURLs(s, append(scanURLs, nodeURL), server.Addr(), ledgerAt(&a.cfg, server, ledgerServer))
 	parts = append(parts, serving(server, ledgerServer, validatorServer)...)
 	return s.supervise(ctx, append(parts, in.run, worker)...)
 }
@@ -121,7 +124,7 @@ func (s *stack) simulate(ctx context.Context, d devnetFlags) (*devnetNode, error
 		return nil, err
 	}
 	d.node = "127.0.0.1:0"
-	node, err := a.startDevnet(ctx, d, "127.0.0.1:0", newProgress(a.console))
+	node, err := a.startDevnet(ctx, d, "127.0.0.1:0", console.NewProgress(a.console))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string)
 		if raw == "" {
 			continue
 		}
-		fmt.Fprintf(a.stdout, "upstream         %s\n", maskURL(raw))
+		fmt.Fprintf(a.stdout, "upstream         %s\n", settings.MaskURL(raw))
 	}
 	fmt.Fprintf(a.stdout, "scan interface   http://%s/  (also below /api/scan)\n", address)
 	if ledgerURL != "" {
@@ -144,7 +147,7 @@ func (a *app) printURLs(s *stack, upstreams []string, address, ledgerURL string)
 	a.printValidator(s)
 	fmt.Fprintf(a.stdout, "streams          http://%s/streams\n", address)
 	fmt.Fprintf(a.stdout, "metrics          http://%s/metrics\n", address)
-	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", maskURL(s.readerDSN()))
+	fmt.Fprintf(a.stdout, "ClickHouse       %s\n", settings.MaskURL(s.readerDSN()))
 	fmt.Fprintf(a.stdout, "data             %s\n", a.cfg.Data)
 	fmt.Fprintf(a.stdout, "Try: curl -s http://%s/v2/updates -d '{\"page_size\": 1}'\n", address)
 }

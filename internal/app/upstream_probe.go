@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
@@ -25,7 +26,7 @@ const (
 // and of one on a ClickHouse that is given, ingest goes on whatever an upstream answers just now.
 func (s *stack) reachUpstreams(ctx context.Context) error {
 	cfg := &s.app.cfg
-	if _, err := os.Stat(cfg.engineFolder()); err == nil || cfg.ClickHouseDSN != "" {
+	if _, err := os.Stat(cfg.EngineFolder()); err == nil || cfg.ClickHouseDSN != "" {
 		return nil
 	}
 	group, ctx := guard.WithContext(ctx)
@@ -54,9 +55,9 @@ func reachScan(ctx context.Context, setting, raw string) error {
 		if setting != "scan-url" {
 			fix = "give the address of a scan service or of a ledgerlake"
 		}
-		return fmt.Errorf("--%s %s: this is the ledger API of a node, not a scan service: %s", setting, maskURL(raw), fix)
+		return fmt.Errorf("--%s %s: this is the ledger API of a node, not a scan service: %s", setting, settings.MaskURL(raw), fix)
 	}
-	return fmt.Errorf("--%s %s: what answers there is no scan service: give the address under which %s or %s is found", setting, maskURL(raw), scanVersion, scanVersionBelow)
+	return fmt.Errorf("--%s %s: what answers there is no scan service: give the address under which %s or %s is found", setting, settings.MaskURL(raw), scanVersion, scanVersionBelow)
 }
 
 // reachNode is reachScan for the ledger API of a node.
@@ -69,10 +70,10 @@ func reachNode(ctx context.Context, raw string) error {
 	}
 	for _, path := range []string{scanVersion, scanVersionBelow} {
 		if known, err := answersVersion(ctx, raw, path); known && err == nil {
-			return fmt.Errorf("--node-url %s: this is a scan service, not the ledger API of a node: give it as --scan-url", maskURL(raw))
+			return fmt.Errorf("--node-url %s: this is a scan service, not the ledger API of a node: give it as --scan-url", settings.MaskURL(raw))
 		}
 	}
-	return fmt.Errorf("--node-url %s: what answers there is no ledger API of a node: give the address under which %s is found", maskURL(raw), nodeVersion)
+	return fmt.Errorf("--node-url %s: what answers there is no ledger API of a node: give the address under which %s is found", settings.MaskURL(raw), nodeVersion)
 }
 
 // errUndecided means that an answer says nothing about what the service is.

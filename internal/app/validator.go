@@ -6,21 +6,12 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/validator"
 )
-
-// The values of setting wallet-mode.
-const (
-	walletNode    = "node"
-	walletForward = "forward"
-	walletOff     = "off"
-)
-
-// validatorOff is the value of --validator-listen that turns the validator interface off.
-const validatorOff = "off"
 
 // developmentSecret signs tokens for the simulated network, where nothing else is configured. It is
 // what development networks use by convention.
@@ -29,13 +20,9 @@ const developmentSecret = "unsafe"
 // developmentUser is the ledger user of the operator on the simulated network.
 const developmentUser = "validator"
 
-// validatorSharing reports whether the interface is on the listener of the scan interface too, below
-// /api/validator, which it is unless it has one of its own.
-func (c *config) validatorSharing() bool { return c.ValidatorListen == "" }
-
 // mountValidator adds the validator interface to a listener that it shares, if it is to be there.
 func (s *stack) mountValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string, mounts []query.Mount) ([]query.Mount, error) {
-	if !s.app.cfg.validatorSharing() {
+	if !s.app.cfg.ValidatorShares() {
 		return mounts, nil
 	}
 	api, err := s.newValidator(listener, scanRoutes, scanURLs)
@@ -50,7 +37,7 @@ func (s *stack) mountValidator(listener net.Listener, scanRoutes []query.Route, 
 // it has none.
 func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
 	cfg := &s.app.cfg
-	if cfg.validatorSharing() || cfg.ValidatorListen == validatorOff {
+	if cfg.ValidatorShares() || cfg.ValidatorListen == settings.ValidatorOff {
 		return nil, nil
 	}
 	listener, err := s.listen(cfg.ValidatorListen, "validator-listen")
@@ -72,7 +59,7 @@ func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
 	page := &statusPage{db: s.db}
 	return query.New(query.Config{
 		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Log: s.app.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.hosts(),
+		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
 
@@ -91,7 +78,7 @@ func (s *stack) newValidator(listener net.Listener, scanRoutes []query.Route, sc
 	if err := parts.asksHosts(scanURLs); err != nil {
 		return nil, err
 	}
-	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.walletURL(), Token: cfg.nodeToken})
+	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.walletURL(), Token: cfg.AccessToken})
 	verifier, err := auth.New(auth.Config{Keys: keys, Users: users, Audience: cfg.ValidatorAuthAudience})
 	if err != nil {
 		return nil, err
@@ -100,22 +87,22 @@ func (s *stack) newValidator(listener net.Listener, scanRoutes []query.Route, sc
 	if err != nil {
 		return nil, err
 	}
-	settings := validator.Config{
+	config := validator.Config{
 		Auth: verifier, Users: users, Views: parts.views, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.app.log,
 		ScanProxy: scanRoutes, Catalog: catalog, Naming: query.Naming(cfg.Naming),
 		Development: s.development() || cfg.WalletDevelopment, TransferCommands: cfg.WalletTransferCommands,
 		NodeID: "ledgerlake", Version: s.app.build.Version, CommitTime: s.app.build.Time, Ports: map[string]int{"validator": listener.Addr().(*net.TCPAddr).Port},
 	}
 	if len(scanURLs) > 0 {
-		settings.ScanURL = scanURLs[0]
+		config.ScanURL = scanURLs[0]
 	}
 	switch cfg.WalletMode {
-	case walletForward:
-		settings.Forward = &validator.Forward{BaseURL: cfg.ValidatorURL}
-	case walletNode:
-		settings.Commands = parts.commands
+	case settings.WalletForward:
+		config.Forward = &validator.Forward{BaseURL: cfg.ValidatorURL}
+	case settings.WalletNode:
+		config.Commands = parts.commands
 	}
-	return validator.New(settings)
+	return validator.New(config)
 }
 
 // validatorKeys returns the keys of tokens, nil when the interface is off or none are configured.
@@ -128,38 +115,12 @@ func (s *stack) validatorKeys(listener net.Listener) (auth.Keys, error) {
 		secret = developmentSecret
 	}
 	switch {
-	case cfg.ValidatorListen == validatorOff:
+	case cfg.ValidatorListen == settings.ValidatorOff:
 		return nil, nil
 	case secret != "" && private:
 		return auth.UnsafeSecret([]byte(secret))
 	}
 	return s.keysOf("validator", secret, cfg.ValidatorAuthCertificate, cfg.ValidatorAuthJWKS)
-}
-
-// checkValidator rejects settings of the validator interface and of wallets that contradict each
-// other.
-func (c *config) checkValidator() error {
-	keys := 0
-	for _, given := range []string{c.ValidatorAuthSecret, c.ValidatorAuthJWKS, c.ValidatorAuthCertificate} {
-		if given != "" {
-			keys++
-		}
-	}
-	switch {
-	case keys > 1:
-		return errors.New("--validator-auth-secret, --validator-auth-jwks and --validator-auth-certificate are several keys for one token: give one")
-	case c.ValidatorAuthAudience == "":
-		return errors.New("--validator-auth-audience must not be empty: a token that is for anybody is for nobody")
-	case sameAddress(c.ValidatorListen, c.Listen) || sameAddress(c.ValidatorListen, c.LedgerListen):
-		return errors.New("--validator-listen is an address of its own: on that of --listen the interface is by itself, below /api/validator")
-	case c.WalletMode != walletNode && c.WalletMode != walletForward && c.WalletMode != walletOff:
-		return fmt.Errorf("--wallet-mode must be %s, %s or %s, not %q", walletNode, walletForward, walletOff, c.WalletMode)
-	case c.WalletMode == walletForward && c.ValidatorURL == "":
-		return errors.New("--wallet-mode forward needs --validator-url, the validator to which it forwards")
-	case c.WalletWait <= 0:
-		return fmt.Errorf("--wallet-wait must be positive, it is %s", c.WalletWait)
-	}
-	return nil
 }
 
 // operatorUser is the name of the operator's ledger user.
@@ -191,10 +152,4 @@ func (a *app) printValidator(s *stack) {
 		fmt.Fprintf(a.stdout, "  for development: tokens with the secret %q for the audience %q; ledgerlake token --validator --user alice\n",
 			developmentSecret, a.cfg.ValidatorAuthAudience)
 	}
-}
-
-// sameAddress reports whether two settings name one address. Port 0 is another one each time.
-func sameAddress(a, b string) bool {
-	_, port, err := net.SplitHostPort(a)
-	return err == nil && a == b && port != "0"
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -112,7 +114,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a.quiet()
 			if err := f.check(names, a.cfg.ScanURLs); err != nil {
-				return asUsage(err)
+				return settings.AsUsage(err)
 			}
 			s := newStack(a)
 			defer s.closeInto(&err)
@@ -134,7 +136,7 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
 				return err
 			}
-			report, err := s.verifyChecks(cmd.Context(), newProgress(a.console), &f)
+			report, err := s.verifyChecks(cmd.Context(), console.NewProgress(a.console), &f)
 			if err != nil {
 				return err
 			}
@@ -157,11 +159,11 @@ func checkNames() []string {
 func (f *verifyFlags) check(names, scanURLs []string) error {
 	for _, name := range f.checks {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("--check %s%s there are %s", name, didYouMean(name, "", names), strings.Join(names, ", "))
+			return fmt.Errorf("--check %s%s there are %s", name, settings.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
 	if f.peer != "" {
-		if err := checkURL("peer", f.peer); err != nil {
+		if err := settings.CheckURL("peer", f.peer); err != nil {
 			return err
 		}
 	}
@@ -287,7 +289,7 @@ func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
 }
 
 // verify does all checks that need no peer.
-func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) {
+func (s *stack) verify(ctx context.Context, p *console.Progress) (*verification, error) {
 	f := &verifyFlags{}
 	if err := f.check(checkNames(), nil); err != nil {
 		return nil, err
@@ -295,7 +297,7 @@ func (s *stack) verify(ctx context.Context, p *progress) (*verification, error) 
 	return s.verifyChecks(ctx, p, f)
 }
 
-func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (*verification, error) {
+func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verifyFlags) (*verification, error) {
 	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public() && f.ofHistory()}
 	nodes, err := s.nodeStreams(ctx, f.stream)
 	if err != nil {
@@ -335,7 +337,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *progress, f *verifyFlags) (
 }
 
 // verifyNode verifies a node's own stream and what is derived from it.
-func (s *stack) verifyNode(ctx context.Context, p *progress, f *verifyFlags, stream string) (*verify.Report, error) {
+func (s *stack) verifyNode(ctx context.Context, p *console.Progress, f *verifyFlags, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
 	reader := history.NewReader(s.db, stream)
 	cfg := verify.Config{
@@ -427,7 +429,7 @@ func isDerived(stream string) bool {
 }
 
 // verifyPublic verifies the public history and the objects.
-func (s *stack) verifyPublic(ctx context.Context, p *progress, f *verifyFlags, v *verification) error {
+func (s *stack) verifyPublic(ctx context.Context, p *console.Progress, f *verifyFlags, v *verification) error {
 	start := time.Now()
 	stored, err := s.verifyStore(ctx, p, f)
 	if err != nil {
@@ -450,7 +452,7 @@ func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verif
 
 // verifyStore does the checks of package verify. The objects need the store's digests,
 // whatever else is checked.
-func (s *stack) verifyStore(ctx context.Context, p *progress, f *verifyFlags) (_ *verify.Report, err error) {
+func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyFlags) (_ *verify.Report, err error) {
 	cfg := verify.Config{
 		Source:      s.reader,
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck || n == partsCheck }),
@@ -498,7 +500,7 @@ func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, of *history.R
 }
 
 // verifyStream verifies the stream of cfg.Source.
-func (s *stack) verifyStream(ctx context.Context, p *progress, cfg verify.Config) (report *verify.Report, err error) {
+func (s *stack) verifyStream(ctx context.Context, p *console.Progress, cfg verify.Config) (report *verify.Report, err error) {
 	conn, err := engine.Open(ctx, s.dsn)
 	if err != nil {
 		return nil, err
@@ -508,30 +510,30 @@ func (s *stack) verifyStream(ctx context.Context, p *progress, cfg verify.Config
 	if stream := cfg.Source.Stream(); stream != schemas.ScanStream {
 		name = "verify " + stream
 	}
-	p.begin(name, "updates and verdicts", 0)
+	p.Begin(name, "updates and verdicts", 0)
 	if cfg.Catalog, err = s.app.catalog(); err != nil {
 		return nil, err
 	}
-	cfg.Audit, cfg.Progress = history.NewAudit(conn, cfg.Source.Stream()), p.set
+	cfg.Audit, cfg.Progress = history.NewAudit(conn, cfg.Source.Stream()), p.Set
 	if report, err = verify.Run(ctx, cfg); err != nil {
 		return nil, err
 	}
-	p.end(fmt.Sprintf("%d updates and verdicts", report.Items))
+	p.End(fmt.Sprintf("%d updates and verdicts", report.Items))
 	return report, nil
 }
 
 // verifyObjects reads the objects back and compares them with the store, segment by segment.
-func (s *stack) verifyObjects(ctx context.Context, p *progress, stored *verify.Report, v *verification) error {
+func (s *stack) verifyObjects(ctx context.Context, p *console.Progress, stored *verify.Report, v *verification) error {
 	exporter, err := s.newExporter()
 	if err != nil {
 		return err
 	}
-	p.begin("verify objects", "objects", 0)
-	objects, err := exporter.VerifyObjects(ctx, func(v export.Progress) { p.set(v.Objects, v.TotalObjects) })
+	p.Begin("verify objects", "objects", 0)
+	objects, err := exporter.VerifyObjects(ctx, func(v export.Progress) { p.Set(v.Objects, v.TotalObjects) })
 	if err != nil {
 		return err
 	}
-	p.end(fmt.Sprintf("%d objects, %d bytes", objects.ObjectsChecked, objects.BytesChecked))
+	p.End(fmt.Sprintf("%d objects, %d bytes", objects.ObjectsChecked, objects.BytesChecked))
 	check := verify.NewCheck(objectsCheck, 0)
 	check.Count("objects", objects.ObjectsChecked)
 	check.Count("segments", int64(len(objects.Segments)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/damage"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -19,13 +20,13 @@ func (f *verifyFlags) ofHistory() bool {
 }
 
 // verifyParts looks for parts that are missing and reads the files of all others.
-func (s *stack) verifyParts(ctx context.Context, p *progress, check *verify.Check) (err error) {
+func (s *stack) verifyParts(ctx context.Context, p *console.Progress, check *verify.Check) (err error) {
 	conn, err := engine.Open(ctx, s.dsn)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	p.begin("verify parts", "parts", 0)
+	p.Begin("verify parts", "parts", 0)
 	tables := damage.NewStore(conn)
 	leftovers, err := tables.Check(ctx)
 	var lost *damage.Error
@@ -40,7 +41,7 @@ func (s *stack) verifyParts(ctx context.Context, p *progress, check *verify.Chec
 	check.Count("leftovers", int64(len(leftovers)))
 	checked := 0
 	err = tables.Parts(ctx, func(part damage.CheckedPart, done, total int) {
-		p.set(int64(done), int64(total))
+		p.Set(int64(done), int64(total))
 		checked++
 		if part.Message != "" {
 			check.Add(verify.Finding{
@@ -52,7 +53,7 @@ func (s *stack) verifyParts(ctx context.Context, p *progress, check *verify.Chec
 		return err
 	}
 	check.Count("parts", int64(checked))
-	p.end(fmt.Sprintf("%d parts", checked))
+	p.End(fmt.Sprintf("%d parts", checked))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -50,11 +51,11 @@ func (s *stack) walletParts() (*walletParts, error) {
 		return s.wallets, nil
 	}
 	cfg := &s.app.cfg
-	settings := node.Config{BaseURL: s.walletURL(), Log: s.app.log, TokenFile: cfg.NodeTokenFile, Version: s.app.build.Version}
+	config := node.Config{BaseURL: s.walletURL(), Log: s.app.log, TokenFile: cfg.NodeTokenFile, Version: s.app.build.Version}
 	if cfg.NodeToken != "" {
-		settings.Token = cfg.nodeToken
+		config.Token = cfg.AccessToken
 	}
-	client, err := node.New(settings)
+	client, err := node.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +187,14 @@ func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
 
 // public reads the public contracts of the network.
 func (p *walletParts) public() (*wallet.StorePublic, error) {
-	settings := wallet.StorePublicConfig{Reader: p.stack.reader, Hosts: p.hosts, Log: p.stack.app.log}
+	config := wallet.StorePublicConfig{Reader: p.stack.reader, Hosts: p.hosts, Log: p.stack.app.log}
 	if p.scanURL != "" {
 		var err error
-		if settings.Blobs, err = wallet.NewScanBlobs(p.scanURL, nil); err != nil {
+		if config.Blobs, err = wallet.NewScanBlobs(p.scanURL, nil); err != nil {
 			return nil, err
 		}
 	}
-	return wallet.NewStorePublic(settings)
+	return wallet.NewStorePublic(config)
 }
 
 // hosts returns the participants that host a party: of one of the node's own parties the node says
@@ -288,7 +289,7 @@ func (p *walletParts) tryOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.stack.app.cfg.WalletMode != walletNode {
+	if p.stack.app.cfg.WalletMode != settings.WalletNode {
 		return nil
 	}
 	_, err = w.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})

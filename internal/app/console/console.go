@@ -1,4 +1,5 @@
-package app
+// Package console is where a command writes: to a terminal or not, with bars of progress or without.
+package console
 
 import (
 	"errors"
@@ -13,27 +14,28 @@ import (
 	"golang.org/x/term"
 )
 
-// console is where a command writes: its results, its messages and, if messages go to a
+// Console is where a command writes: its results, its messages and, if messages go to a
 // terminal, one bar of progress on the line below them. Everything goes through it, for two
 // reasons. A message clears the bar first, so neither overwrites the other. And text that came
-// from outside can't control the terminal: see printable. It is safe for concurrent use.
-type console struct {
+// from outside can't control the terminal: see Printable. It is safe for concurrent use.
+type Console struct {
 	mu     sync.Mutex
-	stdout *consoleWriter // what people read
-	data   *consoleWriter // the same place, for what programs read: byte for byte unless a terminal shows it
-	stderr *consoleWriter // messages
-	screen *os.File       // the terminal that stderr is, or nil
-	shown  bool           // whether a bar is on the screen
+	Stdout *Writer  // what people read
+	Data   *Writer  // the same place, for what programs read: byte for byte unless a terminal shows it
+	Stderr *Writer  // messages
+	screen *os.File // the terminal that stderr is, or nil
+	shown  bool     // whether a bar is on the screen
 	closed bool
 }
 
-func newConsole(stdout, stderr io.Writer) *console {
-	c := new(console)
+// New returns the console over standard output and standard error.
+func New(stdout, stderr io.Writer) *Console {
+	c := new(Console)
 	onTerminal := terminalOf(stdout) != nil
-	c.stdout = &consoleWriter{console: c, to: stdout, escape: true, terminal: onTerminal}
-	c.data = &consoleWriter{console: c, to: stdout, escape: onTerminal, terminal: onTerminal}
+	c.Stdout = &Writer{console: c, to: stdout, escape: true, terminal: onTerminal}
+	c.Data = &Writer{console: c, to: stdout, escape: onTerminal, terminal: onTerminal}
 	c.screen = terminalOf(stderr)
-	c.stderr = &consoleWriter{console: c, to: stderr, escape: true, terminal: c.screen != nil}
+	c.Stderr = &Writer{console: c, to: stderr, escape: true, terminal: c.screen != nil}
 	return c
 }
 
@@ -46,10 +48,10 @@ func terminalOf(w io.Writer) *os.File {
 }
 
 // hasBar reports whether progress can be drawn: a dumb terminal can't erase it.
-func (c *console) hasBar() bool { return c.screen != nil && os.Getenv("TERM") != "dumb" }
+func (c *Console) hasBar() bool { return c.screen != nil && os.Getenv("TERM") != "dumb" }
 
 // width is the number of columns of the screen at the moment.
-func (c *console) width() int {
+func (c *Console) width() int {
 	if c.screen != nil {
 		if columns, _, err := term.GetSize(int(c.screen.Fd())); err == nil && columns > 0 {
 			return columns
@@ -68,39 +70,39 @@ const (
 
 // draw replaces the bar. It takes the width that the line must not exceed. The cursor is left
 // at the beginning of the bar: wherever a resize moves it, the bar is what comes after it.
-func (c *console) draw(line func(width int) string) {
+func (c *Console) draw(line func(width int) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return
 	}
 	// The last column stays empty: some terminals go to the next row when it is filled.
-	text := printable(line(c.width() - 1))
+	text := Printable(line(c.width() - 1))
 	// A terminal that is gone shows no bar; messages and results report that they fail.
 	_, _ = io.WriteString(c.screen, toStart+eraseBelow+text+toStart)
 	c.shown = true
 }
 
 // clear removes the bar. c.mu must be held.
-func (c *console) clear() {
+func (c *Console) clear() {
 	if c.shown {
 		_, _ = io.WriteString(c.screen, toStart+eraseBelow)
 		c.shown = false
 	}
 }
 
-// close removes the bar for good: nothing draws it again.
-func (c *console) close() error {
+// Close removes the bar for good: nothing draws it again.
+func (c *Console) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
 	c.closed = true
-	return errors.Join(c.stdout.flush(), c.data.flush(), c.stderr.flush())
+	return errors.Join(c.Stdout.flush(), c.Data.flush(), c.Stderr.flush())
 }
 
-// consoleWriter is one way to write to a console.
-type consoleWriter struct {
-	console  *console
+// Writer is one way to write to a console.
+type Writer struct {
+	console  *Console
 	to       io.Writer
 	escape   bool
 	terminal bool
@@ -108,7 +110,7 @@ type consoleWriter struct {
 }
 
 // Write writes text, which clears the bar if it goes to a terminal.
-func (w *consoleWriter) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	w.console.mu.Lock()
 	defer w.console.mu.Unlock()
 	if w.terminal {
@@ -120,18 +122,18 @@ func (w *consoleWriter) Write(p []byte) (int, error) {
 	text := append(w.cut, p...)
 	whole := len(text) - cutLength(text)
 	w.cut = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(w.to, printable(string(text[:whole]))); err != nil {
+	if _, err := io.WriteString(w.to, Printable(string(text[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
 // flush writes a character that was never completed.
-func (w *consoleWriter) flush() error {
+func (w *Writer) flush() error {
 	if len(w.cut) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(w.to, printable(string(w.cut)))
+	_, err := io.WriteString(w.to, Printable(string(w.cut)))
 	w.cut = nil
 	return err
 }
@@ -149,11 +151,11 @@ func cutLength(text []byte) int {
 	return 0
 }
 
-// printable replaces what could control a terminal, or reorder or hide what it shows, by
+// Printable replaces what could control a terminal, or reorder or hide what it shows, by
 // escapes such as \x1b and \u202e: all that is neither a visible character nor a space, but
 // for ends of lines and tabs. Upstreams, other operators and ledgers choose much of what we
 // print.
-func printable(text string) string {
+func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {
 		switch {

@@ -1,4 +1,5 @@
-package app
+// Package settings has the configuration of the product: what can be set, from where, and what is refused.
+package settings
 
 import (
 	"errors"
@@ -18,15 +19,14 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/jobs"
-	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// config is the effective configuration. Every field is one setting, which has one
+// Config is the effective configuration. Every field is one setting, which has one
 // name in three forms: the key scan_url of the YAML file, the environment variable
 // LEDGERLAKE_SCAN_URL and, for all settings alike, the flag --scan-url. A flag wins
 // over the environment, which wins over the file, which wins over the default.
-type config struct {
+type Config struct {
 	Data        string
 	Listen      string
 	LogLevel    string
@@ -116,8 +116,8 @@ type config struct {
 	WalletTopUpInterval    time.Duration
 }
 
-// hosts are the names under which clients reach this server, beside those that need no entry.
-func (c *config) hosts() []string {
+// Hosts are the names under which clients reach this server, beside those that need no entry.
+func (c *Config) Hosts() []string {
 	hosts := slices.Clone(c.AllowedHosts)
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
 		hosts = append(hosts, u.Hostname())
@@ -125,8 +125,8 @@ func (c *config) hosts() []string {
 	return hosts
 }
 
-// settings declares every setting with its default.
-func (c *config) settings() *pflag.FlagSet {
+// Flags declares every setting with its default.
+func (c *Config) Flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
@@ -159,7 +159,7 @@ func (c *config) settings() *pflag.FlagSet {
 	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
-	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{layoutParquet, layoutNetwork}, "layouts in which bulk objects are published, the first one first: parquet, network")
+	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{LayoutParquet, LayoutNetwork}, "layouts in which bulk objects are published, the first one first: parquet, network")
 	f.StringVar(&c.BulkSegments, "bulk-segments", string(schemas.DaySegments), "what is published at a time in Parquet: a day or an hour; a bucket keeps what it was begun with")
 	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "make objects by which ledgerlake get finds single updates in two requests; they nearly double the bucket")
 	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
@@ -213,8 +213,8 @@ func (c *config) settings() *pflag.FlagSet {
 // secrets are the settings that are never shown.
 var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true, "validator-auth-secret": true}
 
-// check rejects values that no part can work with.
-func (c *config) check() error {
+// Check rejects values that no part can work with.
+func (c *Config) Check() error {
 	for name, urls := range map[string][]string{
 		"scan-url": c.ScanURLs, "export-peer": c.ExportPeers, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
 		"ledger-auth-jwks": {c.LedgerAuthJWKS}, "validator-auth-jwks": {c.ValidatorAuthJWKS}, "validator-url": {c.ValidatorURL},
@@ -223,7 +223,7 @@ func (c *config) check() error {
 			if raw == "" && name != "scan-url" && name != "export-peer" {
 				continue
 			}
-			if err := checkURL(name, raw); err != nil {
+			if err := CheckURL(name, raw); err != nil {
 				return err
 			}
 		}
@@ -256,7 +256,7 @@ func (c *config) check() error {
 	case c.TimeAhead < 0:
 		return fmt.Errorf("--record-time-ahead must not be negative, it is %s", c.TimeAhead)
 	case !validLayouts(c.BulkLayouts):
-		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", layoutParquet, layoutNetwork, strings.Join(c.BulkLayouts, ","))
+		return fmt.Errorf("--bulk-layouts must be %s, %s or both, not %q", LayoutParquet, LayoutNetwork, strings.Join(c.BulkLayouts, ","))
 	case !slices.Contains(schemas.SegmentLengths[:], schemas.SegmentLength(c.BulkSegments)):
 		return fmt.Errorf("--bulk-segments must be %s or %s, not %q", schemas.DaySegments, schemas.HourSegments, c.BulkSegments)
 	case c.ExportAgree < 0 || c.ExportAgree > len(c.ExportPeers):
@@ -293,7 +293,7 @@ func (c *config) check() error {
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 // checkServices rejects addresses of services that cannot be right.
-func (c *config) checkServices() error {
+func (c *Config) checkServices() error {
 	if c.ClickHouseDSN != "" {
 		u, err := url.Parse(c.ClickHouseDSN)
 		if err != nil || (u.Scheme != "clickhouse" && u.Scheme != "tcp") || u.Hostname() == "" {
@@ -314,26 +314,26 @@ func (c *config) checkServices() error {
 	for _, at := range []struct{ setting, address string }{
 		{"listen", c.Listen}, {"status-listen", c.StatusListen}, {"ledger-listen", c.LedgerListen}, {"validator-listen", c.ValidatorListen},
 	} {
-		if at.address == "" && at.setting != "listen" || at.address == ledgerOff && at.setting != "listen" && at.setting != "status-listen" {
+		if at.address == "" && at.setting != "listen" || at.address == LedgerOff && at.setting != "listen" && at.setting != "status-listen" {
 			continue
 		}
-		if err := checkAddress(at.setting, at.address); err != nil {
+		if err := CheckAddress(at.setting, at.address); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkURL rejects what is no URL of a service. It does not repeat it: it may hold a password.
-func checkURL(name, raw string) error {
+// CheckURL rejects what is no URL of a service. It does not repeat it: it may hold a password.
+func CheckURL(name, raw string) error {
 	if u, err := url.Parse(raw); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return fmt.Errorf("--%s must be a URL that begins with http:// or https://, such as http://127.0.0.1:5012", name)
 	}
 	return nil
 }
 
-// checkAddress rejects what is no address to listen on.
-func checkAddress(setting, address string) error {
+// CheckAddress rejects what is no address to listen on.
+func CheckAddress(setting, address string) error {
 	example := "127.0.0.1:8080"
 	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
 		example = "127.0.0.1:" + address
@@ -349,7 +349,7 @@ func checkAddress(setting, address string) error {
 }
 
 // checkChoices rejects values of settings that have a few.
-func (c *config) checkChoices() error {
+func (c *Config) checkChoices() error {
 	for _, choice := range []struct {
 		setting, value string
 		values         []string
@@ -366,7 +366,7 @@ func (c *config) checkChoices() error {
 }
 
 // checkLedger rejects settings of the ledger interface that contradict each other.
-func (c *config) checkLedger() error {
+func (c *Config) checkLedger() error {
 	keys := 0
 	for _, given := range []string{c.LedgerAuthSecret, c.LedgerAuthJWKS, c.LedgerAuthCertificate} {
 		if given != "" {
@@ -392,9 +392,9 @@ func (c *config) checkLedger() error {
 	return nil
 }
 
-// print writes the effective configuration as the YAML file that would give it, with
+// Print writes the effective configuration as the YAML file that would give it, with
 // secrets masked.
-func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
+func (c *Config) Print(w io.Writer, settings *pflag.FlagSet) error {
 	var lines []string
 	settings.VisitAll(func(s *pflag.Flag) {
 		value := s.Value.String()
@@ -402,11 +402,11 @@ func (c *config) print(w io.Writer, settings *pflag.FlagSet) error {
 		case secrets[s.Name] && value != "":
 			value = "********"
 		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url" || s.Name == "validator-url":
-			value = maskURL(value)
+			value = MaskURL(value)
 		case s.Name == "scan-url":
-			value = strings.Join(maskURLs(c.ScanURLs), ",")
+			value = strings.Join(MaskURLs(c.ScanURLs), ",")
 		case s.Name == "export-peer":
-			value = strings.Join(maskURLs(c.ExportPeers), ",")
+			value = strings.Join(MaskURLs(c.ExportPeers), ",")
 		case s.Name == "node-parties":
 			value = strings.Join(c.NodeParties, ",")
 		case s.Name == "bulk-layouts":
@@ -424,36 +424,24 @@ const minGCGrace = 12 * time.Hour
 
 // The values of setting bulk-layouts.
 const (
-	layoutParquet = "parquet"
-	layoutNetwork = "network"
+	LayoutParquet = "parquet"
+	LayoutNetwork = "network"
 )
 
 func validLayouts(list []string) bool {
 	for _, layout := range list {
-		if layout != layoutParquet && layout != layoutNetwork {
+		if layout != LayoutParquet && layout != LayoutNetwork {
 			return false
 		}
 	}
 	return len(list) > 0
 }
 
-// publishes reports whether bulk objects are published in a layout.
-func (c *config) publishes(layout string) bool { return slices.Contains(c.BulkLayouts, layout) }
+// Publishes reports whether bulk objects are published in a layout.
+func (c *Config) Publishes(layout string) bool { return slices.Contains(c.BulkLayouts, layout) }
 
-// bulkFormats are the formats of the listings in which the layouts are given.
-func (c *config) bulkFormats() []scan.Format {
-	var formats []scan.Format
-	if c.publishes(layoutParquet) {
-		formats = append(formats, scan.Parquet)
-	}
-	if c.publishes(layoutNetwork) {
-		formats = append(formats, scan.JSONZstd)
-	}
-	return formats
-}
-
-// maskURL hides the password of a URL.
-func maskURL(raw string) string {
+// MaskURL hides the password of a URL.
+func MaskURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return "********"
@@ -461,10 +449,10 @@ func maskURL(raw string) string {
 	return u.Redacted()
 }
 
-func maskURLs(list []string) []string {
+func MaskURLs(list []string) []string {
 	masked := make([]string, len(list))
 	for i, raw := range list {
-		masked[i] = maskURL(raw)
+		masked[i] = MaskURL(raw)
 	}
 	return masked
 }

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"errors"
@@ -13,22 +13,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-const envPrefix = "LEDGERLAKE_"
+const EnvPrefix = "LEDGERLAKE_"
 
 func envName(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// fill sets what no flag has set from the environment and the file at path, which
-// may be empty.
-func (a *app) fill(flags *pflag.FlagSet, path string) error {
+// Fill sets what no flag has set from the environment and the file at path, which
+// may be empty. settings are all settings, flags those that the command line may set.
+func Fill(settings, flags *pflag.FlagSet, path string) error {
 	file, err := readConfigFile(path)
 	if err != nil {
-		return asUsage(err)
+		return AsUsage(err)
 	}
 	var errs []error
-	a.settings.VisitAll(func(s *pflag.Flag) {
+	settings.VisitAll(func(s *pflag.Flag) {
 		entry, inFile := file[fileKey(s.Name)]
 		delete(file, fileKey(s.Name))
 		if f := flags.Lookup(s.Name); f != nil && f.Changed {
@@ -38,17 +38,17 @@ func (a *app) fill(flags *pflag.FlagSet, path string) error {
 		if v, ok := os.LookupEnv(envName(s.Name)); ok {
 			value, source, inFile = v, envName(s.Name), true
 		}
-		if inFile && a.settings.Set(s.Name, value) != nil {
-			errs = append(errs, fmt.Errorf("%s must be %s, not %q", source, wantedValue(s), value))
+		if inFile && settings.Set(s.Name, value) != nil {
+			errs = append(errs, fmt.Errorf("%s must be %s, not %q", source, WantedValue(s), value))
 		}
 	})
 	var keys []string
-	a.settings.VisitAll(func(s *pflag.Flag) { keys = append(keys, fileKey(s.Name)) })
+	settings.VisitAll(func(s *pflag.Flag) { keys = append(keys, fileKey(s.Name)) })
 	for _, key := range slices.SortedFunc(maps.Keys(file), func(x, y string) int { return file[x].line - file[y].line }) {
-		errs = append(errs, fmt.Errorf("%s:%d: unknown key %q%s ledgerlake config lists the keys", path, file[key].line, key, didYouMean(key, "", keys)))
+		errs = append(errs, fmt.Errorf("%s:%d: unknown key %q%s ledgerlake config lists the keys", path, file[key].line, key, DidYouMean(key, "", keys)))
 	}
-	errs = append(errs, a.checkVariables(os.Environ()))
-	return asUsage(errors.Join(errs...))
+	errs = append(errs, checkVariables(settings, os.Environ()))
+	return AsUsage(errors.Join(errs...))
 }
 
 // ofKubernetes matches the variables that Kubernetes gives all pods beside a service with the name
@@ -57,18 +57,18 @@ var ofKubernetes = regexp.MustCompile(`^LEDGERLAKE_([A-Z0-9_]+_)?(SERVICE_(HOST|
 
 // checkVariables refuses variables that are almost those of settings: what they were meant to set
 // would stay as it is, silently. Others are not ours to judge.
-func (a *app) checkVariables(environ []string) error {
+func checkVariables(settings *pflag.FlagSet, environ []string) error {
 	known := []string{"CONFIG"} // without the prefix, which all have in common
-	a.settings.VisitAll(func(s *pflag.Flag) { known = append(known, strings.TrimPrefix(envName(s.Name), envPrefix)) })
+	settings.VisitAll(func(s *pflag.Flag) { known = append(known, strings.TrimPrefix(envName(s.Name), EnvPrefix)) })
 	var errs []error
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, _, _ := strings.Cut(variable, "=")
-		word, ours := strings.CutPrefix(name, envPrefix)
+		word, ours := strings.CutPrefix(name, EnvPrefix)
 		if !ours || slices.Contains(known, word) || ofKubernetes.MatchString(name) {
 			continue
 		}
-		if meant := nearest(word, known); meant != "" {
-			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s%s? Correct it, or unset it", name, envPrefix, meant))
+		if meant := Nearest(word, known); meant != "" {
+			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s%s? Correct it, or unset it", name, EnvPrefix, meant))
 		}
 	}
 	return errors.Join(errs...)

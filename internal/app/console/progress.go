@@ -1,4 +1,4 @@
-package app
+package console
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// progress shows how far a phase of work has come: a bar on a terminal, else a plain
+// Progress shows how far a phase of work has come: a bar on a terminal, else a plain
 // line every few seconds. It is safe for concurrent use. It draws when it is called and never
 // by itself, so nothing is drawn after the end of a phase.
-type progress struct {
-	console *console
+type Progress struct {
+	console *Console
 	now     func() time.Time
 
 	mu      sync.Mutex
@@ -30,10 +30,11 @@ const (
 	barInterval   = 100 * time.Millisecond
 )
 
-func newProgress(c *console) *progress { return &progress{console: c, now: time.Now} }
+// NewProgress returns the progress of work that reports to a console.
+func NewProgress(c *Console) *Progress { return &Progress{console: c, now: time.Now} }
 
-// begin starts a phase. A total of 0 means that it is not known.
-func (p *progress) begin(label, unit string, total int64) {
+// Begin starts a phase. A total of 0 means that it is not known.
+func (p *Progress) Begin(label, unit string, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.label, p.unit, p.total, p.done = label, unit, total, 0
@@ -42,11 +43,11 @@ func (p *progress) begin(label, unit string, total int64) {
 		p.console.draw(p.bar)
 		return
 	}
-	fmt.Fprintf(p.console.stderr, "%s ...\n", label)
+	fmt.Fprintf(p.console.Stderr, "%s ...\n", label)
 }
 
-// set says that done of the phase's total are done.
-func (p *progress) set(done, total int64) {
+// Set says that done of the phase's total are done.
+func (p *Progress) Set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = done
@@ -68,11 +69,11 @@ func (p *progress) set(done, total int64) {
 		p.console.draw(p.bar)
 		return
 	}
-	fmt.Fprintf(p.console.stderr, "%s: %s\n", p.label, strings.Join(p.parts(), ", "))
+	fmt.Fprintf(p.console.Stderr, "%s: %s\n", p.label, strings.Join(p.parts(), ", "))
 }
 
 // parts are the share that is done, if it is known, the count, the rate and the time left.
-func (p *progress) parts() []string {
+func (p *Progress) parts() []string {
 	elapsed := p.now().Sub(p.started)
 	rate := fmt.Sprintf("%.0f/s", float64(p.done)/max(elapsed.Seconds(), 1e-3))
 	if p.total <= 0 {
@@ -91,7 +92,7 @@ const barWidth = 20
 
 // bar is the phase on one line of at most width columns. On narrow terminals it leaves out
 // what matters least.
-func (p *progress) bar(width int) string {
+func (p *Progress) bar(width int) string {
 	parts := p.parts()
 	lines := []string{p.label + " " + strings.Join(parts, ", ")}
 	if p.total > 0 {
@@ -112,8 +113,8 @@ func (p *progress) bar(width int) string {
 	return truncate(lines[len(lines)-1], width)
 }
 
-// end finishes the phase and returns how long it took. The detail is shown with it.
-func (p *progress) end(detail string) time.Duration {
+// End finishes the phase and returns how long it took. The detail is shown with it.
+func (p *Progress) End(detail string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running = false
@@ -122,6 +123,6 @@ func (p *progress) end(detail string) time.Duration {
 	if p.console.hasBar() {
 		line = wrap(line, p.console.width())
 	}
-	fmt.Fprintln(p.console.stderr, line)
+	fmt.Fprintln(p.console.Stderr, line)
 	return elapsed
 }
