@@ -20,9 +20,9 @@ func (x *executor) absorb(u *update) {
 func (x *executor) notice(c *contract) {
 	switch p := c.payload.(type) {
 	case amulet:
-		x.keepCoin(p, c)
+		x.bank.keepCoin(p, c)
 	case appReward:
-		r := x.roundNumbered(p.round)
+		r := x.rounds.roundNumbered(p.round)
 		r.coupons = append(r.coupons, c)
 		if p.featured {
 			r.featuredTotal += p.amount
@@ -30,23 +30,23 @@ func (x *executor) notice(c *contract) {
 			r.unfeaturedTotal += p.amount
 		}
 	case validatorReward:
-		r := x.roundNumbered(p.round)
+		r := x.rounds.roundNumbered(p.round)
 		r.coupons = append(r.coupons, c)
 		r.validatorTotal += p.amount
 	case liveness:
-		r := x.roundNumbered(p.round)
+		r := x.rounds.roundNumbered(p.round)
 		r.coupons = append(r.coupons, c)
 		r.livenessTotal++
 	case lockedAmulet:
 		if p.expiresIn()-p.created < dustRounds {
-			x.noteDust(max(p.expiresIn(), x.roundsOpened()), c)
+			x.rounds.noteDust(max(p.expiresIn(), x.rounds.roundsOpened()), c)
 		}
 	case preapproval:
-		if x.preapproved == nil {
-			x.preapproved = map[party]*contract{}
+		if x.preapprovals.newest == nil {
+			x.preapprovals.newest = map[party]*contract{}
 		}
-		x.preapproved[p.receiver] = c
-		x.alarmAt(p.expiresAt, func() { x.expirePreapproval(c) })
+		x.preapprovals.newest[p.receiver] = c
+		x.clock.alarmAt(p.expiresAt, func() { x.preapprovals.expirePreapproval(c) })
 	case featuredAppRight:
 		x.apps.grant(p.provider, c)
 	case activityMarker:
@@ -56,9 +56,9 @@ func (x *executor) notice(c *contract) {
 	case fundCoupon:
 		x.fund.coupons = append(x.fund.coupons, c)
 	case memberTraffic:
-		x.noticeTraffic(p, c)
+		x.validators.noticeTraffic(p, c)
 	case validatorLicense:
-		x.licenses[x.names.validators.index(p.validator)] = c
+		x.validators.licenses[x.names.validators.index(p.validator)] = c
 	default:
 		x.noticeRequest(c)
 	}
@@ -68,36 +68,36 @@ func (x *executor) notice(c *contract) {
 func (x *executor) noticeRequest(c *contract) {
 	switch p := c.payload.(type) {
 	case transferCommand:
-		x.noticeCommand(p, c)
+		x.commands.noticeCommand(p, c)
 	case transferInstruction:
-		x.awaitAnswer(c)
+		x.tokens.awaitAnswer(c)
 	case allocation:
-		x.awaitSettlement(c)
+		x.tokens.awaitSettlement(c)
 	case couponV2:
-		x.alarmAt(p.expiresAt, func() { x.expireCoupons([]*contract{c}) })
+		x.clock.alarmAt(p.expiresAt, func() { x.rewards.expireCoupons([]*contract{c}) })
 	case commandCounter:
 		x.commands.counters[p.sender] = c
 	case subscriptionRequest:
 		if !p.isPrivate() {
-			x.accountOf(c).request = c
+			x.ans.accountOf(c).request = c
 		}
 	case ansEntryContext:
-		x.accountOf(c).context = c
+		x.ans.accountOf(c).context = c
 	case subscriptionPayment:
 		if p.isPrivate() {
 			return
 		}
-		account := x.accountOf(c)
-		account.payment, account.locked = c, x.byNumber[p.locked]
+		account := x.ans.accountOf(c)
+		account.payment, account.locked = c, x.tx.byNumber[p.locked]
 		account.request, account.idle = nil, nil
 		x.ans.subscribed = slices.DeleteFunc(x.ans.subscribed, func(a *ansAccount) bool { return a == account })
-		x.tasks = append(x.tasks, func() { x.collectPayment(account) })
+		x.clock.tasks = append(x.clock.tasks, func() { x.ans.collectPayment(account) })
 	}
 }
 
 // roundNumbered is the open round with a number. Coupons are of no other.
-func (x *executor) roundNumbered(number int64) *round {
-	for _, r := range x.rounds.open {
+func (x *rounds) roundNumbered(number int64) *round {
+	for _, r := range x.open {
 		if r.number == number {
 			return r
 		}
@@ -106,7 +106,7 @@ func (x *executor) roundNumbered(number int64) *round {
 }
 
 // keepCoin puts a coin into its owner's wallet.
-func (x *executor) keepCoin(p amulet, c *contract) {
+func (x *bank) keepCoin(p amulet, c *contract) {
 	w := &x.wallets[p.owner]
 	if len(w.coins) == cap(w.coins) { // before it grows, those that were spent go
 		w.coins = slices.DeleteFunc(w.coins, func(c *contract) bool { return !c.active() })
@@ -114,18 +114,18 @@ func (x *executor) keepCoin(p amulet, c *contract) {
 	}
 	w.coins = append(w.coins, c)
 	if p.expiresIn()-p.created < dustRounds {
-		x.noteDust(max(p.expiresIn(), x.roundsOpened()), c)
+		x.rounds.noteDust(max(p.expiresIn(), x.rounds.roundsOpened()), c)
 	}
 }
 
-func (x *executor) noticeTraffic(p memberTraffic, c *contract) {
+func (x *validators) noticeTraffic(p memberTraffic, c *contract) {
 	node := x.participantNamed(p.member)
 	if node < 0 {
 		return
 	}
 	x.traffic[node] = append(x.traffic[node], c)
 	if len(x.traffic[node]) == purchasesBeforeMerge {
-		x.tasks = append(x.tasks, func() { x.mergeTraffic(node) })
+		x.clock.tasks = append(x.clock.tasks, func() { x.mergeTraffic(node) })
 	}
 }
 
@@ -134,7 +134,7 @@ func (x *executor) forget(n *node, u *update) {
 	c := n.contract
 	switch p := c.payload.(type) {
 	case appReward, validatorReward, svReward, liveness:
-		x.forgetCoupon(c, p.(coupon).owner())
+		x.rounds.forgetCoupon(c, p.(coupon).owner())
 	case fundCoupon:
 		x.fund.coupons = without(x.fund.coupons, c)
 	case unclaimedFund:
@@ -142,24 +142,24 @@ func (x *executor) forget(n *node, u *update) {
 	case activityRecord:
 		x.fund.records = without(x.fund.records, c)
 	case lockedAmulet:
-		x.locks = without(x.locks, c)
+		x.users.locks = without(x.users.locks, c)
 	case transferInstruction:
-		x.instructions = without(x.instructions, c)
-		delete(x.lockedCoins, c)
+		x.tokens.instructions = without(x.tokens.instructions, c)
+		delete(x.tokens.lockedCoins, c)
 	case featuredAppRight:
 		x.apps.grant(p.provider, nil)
 	case validatorLicense:
-		if at := x.names.validators.index(p.validator); x.licenses[at] == c {
-			x.licenses[at] = nil
+		if at := x.names.validators.index(p.validator); x.validators.licenses[at] == c {
+			x.validators.licenses[at] = nil
 		}
 	case transferCommand:
-		x.forgetCommand(c, n)
+		x.commands.forgetCommand(c, n)
 	case subscriptionRequest, subscriptionIdle:
-		x.forgetSubscription(c)
+		x.ans.forgetSubscription(c)
 	case shipment:
 		x.harbor.shipments = without(x.harbor.shipments, c)
 	case lane:
-		x.lanes = without(x.lanes, c)
+		x.harbor.lanes = without(x.harbor.lanes, c)
 	}
 }
 
@@ -167,12 +167,12 @@ func without(list []*contract, c *contract) []*contract {
 	return slices.DeleteFunc(list, func(o *contract) bool { return o == c })
 }
 
-func (x *executor) forgetCoupon(c *contract, owner party) {
-	for i := range x.rounds.collections {
-		if all := &x.rounds.collections[i]; all.owner == owner && slices.Contains(all.coupons, c) {
+func (x *rounds) forgetCoupon(c *contract, owner party) {
+	for i := range x.collections {
+		if all := &x.collections[i]; all.owner == owner && slices.Contains(all.coupons, c) {
 			all.coupons = without(slices.Clone(all.coupons), c)
 			if len(all.coupons) == 0 {
-				x.rounds.collections = slices.Delete(x.rounds.collections, i, i+1)
+				x.collections = slices.Delete(x.collections, i, i+1)
 			}
 			return
 		}

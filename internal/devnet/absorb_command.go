@@ -7,49 +7,49 @@ import (
 
 // noticeCommand has a transfer command carried out: once its sender has a counter, and its
 // nonce is the next.
-func (x *executor) noticeCommand(p transferCommand, c *contract) {
-	k := &command{contract: c, status: commandCreated, at: x.recordTime}
+func (x *commands) noticeCommand(p transferCommand, c *contract) {
+	k := &command{contract: c, status: commandCreated, at: x.clock.recordTime}
 	x.recall(k)
-	x.commands.submitted = append(x.commands.submitted, k)
+	x.submitted = append(x.submitted, k)
 	x.askForCounter(p.sender)
-	x.tasks = append(x.tasks, func() { x.settleSubmitted(p.sender) })
-	x.alarmAt(p.expiresAt, func() { x.settleSubmitted(p.sender) })
+	x.clock.tasks = append(x.clock.tasks, func() { x.settleSubmitted(p.sender) })
+	x.clock.alarmAt(p.expiresAt, func() { x.settleSubmitted(p.sender) })
 }
 
 // settleSubmitted ends one of the transfer commands that a sender has submitted, if one can
 // be, and comes back for the others.
-func (x *executor) settleSubmitted(sender party) {
-	counter := x.commands.counters[sender]
-	for i, k := range x.commands.submitted {
+func (x *commands) settleSubmitted(sender party) {
+	counter := x.counters[sender]
+	for i, k := range x.submitted {
 		p := k.contract.payload.(transferCommand)
 		if p.sender != sender {
 			continue
 		}
 		switch {
-		case p.expiresAt <= x.effectiveAt:
-			a := x.arena()
-			at := x.consume(k.contract, "TransferCommand_Expire", a.record(cancelShape, partyValue(dso)), dso)
-			x.finish(at, a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)))
+		case p.expiresAt <= x.clock.effectiveAt:
+			a := x.tx.arena()
+			at := x.tx.consume(k.contract, "TransferCommand_Expire", a.record(cancelShape, partyValue(dso)), dso)
+			x.tx.finish(at, a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)))
 			k.status, k.reason = commandExpired, "The TransferCommand has expired"
-		case x.config.DelegatesSend && x.isManaged(p.delegate):
+		case x.config.DelegatesSend && x.users.isManaged(p.delegate):
 			continue
 		case counter == nil || counter.payload.(commandCounter).nextNonce < p.nonce:
 			continue
 		default:
-			x.acting = sender
+			x.users.acting = sender
 			x.sendCommand(k, p, counter)
-			x.acting = noParty
+			x.users.acting = noParty
 		}
-		k.at = x.recordTime
-		x.commands.submitted = slices.Delete(x.commands.submitted, i, i+1)
-		x.tasks = append(x.tasks, func() { x.settleSubmitted(sender) })
+		k.at = x.clock.recordTime
+		x.submitted = slices.Delete(x.submitted, i, i+1)
+		x.clock.tasks = append(x.clock.tasks, func() { x.settleSubmitted(sender) })
 		return
 	}
 }
 
 // gatherLargest is gather for a party that acts by commands: the largest coins come first,
 // as its validator would have them.
-func (x *executor) gatherLargest(owner party, amount decimal) (taken []*contract, ok bool) {
+func (x *bank) gatherLargest(owner party, amount decimal) (taken []*contract, ok bool) {
 	w := &x.wallets[owner]
 	w.coins = slices.DeleteFunc(w.coins, func(c *contract) bool { return !c.active() })
 	all := slices.Clone(w.coins)
@@ -69,15 +69,15 @@ func (x *executor) gatherLargest(owner party, amount decimal) (taken []*contract
 }
 
 // forgetCommand notes what a command did to a transfer command.
-func (x *executor) forgetCommand(c *contract, n *node) {
-	i := slices.IndexFunc(x.commands.recent, func(k *command) bool { return k.contract == c })
-	x.commands.open = slices.DeleteFunc(x.commands.open, func(k *command) bool { return k.contract == c })
-	x.commands.submitted = slices.DeleteFunc(x.commands.submitted, func(k *command) bool { return k.contract == c })
+func (x *commands) forgetCommand(c *contract, n *node) {
+	i := slices.IndexFunc(x.recent, func(k *command) bool { return k.contract == c })
+	x.open = slices.DeleteFunc(x.open, func(k *command) bool { return k.contract == c })
+	x.submitted = slices.DeleteFunc(x.submitted, func(k *command) bool { return k.contract == c })
 	if i < 0 {
 		return
 	}
-	k := x.commands.recent[i]
-	k.at = x.recordTime
+	k := x.recent[i]
+	k.at = x.clock.recordTime
 	switch n.choice {
 	case "TransferCommand_Withdraw", "Archive":
 		k.status, k.reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"

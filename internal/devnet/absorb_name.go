@@ -4,23 +4,23 @@ import "slices"
 
 // indexAccounts finds the accounts of the name service by the number that the contracts of
 // a subscription refer to it by.
-func (x *executor) indexAccounts() {
-	x.ans.byReference = map[uint64]*ansAccount{}
-	for _, list := range [][]*ansAccount{x.ans.requested, x.ans.paid, x.ans.subscribed} {
+func (x *ansState) indexAccounts() {
+	x.byReference = map[uint64]*ansAccount{}
+	for _, list := range [][]*ansAccount{x.requested, x.paid, x.subscribed} {
 		for _, account := range list {
-			x.ans.byReference[account.reference] = account
+			x.byReference[account.reference] = account
 		}
 	}
 }
 
 // accountOf is the account that a contract of a subscription belongs to; a new one for the
 // request of a new subscription.
-func (x *executor) accountOf(c *contract) *ansAccount {
+func (x *ansState) accountOf(c *contract) *ansAccount {
 	reference := referenceOf(c)
-	account := x.ans.byReference[reference]
+	account := x.byReference[reference]
 	if account == nil {
 		account = &ansAccount{reference: reference}
-		x.ans.byReference[reference] = account
+		x.byReference[reference] = account
 	}
 	switch p := c.payload.(type) {
 	case subscriptionRequest:
@@ -33,7 +33,7 @@ func (x *executor) accountOf(c *contract) *ansAccount {
 
 // collectPayment burns a payment and issues or renews the name, unless somebody else was
 // faster with the name.
-func (x *executor) collectPayment(account *ansAccount) {
+func (x *ansState) collectPayment(account *ansAccount) {
 	if account.payment == nil || !account.payment.active() {
 		return
 	}
@@ -41,12 +41,12 @@ func (x *executor) collectPayment(account *ansAccount) {
 		x.rejectPayment(account)
 		return
 	}
-	x.ans.paid = append([]*ansAccount{account}, x.ans.paid...)
+	x.paid = append([]*ansAccount{account}, x.paid...)
 	x.collectNamePayment()
 }
 
-func (x *executor) nameTaken(name string) bool {
-	return slices.ContainsFunc(x.active, func(c *contract) bool {
+func (x *ansState) nameTaken(name string) bool {
+	return slices.ContainsFunc(x.tx.active, func(c *contract) bool {
 		p, ok := c.payload.(ansEntry)
 		return ok && p.name == name
 	})
@@ -55,27 +55,27 @@ func (x *executor) nameTaken(name string) bool {
 var rejectPaymentShape = newShape("paymentCid", "transferContext")
 
 // rejectPayment gives a first payment back.
-func (x *executor) rejectPayment(account *ansAccount) {
-	a, context := x.arena(), x.appContext()
-	at := x.exercise(x.rules.ans, "AnsRules_RejectEntryInitialPayment", a.record(rejectPaymentShape,
+func (x *ansState) rejectPayment(account *ansAccount) {
+	a, context := x.tx.arena(), x.appContext()
+	at := x.tx.exercise(x.rules.ans, "AnsRules_RejectEntryInitialPayment", a.record(rejectPaymentShape,
 		contractID(account.payment.number), context), dso)
-	rejection := x.consume(account.payment, "SubscriptionInitialPayment_Reject", a.record(transferContextArg, context), dso)
-	returned := a.record(mintDoneShape, x.amuletSum(x.unlockPayment(account)))
-	x.finish(rejection, returned)
-	x.finish(at, returned)
+	rejection := x.tx.consume(account.payment, "SubscriptionInitialPayment_Reject", a.record(transferContextArg, context), dso)
+	returned := a.record(mintDoneShape, x.payments.amuletSum(x.unlockPayment(account)))
+	x.tx.finish(rejection, returned)
+	x.tx.finish(at, returned)
 }
 
 // forgetSubscription ends the account of a subscription that was rejected or cancelled. The
 // name stays until it expires.
-func (x *executor) forgetSubscription(c *contract) {
-	account := x.ans.byReference[referenceOf(c)]
+func (x *ansState) forgetSubscription(c *contract) {
+	account := x.byReference[referenceOf(c)]
 	if account == nil || account.payment.isActive() {
 		return
 	}
 	account.idle, account.request = nil, nil
 	same := func(a *ansAccount) bool { return a == account }
-	x.ans.subscribed = slices.DeleteFunc(x.ans.subscribed, same)
-	x.ans.requested = slices.DeleteFunc(x.ans.requested, same)
+	x.subscribed = slices.DeleteFunc(x.subscribed, same)
+	x.requested = slices.DeleteFunc(x.requested, same)
 }
 
 // numberOf is the number of a contract, 0 if there is none.

@@ -4,6 +4,12 @@ import "strconv"
 
 // ansState is the state of the name service: subscriptions by their next step.
 type ansState struct {
+	core
+	bank     *bank
+	payments *payments
+	users    *users
+	rounds   *rounds
+
 	count      int           // names asked for so far
 	requested  []*ansAccount // wait for the first payment
 	paid       []*ansAccount // wait for a payment to be collected
@@ -45,51 +51,51 @@ var (
 )
 
 // requestName has a user ask for a name.
-func (x *executor) requestName() bool {
-	a, user := x.arena(), x.someUser()
-	x.ans.count++
-	name := "name-" + strconv.Itoa(x.ans.count) + ".unverified.cns"
+func (x *ansState) requestName() bool {
+	a, user := x.tx.arena(), x.users.someUser()
+	x.count++
+	name := "name-" + strconv.Itoa(x.count) + ".unverified.cns"
 	account := &ansAccount{subscription: nameSubscription(nameRequest{
 		user: user, validator: x.names.validatorOf(user), name: name,
-		url: "https://" + name + "/?q=a&b=\"c\"", description: x.reason(),
+		url: "https://" + name + "/?q=a&b=\"c\"", description: x.users.reason(),
 	}, x.entryLifetime())}
-	at := x.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
+	at := x.tx.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
 		text(account.url), text(account.nameRequest.description), partyValue(user)), user)
-	account.request = x.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
+	account.request = x.tx.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
 	account.reference = account.request.number
-	account.context = x.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})
-	x.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
-	x.ans.requested = append(x.ans.requested, account)
-	if x.ans.byReference != nil {
-		x.ans.byReference[account.reference] = account
+	account.context = x.tx.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})
+	x.tx.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
+	x.requested = append(x.requested, account)
+	if x.byReference != nil {
+		x.byReference[account.reference] = account
 	}
 	return true
 }
 
 // entryLifetime is how long a name lasts: short enough for renewals and expiries
 // to happen within the history.
-func (x *executor) entryLifetime() int64 { return int64(x.config.Days) * 86400e6 / 5 }
+func (x *ansState) entryLifetime() int64 { return int64(x.config.Days) * 86400e6 / 5 }
 
 // payForName makes the first payment for a name, or a renewal.
-func (x *executor) payForName() bool {
-	if account := popOldest(&x.ans.requested); account != nil {
+func (x *ansState) payForName() bool {
+	if account := popOldest(&x.requested); account != nil {
 		if x.pay(account, account.request, "SubscriptionRequest_AcceptAndMakePayment", false) {
 			account.request = nil
 			return true
 		}
-		x.ans.requested = append(x.ans.requested, account)
+		x.requested = append(x.requested, account)
 		return false
 	}
-	for i, account := range x.ans.subscribed {
+	for i, account := range x.subscribed {
 		if i == 4 {
 			return false
 		}
-		if !x.isManaged(account.user) && account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.effectiveAt {
+		if !x.users.isManaged(account.user) && account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.clock.effectiveAt {
 			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
 				return false
 			}
 			account.idle = nil
-			x.ans.subscribed = append(x.ans.subscribed[:i], x.ans.subscribed[i+1:]...)
+			x.subscribed = append(x.subscribed[:i], x.subscribed[i+1:]...)
 			return true
 		}
 	}
@@ -109,144 +115,144 @@ func popOldest(queue *[]*ansAccount) *ansAccount {
 
 // pay locks the entry fee of an account by a choice on c, which it consumes. It
 // returns false if the user has not enough coins.
-func (x *executor) pay(account *ansAccount, c *contract, choice string, renewal bool) bool {
-	amount := entryFeeUSD.over(x.openRound().price)
-	taken, ok := x.gather(account.user, amount+2*x.outputFee())
+func (x *ansState) pay(account *ansAccount, c *contract, choice string, renewal bool) bool {
+	amount := entryFeeUSD.over(x.rounds.openRound().price)
+	taken, ok := x.bank.gather(account.user, amount+2*x.payments.outputFee())
 	if !ok {
 		return false
 	}
-	a, r := x.arena(), x.openRound()
-	lock := lockedAmulet{holder: dso, expiresAt: x.effectiveAt + account.lifetime}
+	a, r := x.tx.arena(), x.rounds.openRound()
+	lock := lockedAmulet{holder: dso, expiresAt: x.clock.effectiveAt + account.lifetime}
 	p := payment{sender: account.user, coins: taken, provider: account.validator,
 		outputs: []output{{receiver: account.user, amount: amount, lock: &lock}}}
-	at := x.consume(c, choice, a.record(acceptPaymentShape, x.inputsValue(&p),
-		x.paymentContext(&p), partyValue(account.validator)), account.user)
-	s, _ := x.transfer(p)
+	at := x.tx.consume(c, choice, a.record(acceptPaymentShape, x.payments.inputsValue(&p),
+		x.payments.paymentContext(&p), partyValue(account.validator)), account.user)
+	s, _ := x.payments.transfer(p)
 	account.locked = s.created[0]
 	template := initialPaymentTemplate
 	if renewal {
 		template = renewalPaymentTemplate
 	}
-	account.payment = x.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
-		dueAt: x.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, agreement: numberOf(account.agreement), reference: account.reference})
-	x.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.changeID(s)))
-	x.ans.paid = append(x.ans.paid, account)
+	account.payment = x.tx.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
+		dueAt: x.clock.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, agreement: numberOf(account.agreement), reference: account.reference})
+	x.tx.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.payments.changeID(s)))
+	x.paid = append(x.paid, account)
 	return true
 }
 
 // collectNamePayment burns a waiting payment and in return issues or renews the name.
-func (x *executor) collectNamePayment() bool {
-	account := popOldest(&x.ans.paid)
+func (x *ansState) collectNamePayment() bool {
+	account := popOldest(&x.paid)
 	if account == nil {
 		return false
 	}
-	a, context := x.arena(), x.appContext()
+	a, context := x.tx.arena(), x.appContext()
 	var at int
 	if account.entry == nil {
-		at = x.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
+		at = x.tx.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
 			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number), context), dso)
 	} else {
-		at = x.exercise(x.rules.ans, "AnsRules_CollectEntryRenewalPayment", a.record(collectRenewalShape,
+		at = x.tx.exercise(x.rules.ans, "AnsRules_CollectEntryRenewalPayment", a.record(collectRenewalShape,
 			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number),
 			contractID(account.entry.number), context), dso)
 	}
-	expires := x.effectiveAt + account.lifetime
+	expires := x.clock.effectiveAt + account.lifetime
 	if account.entry.isActive() {
 		expires = account.entry.payload.(ansEntry).expiresAt + account.lifetime
 	}
 	coin := x.takePayment(account, context, expires-account.lifetime/3)
-	x.burn(x.spend(coin))
-	x.wallets[dso].coins = without(x.wallets[dso].coins, coin)
+	x.bank.burn(x.bank.spend(coin))
+	x.bank.wallets[dso].coins = without(x.bank.wallets[dso].coins, coin)
 	x.issueName(account, expires)
-	x.finish(at, a.record(collectDoneShape, contractID(account.entry.number), contractID(account.idle.number)))
-	x.ans.subscribed = append(x.ans.subscribed, account)
+	x.tx.finish(at, a.record(collectDoneShape, contractID(account.entry.number), contractID(account.idle.number)))
+	x.subscribed = append(x.subscribed, account)
 	return true
 }
 
 // appContext is what the governance party collects payments in.
-func (x *executor) appContext() value {
-	return x.arena().record(appContextShape, contractID(x.rules.amulet.number), contractID(x.openRound().contract.number), none())
+func (x *ansState) appContext() value {
+	return x.tx.arena().record(appContextShape, contractID(x.rules.amulet.number), contractID(x.rounds.openRound().contract.number), none())
 }
 
 // takePayment has the governance party take the payment of an account, whose next one is due
 // at a time. It returns the coin that the party got.
-func (x *executor) takePayment(account *ansAccount, context value, due int64) *contract {
-	a, first := x.arena(), account.agreement == nil
+func (x *ansState) takePayment(account *ansAccount, context value, due int64) *contract {
+	a, first := x.tx.arena(), account.agreement == nil
 	choice := "SubscriptionPayment_Collect"
 	if first {
 		choice = "SubscriptionInitialPayment_Collect"
 	}
-	at := x.consume(account.payment, choice, a.record(transferContextArg, context), dso)
+	at := x.tx.consume(account.payment, choice, a.record(transferContextArg, context), dso)
 	coin := x.unlockPayment(account)
 	// Where there are fees the governance party bears them.
-	paid, _ := x.transfer(payment{sender: account.user, coins: []*contract{coin}, provider: noParty,
-		outputs: []output{{receiver: dso, amount: coinOf(coin).amount - x.outputFee()}}})
+	paid, _ := x.payments.transfer(payment{sender: account.user, coins: []*contract{coin}, provider: noParty,
+		outputs: []output{{receiver: dso, amount: coinOf(coin).amount - x.payments.outputFee()}}})
 	if first {
-		account.agreement = x.create(subscriptionTemplate, agreement{account.subscription, account.reference})
+		account.agreement = x.tx.create(subscriptionTemplate, agreement{account.subscription, account.reference})
 	}
-	account.idle = x.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
+	account.idle = x.tx.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
 		dueAt: due, agreement: account.agreement.number, reference: account.reference})
 	state, got := contractID(account.idle.number), contractID(paid.created[0].number)
 	if first {
-		x.finish(at, a.record(firstCollectedShape, contractID(account.agreement.number), state, got))
+		x.tx.finish(at, a.record(firstCollectedShape, contractID(account.agreement.number), state, got))
 	} else {
-		x.finish(at, a.record(collectedShape, state, got))
+		x.tx.finish(at, a.record(collectedShape, state, got))
 	}
 	return paid.created[0]
 }
 
 // unlockPayment returns the coin of the payment of an account to the user.
-func (x *executor) unlockPayment(account *ansAccount) *contract {
+func (x *ansState) unlockPayment(account *ansAccount) *contract {
 	p := account.locked.payload.(lockedAmulet)
-	coin := x.unlockBy(account.locked, "LockedAmulet_Unlock", p.owner, p.holder)
+	coin := x.payments.unlockBy(account.locked, "LockedAmulet_Unlock", p.owner, p.holder)
 	account.payment, account.locked = nil, nil
 	return coin
 }
 
 // issueName creates the entry of an account, in place of an older one that is
 // still active.
-func (x *executor) issueName(account *ansAccount, expires int64) {
+func (x *ansState) issueName(account *ansAccount, expires int64) {
 	if account.entry.isActive() {
-		x.archive(account.entry)
+		x.tx.archive(account.entry)
 	}
-	entry := x.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
+	entry := x.tx.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
 	account.entry = entry
 	// The governance party takes its time: names that have expired are still around.
-	x.expireAt(expires+3*x.tick, func() { x.expireName(account, entry) })
+	x.clock.expireAt(expires+3*x.clock.tick, func() { x.expireName(account, entry) })
 }
 
 // expireName archives an entry whose time is over, and the subscription if no
 // payment is under way.
-func (x *executor) expireName(account *ansAccount, entry *contract) {
+func (x *ansState) expireName(account *ansAccount, entry *contract) {
 	if !entry.active() {
 		return
 	}
-	a := x.arena()
-	x.finish(x.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), a.record(emptyRecordShape))
+	a := x.tx.arena()
+	x.tx.finish(x.tx.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), a.record(emptyRecordShape))
 	if account.idle == nil {
 		return
 	}
 	x.terminate(account)
-	for i, other := range x.ans.subscribed {
+	for i, other := range x.subscribed {
 		if other == account {
-			x.ans.subscribed = append(x.ans.subscribed[:i], x.ans.subscribed[i+1:]...)
+			x.subscribed = append(x.subscribed[:i], x.subscribed[i+1:]...)
 			break
 		}
 	}
 }
 
 // terminate ends the subscription of an account.
-func (x *executor) terminate(account *ansAccount) {
-	a := x.arena()
-	at := x.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
+func (x *ansState) terminate(account *ansAccount) {
+	a := x.tx.arena()
+	at := x.tx.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
 		a.record(expireEntryShape, partyValue(dso)), dso)
 	if account.agreement.isActive() {
-		x.archive(account.agreement)
+		x.tx.archive(account.agreement)
 	}
-	ended := x.create(terminatedTemplate, terminatedSubscription{account.subscription, account.reference})
-	x.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
-	at = x.consume(account.context, "AnsEntryContext_Terminate",
+	ended := x.tx.create(terminatedTemplate, terminatedSubscription{account.subscription, account.reference})
+	x.tx.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
+	at = x.tx.consume(account.context, "AnsEntryContext_Terminate",
 		a.record(terminateContextShape, partyValue(dso), contractID(ended.number)), dso)
-	x.archive(ended)
-	x.finish(at, a.record(emptyRecordShape))
+	x.tx.archive(ended)
+	x.tx.finish(at, a.record(emptyRecordShape))
 }

@@ -24,7 +24,7 @@ func addAllocationChoices(all *choices) {
 }
 
 // legOf reads and checks the argument of AllocationFactory_Allocate.
-func (e *execution) legOf(arg argument) (leg, error) {
+func legOf(e *execution, arg argument) (leg, error) {
 	spec := arg.record("allocation")
 	settlement, transfer := spec.record("settlement"), spec.record("transferLeg")
 	reference, instrument := settlement.record("settlementRef"), transfer.record("instrumentId")
@@ -57,21 +57,21 @@ func (e *execution) legOf(arg argument) (leg, error) {
 
 // allocateTokens locks coins of a sender for a leg of a settlement.
 func allocateTokens(e *execution, _ *contract, arg argument) (value, error) {
-	l, err := e.legOf(arg)
+	l, err := legOf(e, arg)
 	if err != nil {
 		return value{}, err
 	}
-	ctx, err := e.choiceContext(arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.record("extraArgs"))
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
-	inputs, err := e.holdings(l.sender, arg.list("inputHoldingCids"))
+	inputs, err := holdingInputs(e, l.sender, arg.list("inputHoldingCids"))
 	if err != nil {
 		return value{}, err
 	}
 	lock := lockedAmulet{holder: dso, expiresAt: l.settleBefore, context: "allocation for leg '" + l.id + "' to '" + e.names.name(l.receiver) + "'"}
-	s, err := e.settleOrder(order{sender: l.sender, provider: l.sender, context: ctx, inputs: inputs,
+	s, err := settleOrder(e, order{sender: l.sender, provider: l.sender, context: ctx, inputs: inputs,
 		outputs: []output{{receiver: l.sender, amount: l.amount, lock: &lock}}})
 	if err != nil {
 		return value{}, err
@@ -80,7 +80,7 @@ func allocateTokens(e *execution, _ *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.tokensDone("AllocationInstructionResult_Completed", allocatedShape, contractID(c.number), s.change, "transfer"), nil
+	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, contractID(c.number), s.change, "transfer"), nil
 }
 
 // settleAllocation gives the receiver of a leg its coins.
@@ -89,25 +89,25 @@ func settleAllocation(e *execution, c *contract, arg argument) (value, error) {
 	if err := e.later("settleBefore", p.leg.settleBefore); err != nil {
 		return value{}, err
 	}
-	ctx, err := e.choiceContext(arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.record("extraArgs"))
 	if err != nil {
 		return value{}, err
 	}
-	locked, err := e.lockedCoin(p.locked)
+	locked, err := lockedCoin(e, p.locked)
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
-	got := e.coin(p.leg.receiver, e.spend(locked))
-	a := e.arena()
+	got := createCoin(e, p.leg.receiver, e.bank.spend(locked))
+	a := e.tx.arena()
 	return a.record(allocationSettledShape, a.list(), e.idsOf(got), metadata(a, txKindMetaKey, "transfer")), nil
 }
 
 // returnAllocation gives the sender of a leg its coins back, unless their lock has expired and
 // the sender has unlocked them.
 func returnAllocation(e *execution, c *contract, _ argument) (value, error) {
-	a, back := e.arena(), e.arena().list()
-	if locked := e.byNumber[c.payload.(allocation).locked]; locked != nil {
+	a, back := e.tx.arena(), e.tx.arena().list()
+	if locked := e.tx.byNumber[c.payload.(allocation).locked]; locked != nil {
 		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.record(emptyRecordShape))
 		if err != nil {
 			return value{}, err
@@ -118,41 +118,41 @@ func returnAllocation(e *execution, c *contract, _ argument) (value, error) {
 }
 
 // awaitSettlement has an allocation end when its time is over.
-func (x *executor) awaitSettlement(c *contract) {
+func (x *tokens) awaitSettlement(c *contract) {
 	x.allocations = append(x.allocations, c)
-	x.alarmAt(c.payload.(allocation).leg.settleBefore+x.grace(), x.expireAllocations)
+	x.clock.alarmAt(c.payload.(allocation).leg.settleBefore+x.clock.grace(), x.expireAllocations)
 }
 
 // expireAllocations gives the senders of all allocations that were not settled in time their
 // coins back.
-func (x *executor) expireAllocations() {
-	due := x.overdue(&x.allocations, func(c *contract) int64 { return c.payload.(allocation).leg.settleBefore })
+func (x *tokens) expireAllocations() {
+	due := x.clock.overdue(&x.allocations, func(c *contract) int64 { return c.payload.(allocation).leg.settleBefore })
 	if len(due) == 0 {
 		return
 	}
-	a := x.arena()
+	a := x.tx.arena()
 	inputs, results := make([]value, len(due)), make([]value, len(due))
 	for i, c := range due {
-		inputs[i] = a.record(expireAllocationIn, contractID(c.number), boolean(x.byNumber[c.payload.(allocation).locked].isActive()))
+		inputs[i] = a.record(expireAllocationIn, contractID(c.number), boolean(x.tx.byNumber[c.payload.(allocation).locked].isActive()))
 	}
-	at := x.exercise(x.rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
+	at := x.tx.exercise(x.rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
 		a.record(expireAllocationsShape, partyValue(dso), a.list(inputs...), a.list()), dso)
 	for i, c := range due {
 		results[i] = x.endAllocation(c)
 	}
-	x.finish(at, a.record(expireTokensDoneShape, a.list(results...)))
+	x.tx.finish(at, a.record(expireTokensDoneShape, a.list(results...)))
 	if len(due) == overduePerBatch {
-		x.tasks = append(x.tasks, x.expireAllocations)
+		x.clock.tasks = append(x.clock.tasks, x.expireAllocations)
 	}
 }
 
-func (x *executor) endAllocation(c *contract) value {
-	a, locked, back := x.arena(), x.byNumber[c.payload.(allocation).locked], x.arena().list()
-	at := x.consume(c, "AmuletAllocation_DsoExpire", a.record(expireAllocationArg, boolean(locked.isActive())), dso)
+func (x *tokens) endAllocation(c *contract) value {
+	a, locked, back := x.tx.arena(), x.tx.byNumber[c.payload.(allocation).locked], x.tx.arena().list()
+	at := x.tx.consume(c, "AmuletAllocation_DsoExpire", a.record(expireAllocationArg, boolean(locked.isActive())), dso)
 	if locked.isActive() {
-		back = a.list(contractID(x.expireLock(locked).number))
+		back = a.list(contractID(x.bank.expireLock(locked).number))
 	}
 	result := a.record(allocationReturnedShape, back, metadata(a, txKindMetaKey, "unlock"))
-	x.finish(at, result)
+	x.tx.finish(at, result)
 	return result
 }

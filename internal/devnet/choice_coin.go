@@ -8,21 +8,21 @@ var unlockV2DoneShape = newShape("amuletCid", "meta")
 func addCoinChoices(all *choices) {
 	all.on(amuletRulesTemplate, "AmuletRules_DevNet_Tap", nonconsuming(byArgument("receiver"),
 		func(e *execution, _ *contract, arg argument) (value, error) {
-			r, err := e.openMiningRound(arg.contract("openRound"))
+			r, err := openMiningRound(e, arg.contract("openRound"))
 			if err != nil {
 				return value{}, err
 			}
 			defer e.at(r)()
-			c, err := e.tapped(arg.party("receiver"), arg.numeric("amount"))
+			c, err := mintTap(e, arg.party("receiver"), arg.numeric("amount"))
 			if err != nil {
 				return value{}, err
 			}
-			return e.arena().record(tapDoneShape, e.withMeta([]value{e.amuletSum(c)}, none())...), nil
+			return e.tx.arena().record(tapDoneShape, e.tx.withMeta([]value{e.payments.amuletSum(c)}, none())...), nil
 		}))
 	all.on(amuletRulesTemplate, "AmuletRules_Mint", nonconsuming(
 		func(_ *execution, _ *contract, arg argument) []party { return []party{dso, arg.party("receiver")} },
 		func(e *execution, _ *contract, arg argument) (value, error) {
-			r, err := e.openMiningRound(arg.contract("openRound"))
+			r, err := openMiningRound(e, arg.contract("openRound"))
 			if err != nil {
 				return value{}, err
 			}
@@ -30,8 +30,8 @@ func addCoinChoices(all *choices) {
 				return value{}, err
 			}
 			defer e.at(r)()
-			e.mint(arg.numeric("amount"))
-			return e.arena().record(mintDoneShape, e.amuletSum(e.coin(arg.party("receiver"), arg.numeric("amount")))), nil
+			e.bank.mint(arg.numeric("amount"))
+			return e.tx.arena().record(mintDoneShape, e.payments.amuletSum(createCoin(e, arg.party("receiver"), arg.numeric("amount")))), nil
 		}))
 	addLockChoices(all)
 	all.on(validatorRightTemplate, "ValidatorRight_ArchiveAsValidator", consuming(
@@ -43,36 +43,36 @@ func addCoinChoices(all *choices) {
 	}
 }
 
-// tapped mints coins in a node of its own below a tap.
-func (e *execution) tapped(receiver party, amount decimal) (*contract, error) {
+// mintTap mints coins in a node of its own below a tap.
+func mintTap(e *execution, receiver party, amount decimal) (*contract, error) {
 	if err := e.positive("amount", amount); err != nil {
 		return nil, err
 	}
 	if amount > maxTap {
 		return nil, broken("a tap mints at most %s, not %s", maxTap, amount)
 	}
-	a := e.arena()
-	fields := []value{partyValue(receiver), numeric(amount), contractID(e.openRound().contract.number)}
-	if e.version() > 0 {
+	a := e.tx.arena()
+	fields := []value{partyValue(receiver), numeric(amount), contractID(e.rounds.openRound().contract.number)}
+	if e.tx.version() > 0 {
 		fields = append(fields, a.some(text("tap")))
 	}
-	mint := e.exercise(e.executor.rules.amulet, "AmuletRules_Mint", a.record(mintShape, fields...), dso, receiver)
-	e.mint(amount)
-	c := e.coin(receiver, amount)
-	e.finish(mint, a.record(mintDoneShape, e.amuletSum(c)))
+	mint := e.tx.exercise(e.rules.amulet, "AmuletRules_Mint", a.record(mintShape, fields...), dso, receiver)
+	e.bank.mint(amount)
+	c := createCoin(e, receiver, amount)
+	e.tx.finish(mint, a.record(mintDoneShape, e.payments.amuletSum(c)))
 	return c, nil
 }
 
 // tapFor taps as a part of another choice.
-func (e *execution) tapFor(receiver party, amount decimal) (*contract, error) {
-	a := e.arena()
-	at := e.exercise(e.executor.rules.amulet, "AmuletRules_DevNet_Tap", a.record(tapShape, partyValue(receiver),
-		numeric(amount), contractID(e.openRound().contract.number)), receiver)
-	c, err := e.tapped(receiver, amount)
+func tapFor(e *execution, receiver party, amount decimal) (*contract, error) {
+	a := e.tx.arena()
+	at := e.tx.exercise(e.rules.amulet, "AmuletRules_DevNet_Tap", a.record(tapShape, partyValue(receiver),
+		numeric(amount), contractID(e.rounds.openRound().contract.number)), receiver)
+	c, err := mintTap(e, receiver, amount)
 	if err != nil {
 		return nil, err
 	}
-	e.finish(at, a.record(tapDoneShape, e.withMeta([]value{e.amuletSum(c)}, none())...))
+	e.tx.finish(at, a.record(tapDoneShape, e.tx.withMeta([]value{e.payments.amuletSum(c)}, none())...))
 	return c, nil
 }
 
@@ -97,22 +97,22 @@ func afterLock(run runOf) runOf {
 
 // unlockIn frees a coin at the price of a round.
 func unlockIn(e *execution, c *contract, arg argument) (value, error) {
-	r, err := e.openMiningRound(arg.contract("openRoundCid"))
+	r, err := openMiningRound(e, arg.contract("openRoundCid"))
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(r)()
-	return e.arena().record(tapDoneShape, e.withMeta([]value{e.amuletSum(e.freed(c))}, none())...), nil
+	return e.tx.arena().record(tapDoneShape, e.tx.withMeta([]value{e.payments.amuletSum(freeCoin(e, c))}, none())...), nil
 }
 
 func unlock(e *execution, c *contract, _ argument) (value, error) {
-	a := e.arena()
-	return a.record(unlockV2DoneShape, contractID(e.freed(c).number), metadata(a, txKindMetaKey, "unlock")), nil
+	a := e.tx.arena()
+	return a.record(unlockV2DoneShape, contractID(freeCoin(e, c).number), metadata(a, txKindMetaKey, "unlock")), nil
 }
 
-// freed creates the coin that was in a locked one, whose archival is the node in work.
-func (e *execution) freed(c *contract) *contract {
+// freeCoin creates the coin that was in a locked one, whose archival is the node in work.
+func freeCoin(e *execution, c *contract) *contract {
 	p := c.payload.(lockedAmulet)
-	e.supply.circulating -= p.amount
-	return e.coin(p.owner, p.amount)
+	e.bank.supply.circulating -= p.amount
+	return createCoin(e, p.owner, p.amount)
 }

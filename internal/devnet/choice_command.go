@@ -4,7 +4,7 @@ func addCommandChoices(all *choices) {
 	all.on(externalRulesTemplate, "ExternalPartyAmuletRules_CreateTransferCommand", nonconsuming(byArgument("sender"), orderByCommand))
 	over := func(e *execution, c *contract, _ argument) (value, error) {
 		p := c.payload.(transferCommand)
-		return e.arena().record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)), nil
+		return e.tx.arena().record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)), nil
 	}
 	all.on(transferCommandTemplate, "TransferCommand_Withdraw", consuming(
 		byPayload(func(p transferCommand) []party { return []party{p.sender} }), over))
@@ -47,7 +47,7 @@ func orderByCommand(e *execution, _ *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(createCommandDoneShape, contractID(c.number)), nil
+	return e.tx.arena().record(createCommandDoneShape, contractID(c.number)), nil
 }
 
 // sendByCommand carries a transfer command out. A nonce that is used already makes it fail, one
@@ -70,25 +70,25 @@ func sendByCommand(e *execution, c *contract, arg argument) (value, error) {
 		return value{}, broken("nonce %d is not the next one yet, %d is", p.nonce, next.nextNonce).with("error_id", "nonce-too-high")
 	}
 	result := func(reason func(a *arena) value) value {
-		a := e.arena()
+		a := e.tx.arena()
 		return a.variant("TransferCommandResultFailure", a.record(commandFailureShape, reason(a)))
 	}
 	var outcome value
 	if next.nextNonce > p.nonce {
 		outcome = result(otherReason("nonce was already used"))
 	} else {
-		e.archive(counter)
-		e.create(commandCounterTemplate, commandCounter{p.sender, p.nonce + 1})
-		outcome, err = e.sendNow(p, arg, result)
+		e.tx.archive(counter)
+		e.tx.create(commandCounterTemplate, commandCounter{p.sender, p.nonce + 1})
+		outcome, err = sendNow(e, p, arg, result)
 		if err != nil {
 			return value{}, err
 		}
 	}
-	return e.arena().record(commandDoneShape, outcome, partyValue(p.sender), int64Value(p.nonce)), nil
+	return e.tx.arena().record(commandDoneShape, outcome, partyValue(p.sender), int64Value(p.nonce)), nil
 }
 
 // sendNow executes the transfer of a command whose turn has come.
-func (e *execution) sendNow(p transferCommand, arg argument, failure func(func(a *arena) value) value) (value, error) {
+func sendNow(e *execution, p transferCommand, arg argument, failure func(func(a *arena) value) value) (value, error) {
 	approval := arg.given("transferPreapprovalCidO")
 	if approval == nil {
 		return failure(otherReason("No TransferPreapproval for receiver '" + e.names.name(p.receiver) + "'")), nil
@@ -100,7 +100,7 @@ func (e *execution) sendNow(p transferCommand, arg argument, failure func(func(a
 	if to := c.payload.(preapproval); to.receiver != p.receiver {
 		return value{}, broken("the preapproval is one of %s, the receiver is %s", e.names.name(to.receiver), e.names.name(p.receiver))
 	}
-	a, start := e.arena(), e.savepoint()
+	a, start := e.tx.arena(), e.savepoint()
 	sent, err := e.perform(c, "TransferPreapproval_Send", a.record(sendShape, *arg.at("context"), *arg.at("inputs"),
 		numeric(p.amount), partyValue(p.sender), optionalText(a, p.description)))
 	var invalid *invalidTransfer

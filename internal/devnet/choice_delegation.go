@@ -46,28 +46,28 @@ func acceptDelegation(e *execution, c *contract, arg argument) (value, error) {
 		if d := old.payload.(mintingDelegation); d.beneficiary != p.beneficiary || d.delegate != p.delegate {
 			return value{}, broken("the existing delegation is one of other parties")
 		}
-		e.archive(old)
+		e.tx.archive(old)
 	}
 	next, err := e.add(mintingDelegationTemplate, p.mintingDelegation)
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(delegationAcceptedShape, contractID(next.number)), nil
+	return e.tx.arena().record(delegationAcceptedShape, contractID(next.number)), nil
 }
 
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
 // so many as the delegation says.
 func mintDelegated(e *execution, c *contract, arg argument) (value, error) {
-	result, err := e.mintFor(c.payload.(mintingDelegation), arg.list("inputs"), arg.record("context"))
+	result, err := mintFor(e, c.payload.(mintingDelegation), arg.list("inputs"), arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(mintDelegatedShape, result), nil
+	return e.tx.arena().record(mintDelegatedShape, result), nil
 }
 
 // mintFor collects inputs for the beneficiary of a delegation and returns the result of the
 // transfer.
-func (e *execution) mintFor(p mintingDelegation, inputs []value, context argument) (value, error) {
+func mintFor(e *execution, p mintingDelegation, inputs []value, context argument) (value, error) {
 	if err := e.later("expiry of the delegation at", p.expiresAt); err != nil {
 		return value{}, err
 	}
@@ -80,22 +80,22 @@ func (e *execution) mintFor(p mintingDelegation, inputs []value, context argumen
 	switch {
 	case len(inputs) == 0:
 		return value{}, broken("there are no inputs")
-	case int64(coinInputs) > p.mergeLimit && !e.mayMerge(p, int64(coinInputs)):
+	case int64(coinInputs) > p.mergeLimit && !mayMerge(e, p, int64(coinInputs)):
 		return value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.mergeLimit)
 	}
-	ctx, err := e.paymentContextOf(context)
+	ctx, err := paymentContextOf(e, context)
 	if err != nil {
 		return value{}, err
 	}
-	_, result, err := e.transferBy(order{sender: p.beneficiary, provider: p.beneficiary, inputs: inputs, context: ctx})
+	_, result, err := transferBy(e, order{sender: p.beneficiary, provider: p.beneficiary, inputs: inputs, context: ctx})
 	return result, err
 }
 
 // mayMerge reports whether the beneficiary of a delegation has twice as many coins as its
 // limit, and enough of them are left.
-func (e *execution) mayMerge(p mintingDelegation, merged int64) bool {
+func mayMerge(e *execution, p mintingDelegation, merged int64) bool {
 	var have int64
-	for _, c := range e.wallets[p.beneficiary].coins {
+	for _, c := range e.bank.wallets[p.beneficiary].coins {
 		if c.active() {
 			have++
 		}
@@ -119,7 +119,7 @@ func addMergeChoices(all *choices) {
 		return batchMergeUtility{a.party("operator")}, nil
 	}
 	toUnitResult := func(e *execution, _ *contract, _ argument) (value, error) {
-		return e.arena().record(resultUnitShape, unit()), nil
+		return e.tx.arena().record(resultUnitShape, unit()), nil
 	}
 	operator := byPayload(func(p mergeProposal) []party { return []party{p.operator} })
 	all.on(mergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
@@ -128,7 +128,7 @@ func addMergeChoices(all *choices) {
 			if err != nil {
 				return value{}, err
 			}
-			return e.arena().record(mergeAcceptedShape, contractID(next.number)), nil
+			return e.tx.arena().record(mergeAcceptedShape, contractID(next.number)), nil
 		}))
 	all.on(mergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
 	all.on(mergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
@@ -147,14 +147,14 @@ func addMergeChoices(all *choices) {
 
 // mergeDelegated merges holdings of an owner, and may deliver a transfer from the operator.
 func mergeDelegated(e *execution, c *contract, arg argument) (value, error) {
-	p, a := c.payload.(mergeDelegation), e.arena()
+	p, a := c.payload.(mergeDelegation), e.tx.arena()
 	merge, extra, mark := arg.given("optMergeTransfer"), arg.given("optExtraTransfer"), arg.given("optFeaturedAppRight")
 	if merge == nil && extra == nil {
 		return value{}, broken("there is nothing to merge")
 	}
 	merged, delivered := none(), none()
 	if merge != nil {
-		result, err := e.mergeTransfer(p, argument{merge})
+		result, err := mergeTransfer(e, p, argument{merge})
 		if err != nil {
 			return value{}, err
 		}
@@ -189,7 +189,7 @@ func mergeDelegated(e *execution, c *contract, arg argument) (value, error) {
 }
 
 // mergeTransfer executes the transfer of an owner to itself, which must leave it fewer holdings.
-func (e *execution) mergeTransfer(p mergeDelegation, call argument) (value, error) {
+func mergeTransfer(e *execution, p mergeDelegation, call argument) (value, error) {
 	t := call.record("choiceArg").record("transfer")
 	if t.party("sender") != p.owner || t.party("receiver") != p.owner {
 		return value{}, broken("a merge must be a transfer of the owner to itself")
@@ -219,7 +219,7 @@ func mergeBatch(e *execution, c *contract, arg argument) (value, error) {
 	if len(calls) == 0 || len(calls) > maxMerges {
 		return value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
 	}
-	operator, a := c.payload.(batchMergeUtility).operator, e.arena()
+	operator, a := c.payload.(batchMergeUtility).operator, e.tx.arena()
 	results := make([]value, len(calls))
 	var changes []value
 	for i := range calls {

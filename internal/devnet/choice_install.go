@@ -67,7 +67,7 @@ func forwarded(label, choice string) runOf {
 		if err != nil {
 			return value{}, err
 		}
-		a := e.arena()
+		a := e.tx.arena()
 		forward := a.record(emptyRecordShape)
 		switch {
 		case arg.at("reason") != nil:
@@ -91,7 +91,7 @@ func delegated(label, argLabel, choice string) runOf {
 }
 
 func createOffer(e *execution, c *contract, arg argument) (value, error) {
-	p, err := e.offerOf(c.payload.(walletInstall).user, arg)
+	p, err := offerOf(e, c.payload.(walletInstall).user, arg)
 	if err != nil {
 		return value{}, err
 	}
@@ -99,11 +99,11 @@ func createOffer(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(createOfferShape, contractID(offer.number)), nil
+	return e.tx.arena().record(createOfferShape, contractID(offer.number)), nil
 }
 
 func createRequest(e *execution, c *contract, arg argument) (value, error) {
-	p, err := e.requestOf(c.payload.(walletInstall).user, arg)
+	p, err := requestOf(e, c.payload.(walletInstall).user, arg)
 	if err != nil {
 		return value{}, err
 	}
@@ -111,7 +111,7 @@ func createRequest(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(createRequestShape, contractID(request.number)), nil
+	return e.tx.arena().record(createRequestShape, contractID(request.number)), nil
 }
 
 func grantFeatured(e *execution, c *contract, arg argument) (value, error) {
@@ -119,7 +119,7 @@ func grantFeatured(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.record(featureShape, partyValue(c.payload.(walletInstall).user)))
 	if err != nil {
 		return value{}, err
@@ -129,7 +129,7 @@ func grantFeatured(e *execution, c *contract, arg argument) (value, error) {
 
 // coinBatch is a batch of operations in execution: the change of each is an input of the next.
 type coinBatch struct {
-	*execution
+	e       *execution
 	wallet  walletInstall
 	payment value // the context, as it was given
 	context transferContext
@@ -139,11 +139,11 @@ type coinBatch struct {
 // executeBatch executes operations one after the other. One that fails for want of funds, or
 // for another reason that a transfer is invalid, is undone and the next one goes on.
 func executeBatch(e *execution, c *contract, arg argument) (value, error) {
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	b := &coinBatch{execution: e, wallet: c.payload.(walletInstall), payment: *arg.at("context"), context: ctx, inputs: arg.list("inputs")}
+	b := &coinBatch{e: e, wallet: c.payload.(walletInstall), payment: *arg.at("context"), context: ctx, inputs: arg.list("inputs")}
 	operations := arg.list("operations")
 	outcomes := make([]value, len(operations))
 	defer e.at(ctx.round)()
@@ -152,19 +152,19 @@ func executeBatch(e *execution, c *contract, arg argument) (value, error) {
 			return value{}, err
 		}
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	return a.record(batchDoneShape, text(b.wallet.name), a.list(outcomes...), a.some(partyValue(b.wallet.user))), nil
 }
 
 // attempt executes an operation and returns its outcome.
 func (b *coinBatch) attempt(v *value) (value, error) {
-	start, inputs := b.savepoint(), b.inputs
+	start, inputs := b.e.savepoint(), b.inputs
 	outcome, err := b.operate(v.text, v.elems[0])
 	var invalid *invalidTransfer
 	if asInvalid(err, &invalid) {
-		b.rollback(start)
+		b.e.rollback(start)
 		b.inputs = inputs
-		return b.arena().variant("COO_Error", invalid.reason(b.arena())), nil
+		return b.e.tx.arena().variant("COO_Error", invalid.reason(b.e.tx.arena())), nil
 	}
 	return outcome, err
 }
@@ -197,7 +197,7 @@ func (b *coinBatch) inputsValue() value { return value{kind: kindList, elems: b.
 func (b *coinBatch) spent(change *contract) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []value{b.arena().variant("InputAmulet", contractID(change.number))}
+		b.inputs = []value{b.e.tx.arena().variant("InputAmulet", contractID(change.number))}
 	}
 }
 
@@ -205,17 +205,17 @@ func (b *coinBatch) spent(change *contract) {
 func (b *coinBatch) spentResult(change *value) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []value{b.arena().variant("InputAmulet", *change)}
+		b.inputs = []value{b.e.tx.arena().variant("InputAmulet", *change)}
 	}
 }
 
 func (b *coinBatch) completeTransfer(v value) (value, error) {
-	c, err := b.fetchOf(acceptedOfferTemplate, uint64(v.num))
+	c, err := b.e.fetchOf(acceptedOfferTemplate, uint64(v.num))
 	if err != nil {
 		return value{}, err
 	}
-	a := b.arena()
-	result, err := b.perform(c, "AcceptedTransferOffer_Complete", a.record(completeOfferShape, b.inputsValue(), b.payment,
+	a := b.e.tx.arena()
+	result, err := b.e.perform(c, "AcceptedTransferOffer_Complete", a.record(completeOfferShape, b.inputsValue(), b.payment,
 		partyValue(b.wallet.validator)))
 	if err != nil {
 		return value{}, err
@@ -226,12 +226,12 @@ func (b *coinBatch) completeTransfer(v value) (value, error) {
 }
 
 func (b *coinBatch) mergeInputs(value) (value, error) {
-	s, _, err := b.transferBy(order{sender: b.wallet.user, provider: b.wallet.validator, inputs: b.inputs, context: b.context})
+	s, _, err := transferBy(b.e, order{sender: b.wallet.user, provider: b.wallet.validator, inputs: b.inputs, context: b.context})
 	if err != nil {
 		return value{}, err
 	}
 	b.spent(s.change)
-	return b.arena().variant("COO_MergeTransferInputs", b.changeID(s)), nil
+	return b.e.tx.arena().variant("COO_MergeTransferInputs", b.e.payments.changeID(s)), nil
 }
 
 // topUp buys traffic for the wallet's own use. On a development network the coins for it
@@ -240,40 +240,40 @@ func (b *coinBatch) topUp(v value) (value, error) {
 	arg := argument{&v}
 	p := purchase{buyer: b.wallet.user, context: b.context, member: arg.text("memberId"), synchronizer: arg.text("synchronizerId"),
 		migration: arg.int64("migrationId"), bytes: arg.int64("trafficAmount")}
-	if err := b.checkPurchase(p); err != nil {
+	if err := checkPurchase(b.e, p); err != nil {
 		return value{}, err
 	}
 	if err := b.replaceTopUp(p, arg); err != nil {
 		return value{}, err
 	}
-	c, err := b.tapFor(p.buyer, b.trafficCost(p.bytes)+2*b.outputFee())
+	c, err := tapFor(b.e, p.buyer, trafficCost(b.e, p.bytes)+2*b.e.payments.outputFee())
 	if err != nil {
 		return value{}, err
 	}
-	p.inputs = []value{b.arena().variant("InputAmulet", contractID(c.number))}
-	got, err := b.buyTrafficBy(p)
+	p.inputs = []value{b.e.tx.arena().variant("InputAmulet", contractID(c.number))}
+	got, err := buyTrafficBy(b.e, p)
 	if err != nil {
 		return value{}, err
 	}
-	return b.arena().variant("COO_BuyMemberTraffic", contractID(got.traffic.number)), nil
+	return b.e.tx.arena().variant("COO_BuyMemberTraffic", contractID(got.traffic.number)), nil
 }
 
 // replaceTopUp remembers a purchase, unless the last one was too short a time ago.
 func (b *coinBatch) replaceTopUp(p purchase, arg argument) error {
 	if state := arg.given("topupStateCid"); state != nil {
-		c, err := b.fetchOf(topUpStateTemplate, uint64(state.num))
+		c, err := b.e.fetchOf(topUpStateTemplate, uint64(state.num))
 		if err != nil {
 			return err
 		}
 		old := c.payload.(topUpState)
-		if next := old.purchasedAt + arg.relTime("minTopupInterval"); next > b.now() {
+		if next := old.purchasedAt + arg.relTime("minTopupInterval"); next > b.e.now() {
 			return &invalidTransfer{broken("traffic may be bought again at %s only", microsText(next)), otherReason(
 				"the last top-up was less than the minimum interval ago")}
 		}
-		b.archive(c)
+		b.e.tx.archive(c)
 	}
-	_, err := b.add(topUpStateTemplate, topUpState{validator: b.wallet.user, member: p.member, synchronizer: p.synchronizer,
-		migration: p.migration, purchasedAt: b.now()})
+	_, err := b.e.add(topUpStateTemplate, topUpState{validator: b.wallet.user, member: p.member, synchronizer: p.synchronizer,
+		migration: p.migration, purchasedAt: b.e.now()})
 	return err
 }
 
@@ -283,12 +283,12 @@ func otherReason(description string) func(a *arena) value {
 }
 
 func (b *coinBatch) completeRequest(v value) (value, error) {
-	c, err := b.fetchOf(trafficRequestTemplate, (argument{&v}).contract("trafficRequestCid"))
+	c, err := b.e.fetchOf(trafficRequestTemplate, (argument{&v}).contract("trafficRequestCid"))
 	if err != nil {
 		return value{}, err
 	}
-	a := b.arena()
-	result, err := b.perform(c, "BuyTrafficRequest_Complete", a.record(acceptShape, b.inputsValue(), b.payment,
+	a := b.e.tx.arena()
+	result, err := b.e.perform(c, "BuyTrafficRequest_Complete", a.record(acceptShape, b.inputsValue(), b.payment,
 		partyValue(b.wallet.validator)))
 	if err != nil {
 		return value{}, err
@@ -299,12 +299,12 @@ func (b *coinBatch) completeRequest(v value) (value, error) {
 }
 
 func (b *coinBatch) tap(v value) (value, error) {
-	c, err := b.tapFor(b.wallet.user, (argument{&v}).numeric("tapAmount"))
+	c, err := tapFor(b.e, b.wallet.user, (argument{&v}).numeric("tapAmount"))
 	if err != nil {
 		return value{}, err
 	}
-	b.inputs = append(slices.Clone(b.inputs), b.arena().variant("InputAmulet", contractID(c.number)))
-	return b.arena().variant("COO_Tap", contractID(c.number)), nil
+	b.inputs = append(slices.Clone(b.inputs), b.e.tx.arena().variant("InputAmulet", contractID(c.number)))
+	return b.e.tx.arena().variant("COO_Tap", contractID(c.number)), nil
 }
 
 func (b *coinBatch) firstPayment(v value) (value, error) {
@@ -316,12 +316,12 @@ func (b *coinBatch) nextPayment(v value) (value, error) {
 }
 
 func (b *coinBatch) payApp(v value) (value, error) {
-	c, err := b.fetchOf(paymentRequestTemplate, uint64(v.num))
+	c, err := b.e.fetchOf(paymentRequestTemplate, uint64(v.num))
 	if err != nil {
 		return value{}, err
 	}
-	a := b.arena()
-	result, err := b.perform(c, "AppPaymentRequest_Accept", a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
+	a := b.e.tx.arena()
+	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
 	if err != nil {
 		return value{}, err
 	}
@@ -331,12 +331,12 @@ func (b *coinBatch) payApp(v value) (value, error) {
 }
 
 func (b *coinBatch) payName(v value, t *template, choice, outcome string) (value, error) {
-	c, err := b.fetchOf(t, uint64(v.num))
+	c, err := b.e.fetchOf(t, uint64(v.num))
 	if err != nil {
 		return value{}, err
 	}
-	a := b.arena()
-	result, err := b.perform(c, choice, a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
+	a := b.e.tx.arena()
+	result, err := b.e.perform(c, choice, a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
 	if err != nil {
 		return value{}, err
 	}
@@ -346,9 +346,9 @@ func (b *coinBatch) payName(v value, t *template, choice, outcome string) (value
 }
 
 func (b *coinBatch) proposeSetup(v value) (value, error) {
-	arg, a := argument{&v}, b.arena()
-	result, err := b.perform(b.executor.rules.amulet, "AmuletRules_CreateExternalPartySetupProposal", a.record(setupArgShape,
-		b.payment, b.inputsValue(), *arg.at("externalParty"), partyValue(b.wallet.user), *arg.at("preapprovalExpiresAt"), b.expectedDSO()))
+	arg, a := argument{&v}, b.e.tx.arena()
+	result, err := b.e.perform(b.e.rules.amulet, "AmuletRules_CreateExternalPartySetupProposal", a.record(setupArgShape,
+		b.payment, b.inputsValue(), *arg.at("externalParty"), partyValue(b.wallet.user), *arg.at("preapprovalExpiresAt"), b.e.tx.expectedDSO()))
 	if err != nil {
 		return value{}, err
 	}
@@ -358,12 +358,12 @@ func (b *coinBatch) proposeSetup(v value) (value, error) {
 }
 
 func (b *coinBatch) acceptProposal(v value) (value, error) {
-	arg, a := argument{&v}, b.arena()
-	c, err := b.fetchOf(preapprovalProposalTemplate, arg.contract("preapprovalProposalCid"))
+	arg, a := argument{&v}, b.e.tx.arena()
+	c, err := b.e.fetchOf(preapprovalProposalTemplate, arg.contract("preapprovalProposalCid"))
 	if err != nil {
 		return value{}, err
 	}
-	result, err := b.perform(c, "TransferPreapprovalProposal_Accept", a.record(acceptApprovalShape, b.payment,
+	result, err := b.e.perform(c, "TransferPreapprovalProposal_Accept", a.record(acceptApprovalShape, b.payment,
 		b.inputsValue(), *arg.at("expiresAt")))
 	if err != nil {
 		return value{}, err
@@ -374,12 +374,12 @@ func (b *coinBatch) acceptProposal(v value) (value, error) {
 }
 
 func (b *coinBatch) renewPreapproval(v value) (value, error) {
-	arg, a := argument{&v}, b.arena()
-	c, err := b.fetchOf(preapprovalTemplate, arg.contract("previousApprovalCid"))
+	arg, a := argument{&v}, b.e.tx.arena()
+	c, err := b.e.fetchOf(preapprovalTemplate, arg.contract("previousApprovalCid"))
 	if err != nil {
 		return value{}, err
 	}
-	result, err := b.perform(c, "TransferPreapproval_Renew", a.record(renewShape, b.payment, b.inputsValue(), *arg.at("newExpiresAt")))
+	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.record(renewShape, b.payment, b.inputsValue(), *arg.at("newExpiresAt")))
 	if err != nil {
 		return value{}, err
 	}
@@ -389,12 +389,12 @@ func (b *coinBatch) renewPreapproval(v value) (value, error) {
 }
 
 func (b *coinBatch) sendToPreapproval(v value) (value, error) {
-	arg, a := argument{&v}, b.arena()
-	c, err := b.fetchOf(preapprovalTemplate, arg.contract("transferPreapprovalCid"))
+	arg, a := argument{&v}, b.e.tx.arena()
+	c, err := b.e.fetchOf(preapprovalTemplate, arg.contract("transferPreapprovalCid"))
 	if err != nil {
 		return value{}, err
 	}
-	result, err := b.perform(c, "TransferPreapproval_Send", a.record(sendShape, b.paymentFor(arg.given("providerFeaturedAppRightCid")),
+	result, err := b.e.perform(c, "TransferPreapproval_Send", a.record(sendShape, b.paymentFor(arg.given("providerFeaturedAppRightCid")),
 		b.inputsValue(), *arg.at("amount"), partyValue(b.wallet.user), optionalText(a, arg.optionalText("description"))))
 	if err != nil {
 		return value{}, err
@@ -407,7 +407,7 @@ func (b *coinBatch) sendToPreapproval(v value) (value, error) {
 // paymentFor is the context with the featured app right of the provider of a preapproval, or
 // without any.
 func (b *coinBatch) paymentFor(right *value) value {
-	a := b.arena()
+	a := b.e.tx.arena()
 	context := b.context.given
 	elems := slices.Clone(context.elems[:min(3, len(context.elems))])
 	context.elems = append(elems, optional(a, right != nil, orUnit(right)))

@@ -10,26 +10,26 @@ func addLicenseChoices(all *choices) {
 			if len(p.software) > maxTextLength || len(p.contact) > maxTextLength {
 				return value{}, broken("a text is longer than %d bytes", maxTextLength)
 			}
-			return e.licensed(p), nil
+			return createLicense(e, p), nil
 		}))
 	all.on(licenseTemplate, "ValidatorLicense_ReportActive", consuming(validator,
 		func(e *execution, c *contract, _ argument) (value, error) {
 			p := c.payload.(validatorLicense)
 			p.activeAt = e.now()
-			return e.licensed(p), nil
+			return createLicense(e, p), nil
 		}))
 	all.on(licenseTemplate, "ValidatorLicense_Cancel", consuming(validator, toResult("ValidatorLicense_CancelResult")))
 }
 
 var licensedShape = newShape("licenseCid")
 
-// licensed creates a license in place of the one whose archival is the node in work.
-func (e *execution) licensed(p validatorLicense) value {
-	return e.arena().record(licensedShape, contractID(e.create(licenseTemplate, p).number))
+// createLicense creates a license in place of the one whose archival is the node in work.
+func createLicense(e *execution, p validatorLicense) value {
+	return e.tx.arena().record(licensedShape, contractID(e.tx.create(licenseTemplate, p).number))
 }
 
 func recordLivenessByCommand(e *execution, c *contract, arg argument) (value, error) {
-	r, err := e.openMiningRound(arg.contract("openRoundCid"))
+	r, err := openMiningRound(e, arg.contract("openRoundCid"))
 	if err != nil {
 		return value{}, err
 	}
@@ -39,7 +39,7 @@ func recordLivenessByCommand(e *execution, c *contract, arg argument) (value, er
 	}
 	p = p.activeIn(r.number)
 	p.activeAt, p.updatedAt = e.now(), e.now()
-	next := e.create(licenseTemplate, p)
-	record := e.create(livenessTemplate, liveness{p.validator, r.number})
-	return e.arena().record(livenessDoneShape, contractID(next.number), contractID(record.number)), nil
+	next := e.tx.create(licenseTemplate, p)
+	record := e.tx.create(livenessTemplate, liveness{p.validator, r.number})
+	return e.tx.arena().record(livenessDoneShape, contractID(next.number), contractID(record.number)), nil
 }

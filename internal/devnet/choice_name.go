@@ -23,7 +23,7 @@ func addNameChoices(all *choices) {
 			case p.expiresAt > e.now():
 				return value{}, broken("the name expires at %s only", microsText(p.expiresAt))
 			}
-			return e.arena().record(emptyRecordShape), nil
+			return e.tx.arena().record(emptyRecordShape), nil
 		}))
 	all.on(ansEntryContextTemplate, "AnsEntryContext_Terminate", consuming(byArgument("actor"), endContext))
 }
@@ -37,7 +37,7 @@ func requestByCommand(e *execution, _ *contract, arg argument) (value, error) {
 	case len(n.url) > maxNameURL || len(n.description) > maxNameDescription:
 		return value{}, broken("the url has more than %d bytes or the description more than %d", maxNameURL, maxNameDescription)
 	}
-	request, err := e.add(subscriptionRequestTemplate, subscriptionRequest{nameSubscription(n, e.entryLifetime())})
+	request, err := e.add(subscriptionRequestTemplate, subscriptionRequest{nameSubscription(n, e.ans.entryLifetime())})
 	if err != nil {
 		return value{}, err
 	}
@@ -45,7 +45,7 @@ func requestByCommand(e *execution, _ *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(requestEntryDoneShape, contractID(entry.number), contractID(request.number)), nil
+	return e.tx.arena().record(requestEntryDoneShape, contractID(entry.number), contractID(request.number)), nil
 }
 
 // endContext archives what joined a name with a subscription that has ended.
@@ -60,6 +60,6 @@ func endContext(e *execution, c *contract, arg argument) (value, error) {
 	case referenceOf(ended) != p.reference:
 		return value{}, broken("the subscription that has ended is another one")
 	}
-	e.archive(ended)
-	return e.arena().record(emptyRecordShape), nil
+	e.tx.archive(ended)
+	return e.tx.arena().record(emptyRecordShape), nil
 }

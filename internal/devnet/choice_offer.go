@@ -2,7 +2,7 @@ package devnet
 
 func addOfferChoices(all *choices) {
 	all.creations[transferOfferTemplate] = func(e *execution, a argument) (payload, error) {
-		return e.offerOf(a.party("sender"), a)
+		return offerOf(e, a.party("sender"), a)
 	}
 	sender := byPayload(func(p transferOffer) []party { return []party{p.sender} })
 	receiver := byPayload(func(p transferOffer) []party { return []party{p.receiver} })
@@ -28,11 +28,11 @@ var (
 )
 
 // offerOf reads an offer that a sender makes. It must not have expired.
-func (e *execution) offerOf(sender party, a argument) (transferOffer, error) {
+func offerOf(e *execution, sender party, a argument) (transferOffer, error) {
 	amount := a.record("amount")
 	p := transferOffer{sender: sender, receiver: a.party("receiver"), amount: amount.numeric("amount"),
 		inUSD: amount.text("unit") == "USDUnit", description: a.text("description"), expiresAt: a.time("expiresAt"),
-		number: e.current.number, tracked: a.text("trackingId")}
+		number: e.tx.current.number, tracked: a.text("trackingId")}
 	switch {
 	case amount.text("unit") == "ExtUnit":
 		return p, broken("amounts are in coins or in USD")
@@ -60,7 +60,7 @@ func trackedOffer(c *contract) transferOffer {
 
 // offerTracked is for choices that only end an offer.
 func offerTracked(e *execution, c *contract, _ argument) (value, error) {
-	a := e.arena()
+	a := e.tx.arena()
 	return a.record(offerTrackedShape, trackedOffer(c).tracking(a)), nil
 }
 
@@ -73,7 +73,7 @@ func acceptOffer(e *execution, c *contract, _ argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(offerAcceptDoneShape, contractID(next.number)), nil
+	return e.tx.arena().record(offerAcceptDoneShape, contractID(next.number)), nil
 }
 
 func expireOffer(e *execution, c *contract, arg argument) (value, error) {
@@ -93,7 +93,7 @@ func completeOffer(e *execution, c *contract, arg argument) (value, error) {
 	if err := e.later("expiry of the accepted offer at", p.expiresAt); err != nil {
 		return value{}, err
 	}
-	ctx, err := e.paymentContextOf(arg.record("transferContext"))
+	ctx, err := paymentContextOf(e, arg.record("transferContext"))
 	if err != nil {
 		return value{}, err
 	}
@@ -101,11 +101,11 @@ func completeOffer(e *execution, c *contract, arg argument) (value, error) {
 	if p.inUSD {
 		amount = amount.over(ctx.round.price)
 	}
-	s, result, err := e.transferBy(order{sender: p.sender, provider: arg.party("walletProvider"), inputs: arg.list("inputs"),
+	s, result, err := transferBy(e, order{sender: p.sender, provider: arg.party("walletProvider"), inputs: arg.list("inputs"),
 		context: ctx, outputs: []output{{receiver: p.receiver, amount: amount}}})
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
-	return a.record(offerCompletedShape, result, p.tracking(a), e.changeID(s)), nil
+	a := e.tx.arena()
+	return a.record(offerCompletedShape, result, p.tracking(a), e.payments.changeID(s)), nil
 }

@@ -44,7 +44,7 @@ func addPaymentChoices(all *choices) {
 	all.on(acceptedPaymentTemplate, "AcceptedAppPayment_Expire", consuming(
 		byPayload(func(p acceptedPayment) []party { return []party{p.sender} }),
 		func(e *execution, c *contract, arg argument) (value, error) {
-			if locked := e.byNumber[c.payload.(acceptedPayment).locked]; locked != nil {
+			if locked := e.tx.byNumber[c.payload.(acceptedPayment).locked]; locked != nil {
 				if until := locked.payload.(lockedAmulet).expiresAt; until > e.now() {
 					return value{}, broken("the app may collect the payment until %s", microsText(until))
 				}
@@ -87,24 +87,24 @@ func acceptPayment(e *execution, c *contract, arg argument) (value, error) {
 	if err := e.later("expiry of the request at", p.expiresAt); err != nil {
 		return value{}, err
 	}
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
-	paid, total := p.appPayment, e.outputFee() // and one for each receiver, when they get their coins
+	paid, total := p.appPayment, e.payments.outputFee() // and one for each receiver, when they get their coins
 	paid.shares = slices.Clone(p.shares)
 	for i := range paid.shares {
 		s := &paid.shares[i]
 		if s.inUSD {
 			s.amount, s.inUSD = s.amount.over(ctx.round.price), false
 		}
-		if total += s.amount + e.outputFee(); total < 0 {
+		if total += s.amount + e.payments.outputFee(); total < 0 {
 			return value{}, broken("the amounts are worth more than there are coins")
 		}
 	}
 	lock := lockedAmulet{holder: p.provider, expiresAt: e.now() + collectWithin}
-	s, _, err := e.transferBy(order{sender: p.sender, provider: arg.party("walletProvider"), inputs: arg.list("inputs"), context: ctx,
+	s, _, err := transferBy(e, order{sender: p.sender, provider: arg.party("walletProvider"), inputs: arg.list("inputs"), context: ctx,
 		outputs: []output{{receiver: p.sender, amount: total, lock: &lock}}})
 	if err != nil {
 		return value{}, err
@@ -113,7 +113,7 @@ func acceptPayment(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(paymentAcceptedShape, contractID(next.number), e.changeID(s)), nil
+	return e.tx.arena().record(paymentAcceptedShape, contractID(next.number), e.payments.changeID(s)), nil
 }
 
 func terminatePayment(e *execution, c *contract, _ argument) (value, error) {
@@ -121,23 +121,23 @@ func terminatePayment(e *execution, c *contract, _ argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(paymentTerminatedShape, contractID(ended.number)), nil
+	return e.tx.arena().record(paymentTerminatedShape, contractID(ended.number)), nil
 }
 
 // appTransferContext reads the context of choices by which apps take payments.
-func (e *execution) appTransferContext(v argument) (transferContext, error) {
+func appTransferContext(e *execution, v argument) (transferContext, error) {
 	ctx := transferContext{app: noParty}
 	if _, err := e.fetchOf(amuletRulesTemplate, v.contract("amuletRules")); err != nil {
 		return ctx, err
 	}
 	var err error
-	if ctx.round, err = e.openMiningRound(v.contract("openMiningRound")); err != nil {
+	if ctx.round, err = openMiningRound(e, v.contract("openMiningRound")); err != nil {
 		return ctx, err
 	}
-	if ctx.app, err = e.featuredApp(v); err != nil {
+	if ctx.app, err = featuredApp(e, v); err != nil {
 		return ctx, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	ctx.given = a.record(transferContextShape, contractID(ctx.round.contract.number), a.genMap(), a.genMap(),
 		optional(a, ctx.app != noParty, orUnit(v.given("featuredAppRight"))))
 	return ctx, nil
@@ -145,12 +145,12 @@ func (e *execution) appTransferContext(v argument) (transferContext, error) {
 
 // unlockFor unlocks a coin at the price of a context, as a part of another choice, and returns
 // what the choice says of the coin that was in it.
-func (e *execution) unlockFor(n uint64, ctx transferContext) (sum value, err error) {
-	locked, err := e.lockedCoin(n)
+func unlockFor(e *execution, n uint64, ctx transferContext) (sum value, err error) {
+	locked, err := lockedCoin(e, n)
 	if err != nil {
 		return value{}, err
 	}
-	result, err := e.perform(locked, "LockedAmulet_Unlock", e.arena().record(unlockShape, contractID(ctx.round.contract.number)))
+	result, err := e.perform(locked, "LockedAmulet_Unlock", e.tx.arena().record(unlockShape, contractID(ctx.round.contract.number)))
 	if err != nil {
 		return value{}, err
 	}
@@ -159,27 +159,27 @@ func (e *execution) unlockFor(n uint64, ctx transferContext) (sum value, err err
 
 // openPayment unlocks the coin of a payment at the price of the context that its receiver gives,
 // and returns that and what the choice says of the coin.
-func (e *execution) openPayment(locked uint64, given argument) (ctx transferContext, sum value, err error) {
-	if ctx, err = e.appTransferContext(given); err != nil {
+func openPayment(e *execution, locked uint64, given argument) (ctx transferContext, sum value, err error) {
+	if ctx, err = appTransferContext(e, given); err != nil {
 		return ctx, sum, err
 	}
-	sum, err = e.unlockFor(locked, ctx)
+	sum, err = unlockFor(e, locked, ctx)
 	return ctx, sum, err
 }
 
 // collectAppPayment gives the receivers of a payment their coins.
 func collectAppPayment(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(acceptedPayment)
-	ctx, sum, err := e.openPayment(p.locked, arg.record("context"))
+	ctx, sum, err := openPayment(e, p.locked, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	o := order{sender: p.sender, provider: p.provider, context: ctx, inputs: []value{a.variant("InputAmulet", *argument{&sum}.at("amulet"))}}
 	for _, s := range p.shares {
 		o.outputs = append(o.outputs, output{receiver: s.receiver, amount: s.amount})
 	}
-	s, _, err := e.transferBy(o)
+	s, _, err := transferBy(e, o)
 	if err != nil {
 		return value{}, err
 	}
@@ -192,9 +192,9 @@ func collectAppPayment(e *execution, c *contract, arg argument) (value, error) {
 
 // returnAppPayment gives the sender of a payment its coins back.
 func returnAppPayment(e *execution, c *contract, arg argument) (value, error) {
-	_, sum, err := e.openPayment(c.payload.(acceptedPayment).locked, arg.record("context"))
+	_, sum, err := openPayment(e, c.payload.(acceptedPayment).locked, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(paymentReturnedShape, sum), nil
+	return e.tx.arena().record(paymentReturnedShape, sum), nil
 }

@@ -18,12 +18,12 @@ func addPreapprovalChoices(all *choices) {
 			if err := e.expectsDSO(arg); err != nil {
 				return value{}, err
 			}
-			b, err := e.buyPreapproval(arg, arg.party("receiver"), arg.party("provider"), arg.time("expiresAt"))
+			b, err := buyPreapproval(e, arg, arg.party("receiver"), arg.party("provider"), arg.time("expiresAt"))
 			if err != nil {
 				return value{}, err
 			}
-			return e.arena().record(createPreapprovalDoneShape,
-				e.withMeta([]value{contractID(b.contract.number), b.result, numeric(b.paid)}, none())...), nil
+			return e.tx.arena().record(createPreapprovalDoneShape,
+				e.tx.withMeta([]value{contractID(b.contract.number), b.result, numeric(b.paid)}, none())...), nil
 		}))
 	all.on(amuletRulesTemplate, "AmuletRules_CreateExternalPartySetupProposal", nonconsuming(byArgument("validator"), proposeSetup))
 	addProposalChoices(all)
@@ -49,40 +49,40 @@ type bought struct {
 }
 
 // lifetimeFee is what a preapproval costs for a time in µs, in coins of the round that is set.
-func (e *execution) lifetimeFee(micros int64) decimal {
+func lifetimeFee(e *execution, micros int64) decimal {
 	days := decimal(micros).over(decimal(preapprovalFeePerMicros))
-	return max(1, preapprovalFeeUSD.times(days).over(e.openRound().price))
+	return max(1, preapprovalFeeUSD.times(days).over(e.rounds.openRound().price))
 }
 
 // payLifetime has a payer burn the fee for a time in µs by the context and inputs of arg.
-func (e *execution) payLifetime(arg argument, payer party, micros int64) (bought, error) {
+func payLifetime(e *execution, arg argument, payer party, micros int64) (bought, error) {
 	if micros > maxPreapprovalLifetime {
 		return bought{}, broken("a preapproval is sold for at most two years")
 	}
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return bought{}, err
 	}
-	return e.payLifetimeIn(ctx, arg.list("inputs"), payer, micros)
+	return payLifetimeIn(e, ctx, arg.list("inputs"), payer, micros)
 }
 
-func (e *execution) payLifetimeIn(ctx transferContext, inputs []value, payer party, micros int64) (bought, error) {
+func payLifetimeIn(e *execution, ctx transferContext, inputs []value, payer party, micros int64) (bought, error) {
 	defer e.at(ctx.round)()
-	fee := e.lifetimeFee(micros)
-	s, result, err := e.transferBy(order{sender: payer, provider: payer, inputs: inputs, context: ctx,
+	fee := lifetimeFee(e, micros)
+	s, result, err := transferBy(e, order{sender: payer, provider: payer, inputs: inputs, context: ctx,
 		outputs: []output{{receiver: payer, amount: fee}}})
 	if err != nil {
 		return bought{}, err
 	}
-	e.burn(e.spend(s.created[0]))
+	e.bank.burn(e.bank.spend(s.created[0]))
 	return bought{result: result, paid: fee, change: s.change}, nil
 }
 
-func (e *execution) buyPreapproval(arg argument, receiver, provider party, expires int64) (bought, error) {
+func buyPreapproval(e *execution, arg argument, receiver, provider party, expires int64) (bought, error) {
 	if err := e.later("expiry of the preapproval at", expires); err != nil {
 		return bought{}, err
 	}
-	b, err := e.payLifetime(arg, provider, expires-e.now())
+	b, err := payLifetime(e, arg, provider, expires-e.now())
 	if err != nil {
 		return bought{}, err
 	}
@@ -99,7 +99,7 @@ func renewByCommand(e *execution, c *contract, arg argument) (value, error) {
 	case expires <= p.expiresAt:
 		return value{}, broken("the new expiry %s is not after the old one, %s", microsText(expires), microsText(p.expiresAt))
 	}
-	b, err := e.payLifetime(arg, p.provider, expires-p.expiresAt)
+	b, err := payLifetime(e, arg, p.provider, expires-p.expiresAt)
 	if err != nil {
 		return value{}, err
 	}
@@ -108,53 +108,53 @@ func renewByCommand(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(renewDoneShape, e.withMeta([]value{contractID(next.number), b.result,
+	return e.tx.arena().record(renewDoneShape, e.tx.withMeta([]value{contractID(next.number), b.result,
 		partyValue(p.receiver), partyValue(p.provider), numeric(b.paid)}, none())...), nil
 }
 
 func addSendChoices(all *choices) {
 	all.on(preapprovalTemplate, "TransferPreapproval_Send", nonconsuming(byArgument("sender"),
 		func(e *execution, c *contract, arg argument) (value, error) {
-			ctx, err := e.paymentContextOf(arg.record("context"))
+			ctx, err := paymentContextOf(e, arg.record("context"))
 			if err != nil {
 				return value{}, err
 			}
-			o, err := e.sendOrder(c, arg, ctx)
+			o, err := sendOrder(e, c, arg, ctx)
 			if err != nil {
 				return value{}, err
 			}
 			// The sender acts, the provider signed the preapproval.
-			_, result, err := e.transferBy(o)
+			_, result, err := transferBy(e, o)
 			if err != nil {
 				return value{}, err
 			}
-			a := e.arena()
+			a := e.tx.arena()
 			meta := a.some(metadata(a, senderMetaKey, e.names.name(o.sender), txKindMetaKey, "transfer"))
-			return a.record(sendDoneShape, e.withMeta([]value{result}, meta)...), nil
+			return a.record(sendDoneShape, e.tx.withMeta([]value{result}, meta)...), nil
 		}))
 	all.on(preapprovalTemplate, "TransferPreapproval_SendV2", nonconsuming(byArgument("sender"),
 		func(e *execution, c *contract, arg argument) (value, error) {
-			ctx, err := e.externalContext(arg.record("context"))
+			ctx, err := externalContext(e, arg.record("context"))
 			if err != nil {
 				return value{}, err
 			}
-			o, err := e.sendOrder(c, arg, ctx)
+			o, err := sendOrder(e, c, arg, ctx)
 			if err != nil {
 				return value{}, err
 			}
 			defer e.at(ctx.round)()
-			s, err := e.settleOrder(o)
+			s, err := settleOrder(e, o)
 			if err != nil {
 				return value{}, err
 			}
-			a := e.arena()
-			return a.record(sendDoneShape, e.transferResult(s),
+			a := e.tx.arena()
+			return a.record(sendDoneShape, e.payments.transferResult(s),
 				metadata(a, senderMetaKey, e.names.name(o.sender), txKindMetaKey, "transfer")), nil
 		}))
 }
 
 // sendOrder is the transfer by a preapproval.
-func (e *execution) sendOrder(c *contract, arg argument, ctx transferContext) (order, error) {
+func sendOrder(e *execution, c *contract, arg argument, ctx transferContext) (order, error) {
 	p, amount := c.payload.(preapproval), arg.numeric("amount")
 	if err := e.positive("amount", amount); err != nil {
 		return order{}, err
@@ -168,19 +168,19 @@ func (e *execution) sendOrder(c *contract, arg argument, ctx transferContext) (o
 
 // externalContext is the context of choices whose transactions may be signed long before
 // they are executed.
-func (e *execution) externalContext(v argument) (transferContext, error) {
+func externalContext(e *execution, v argument) (transferContext, error) {
 	ctx := transferContext{app: noParty}
 	c, err := e.fetchOf(configStateTemplate, v.contract("externalPartyConfigState"))
 	if err != nil {
 		return ctx, err
 	}
-	ctx.round = e.roundOf(c.payload.(configState))
-	ctx.app, err = e.featuredApp(v)
+	ctx.round = roundOf(e, c.payload.(configState))
+	ctx.app, err = featuredApp(e, v)
 	return ctx, err
 }
 
 // roundOf stands for the round whose number and price a configuration state has kept.
-func (e *execution) roundOf(p configState) *round {
+func roundOf(e *execution, p configState) *round {
 	return &round{number: p.round, price: p.price}
 }
 
@@ -189,30 +189,30 @@ func proposeSetup(e *execution, _ *contract, arg argument) (value, error) {
 	if err := e.expectsDSO(arg); err != nil {
 		return value{}, err
 	}
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	b, err := e.settleSetup(ctx, arg.list("inputs"), arg.party("user"), arg.party("validator"), arg.time("preapprovalExpiresAt"))
+	b, err := settleSetup(e, ctx, arg.list("inputs"), arg.party("user"), arg.party("validator"), arg.time("preapprovalExpiresAt"))
 	if err != nil {
 		return value{}, err
 	}
-	return e.setupDone(b, arg.party("user"), arg.party("validator")), nil
+	return setupDone(e, b, arg.party("user"), arg.party("validator")), nil
 }
 
-func (e *execution) setupDone(b bought, user, validator party) value {
-	return e.arena().record(setupDoneShape, e.withMeta([]value{contractID(b.contract.number), partyValue(user),
+func setupDone(e *execution, b bought, user, validator party) value {
+	return e.tx.arena().record(setupDoneShape, e.tx.withMeta([]value{contractID(b.contract.number), partyValue(user),
 		partyValue(validator), b.result, numeric(b.paid)}, none())...)
 }
 
-func (e *execution) settleSetup(ctx transferContext, inputs []value, user, validator party, expires int64) (bought, error) {
+func settleSetup(e *execution, ctx transferContext, inputs []value, user, validator party, expires int64) (bought, error) {
 	if err := e.later("expiry of the preapproval at", expires); err != nil {
 		return bought{}, err
 	}
 	if expires-e.now() > maxPreapprovalLifetime {
 		return bought{}, broken("a preapproval is sold for at most two years")
 	}
-	b, err := e.payLifetimeIn(ctx, inputs, validator, expires-e.now())
+	b, err := payLifetimeIn(e, ctx, inputs, validator, expires-e.now())
 	if err != nil {
 		return bought{}, err
 	}
@@ -223,7 +223,7 @@ func (e *execution) settleSetup(ctx transferContext, inputs []value, user, valid
 func addProposalChoices(all *choices) {
 	user := byPayload(func(p setupProposal) []party { return []party{p.user} })
 	toDummy := func(e *execution, _ *contract, _ argument) (value, error) {
-		return e.arena().record(dummyResultShape, unit()), nil
+		return e.tx.arena().record(dummyResultShape, unit()), nil
 	}
 	all.on(setupProposalTemplate, "ExternalPartySetupProposal_Accept", consuming(user, acceptSetup))
 	all.on(setupProposalTemplate, "ExternalPartySetupProposal_Reject", consuming(user, toDummy))
@@ -236,9 +236,9 @@ func addProposalChoices(all *choices) {
 	all.on(preapprovalProposalTemplate, "TransferPreapprovalProposal_Accept", consuming(
 		byPayload(func(p preapprovalProposal) []party { return []party{p.provider} }),
 		func(e *execution, c *contract, arg argument) (value, error) {
-			p, a := c.payload.(preapprovalProposal), e.arena()
-			result, err := e.perform(e.executor.rules.amulet, "AmuletRules_CreateTransferPreapproval", a.record(createPreapprovalShape,
-				*arg.at("context"), *arg.at("inputs"), partyValue(p.receiver), partyValue(p.provider), *arg.at("expiresAt"), e.expectedDSO()))
+			p, a := c.payload.(preapprovalProposal), e.tx.arena()
+			result, err := e.perform(e.rules.amulet, "AmuletRules_CreateTransferPreapproval", a.record(createPreapprovalShape,
+				*arg.at("context"), *arg.at("inputs"), partyValue(p.receiver), partyValue(p.provider), *arg.at("expiresAt"), e.tx.expectedDSO()))
 			if err != nil {
 				return value{}, err
 			}
@@ -261,5 +261,5 @@ func acceptSetup(e *execution, c *contract, _ argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(setupAcceptedShape, contractID(right.number), contractID(approval.number)), nil
+	return e.tx.arena().record(setupAcceptedShape, contractID(right.number), contractID(approval.number)), nil
 }

@@ -3,7 +3,7 @@ package devnet
 func addRequestChoices(all *choices) {
 	user := byPayload(func(p trafficRequest) []party { return []party{p.user} })
 	all.creations[trafficRequestTemplate] = func(e *execution, a argument) (payload, error) {
-		p, err := e.requestOf(a.party("endUserParty"), a)
+		p, err := requestOf(e, a.party("endUserParty"), a)
 		if err != nil {
 			return nil, err
 		}
@@ -33,10 +33,10 @@ var (
 )
 
 // requestOf reads a request that a user makes. It must not have expired.
-func (e *execution) requestOf(user party, a argument) (trafficRequest, error) {
+func requestOf(e *execution, user party, a argument) (trafficRequest, error) {
 	p := trafficRequest{user: user, bytes: a.int64("trafficAmount"), member: a.text("memberId"),
 		synchronizer: a.text("synchronizerId"), migration: a.int64("migrationId"), expiresAt: a.time("expiresAt"),
-		number: e.current.number, tracked: a.text("trackingId")}
+		number: e.tx.current.number, tracked: a.text("trackingId")}
 	switch {
 	case p.bytes <= 0:
 		return p, broken("trafficAmount must be positive, not %d", p.bytes)
@@ -54,7 +54,7 @@ func (p trafficRequest) tracking(a *arena) value {
 }
 
 func requestTracked(e *execution, c *contract, _ argument) (value, error) {
-	a := e.arena()
+	a := e.tx.arena()
 	return a.record(offerTrackedShape, c.payload.(trafficRequest).tracking(a)), nil
 }
 
@@ -64,16 +64,16 @@ func completeRequest(e *execution, c *contract, arg argument) (value, error) {
 	if err := e.later("expiry of the request at", p.expiresAt); err != nil {
 		return value{}, err
 	}
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
-	got, err := e.buyTrafficBy(purchase{buyer: p.user, inputs: arg.list("inputs"), context: ctx, member: p.member,
+	got, err := buyTrafficBy(e, purchase{buyer: p.user, inputs: arg.list("inputs"), context: ctx, member: p.member,
 		synchronizer: p.synchronizer, migration: p.migration, bytes: p.bytes})
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	return a.record(requestCompletedShape, contractID(got.traffic.number), p.tracking(a),
 		optional(a, got.change != nil, idOf(got.change))), nil
 }

@@ -11,7 +11,7 @@ func addRewardChoices(all *choices) {
 // assignRewards divides coupons of a provider, none of which has a beneficiary yet, among
 // beneficiaries. Nothing is lost by rounding: the last beneficiary gets the rest.
 func assignRewards(e *execution, c *contract, arg argument) (value, error) {
-	shares, err := e.rewardShares(arg.list("newBeneficiaries"))
+	shares, err := rewardShares(e, arg.list("newBeneficiaries"))
 	if err != nil {
 		return value{}, err
 	}
@@ -25,7 +25,7 @@ func assignRewards(e *execution, c *contract, arg argument) (value, error) {
 		if p.provider != coupons[0].provider {
 			return value{}, broken("a coupon belongs to %s, not to %s", e.names.name(p.provider), e.names.name(coupons[0].provider))
 		}
-		e.archive(other)
+		e.tx.archive(other)
 		coupons = append(coupons, p)
 	}
 	ids := make([][]value, len(shares))
@@ -44,10 +44,10 @@ func assignRewards(e *execution, c *contract, arg argument) (value, error) {
 				part.amount = rest
 			}
 			rest -= part.amount
-			ids[i] = append(ids[i], contractID(e.create(rewardCouponTemplate, part).number))
+			ids[i] = append(ids[i], contractID(e.tx.create(rewardCouponTemplate, part).number))
 		}
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	assigned := make([]value, len(shares))
 	for i, s := range shares {
 		assigned[i] = a.record(tupleShape, partyValue(s.beneficiary), a.list(ids[i]...))
@@ -56,7 +56,7 @@ func assignRewards(e *execution, c *contract, arg argument) (value, error) {
 }
 
 // rewardShares reads beneficiaries, whose parts must be 1 together.
-func (e *execution) rewardShares(list []value) ([]activityMarker, error) {
+func rewardShares(e *execution, list []value) ([]activityMarker, error) {
 	if len(list) == 0 || len(list) > maxBeneficiaries {
 		return nil, broken("a reward has 1 to %d beneficiaries, not %d", maxBeneficiaries, len(list))
 	}
@@ -89,7 +89,7 @@ func assignAndMint(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	inputs := append([]value(nil), arg.list("inputs")...)
 	for _, pair := range (argument{&assigned}).list("newBeneficiariesCouponCids") {
 		if party(pair.elems[0].num) != p.beneficiary {
@@ -99,7 +99,7 @@ func assignAndMint(e *execution, c *contract, arg argument) (value, error) {
 			inputs = append(inputs, a.variant("InputRewardCouponV2", id))
 		}
 	}
-	minted, err := e.mintFor(p, inputs, arg.record("context"))
+	minted, err := mintFor(e, p, inputs, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}

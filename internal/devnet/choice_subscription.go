@@ -34,7 +34,7 @@ func addSubscriptionChoices(all *choices) {
 	all.on(subscriptionIdleTemplate, "SubscriptionIdleState_ExpireSubscription", consuming(byArgument("actor"),
 		func(e *execution, c *contract, arg argument) (value, error) {
 			p := c.payload.(subscriptionIdle)
-			if err := e.partOf(p.subscription, arg.party("actor")); err != nil {
+			if err := partOf(e, p.subscription, arg.party("actor")); err != nil {
 				return value{}, err
 			}
 			if p.dueAt > e.now() {
@@ -75,7 +75,7 @@ func readSubscription(e *execution, a argument) (payload, error) {
 }
 
 // partOf checks that somebody takes part in a subscription.
-func (e *execution) partOf(s subscription, p party) error {
+func partOf(e *execution, s subscription, p party) error {
 	if signatories, _ := s.stakeholders(nil, nil); !slices.Contains(signatories, p) {
 		return broken("%s is no party to the subscription", e.names.name(p))
 	}
@@ -116,7 +116,7 @@ func referenceOf(c *contract) uint64 {
 
 // payByCommand locks what a subscription costs, for the first time or for another one.
 func payByCommand(e *execution, c *contract, arg argument) (value, error) {
-	ctx, err := e.paymentContextOf(arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.record("context"))
 	if err != nil {
 		return value{}, err
 	}
@@ -129,7 +129,7 @@ func payByCommand(e *execution, c *contract, arg argument) (value, error) {
 	if s.name != "" {
 		lock.expiresAt = e.now() + s.lifetime
 	}
-	paid, _, err := e.transferBy(order{sender: s.user, provider: arg.party("walletProvider"), inputs: arg.list("inputs"), context: ctx,
+	paid, _, err := transferBy(e, order{sender: s.user, provider: arg.party("walletProvider"), inputs: arg.list("inputs"), context: ctx,
 		outputs: []output{{receiver: s.user, amount: amount, lock: &lock}}})
 	if err != nil {
 		return value{}, err
@@ -145,39 +145,39 @@ func payByCommand(e *execution, c *contract, arg argument) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(paymentDoneShape, contractID(payment.number), e.changeID(paid)), nil
+	return e.tx.arena().record(paymentDoneShape, contractID(payment.number), e.payments.changeID(paid)), nil
 }
 
 func terminateByCommand(e *execution, c *contract, _ argument) (value, error) {
-	if idle, ok := c.payload.(subscriptionIdle); ok && e.byNumber[idle.agreement].isActive() {
-		e.archive(e.byNumber[idle.agreement])
+	if idle, ok := c.payload.(subscriptionIdle); ok && e.tx.byNumber[idle.agreement].isActive() {
+		e.tx.archive(e.tx.byNumber[idle.agreement])
 	}
 	ended, err := e.add(terminatedTemplate, terminatedSubscription{subscriptionOf(c), referenceOf(c)})
 	if err != nil {
 		return value{}, err
 	}
-	return e.arena().record(terminatedDoneShape, contractID(ended.number)), nil
+	return e.tx.arena().record(terminatedDoneShape, contractID(ended.number)), nil
 }
 
 // collectSubscription gives the receiver of a payment its coins, and has the subscription wait
 // for the next one.
 func collectSubscription(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(subscriptionPayment)
-	ctx, sum, err := e.openPayment(p.locked, arg.record("transferContext"))
+	ctx, sum, err := openPayment(e, p.locked, arg.record("transferContext"))
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
-	a := e.arena()
-	paid, _, err := e.transferBy(order{sender: p.user, provider: p.provider, context: ctx,
+	a := e.tx.arena()
+	paid, _, err := transferBy(e, order{sender: p.user, provider: p.provider, context: ctx,
 		inputs:  []value{a.variant("InputAmulet", *argument{&sum}.at("amulet"))},
-		outputs: []output{{receiver: p.receiver, amount: p.amount - e.outputFee()}}}) // the receiver bears the fee
+		outputs: []output{{receiver: p.receiver, amount: p.amount - e.payments.outputFee()}}}) // the receiver bears the fee
 	if err != nil {
 		return value{}, err
 	}
 	got := contractID(paid.created[0].number)
 	if p.renewal {
-		idle, err := e.await(p, p.dueAt+p.interval)
+		idle, err := awaitPayment(e, p, p.dueAt+p.interval)
 		return a.record(collectedShape, idle, got), err
 	}
 	made, err := e.add(subscriptionTemplate, agreement{p.subscription, p.reference})
@@ -185,12 +185,12 @@ func collectSubscription(e *execution, c *contract, arg argument) (value, error)
 		return value{}, err
 	}
 	p.agreement = made.number
-	idle, err := e.await(p, e.now()+p.interval)
+	idle, err := awaitPayment(e, p, e.now()+p.interval)
 	return a.record(firstCollectedShape, contractID(made.number), idle, got), err
 }
 
-// await has the subscription of a payment wait for the next one, which is due at a time.
-func (e *execution) await(p subscriptionPayment, due int64) (value, error) {
+// awaitPayment has the subscription of a payment wait for the next one, which is due at a time.
+func awaitPayment(e *execution, p subscriptionPayment, due int64) (value, error) {
 	idle, err := e.add(subscriptionIdleTemplate, subscriptionIdle{subscription: p.subscription, dueAt: due, agreement: p.agreement, reference: p.reference})
 	if err != nil {
 		return value{}, err
@@ -202,15 +202,15 @@ func (e *execution) await(p subscriptionPayment, due int64) (value, error) {
 // begun waits for the same payment again.
 func returnSubscription(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(subscriptionPayment)
-	_, sum, err := e.openPayment(p.locked, arg.record("transferContext"))
+	_, sum, err := openPayment(e, p.locked, arg.record("transferContext"))
 	if err != nil {
 		return value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	if !p.renewal {
 		return a.record(mintDoneShape, sum), nil
 	}
-	idle, err := e.await(p, p.dueAt)
+	idle, err := awaitPayment(e, p, p.dueAt)
 	return a.record(renewalReturnedShape, idle, sum), err
 }
 
@@ -218,10 +218,10 @@ func returnSubscription(e *execution, c *contract, arg argument) (value, error) 
 // name service always does.
 func expireSubscriptionPayment(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(subscriptionPayment)
-	if err := e.partOf(p.subscription, arg.party("actor")); err != nil {
+	if err := partOf(e, p.subscription, arg.party("actor")); err != nil {
 		return value{}, err
 	}
-	if locked := e.byNumber[p.locked]; p.name != "" || locked != nil && locked.payload.(lockedAmulet).expiresAt > e.now() {
+	if locked := e.tx.byNumber[p.locked]; p.name != "" || locked != nil && locked.payload.(lockedAmulet).expiresAt > e.now() {
 		return value{}, broken("the payment can be collected yet")
 	}
 	return returnSubscription(e, c, arg)

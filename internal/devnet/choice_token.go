@@ -21,9 +21,9 @@ func addTokenChoices(all *choices) {
 // choiceContext finds the round that prices a choice of the token standard: the open one
 // that its context names, else that of the configuration state that it names, else that of
 // the newer state. The instrument of a context in another form is not known here.
-func (e *execution) choiceContext(extraArgs argument) (transferContext, error) {
-	state := e.executor.rules.configStates[1]
-	ctx := transferContext{app: noParty, round: e.roundOf(state.payload.(configState)), state: state.number}
+func choiceContext(e *execution, extraArgs argument) (transferContext, error) {
+	state := e.rules.configStates[1]
+	ctx := transferContext{app: noParty, round: roundOf(e, state.payload.(configState)), state: state.number}
 	entries := extraArgs.record("context").list("values")
 	for i := 0; i < len(entries); i += 2 {
 		v := &entries[i+1]
@@ -36,11 +36,11 @@ func (e *execution) choiceContext(extraArgs argument) (transferContext, error) {
 		}
 		switch p := c.payload.(type) {
 		case openRound:
-			if ctx.round, err = e.openMiningRound(c.number); err != nil {
+			if ctx.round, err = openMiningRound(e, c.number); err != nil {
 				return ctx, err
 			}
 		case configState:
-			ctx.round, ctx.state = e.roundOf(p), c.number
+			ctx.round, ctx.state = roundOf(e, p), c.number
 		case featuredAppRight:
 			ctx.app = p.provider
 		}
@@ -51,36 +51,36 @@ func (e *execution) choiceContext(extraArgs argument) (transferContext, error) {
 // transferTokens executes a transfer of the token standard: at once if it needs nobody's
 // consent, else it locks the coins until the receiver answers.
 func transferTokens(e *execution, _ *contract, arg argument) (value, error) {
-	t, err := e.tokenTransfer(arg)
+	t, err := tokenTransferOf(e, arg)
 	if err != nil {
 		return value{}, err
 	}
-	ctx, err := e.choiceContext(arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.record("extraArgs"))
 	if err != nil {
 		return value{}, err
 	}
 	defer e.at(ctx.round)()
 	o := order{sender: t.sender, provider: t.sender, context: ctx}
-	if o.inputs, err = e.holdings(t.sender, arg.record("transfer").list("inputHoldingCids")); err != nil {
+	if o.inputs, err = holdingInputs(e, t.sender, arg.record("transfer").list("inputHoldingCids")); err != nil {
 		return value{}, err
 	}
 	if t.receiver == t.sender {
 		o.outputs = []output{{receiver: t.receiver, amount: t.amount}}
-		s, err := e.settleOrder(o)
+		s, err := settleOrder(e, o)
 		if err != nil {
 			return value{}, err
 		}
-		return e.tokensDone("TransferInstructionResult_Completed", completedShape, e.idsOf(s.created[0]), s.change, "merge-split"), nil
+		return tokensDone(e, "TransferInstructionResult_Completed", completedShape, e.idsOf(s.created[0]), s.change, "merge-split"), nil
 	}
-	if approval := e.preapprovalOf(t.receiver); approval != nil {
-		return e.sendTokens(approval, o, t)
+	if approval := e.preapprovals.preapprovalOf(t.receiver); approval != nil {
+		return sendTokens(e, approval, o, t)
 	}
-	return e.lockTokens(o, t)
+	return lockTokens(e, o, t)
 }
 
 // sendTokens delivers a transfer at once by the preapproval of its receiver.
-func (e *execution) sendTokens(approval *contract, o order, t tokenTransfer) (value, error) {
-	a := e.arena()
+func sendTokens(e *execution, approval *contract, o order, t tokenTransfer) (value, error) {
+	a := e.tx.arena()
 	right := e.apps.right(o.context.app)
 	context := a.record(externalContextShape, contractID(o.context.state), optional(a, right != nil, idOf(right)))
 	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.record(sendV2Shape, context, value{kind: kindList, elems: o.inputs},
@@ -99,13 +99,13 @@ func (e *execution) sendTokens(approval *contract, o order, t tokenTransfer) (va
 }
 
 // lockTokens makes an offer to the receiver.
-func (e *execution) lockTokens(o order, t tokenTransfer) (value, error) {
+func lockTokens(e *execution, o order, t tokenTransfer) (value, error) {
 	lock := lockedAmulet{holder: dso, expiresAt: t.executeBefore}
-	if e.version() > 0 {
+	if e.tx.version() > 0 {
 		lock.context = "transfer to '" + e.names.name(t.receiver) + "'"
 	}
 	o.outputs = []output{{receiver: t.sender, amount: t.amount, lock: &lock}}
-	s, err := e.settleOrder(o)
+	s, err := settleOrder(e, o)
 	if err != nil {
 		return value{}, err
 	}
@@ -113,13 +113,13 @@ func (e *execution) lockTokens(o order, t tokenTransfer) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return e.tokensDone("TransferInstructionResult_Pending", pendingShape, contractID(c.number), s.change, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Pending", pendingShape, contractID(c.number), s.change, "transfer"), nil
 }
 
 // tokensDone is the result of a choice of the token standard; output is the content of its
 // one field.
-func (e *execution) tokensDone(tag string, s *shape, output value, change *contract, kind string) value {
-	a := e.arena()
+func tokensDone(e *execution, tag string, s *shape, output value, change *contract, kind string) value {
+	a := e.tx.arena()
 	changes := a.list()
 	if change != nil {
 		changes = e.idsOf(change)
@@ -131,8 +131,8 @@ func (e *execution) tokensDone(tag string, s *shape, output value, change *contr
 	return a.record(instructionDoneShape, a.variant(tag, content), changes, metadata(a, txKindMetaKey, kind))
 }
 
-// tokenTransfer reads and checks the argument of TransferFactory_Transfer.
-func (e *execution) tokenTransfer(arg argument) (tokenTransfer, error) {
+// tokenTransferOf reads and checks the argument of TransferFactory_Transfer.
+func tokenTransferOf(e *execution, arg argument) (tokenTransfer, error) {
 	v := arg.record("transfer")
 	t := tokenTransfer{sender: v.party("sender"), receiver: v.party("receiver"), amount: v.numeric("amount"),
 		requestedAt: v.time("requestedAt"), executeBefore: v.time("executeBefore"), meta: v.metadata("meta")}
@@ -165,8 +165,8 @@ func (f argument) metadata(label string) []string {
 	return meta
 }
 
-// holdings turns inputs of the token standard into those of a transfer.
-func (e *execution) holdings(sender party, list []value) (inputs []value, err error) {
+// holdingInputs turns inputs of the token standard into those of a transfer.
+func holdingInputs(e *execution, sender party, list []value) (inputs []value, err error) {
 	switch {
 	case len(list) == 0:
 		return nil, broken("inputHoldingCids is empty")
@@ -175,16 +175,16 @@ func (e *execution) holdings(sender party, list []value) (inputs []value, err er
 	}
 	inputs = make([]value, len(list))
 	for i, in := range list {
-		if inputs[i], err = e.holding(sender, uint64(in.num)); err != nil {
+		if inputs[i], err = holdingInput(e, sender, uint64(in.num)); err != nil {
 			return nil, err
 		}
 	}
 	return inputs, nil
 }
 
-// holding turns an input of the token standard into one of a transfer. A locked coin whose
+// holdingInput turns an input of the token standard into one of a transfer. A locked coin whose
 // lock has expired is freed for it.
-func (e *execution) holding(sender party, n uint64) (value, error) {
+func holdingInput(e *execution, sender party, n uint64) (value, error) {
 	c, err := e.fetch(n)
 	if err != nil {
 		return value{}, err
@@ -193,17 +193,17 @@ func (e *execution) holding(sender party, n uint64) (value, error) {
 		if p.owner != sender || p.expiresAt > e.now() {
 			return value{}, broken("holding %s is locked until %s", e.names.ids.appendContractID(nil, n), microsText(p.expiresAt))
 		}
-		at := e.consume(c, "LockedAmulet_OwnerExpireLockV2", e.arena().record(emptyRecordShape), sender)
-		free := e.freed(c)
-		e.finish(at, e.arena().record(unlockV2DoneShape, contractID(free.number), metadata(e.arena(), txKindMetaKey, "unlock")))
+		at := e.tx.consume(c, "LockedAmulet_OwnerExpireLockV2", e.tx.arena().record(emptyRecordShape), sender)
+		free := freeCoin(e, c)
+		e.tx.finish(at, e.tx.arena().record(unlockV2DoneShape, contractID(free.number), metadata(e.tx.arena(), txKindMetaKey, "unlock")))
 		n = free.number
 	}
-	return e.arena().variant("InputAmulet", contractID(n)), nil
+	return e.tx.arena().variant("InputAmulet", contractID(n)), nil
 }
 
 // lockedCoin returns a coin that is locked for an instruction or an allocation.
-func (e *execution) lockedCoin(n uint64) (*contract, error) {
-	c := e.byNumber[n] // those who may use the instruction need not see it
+func lockedCoin(e *execution, n uint64) (*contract, error) {
+	c := e.tx.byNumber[n] // those who may use the instruction need not see it
 	if c == nil {
 		return nil, contractNotFound(string(e.names.ids.appendContractID(nil, n)))
 	}
@@ -215,32 +215,32 @@ func acceptTokens(e *execution, c *contract, arg argument) (value, error) {
 	if err := e.later("executeBefore", p.transfer.executeBefore); err != nil {
 		return value{}, err
 	}
-	coin, err := e.releaseTokens(p, arg, p.transfer.receiver)
+	coin, err := releaseTokens(e, p, arg, p.transfer.receiver)
 	if err != nil {
 		return value{}, err
 	}
-	return e.tokensDone("TransferInstructionResult_Completed", completedShape, e.idsOf(coin), nil, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Completed", completedShape, e.idsOf(coin), nil, "transfer"), nil
 }
 
 // returnTokens gives the coins back to the sender.
 func returnTokens(e *execution, c *contract, arg argument) (value, error) {
 	p := c.payload.(transferInstruction)
-	if _, err := e.releaseTokens(p, arg, p.transfer.sender); err != nil {
+	if _, err := releaseTokens(e, p, arg, p.transfer.sender); err != nil {
 		return value{}, err
 	}
-	return e.tokensDone("TransferInstructionResult_Failed", nil, unit(), nil, "unlock"), nil
+	return tokensDone(e, "TransferInstructionResult_Failed", nil, unit(), nil, "unlock"), nil
 }
 
 // releaseTokens turns the locked coin of an instruction into a coin of the owner.
-func (e *execution) releaseTokens(p transferInstruction, arg argument, owner party) (*contract, error) {
-	ctx, err := e.choiceContext(arg.record("extraArgs"))
+func releaseTokens(e *execution, p transferInstruction, arg argument, owner party) (*contract, error) {
+	ctx, err := choiceContext(e, arg.record("extraArgs"))
 	if err != nil {
 		return nil, err
 	}
-	locked, err := e.lockedCoin(p.locked)
+	locked, err := lockedCoin(e, p.locked)
 	if err != nil {
 		return nil, err
 	}
 	defer e.at(ctx.round)()
-	return e.coin(owner, e.spend(locked)), nil
+	return createCoin(e, owner, e.bank.spend(locked)), nil
 }

@@ -12,13 +12,13 @@ func addTrafficChoices(all *choices) {
 			if err := e.expectsDSO(arg); err != nil {
 				return value{}, err
 			}
-			ctx, err := e.transferContext(arg.record("context"))
+			ctx, err := transferContextOf(e, arg.record("context"))
 			if err != nil {
 				return value{}, err
 			}
 			p := purchase{buyer: arg.party("provider"), inputs: arg.list("inputs"), context: ctx, member: arg.text("memberId"),
 				synchronizer: arg.text("synchronizerId"), migration: arg.int64("migrationId"), bytes: arg.int64("trafficAmount")}
-			_, result, err := e.settlePurchase(p)
+			_, result, err := settlePurchase(e, p)
 			return result, err
 		}))
 }
@@ -37,14 +37,14 @@ type purchase struct {
 type purchased struct{ traffic, change *contract }
 
 // trafficCost is the price of traffic in coins of the round that is set.
-func (e *execution) trafficCost(bytes int64) decimal {
-	return decimal(bytes * 1e4).times(trafficPrice).over(e.openRound().price)
+func trafficCost(e *execution, bytes int64) decimal {
+	return decimal(bytes * 1e4).times(trafficPrice).over(e.rounds.openRound().price)
 }
 
 // maxTrafficBytes keeps costs within what can be counted.
 const maxTrafficBytes = 1e11
 
-func (e *execution) checkPurchase(p purchase) error {
+func checkPurchase(e *execution, p purchase) error {
 	switch {
 	case p.synchronizer != e.names.synchronizers[0]:
 		return &invalidTransfer{broken("Unknown synchronizer %.255s", p.synchronizer).with("error_id", errorUnknownSynchronizer).
@@ -61,9 +61,9 @@ func (e *execution) checkPurchase(p purchase) error {
 			}}
 	case p.bytes > maxTrafficBytes:
 		return broken("%d bytes of traffic are more than are sold at once", p.bytes)
-	case p.migration != e.migration:
-		return broken("migration %d is not the one in use, %d", p.migration, e.migration)
-	case e.participantNamed(p.member) < 0 && !e.isMediator(p.member):
+	case p.migration != e.tx.migration:
+		return broken("migration %d is not the one in use, %d", p.migration, e.tx.migration)
+	case e.validators.participantNamed(p.member) < 0 && !e.validators.isMediator(p.member):
 		return broken("the network knows no member %.255s", p.member)
 	}
 	return nil
@@ -75,7 +75,7 @@ var (
 )
 
 // participantNamed is the number of the participant with a member id, or -1.
-func (x *executor) participantNamed(member string) int {
+func (x *validators) participantNamed(member string) int {
 	uid, ok := strings.CutPrefix(member, "PAR::")
 	if !ok {
 		return -1
@@ -83,7 +83,7 @@ func (x *executor) participantNamed(member string) int {
 	return slices.Index(x.names.participants, uid)
 }
 
-func (x *executor) isMediator(member string) bool {
+func (x *validators) isMediator(member string) bool {
 	for i := range x.names.superValidators.len() {
 		if x.names.mediatorOf(x.names.superValidators.at(i)) == member {
 			return true
@@ -93,37 +93,37 @@ func (x *executor) isMediator(member string) bool {
 }
 
 // settlePurchase pays for traffic within the node that is open, and returns its result.
-func (e *execution) settlePurchase(p purchase) (purchased, value, error) {
-	if err := e.checkPurchase(p); err != nil {
+func settlePurchase(e *execution, p purchase) (purchased, value, error) {
+	if err := checkPurchase(e, p); err != nil {
 		return purchased{}, value{}, err
 	}
 	defer e.at(p.context.round)()
-	cost := e.trafficCost(p.bytes)
-	s, err := e.settleOrder(order{sender: p.buyer, provider: p.buyer, inputs: p.inputs, context: p.context,
+	cost := trafficCost(e, p.bytes)
+	s, err := settleOrder(e, order{sender: p.buyer, provider: p.buyer, inputs: p.inputs, context: p.context,
 		outputs: []output{{receiver: p.buyer, amount: cost}}})
 	if err != nil {
 		return purchased{}, value{}, err
 	}
-	e.burn(e.spend(s.created[0]))
-	c := e.create(memberTrafficTemplate, memberTraffic{member: p.member, synchronizer: p.synchronizer, migration: p.migration,
-		purchased: p.bytes, purchases: 1, amuletSpent: cost, usdSpent: cost.times(e.openRound().price)})
-	e.create(validatorRewardTemplate, validatorReward{p.buyer, cost, e.openRound().number})
-	fields := []value{e.roundValue(), e.summary(s), numeric(cost), contractID(c.number), e.changeID(s)}
-	return purchased{c, s.change}, e.arena().record(buyTrafficDoneShape, e.withMeta(fields, none())...), nil
+	e.bank.burn(e.bank.spend(s.created[0]))
+	c := e.tx.create(memberTrafficTemplate, memberTraffic{member: p.member, synchronizer: p.synchronizer, migration: p.migration,
+		purchased: p.bytes, purchases: 1, amuletSpent: cost, usdSpent: cost.times(e.rounds.openRound().price)})
+	e.tx.create(validatorRewardTemplate, validatorReward{p.buyer, cost, e.rounds.openRound().number})
+	fields := []value{e.rounds.roundValue(), e.payments.summary(s), numeric(cost), contractID(c.number), e.payments.changeID(s)}
+	return purchased{c, s.change}, e.tx.arena().record(buyTrafficDoneShape, e.tx.withMeta(fields, none())...), nil
 }
 
 // buyTrafficBy exercises AmuletRules_BuyMemberTraffic as a part of another choice.
-func (e *execution) buyTrafficBy(p purchase) (purchased, error) {
+func buyTrafficBy(e *execution, p purchase) (purchased, error) {
 	if err := e.authorized([]party{p.buyer}, "exercising AmuletRules_BuyMemberTraffic"); err != nil {
 		return purchased{}, err
 	}
-	at := e.exercise(e.executor.rules.amulet, "AmuletRules_BuyMemberTraffic", e.arena().record(buyTrafficShape,
+	at := e.tx.exercise(e.rules.amulet, "AmuletRules_BuyMemberTraffic", e.tx.arena().record(buyTrafficShape,
 		value{kind: kindList, elems: p.inputs}, p.context.given, partyValue(p.buyer), text(p.member), text(p.synchronizer),
-		int64Value(p.migration), int64Value(p.bytes), e.expectedDSO()), p.buyer)
-	got, result, err := e.settlePurchase(p)
+		int64Value(p.migration), int64Value(p.bytes), e.tx.expectedDSO()), p.buyer)
+	got, result, err := settlePurchase(e, p)
 	if err != nil {
 		return purchased{}, err
 	}
-	e.finish(at, result)
+	e.tx.finish(at, result)
 	return got, nil
 }

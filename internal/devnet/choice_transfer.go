@@ -35,24 +35,24 @@ func addTransferChoices(all *choices) {
 			if err := e.expectsDSO(arg); err != nil {
 				return value{}, err
 			}
-			ctx, err := e.transferContext(arg.record("context"))
+			ctx, err := transferContextOf(e, arg.record("context"))
 			if err != nil {
 				return value{}, err
 			}
 			t := arg.record("transfer")
 			o := order{sender: t.party("sender"), provider: t.party("provider"), inputs: t.list("inputs"), context: ctx}
-			if o.outputs, err = e.outputs(t.list("outputs")); err != nil {
+			if o.outputs, err = outputsOf(e, t.list("outputs")); err != nil {
 				return value{}, err
 			}
-			if o.beneficiaries, err = e.beneficiaries(t.given("beneficiaries")); err != nil {
+			if o.beneficiaries, err = beneficiariesOf(e, t.given("beneficiaries")); err != nil {
 				return value{}, err
 			}
 			defer e.at(ctx.round)()
-			s, err := e.settleOrder(o)
+			s, err := settleOrder(e, o)
 			if err != nil {
 				return value{}, err
 			}
-			return e.transferResult(s), nil
+			return e.payments.transferResult(s), nil
 		}))
 	all.on(amuletRulesTemplate, "AmuletRules_Fetch", nonconsuming(byArgument("p"), toPayload))
 	all.on(openRoundTemplate, "OpenMiningRound_Fetch", nonconsuming(byArgument("p"), toPayload))
@@ -68,13 +68,13 @@ type transferContext struct {
 	state   uint64          // of the token standard: the configuration state
 }
 
-func (e *execution) transferContext(v argument) (transferContext, error) {
+func transferContextOf(e *execution, v argument) (transferContext, error) {
 	ctx := transferContext{app: noParty, given: *v.v}
 	var err error
-	if ctx.round, err = e.openMiningRound(v.contract("openMiningRound")); err != nil {
+	if ctx.round, err = openMiningRound(e, v.contract("openMiningRound")); err != nil {
 		return ctx, err
 	}
-	if err = e.issuingRounds(&ctx, v.list("issuingMiningRounds")); err != nil {
+	if err = issuingRounds(e, &ctx, v.list("issuingMiningRounds")); err != nil {
 		return ctx, err
 	}
 	rights := v.list("validatorRights")
@@ -92,12 +92,12 @@ func (e *execution) transferContext(v argument) (transferContext, error) {
 		}
 		ctx.rights[p.user] = p.validator
 	}
-	ctx.app, err = e.featuredApp(v)
+	ctx.app, err = featuredApp(e, v)
 	return ctx, err
 }
 
 // openMiningRound is the round of an open one's contract.
-func (e *execution) openMiningRound(n uint64) (*round, error) {
+func openMiningRound(e *execution, n uint64) (*round, error) {
 	c, err := e.fetchOf(openRoundTemplate, n)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (e *execution) openMiningRound(n uint64) (*round, error) {
 	return r, nil
 }
 
-func (e *execution) issuingRounds(ctx *transferContext, entries []value) error {
+func issuingRounds(e *execution, ctx *transferContext, entries []value) error {
 	for i := 0; i < len(entries); i += 2 {
 		c, err := e.fetchOf(issuingRoundTemplate, uint64(entries[i+1].num))
 		if err != nil {
@@ -131,7 +131,7 @@ func (e *execution) issuingRounds(ctx *transferContext, entries []value) error {
 }
 
 // featuredApp is the provider of the featured app right in a context, or noParty.
-func (e *execution) featuredApp(v argument) (party, error) {
+func featuredApp(e *execution, v argument) (party, error) {
 	right := v.given("featuredAppRight")
 	if right == nil {
 		return noParty, nil
@@ -144,11 +144,11 @@ func (e *execution) featuredApp(v argument) (party, error) {
 }
 
 // paymentContextOf reads the context of a choice that is not one of the rules.
-func (e *execution) paymentContextOf(v argument) (transferContext, error) {
+func paymentContextOf(e *execution, v argument) (transferContext, error) {
 	if _, err := e.fetchOf(amuletRulesTemplate, v.contract("amuletRules")); err != nil {
 		return transferContext{}, err
 	}
-	return e.transferContext(v.record("context"))
+	return transferContextOf(e, v.record("context"))
 }
 
 // order is a transfer that a command asks for.
@@ -161,7 +161,7 @@ type order struct {
 	context       transferContext
 }
 
-func (e *execution) outputs(list []value) ([]output, error) {
+func outputsOf(e *execution, list []value) ([]output, error) {
 	if len(list) > maxOutputs {
 		return nil, broken("%d outputs are more than %d", len(list), maxOutputs).with("error_id", errorTooManyOutputs)
 	}
@@ -176,7 +176,7 @@ func (e *execution) outputs(list []value) ([]output, error) {
 			return nil, broken("receiverFeeRatio %s is not between 0 and 1", ratio)
 		}
 		var err error
-		if o.lock, err = e.lockOf(v.given("lock")); err != nil {
+		if o.lock, err = lockOf(e, v.given("lock")); err != nil {
 			return nil, err
 		}
 		outputs[i] = o
@@ -191,7 +191,7 @@ func (e *execution) positive(what string, amount decimal) error {
 	return nil
 }
 
-func (e *execution) lockOf(v *value) (*lockedAmulet, error) {
+func lockOf(e *execution, v *value) (*lockedAmulet, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -207,7 +207,7 @@ func (e *execution) lockOf(v *value) (*lockedAmulet, error) {
 	return l, nil
 }
 
-func (e *execution) beneficiaries(v *value) ([]activityMarker, error) {
+func beneficiariesOf(e *execution, v *value) ([]activityMarker, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -242,12 +242,12 @@ func withoutDSO(ps []party) []party {
 
 // settleOrder executes a transfer within the node that is open, at the prices of the round
 // that is set.
-func (e *execution) settleOrder(o order) (*settlement, error) {
+func settleOrder(e *execution, o order) (*settlement, error) {
 	s := &settlement{payment: payment{sender: o.sender, provider: o.provider, outputs: o.outputs}}
-	if err := e.takeInputs(s, o); err != nil {
+	if err := takeInputs(e, s, o); err != nil {
 		return nil, err
 	}
-	fee := e.outputFee()
+	fee := e.payments.outputFee()
 	rest, needed := s.inputs(), decimal(0)
 	for _, out := range o.outputs {
 		needed += out.amount + fee
@@ -255,20 +255,20 @@ func (e *execution) settleOrder(o order) (*settlement, error) {
 			return nil, insufficientFunds(o.outputs, fee, rest)
 		}
 	}
-	e.mint(rest - s.inCoins)
+	e.bank.mint(rest - s.inCoins)
 	for _, out := range o.outputs {
-		s.created = append(s.created, e.createOrdered(s, out))
+		s.created = append(s.created, createOrdered(e, s, out))
 		s.fees = append(s.fees, fee)
 	}
 	rest -= needed
 	s.changeFee = min(rest, fee)
 	if rest -= s.changeFee; rest > 0 {
-		s.change = e.coin(o.sender, rest)
+		s.change = createCoin(e, o.sender, rest)
 		s.note(s.change, 1)
 	}
 	burned := s.changeFee + fee*decimal(len(o.outputs))
-	e.burn(burned)
-	e.rewardOrder(o, burned)
+	e.bank.burn(burned)
+	rewardOrder(e, o, burned)
 	return s, nil
 }
 
@@ -301,29 +301,29 @@ func asInvalid(err error, target **invalidTransfer) bool { return errors.As(err,
 func (i *invalidTransfer) Error() string { return i.refusal.Error() }
 func (i *invalidTransfer) Unwrap() error { return i.refusal }
 
-// coin creates a coin of which nobody keeps track yet.
-func (e *execution) coin(owner party, amount decimal) *contract {
-	c := e.create(amuletTemplate, e.coinPayload(owner, amount))
-	e.supply.circulating += amount
+// createCoin creates a coin of which nobody keeps track yet.
+func createCoin(e *execution, owner party, amount decimal) *contract {
+	c := e.tx.create(amuletTemplate, e.bank.coinPayload(owner, amount))
+	e.bank.supply.circulating += amount
 	return c
 }
 
-func (e *execution) createOrdered(s *settlement, o output) *contract {
+func createOrdered(e *execution, s *settlement, o output) *contract {
 	var c *contract
 	if o.lock != nil {
 		lock := *o.lock
-		lock.amulet = e.coinPayload(o.receiver, o.amount)
-		c = e.create(lockedAmuletTemplate, lock)
-		e.supply.circulating += o.amount
+		lock.amulet = e.bank.coinPayload(o.receiver, o.amount)
+		c = e.tx.create(lockedAmuletTemplate, lock)
+		e.bank.supply.circulating += o.amount
 	} else {
-		c = e.coin(o.receiver, o.amount)
+		c = createCoin(e, o.receiver, o.amount)
 	}
 	s.note(c, 1)
 	return c
 }
 
 // takeInputs archives the inputs of a transfer and adds up what they are worth.
-func (e *execution) takeInputs(s *settlement, o order) error {
+func takeInputs(e *execution, s *settlement, o order) error {
 	if len(o.inputs) > maxInputs {
 		return broken("%d inputs are more than %d", len(o.inputs), maxInputs).with("error_id", errorTooManyInputs)
 	}
@@ -336,22 +336,22 @@ func (e *execution) takeInputs(s *settlement, o order) error {
 		if err != nil {
 			return err
 		}
-		if err := e.takeInput(s, o, in.text, c); err != nil {
+		if err := takeInput(e, s, o, in.text, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *execution) takeInput(s *settlement, o order, tag string, c *contract) error {
+func takeInput(e *execution, s *settlement, o order, tag string, c *contract) error {
 	if tag == "InputAmulet" {
-		return e.takeCoin(s, o.sender, c)
+		return takeCoin(e, s, o.sender, c)
 	}
 	p, ok := c.payload.(coupon)
 	if !ok || p.input() != tag || c.template == unallocatedTemplate {
 		return broken("contract %s of %s is no %s", e.names.ids.appendContractID(nil, c.number), c.template.name, tag)
 	}
-	r, err := e.mayCollect(o, c, p)
+	r, err := mayCollect(e, o, c, p)
 	if err != nil {
 		return err
 	}
@@ -359,11 +359,11 @@ func (e *execution) takeInput(s *settlement, o order, tag string, c *contract) e
 		r = o.context.round // a grant is worth the same in any
 	}
 	s.add(p, p.worth(r))
-	e.archive(c)
+	e.tx.archive(c)
 	return nil
 }
 
-func (e *execution) takeCoin(s *settlement, sender party, c *contract) error {
+func takeCoin(e *execution, s *settlement, sender party, c *contract) error {
 	p, ok := c.payload.(amulet)
 	switch {
 	case !ok:
@@ -373,13 +373,13 @@ func (e *execution) takeCoin(s *settlement, sender party, c *contract) error {
 	}
 	s.coins = append(s.coins, c)
 	s.note(c, -1)
-	s.inCoins += e.spend(c)
+	s.inCoins += e.bank.spend(c)
 	return nil
 }
 
 // mayCollect checks that the sender of an order may collect a coupon now. It returns the
 // issuing round of the coupon, nil for a grant.
-func (e *execution) mayCollect(o order, c *contract, p coupon) (*round, error) {
+func mayCollect(e *execution, o order, c *contract, p coupon) (*round, error) {
 	validator, other := o.context.rights[p.owner()]
 	_, byRight := p.(validatorReward)
 	if owner := p.owner(); owner != o.sender && !(byRight && other && validator == o.sender) {
@@ -411,64 +411,64 @@ func (e *execution) mayCollect(o order, c *contract, p coupon) (*round, error) {
 }
 
 // rewardOrder is reward for a transfer by a command.
-func (e *execution) rewardOrder(o order, burned decimal) {
-	r := e.rewardedRound()
+func rewardOrder(e *execution, o order, burned decimal) {
+	r := rewardedRound(e)
 	featured := o.context.app != noParty && o.context.app == o.provider
 	if featured {
-		e.provider = o.provider
+		e.tx.provider = o.provider
 	}
-	if featured && !e.rewardsByTraffic() {
+	if featured && !e.rewards.rewardsByTraffic() {
 		amount := extraRewardUSD.over(r.price)
 		if len(o.beneficiaries) == 0 {
-			e.create(appRewardTemplate, appReward{o.provider, true, amount, r.number, noParty})
+			e.tx.create(appRewardTemplate, appReward{o.provider, true, amount, r.number, noParty})
 		}
 		for _, b := range o.beneficiaries {
-			e.create(appRewardTemplate, appReward{o.provider, true, amount.times(b.weight), r.number, b.beneficiary})
+			e.tx.create(appRewardTemplate, appReward{o.provider, true, amount.times(b.weight), r.number, b.beneficiary})
 		}
 	}
 	if burned == 0 {
 		return
 	}
 	if o.provider != o.sender && !featured {
-		e.create(appRewardTemplate, appReward{o.provider, false, burned, r.number, noParty})
+		e.tx.create(appRewardTemplate, appReward{o.provider, false, burned, r.number, noParty})
 	}
-	e.create(validatorRewardTemplate, validatorReward{o.sender, burned, r.number})
+	e.tx.create(validatorRewardTemplate, validatorReward{o.sender, burned, r.number})
 }
 
 // rewardedRound is the round whose coupons a transfer earns: the one of its context, or the
 // newest if that only kept the number and the price of one.
-func (e *execution) rewardedRound() *round {
-	if r := e.openRound(); r.contract != nil {
+func rewardedRound(e *execution) *round {
+	if r := e.rounds.openRound(); r.contract != nil {
 		return r
 	}
 	defer e.at(nil)()
-	return e.openRound()
+	return e.rounds.openRound()
 }
 
 // transferBy exercises AmuletRules_Transfer as a part of another choice.
-func (e *execution) transferBy(o order) (*settlement, value, error) {
+func transferBy(e *execution, o order) (*settlement, value, error) {
 	controllers := o.controllers()
 	if err := e.authorized(controllers, "exercising AmuletRules_Transfer"); err != nil {
 		return nil, value{}, err
 	}
-	a := e.arena()
+	a := e.tx.arena()
 	defer e.at(o.context.round)()
-	arg := a.record(transferArgShape, e.orderValue(o), o.context.given, e.expectedDSO())
-	at := e.exercise(e.executor.rules.amulet, "AmuletRules_Transfer", arg, controllers...)
-	s, err := e.settleOrder(o)
+	arg := a.record(transferArgShape, orderValue(e, o), o.context.given, e.tx.expectedDSO())
+	at := e.tx.exercise(e.rules.amulet, "AmuletRules_Transfer", arg, controllers...)
+	s, err := settleOrder(e, o)
 	if err != nil {
 		return nil, value{}, err
 	}
-	result := e.transferResult(s)
-	e.finish(at, result)
+	result := e.payments.transferResult(s)
+	e.tx.finish(at, result)
 	return s, result, nil
 }
 
-func (e *execution) orderValue(o order) value {
-	a := e.arena()
+func orderValue(e *execution, o order) value {
+	a := e.tx.arena()
 	fields := []value{partyValue(o.sender), partyValue(o.provider), {kind: kindList, elems: o.inputs},
-		e.outputsValue(&payment{outputs: o.outputs})}
-	if e.version() > 0 {
+		e.payments.outputsValue(&payment{outputs: o.outputs})}
+	if e.tx.version() > 0 {
 		fields = append(fields, none())
 	}
 	return a.record(transferShape, fields...)

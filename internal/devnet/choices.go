@@ -85,7 +85,7 @@ func byPayload[P payload](parties func(P) []party) controllersOf {
 func toUnit(*execution, *contract, argument) (value, error) { return unit(), nil }
 
 func toEmpty(e *execution, _ *contract, _ argument) (value, error) {
-	return e.arena().record(emptyRecordShape), nil
+	return e.tx.arena().record(emptyRecordShape), nil
 }
 
 // toResult is for choices without consequences whose result is an enum of one constructor.
@@ -95,7 +95,7 @@ func toResult(constructor string) runOf {
 
 // toPayload is for choices that return the contract itself.
 func toPayload(e *execution, c *contract, _ argument) (value, error) {
-	return c.payload.arguments(e.arena(), c.version), nil
+	return c.payload.arguments(e.tx.arena(), c.version), nil
 }
 
 // expectsDSO checks an optional argument by which a caller makes sure of the network.
@@ -128,5 +128,5 @@ func (e *execution) idsOf(cs ...*contract) value {
 	for i, c := range cs {
 		ids[i] = contractID(c.number)
 	}
-	return e.arena().list(ids...)
+	return e.tx.arena().list(ids...)
 }

@@ -16,9 +16,9 @@ func (l *Ledger) Now() time.Time {
 // clock is Now in µs; the caller holds the lock.
 func (l *Ledger) clock() int64 {
 	if l.commander.live {
-		return max(l.executor.recordTime, time.Now().UnixMicro()+l.commander.ahead)
+		return max(l.executor.clock.recordTime, time.Now().UnixMicro()+l.commander.ahead)
 	}
-	return l.executor.recordTime
+	return l.executor.clock.recordTime
 }
 
 // AdvanceTime moves the ledger's time forward by d and executes what is due until then, in
@@ -45,18 +45,18 @@ func (l *Ledger) advanceTo(ctx context.Context, t, gap int64) error {
 		if err := l.ready(ctx); err != nil {
 			return err
 		}
-		if !x.isDue(t) {
+		if !x.clock.isDue(t) {
 			break
 		}
 		if err := l.executeDue(t); err != nil {
 			return err
 		}
 	}
-	if t <= x.recordTime && gap == 0 {
+	if t <= x.clock.recordTime && gap == 0 {
 		return nil
 	}
-	e := journalEntry{Entries: x.entries, Time: max(t, x.recordTime), Gap: gap}
-	x.moveTime(e.Time, gap)
+	e := journalEntry{Entries: x.tx.entries, Time: max(t, x.clock.recordTime), Gap: gap}
+	x.clock.moveTime(e.Time, gap)
 	return l.commit(e)
 }
 
@@ -65,12 +65,12 @@ func (l *Ledger) advanceTo(ctx context.Context, t, gap int64) error {
 func (l *Ledger) executeDue(t int64) error {
 	x, b := l.executor, l.commander.batch
 	var entries []journalEntry
-	for b.counted < updatesPerBatch && x.err == nil && x.isDue(t) && !x.switchDue() {
-		at := x.recordTime
-		if len(x.tasks) == 0 {
-			at = max(at, x.nextDue())
+	for b.counted < updatesPerBatch && x.tx.err == nil && x.clock.isDue(t) && !x.switchDue() {
+		at := x.clock.recordTime
+		if len(x.clock.tasks) == 0 {
+			at = max(at, x.clock.nextDue())
 		}
-		entries = append(entries, journalEntry{Entries: x.entries, Time: at, Due: true})
+		entries = append(entries, journalEntry{Entries: x.tx.entries, Time: at, Due: true})
 		x.executeDue(b, at)
 	}
 	return l.commit(entries...)
@@ -87,14 +87,14 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 	if perSecond < 0 {
 		return fmt.Errorf("devnet cannot execute %g updates per second", perSecond)
 	}
-	gap := l.follow(true)
-	defer func() { l.follow(false) }()
+	gap := followClock(l, true)
+	defer func() { followClock(l, false) }()
 	ticker := time.NewTicker(clockPeriod)
 	defer ticker.Stop()
 	due, live := 0.0, int64(0)
 	if perSecond > 0 {
 		live = max(minGap, int64(1e6/perSecond))
-		defer func() { l.restoreGap(gap) }()
+		defer func() { restoreGap(l, gap) }()
 	}
 	for {
 		select {
@@ -108,7 +108,7 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 			n = int(due)
 			due -= float64(n)
 		}
-		if err := l.tick(ctx, n, live); err != nil {
+		if err := liveTick(l, ctx, n, live); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -117,38 +117,38 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 	}
 }
 
-// follow has the wall clock followed or not and returns the mean time between two updates.
-func (l *Ledger) follow(live bool) int64 {
+// followClock has the wall clock followed or not and returns the mean time between two updates.
+func followClock(l *Ledger, live bool) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.commander.live = live
-	l.commander.ahead = max(0, l.executor.recordTime-time.Now().UnixMicro())
-	return l.executor.gap
+	l.commander.ahead = max(0, l.executor.clock.recordTime-time.Now().UnixMicro())
+	return l.executor.clock.gap
 }
 
 // restoreGap returns to the mean time between updates from before. An error shows at the
 // next use of the ledger.
-func (l *Ledger) restoreGap(gap int64) {
+func restoreGap(l *Ledger, gap int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
-		_ = l.advanceTo(context.Background(), l.executor.recordTime, gap)
+		_ = l.advanceTo(context.Background(), l.executor.clock.recordTime, gap)
 	}
 }
 
-// tick executes what is due by now, then n updates of the simulated users.
-func (l *Ledger) tick(ctx context.Context, n int, gap int64) error {
+// liveTick executes what is due by now, then n updates of the simulated users.
+func liveTick(l *Ledger, ctx context.Context, n int, gap int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x, now := l.executor, l.clock()
 	if n == 0 {
-		if !x.isDue(now) {
+		if !x.clock.isDue(now) {
 			return nil
 		}
 		return l.advanceTo(ctx, now, 0)
 	}
 	// The updates are spread over the time behind, and end about now.
-	if err := l.advanceTo(ctx, max(x.recordTime, now-int64(n)*gap), gap); err != nil {
+	if err := l.advanceTo(ctx, max(x.clock.recordTime, now-int64(n)*gap), gap); err != nil {
 		return err
 	}
 	return l.executeLocked(ctx, n, nil)

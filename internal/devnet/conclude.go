@@ -4,11 +4,11 @@ import "slices"
 
 // conclude completes the entry of a submission that succeeded.
 func (x *executor) conclude(e *execution, home int) {
-	u := x.current
+	u := x.tx.current
 	u.command = e.submission.CommandID
 	u.public = publicNodes(u)
 	for _, p := range e.actAs {
-		x.managed[p] = true
+		x.users.managed[p] = true
 	}
 	if e.submission.Reserved != 0 {
 		x.reserved[e.submission.Reserved] = true
@@ -19,20 +19,20 @@ func (x *executor) conclude(e *execution, home int) {
 	x.judge(e, home)
 	if u.kind != verdictOnly {
 		u.external = e.submission.External || x.names.isExternal(u.verdict.submitter)
-		x.batch.counted++
-		x.updates++
+		x.tx.batch.counted++
+		x.tx.updates++
 	}
 	x.absorb(u)
-	x.checkSupply()
+	x.bank.checkSupply()
 }
 
 // judge derives the verdict.
 func (x *executor) judge(e *execution, home int) {
-	u := x.current
-	v := x.newVerdict(u, true)
+	u := x.tx.current
+	v := x.verdicts.newVerdict(u, true)
 	v.submitter, v.participant = e.actAs[0], home
-	x.addViews(v, u)
-	x.measure(v, u)
+	x.verdicts.addViews(v, u)
+	x.verdicts.measure(v, u)
 	u.verdict = v
 }
 

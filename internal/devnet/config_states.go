@@ -14,22 +14,22 @@ var (
 )
 
 // newConfigState creates one, to be replaced after the given number of periods.
-func (x *executor) newConfigState(periods int64) {
+func (x *rounds) newConfigState(periods int64) {
 	r := x.openRound()
-	expires := x.effectiveAt + periods*configStatePeriod
-	c := x.create(configStateTemplate, configState{round: r.number, price: r.price, archiveAfter: expires, byTraffic: x.config.TrafficRewards})
+	expires := x.clock.effectiveAt + periods*configStatePeriod
+	c := x.tx.create(configStateTemplate, configState{round: r.number, price: r.price, archiveAfter: expires, byTraffic: x.config.TrafficRewards})
 	x.rules.configStates = append(x.rules.configStates, c)
-	x.expireAt(expires, x.updateConfigStates)
+	x.clock.expireAt(expires, x.updateConfigStates)
 }
 
 // updateConfigStates replaces the older one.
-func (x *executor) updateConfigStates() {
-	a, states, rounds := x.arena(), x.rules.configStates, x.rounds.open
-	at := x.exercise(x.rules.amulet, "AmuletRules_UpdateExternalPartyConfigStates",
+func (x *rounds) updateConfigStates() {
+	a, states, rounds := x.tx.arena(), x.rules.configStates, x.open
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_UpdateExternalPartyConfigStates",
 		a.record(updateConfigStateShape, contractID(states[0].number), contractID(states[1].number), a.record(roundTripleShape,
 			contractID(rounds[0].contract.number), contractID(rounds[1].contract.number), contractID(rounds[2].contract.number))), dso)
-	x.archive(states[0])
+	x.tx.archive(states[0])
 	x.rules.configStates = append(states[:0], states[1])
 	x.newConfigState(2)
-	x.finish(at, a.record(updateConfigStateDoneShape, contractID(x.rules.configStates[1].number)))
+	x.tx.finish(at, a.record(updateConfigStateDoneShape, contractID(x.rules.configStates[1].number)))
 }

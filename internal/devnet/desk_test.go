@@ -149,7 +149,7 @@ func (d *desk) newest(t *template, keep func(*contract) bool) string {
 	if len(all) == 0 {
 		d.t.Fatalf("there is no %s", t.name)
 	}
-	return d.l.contractID(all[len(all)-1].contract)
+	return contractIDOf(d.l, all[len(all)-1].contract)
 }
 
 func (d *desk) rules() string { return d.newest(amuletRulesTemplate, nil) }
@@ -163,7 +163,7 @@ func (d *desk) openRound() string {
 func (d *desk) context(rights ...[2]string) map[string]any {
 	issuing, now := [][2]any{}, d.l.Now().UnixMicro()
 	for _, c := range d.l.ofTemplate(issuingRoundTemplate, func(c *contract) bool { return c.payload.(issuingRound).issuesAt <= now }) {
-		issuing = append(issuing, [2]any{map[string]any{"number": c.payload.(issuingRound).number}, d.l.contractID(c.contract)})
+		issuing = append(issuing, [2]any{map[string]any{"number": c.payload.(issuingRound).number}, contractIDOf(d.l, c.contract)})
 	}
 	if rights == nil {
 		rights = [][2]string{}
@@ -178,7 +178,7 @@ func (d *desk) payment() map[string]any {
 // coins are the ids of the unlocked coins of a party, oldest first, and their sum.
 func (d *desk) coins(party string) (ids []string, sum decimal) {
 	for _, c := range d.l.ofTemplate(amuletTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(amulet).owner) == party }) {
-		ids, sum = append(ids, d.l.contractID(c.contract)), sum+c.payload.(amulet).amount
+		ids, sum = append(ids, contractIDOf(d.l, c.contract)), sum+c.payload.(amulet).amount
 	}
 	return ids, sum
 }
@@ -235,7 +235,7 @@ func operation(tag string, value any) map[string]any {
 // check compares what the ledger counts with what it holds.
 func (d *desk) check() {
 	d.t.Helper()
-	if counted, s := d.l.countedCoins().String(), d.l.Supply(); counted != s.Circulating {
+	if counted, s := countedCoins(d.l).String(), d.l.Supply(); counted != s.Circulating {
 		d.t.Fatalf("the ledger holds %s coins but says %s circulate", counted, s.Circulating)
 	}
 }
@@ -289,8 +289,8 @@ func (d *desk) checkTypes() {
 func (d *desk) checkPast() {
 	d.t.Helper()
 	d.l.mu.Lock()
-	migration, updates := d.l.executor.migration, d.l.executor.updates
-	now := d.l.statesOf(d.l.executor.active, func(*contract) bool { return true })
+	migration, updates := d.l.executor.tx.migration, d.l.executor.tx.updates
+	now := statesOf(d.l, d.l.executor.tx.active, func(*contract) bool { return true })
 	d.l.mu.Unlock()
 	past, err := d.l.executeAgain(d.t.Context(), migration, updates)
 	if err != nil {

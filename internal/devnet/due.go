@@ -6,11 +6,24 @@ import (
 	"slices"
 )
 
+// clock is the time of the ledger, and what is due when.
+type clock struct {
+	recordTime  int64 // of the last entry, µs
+	effectiveAt int64 // of the update in execution, µs
+	gap         int64 // mean time between two updates, µs
+	tick        int64 // µs
+	nextTick    int64
+
+	tasks  []func()
+	expiry expiryQueue
+	alarms []alarm // by time
+}
+
 // isDue reports whether anything is due at a record time.
-func (x *executor) isDue(t int64) bool { return len(x.tasks) > 0 || x.nextDue() <= t }
+func (x *clock) isDue(t int64) bool { return len(x.tasks) > 0 || x.nextDue() <= t }
 
 // nextDue is the record time (µs) at which something will be due, if nothing is now.
-func (x *executor) nextDue() int64 {
+func (x *clock) nextDue() int64 {
 	next := int64(never)
 	if x.nextTick > 0 {
 		next = x.nextTick
@@ -31,13 +44,13 @@ type alarm struct {
 }
 
 // alarmAt has task run at a time, not only at the next tick as expireAt does.
-func (x *executor) alarmAt(t int64, task func()) {
+func (x *clock) alarmAt(t int64, task func()) {
 	at, _ := slices.BinarySearchFunc(x.alarms, t+1, func(a alarm, t int64) int { return cmp.Compare(a.at, t) })
 	x.alarms = slices.Insert(x.alarms, at, alarm{t, task})
 }
 
 // ring turns the alarms whose time has come into tasks.
-func (x *executor) ring() {
+func (x *clock) ring() {
 	for len(x.alarms) > 0 && x.alarms[0].at <= x.effectiveAt {
 		x.tasks = append(x.tasks, x.alarms[0].run)
 		x.alarms[0] = alarm{}
@@ -48,31 +61,31 @@ func (x *executor) ring() {
 // executeDue executes the first thing that is due at a record time as an update. It returns
 // false if it turned out that there was nothing to do.
 func (x *executor) executeDue(b *batch, t int64) bool {
-	x.batch = b
-	before, effective := x.recordTime, x.effectiveAt
-	x.beginAt(max(t, x.recordTime+minGap))
-	x.scheduleRounds()
-	x.scheduleOverdue()
-	x.ring()
-	for len(x.tasks) > 0 && len(x.current.nodes) == 0 {
-		task := x.tasks[0]
-		x.tasks = x.tasks[1:]
+	x.tx.batch = b
+	before, effective := x.clock.recordTime, x.clock.effectiveAt
+	x.tx.beginAt(max(t, x.clock.recordTime+minGap))
+	x.rounds.scheduleRounds()
+	x.clock.scheduleOverdue()
+	x.clock.ring()
+	for len(x.clock.tasks) > 0 && len(x.tx.current.nodes) == 0 {
+		task := x.clock.tasks[0]
+		x.clock.tasks = x.clock.tasks[1:]
 		task()
 	}
-	if len(x.current.nodes) == 0 {
-		x.abandon(before, effective)
+	if len(x.tx.current.nodes) == 0 {
+		x.tx.abandon(before, effective)
 		return false
 	}
-	x.current.verdict = x.verdictOf(x.current)
+	x.tx.current.verdict = x.verdicts.verdictOf(x.tx.current)
 	b.counted++
-	x.updates++
-	x.checkSupply()
+	x.tx.updates++
+	x.bank.checkSupply()
 	return true
 }
 
 // scheduleOverdue turns all that has ended by now into tasks, also of buckets that time has
 // jumped over, in their order.
-func (x *executor) scheduleOverdue() {
+func (x *clock) scheduleOverdue() {
 	bucket := x.recordTime / x.tick
 	for _, b := range slices.Sorted(maps.Keys(x.expiry)) {
 		if b > bucket {
@@ -85,7 +98,7 @@ func (x *executor) scheduleOverdue() {
 
 // moveTime moves time forward to t (µs) without an entry. A positive gap is the mean time
 // between the updates from now on.
-func (x *executor) moveTime(t, gap int64) {
+func (x *clock) moveTime(t, gap int64) {
 	x.recordTime = max(x.recordTime, t)
 	if gap > 0 {
 		x.gap = gap
@@ -94,11 +107,11 @@ func (x *executor) moveTime(t, gap int64) {
 
 // allocate adds an entry for a party that was added.
 func (x *executor) allocate(b *batch, p party, t int64) {
-	x.batch = b
-	x.beginAt(t)
-	x.current.kind, x.current.allocated = topologyUpdate, p
-	for len(x.wallets) <= int(p) {
-		x.wallets = append(x.wallets, wallet{})
-		x.validatorRights = append(x.validatorRights, 0)
+	x.tx.batch = b
+	x.tx.beginAt(t)
+	x.tx.current.kind, x.tx.current.allocated = topologyUpdate, p
+	for len(x.bank.wallets) <= int(p) {
+		x.bank.wallets = append(x.bank.wallets, wallet{})
+		x.payments.validatorRights = append(x.payments.validatorRights, 0)
 	}
 }

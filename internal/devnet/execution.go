@@ -14,23 +14,49 @@ import (
 // knows besides (who has which coins, which coupons a round has) follows once the
 // submission has succeeded; see absorb.
 type execution struct {
-	*executor
-	submission *Submission
-	actAs      []party
-	sees       []party // actAs and readAs
-	disclosed  map[uint64]bool
+	choices *choices
+	reader  *arguments
+	done    map[uint64]bool // numbers of prepared submissions that were executed
+
+	core
+	bank         *bank
+	payments     *payments
+	rounds       *rounds
+	rewards      *trafficRewards
+	ans          *ansState
+	apps         *apps
+	fund         *fund
+	tokens       *tokens
+	preapprovals *preapprovals
+	validators   *validators
+	submission   *Submission
+	actAs        []party
+	sees         []party // actAs and readAs
+	disclosed    map[uint64]bool
 	// authority are those who authorize what happens below the node in work: the
 	// signatories of its contract and its actors.
 	authority []party
-	effects   []effect
+	attempt   *attempt
 	used      []uint64 // contracts that were there before, in order of first use
-	reserved  uint64   // the last number taken of a prepared submission, or 0
 }
 
 // effect is a contract that was created or archived.
 type effect struct {
 	contract *contract
 	created  bool
+}
+
+// attempt is what a submission has done so far, to be taken back if it is refused.
+type attempt struct {
+	effects  []effect
+	reserved uint64 // the last number taken of a prepared submission, or 0
+}
+
+// note adds an effect; without an attempt nothing will be taken back.
+func (a *attempt) note(c *contract, created bool) {
+	if a != nil {
+		a.effects = append(a.effects, effect{c, created})
+	}
 }
 
 // savepoint is a state to return to.
@@ -43,28 +69,28 @@ type savepoint struct {
 }
 
 func (e *execution) savepoint() savepoint {
-	return savepoint{effects: len(e.effects), nodes: len(e.current.nodes), used: len(e.used), supply: e.supply,
-		contractNumber: e.contractNumber, created: e.created, privateNum: e.private.numbers,
-		reserved: e.reserved, provider: e.provider}
+	return savepoint{effects: len(e.attempt.effects), nodes: len(e.tx.current.nodes), used: len(e.used), supply: e.bank.supply,
+		contractNumber: e.tx.contractNumber, created: e.tx.created, privateNum: e.tx.privateNumbers,
+		reserved: e.attempt.reserved, provider: e.tx.provider}
 }
 
 // rollback undoes all since a savepoint.
 func (e *execution) rollback(s savepoint) {
-	undo := e.effects[s.effects:]
-	e.executor.command = nil // what follows is no effect
+	undo := e.attempt.effects[s.effects:]
+	e.tx.attempt = nil // what follows is no effect
 	for _, f := range slices.Backward(undo) {
 		if f.created {
-			e.deactivate(f.contract)
+			e.tx.deactivate(f.contract)
 		} else {
-			e.activate(f.contract)
+			e.tx.activate(f.contract)
 		}
 	}
-	e.executor.command = e
-	e.effects, e.used = e.effects[:s.effects], e.used[:s.used]
-	clear(e.current.nodes[s.nodes:])
-	e.current.nodes = e.current.nodes[:s.nodes]
-	e.supply, e.contractNumber, e.created, e.private.numbers = s.supply, s.contractNumber, s.created, s.privateNum
-	e.reserved, e.provider = s.reserved, s.provider
+	e.tx.attempt = e.attempt
+	e.attempt.effects, e.used = e.attempt.effects[:s.effects], e.used[:s.used]
+	clear(e.tx.current.nodes[s.nodes:])
+	e.tx.current.nodes = e.tx.current.nodes[:s.nodes]
+	e.bank.supply, e.tx.contractNumber, e.tx.created, e.tx.privateNumbers = s.supply, s.contractNumber, s.created, s.privateNum
+	e.attempt.reserved, e.tx.provider = s.reserved, s.provider
 }
 
 const (
@@ -79,40 +105,48 @@ const (
 // submits.
 func (x *executor) submit(b *batch, s *Submission, recordTime int64, home int) (*update, []value, error) {
 	x.index()
-	x.batch = b
-	now, effective, random := x.recordTime, x.effectiveAt, x.random
-	x.beginAt(recordTime)
-	e := &execution{executor: x, submission: s, reserved: s.Reserved}
-	x.command = e
+	x.tx.batch = b
+	now, effective, random := x.clock.recordTime, x.clock.effectiveAt, *x.random
+	x.tx.beginAt(recordTime)
+	e := newExecution(x, s)
 	start := e.savepoint()
 	results, err := e.run()
-	if err == nil && x.err != nil {
-		err = x.err
+	if err == nil && x.tx.err != nil {
+		err = x.tx.err
 	}
 	if err != nil {
 		e.rollback(start)
-		x.abandon(now, effective)
-		x.random = random
+		x.tx.abandon(now, effective)
+		*x.random = random
 	}
-	x.command, x.priced = nil, nil
+	x.tx.attempt, x.rounds.priced = nil, nil
 	if err != nil {
 		return nil, nil, err
 	}
 	x.conclude(e, home)
-	return x.current, results, x.err
+	return x.tx.current, results, x.tx.err
+}
+
+// newExecution begins an attempt at a submission.
+func newExecution(x *executor, s *Submission) *execution {
+	e := &execution{choices: x.choices, reader: x.reader, done: x.reserved, core: x.core, bank: x.bank,
+		payments: x.payments, rounds: x.rounds, rewards: x.rewards, ans: x.ans, apps: x.apps, fund: x.fund, tokens: x.tokens,
+		preapprovals: x.preapprovals, validators: x.validators, submission: s, attempt: &attempt{reserved: s.Reserved}}
+	x.tx.attempt = e.attempt
+	return e
 }
 
 // beginAt opens an entry for what is told when to happen: contracts see its record time as
 // now.
-func (x *executor) beginAt(recordTime int64) {
-	x.recordTime = recordTime
-	x.effectiveAt = max(x.effectiveAt, recordTime)
+func (x *transaction) beginAt(recordTime int64) {
+	x.clock.recordTime = recordTime
+	x.clock.effectiveAt = max(x.clock.effectiveAt, recordTime)
 	x.open()
 }
 
 // abandon takes back the entry that was begun last.
-func (x *executor) abandon(recordTime, effectiveAt int64) {
-	x.recordTime, x.effectiveAt = recordTime, effectiveAt
+func (x *transaction) abandon(recordTime, effectiveAt int64) {
+	x.clock.recordTime, x.clock.effectiveAt = recordTime, effectiveAt
 	x.batch.updates = x.batch.updates[:len(x.batch.updates)-1]
 	x.entries--
 	x.current = nil
@@ -120,25 +154,25 @@ func (x *executor) abandon(recordTime, effectiveAt int64) {
 
 // index prepares the executor for commands when the first one comes.
 func (x *executor) index() {
-	if x.byNumber != nil {
+	if x.tx.byNumber != nil {
 		return
 	}
-	x.byNumber = make(map[uint64]*contract, 2*len(x.active))
-	for _, c := range x.active {
-		x.byNumber[c.number] = c
+	x.tx.byNumber = make(map[uint64]*contract, 2*len(x.tx.active))
+	for _, c := range x.tx.active {
+		x.tx.byNumber[c.number] = c
 	}
 	for _, open := range x.private.open {
 		for _, c := range open {
-			x.byNumber[c.number] = c
+			x.tx.byNumber[c.number] = c
 		}
 	}
 	for _, open := range x.private.requests {
 		for _, c := range open {
-			x.byNumber[c.number] = c
+			x.tx.byNumber[c.number] = c
 		}
 	}
-	x.indexAccounts()
-	x.managed, x.reserved = map[party]bool{}, map[uint64]bool{}
+	x.ans.indexAccounts()
+	x.users.managed, x.reserved = map[party]bool{}, map[uint64]bool{}
 	x.reader, x.choices = newArguments(x.names), newChoices()
 }
 
@@ -153,7 +187,7 @@ func (e *execution) run() ([]value, error) {
 		if results[i], err = e.execute(&e.submission.Commands[i]); err != nil {
 			return nil, err
 		}
-		if len(e.current.nodes) > maxNodes {
+		if len(e.tx.current.nodes) > maxNodes {
 			return nil, refuse(CodeInvalidArgument, "the transaction has more than %d nodes", maxNodes)
 		}
 	}
@@ -172,19 +206,19 @@ func (e *execution) admit() error {
 		return refuse(CodeMissingField, "The submitted command is missing a mandatory field: act_as")
 	case s.SynchronizerID != "" && s.SynchronizerID != e.names.synchronizers[0]:
 		return refuse(CodeNotExecutable, "commands are executed on synchronizer %s, not %.255s", e.names.synchronizers[0], s.SynchronizerID)
-	case !s.MaxRecordTime.IsZero() && e.recordTime > s.MaxRecordTime.UnixMicro():
+	case !s.MaxRecordTime.IsZero() && e.clock.recordTime > s.MaxRecordTime.UnixMicro():
 		return refuse(CodeNotExecutable, "record time %s is after the latest one allowed, %s",
-			time.UnixMicro(e.recordTime).UTC().Format(time.RFC3339Nano), s.MaxRecordTime.UTC().Format(time.RFC3339Nano))
-	case e.executor.reserved[s.Reserved] && s.Reserved != 0:
+			time.UnixMicro(e.clock.recordTime).UTC().Format(time.RFC3339Nano), s.MaxRecordTime.UTC().Format(time.RFC3339Nano))
+	case e.done[s.Reserved] && s.Reserved != 0:
 		return refuse(CodeDuplicateCommand, "the prepared transaction was executed before")
 	}
-	if at := s.MinLedgerTime.UnixMicro(); !s.MinLedgerTime.IsZero() && at > e.effectiveAt {
-		if at > e.recordTime+maxLedgerTimeSkew {
+	if at := s.MinLedgerTime.UnixMicro(); !s.MinLedgerTime.IsZero() && at > e.clock.effectiveAt {
+		if at > e.clock.recordTime+maxLedgerTimeSkew {
 			return refuse(CodeNotExecutable, "ledger time %s is too far ahead of record time", s.MinLedgerTime.UTC().Format(time.RFC3339Nano))
 		}
-		e.effectiveAt, e.current.effectiveAt = at, at
+		e.clock.effectiveAt, e.tx.current.effectiveAt = at, at
 	}
-	e.current.workflow = s.WorkflowID
+	e.tx.current.workflow = s.WorkflowID
 	var err error
 	if e.actAs, err = e.parties(s.ActAs); err != nil {
 		return err
@@ -289,7 +323,7 @@ func (e *execution) executeCreate(t *template, raw json.RawMessage) (value, erro
 	if typ == nil || read == nil {
 		return value{}, broken("contracts of %s are not created by commands here", t.name)
 	}
-	v, err := e.reader.read(e.arena(), "createArguments", typ, raw)
+	v, err := e.reader.read(e.tx.arena(), "createArguments", typ, raw)
 	if err != nil {
 		return value{}, err
 	}
@@ -311,9 +345,9 @@ func (e *execution) add(t *template, p payload) (*contract, error) {
 		return nil, err
 	}
 	if s, ok := p.(interface{ isPrivate() bool }); t.private || ok && s.isPrivate() {
-		return e.addPrivate(t, p), nil
+		return e.tx.addPrivate(t, p), nil
 	}
-	return e.create(t, p), nil
+	return e.tx.create(t, p), nil
 }
 
 // authorized checks that all of some parties have given their authority.
@@ -354,7 +388,7 @@ func (e *execution) executeExercise(c *Command, t *template, iface interfaceName
 	if raw == nil {
 		raw = json.RawMessage(`{}`)
 	}
-	v, err := e.reader.read(e.arena(), "choiceArgument", typ, raw)
+	v, err := e.reader.read(e.tx.arena(), "choiceArgument", typ, raw)
 	if err != nil {
 		return value{}, err
 	}
@@ -402,28 +436,28 @@ func (e *execution) exerciseRule(r *rule, c *contract, choice string, iface inte
 	defer func() { e.authority = outer }()
 	var at int
 	if r.consuming {
-		at = e.consume(c, choice, v, controllers...)
+		at = e.tx.consume(c, choice, v, controllers...)
 	} else {
-		at = e.exercise(c, choice, v, controllers...)
+		at = e.tx.exercise(c, choice, v, controllers...)
 	}
 	if iface != noInterface {
-		e.through(at, iface)
+		e.tx.through(at, iface)
 	}
 	result, err := r.run(e, c, arg)
 	if err != nil {
 		return value{}, err
 	}
-	e.finish(at, result)
+	e.tx.finish(at, result)
 	return result, nil
 }
 
 // fetch returns an active contract that the submitters may use.
 func (e *execution) fetch(n uint64) (*contract, error) {
-	c := e.byNumber[n]
+	c := e.tx.byNumber[n]
 	if c == nil || !e.visible(c) {
 		return nil, contractNotFound(string(e.names.ids.appendContractID(nil, n)))
 	}
-	if c.entry != uint32(e.current.number) && !slices.Contains(e.used, n) {
+	if c.entry != uint32(e.tx.current.number) && !slices.Contains(e.used, n) {
 		e.used = append(e.used, n)
 	}
 	return c, nil
@@ -443,7 +477,7 @@ func (e *execution) fetchOf(t *template, n uint64) (*contract, error) {
 // disclosed to them, because the transaction created it, or because it only concerns the
 // governance party, whose contracts every scan hands out.
 func (e *execution) visible(c *contract) bool {
-	if e.disclosed[c.number] || c.entry == uint32(e.current.number) {
+	if e.disclosed[c.number] || c.entry == uint32(e.tx.current.number) {
 		return true
 	}
 	signatories, observers := c.payload.stakeholders(nil, nil)
@@ -455,11 +489,11 @@ func (e *execution) visible(c *contract) bool {
 }
 
 // now is what contracts see as the time, µs.
-func (e *execution) now() int64 { return e.effectiveAt }
+func (e *execution) now() int64 { return e.clock.effectiveAt }
 
 // at has amounts priced by a round until the returned function is called.
 func (e *execution) at(r *round) func() {
-	outer := e.priced
-	e.priced = r
-	return func() { e.priced = outer }
+	outer := e.rounds.priced
+	e.rounds.priced = r
+	return func() { e.rounds.priced = outer }
 }

@@ -6,73 +6,42 @@ import (
 )
 
 // executor decides what happens on the ledger and executes it. It is the only
-// writer of the ledger's state and runs in one goroutine at a time.
+// writer of the ledger's state and runs in one goroutine at a time. Each of its parts
+// owns the state of one field and knows the parts that it needs.
 type executor struct {
-	config Config
-	names  *names
-	random random
+	core
+	bank         *bank
+	payments     *payments
+	users        *users
+	rounds       *rounds
+	rewards      *trafficRewards
+	validators   *validators
+	ans          *ansState
+	apps         *apps
+	harbor       *harborState
+	tokens       *tokens
+	commands     *commands
+	fund         *fund
+	preapprovals *preapprovals
+	private      *private
+	verdicts     *verdicts
 
-	// Time and numbering.
-	migration   int64
-	switchAt    int    // number of updates after which migration 1 starts
-	updates     int    // executed so far, without verdict-only entries
-	entries     uint64 // executed so far, all
-	recordTime  int64  // of the last entry, µs
-	effectiveAt int64  // of the update in execution, µs
-	gap         int64  // mean time between two updates, µs
-	tick        int64  // µs
-	nextTick    int64
+	wishes []action // of the simulated users
 
-	// The update in execution.
-	batch   *batch
-	current *update
-	// provider is the app on whose behalf the update runs, or noParty.
-	provider party
-	err      error // first violation of a ledger rule; stops the ledger
-
-	active         []*contract
-	contractNumber uint64
-	created        uint64
-
-	supply  supply
-	tasks   []func()
-	expiry  expiryQueue
-	rounds  rounds
-	rules   ruleContracts
-	wallets []wallet // by party
-	// validatorRights holds contract numbers by party. These contracts are not
-	// public, but the arguments of transfers refer to them.
-	validatorRights []uint64
-	apps            apps
-	locks           []*contract
-	instructions    []*contract
-	waiting         []*contract // offers of tokens that end when their time is over
-	allocations     []*contract
-	preapprovals    []*contract
-	preapproved     map[party]*contract // the newest preapproval by receiver
-	commands        commands
-	fund            fund
-	rewards         []roundRewards // by round
-	consumed        [][]int64      // traffic in bytes, by synchronizer and participant
-	ans             ansState
-	traffic         [][]*contract // by participant: purchases that wait to be merged
-	licenses        []*contract   // by validator, nil before onboarding
-	harbor          harborState
-	lanes           []*contract
-	private         private
-
-	// Of commands: all is nil until there was one.
-	command  *execution           // the submission in execution
-	byNumber map[uint64]*contract // active contracts, private ones too
-	managed  map[party]bool       // parties that act by commands: nobody else acts for them
-	acting   party                // a managed party for which a task acts
-	priced   *round               // whose price applies in place of the open round's
-	reserved map[uint64]bool      // numbers of prepared submissions that were executed
+	// Of submissions:
+	reserved map[uint64]bool // numbers of prepared submissions that were executed
 	reader   *arguments
 	choices  *choices
-	alarms   []alarm // by time
-	// lockedCoins holds the locked coin of each open transfer instruction.
-	lockedCoins map[*contract]*contract
+}
+
+// core is what all parts work with.
+type core struct {
+	config *Config
+	names  *names
+	random *random
+	rules  *ruleContracts
+	tx     *transaction
+	clock  *clock
 }
 
 // ruleContracts are the contracts on which the network's choices are exercised.
@@ -82,44 +51,57 @@ type ruleContracts struct {
 	nodeStates, rewardStates   []*contract // by super-validator
 }
 
-// wallet holds the unlocked coins of a party. Coins that were archived otherwise
-// than by spending may linger in it.
-type wallet struct{ coins []*contract }
-
 func newExecutor(c Config, n *names) *executor {
-	start := c.Start.UnixMicro()
-	x := &executor{
-		config: c, names: n, random: random{mix(c.Seed) ^ golden},
-		switchAt:   max(1, c.Updates*switchPercent/100),
-		recordTime: start, effectiveAt: start,
-		gap: max(minGap, c.gap().Microseconds()), tick: c.tick().Microseconds(),
-		acting:          noParty,
-		wallets:         make([]wallet, len(n.parties)),
-		validatorRights: make([]uint64, len(n.parties)),
-		traffic:         make([][]*contract, len(n.participants)),
-		licenses:        make([]*contract, n.validators.len()),
-		consumed:        make([][]int64, len(n.synchronizers)),
+	k := newCore(&c, n)
+	x := &executor{core: k, bank: &bank{core: k, wallets: make([]wallet, len(n.parties))}, payments: &payments{core: k},
+		users: &users{core: k, acting: noParty}, rounds: &rounds{core: k}, rewards: &trafficRewards{core: k},
+		validators: newValidators(k), ans: &ansState{core: k}, apps: newApps(k), harbor: &harborState{core: k}, tokens: &tokens{core: k},
+		commands: &commands{core: k}, fund: &fund{core: k}, preapprovals: &preapprovals{core: k}, private: newPrivate(k), verdicts: newVerdicts(k)}
+	x.connect()
+	x.payments.validatorRights = make([]uint64, len(n.parties))
+	for p := range x.payments.validatorRights {
+		x.payments.validatorRights[p] = x.tx.newContractNumber()
 	}
-	for i := range x.consumed {
-		x.consumed[i] = make([]int64, len(n.participants))
-	}
-	for p := range x.validatorRights {
-		x.validatorRights[p] = x.newContractNumber()
-	}
-	x.apps = newApps(n)
-	x.private = newPrivate(c.Seed)
-	x.tasks = append(x.tasks, x.bootstrap)
+	x.wishes = x.actions()
+	x.clock.tasks = append(x.clock.tasks, x.bootstrap)
 	return x
+}
+
+func newCore(c *Config, n *names) core {
+	start := c.Start.UnixMicro()
+	k := core{config: c, names: n, random: &random{mix(c.Seed) ^ golden}, rules: &ruleContracts{}, clock: &clock{recordTime: start,
+		effectiveAt: start, gap: max(minGap, c.gap().Microseconds()), tick: c.tick().Microseconds()}}
+	k.tx = &transaction{names: n, random: k.random, clock: k.clock, switchAt: max(1, c.Updates*switchPercent/100)}
+	return k
+}
+
+// connect lets the parts know each other.
+func (x *executor) connect() {
+	x.bank.users, x.bank.rounds = x.users, x.rounds
+	x.payments.bank, x.payments.rounds, x.payments.rewards, x.payments.apps = x.bank, x.rounds, x.rewards, x.apps
+	x.users.bank, x.users.payments, x.users.rounds = x.bank, x.payments, x.rounds
+	x.rounds.bank, x.rounds.rewards, x.rounds.apps, x.rounds.fund = x.bank, x.rewards, x.apps, x.fund
+	x.rewards.payments, x.rewards.users, x.rewards.rounds = x.payments, x.users, x.rounds
+	x.validators.bank, x.validators.payments, x.validators.users, x.validators.rounds = x.bank, x.payments, x.users, x.rounds
+	x.ans.bank, x.ans.payments, x.ans.users, x.ans.rounds = x.bank, x.payments, x.users, x.rounds
+	x.apps.users, x.apps.rounds, x.apps.rewards = x.users, x.rounds, x.rewards
+	x.harbor.users = x.users
+	x.tokens.bank, x.tokens.payments, x.tokens.users, x.tokens.rounds = x.bank, x.payments, x.users, x.rounds
+	x.commands.bank, x.commands.payments, x.commands.users, x.commands.preapprovals = x.bank, x.payments, x.users, x.preapprovals
+	x.fund.payments, x.fund.users, x.fund.rounds = x.payments, x.users, x.rounds
+	x.preapprovals.bank, x.preapprovals.payments, x.preapprovals.users, x.preapprovals.rounds = x.bank, x.payments, x.users, x.rounds
+	x.private.users = x.users
+	x.verdicts.rounds, x.verdicts.rewards, x.verdicts.apps = x.rounds, x.rewards, x.apps
 }
 
 // minGap leaves room for a verdict-only entry between any two updates.
 const minGap = 20
 
 // version is the package version in use.
-func (x *executor) version() uint8 { return uint8(x.migration) }
+func (x *transaction) version() uint8 { return uint8(x.migration) }
 
 // fail records the first violation of a ledger rule.
-func (x *executor) fail(err error) {
+func (x *transaction) fail(err error) {
 	if x.err == nil {
 		x.err = fmt.Errorf("devnet update %d: %w", x.updates, err)
 	}
@@ -129,40 +111,40 @@ func (x *executor) fail(err error) {
 // only the verdict is public. final says that no update follows for now: it is
 // then a transaction, so that both updates and verdicts reach the end of history.
 func (x *executor) step(b *batch, final bool) error {
-	x.batch = b
-	next := x.recordTime + max(minGap/2, x.gap*int64(x.random.between(20, 180))/100)
-	if x.random.below(100) < verdictOnlyPercent && x.updates > 0 {
+	x.tx.batch = b
+	next := x.clock.recordTime + max(minGap/2, x.clock.gap*int64(x.random.between(20, 180))/100)
+	if x.random.below(100) < verdictOnlyPercent && x.tx.updates > 0 {
 		x.decidePrivately(next)
 	}
-	x.begin(next)
-	x.scheduleRounds()
-	if !x.reassign(final) {
+	x.tx.begin(next)
+	x.rounds.scheduleRounds()
+	if !x.harbor.reassign(final) {
 		x.act()
-		x.current.verdict = x.verdictOf(x.current)
-		x.current.external = x.names.isExternal(x.current.verdict.submitter)
+		x.tx.current.verdict = x.verdicts.verdictOf(x.tx.current)
+		x.tx.current.external = x.names.isExternal(x.tx.current.verdict.submitter)
 	}
 	b.counted++
-	x.updates++
-	x.checkSupply()
-	return x.err
+	x.tx.updates++
+	x.bank.checkSupply()
+	return x.tx.err
 }
 
 // verdictOnlyPercent is the number of private or rejected transactions per 100 updates.
 const verdictOnlyPercent = 25
 
 // begin opens an entry at the given record time.
-func (x *executor) begin(recordTime int64) {
-	x.recordTime = recordTime
-	x.effectiveAt = max(x.effectiveAt, x.roundedTime(recordTime+skew(recordTime)))
+func (x *transaction) begin(recordTime int64) {
+	x.clock.recordTime = recordTime
+	x.clock.effectiveAt = max(x.clock.effectiveAt, x.roundedTime(recordTime+skew(recordTime)))
 	x.open()
 }
 
 // open opens an entry at the times that are set.
-func (x *executor) open() {
+func (x *transaction) open() {
 	x.current = x.batch.add()
 	u := x.current
 	u.number, u.migration, u.version = x.entries, x.migration, x.version()
-	u.recordTime, u.effectiveAt = x.recordTime, x.effectiveAt
+	u.recordTime, u.effectiveAt = x.clock.recordTime, x.clock.effectiveAt
 	x.entries++
 	x.provider = noParty
 }
@@ -180,7 +162,7 @@ func skew(t int64) int64 {
 }
 
 // roundedTime cuts some times to milliseconds or seconds, as clients do.
-func (x *executor) roundedTime(t int64) int64 {
+func (x *transaction) roundedTime(t int64) int64 {
 	switch x.random.below(20) {
 	case 0:
 		return t - t%1e6
@@ -192,27 +174,27 @@ func (x *executor) roundedTime(t int64) int64 {
 
 // act executes what is due, or else something that some party wants.
 func (x *executor) act() {
-	if x.config.HugeUpdateBytes > 0 && x.updates == max(1, x.config.Updates/2) {
-		x.attachHugeNote()
+	if x.config.HugeUpdateBytes > 0 && x.tx.updates == max(1, x.config.Updates/2) {
+		x.harbor.attachHugeNote()
 		return
 	}
-	x.scheduleExpiries()
-	if x.alarms != nil {
-		x.ring()
+	x.clock.scheduleExpiries()
+	if x.clock.alarms != nil {
+		x.clock.ring()
 	}
-	for len(x.tasks) > 0 {
-		task := x.tasks[0]
-		x.tasks = x.tasks[1:]
+	for len(x.clock.tasks) > 0 {
+		task := x.clock.tasks[0]
+		x.clock.tasks = x.clock.tasks[1:]
 		task()
-		if len(x.current.nodes) > 0 {
+		if len(x.tx.current.nodes) > 0 {
 			return
 		}
 	}
-	if !x.chooseAction()(x) && !x.transferCoins() {
-		x.tapSomeone()
+	if !x.chooseAction()() && !x.users.transferCoins() {
+		x.users.tapSomeone()
 	}
-	if len(x.current.nodes) == 0 {
-		x.fail(fmt.Errorf("nothing to do"))
+	if len(x.tx.current.nodes) == 0 {
+		x.tx.fail(fmt.Errorf("nothing to do"))
 	}
 }
 
@@ -220,57 +202,61 @@ func (x *executor) act() {
 // returns false.
 type action struct {
 	weight int
-	run    func(*executor) bool
+	run    func() bool
 }
 
-var actions = []action{
-	{380, (*executor).transferCoins},
-	{40, func(x *executor) bool { x.tapSomeone(); return true }},
-	{230, (*executor).collectRewards},
-	{70, (*executor).mergeCoins},
-	{35, (*executor).lockCoins},
-	{35, (*executor).unlockCoins},
-	{50, (*executor).buyTraffic},
-	{25, (*executor).recordLiveness},
-	{12, (*executor).requestName},
-	{24, (*executor).payForName},
-	{20, (*executor).collectNamePayment},
-	{15, (*executor).createPreapproval},
-	{40, (*executor).sendToPreapproval},
-	{8, (*executor).renewPreapproval},
-	{30, (*executor).offerTokens},
-	{30, (*executor).answerTokenOffer},
-	{15, (*executor).markActivity},
-	{3, (*executor).convertMarkers},
-	{35, (*executor).bookShipment},
-	{55, (*executor).advanceShipment},
-	{20, (*executor).inspectShipment},
-	{6, (*executor).openLane},
-	{14, (*executor).orderTransfer},
-	{26, (*executor).settleCommand},
-	{5, (*executor).allocateFund},
-	{6, (*executor).settleFundCoupon},
-	{4, (*executor).grantRecord},
-	{4, (*executor).settleRecord},
+// actions are what somebody may want to do.
+func (x *executor) actions() []action {
+	return []action{
+		{380, x.users.transferCoins},
+		{40, func() bool { x.users.tapSomeone(); return true }},
+		{230, x.users.collectRewards},
+		{70, x.users.mergeCoins},
+		{35, x.users.lockCoins},
+		{35, x.users.unlockCoins},
+		{50, x.validators.buyTraffic},
+		{25, x.validators.recordLiveness},
+		{12, x.ans.requestName},
+		{24, x.ans.payForName},
+		{20, x.ans.collectNamePayment},
+		{15, x.preapprovals.createPreapproval},
+		{40, x.preapprovals.sendToPreapproval},
+		{8, x.preapprovals.renewPreapproval},
+		{30, x.tokens.offerTokens},
+		{30, x.tokens.answerTokenOffer},
+		{15, x.apps.markActivity},
+		{3, x.apps.convertMarkers},
+		{35, x.harbor.bookShipment},
+		{55, x.harbor.advanceShipment},
+		{20, x.harbor.inspectShipment},
+		{6, x.harbor.openLane},
+		{14, x.commands.orderTransfer},
+		{26, x.commands.settleCommand},
+		{5, x.fund.allocateFund},
+		{6, x.fund.settleFundCoupon},
+		{4, x.fund.grantRecord},
+		{4, x.fund.settleRecord},
+	}
 }
 
-func (x *executor) chooseAction() func(*executor) bool {
+// chooseAction draws an action by weight.
+func (x *executor) chooseAction() func() bool {
 	total := 0
-	for _, a := range actions {
+	for _, a := range x.wishes {
 		total += a.weight
 	}
 	at := x.random.below(total)
-	for _, a := range actions {
+	for _, a := range x.wishes {
 		if at -= a.weight; at < 0 {
 			return a.run
 		}
 	}
-	return (*executor).transferCoins
+	return x.users.transferCoins
 }
 
 // someUser prefers the users with low numbers, as some people are busier. If it can it
 // spares those that act by commands.
-func (x *executor) someUser() party {
+func (x *users) someUser() party {
 	n := x.names.users.len()
 	p := x.names.users.at(min(x.random.below(n), x.random.below(n)))
 	for try := 0; x.isManaged(p) && try < n; try++ {
@@ -280,29 +266,29 @@ func (x *executor) someUser() party {
 }
 
 // isManaged reports whether p acts by commands, so that nothing may be done in its name.
-func (x *executor) isManaged(p party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
+func (x *users) isManaged(p party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
 
 // switchDue reports whether the next update belongs to migration 1. Contracts in
 // flight between synchronizers arrive first.
 func (x *executor) switchDue() bool {
-	return x.migration == 0 && x.updates >= x.switchAt && len(x.harbor.inFlight) == 0
+	return x.tx.migration == 0 && x.tx.updates >= x.tx.switchAt && len(x.harbor.inFlight) == 0
 }
 
 // switchMigration starts migration 1 and returns the import updates that open it:
 // every active contract, ordered by contract id.
 func (x *executor) switchMigration() []importUpdate {
-	x.migration++
-	x.recordTime += migrationPause.Microseconds()
-	x.effectiveAt = max(x.effectiveAt, x.recordTime)
-	x.traffic = make([][]*contract, len(x.names.participants))
-	imports := make([]importUpdate, len(x.active))
-	for i, c := range x.active {
-		imports[i] = importUpdate{c, c.synchronizer, x.effectiveAt}
+	x.tx.migration++
+	x.clock.recordTime += migrationPause.Microseconds()
+	x.clock.effectiveAt = max(x.clock.effectiveAt, x.clock.recordTime)
+	x.validators.traffic = make([][]*contract, len(x.names.participants))
+	imports := make([]importUpdate, len(x.tx.active))
+	for i, c := range x.tx.active {
+		imports[i] = importUpdate{c, c.synchronizer, x.clock.effectiveAt}
 	}
 	sortImports(imports, &x.names.ids)
-	x.tasks = append(x.tasks, x.setConfig)
+	x.clock.tasks = append(x.clock.tasks, x.setConfig)
 	for i := range x.rules.nodeStates {
-		x.tasks = append(x.tasks, func() { x.setNodeConfig(i) })
+		x.clock.tasks = append(x.clock.tasks, func() { x.setNodeConfig(i) })
 	}
 	return imports
 }
@@ -314,7 +300,7 @@ const migrationPause = 90 * time.Second
 type expiryQueue map[int64][]func()
 
 // expireAt has task run soon after the time t (µs).
-func (x *executor) expireAt(t int64, task func()) {
+func (x *clock) expireAt(t int64, task func()) {
 	if x.expiry == nil {
 		x.expiry = expiryQueue{}
 	}
@@ -323,7 +309,7 @@ func (x *executor) expireAt(t int64, task func()) {
 }
 
 // scheduleExpiries turns what has ended into tasks.
-func (x *executor) scheduleExpiries() {
+func (x *clock) scheduleExpiries() {
 	bucket := x.recordTime / x.tick
 	if due, ok := x.expiry[bucket]; ok {
 		delete(x.expiry, bucket)

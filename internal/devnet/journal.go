@@ -206,7 +206,7 @@ func (x *executor) again(b *batch, e *journalEntry) error {
 	case e.DelegatesSend:
 		x.config.DelegatesSend = true
 	default:
-		x.moveTime(e.Time, e.Gap)
+		x.clock.moveTime(e.Time, e.Gap)
 	}
-	return x.err
+	return x.tx.err
 }

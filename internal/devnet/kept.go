@@ -112,7 +112,7 @@ func (n *Network) differs(c *Config) bool {
 
 // openKept locks the folder and opens its journal, or starts one. What the configuration
 // leaves to the journal is taken from there.
-func (l *Ledger) openKept() error {
+func openKept(l *Ledger) error {
 	lock := flock.New(filepath.Join(l.config.Dir, "devnet.lock"))
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
@@ -129,7 +129,7 @@ func (l *Ledger) openKept() error {
 	}
 	j := &l.journal
 	j.file, j.kept = file, true
-	if err := l.readKept(); err != nil {
+	if err := readKept(l); err != nil {
 		return err
 	}
 	if l.network != nil {
@@ -164,7 +164,7 @@ func syncFolder(dir string) error {
 
 // readKept reads the journal of an earlier process, cuts off a last line that is not whole,
 // and counts what there is to execute.
-func (l *Ledger) readKept() error {
+func readKept(l *Ledger) error {
 	j := &l.journal
 	r := bufio.NewReader(j.file)
 	n, size, err := readHeader(r)
@@ -277,10 +277,10 @@ func (k *keptCompletion) completion(s *Submission, done Committed) *completion {
 
 // resume executes what the journal of a kept ledger has behind the first updates, which the
 // caller has executed, and then turns on what is new.
-func (l *Ledger) resume(ctx context.Context, progress func(done, total int)) error {
+func resume(l *Ledger, ctx context.Context, progress func(done, total int)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.checkGenesis(); err != nil {
+	if err := checkGenesis(l); err != nil {
 		return err
 	}
 	r := &rerun{reader: l.journal.read()}
@@ -296,13 +296,13 @@ func (l *Ledger) resume(ctx context.Context, progress func(done, total int)) err
 			l.finals = append(l.finals, r.finals...)
 			r.finals = r.finals[:0]
 		} else {
-			err = l.repeat(ctx, r.next)
+			err = repeat(l, ctx, r.next)
 			r.advance()
 		}
 		if err != nil {
 			return fmt.Errorf("continuing the simulated network of %s: %w", l.config.Dir, err)
 		}
-		r.done = l.executor.updates - l.config.Updates
+		r.done = l.executor.tx.updates - l.config.Updates
 	}
 	if r.reader.err != nil {
 		return r.reader.err
@@ -312,18 +312,18 @@ func (l *Ledger) resume(ctx context.Context, progress func(done, total int)) err
 		l.parties.meta[p.Party] = partyMeta{p.Version, p.Annotations}
 	}
 	l.parties.journal = &l.journal
-	return l.turnOn()
+	return turnOn(l)
 }
 
 // turnOn notes in the journal what this process adds to the network.
-func (l *Ledger) turnOn() error {
+func turnOn(l *Ledger) error {
 	if l.view != nil && l.kept.node == "" {
-		if err := l.journal.add(journalEntry{Entries: l.executor.entries, Node: l.view.uid()}); err != nil {
+		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, Node: l.view.uid()}); err != nil {
 			return err
 		}
 	}
 	if l.delegates && !l.executor.config.DelegatesSend {
-		if err := l.journal.add(journalEntry{Entries: l.executor.entries, DelegatesSend: true}); err != nil {
+		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, DelegatesSend: true}); err != nil {
 			return err
 		}
 		l.executor.config.DelegatesSend = true
@@ -333,21 +333,21 @@ func (l *Ledger) turnOn() error {
 
 // checkGenesis compares the first updates with those of the earlier process, which gives
 // away a simulation that was changed without a new version.
-func (l *Ledger) checkGenesis() error {
-	digest, err := l.genesis()
+func checkGenesis(l *Ledger) error {
+	digest, err := genesisOf(l)
 	switch {
 	case err != nil:
 		return err
 	case l.kept.genesis == "":
-		return l.journal.add(journalEntry{Entries: l.executor.entries, Genesis: digest})
+		return l.journal.add(journalEntry{Entries: l.executor.tx.entries, Genesis: digest})
 	case l.kept.genesis != digest:
 		return ErrOtherVersion
 	}
 	return nil
 }
 
-// genesis is a digest of the public history so far.
-func (l *Ledger) genesis() (string, error) {
+// genesisOf is a digest of the public history so far.
+func genesisOf(l *Ledger) (string, error) {
 	digests := l.store.digests()
 	raw, err := json.Marshal(digests.export())
 	if err != nil {
@@ -358,7 +358,7 @@ func (l *Ledger) genesis() (string, error) {
 }
 
 // checkNode refuses to continue what a node's clients did as another node.
-func (l *Ledger) checkNode() error {
+func checkNode(l *Ledger) error {
 	if l.view != nil && l.kept.node != "" && l.kept.node != l.view.uid() {
 		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.kept.node, l.view.uid())
 	}
@@ -371,15 +371,15 @@ func (e *journalEntry) bySimulation() bool {
 }
 
 // repeat has happen again what came from the node's clients.
-func (l *Ledger) repeat(ctx context.Context, e *journalEntry) error {
+func repeat(l *Ledger, ctx context.Context, e *journalEntry) error {
 	if e.ofNode() {
 		return nil // noted when the journal was opened
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if e.Entries != l.executor.entries {
-		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.executor.entries, e.Entries)
+	if e.Entries != l.executor.tx.entries {
+		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.executor.tx.entries, e.Entries)
 	}
 	b := l.commander.batch
 	b.reset()
@@ -395,7 +395,7 @@ func (l *Ledger) repeat(ctx context.Context, e *journalEntry) error {
 		return err
 	}
 	if e.Completion != nil {
-		l.kept.completions = append(l.kept.completions, *e.Completion.completion(e.Submission, l.committed(l.executor.current)))
+		l.kept.completions = append(l.kept.completions, *e.Completion.completion(e.Submission, l.committed(l.executor.tx.current)))
 	}
 	return l.publish()
 }
@@ -416,15 +416,15 @@ func (r *rerun) more() bool { return r.next != nil && r.next.bySimulation() }
 func (r *rerun) step(x *executor, b *batch) error {
 	e := r.next
 	if e.Run == 0 {
-		if e.Entries != x.entries {
-			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.entries, e.Entries)
+		if e.Entries != x.tx.entries {
+			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.tx.entries, e.Entries)
 		}
 		r.advance()
 		return x.again(b, e)
 	}
 	if e.Run--; e.Run == 0 {
 		r.advance()
-		r.finals = append(r.finals, uint32(x.updates+1))
+		r.finals = append(r.finals, uint32(x.tx.updates+1))
 		return x.step(b, true)
 	}
 	return x.step(b, false)

@@ -91,8 +91,8 @@ func chance(l *Ledger) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.executor
-	return fmt.Sprint(x.random, x.private.random, x.private.numbers, x.contractNumber, x.entries, x.updates, x.recordTime,
-		x.effectiveAt, x.gap, x.nextTick, len(x.tasks), len(x.alarms), x.config.DelegatesSend, l.finals, l.commander.prepared)
+	return fmt.Sprint(x.random, x.private.random, x.tx.privateNumbers, x.tx.contractNumber, x.tx.entries, x.tx.updates, x.clock.recordTime,
+		x.clock.effectiveAt, x.clock.gap, x.clock.nextTick, len(x.clock.tasks), len(x.clock.alarms), x.config.DelegatesSend, l.finals, l.commander.prepared)
 }
 
 // TestGoesOn stops a ledger in several ways and at many points, and compares it with one
@@ -239,7 +239,7 @@ func TestSimulationVersion(t *testing.T) {
 	if err := errors.Join(l.AdvanceTime(t.Context(), 3*time.Hour), l.Advance(t.Context(), 100)); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := l.genesis()
+	digest, err := genesisOf(l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (l *Ledger) open() error {
 	}
 	l.journal.dir = l.config.Dir
 	if l.config.Keep {
-		if err := l.openKept(); err != nil {
+		if err := openKept(l); err != nil {
 			return err
 		}
 	}
@@ -85,26 +85,26 @@ func (l *Ledger) open() error {
 		if l.view, err = newNodeView(l.config, l.names); err != nil {
 			return err
 		}
-		if err := l.checkNode(); err != nil {
+		if err := checkNode(l); err != nil {
 			return err
 		}
 	}
-	if l.store, err = openStore(l.config.Dir, l.names, l.skippedFiles()...); err != nil {
+	if l.store, err = openStore(l.config.Dir, l.names, skippedFiles(l)...); err != nil {
 		return err
 	}
 	if l.view != nil {
 		l.store.node = newNodeIndex()
 	}
 	l.store.startMigration()
-	l.executor = newExecutor(l.executed(), l.names)
+	l.executor = newExecutor(executedConfig(l), l.names)
 	l.pipeline = newPipeline(l)
 	l.commander = newCommander(l)
 	return nil
 }
 
-// executed is the configuration to execute history with: what a node's clients did needs its
+// executedConfig is the configuration to execute history with: what a node's clients did needs its
 // private transactions, whether its view is kept or not.
-func (l *Ledger) executed() Config {
+func executedConfig(l *Ledger) Config {
 	c := l.config
 	if c.Node == nil && l.kept.submitted {
 		c.Node = &NodeConfig{}
@@ -121,15 +121,15 @@ func (l *Ledger) begin(ctx context.Context, progress func(done, total int)) erro
 	if err := l.pipeline.run(ctx, l.config.Updates, first); err != nil {
 		return err
 	}
-	l.finals = append(l.finals, uint32(l.executor.updates))
+	l.finals = append(l.finals, uint32(l.executor.tx.updates))
 	if !l.config.Keep {
 		return nil
 	}
-	return l.resume(ctx, progress)
+	return resume(l, ctx, progress)
 }
 
 // skippedFiles are the data files that the configuration does without.
-func (l *Ledger) skippedFiles() (skip []fileNumber) {
+func skippedFiles(l *Ledger) (skip []fileNumber) {
 	if l.config.SkipCompact {
 		skip = append(skip, compactFile)
 	}
@@ -195,7 +195,7 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 		due += perSecond * period.Seconds()
 		n := int(due)
 		due -= float64(n)
-		if l.reachesClock(n) {
+		if reachesClock(l, n) {
 			return l.RunLive(ctx, perSecond)
 		}
 		if err := l.Advance(ctx, n); err != nil {
@@ -208,10 +208,10 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 }
 
 // reachesClock reports whether n further updates could be in the future.
-func (l *Ledger) reachesClock(n int) bool {
+func reachesClock(l *Ledger, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.executor.recordTime+2*int64(n)*l.executor.gap > time.Now().UnixMicro()
+	return l.executor.clock.recordTime+2*int64(n)*l.executor.clock.gap > time.Now().UnixMicro()
 }
 
 func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total int)) error {
@@ -225,7 +225,7 @@ func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, t
 	if l.failed != nil {
 		return l.failed
 	}
-	if l.executor.updates+n > maxUpdates {
+	if l.executor.tx.updates+n > maxUpdates {
 		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
 	}
 	err := l.runLocked(ctx, n, progress)
@@ -243,7 +243,7 @@ func (l *Ledger) runLocked(ctx context.Context, n int, progress func(done, total
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.journal.add(journalEntry{Entries: l.executor.entries, Run: n}); err != nil {
+		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, Run: n}); err != nil {
 			return err
 		}
 		ctx = context.WithoutCancel(ctx)
@@ -252,7 +252,7 @@ func (l *Ledger) runLocked(ctx context.Context, n int, progress func(done, total
 	if err := l.pipeline.run(ctx, n, progress); err != nil {
 		return err
 	}
-	l.finals = append(l.finals, uint32(l.executor.updates))
+	l.finals = append(l.finals, uint32(l.executor.tx.updates))
 	return nil
 }
 
@@ -268,7 +268,7 @@ func (l *Ledger) Network() Network {
 func (l *Ledger) Updates() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.executor.updates
+	return l.executor.tx.updates
 }
 
 // DelegatesSend reports whether transfer commands are left to their delegates: a kept ledger
@@ -285,24 +285,24 @@ func (l *Ledger) Digests() Digests {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.active == nil {
-		l.active = l.digestActive()
+		l.active = digestActive(l)
 	}
 	all := l.store.digests()
 	all.merge(l.active)
-	return Digests{Tables: all.export(), Supply: l.executor.supply.export(), Counts: Counts{
+	return Digests{Tables: all.export(), Supply: l.executor.bank.supply.export(), Counts: Counts{
 		Updates:          all[tableUpdates].Rows,
 		Events:           all[tableEvents].Rows,
-		ContractsCreated: l.executor.created,
+		ContractsCreated: l.executor.tx.created,
 		ActiveContracts:  all[tableActiveContracts].Rows,
-		Rounds:           uint64(l.executor.roundsOpened()),
+		Rounds:           uint64(l.executor.rounds.roundsOpened()),
 	}}
 }
 
-func (l *Ledger) digestActive() *tables {
+func digestActive(l *Ledger) *tables {
 	r := renderer{names: l.names}
 	t := new(tables)
 	var row []byte
-	for _, c := range l.executor.active {
+	for _, c := range l.executor.tx.active {
 		row = r.activeContract(row[:0], c)
 		t[tableActiveContracts].Add(row)
 	}
@@ -313,7 +313,7 @@ func (l *Ledger) digestActive() *tables {
 func (l *Ledger) Supply() Supply {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.executor.supply.export()
+	return l.executor.bank.supply.export()
 }
 
 // GovernanceParty is the party that sees all public history.
@@ -334,19 +334,6 @@ func (l *Ledger) NodeDigests() NodeDigests {
 		d.Tables[name] = TableDigest{t.Rows, t.Hash()}
 	}
 	return d
-}
-
-// countedCoins sums up the coins that are active now, for comparison with Supply.
-func (l *Ledger) countedCoins() decimal {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var sum decimal
-	for _, c := range l.executor.active {
-		if c.template == amuletTemplate || c.template == lockedAmuletTemplate {
-			sum += coinOf(c).amount
-		}
-	}
-	return sum
 }
 
 // sortImports orders import updates by contract id.

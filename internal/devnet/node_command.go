@@ -61,7 +61,7 @@ func (o *commandRequest) change() change { return newChange(o.UserID, o.ActAs, o
 
 // commandRequest decodes commands of a user. What needs no knowledge of contracts is checked here,
 // the rest by the ledger.
-func (n *nodeServer) commandRequest(who principal, q *wireCommands) (commandRequest, error) {
+func (n *commandServer) commandRequest(who principal, q *wireCommands) (commandRequest, error) {
 	o := commandRequest{submissionID: q.SubmissionID}
 	if q.Commands == nil || q.CommandID == nil || q.ActAs == nil {
 		return o, badRequest("invalid body: commands, commandId and actAs are required")
@@ -90,7 +90,7 @@ func (n *nodeServer) commandRequest(who principal, q *wireCommands) (commandRequ
 	if o.MinLedgerTime, err = n.minLedgerTime(q.MinTimeAbs, q.MinTimeRel); err != nil {
 		return o, err
 	}
-	o.period, err = q.Period.decode(n.currentEnd())
+	o.period, err = q.Period.decode(n.reads.currentEnd())
 	return o, err
 }
 
@@ -108,7 +108,7 @@ func (q *wireCommands) checkIDs() error {
 
 // checkParties verifies that the node can submit for each party to act as. A party that
 // signs for itself takes the interactive way.
-func (n *nodeServer) checkParties(q *wireCommands) error {
+func (n *commandServer) checkParties(q *wireCommands) error {
 	if len(q.ActAs) == 0 {
 		return missingField("act_as")
 	}
@@ -121,7 +121,7 @@ func (n *nodeServer) checkParties(q *wireCommands) error {
 		return invalidArgument("this participant is not connected to synchronizer %q", s)
 	}
 	for _, name := range q.ActAs {
-		if !n.hostsParty(name) {
+		if !n.hosting.hostsParty(name) {
 			return cannotSubmitFor(name)
 		}
 	}
@@ -136,7 +136,7 @@ func cannotSubmitFor(party string) error {
 }
 
 // checkSubmitters refuses parties that sign for themselves.
-func (n *nodeServer) checkSubmitters(actAs []string) error {
+func (n *commandServer) checkSubmitters(actAs []string) error {
 	for _, name := range actAs {
 		if p, ok := n.view.names.named(name); ok && n.view.names.isExternal(p) {
 			return cannotSubmitFor(name)
@@ -146,7 +146,7 @@ func (n *nodeServer) checkSubmitters(actAs []string) error {
 }
 
 // commands decodes the commands of a submission.
-func (n *nodeServer) commands(list []map[string]wireCommand) ([]Command, error) {
+func (n *commandServer) commands(list []map[string]wireCommand) ([]Command, error) {
 	if len(list) == 0 {
 		return nil, missingField("commands")
 	}
@@ -224,7 +224,7 @@ func disclosedContracts(list []wireDisclosed) ([]DisclosedContract, error) {
 }
 
 // checkPackages refuses packages that the node does not have.
-func (n *nodeServer) checkPackages(ids []string) error {
+func (n *commandServer) checkPackages(ids []string) error {
 	for _, id := range ids {
 		if !n.formats.packages[id] {
 			return nodeRefusal("JSON_API_PACKAGE_SELECTION_FAILED", "package %q is not known to this participant", id)
@@ -234,7 +234,7 @@ func (n *nodeServer) checkPackages(ids []string) error {
 }
 
 // minLedgerTime returns the time that was asked for, zero without.
-func (n *nodeServer) minLedgerTime(abs *string, rel *wireDuration) (t time.Time, err error) {
+func (n *commandServer) minLedgerTime(abs *string, rel *wireDuration) (t time.Time, err error) {
 	switch {
 	case abs != nil && rel != nil:
 		return t, invalidArgument("min_ledger_time_abs cannot be specified when min_ledger_time_rel is")

@@ -6,7 +6,7 @@ import (
 )
 
 // submitAndWait executes commands and answers with where they stand in history.
-func (n *nodeServer) submitAndWait(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) submitAndWait(w http.ResponseWriter, r *http.Request) error {
 	done, err := n.submitBody(r)
 	if err != nil {
 		return err
@@ -16,7 +16,7 @@ func (n *nodeServer) submitAndWait(w http.ResponseWriter, r *http.Request) error
 
 // submitAsync executes commands as well: what is refused is said at once, the rest is told
 // by the completions.
-func (n *nodeServer) submitAsync(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) submitAsync(w http.ResponseWriter, r *http.Request) error {
 	if _, err := n.submitBody(r); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (n *nodeServer) submitAsync(w http.ResponseWriter, r *http.Request) error {
 }
 
 // submitBody executes the commands of a request.
-func (n *nodeServer) submitBody(r *http.Request) (Committed, error) {
+func (n *commandServer) submitBody(r *http.Request) (Committed, error) {
 	var q wireCommands
 	if err := readRequest(r, &q); err != nil {
 		return Committed{}, err
@@ -37,7 +37,7 @@ func (n *nodeServer) submitBody(r *http.Request) (Committed, error) {
 }
 
 // submitAndWaitForTransaction executes commands and answers with the transaction.
-func (n *nodeServer) submitAndWaitForTransaction(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) submitAndWaitForTransaction(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Commands *wireCommands          `json:"commands"`
 		Format   *wireTransactionFormat `json:"transactionFormat"`
@@ -52,7 +52,7 @@ func (n *nodeServer) submitAndWaitForTransaction(w http.ResponseWriter, r *http.
 	if err != nil {
 		return err
 	}
-	f, err := n.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs)
+	f, err := n.reads.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs)
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func (n *nodeServer) submitAndWaitForTransaction(w http.ResponseWriter, r *http.
 	if err != nil {
 		return err
 	}
-	return n.sendTransaction(w, done, f)
+	return n.reads.sendTransaction(w, done, f)
 }
 
 // authorizedRequest decodes commands that the user may submit.
-func (n *nodeServer) authorizedRequest(ctx context.Context, q *wireCommands) (commandRequest, error) {
+func (n *commandServer) authorizedRequest(ctx context.Context, q *wireCommands) (commandRequest, error) {
 	who := principalOf(ctx)
 	o, err := n.commandRequest(who, q)
 	if err != nil {
@@ -82,9 +82,9 @@ func (n *nodeServer) authorizedRequest(ctx context.Context, q *wireCommands) (co
 }
 
 // execute executes a request unless it was executed before, and keeps its completion.
-func (n *nodeServer) execute(ctx context.Context, o commandRequest) (Committed, error) {
+func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committed, error) {
 	c := o.change()
-	if err := n.completions.begin(c, o.period, n.currentEnd(), n.ledger.Now().UnixMicro()); err != nil {
+	if err := n.completions.begin(c, o.period, n.reads.currentEnd(), n.ledger.Now().UnixMicro()); err != nil {
 		return Committed{}, err
 	}
 	// Once begun, a command is executed even if the client has left: it may ask for the
@@ -101,7 +101,7 @@ func (n *nodeServer) execute(ctx context.Context, o commandRequest) (Committed, 
 
 // transactionFormat decodes the format of a transaction that is waited for. Without one it
 // is the change of the active contracts of the parties.
-func (n *nodeServer) transactionFormat(ctx context.Context, w *wireTransactionFormat, actAs, readAs []string) (*updateFormat, error) {
+func (n *readServer) transactionFormat(ctx context.Context, w *wireTransactionFormat, actAs, readAs []string) (*updateFormat, error) {
 	if w == nil {
 		events := &wireEventFormat{transactionFilter: transactionFilter{ByParty: map[string]*wireFilters{}}}
 		for _, parties := range [][]string{actAs, readAs} {
@@ -119,7 +119,7 @@ func (n *nodeServer) transactionFormat(ctx context.Context, w *wireTransactionFo
 }
 
 // sendTransaction answers with a transaction as a format has it, perhaps without events.
-func (n *nodeServer) sendTransaction(w http.ResponseWriter, done Committed, f *updateFormat) error {
+func (n *readServer) sendTransaction(w http.ResponseWriter, done Committed, f *updateFormat) error {
 	item, ok := n.itemAt(done.Offset)
 	if !ok {
 		return nodeRefusal("UPDATE_NOT_FOUND", "Update %s is not visible to the parties of this participant", done.UpdateID)

@@ -159,7 +159,7 @@ type completionsRequest struct {
 }
 
 // completionsOf opens streams of completions.
-func (n *nodeServer) completionsOf(ctx context.Context, body []byte) (elementStream, error) {
+func (n *commandServer) completionsOf(ctx context.Context, body []byte) (elementStream, error) {
 	var q completionsRequest
 	if err := decodeRequest(body, &q); err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (n *nodeServer) completionsOf(ctx context.Context, body []byte) (elementStr
 	n.completions.mu.Lock()
 	dropped := n.completions.dropped
 	n.completions.mu.Unlock()
-	switch end := n.currentEnd(); {
+	switch end := n.reads.currentEnd(); {
 	case q.Begin < 0:
 		return nil, invalidArgument("begin_exclusive %d is negative", q.Begin)
 	case q.Begin > end:
@@ -207,7 +207,7 @@ func (p principal) userFor(named string) (string, error) {
 
 // completionStream gives the completions of a user's commands, without end.
 type completionStream struct {
-	node    *nodeServer
+	node    *commandServer
 	user    string
 	parties []string
 	cursor  int64 // all up to here was given
@@ -224,7 +224,7 @@ func (c *completionStream) take() ([][]byte, <-chan struct{}, bool, error) {
 	}
 	// The end is read while no command can begin or finish: whatever was executed up to it
 	// is among the entries or running.
-	settled := l.settled(c.node.currentEnd())
+	settled := l.settled(c.node.reads.currentEnd())
 	var elements [][]byte
 	first := sort.Search(len(l.entries), func(i int) bool { return l.entries[i].offset > c.cursor })
 	for i := first; i < len(l.entries) && l.entries[i].offset <= settled && len(elements) < itemsPerTake; i++ {

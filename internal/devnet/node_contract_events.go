@@ -87,7 +87,7 @@ func (c *contractEvents) add(r *nodeRecord) {
 }
 
 // eventsByContractID answers with the events by which a contract began and ended.
-func (n *nodeServer) eventsByContractID(w http.ResponseWriter, r *http.Request) error {
+func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		ContractID *string          `json:"contractId"`
 		Format     *wireEventFormat `json:"eventFormat"`
@@ -131,7 +131,7 @@ func (n *nodeServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 
 // appendContractEvent appends a member for an event and a comma, nothing if the format does
 // not have the event.
-func (n *nodeServer) appendContractEvent(dst []byte, f *eventFormat, place eventPlace) ([]byte, error) {
+func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place eventPlace) ([]byte, error) {
 	n.store.mu.RLock()
 	item := n.store.nodeItem(int(place.entry))
 	n.store.mu.RUnlock()

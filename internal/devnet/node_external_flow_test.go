@@ -39,7 +39,7 @@ func (f flow) active(t *template, keep func(*contract) bool) string {
 	if len(found) == 0 {
 		f.t.Fatalf("no %s is active", t.name)
 	}
-	return f.ledger.contractID(found[0].contract)
+	return contractIDOf(f.ledger, found[0].contract)
 }
 
 // signAndExecute has an external party execute a command.

@@ -138,13 +138,13 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 	} {
 		c.refuses(tc)
 	}
-	if c.ledgerEnd() != l.NodeDigests().LedgerEnd || slices.Contains(l.allNames(), a.PartyID) {
+	if c.ledgerEnd() != l.NodeDigests().LedgerEnd || slices.Contains(allNames(l), a.PartyID) {
 		t.Error("a refused party is there")
 	}
 }
 
 // allNames are the ids of all parties.
-func (l *Ledger) allNames() []string {
+func allNames(l *Ledger) []string {
 	ids := make([]string, l.names.count())
 	for p := range ids {
 		ids[p] = l.names.name(party(p))

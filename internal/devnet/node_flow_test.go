@@ -246,7 +246,7 @@ func TestNodeAllocatesParties(t *testing.T) {
 			all = append(all, d.Party)
 		}
 	}
-	if want := slices.Sorted(slices.Values(f.ledger.allNames())); !slices.Equal(all, want) {
+	if want := slices.Sorted(slices.Values(allNames(f.ledger))); !slices.Equal(all, want) {
 		t.Errorf("%d parties in pages, want %d", len(all), len(want))
 	}
 	f.call("GET", "/v2/parties?filter-party=ali", "", &list)

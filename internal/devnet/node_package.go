@@ -7,7 +7,7 @@ import (
 
 // preferredPackages answers with the packages by which some parties can work together: all
 // participants have the same ones.
-func (n *nodeServer) preferredPackages(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) preferredPackages(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Requirements []struct {
 			Parties []string `json:"parties"`
@@ -44,9 +44,9 @@ func (n *nodeServer) preferredPackages(w http.ResponseWriter, r *http.Request) e
 }
 
 // packageNamed returns the id and the version of the package in use.
-func (n *nodeServer) packageNamed(name string) (id, version string, ok bool) {
+func (n *partyServer) packageNamed(name string) (id, version string, ok bool) {
 	n.ledger.mu.Lock()
-	v := n.ledger.executor.version()
+	v := n.ledger.executor.tx.version()
 	n.ledger.mu.Unlock()
 	for i, t := range templates {
 		if t.pkg.name != name {

@@ -89,23 +89,23 @@ func (p *nodeParties) annotate(party string, changes objectMeta) (objectMeta, er
 	return m.wire(), nil
 }
 
-func (n *nodeServer) detailsOf(party string) partyDetails {
+func (n *partyServer) detailsOf(party string) partyDetails {
 	return partyDetails{Party: party, Local: n.hostsParty(party), Metadata: n.parties.metadata(party)}
 }
 
-func (n *nodeServer) hostsParty(id string) bool {
+func (n *partyServer) hostsParty(id string) bool {
 	_, ok := n.formats.party(id)
 	return ok
 }
 
-func (n *nodeServer) knowsParty(id string) bool {
+func (n *partyServer) knowsParty(id string) bool {
 	_, ok := n.view.names.named(id)
 	return ok
 }
 
 // partiesAfter returns up to limit parties of the network that begin with a prefix and
 // stand behind one of them, by id, and whether there are more.
-func (n *nodeServer) partiesAfter(after, prefix string, limit int) (found []partyDetails, more bool) {
+func (n *partyServer) partiesAfter(after, prefix string, limit int) (found []partyDetails, more bool) {
 	names := n.view.names
 	ids := make([]string, names.count())
 	for p := range ids {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-func (n *nodeServer) listParties(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) listParties(w http.ResponseWriter, r *http.Request) error {
 	if err := principalOf(r.Context()).mayManage(); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (n *nodeServer) listParties(w http.ResponseWriter, r *http.Request) error {
 
 // getParties answers with the parties that are known of those named in the path and in the
 // query.
-func (n *nodeServer) getParties(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) getParties(w http.ResponseWriter, r *http.Request) error {
 	if err := principalOf(r.Context()).mayManage(); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (n *nodeServer) getParties(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, map[string]any{"partyDetails": found})
 }
 
-func (n *nodeServer) allocateParty(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Hint               string     `json:"partyIdHint"`
 		Metadata           objectMeta `json:"localMetadata"`
@@ -88,7 +88,7 @@ func (n *nodeServer) allocateParty(w http.ResponseWriter, r *http.Request) error
 }
 
 // checkNewParty verifies where a party is to live and who is to act as it.
-func (n *nodeServer) checkNewParty(identityProvider, synchronizer, user string) error {
+func (n *partyServer) checkNewParty(identityProvider, synchronizer, user string) error {
 	if err := checkIdentityProvider(identityProvider); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (n *nodeServer) checkNewParty(identityProvider, synchronizer, user string) 
 }
 
 // addParty allocates a party, external if it has a key, and lets a user act as it.
-func (n *nodeServer) addParty(r *http.Request, hint string, key ed25519.PublicKey, user string) (string, error) {
+func (n *partyServer) addParty(r *http.Request, hint string, key ed25519.PublicKey, user string) (string, error) {
 	// A client that goes away does not leave half a party.
 	allocated, err := n.ledger.AllocateParty(context.WithoutCancel(r.Context()), hint, key)
 	if err != nil {
@@ -118,7 +118,7 @@ func (n *nodeServer) addParty(r *http.Request, hint string, key ed25519.PublicKe
 	return id, nil
 }
 
-func (n *nodeServer) updateParty(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Details *partyDetails `json:"partyDetails"`
 		Mask    *fieldMask    `json:"updateMask"`
@@ -152,7 +152,7 @@ func (n *nodeServer) updateParty(w http.ResponseWriter, r *http.Request) error {
 }
 
 // generateTopology answers with what a new external party has to sign.
-func (n *nodeServer) generateTopology(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Synchronizer     string   `json:"synchronizer"`
 		Hint             string   `json:"partyHint"`
@@ -197,7 +197,7 @@ func (n *nodeServer) generateTopology(w http.ResponseWriter, r *http.Request) er
 }
 
 // allocateExternalParty allocates a party that has signed its topology.
-func (n *nodeServer) allocateExternalParty(w http.ResponseWriter, r *http.Request) error {
+func (n *partyServer) allocateExternalParty(w http.ResponseWriter, r *http.Request) error {
 	var q onboardingRequest
 	if err := principalOf(r.Context()).mayManage(); err != nil {
 		return err

@@ -76,7 +76,7 @@ type wireCostEstimate struct {
 }
 
 // prepare answers with a transaction for its parties to sign.
-func (n *nodeServer) prepare(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) prepare(w http.ResponseWriter, r *http.Request) error {
 	var q wirePrepare
 	if err := readRequest(r, &q); err != nil {
 		return err
@@ -131,7 +131,7 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 // confirmationCost is about what the answer to a request for confirmation takes, in bytes.
 const confirmationCost = 1 << 10
 
-func (n *nodeServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbose bool) (wirePrepared, error) {
+func (n *commandServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbose bool) (wirePrepared, error) {
 	now := n.ledger.Now()
 	t, err := newPreparedTransaction(p, now)
 	if err != nil {
@@ -168,14 +168,14 @@ type wirePartySignatures struct {
 }
 
 // executePrepared executes what was signed; what is refused is said at once.
-func (n *nodeServer) executePrepared(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) executePrepared(w http.ResponseWriter, r *http.Request) error {
 	if _, _, err := n.executeSigned(r, false); err != nil {
 		return err
 	}
 	return sendJSON(w, struct{}{})
 }
 
-func (n *nodeServer) executePreparedAndWait(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Request) error {
 	done, _, err := n.executeSigned(r, false)
 	if err != nil {
 		return err
@@ -183,16 +183,16 @@ func (n *nodeServer) executePreparedAndWait(w http.ResponseWriter, r *http.Reque
 	return sendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
 }
 
-func (n *nodeServer) executePreparedForTransaction(w http.ResponseWriter, r *http.Request) error {
+func (n *commandServer) executePreparedForTransaction(w http.ResponseWriter, r *http.Request) error {
 	done, f, err := n.executeSigned(r, true)
 	if err != nil {
 		return err
 	}
-	return n.sendTransaction(w, done, f)
+	return n.reads.sendTransaction(w, done, f)
 }
 
 // executeSigned executes a request; the format is decoded if it is wanted.
-func (n *nodeServer) executeSigned(r *http.Request, wantsFormat bool) (done Committed, f *updateFormat, err error) {
+func (n *commandServer) executeSigned(r *http.Request, wantsFormat bool) (done Committed, f *updateFormat, err error) {
 	var q wireExecute
 	if err := readRequest(r, &q); err != nil {
 		return done, nil, err
@@ -202,7 +202,7 @@ func (n *nodeServer) executeSigned(r *http.Request, wantsFormat bool) (done Comm
 		return done, nil, err
 	}
 	if wantsFormat {
-		if f, err = n.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs); err != nil {
+		if f, err = n.reads.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs); err != nil {
 			return done, nil, err
 		}
 	}
@@ -215,7 +215,7 @@ func (n *nodeServer) executeSigned(r *http.Request, wantsFormat bool) (done Comm
 
 // signedRequest decodes a prepared transaction and checks the signatures. It returns what is
 // to be executed and the transaction that this is to bring about.
-func (n *nodeServer) signedRequest(ctx context.Context, q *wireExecute) (o commandRequest, expected []byte, err error) {
+func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o commandRequest, expected []byte, err error) {
 	if len(q.Prepared) == 0 {
 		return o, nil, missingField("prepared_transaction")
 	}
@@ -249,7 +249,7 @@ func (n *nodeServer) signedRequest(ctx context.Context, q *wireExecute) (o comma
 	if err := n.checkSignatures(q.Signatures.Parties, o.ActAs, hash); err != nil {
 		return o, nil, err
 	}
-	if !n.ledger.hasPrepared(o.Reserved) {
+	if !hasPrepared(n.ledger, o.Reserved) {
 		return o, nil, invalidArgument("prepared_transaction: this participant has not prepared it")
 	}
 	o.signed = string(hash)
@@ -263,7 +263,7 @@ func (n *nodeServer) signedRequest(ctx context.Context, q *wireExecute) (o comma
 	if o.MinLedgerTime, err = n.laterOf(o.MinLedgerTime, q.MinTime); err != nil {
 		return o, nil, err
 	}
-	if o.period, err = q.Period.decode(n.currentEnd()); err != nil {
+	if o.period, err = q.Period.decode(n.reads.currentEnd()); err != nil {
 		return o, nil, err
 	}
 	o.External = true
@@ -272,7 +272,7 @@ func (n *nodeServer) signedRequest(ctx context.Context, q *wireExecute) (o comma
 
 // hasPrepared reports whether Prepare gave out the ids of contracts that a submission is to
 // create. Others could be those of contracts that are there.
-func (l *Ledger) hasPrepared(reserved uint64) bool {
+func hasPrepared(l *Ledger, reserved uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := reserved - preparedNumbers
@@ -280,7 +280,7 @@ func (l *Ledger) hasPrepared(reserved uint64) bool {
 }
 
 // laterOf returns the later of two least ledger times.
-func (n *nodeServer) laterOf(prepared time.Time, w *wireMinTime) (time.Time, error) {
+func (n *commandServer) laterOf(prepared time.Time, w *wireMinTime) (time.Time, error) {
 	abs, rel, err := w.decode()
 	if err != nil {
 		return prepared, err
@@ -293,7 +293,7 @@ func (n *nodeServer) laterOf(prepared time.Time, w *wireMinTime) (time.Time, err
 }
 
 // checkSignatures verifies that each party to act as has signed the hash, and nobody else.
-func (n *nodeServer) checkSignatures(list []wirePartySignatures, actAs []string, hash []byte) error {
+func (n *commandServer) checkSignatures(list []wirePartySignatures, actAs []string, hash []byte) error {
 	if len(list) == 0 {
 		return missingField("party_signatures")
 	}
@@ -324,7 +324,7 @@ func (n *nodeServer) checkSignatures(list []wirePartySignatures, actAs []string,
 
 // stillPrepared verifies that executing a submission now brings about the transaction that
 // was signed. Instants in it may be others: the time of the ledger has gone on.
-func (n *nodeServer) stillPrepared(ctx context.Context, s Submission, signed []byte) error {
+func (n *commandServer) stillPrepared(ctx context.Context, s Submission, signed []byte) error {
 	again, err := n.ledger.Prepare(ctx, s)
 	if err != nil {
 		return asNodeError(err)

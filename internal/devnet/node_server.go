@@ -52,9 +52,11 @@ func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, 1000)
 	o.CompletionsKept = cmp.Or(o.CompletionsKept, 100_000)
 	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
-	n := &nodeServer{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view),
+	core := nodeCore{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view),
 		users: newNodeUsers(o.Auth), parties: l.parties, completions: newCompletionLog(o.CompletionsKept),
 		events: newContractEvents(l.store)}
+	n := &nodeServer{nodeCore: core, reads: &readServer{core}, hosting: &partyServer{core}, accounts: &userServer{core}}
+	n.commands = &commandServer{core, n.reads, n.hosting}
 	if l.config.Keep {
 		n.users.restore(l.kept.users, &l.journal)
 		n.completions.restore(l.kept.completions)
@@ -62,8 +64,8 @@ func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	return n.routes(), nil
 }
 
-// nodeServer serves a participant's view.
-type nodeServer struct {
+// nodeCore is what answers are made from.
+type nodeCore struct {
 	options NodeOptions
 	ledger  *Ledger
 	store   *store
@@ -76,6 +78,28 @@ type nodeServer struct {
 	events      *contractEvents
 }
 
+// nodeServer serves a participant's view. The operations belong to its parts, by what they
+// are about.
+type nodeServer struct {
+	nodeCore
+	reads    *readServer
+	commands *commandServer
+	hosting  *partyServer
+	accounts *userServer
+}
+
+type (
+	readServer struct{ nodeCore } // updates and contracts
+	// commandServer executes commands, also of parties that sign for themselves.
+	commandServer struct {
+		nodeCore
+		reads   *readServer
+		hosting *partyServer
+	}
+	partyServer struct{ nodeCore }
+	userServer  struct{ nodeCore }
+)
+
 func (n *nodeServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range []struct {
@@ -83,45 +107,45 @@ func (n *nodeServer) routes() http.Handler {
 		handle       nodeHandler
 		public       bool
 	}{
-		{"GET", "/v2/updates", n.socket(n.updatesOf(true)), false},
-		{"POST", "/v2/updates", n.list(n.updatesOf(false)), false},
-		{"POST", "/v2/updates/flats", n.list(n.updatesOf(true)), false},
-		{"GET", "/v2/updates/flats", n.socket(n.updatesOf(true)), false},
-		{"GET", "/v2/state/active-contracts", n.socket(n.contractsOf), false},
-		{"POST", "/v2/state/active-contracts", n.list(n.contractsOf), false},
+		{"GET", "/v2/updates", n.socket(n.reads.updatesOf(true)), false},
+		{"POST", "/v2/updates", n.list(n.reads.updatesOf(false)), false},
+		{"POST", "/v2/updates/flats", n.list(n.reads.updatesOf(true)), false},
+		{"GET", "/v2/updates/flats", n.socket(n.reads.updatesOf(true)), false},
+		{"GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf), false},
+		{"POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf), false},
 		{"GET", "/v2/state/ledger-end", n.ledgerEnd, false},
 		{"GET", "/v2/state/latest-pruned-offsets", n.prunedOffsets, false},
 		{"GET", "/v2/state/connected-synchronizers", n.synchronizers, false},
 		{"GET", "/v2/parties/participant-id", n.participantID, false},
-		{"POST", "/v2/updates/update-by-id", n.updateByID, false},
-		{"POST", "/v2/updates/update-by-offset", n.updateByOffset, false},
-		{"POST", "/v2/events/events-by-contract-id", n.eventsByContractID, false},
-		{"POST", "/v2/commands/submit-and-wait", n.submitAndWait, false},
-		{"POST", "/v2/commands/submit-and-wait-for-transaction", n.submitAndWaitForTransaction, false},
-		{"POST", "/v2/commands/async/submit", n.submitAsync, false},
-		{"POST", "/v2/commands/completions", n.list(n.completionsOf), false},
-		{"GET", "/v2/commands/completions", n.socket(n.completionsOf), false},
-		{"GET", "/v2/commands/command-completions", n.socket(n.completionsOf), false},
-		{"POST", "/v2/interactive-submission/prepare", n.prepare, false},
-		{"POST", "/v2/interactive-submission/execute", n.executePrepared, false},
-		{"POST", "/v2/interactive-submission/executeAndWait", n.executePreparedAndWait, false},
-		{"POST", "/v2/interactive-submission/executeAndWaitForTransaction", n.executePreparedForTransaction, false},
-		{"POST", "/v2/interactive-submission/preferred-packages", n.preferredPackages, false},
-		{"GET", "/v2/parties", n.listParties, false},
-		{"POST", "/v2/parties", n.allocateParty, false},
-		{"GET", "/v2/parties/{party}", n.getParties, false},
-		{"PATCH", "/v2/parties/{party}", n.updateParty, false},
-		{"POST", "/v2/parties/external/generate-topology", n.generateTopology, false},
-		{"POST", "/v2/parties/external/allocate", n.allocateExternalParty, false},
-		{"GET", "/v2/users", n.listUsers, false},
-		{"POST", "/v2/users", n.createUser, false},
-		{"GET", "/v2/users/{user}", n.getUser, false},
-		{"PATCH", "/v2/users/{user}", n.updateUser, false},
-		{"DELETE", "/v2/users/{user}", n.deleteUser, false},
-		{"GET", "/v2/users/{user}/rights", n.userRights, false},
-		{"POST", "/v2/users/{user}/rights", n.grantRights, false},
-		{"PATCH", "/v2/users/{user}/rights", n.revokeRights, false},
-		{"GET", "/v2/authenticated-user", n.authenticatedUser, false},
+		{"POST", "/v2/updates/update-by-id", n.reads.updateByID, false},
+		{"POST", "/v2/updates/update-by-offset", n.reads.updateByOffset, false},
+		{"POST", "/v2/events/events-by-contract-id", n.reads.eventsByContractID, false},
+		{"POST", "/v2/commands/submit-and-wait", n.commands.submitAndWait, false},
+		{"POST", "/v2/commands/submit-and-wait-for-transaction", n.commands.submitAndWaitForTransaction, false},
+		{"POST", "/v2/commands/async/submit", n.commands.submitAsync, false},
+		{"POST", "/v2/commands/completions", n.list(n.commands.completionsOf), false},
+		{"GET", "/v2/commands/completions", n.socket(n.commands.completionsOf), false},
+		{"GET", "/v2/commands/command-completions", n.socket(n.commands.completionsOf), false},
+		{"POST", "/v2/interactive-submission/prepare", n.commands.prepare, false},
+		{"POST", "/v2/interactive-submission/execute", n.commands.executePrepared, false},
+		{"POST", "/v2/interactive-submission/executeAndWait", n.commands.executePreparedAndWait, false},
+		{"POST", "/v2/interactive-submission/executeAndWaitForTransaction", n.commands.executePreparedForTransaction, false},
+		{"POST", "/v2/interactive-submission/preferred-packages", n.hosting.preferredPackages, false},
+		{"GET", "/v2/parties", n.hosting.listParties, false},
+		{"POST", "/v2/parties", n.hosting.allocateParty, false},
+		{"GET", "/v2/parties/{party}", n.hosting.getParties, false},
+		{"PATCH", "/v2/parties/{party}", n.hosting.updateParty, false},
+		{"POST", "/v2/parties/external/generate-topology", n.hosting.generateTopology, false},
+		{"POST", "/v2/parties/external/allocate", n.hosting.allocateExternalParty, false},
+		{"GET", "/v2/users", n.accounts.listUsers, false},
+		{"POST", "/v2/users", n.accounts.createUser, false},
+		{"GET", "/v2/users/{user}", n.accounts.getUser, false},
+		{"PATCH", "/v2/users/{user}", n.accounts.updateUser, false},
+		{"DELETE", "/v2/users/{user}", n.accounts.deleteUser, false},
+		{"GET", "/v2/users/{user}/rights", n.accounts.userRights, false},
+		{"POST", "/v2/users/{user}/rights", n.accounts.grantRights, false},
+		{"PATCH", "/v2/users/{user}/rights", n.accounts.revokeRights, false},
+		{"GET", "/v2/authenticated-user", n.accounts.authenticatedUser, false},
 		{"GET", "/v2/version", n.version, true},
 		{"GET", "/livez", n.healthy, true},
 		{"GET", "/readyz", n.healthy, true},
@@ -160,7 +184,7 @@ func principalOf(ctx context.Context) principal {
 type opener func(ctx context.Context, body []byte) (elementStream, error)
 
 // updatesOf opens streams of updates.
-func (n *nodeServer) updatesOf(legacy bool) opener {
+func (n *readServer) updatesOf(legacy bool) opener {
 	return func(ctx context.Context, body []byte) (elementStream, error) {
 		var q updatesRequest
 		if err := decodeRequest(body, &q); err != nil {
@@ -182,7 +206,7 @@ func (n *nodeServer) updatesOf(legacy bool) opener {
 }
 
 // checkRange verifies the offsets of a request and returns its end, or never.
-func (n *nodeServer) checkRange(q *updatesRequest) (int64, error) {
+func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
 	ledgerEnd := n.currentEnd()
 	switch {
 	case q.Begin < 0:
@@ -203,7 +227,7 @@ func (n *nodeServer) checkRange(q *updatesRequest) (int64, error) {
 	return *q.End, nil
 }
 
-func (n *nodeServer) contractsOf(ctx context.Context, body []byte) (elementStream, error) {
+func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStream, error) {
 	var q contractsRequest
 	if err := decodeRequest(body, &q); err != nil {
 		return nil, err
@@ -233,7 +257,7 @@ func (n *nodeServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 	return stream, nil
 }
 
-func (n *nodeServer) currentEnd() int64 {
+func (n *readServer) currentEnd() int64 {
 	n.store.mu.RLock()
 	defer n.store.mu.RUnlock()
 	return n.store.ledgerEnd(n.view)
@@ -340,7 +364,7 @@ func collect(ctx context.Context, stream elementStream, limit int, idle time.Dur
 }
 
 func (n *nodeServer) ledgerEnd(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]int64{"offset": n.currentEnd()})
+	return sendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
 }
 
 func (n *nodeServer) prunedOffsets(w http.ResponseWriter, _ *http.Request) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // itemAt returns the update at an offset, false if the node's parties see none there.
-func (n *nodeServer) itemAt(offset int64) (nodeItem, bool) {
+func (n *readServer) itemAt(offset int64) (nodeItem, bool) {
 	s := n.store
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -21,7 +21,7 @@ func (n *nodeServer) itemAt(offset int64) (nodeItem, bool) {
 
 // cut returns an update as a format has it: as an element of a stream. It is empty if the
 // format has none of its events, unless bare says that it goes without events then.
-func (n *nodeServer) cut(item nodeItem, f *updateFormat, bare bool) ([]byte, error) {
+func (n *readServer) cut(item nodeItem, f *updateFormat, bare bool) ([]byte, error) {
 	u, err := n.loaded(item)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (n *nodeServer) cut(item nodeItem, f *updateFormat, bare bool) ([]byte, err
 
 // loaded returns a stream that has read an update and is closed: for its buffers and its
 // cutter.
-func (n *nodeServer) loaded(item nodeItem) (*updateStream, error) {
+func (n *readServer) loaded(item nodeItem) (*updateStream, error) {
 	u := &updateStream{store: n.store, view: n.view, cutter: cutter{names: n.view.names}}
 	u.frames.open(n.store.files[nodeFile])
 	u.records.open(n.store.files[nodeRecordFile])
@@ -70,7 +70,7 @@ func sendText(w http.ResponseWriter, texts ...string) error {
 	return nil
 }
 
-func (n *nodeServer) updateByID(w http.ResponseWriter, r *http.Request) error {
+func (n *readServer) updateByID(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		ID     *string           `json:"updateId"`
 		Format *wireUpdateFormat `json:"updateFormat"`
@@ -89,7 +89,7 @@ func (n *nodeServer) updateByID(w http.ResponseWriter, r *http.Request) error {
 	return n.sendUpdate(w, r.Context(), offset, *q.ID, q.Format)
 }
 
-func (n *nodeServer) updateByOffset(w http.ResponseWriter, r *http.Request) error {
+func (n *readServer) updateByOffset(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Offset *int64            `json:"offset"`
 		Format *wireUpdateFormat `json:"updateFormat"`
@@ -107,7 +107,7 @@ func (n *nodeServer) updateByOffset(w http.ResponseWriter, r *http.Request) erro
 }
 
 // sendUpdate answers with the update at an offset, which the client calls name.
-func (n *nodeServer) sendUpdate(w http.ResponseWriter, ctx context.Context, offset int64, name string, format *wireUpdateFormat) error {
+func (n *readServer) sendUpdate(w http.ResponseWriter, ctx context.Context, offset int64, name string, format *wireUpdateFormat) error {
 	f, err := n.formats.update(&updatesRequest{Format: format}, false)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func nextPage(last string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(last))
 }
 
-func (n *nodeServer) listUsers(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err := principalOf(r.Context()).mayManage(); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (n *nodeServer) listUsers(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, answer)
 }
 
-func (n *nodeServer) createUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		User   *wireUser   `json:"user"`
 		Rights []wireRight `json:"rights"`
@@ -114,7 +114,7 @@ func (n *nodeServer) createUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getUser answers with a user; one's own may be read without further rights.
-func (n *nodeServer) getUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) getUser(w http.ResponseWriter, r *http.Request) error {
 	user, _, err := n.readableUser(r, r.PathValue("user"))
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (n *nodeServer) getUser(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, map[string]any{"user": user})
 }
 
-func (n *nodeServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
 	user, _, err := n.readableUser(r, principalOf(r.Context()).user)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (n *nodeServer) authenticatedUser(w http.ResponseWriter, r *http.Request) e
 	return sendJSON(w, map[string]any{"user": user})
 }
 
-func (n *nodeServer) userRights(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
 	_, rights, err := n.readableUser(r, r.PathValue("user"))
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (n *nodeServer) userRights(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, map[string]any{"rights": wireRights(rights)})
 }
 
-func (n *nodeServer) readableUser(r *http.Request, id string) (wireUser, []Right, error) {
+func (n *userServer) readableUser(r *http.Request, id string) (wireUser, []Right, error) {
 	who := principalOf(r.Context())
 	if id != who.user {
 		if err := who.mayManage(); err != nil {
@@ -151,7 +151,7 @@ func (n *nodeServer) readableUser(r *http.Request, id string) (wireUser, []Right
 	return n.users.get(id)
 }
 
-func (n *nodeServer) updateUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		User *wireUser  `json:"user"`
 		Mask *fieldMask `json:"updateMask"`
@@ -180,7 +180,7 @@ func (n *nodeServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, map[string]any{"user": user})
 }
 
-func (n *nodeServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	who := principalOf(r.Context())
 	if err := who.mayManage(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (n *nodeServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, struct{}{})
 }
 
-func (n *nodeServer) grantRights(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
 	changed, err := n.changeRights(r, n.users.grant)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (n *nodeServer) grantRights(w http.ResponseWriter, r *http.Request) error {
 	return sendJSON(w, map[string]any{"newlyGrantedRights": wireRights(changed)})
 }
 
-func (n *nodeServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
 	changed, err := n.changeRights(r, n.users.revoke)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (n *nodeServer) revokeRights(w http.ResponseWriter, r *http.Request) error 
 }
 
 // changeRights reads a request that grants or revokes rights and has change do it.
-func (n *nodeServer) changeRights(r *http.Request, change func(id string, rights []Right) ([]Right, error)) ([]Right, error) {
+func (n *userServer) changeRights(r *http.Request, change func(id string, rights []Right) ([]Right, error)) ([]Right, error) {
 	var q struct {
 		UserID             string      `json:"userId"`
 		Rights             []wireRight `json:"rights"`

@@ -81,19 +81,19 @@ func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int)
 	finals := l.finals // only ever appended to
 	outside := l.journal.read()
 	l.mu.Unlock()
-	c := l.executed()
+	c := executedConfig(l)
 	if outside.left == 0 {
 		c.Node = nil // private transactions have no influence on public ones, but for commands
 	}
 	x, b := newExecutor(c, l.names), newBatch()
-	for x.updates < updates {
+	for x.tx.updates < updates {
 		if len(b.updates) >= 2*updatesPerBatch {
 			if err := ctx.Err(); err != nil {
 				return nil, fmt.Errorf("executing the ledger again: %w", err)
 			}
 			b.reset()
 		}
-		if e := outside.take(x.entries); e != nil {
+		if e := outside.take(x.tx.entries); e != nil {
 			if err := x.again(b, e); err != nil {
 				return nil, fmt.Errorf("executing the ledger again: %w", err)
 			}
@@ -105,21 +105,21 @@ func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int)
 		if x.switchDue() {
 			x.switchMigration()
 		}
-		_, final := slices.BinarySearch(finals, uint32(x.updates+1))
+		_, final := slices.BinarySearch(finals, uint32(x.tx.updates+1))
 		if err := x.step(b, final); err != nil {
 			return nil, fmt.Errorf("executing the ledger again: %w", err)
 		}
 	}
 	s := &pastLedger{migration: migration, updates: updates}
-	if x.migration < migration && x.switchDue() {
+	if x.tx.migration < migration && x.switchDue() {
 		s.imports = x.switchMigration()
 	}
-	s.active = l.statesOf(x.active, func(*contract) bool { return true })
+	s.active = statesOf(l, x.tx.active, func(*contract) bool { return true })
 	return s, nil
 }
 
 // statesOf copies the contracts that keep selects, ordered by creation time and id.
-func (l *Ledger) statesOf(active []*contract, keep func(*contract) bool) []contractState {
+func statesOf(l *Ledger, active []*contract, keep func(*contract) bool) []contractState {
 	var states []contractState
 	for _, c := range active {
 		if keep(c) {
@@ -138,7 +138,7 @@ func (l *Ledger) statesOf(active []*contract, keep func(*contract) bool) []contr
 func (l *Ledger) ofTemplate(t *template, keep func(*contract) bool) []contractState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.statesOf(l.executor.active, func(c *contract) bool {
+	return statesOf(l, l.executor.tx.active, func(c *contract) bool {
 		return c.template == t && (keep == nil || keep(c))
 	})
 }
@@ -148,5 +148,5 @@ func (l *Ledger) ofTemplate(t *template, keep func(*contract) bool) []contractSt
 func (l *Ledger) now() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.executor.recordTime
+	return l.executor.clock.recordTime
 }

@@ -121,14 +121,14 @@ func (p svNodeState) config(a *arena) value {
 
 // setNodeConfig has super-validator number i publish the configuration of its nodes.
 func (x *executor) setNodeConfig(i int) {
-	a, old := x.arena(), x.rules.nodeStates[i]
+	a, old := x.tx.arena(), x.rules.nodeStates[i]
 	p := old.payload.(svNodeState)
-	p.configured, p.migration, p.available = true, x.migration, x.effectiveAt
-	at := x.exercise(x.rules.dso, "DsoRules_SetSynchronizerNodeConfig", a.record(setNodeConfigShape, partyValue(p.sv),
+	p.configured, p.migration, p.available = true, x.tx.migration, x.clock.effectiveAt
+	at := x.tx.exercise(x.rules.dso, "DsoRules_SetSynchronizerNodeConfig", a.record(setNodeConfigShape, partyValue(p.sv),
 		text(x.names.synchronizers[0]), p.config(a), contractID(old.number)), p.sv)
-	x.archive(old)
-	x.rules.nodeStates[i] = x.create(svNodeStateTemplate, p)
-	x.finish(at, a.record(setNodeConfigDoneShape, contractID(x.rules.nodeStates[i].number)))
+	x.tx.archive(old)
+	x.rules.nodeStates[i] = x.tx.create(svNodeStateTemplate, p)
+	x.tx.finish(at, a.record(setNodeConfigDoneShape, contractID(x.rules.nodeStates[i].number)))
 }
 
 var (

@@ -78,12 +78,12 @@ var (
 
 // setConfig replaces the rules of the coin by those of the package version in use.
 func (x *executor) setConfig() {
-	a, old := x.arena(), x.rules.amulet
+	a, old := x.tx.arena(), x.rules.amulet
 	p := old.payload.(amuletRules)
-	at := x.consume(old, "AmuletRules_SetConfig",
-		a.record(setConfigShape, p.config(a, x.version()), p.config(a, old.version)), dso)
-	x.rules.amulet = x.create(amuletRulesTemplate, p)
-	x.finish(at, a.record(setConfigDoneShape, contractID(x.rules.amulet.number)))
+	at := x.tx.consume(old, "AmuletRules_SetConfig",
+		a.record(setConfigShape, p.config(a, x.tx.version()), p.config(a, old.version)), dso)
+	x.rules.amulet = x.tx.create(amuletRulesTemplate, p)
+	x.tx.finish(at, a.record(setConfigDoneShape, contractID(x.rules.amulet.number)))
 }
 
 type externalRules struct{ onlyDSO }

@@ -54,7 +54,7 @@ func TestAppPayments(t *testing.T) {
 	has("collected", coins(87)+one/2, coins(10), coins(2)+one/2)
 
 	open := d.openRound()
-	price := d.l.ofTemplate(openRoundTemplate, func(c *contract) bool { return d.l.contractID(c) == open })[0].payload.(openRound).price
+	price := d.l.ofTemplate(openRoundTemplate, func(c *contract) bool { return contractIDOf(d.l, c) == open })[0].payload.(openRound).price
 	accepted = paid("USDUnit", "1")
 	has("paid in dollars", coins(87)+one/2-one.over(price), coins(10), coins(2)+one/2)
 	d.must([]string{shop}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Reject", "context", d.appContext()))
@@ -222,7 +222,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	d.advance(day)
 	d.mustSubmit(on([]string{shop}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop))
-	for _, c := range d.l.executor.byNumber {
+	for _, c := range d.l.executor.tx.byNumber {
 		if _, ok := c.payload.(interface{ isPrivate() bool }); ok && c.private && c.template != terminatedTemplate {
 			t.Errorf("%s is left of the subscription", c.template.name)
 		}

@@ -133,7 +133,7 @@ func (p *pipeline) carryOver(ctx context.Context, send func(*batch)) error {
 		}
 		n := min(importsPerBatch, len(imports))
 		b.imports = append(b.imports, imports[:n]...)
-		b.migration, b.startsMigration = p.executor.migration, first
+		b.migration, b.startsMigration = p.executor.tx.migration, first
 		imports = imports[n:]
 		send(b)
 	}

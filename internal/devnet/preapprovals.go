@@ -13,43 +13,55 @@ var (
 	renewDoneShape             = newShape("transferPreapprovalCid", "transferResult", "receiver", "provider", "amuletPaid", "meta")
 )
 
+// preapprovals are those of transfers to users.
+type preapprovals struct {
+	core
+	bank     *bank
+	payments *payments
+	users    *users
+	rounds   *rounds
+
+	list   []*contract
+	newest map[party]*contract // by receiver
+}
+
 // preapprovalLifetime is short enough for expiries to happen within the history.
-func (x *executor) preapprovalLifetime() int64 { return int64(x.config.Days) * 86400e6 / 4 }
+func (x *preapprovals) preapprovalLifetime() int64 { return int64(x.config.Days) * 86400e6 / 4 }
 
 // preapprovalFee is what the provider pays for a lifetime.
-func (x *executor) preapprovalFee() decimal {
+func (x *preapprovals) preapprovalFee() decimal {
 	days := decimal(x.config.Days) * one / 4
-	return preapprovalFeeUSD.times(days).over(x.openRound().price)
+	return preapprovalFeeUSD.times(days).over(x.rounds.openRound().price)
 }
 
 // createPreapproval has a user's validator pay for a preapproval of transfers to the user.
-func (x *executor) createPreapproval() bool {
+func (x *preapprovals) createPreapproval() bool {
 	receiver, ok := x.withoutPreapproval()
 	if !ok {
 		return false
 	}
 	provider, fee := x.names.validatorOf(receiver), x.preapprovalFee()
-	taken, ok := x.gather(provider, fee+2*x.outputFee())
+	taken, ok := x.bank.gather(provider, fee+2*x.payments.outputFee())
 	if !ok {
 		return false
 	}
-	a := x.arena()
+	a := x.tx.arena()
 	p := payment{sender: provider, coins: taken, provider: noParty, outputs: []output{{receiver: provider, amount: fee}}}
-	expires := x.effectiveAt + x.preapprovalLifetime()
-	at := x.exercise(x.rules.amulet, "AmuletRules_CreateTransferPreapproval", a.record(createPreapprovalShape,
-		x.paymentContext(&p), x.inputsValue(&p), partyValue(receiver), partyValue(provider), timestamp(expires),
-		x.expectedDSO()), receiver, provider)
-	_, result := x.payAndBurn(p)
-	c := x.newPreapproval(preapproval{receiver, provider, x.effectiveAt, x.effectiveAt, expires})
-	x.finish(at, a.record(createPreapprovalDoneShape,
-		x.withMeta([]value{contractID(c.number), result, numeric(fee)}, none())...))
+	expires := x.clock.effectiveAt + x.preapprovalLifetime()
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_CreateTransferPreapproval", a.record(createPreapprovalShape,
+		x.payments.paymentContext(&p), x.payments.inputsValue(&p), partyValue(receiver), partyValue(provider), timestamp(expires),
+		x.tx.expectedDSO()), receiver, provider)
+	_, result := x.payments.payAndBurn(p)
+	c := x.newPreapproval(preapproval{receiver, provider, x.clock.effectiveAt, x.clock.effectiveAt, expires})
+	x.tx.finish(at, a.record(createPreapprovalDoneShape,
+		x.tx.withMeta([]value{contractID(c.number), result, numeric(fee)}, none())...))
 	return true
 }
 
 // withoutPreapproval is a user who has no preapproval yet; it gives up after some tries.
-func (x *executor) withoutPreapproval() (party, bool) {
+func (x *preapprovals) withoutPreapproval() (party, bool) {
 	for range 4 {
-		if p := x.names.users.of(&x.random); x.preapprovalOf(p) == nil && !x.isManaged(p) {
+		if p := x.names.users.of(x.random); x.preapprovalOf(p) == nil && !x.users.isManaged(p) {
 			return p, true
 		}
 	}
@@ -57,37 +69,37 @@ func (x *executor) withoutPreapproval() (party, bool) {
 }
 
 // preapprovalOf is the active preapproval of transfers to p that has not expired, or nil.
-func (x *executor) preapprovalOf(p party) *contract {
-	c := x.preapproved[p]
-	if c == nil || !c.active() || c.payload.(preapproval).expiresAt <= x.effectiveAt {
+func (x *preapprovals) preapprovalOf(p party) *contract {
+	c := x.newest[p]
+	if c == nil || !c.active() || c.payload.(preapproval).expiresAt <= x.clock.effectiveAt {
 		return nil
 	}
 	return c
 }
 
 // payAndBurn executes a payment whose single output is burned at once.
-func (x *executor) payAndBurn(p payment) (*settlement, value) {
+func (x *payments) payAndBurn(p payment) (*settlement, value) {
 	s, result := x.transfer(p)
-	x.burn(x.spend(s.created[0]))
+	x.bank.burn(x.bank.spend(s.created[0]))
 	return s, result
 }
 
-func (x *executor) newPreapproval(p preapproval) *contract {
-	c := x.create(preapprovalTemplate, p)
-	x.preapprovals = append(x.preapprovals, c)
-	if x.preapproved == nil {
-		x.preapproved = map[party]*contract{}
+func (x *preapprovals) newPreapproval(p preapproval) *contract {
+	c := x.tx.create(preapprovalTemplate, p)
+	x.list = append(x.list, c)
+	if x.newest == nil {
+		x.newest = map[party]*contract{}
 	}
-	x.preapproved[p.receiver] = c
-	x.expireAt(p.expiresAt, func() { x.expirePreapproval(c) })
+	x.newest[p.receiver] = c
+	x.clock.expireAt(p.expiresAt, func() { x.expirePreapproval(c) })
 	return c
 }
 
 // somePreapproval removes a random active preapproval from the list; the caller
 // puts it back if it stays active.
-func (x *executor) somePreapproval() *contract {
+func (x *preapprovals) somePreapproval() *contract {
 	for {
-		c := takeAny(&x.random, &x.preapprovals)
+		c := takeAny(x.random, &x.list)
 		if c == nil || c.active() {
 			return c
 		}
@@ -95,73 +107,73 @@ func (x *executor) somePreapproval() *contract {
 }
 
 // sendToPreapproval sends coins in one step to a receiver with a preapproval.
-func (x *executor) sendToPreapproval() bool {
+func (x *preapprovals) sendToPreapproval() bool {
 	c := x.somePreapproval()
 	if c == nil {
 		return false
 	}
-	x.preapprovals = append(x.preapprovals, c)
-	to, sender := c.payload.(preapproval), x.someUser()
-	if to.expiresAt <= x.effectiveAt { // and waits to be archived
+	x.list = append(x.list, c)
+	to, sender := c.payload.(preapproval), x.users.someUser()
+	if to.expiresAt <= x.clock.effectiveAt { // and waits to be archived
 		return false
 	}
-	p, spendable, ok := x.takeFunds(sender, 3, 1)
+	p, spendable, ok := x.payments.takeFunds(sender, 3, 1)
 	if !ok {
 		return false
 	}
 	p.provider = to.provider
 	amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/2)))
 	p.outputs = []output{{receiver: to.receiver, amount: amount}}
-	x.sendThrough(c, p, amount, x.reason())
+	x.sendThrough(c, p, amount, x.users.reason())
 	return true
 }
 
 // sendThrough executes a payment by a preapproval and returns the result of the transfer.
-func (x *executor) sendThrough(c *contract, p payment, amount decimal, description string) value {
-	a := x.arena()
-	at := x.exercise(c, "TransferPreapproval_Send", a.record(sendShape,
-		x.paymentContext(&p), x.inputsValue(&p),
+func (x *preapprovals) sendThrough(c *contract, p payment, amount decimal, description string) value {
+	a := x.tx.arena()
+	at := x.tx.exercise(c, "TransferPreapproval_Send", a.record(sendShape,
+		x.payments.paymentContext(&p), x.payments.inputsValue(&p),
 		numeric(amount), partyValue(p.sender), optionalText(a, description)), p.sender)
-	_, result := x.transfer(p)
+	_, result := x.payments.transfer(p)
 	meta := a.some(metadata(a, senderMetaKey, x.names.name(p.sender), txKindMetaKey, "transfer"))
-	x.finish(at, a.record(sendDoneShape, x.withMeta([]value{result}, meta)...))
+	x.tx.finish(at, a.record(sendDoneShape, x.tx.withMeta([]value{result}, meta)...))
 	return result
 }
 
 // renewPreapproval has the provider pay for another lifetime, or sometimes cancel.
-func (x *executor) renewPreapproval() bool {
+func (x *preapprovals) renewPreapproval() bool {
 	c := x.somePreapproval()
-	if c == nil || x.isManaged(c.payload.(preapproval).receiver) || x.isManaged(c.payload.(preapproval).provider) {
+	if c == nil || x.users.isManaged(c.payload.(preapproval).receiver) || x.users.isManaged(c.payload.(preapproval).provider) {
 		return false
 	}
-	a, p := x.arena(), c.payload.(preapproval)
+	a, p := x.tx.arena(), c.payload.(preapproval)
 	if x.random.percent(10) {
-		x.finish(x.consume(c, "TransferPreapproval_Cancel", a.record(cancelShape, partyValue(p.receiver)), p.receiver), enum("TransferPreapproval_CancelResult"))
+		x.tx.finish(x.tx.consume(c, "TransferPreapproval_Cancel", a.record(cancelShape, partyValue(p.receiver)), p.receiver), enum("TransferPreapproval_CancelResult"))
 		return true
 	}
 	fee := x.preapprovalFee()
-	taken, ok := x.gather(p.provider, fee+2*x.outputFee())
+	taken, ok := x.bank.gather(p.provider, fee+2*x.payments.outputFee())
 	if !ok {
-		x.preapprovals = append(x.preapprovals, c)
+		x.list = append(x.list, c)
 		return false
 	}
 	pay := payment{sender: p.provider, coins: taken, provider: noParty, outputs: []output{{receiver: p.provider, amount: fee}}}
 	p.expiresAt += x.preapprovalLifetime()
-	p.lastRenewedAt = x.effectiveAt
-	at := x.consume(c, "TransferPreapproval_Renew", a.record(renewShape,
-		x.paymentContext(&pay), x.inputsValue(&pay),
+	p.lastRenewedAt = x.clock.effectiveAt
+	at := x.tx.consume(c, "TransferPreapproval_Renew", a.record(renewShape,
+		x.payments.paymentContext(&pay), x.payments.inputsValue(&pay),
 		timestamp(p.expiresAt)), p.provider)
-	_, result := x.payAndBurn(pay)
+	_, result := x.payments.payAndBurn(pay)
 	renewed := x.newPreapproval(p)
-	x.finish(at, a.record(renewDoneShape, x.withMeta([]value{contractID(renewed.number), result,
+	x.tx.finish(at, a.record(renewDoneShape, x.tx.withMeta([]value{contractID(renewed.number), result,
 		partyValue(p.receiver), partyValue(p.provider), numeric(fee)}, none())...))
 	return true
 }
 
 var cancelShape = newShape("p")
 
-func (x *executor) expirePreapproval(c *contract) {
+func (x *preapprovals) expirePreapproval(c *contract) {
 	if c.active() {
-		x.finish(x.consume(c, "TransferPreapproval_Expire", x.arena().record(emptyRecordShape), dso), x.arena().record(emptyRecordShape))
+		x.tx.finish(x.tx.consume(c, "TransferPreapproval_Expire", x.tx.arena().record(emptyRecordShape), dso), x.tx.arena().record(emptyRecordShape))
 	}
 }

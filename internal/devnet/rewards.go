@@ -54,11 +54,11 @@ func rewardConfig(a *arena, tick int64, byTraffic bool) value {
 }
 
 // countActivity adds the activity of a transaction to its round.
-func (x *executor) countActivity(v *verdict) {
+func (x *trafficRewards) countActivity(v *verdict) {
 	if len(v.activity) == 0 {
 		return
 	}
-	r := &x.rewards[v.activityOf]
+	r := &x.byRound[v.activityOf]
 	for _, a := range v.activity {
 		i := slices.IndexFunc(r.activity, func(p partyActivity) bool { return p.provider == a.provider })
 		if i < 0 {
@@ -72,17 +72,17 @@ func (x *executor) countActivity(v *verdict) {
 
 // earliestRewards is the first round all of whose activity is known; false if it is not
 // over yet. The round in which recording began is not complete.
-func (x *executor) earliestRewards() (int64, bool) {
-	first := slices.IndexFunc(x.rewards, func(r roundRewards) bool { return len(r.activity) > 0 })
+func (x *trafficRewards) earliestRewards() (int64, bool) {
+	first := slices.IndexFunc(x.byRound, func(r roundRewards) bool { return len(r.activity) > 0 })
 	if first < 0 {
 		return 0, false
 	}
-	return int64(first + 1), x.roundOver(int64(first + 1))
+	return int64(first + 1), x.rounds.roundOver(int64(first + 1))
 }
 
 // roundOver reports whether a round is not open any more.
-func (x *executor) roundOver(number int64) bool {
-	return len(x.rounds.open) > 0 && number < x.rounds.open[0].number
+func (x *rounds) roundOver(number int64) bool {
+	return len(x.open) > 0 && number < x.open[0].number
 }
 
 // allowance is what an app may mint for a round.
@@ -107,13 +107,13 @@ type rewardTotals struct {
 //
 // with each operation rounded half even to ten digits, for which reason what stays
 // below the threshold may come out a little below 0.
-func (x *executor) rewardsOf(number int64) rewardTotals {
-	r := &x.rewards[number]
+func (x *trafficRewards) rewardsOf(number int64) rewardTotals {
+	r := &x.byRound[number]
 	var t rewardTotals
 	for _, a := range r.activity {
 		t.weight, t.records, t.parties = t.weight+a.weight, t.records+a.records, t.parties+1
 	}
-	issued := appIssuance(x.tick)
+	issued := appIssuance(x.clock.tick)
 	perMegabyte := trafficPrice.over(r.price)
 	coupons := megabytes(t.weight).times(perMegabyte)
 	perCoupon := featuredAppCap
@@ -121,7 +121,7 @@ func (x *executor) rewardsOf(number int64) rewardTotals {
 		perCoupon = min(perCoupon, issued.over(coupons))
 	}
 	t.unclaimed = max(0, issued-perCoupon.times(coupons))
-	rate, threshold := perMegabyte.times(perCoupon), rewardThreshold(x.tick).over(r.price)
+	rate, threshold := perMegabyte.times(perCoupon), rewardThreshold(x.clock.tick).over(r.price)
 	for _, a := range r.activity {
 		if amount := megabytes(a.weight).times(rate); amount >= threshold {
 			t.allowances = append(t.allowances, allowance{x.names.name(a.provider), amount})

@@ -44,6 +44,13 @@ type round struct {
 
 // rounds are the mining rounds that are not archived.
 type rounds struct {
+	core
+	bank    *bank
+	rewards *trafficRewards
+	apps    *apps
+	fund    *fund
+
+	priced  *round   // whose price applies in place of the open round's
 	open    []*round // three, oldest first
 	issuing []*round // oldest first
 	// collections are the coupons that can be collected, by owner, of issuing rounds.
@@ -64,59 +71,59 @@ type collection struct {
 }
 
 // openRound is the newest round that is open now.
-func (x *executor) openRound() *round {
+func (x *rounds) openRound() *round {
 	if x.priced != nil {
 		return x.priced
 	}
-	for i := len(x.rounds.open) - 1; i > 0; i-- {
-		if r := x.rounds.open[i]; r.opensAt <= x.recordTime {
+	for i := len(x.open) - 1; i > 0; i-- {
+		if r := x.open[i]; r.opensAt <= x.clock.recordTime {
 			return r
 		}
 	}
-	return x.rounds.open[0]
+	return x.open[0]
 }
 
 // roundValue is the open round as it appears in results.
-func (x *executor) roundValue() value { return roundValue(x.arena(), x.openRound().number) }
+func (x *rounds) roundValue() value { return roundValue(x.tx.arena(), x.openRound().number) }
 
-func (x *executor) newRound(number int64, price decimal, opensAt int64) *round {
-	r := &round{number: number, price: price, opensAt: opensAt, closesAt: opensAt + 2*x.tick}
-	r.contract = x.create(openRoundTemplate, openRound{x.payloadOf(r)})
-	x.rounds.open = append(x.rounds.open, r)
-	x.rewards = append(x.rewards, roundRewards{price: price, rewarded: x.version() > 0})
+func (x *rounds) newRound(number int64, price decimal, opensAt int64) *round {
+	r := &round{number: number, price: price, opensAt: opensAt, closesAt: opensAt + 2*x.clock.tick}
+	r.contract = x.tx.create(openRoundTemplate, openRound{x.payloadOf(r)})
+	x.open = append(x.open, r)
+	x.rewards.byRound = append(x.rewards.byRound, roundRewards{price: price, rewarded: x.tx.version() > 0})
 	return r
 }
 
 // roundsOpened is the number of rounds so far, 0 before the network is founded.
-func (x *executor) roundsOpened() int64 {
-	if len(x.rounds.open) == 0 {
+func (x *rounds) roundsOpened() int64 {
+	if len(x.open) == 0 {
 		return 0
 	}
-	return x.rounds.open[len(x.rounds.open)-1].number + 1
+	return x.open[len(x.open)-1].number + 1
 }
 
-func (x *executor) payloadOf(r *round) roundPayload {
-	return roundPayload{r, time.Duration(x.tick) * time.Microsecond, x.config.TrafficRewards}
+func (x *rounds) payloadOf(r *round) roundPayload {
+	return roundPayload{r, time.Duration(x.clock.tick) * time.Microsecond, x.config.TrafficRewards}
 }
 
 // scheduleRounds queues the round automation when a tick has passed.
-func (x *executor) scheduleRounds() {
-	if x.nextTick == 0 || x.recordTime < x.nextTick {
+func (x *rounds) scheduleRounds() {
+	if x.clock.nextTick == 0 || x.clock.recordTime < x.clock.nextTick {
 		return
 	}
-	x.nextTick += x.tick * (1 + (x.recordTime-x.nextTick)/x.tick)
-	x.tasks = append(x.tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
-	for _, r := range x.rounds.issuing {
-		if r.issuingClosesAt <= x.recordTime {
-			x.tasks = append(x.tasks, x.closeRound)
+	x.clock.nextTick += x.clock.tick * (1 + (x.clock.recordTime-x.clock.nextTick)/x.clock.tick)
+	x.clock.tasks = append(x.clock.tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
+	for _, r := range x.issuing {
+		if r.issuingClosesAt <= x.clock.recordTime {
+			x.clock.tasks = append(x.clock.tasks, x.closeRound)
 		}
 	}
 	if newest := x.openRound().number; newest%roundsPerReview == 0 {
-		app := x.names.providers.of(&x.random)
-		x.tasks = append(x.tasks, func() { x.endApp(app, newest/roundsPerReview) })
+		app := x.names.providers.of(x.random)
+		x.clock.tasks = append(x.clock.tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
 	}
-	for n := len(x.rounds.unclaimed); n > unclaimedBeforeMerge; n -= rewardsPerMerge {
-		x.tasks = append(x.tasks, x.mergeUnclaimed)
+	for n := len(x.unclaimed); n > unclaimedBeforeMerge; n -= rewardsPerMerge {
+		x.clock.tasks = append(x.clock.tasks, x.mergeUnclaimed)
 	}
 }
 
@@ -143,49 +150,49 @@ var (
 )
 
 // advanceRounds closes the oldest open round and opens the next.
-func (x *executor) advanceRounds() {
-	a, open := x.arena(), x.rounds.open
+func (x *rounds) advanceRounds() {
+	a, open := x.tx.arena(), x.open
 	oldest, latest := open[0], open[len(open)-1]
 	price := max(one/20, latest.price+x.random.decimalBetween(0, one/50)-one/100)
-	at := x.exercise(x.rules.amulet, "AmuletRules_AdvanceOpenMiningRounds", a.record(advanceShape, numeric(price),
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_AdvanceOpenMiningRounds", a.record(advanceShape, numeric(price),
 		contractID(oldest.contract.number), contractID(open[1].contract.number), contractID(latest.contract.number)), dso)
-	x.archive(oldest.contract)
-	oldest.contract = x.create(summarizingRoundTemplate, summarizingRound{x.payloadOf(oldest)})
-	x.rounds.open = open[1:]
-	next := x.newRound(latest.number+1, price, max(x.effectiveAt, latest.opensAt)+x.tick)
-	x.calculateRewards(oldest.number)
-	x.finish(at, a.record(advanceDoneShape, contractID(oldest.contract.number), contractID(next.contract.number)))
-	x.rounds.issuing = append(x.rounds.issuing, oldest)
-	x.expireDust(next.number)
+	x.tx.archive(oldest.contract)
+	oldest.contract = x.tx.create(summarizingRoundTemplate, summarizingRound{x.payloadOf(oldest)})
+	x.open = open[1:]
+	next := x.newRound(latest.number+1, price, max(x.clock.effectiveAt, latest.opensAt)+x.clock.tick)
+	x.rewards.calculateRewards(oldest.number)
+	x.tx.finish(at, a.record(advanceDoneShape, contractID(oldest.contract.number), contractID(next.contract.number)))
+	x.issuing = append(x.issuing, oldest)
+	x.bank.expireDust(next.number)
 }
 
 // startIssuing fixes the rewards of the round that was summarized last.
-func (x *executor) startIssuing() {
-	a, r := x.arena(), x.rounds.issuing[len(x.rounds.issuing)-1]
+func (x *rounds) startIssuing() {
+	a, r := x.tx.arena(), x.issuing[len(x.issuing)-1]
 	x.setIssuance(r)
 	summary := a.record(roundSummaryShape, numeric(r.validatorTotal), numeric(r.featuredTotal),
 		numeric(r.unfeaturedTotal), int64Value(r.svWeightTotal), a.some(int64Value(r.livenessTotal)))
-	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_StartIssuing",
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_StartIssuing",
 		a.record(startIssuingShape, contractID(r.contract.number), summary), dso)
-	x.archive(r.contract)
-	r.issuesAt = x.effectiveAt + x.tick
-	r.issuingClosesAt = r.issuesAt + 2*x.tick
-	r.contract = x.create(issuingRoundTemplate, issuingRound{x.payloadOf(r)})
+	x.tx.archive(r.contract)
+	r.issuesAt = x.clock.effectiveAt + x.clock.tick
+	r.issuingClosesAt = r.issuesAt + 2*x.clock.tick
+	r.contract = x.tx.create(issuingRoundTemplate, issuingRound{x.payloadOf(r)})
 	x.addUnclaimed(r.unclaimed)
 	done := []value{contractID(r.contract.number)}
-	if x.version() > 0 {
-		c := x.addToFund(r.fund)
+	if x.tx.version() > 0 {
+		c := x.fund.addToFund(r.fund)
 		done = append(done, optional(a, c != nil, idOf(c)))
 	}
-	x.finish(at, a.record(issuingDoneShape, done...))
+	x.tx.finish(at, a.record(issuingDoneShape, done...))
 	x.groupCoupons(r)
 }
 
 // setIssuance divides what the round issues among its coupons, up to the caps.
-func (x *executor) setIssuance(r *round) {
+func (x *rounds) setIssuance(r *round) {
 	const year = int64(365 * 24 * time.Hour / time.Microsecond)
-	pool := issuancePerYear.times(decimal(x.tick)).over(decimal(year))
-	if r.fund = 0; x.version() > 0 {
+	pool := issuancePerYear.times(decimal(x.clock.tick)).over(decimal(year))
+	if r.fund = 0; x.tx.version() > 0 {
 		r.fund = pool.times(fundShare)
 		pool -= r.fund
 	}
@@ -194,8 +201,8 @@ func (x *executor) setIssuance(r *round) {
 
 	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator decimal
 	r.perFeaturedApp, usedFeatured = rate(apps, r.featuredTotal, featuredAppCap)
-	if x.rewardsByTraffic() && x.rewards[r.number].rewarded {
-		usedFeatured = min(apps, usedFeatured+x.rewardsOf(r.number).minting)
+	if x.rewards.rewardsByTraffic() && x.rewards.byRound[r.number].rewarded {
+		usedFeatured = min(apps, usedFeatured+x.rewards.rewardsOf(r.number).minting)
 	}
 	r.perUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.unfeaturedTotal, unfeaturedAppCap)
 	r.perLiveness, usedLiveness = rate(validators, coins(int(r.livenessTotal)), livenessCapUSD.over(r.price))
@@ -216,20 +223,20 @@ func rate(pool, total, limit decimal) (per, used decimal) {
 }
 
 // groupCoupons makes the coupons of r collectable by their owners.
-func (x *executor) groupCoupons(r *round) {
+func (x *rounds) groupCoupons(r *round) {
 	at := map[party]int{}
-	first := len(x.rounds.collections)
+	first := len(x.collections)
 	for _, c := range r.coupons {
 		owner := c.payload.(coupon).owner()
 		i, ok := at[owner]
 		if !ok {
-			i = len(x.rounds.collections)
+			i = len(x.collections)
 			at[owner] = i
-			x.rounds.collections = append(x.rounds.collections, collection{round: r, owner: owner})
+			x.collections = append(x.collections, collection{round: r, owner: owner})
 		}
-		x.rounds.collections[i].coupons = append(x.rounds.collections[i].coupons, c)
+		x.collections[i].coupons = append(x.collections[i].coupons, c)
 	}
-	fresh := x.rounds.collections[first:]
+	fresh := x.collections[first:]
 	for i := len(fresh) - 1; i > 0; i-- { // else the same owners would always come too late
 		j := x.random.below(i + 1)
 		fresh[i], fresh[j] = fresh[j], fresh[i]
@@ -237,29 +244,29 @@ func (x *executor) groupCoupons(r *round) {
 }
 
 // closeRound ends the issuing of the oldest issuing round, then sweeps its coupons.
-func (x *executor) closeRound() {
-	a, r := x.arena(), x.rounds.issuing[0]
-	x.rounds.issuing = x.rounds.issuing[1:]
-	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_Close",
+func (x *rounds) closeRound() {
+	a, r := x.tx.arena(), x.issuing[0]
+	x.issuing = x.issuing[1:]
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_Close",
 		a.record(closeRoundShape, contractID(r.contract.number)), dso)
-	x.archive(r.contract)
-	r.contract = x.create(closedRoundTemplate, closedRound{x.payloadOf(r)})
-	x.finish(at, a.record(closeDoneShape, contractID(r.contract.number)))
+	x.tx.archive(r.contract)
+	r.contract = x.tx.create(closedRoundTemplate, closedRound{x.payloadOf(r)})
+	x.tx.finish(at, a.record(closeDoneShape, contractID(r.contract.number)))
 
-	kept := x.rounds.collections[:0]
-	for _, c := range x.rounds.collections {
+	kept := x.collections[:0]
+	for _, c := range x.collections {
 		if c.round != r {
 			kept = append(kept, c)
 		}
 	}
-	clear(x.rounds.collections[len(kept):])
-	x.rounds.collections = kept
+	clear(x.collections[len(kept):])
+	x.collections = kept
 	x.queueClaims(r)
 }
 
 // queueClaims queues the sweep of the coupons that nobody collected, in portions,
 // and the archival of the round some time after it.
-func (x *executor) queueClaims(r *round) {
+func (x *rounds) queueClaims(r *round) {
 	var left []*contract
 	for _, c := range r.coupons {
 		if c.active() {
@@ -271,9 +278,9 @@ func (x *executor) queueClaims(r *round) {
 		n := min(couponsPerClaim, len(left))
 		portion := left[:n:n]
 		left = left[n:]
-		x.tasks = append(x.tasks, func() { x.claimExpired(r, portion) })
+		x.clock.tasks = append(x.clock.tasks, func() { x.claimExpired(r, portion) })
 	}
-	x.expireAt(x.recordTime+closedRoundTicks*x.tick, func() { x.archiveRound(r) })
+	x.clock.expireAt(x.clock.recordTime+closedRoundTicks*x.clock.tick, func() { x.archiveRound(r) })
 }
 
 const (
@@ -283,8 +290,8 @@ const (
 )
 
 // claimExpired turns uncollected coupons into an unclaimed reward.
-func (x *executor) claimExpired(r *round, coupons []*contract) {
-	a := x.arena()
+func (x *rounds) claimExpired(r *round, coupons []*contract) {
+	a := x.tx.arena()
 	byTemplate := func(t *template) value {
 		var ids []value
 		for _, c := range coupons {
@@ -294,17 +301,17 @@ func (x *executor) claimExpired(r *round, coupons []*contract) {
 		}
 		return a.list(ids...)
 	}
-	at := x.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewards", a.record(claimShape,
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewards", a.record(claimShape,
 		contractID(r.contract.number), byTemplate(validatorRewardTemplate), byTemplate(appRewardTemplate),
 		byTemplate(svRewardTemplate), none(), a.some(byTemplate(livenessTemplate))), dso)
 	var worth decimal
 	for _, c := range coupons {
 		worth += c.payload.(coupon).worth(r)
-		x.finish(x.consume(c, c.template.entity()+"_DsoExpire",
+		x.tx.finish(x.tx.consume(c, c.template.entity()+"_DsoExpire",
 			a.record(expireCouponShape, contractID(r.contract.number)), dso), c.payload.(coupon).expiry(a))
 	}
 	reward := x.addUnclaimed(worth)
-	x.finish(at, a.record(claimDoneShape, optional(a, reward != nil, idOf(reward))))
+	x.tx.finish(at, a.record(claimDoneShape, optional(a, reward != nil, idOf(reward))))
 }
 
 // idOf is the contract id of c, or an arbitrary value if c is nil.
@@ -316,41 +323,41 @@ func idOf(c *contract) value {
 }
 
 // addUnclaimed creates an unclaimed reward unless amount is 0.
-func (x *executor) addUnclaimed(amount decimal) *contract {
+func (x *rounds) addUnclaimed(amount decimal) *contract {
 	if amount <= 0 {
 		return nil
 	}
-	c := x.create(unclaimedRewardTemplate, unclaimedReward{amount})
-	x.rounds.unclaimed = append(x.rounds.unclaimed, c)
+	c := x.tx.create(unclaimedRewardTemplate, unclaimedReward{amount})
+	x.unclaimed = append(x.unclaimed, c)
 	return c
 }
 
-func (x *executor) archiveRound(r *round) {
-	at := x.exercise(x.rules.amulet, "AmuletRules_MiningRound_Archive",
-		x.arena().record(archiveRoundShape, contractID(r.contract.number)), dso)
-	x.archive(r.contract)
-	x.finish(at, enum("AmuletRules_MiningRound_ArchiveResult"))
+func (x *rounds) archiveRound(r *round) {
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_Archive",
+		x.tx.arena().record(archiveRoundShape, contractID(r.contract.number)), dso)
+	x.tx.archive(r.contract)
+	x.tx.finish(at, enum("AmuletRules_MiningRound_ArchiveResult"))
 }
 
 // mergeUnclaimed turns the oldest unclaimed rewards into one.
-func (x *executor) mergeUnclaimed() {
-	a := x.arena()
-	n := min(rewardsPerMerge, len(x.rounds.unclaimed))
-	rewards := x.rounds.unclaimed[:n:n]
-	x.rounds.unclaimed = x.rounds.unclaimed[n:]
+func (x *rounds) mergeUnclaimed() {
+	a := x.tx.arena()
+	n := min(rewardsPerMerge, len(x.unclaimed))
+	rewards := x.unclaimed[:n:n]
+	x.unclaimed = x.unclaimed[n:]
 	var ids []value
 	var total decimal
 	for _, c := range rewards {
 		ids = append(ids, contractID(c.number))
 		total += c.payload.(unclaimedReward).amount
 	}
-	at := x.exercise(x.rules.amulet, "AmuletRules_MergeUnclaimedRewards",
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MergeUnclaimedRewards",
 		a.record(mergeRewardsShape, a.list(ids...)), dso)
 	for _, c := range rewards {
-		x.archive(c)
+		x.tx.archive(c)
 	}
 	merged := x.addUnclaimed(total)
-	x.finish(at, a.record(claimDoneShape, idOf(merged)))
+	x.tx.finish(at, a.record(claimDoneShape, idOf(merged)))
 }
 
 var (
@@ -360,8 +367,8 @@ var (
 
 // rewardSuperValidator gives one of the super-validators, in turn, its coupon for
 // the open round.
-func (x *executor) rewardSuperValidator() {
-	a, r := x.arena(), x.openRound()
+func (x *rounds) rewardSuperValidator() {
+	a, r := x.tx.arena(), x.openRound()
 	turn := int(r.number) % x.names.superValidators.len()
 	sv, state := x.names.superValidators.at(turn), x.rules.rewardStates[turn]
 	shares := []svReward{{sv: sv, beneficiary: sv, round: r.number, weight: svRewardWeight}}
@@ -373,21 +380,21 @@ func (x *executor) rewardSuperValidator() {
 	for i, s := range shares {
 		beneficiaries[i] = a.record(tupleShape, partyValue(s.beneficiary), int64Value(s.weight))
 	}
-	at := x.exercise(x.rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.record(receiveSvShape,
+	at := x.tx.exercise(x.rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.record(receiveSvShape,
 		partyValue(sv), contractID(r.contract.number), contractID(state.number), a.list(beneficiaries...)), sv)
-	x.archive(state)
-	next := x.create(rewardStateTemplate, state.payload.(svRewardState).rewardedIn(r.number, int64(len(shares))))
+	x.tx.archive(state)
+	next := x.tx.create(rewardStateTemplate, state.payload.(svRewardState).rewardedIn(r.number, int64(len(shares))))
 	x.rules.rewardStates[turn] = next
 	for i, s := range shares {
 		ids[i] = contractID(x.addCoupon(r, svRewardTemplate, s).number)
 		r.svWeightTotal += s.weight
 	}
-	x.finish(at, a.record(receiveSvDoneShape, contractID(next.number), a.list(ids...)))
+	x.tx.finish(at, a.record(receiveSvDoneShape, contractID(next.number), a.list(ids...)))
 }
 
 // addCoupon creates a coupon of round r.
-func (x *executor) addCoupon(r *round, t *template, p coupon) *contract {
-	c := x.create(t, p)
+func (x *rounds) addCoupon(r *round, t *template, p coupon) *contract {
+	c := x.tx.create(t, p)
 	r.coupons = append(r.coupons, c)
 	return c
 }

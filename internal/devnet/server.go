@@ -18,9 +18,10 @@ import (
 // evaluated when asked for, from the contracts that are active; "now" is the record
 // time of the last entry.
 func (l *Ledger) Handler() http.Handler {
-	s := &server{ledger: l, store: l.store}
+	b := backend{l, l.store}
 	mux := http.NewServeMux()
-	for _, route := range slices.Concat(s.historyRoutes(), s.stateRoutes(), s.networkRoutes()) {
+	for _, route := range slices.Concat((&historyServer{b}).routes(), (&snapshotServer{b}).routes(),
+		(&stateServer{b}).routes(), (&networkServer{b}).routes()) {
 		for _, prefix := range []string{"", "/api/scan"} {
 			mux.Handle(route.method+" "+prefix+route.path, route.handle)
 		}
@@ -49,39 +50,26 @@ type route struct {
 	handle       handler
 }
 
-func (s *server) historyRoutes() []route {
+func (s *historyServer) routes() []route {
 	return []route{
 		{"POST", "/v0/backfilling/migration-info", s.migrationInfo},
 		{"POST", "/v0/backfilling/updates-before", s.updatesBefore},
 		{"POST", "/v0/backfilling/import-updates", s.importUpdates},
-		{"GET", "/v0/backfilling/status", s.status},
+		{"GET", "/v0/backfilling/status", sendStatus},
 		{"POST", "/v2/updates", s.updates(false)},
 		{"POST", "/v1/updates", s.updates(true)},
 		{"GET", "/v2/updates/{id}", s.update(false)},
 		{"GET", "/v1/updates/{id}", s.update(true)},
 		{"POST", "/v0/events", s.events},
 		{"GET", "/v0/events/{id}", s.event},
-		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
-		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
-		{"GET", "/v0/dso-party-id", s.governanceParty},
 		{"POST", "/v0/updates", s.updatesV0},
 		{"GET", "/v0/updates/{id}", s.updateV0},
 		{"GET", "/v2/updates/hash/{hash}", s.updateByHash},
 		{"GET", "/v0/events/latest-record-time", s.latestRecordTime},
-		{"POST", "/v2/state/acs", s.acs(2)},
-		{"POST", "/v1/state/acs", s.acs(1)},
-		{"POST", "/v0/state/acs", s.acs(0)},
-		{"POST", "/v0/state/acs/force", s.forceSnapshot},
-		{"POST", "/v2/holdings/state", s.holdings(2)},
-		{"POST", "/v1/holdings/state", s.holdings(1)},
-		{"POST", "/v0/holdings/state", s.holdings(0)},
-		{"POST", "/v1/holdings/summary", s.holdingsSummary(1)},
-		{"POST", "/v0/holdings/summary", s.holdingsSummary(0)},
-		{"GET", "/devnet/digests", s.digests},
 	}
 }
 
-func (s *server) stateRoutes() []route {
+func (s *stateServer) routes() []route {
 	const rewards = "/v0/internal/reward-accounting-process/rounds"
 	return []route{
 		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
@@ -101,8 +89,6 @@ func (s *server) stateRoutes() []route {
 		{"GET", "/v0/transfer-command-counter/{party}", s.commandCounterOf},
 		{"GET", "/v0/transfer-command/status", s.commandStatus},
 		{"GET", "/v0/unclaimed-development-fund-coupons", s.unclaimedFund},
-		{"GET", "/v0/validators/validator-faucets", s.validatorFaucets},
-		{"GET", "/v0/admin/validator/licenses", s.licenses},
 		{"GET", rewards + "/earliest-available", s.earliestRewards},
 		{"GET", rewards + "/{round}/activity-totals", s.activityTotals},
 		{"GET", rewards + "/{round}/root-hash", s.rewardRoot},
@@ -110,34 +96,63 @@ func (s *server) stateRoutes() []route {
 	}
 }
 
-func (s *server) networkRoutes() []route {
+func (s *networkServer) routes() []route {
 	return []route{
 		{"GET", "/v0/domains/{domain}/members/{member}/traffic-status", s.trafficStatus},
 		{"GET", "/v0/domains/{domain}/parties/{party}/participant-id", s.participantID},
 		{"GET", "/v1/domains/{domain}/parties/{party}/participant-id", s.participantIDs},
 		{"GET", "/v0/migrations/schedule", s.migrationSchedule},
 		{"GET", "/v0/migrations/last", s.lastMigration},
-		{"GET", "/v0/active-synchronizer-serial", s.activeSerial},
+		{"GET", "/v0/active-synchronizer-serial", sendActiveSerial},
+		{"GET", "/v0/validators/validator-faucets", s.validatorFaucets},
+		{"GET", "/v0/admin/validator/licenses", s.licenses},
 		{"GET", "/v0/lsu", s.upgrade},
-		{"GET", "/v0/roll-forward-lsu", s.rollForward},
+		{"GET", "/v0/dso-party-id", s.governanceParty},
+		{"GET", "/devnet/digests", s.digests},
+		{"GET", "/v0/roll-forward-lsu", sendRollForward},
 		{"GET", "/v0/synchronizer-identities/{prefix}", s.synchronizerIdentities},
 		{"GET", "/v0/synchronizer-bootstrapping-transactions/{prefix}", s.bootstrappingTransactions},
-		{"GET", "/v0/splice-instance-names", s.instanceNames},
+		{"GET", "/v0/splice-instance-names", sendInstanceNames},
 		{"GET", "/v0/scans", s.scans},
 		{"GET", "/v0/dso-sequencers", s.sequencers},
 		{"GET", "/v0/sv-bft-sequencers", s.bftSequencers},
-		{"GET", "/v0/feature-support", s.featureSupport},
-		{"GET", "/version", s.version},
+		{"GET", "/v0/feature-support", sendFeatureSupport},
+		{"GET", "/version", sendVersion},
 		{"GET", "/status", s.serviceStatus},
-		{"GET", "/readyz", s.healthy},
-		{"GET", "/livez", s.healthy},
+		{"GET", "/readyz", sendHealthy},
+		{"GET", "/livez", sendHealthy},
 	}
 }
 
-type server struct {
+func (s *snapshotServer) routes() []route {
+	return []route{
+		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
+		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
+		{"POST", "/v2/state/acs", s.acs(2)},
+		{"POST", "/v1/state/acs", s.acs(1)},
+		{"POST", "/v0/state/acs", s.acs(0)},
+		{"POST", "/v0/state/acs/force", s.forceSnapshot},
+		{"POST", "/v2/holdings/state", s.holdings(2)},
+		{"POST", "/v1/holdings/state", s.holdings(1)},
+		{"POST", "/v0/holdings/state", s.holdings(0)},
+		{"POST", "/v1/holdings/summary", s.holdingsSummary(1)},
+		{"POST", "/v0/holdings/summary", s.holdingsSummary(0)},
+	}
+}
+
+// backend is what answers are made from.
+type backend struct {
 	ledger *Ledger
 	store  *store
 }
+
+// The operations, by what they are about.
+type (
+	historyServer  struct{ backend } // updates and their verdicts
+	snapshotServer struct{ backend } // contracts that were active at an instant
+	stateServer    struct{ backend } // contracts that are active now
+	networkServer  struct{ backend } // members and nodes of the network
+)
 
 // handler answers a request; an error becomes the answer {"error": text}.
 type handler func(w http.ResponseWriter, r *http.Request) error
@@ -242,7 +257,7 @@ type encodings struct {
 }
 
 // encoding is the one asked for; the default is compact_json.
-func (s *server) encoding(e encodings) (encoding, error) {
+func (s *historyServer) encoding(e encodings) (encoding, error) {
 	name := string(schemas.CompactJSON)
 	for _, given := range []*string{e.Daml, e.Contract} {
 		if given != nil && *given != "" {
@@ -296,7 +311,7 @@ func (a *after) cursor() (*cursor, error) {
 	return &cursor{*a.MigrationID, t}, nil
 }
 
-func (s *server) page(r *http.Request) (c *cursor, limit int, enc encoding, err error) {
+func (s *historyServer) page(r *http.Request) (c *cursor, limit int, enc encoding, err error) {
 	var q pageRequest
 	if err := decode(r, &q); err != nil {
 		return nil, 0, 0, err
@@ -313,7 +328,7 @@ func (s *server) page(r *http.Request) (c *cursor, limit int, enc encoding, err 
 	return c, int(*q.PageSize), enc, nil
 }
 
-func (s *server) updates(v1 bool) handler {
+func (s *historyServer) updates(v1 bool) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		c, limit, enc, err := s.page(r)
 		if err != nil {
@@ -323,7 +338,7 @@ func (s *server) updates(v1 bool) handler {
 	}
 }
 
-func (s *server) events(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) events(w http.ResponseWriter, r *http.Request) error {
 	c, limit, enc, err := s.page(r)
 	if err != nil {
 		return err
@@ -331,7 +346,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) error {
 	return send(w, s.store.eventsAfter(c, limit, enc), "")
 }
 
-func (s *server) update(v1 bool) handler {
+func (s *historyServer) update(v1 bool) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		enc, err := s.encoding(queryEncodings(r))
 		if err != nil {
@@ -342,7 +357,7 @@ func (s *server) update(v1 bool) handler {
 	}
 }
 
-func (s *server) event(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) event(w http.ResponseWriter, r *http.Request) error {
 	enc, err := s.encoding(queryEncodings(r))
 	if err != nil {
 		return err
@@ -351,7 +366,7 @@ func (s *server) event(w http.ResponseWriter, r *http.Request) error {
 	return send(w, s.store.event(id, enc), "Event with id "+id+" not found")
 }
 
-func (s *server) migrationInfo(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		MigrationID *int64 `json:"migration_id"`
 	}
@@ -396,7 +411,7 @@ func (i *migrationInfo) answer(id int64) migrationAnswer {
 	return a
 }
 
-func (s *server) updatesBefore(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		MigrationID  *int64  `json:"migration_id"`
 		Synchronizer *string `json:"synchronizer_id"`
@@ -427,7 +442,7 @@ func (s *server) updatesBefore(w http.ResponseWriter, r *http.Request) error {
 	return send(w, a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
 }
 
-func (s *server) importUpdates(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		MigrationID *int64  `json:"migration_id"`
 		After       *string `json:"after_update_id"`
@@ -445,15 +460,15 @@ func (s *server) importUpdates(w http.ResponseWriter, r *http.Request) error {
 	return send(w, s.store.importsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
 }
 
-func (s *server) status(w http.ResponseWriter, _ *http.Request) error {
+func sendStatus(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, map[string]bool{"complete": true})
 }
 
-func (s *server) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
+func (s *snapshotServer) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
 	return snapshot(w, r, "before", s.store.snapshotBefore)
 }
 
-func (s *server) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
+func (s *snapshotServer) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
 	return snapshot(w, r, "after", s.store.snapshotAfter)
 }
 
@@ -475,19 +490,19 @@ func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find fun
 	return sendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
 }
 
-func (s *server) governanceParty(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) governanceParty(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
 }
 
-func (s *server) version(w http.ResponseWriter, _ *http.Request) error {
+func sendVersion(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
 }
 
-func (s *server) healthy(w http.ResponseWriter, _ *http.Request) error {
+func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-func (s *server) digests(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) digests(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, s.ledger.Digests())
 }

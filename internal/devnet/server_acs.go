@@ -28,7 +28,7 @@ type stateRequest struct {
 }
 
 // state returns the ledger at the instant that a request names.
-func (s *server) state(r *http.Request, q *stateRequest) (at int64, found *pastLedger, err error) {
+func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, found *pastLedger, err error) {
 	if q.MigrationID == nil || q.RecordTime == nil {
 		return 0, nil, badRequest("migration_id and record_time are required")
 	}
@@ -64,7 +64,7 @@ func checkTemplates(ts []string) error {
 	return nil
 }
 
-func (s *server) acs(v apiVersion) handler {
+func (s *snapshotServer) acs(v apiVersion) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var q stateRequest
 		if err := decode(r, &q); err != nil {
@@ -83,7 +83,7 @@ func (s *server) acs(v apiVersion) handler {
 	}
 }
 
-func (s *server) isStakeholder(c *contract, parties []string) bool {
+func (s *snapshotServer) isStakeholder(c *contract, parties []string) bool {
 	signatories, observers := c.payload.stakeholders(nil, nil)
 	return slices.ContainsFunc(append(signatories, observers...), func(p party) bool {
 		return slices.Contains(parties, s.ledger.names.name(p))
@@ -91,7 +91,7 @@ func (s *server) isStakeholder(c *contract, parties []string) bool {
 }
 
 // ownedCoins selects the coins of the owners in a request.
-func (s *server) ownedCoins(q *stateRequest) (func(*contract) bool, error) {
+func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*contract) bool, error) {
 	if len(q.Owners) == 0 || len(q.Owners) > maxPage {
 		return nil, badRequest("owner_party_ids: 1 to %d parties, not %d", maxPage, len(q.Owners))
 	}
@@ -101,7 +101,7 @@ func (s *server) ownedCoins(q *stateRequest) (func(*contract) bool, error) {
 	}, nil
 }
 
-func (s *server) holdings(v apiVersion) handler {
+func (s *snapshotServer) holdings(v apiVersion) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var q stateRequest
 		if err := decode(r, &q); err != nil {
@@ -117,7 +117,7 @@ func (s *server) holdings(v apiVersion) handler {
 
 // contractPage answers with a page of the contracts that keep selects. The token is the
 // position of the last one among all contracts of the snapshot, counted from 1.
-func (s *server) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*contract) bool) error {
+func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*contract) bool) error {
 	if err := checkLimit("page_size", q.PageSize); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (v apiVersion) position(after json.RawMessage, rows int) (int, error) {
 }
 
 // activeContract is an element of the answer: a created event in version 0.
-func (s *server) activeContract(c *contract, v apiVersion, migration int64) json.RawMessage {
+func (s *snapshotServer) activeContract(c *contract, v apiVersion, migration int64) json.RawMessage {
 	r := renderer{names: s.ledger.names}
 	createdAt := schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))
 	dst := r.created1(nil, c, createdAt, compactJSON)
@@ -196,14 +196,14 @@ func (s *server) activeContract(c *contract, v apiVersion, migration int64) json
 	return r.created2(dst, c)
 }
 
-func (s *server) forceSnapshot(http.ResponseWriter, *http.Request) error {
+func (s *snapshotServer) forceSnapshot(http.ResponseWriter, *http.Request) error {
 	return badRequest("Forced snapshots are disabled.")
 }
 
 // holdingTotals are what one party owns.
 type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees decimal }
 
-func (s *server) holdingsSummary(v apiVersion) handler {
+func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var q stateRequest
 		if err := decode(r, &q); err != nil {
@@ -242,7 +242,7 @@ func earliestOpenRound(found *pastLedger, at int64) int64 {
 }
 
 // summaries adds up the coins that owned selects, by owner in the order of their texts.
-func (s *server) summaries(found *pastLedger, owned func(*contract) bool, round int64, v apiVersion) []map[string]string {
+func (s *snapshotServer) summaries(found *pastLedger, owned func(*contract) bool, round int64, v apiVersion) []map[string]string {
 	totals := map[party]*holdingTotals{}
 	var owners []party
 	for _, c := range found.active {

@@ -26,19 +26,19 @@ type placedContract struct {
 	DomainID string          `json:"domain_id,omitempty"`
 }
 
-func (l *Ledger) contractAnswer(c *contract) *contractAnswer {
+func contractAnswerOf(l *Ledger, c *contract) *contractAnswer {
 	var values arena
 	arguments := c.payload.arguments(&values, c.version)
 	return &contractAnswer{
 		TemplateID: l.names.templateIDs[c.template.number][c.version],
-		ContractID: l.contractID(c),
+		ContractID: contractIDOf(l, c),
 		Payload:    appendCompact(nil, l.names, &arguments),
 		Blob:       string(appendBlob(nil, &l.names.ids, c.number)),
 		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))),
 	}
 }
 
-func (l *Ledger) contractID(c *contract) string {
+func contractIDOf(l *Ledger, c *contract) string {
 	return string(l.names.ids.appendContractID(nil, c.number))
 }
 
@@ -54,35 +54,35 @@ func appendBlob(dst []byte, ids *idSpaces, contract uint64) []byte {
 	return dst
 }
 
-func (l *Ledger) placed(c contractState) placedContract {
-	return placedContract{l.contractAnswer(c.contract), l.names.synchronizers[c.synchronizer]}
+func placed(l *Ledger, c contractState) placedContract {
+	return placedContract{contractAnswerOf(l, c.contract), l.names.synchronizers[c.synchronizer]}
 }
 
 // placedUnlessCached leaves out the contract if cached is its id.
-func (l *Ledger) placedUnlessCached(c contractState, cached ...string) placedContract {
+func placedUnlessCached(l *Ledger, c contractState, cached ...string) placedContract {
 	p := placedContract{DomainID: l.names.synchronizers[c.synchronizer]}
-	id := l.contractID(c.contract)
+	id := contractIDOf(l, c.contract)
 	for _, known := range cached {
 		if known == id {
 			return p
 		}
 	}
-	p.Contract = l.contractAnswer(c.contract)
+	p.Contract = contractAnswerOf(l, c.contract)
 	return p
 }
 
-func (l *Ledger) contractAnswers(cs []contractState) []*contractAnswer {
+func contractAnswers(l *Ledger, cs []contractState) []*contractAnswer {
 	answers := make([]*contractAnswer, len(cs))
 	for i, c := range cs {
-		answers[i] = l.contractAnswer(c.contract)
+		answers[i] = contractAnswerOf(l, c.contract)
 	}
 	return answers
 }
 
-func (l *Ledger) placedAll(cs []contractState) []placedContract {
+func placedAll(l *Ledger, cs []contractState) []placedContract {
 	answers := make([]placedContract, len(cs))
 	for i, c := range cs {
-		answers[i] = l.placed(c)
+		answers[i] = placed(l, c)
 	}
 	return answers
 }

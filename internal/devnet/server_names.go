@@ -21,19 +21,19 @@ type entryAnswer struct {
 	ExpiresAt   string `json:"expires_at,omitempty"`
 }
 
-func (l *Ledger) entryAnswer(c *contract) entryAnswer {
+func entryAnswerOf(l *Ledger, c *contract) entryAnswer {
 	p := c.payload.(ansEntry)
-	return entryAnswer{l.contractID(c), l.names.name(p.user), p.name, p.url, p.description,
+	return entryAnswer{contractIDOf(l, c), l.names.name(p.user), p.name, p.url, p.description,
 		string(schemas.AppendShortTime(nil, schemas.Micros(p.expiresAt)))}
 }
 
 // entries are the names that have not expired and that keep selects, oldest first, then
 // those of the governance.
-func (s *server) entries(keep func(entryAnswer) bool) []entryAnswer {
+func (s *stateServer) entries(keep func(entryAnswer) bool) []entryAnswer {
 	now := s.ledger.now()
 	entries := []entryAnswer{}
 	for _, c := range s.ledger.ofTemplate(ansEntryTemplate, func(c *contract) bool { return c.payload.(ansEntry).expiresAt > now }) {
-		if e := s.ledger.entryAnswer(c.contract); keep(e) {
+		if e := entryAnswerOf(s.ledger, c.contract); keep(e) {
 			entries = append(entries, e)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *server) entries(keep func(entryAnswer) bool) []entryAnswer {
 	return entries
 }
 
-func (s *server) ansEntries(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntries(w http.ResponseWriter, r *http.Request) error {
 	limit, err := queryLimit(r, "page_size", 0)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func queryLimit(r *http.Request, name string, standard int) (int, error) {
 	return int(limit), checkLimit(name, &limit)
 }
 
-func (s *server) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
 	party := r.PathValue("party")
 	entries := s.entries(func(e entryAnswer) bool { return e.User == party })
 	if len(entries) == 0 {
@@ -87,7 +87,7 @@ func (s *server) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
 	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b entryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
 }
 
-func (s *server) ansEntryNamed(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntryNamed(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	entries := s.entries(func(e entryAnswer) bool { return e.Name == name })
 	if len(entries) == 0 {

@@ -22,7 +22,7 @@ const (
 	synchronizerSerial = 2
 )
 
-func (s *server) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
+func (s *historyServer) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
 	t, ok := s.store.latestEvent()
 	if !ok {
 		return notFound("No events yet")
@@ -42,7 +42,7 @@ func (s *store) latestEvent() (int64, bool) {
 }
 
 // synchronizer returns the number of the synchronizer in the path.
-func (s *server) synchronizer(r *http.Request) (int, error) {
+func (s *networkServer) synchronizer(r *http.Request) (int, error) {
 	id := r.PathValue("domain")
 	i := slices.Index(s.ledger.names.synchronizers, id)
 	if i < 0 {
@@ -51,7 +51,7 @@ func (s *server) synchronizer(r *http.Request) (int, error) {
 	return i, nil
 }
 
-func (s *server) trafficStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) error {
 	member := r.PathValue("member")
 	kind, uid, _ := strings.Cut(member, partyNamespaceMark)
 	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, partyNamespaceMark) {
@@ -61,7 +61,7 @@ func (s *server) trafficStatus(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	consumed, ok := s.ledger.trafficOf(synchronizer, member)
+	consumed, ok := trafficOf(s.ledger, synchronizer, member)
 	if !ok {
 		return notFound("No traffic state found for member: %s", member)
 	}
@@ -78,7 +78,7 @@ func (s *server) trafficStatus(w http.ResponseWriter, r *http.Request) error {
 }
 
 // trafficOf returns what a member has consumed; false for an unknown member.
-func (l *Ledger) trafficOf(synchronizer int, member string) (int64, bool) {
+func trafficOf(l *Ledger, synchronizer int, member string) (int64, bool) {
 	for p := l.names.superValidators.first; p < l.names.superValidators.end; p++ {
 		if l.names.mediatorOf(p) == member {
 			return 0, true // mediators do not pay
@@ -90,12 +90,12 @@ func (l *Ledger) trafficOf(synchronizer int, member string) (int64, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.executor.consumed[synchronizer][i], true
+	return l.executor.verdicts.consumed[synchronizer][i], true
 }
 
 // hosts returns the participants that host the party in the path: one, but for the
 // governance party.
-func (s *server) hosts(r *http.Request) ([]string, error) {
+func (s *networkServer) hosts(r *http.Request) ([]string, error) {
 	if _, err := s.synchronizer(r); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *server) hosts(r *http.Request) ([]string, error) {
 	return []string{"PAR::" + n.participants[n.participantOf(p, 0)]}, nil
 }
 
-func (s *server) participantID(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) participantID(w http.ResponseWriter, r *http.Request) error {
 	hosts, err := s.hosts(r)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *server) participantID(w http.ResponseWriter, r *http.Request) error {
 	return sendState(w, map[string]string{"participant_id": hosts[0]})
 }
 
-func (s *server) participantIDs(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) participantIDs(w http.ResponseWriter, r *http.Request) error {
 	hosts, err := s.hosts(r)
 	if err != nil {
 		return err
@@ -133,15 +133,15 @@ func (s *server) participantIDs(w http.ResponseWriter, r *http.Request) error {
 	return sendState(w, map[string][]string{"participant_ids": hosts})
 }
 
-func (s *server) migration() int64 {
+func (s *networkServer) migration() int64 {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
-	return s.ledger.executor.migration
+	return s.ledger.executor.tx.migration
 }
 
 // migrationSchedule announces the one migration of the network until it has happened.
 // The body of the 404 is empty.
-func (s *server) migrationSchedule(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) migrationSchedule(w http.ResponseWriter, _ *http.Request) error {
 	if s.migration() > 0 {
 		w.WriteHeader(http.StatusNotFound)
 		return nil
@@ -151,16 +151,16 @@ func (s *server) migrationSchedule(w http.ResponseWriter, _ *http.Request) error
 	return sendState(w, map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1})
 }
 
-func (s *server) lastMigration(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) lastMigration(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]int64{"migration_id": s.migration()})
 }
 
-func (s *server) activeSerial(w http.ResponseWriter, _ *http.Request) error {
+func sendActiveSerial(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]int64{"serial": synchronizerSerial})
 }
 
 // upgrade announces an upgrade of the synchronizer a month after the first history.
-func (s *server) upgrade(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) upgrade(w http.ResponseWriter, _ *http.Request) error {
 	t := s.ledger.config.Start.AddDate(0, 0, s.ledger.config.Days+30).UTC()
 	return sendState(w, map[string]any{"lsu": map[string]string{
 		"topologyFreezeTime": t.Add(-24 * time.Hour).Format(time.RFC3339), "upgradeTime": t.Format(time.RFC3339),
@@ -168,13 +168,13 @@ func (s *server) upgrade(w http.ResponseWriter, _ *http.Request) error {
 	}})
 }
 
-// rollForward tells that no upgrade has to be repeated.
-func (s *server) rollForward(w http.ResponseWriter, _ *http.Request) error {
+// sendRollForward tells that no upgrade has to be repeated.
+func sendRollForward(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{})
 }
 
 // serialized stands for bytes that only the nodes of the network can read, in base64.
-func (s *server) serialized(kind string, size int) string {
+func (s *networkServer) serialized(kind string, size int) string {
 	space := newIDSpace(s.ledger.config.Seed, "serialized "+kind)
 	var raw []byte
 	for i := uint64(0); len(raw) < size; i++ {
@@ -186,7 +186,7 @@ func (s *server) serialized(kind string, size int) string {
 
 // synchronizerByPrefix returns the synchronizer whose id starts with the prefix in the
 // path.
-func (s *server) synchronizerByPrefix(r *http.Request) (string, error) {
+func (s *networkServer) synchronizerByPrefix(r *http.Request) (string, error) {
 	prefix := r.PathValue("prefix")
 	for _, id := range s.ledger.names.synchronizers {
 		if name, _, _ := strings.Cut(id, partyNamespaceMark); name == prefix {
@@ -196,7 +196,7 @@ func (s *server) synchronizerByPrefix(r *http.Request) (string, error) {
 	return "", notFound("No synchronizer with the prefix %s", prefix)
 }
 
-func (s *server) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.synchronizerByPrefix(r)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (s *server) synchronizerIdentities(w http.ResponseWriter, r *http.Request) 
 	})
 }
 
-func (s *server) bootstrappingTransactions(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) bootstrappingTransactions(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.synchronizerByPrefix(r)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *server) bootstrappingTransactions(w http.ResponseWriter, r *http.Reques
 	})
 }
 
-func (s *server) instanceNames(w http.ResponseWriter, _ *http.Request) error {
+func sendInstanceNames(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]string{
 		"network_name": "Devnet", "network_favicon_url": "https://devnet.example/favicon.ico",
 		"amulet_name": "Amulet", "amulet_name_acronym": "AMT",
@@ -231,9 +231,9 @@ func (s *server) instanceNames(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // configuredNodes are the super-validators whose nodes are known.
-func (s *server) configuredNodes() []svNodeState {
+func (s *networkServer) configuredNodes() []svNodeState {
 	var nodes []svNodeState
-	for _, c := range s.nodeStates() {
+	for _, c := range nodeStates(s.ledger) {
 		if p := c.payload.(svNodeState); p.configured {
 			nodes = append(nodes, p)
 		}
@@ -241,7 +241,7 @@ func (s *server) configuredNodes() []svNodeState {
 	return nodes
 }
 
-func (s *server) scans(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) scans(w http.ResponseWriter, _ *http.Request) error {
 	n := s.ledger.names
 	scans := []map[string]string{}
 	for _, p := range s.configuredNodes() {
@@ -250,7 +250,7 @@ func (s *server) scans(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{"scans": []any{map[string]any{"domainId": n.synchronizers[0], "scans": scans}}})
 }
 
-func (s *server) sequencers(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) sequencers(w http.ResponseWriter, _ *http.Request) error {
 	n := s.ledger.names
 	sequencers := []map[string]any{}
 	for _, p := range s.configuredNodes() {
@@ -261,14 +261,14 @@ func (s *server) sequencers(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.synchronizers[0], "sequencers": sequencers}}})
 }
 
-func (s *server) bftSequencers(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) bftSequencers(w http.ResponseWriter, _ *http.Request) error {
 	n := s.ledger.names
 	sv := n.superValidators.first
 	return sendState(w, map[string]any{"bftSequencers": []any{map[string]any{
 		"serialId": synchronizerSerial, "id": n.sequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.svHost(sv)}}})
 }
 
-func (s *server) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["validator_ids"]
 	if len(ids) == 0 || len(ids) > maxPage {
 		return badRequest("validator_ids: 1 to %d, not %d", maxPage, len(ids))
@@ -292,7 +292,7 @@ func (s *server) validatorFaucets(w http.ResponseWriter, r *http.Request) error 
 
 // licenses pages through the licenses, newest first. The token counts those that were
 // given before.
-func (s *server) licenses(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) licenses(w http.ResponseWriter, r *http.Request) error {
 	limit, err := queryLimit(r, "limit", maxPage)
 	if err != nil {
 		return err
@@ -307,19 +307,19 @@ func (s *server) licenses(w http.ResponseWriter, r *http.Request) error {
 	}
 	first = min(first, len(all))
 	end := min(first+limit, len(all))
-	answer := map[string]any{"validator_licenses": s.ledger.contractAnswers(all[first:end])}
+	answer := map[string]any{"validator_licenses": contractAnswers(s.ledger, all[first:end])}
 	if end < len(all) {
 		answer["next_page_token"] = end
 	}
 	return sendState(w, answer)
 }
 
-func (s *server) featureSupport(w http.ResponseWriter, _ *http.Request) error {
+func sendFeatureSupport(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{})
 }
 
 // serviceStatus tells that the service is up; its uptime is that of the network.
-func (s *server) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
 	uptime := time.Duration(s.ledger.now()-s.ledger.config.Start.UnixMicro()) * time.Microsecond
 	return sendState(w, map[string]any{"success": map[string]any{
 		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}})

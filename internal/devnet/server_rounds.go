@@ -10,7 +10,7 @@ import (
 // roundTTL is how long clients may keep rounds, µs.
 const roundTTL = 30e6
 
-func (s *server) openAndIssuingRounds(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) openAndIssuingRounds(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Open    []string `json:"cached_open_mining_round_contract_ids"`
 		Issuing []string `json:"cached_issuing_round_contract_ids"`
@@ -35,27 +35,27 @@ func (s *server) openAndIssuingRounds(w http.ResponseWriter, r *http.Request) er
 	})
 }
 
-func (s *server) rounds(t *template, cached []string) map[string]placedContract {
+func (s *stateServer) rounds(t *template, cached []string) map[string]placedContract {
 	rounds := map[string]placedContract{}
 	for _, c := range s.ledger.ofTemplate(t, nil) {
-		rounds[s.ledger.contractID(c.contract)] = s.ledger.placedUnlessCached(c, cached...)
+		rounds[contractIDOf(s.ledger, c.contract)] = placedUnlessCached(s.ledger, c, cached...)
 	}
 	return rounds
 }
 
-func (s *server) closedRounds(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error {
 	closed := s.ledger.ofTemplate(closedRoundTemplate, nil)
 	slices.SortFunc(closed, func(a, b contractState) int {
 		return cmp.Compare(a.payload.(closedRound).number, b.payload.(closedRound).number)
 	})
-	return sendState(w, map[string]any{"rounds": s.ledger.contractAnswers(closed)})
+	return sendState(w, map[string]any{"rounds": contractAnswers(s.ledger, closed)})
 }
 
 // The four operations on rewards by activity.
 
-func (s *server) earliestRewards(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) earliestRewards(w http.ResponseWriter, _ *http.Request) error {
 	s.ledger.mu.Lock()
-	round, ok := s.ledger.executor.earliestRewards()
+	round, ok := s.ledger.executor.rewards.earliestRewards()
 	s.ledger.mu.Unlock()
 	if !ok {
 		return notFound("No reward accounting data available yet")
@@ -71,7 +71,7 @@ const (
 
 // roundRewards returns the outcome of the round in the path, with a status other than
 // Ok if there is none.
-func (s *server) roundRewards(r *http.Request) (round int64, status string, t rewardTotals, err error) {
+func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t rewardTotals, err error) {
 	round, err = strconv.ParseInt(r.PathValue("round"), 10, 64)
 	if err != nil || round < 0 {
 		return 0, "", t, badRequest("round_number: %q is not a round", r.PathValue("round"))
@@ -79,16 +79,16 @@ func (s *server) roundRewards(r *http.Request) (round int64, status string, t re
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	x := s.ledger.executor
-	if !x.roundOver(round) {
+	if !x.rounds.roundOver(round) {
 		return round, rewardsUndetermined, t, nil
 	}
-	if earliest, ok := x.earliestRewards(); !ok || round < earliest || !x.rewards[round].rewarded {
+	if earliest, ok := x.rewards.earliestRewards(); !ok || round < earliest || !x.rewards.byRound[round].rewarded {
 		return round, rewardsUnknown, t, nil
 	}
-	return round, rewardsOK, x.rewardsOf(round), nil
+	return round, rewardsOK, x.rewards.rewardsOf(round), nil
 }
 
-func (s *server) activityTotals(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) activityTotals(w http.ResponseWriter, r *http.Request) error {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *server) activityTotals(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (s *server) rewardRoot(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) rewardRoot(w http.ResponseWriter, r *http.Request) error {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *server) rewardRoot(w http.ResponseWriter, r *http.Request) error {
 	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": newRewardTree(t.allowances).root})
 }
 
-func (s *server) rewardBatch(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
 		return err

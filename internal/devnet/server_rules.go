@@ -6,7 +6,7 @@ import (
 )
 
 // newest is the contract of a template that was created last; false if there is none.
-func (s *server) newest(t *template) (contractState, bool) {
+func (s *stateServer) newest(t *template) (contractState, bool) {
 	all := s.ledger.ofTemplate(t, nil)
 	if len(all) == 0 {
 		return contractState{}, false
@@ -16,7 +16,7 @@ func (s *server) newest(t *template) (contractState, bool) {
 
 // rules answers with the rules contract of a template, by the cache protocol: name is
 // that of the rules in the members of request and answer.
-func (s *server) rules(t *template, name string) handler {
+func (s *stateServer) rules(t *template, name string) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		q := map[string]any{}
 		if err := decode(r, &q); err != nil {
@@ -36,12 +36,12 @@ func (s *server) rules(t *template, name string) handler {
 		if !ok {
 			return notFound("No active %s contract", t.entity())
 		}
-		return sendState(w, map[string]any{name + "_update": s.ledger.placedUnlessCached(c, cached)})
+		return sendState(w, map[string]any{name + "_update": placedUnlessCached(s.ledger, c, cached)})
 	}
 }
 
 // latestRound is the open round of the highest number that has opened.
-func (s *server) latestRound() (contractState, bool) {
+func (s *stateServer) latestRound() (contractState, bool) {
 	now := s.ledger.now()
 	open := s.ledger.ofTemplate(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
 	if len(open) == 0 {
@@ -52,7 +52,7 @@ func (s *server) latestRound() (contractState, bool) {
 	}), true
 }
 
-func (s *server) governance(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) governance(w http.ResponseWriter, _ *http.Request) error {
 	round, haveRound := s.latestRound()
 	coin, haveCoin := s.newest(amuletRulesTemplate)
 	rules, haveRules := s.newest(dsoRulesTemplate)
@@ -62,9 +62,9 @@ func (s *server) governance(w http.ResponseWriter, _ *http.Request) error {
 	n := s.ledger.names
 	return sendState(w, map[string]any{
 		"sv_user": "sv-1", "sv_party_id": n.name(n.superValidators.first), "dso_party_id": n.name(dso),
-		"voting_threshold": votingThreshold(n.superValidators.len()), "latest_mining_round": s.ledger.placed(round),
-		"amulet_rules": s.ledger.placed(coin), "dso_rules": s.ledger.placed(rules),
-		"sv_node_states": s.ledger.placedAll(s.nodeStates()), "initial_round": "0",
+		"voting_threshold": votingThreshold(n.superValidators.len()), "latest_mining_round": placed(s.ledger, round),
+		"amulet_rules": placed(s.ledger, coin), "dso_rules": placed(s.ledger, rules),
+		"sv_node_states": placedAll(s.ledger, nodeStates(s.ledger)), "initial_round": "0",
 	})
 }
 
@@ -76,47 +76,47 @@ func votingThreshold(members int) int {
 }
 
 // nodeStates are the states of the super-validators' nodes, in their order.
-func (s *server) nodeStates() []contractState {
-	states := s.ledger.ofTemplate(svNodeStateTemplate, nil)
+func nodeStates(l *Ledger) []contractState {
+	states := l.ofTemplate(svNodeStateTemplate, nil)
 	slices.SortFunc(states, func(a, b contractState) int {
 		return int(a.payload.(svNodeState).sv - b.payload.(svNodeState).sv)
 	})
 	return states
 }
 
-func (s *server) featuredApps(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": s.ledger.contractAnswers(s.ledger.ofTemplate(featuredAppRightTemplate, nil))})
+func (s *stateServer) featuredApps(w http.ResponseWriter, _ *http.Request) error {
+	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.ofTemplate(featuredAppRightTemplate, nil))})
 }
 
-func (s *server) rightsOf(provider string) []contractState {
+func (s *stateServer) rightsOf(provider string) []contractState {
 	return s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
 		return s.ledger.names.name(c.payload.(featuredAppRight).provider) == provider
 	})
 }
 
-func (s *server) featuredAppsOf(w http.ResponseWriter, r *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": s.ledger.contractAnswers(s.rightsOf(r.PathValue("party")))})
+func (s *stateServer) featuredAppsOf(w http.ResponseWriter, r *http.Request) error {
+	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.rightsOf(r.PathValue("party")))})
 }
 
-func (s *server) featuredApp(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) featuredApp(w http.ResponseWriter, r *http.Request) error {
 	return s.sendRight(w, s.rightsOf(r.PathValue("party")))
 }
 
-func (s *server) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
 	return s.sendRight(w, s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
-		return s.ledger.contractID(c) == r.PathValue("id")
+		return contractIDOf(s.ledger, c) == r.PathValue("id")
 	}))
 }
 
 // sendRight answers with the first of rights, or with an empty object.
-func (s *server) sendRight(w http.ResponseWriter, rights []contractState) error {
+func (s *stateServer) sendRight(w http.ResponseWriter, rights []contractState) error {
 	if len(rights) == 0 {
 		return sendState(w, map[string]any{})
 	}
-	return sendState(w, map[string]any{"featured_app_right": s.ledger.contractAnswer(rights[0].contract)})
+	return sendState(w, map[string]any{"featured_app_right": contractAnswerOf(s.ledger, rights[0].contract)})
 }
 
-func (s *server) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{
-		"unclaimed-development-fund-coupons": s.ledger.placedAll(s.ledger.ofTemplate(unclaimedFundTemplate, nil))})
+		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.ofTemplate(unclaimedFundTemplate, nil))})
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-func (s *server) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 	receiver, now := r.PathValue("party"), s.ledger.now()
 	found := s.ledger.ofTemplate(preapprovalTemplate, func(c *contract) bool {
 		p := c.payload.(preapproval)
@@ -14,10 +14,10 @@ func (s *server) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 	if len(found) == 0 {
 		return notFound("No TransferPreapproval found for party: %s", receiver)
 	}
-	return sendState(w, map[string]any{"transfer_preapproval": s.ledger.placed(found[0])})
+	return sendState(w, map[string]any{"transfer_preapproval": placed(s.ledger, found[0])})
 }
 
-func (s *server) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
 	sender := r.PathValue("party")
 	found := s.ledger.ofTemplate(commandCounterTemplate, func(c *contract) bool {
 		return s.ledger.names.name(c.payload.(commandCounter).sender) == sender
@@ -25,13 +25,13 @@ func (s *server) commandCounterOf(w http.ResponseWriter, r *http.Request) error 
 	if len(found) == 0 {
 		return notFound("No TransferCommandCounter found for party: %s", sender)
 	}
-	return sendState(w, map[string]any{"transfer_command_counter": s.ledger.placed(found[0])})
+	return sendState(w, map[string]any{"transfer_command_counter": placed(s.ledger, found[0])})
 }
 
 // maxCommands bounds the commands of one sender and nonce in an answer.
 const maxCommands = 100
 
-func (s *server) commandStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	sender := q.Get("sender")
 	if sender == "" {
@@ -41,27 +41,27 @@ func (s *server) commandStatus(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("nonce: %q is not a number", q.Get("nonce"))
 	}
-	found := s.ledger.commandsOf(sender, nonce)
+	found := commandsOf(s.ledger, sender, nonce)
 	if len(found) == 0 {
 		return notFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
 	}
 	answers := map[string]any{}
 	for _, c := range found {
-		answers[s.ledger.contractID(c.contract)] = map[string]any{
-			"contract": s.ledger.contractAnswer(c.contract), "status": c.answer()}
+		answers[contractIDOf(s.ledger, c.contract)] = map[string]any{
+			"contract": contractAnswerOf(s.ledger, c.contract), "status": c.answer()}
 	}
 	return sendState(w, map[string]any{"transfer_commands_by_contract_id": answers})
 }
 
 // commandsOf returns the commands of a sender and nonce of which something was heard
 // within the last day.
-func (l *Ledger) commandsOf(sender string, nonce int64) []command {
+func commandsOf(l *Ledger, sender string, nonce int64) []command {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var found []command
 	for _, c := range l.executor.commands.recent {
 		p := c.contract.payload.(transferCommand)
-		if l.names.name(p.sender) == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.recordTime-commandMemory && len(found) < maxCommands {
+		if l.names.name(p.sender) == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.clock.recordTime-commandMemory && len(found) < maxCommands {
 			found = append(found, *c)
 		}
 	}

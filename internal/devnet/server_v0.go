@@ -17,7 +17,7 @@ import (
 // and event ids with a # in front. It also has the import updates.
 
 // losslessEncoding is the encoding that version 0 asks for by a flag.
-func (s *server) losslessEncoding(lossless bool) (encoding, error) {
+func (s *historyServer) losslessEncoding(lossless bool) (encoding, error) {
 	name := string(schemas.CompactJSON)
 	if lossless {
 		name = string(schemas.ProtobufJSON)
@@ -25,7 +25,7 @@ func (s *server) losslessEncoding(lossless bool) (encoding, error) {
 	return s.encoding(encodings{Contract: &name})
 }
 
-func (s *server) updatesV0(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updatesV0(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		PageSize *int32 `json:"page_size"`
 		Lossless bool   `json:"lossless"`
@@ -54,7 +54,7 @@ func (s *server) updatesV0(w http.ResponseWriter, r *http.Request) error {
 
 // itemsV0 collects up to limit updates behind c: the imports of a migration come
 // before its other updates.
-func (s *server) itemsV0(r *http.Request, c *cursor, limit int, enc encoding) ([]json.RawMessage, error) {
+func (s *historyServer) itemsV0(r *http.Request, c *cursor, limit int, enc encoding) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	entries, importsFrom := s.store.entriesV0(c, limit)
 	for at, i := range entries {
@@ -111,7 +111,7 @@ func (s *store) entriesV0(c *cursor, limit int) (entries []int, importsFrom int)
 }
 
 // itemV0 returns the update of entry i.
-func (s *server) itemV0(i int, enc encoding) (json.RawMessage, error) {
+func (s *historyServer) itemV0(i int, enc encoding) (json.RawMessage, error) {
 	s.store.mu.RLock()
 	a := &answer{}
 	a.item(s.store, i, enc, true)
@@ -137,7 +137,7 @@ func toV0(item []byte, updateID string) (json.RawMessage, error) {
 }
 
 // importsV0 returns all import updates, ordered by update id.
-func (s *server) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, error) {
+func (s *historyServer) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, error) {
 	found, err := s.ledger.snapshotAt(r.Context(), importMigration, int64(schemas.MinMicros))
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *server) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, er
 	var items []json.RawMessage
 	for i := range found.imports {
 		item := render.importUpdate(nil, &found.imports[i], importMigration, enc)
-		v0, err := toV0(item, s.ledger.contractID(found.imports[i].contract))
+		v0, err := toV0(item, contractIDOf(s.ledger, found.imports[i].contract))
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (s *server) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, er
 	return items, nil
 }
 
-func (s *server) updateV0(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 	lossless := false
 	if text := r.URL.Query().Get("lossless"); text != "" {
 		var err error
@@ -203,7 +203,7 @@ func (s *store) importNumber(id string) (int, bool) {
 }
 
 // updateByHash answers with the transaction that an external party signed.
-func (s *server) updateByHash(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updateByHash(w http.ResponseWriter, r *http.Request) error {
 	enc, err := s.encoding(queryEncodings(r))
 	if err != nil {
 		return err

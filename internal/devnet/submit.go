@@ -106,12 +106,6 @@ func (l *Ledger) Submit(ctx context.Context, s Submission) (Committed, error) {
 	return l.submit(ctx, s, nil)
 }
 
-// Prepare executes commands without effect and returns what they would do. Executing them
-// later may have another outcome, as the ledger has gone on.
-func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
-	return l.prepare(ctx, s)
-}
-
 // Allocation is a party that was added to the ledger.
 type Allocation struct {
 	Party string
@@ -119,13 +113,4 @@ type Allocation struct {
 	// participant's view is kept.
 	Offset     int64
 	RecordTime time.Time
-}
-
-// AllocateParty adds a party to the participant whose view is kept, or else to the
-// busiest validator, and returns once that is visible on the node's stream. With the
-// ed25519 public key (32 bytes) of an external party, which signs its transactions itself,
-// the party is hint::Fingerprint(key). Without a hint one is made up. A party that is there
-// already is a *Refusal with INVALID_ARGUMENT.
-func (l *Ledger) AllocateParty(ctx context.Context, hint string, publicKey []byte) (Allocation, error) {
-	return l.allocate(ctx, hint, publicKey)
 }

@@ -47,7 +47,7 @@ func (l *Ledger) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("executing commands: %w", err)
 	}
-	if l.executor.updates+1 > maxUpdates {
+	if l.executor.tx.updates+1 > maxUpdates {
 		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
 	}
 	if l.executor.switchDue() { // commands are not what a migration begins with
@@ -62,9 +62,9 @@ func (l *Ledger) ready(ctx context.Context) error {
 // submissionTime is the record time that a submission gets now; the caller holds the lock.
 func (l *Ledger) submissionTime() int64 {
 	if l.commander.live {
-		return max(l.executor.recordTime+minGap, l.clock())
+		return max(l.executor.clock.recordTime+minGap, l.clock())
 	}
-	return l.executor.recordTime + submissionGap
+	return l.executor.clock.recordTime + submissionGap
 }
 
 // submit executes a submission; note is what the node remembers of it besides, or nil.
@@ -75,7 +75,7 @@ func (l *Ledger) submit(ctx context.Context, s Submission, note *keptCompletion)
 		return Committed{}, err
 	}
 	x, b := l.executor, l.commander.batch
-	e := journalEntry{Entries: x.entries, Time: l.submissionTime(), Submission: &s, Completion: note, Home: l.home()}
+	e := journalEntry{Entries: x.tx.entries, Time: l.submissionTime(), Submission: &s, Completion: note, Home: l.home()}
 	u, results, err := x.submit(b, &s, e.Time, e.Home)
 	if err != nil {
 		return Committed{}, l.refusal(err)
@@ -114,7 +114,7 @@ func (l *Ledger) stop(err error) error {
 
 // commit notes why what is in the batch of the commander was executed, and makes it visible.
 func (l *Ledger) commit(entries ...journalEntry) error {
-	if err := l.executor.err; err != nil {
+	if err := l.executor.tx.err; err != nil {
 		return l.stop(err)
 	}
 	if err := l.journal.add(entries...); err != nil {
@@ -148,7 +148,9 @@ const (
 	numbersPerPrepared = 2 * maxNodes
 )
 
-func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
+// Prepare executes commands without effect and returns what they would do. Executing them
+// later may have another outcome, as the ledger has gone on.
+func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.ready(ctx); err != nil {
@@ -162,13 +164,13 @@ func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
 	p := Prepared{Submission: s, SynchronizerID: l.names.synchronizers[0]}
 	err := x.rehearse(b, &s, l.submissionTime(), func(e *execution) {
 		p.LedgerTime = time.UnixMicro(e.now()).UTC()
-		p.Transaction = l.describe(e)
+		p.Transaction = describeTree(l, e)
 		for _, n := range e.used {
 			p.Inputs = append(p.Inputs, string(l.names.ids.appendContractID(nil, n)))
 		}
-		for _, f := range e.effects {
+		for _, f := range e.attempt.effects {
 			if f.created && f.contract.active() {
-				p.Created = append(p.Created, l.contractID(f.contract))
+				p.Created = append(p.Created, contractIDOf(l, f.contract))
 			}
 		}
 	})
@@ -176,7 +178,7 @@ func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
 		return Prepared{}, l.refusal(err)
 	}
 	if l.journal.kept {
-		if err := l.journal.add(journalEntry{Entries: x.entries, Prepared: l.commander.prepared}); err != nil {
+		if err := l.journal.add(journalEntry{Entries: x.tx.entries, Prepared: l.commander.prepared}); err != nil {
 			return Prepared{}, l.stop(err)
 		}
 	}
@@ -186,28 +188,27 @@ func (l *Ledger) prepare(ctx context.Context, s Submission) (Prepared, error) {
 // rehearse executes a submission, has look see what it does, and takes it back.
 func (x *executor) rehearse(b *batch, s *Submission, recordTime int64, look func(*execution)) error {
 	x.index()
-	x.batch = b
-	now, effective := x.recordTime, x.effectiveAt
-	x.beginAt(recordTime)
-	e := &execution{executor: x, submission: s, reserved: s.Reserved}
-	x.command = e
+	x.tx.batch = b
+	now, effective := x.clock.recordTime, x.clock.effectiveAt
+	x.tx.beginAt(recordTime)
+	e := newExecution(x, s)
 	start := e.savepoint()
 	_, err := e.run()
 	if err == nil {
 		look(e)
 	}
 	e.rollback(start)
-	x.abandon(now, effective)
-	x.command, x.priced = nil, nil
+	x.tx.abandon(now, effective)
+	x.tx.attempt, x.rounds.priced = nil, nil
 	return err
 }
 
-// describe writes the tree of a submission in execution; see Prepared.
-func (l *Ledger) describe(e *execution) json.RawMessage {
+// describeTree writes the tree of a submission in execution; see Prepared.
+func describeTree(l *Ledger, e *execution) json.RawMessage {
 	r := renderer{names: l.names}
 	dst := []byte{'['}
-	for i := range e.current.nodes {
-		dst = append(r.describe(dst, &e.current.nodes[i], i, uint8(e.migration)), ',')
+	for i := range e.tx.current.nodes {
+		dst = append(r.describe(dst, &e.tx.current.nodes[i], i, uint8(e.tx.migration)), ',')
 	}
 	return closing(dst, ']')
 }
@@ -240,7 +241,12 @@ func (r *renderer) describe(dst []byte, n *node, at int, version uint8) []byte {
 // maxHint is the longest that the network allows.
 const maxHint = 185
 
-func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (Allocation, error) {
+// AllocateParty adds a party to the participant whose view is kept, or else to the
+// busiest validator, and returns once that is visible on the node's stream. With the
+// ed25519 public key (32 bytes) of an external party, which signs its transactions itself,
+// the party is hint::Fingerprint(key). Without a hint one is made up. A party that is there
+// already is a *Refusal with INVALID_ARGUMENT.
+func (l *Ledger) AllocateParty(ctx context.Context, hint string, publicKey []byte) (Allocation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.ready(ctx); err != nil {
@@ -248,12 +254,12 @@ func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (A
 	}
 	home := l.home()
 	if hint == "" {
-		hint = l.freeHint(home)
+		hint = freeHint(l, home)
 	}
 	if !validHint(hint) {
 		return Allocation{}, refuse(CodeInvalidArgument, "party hint %.200q has not 1 to %d letters, digits, - or _", hint, maxHint)
 	}
-	added := addedParty{name: l.localParty(hint, home), participant: home}
+	added := addedParty{name: partyAt(l, hint, home), participant: home}
 	if publicKey != nil {
 		if len(publicKey) != ed25519KeyBytes {
 			return Allocation{}, refuse(CodeInvalidArgument, "an ed25519 public key has %d bytes, not %d", ed25519KeyBytes, len(publicKey))
@@ -264,12 +270,12 @@ func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (A
 		return Allocation{}, refuse(CodeInvalidArgument, "Party already exists: party %s is already allocated on this node", added.name)
 	}
 	p := l.names.add(added)
-	e := journalEntry{Entries: l.executor.entries, Time: l.submissionTime(), Home: home, Party: &p, Name: added.name, Key: publicKey}
+	e := journalEntry{Entries: l.executor.tx.entries, Time: l.submissionTime(), Home: home, Party: &p, Name: added.name, Key: publicKey}
 	if added.external {
 		l.parties.setKey(added.name, slices.Clone(publicKey))
 	}
 	l.executor.allocate(l.commander.batch, p, e.Time)
-	u := l.executor.current
+	u := l.executor.tx.current
 	a := Allocation{Party: added.name, RecordTime: schemas.Micros(u.recordTime).Time()}
 	if l.view != nil {
 		a.Offset = l.view.offsetOf(u.number)
@@ -277,17 +283,17 @@ func (l *Ledger) allocate(ctx context.Context, hint string, publicKey []byte) (A
 	return a, l.commit(e)
 }
 
-// localParty is the id of a party in the namespace of a participant.
-func (l *Ledger) localParty(hint string, participant int) string {
+// partyAt is the id of a party in the namespace of a participant.
+func partyAt(l *Ledger, hint string, participant int) string {
 	return hint + partyNamespaceMark + fingerprintOf(l.names.participants[participant])
 }
 
 // freeHint makes up a hint that is not in use.
-func (l *Ledger) freeHint(participant int) string {
+func freeHint(l *Ledger, participant int) string {
 	for {
 		l.commander.guest++
 		hint := "party-" + strconv.Itoa(l.commander.guest)
-		if _, ok := l.names.named(l.localParty(hint, participant)); !ok {
+		if _, ok := l.names.named(partyAt(l, hint, participant)); !ok {
 			return hint
 		}
 	}

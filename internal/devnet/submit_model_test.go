@@ -138,8 +138,8 @@ func (m *walletModel) expired(id string) bool {
 	m.l.mu.Lock()
 	defer m.l.mu.Unlock()
 	n, _ := m.l.names.ids.contractNumber(id)
-	c := m.l.executor.byNumber[n]
-	return c != nil && trackedOffer(c).expiresAt <= m.l.executor.recordTime+submissionGap
+	c := m.l.executor.tx.byNumber[n]
+	return c != nil && trackedOffer(c).expiresAt <= m.l.executor.clock.recordTime+submissionGap
 }
 
 func (m *walletModel) acceptSome() {
@@ -212,7 +212,7 @@ func (m *walletModel) expirePending(moved bool) {
 	m.pending = slices.DeleteFunc(m.pending, func(o openOffer) bool {
 		m.l.mu.Lock()
 		n, _ := m.l.names.ids.contractNumber(o.id)
-		gone := m.l.executor.byNumber[n] == nil
+		gone := m.l.executor.tx.byNumber[n] == nil
 		m.l.mu.Unlock()
 		if gone && o.ends.After(now) || !gone && moved && !o.ends.After(now) {
 			m.t.Fatalf("step %d: at %s the offer that ends at %s is gone: %v", m.steps, now, o.ends, gone)
@@ -237,7 +237,7 @@ func (m *walletModel) answerSome() {
 	}
 	m.l.mu.Lock()
 	n, _ := m.l.names.ids.contractNumber(o.id)
-	late := m.l.executor.byNumber[n].payload.(transferInstruction).transfer.executeBefore <= m.l.executor.recordTime+submissionGap
+	late := m.l.executor.tx.byNumber[n].payload.(transferInstruction).transfer.executeBefore <= m.l.executor.clock.recordTime+submissionGap
 	m.l.mu.Unlock()
 	if choice == "TransferInstruction_Accept" {
 		to = o.receiver
@@ -324,7 +324,7 @@ func (m *walletModel) checkNode() {
 	m.l.store.mu.RLock()
 	defer m.l.store.mu.RUnlock()
 	active := m.l.store.node.active
-	for n, c := range m.l.executor.byNumber {
+	for n, c := range m.l.executor.tx.byNumber {
 		signatories, observers := c.payload.stakeholders(nil, nil)
 		if _, ok := active[n]; ok != slices.ContainsFunc(append(signatories, observers...), m.l.view.hostsParty) {
 			m.t.Errorf("contract %d of %s is active on the node: %v", n, c.template.name, ok)
@@ -332,7 +332,7 @@ func (m *walletModel) checkNode() {
 	}
 	for n := range active {
 		flying := slices.ContainsFunc(m.l.executor.harbor.inFlight, func(f flight) bool { return f.contract.number == n })
-		if m.l.executor.byNumber[n] == nil && !flying {
+		if m.l.executor.tx.byNumber[n] == nil && !flying {
 			m.t.Errorf("contract %d is active on the node only", n)
 		}
 	}

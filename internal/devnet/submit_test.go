@@ -123,7 +123,7 @@ func TestTraffic(t *testing.T) {
 	}
 	spent := before - d.balance(alice)
 	var price decimal
-	for _, c := range d.l.ofTemplate(memberTrafficTemplate, func(c *contract) bool { return d.l.contractID(c) == in(t, o[0], "value", "_1") }) {
+	for _, c := range d.l.ofTemplate(memberTrafficTemplate, func(c *contract) bool { return contractIDOf(d.l, c) == in(t, o[0], "value", "_1") }) {
 		if p := c.payload.(memberTraffic); p.amuletSpent == spent && p.purchased == 1_000_000 {
 			price = p.usdSpent
 		}
@@ -157,12 +157,12 @@ func (d *desk) private(tpl *template) string {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	found := ""
-	for _, c := range d.l.executor.byNumber {
-		if c.template == tpl && !strings.HasSuffix(d.l.contractID(c), found+"!") {
+	for _, c := range d.l.executor.tx.byNumber {
+		if c.template == tpl && !strings.HasSuffix(contractIDOf(d.l, c), found+"!") {
 			if found != "" {
 				d.t.Fatalf("there are several %s", tpl.name)
 			}
-			found = d.l.contractID(c)
+			found = contractIDOf(d.l, c)
 		}
 	}
 	return found
@@ -393,7 +393,7 @@ func TestDelegateSends(t *testing.T) {
 	if d.balance(bob) != coins(4) || d.balance(ext) != coins(16) {
 		t.Errorf("bob has %s, ext %s", d.balance(bob), d.balance(ext))
 	}
-	if all := d.l.commandsOf(ext, 0); len(all) != 1 || all[0].status != commandSent {
+	if all := commandsOf(d.l, ext, 0); len(all) != 1 || all[0].status != commandSent {
 		t.Errorf("the status of the command is %+v", all)
 	}
 	d.finish()
@@ -440,7 +440,7 @@ func TestExternalParty(t *testing.T) {
 			"expectedDso", d.l.GovernanceParty()))
 	}
 	statuses := func(nonce int64) (all []commandStatus) {
-		for _, c := range d.l.commandsOf(ext, nonce) {
+		for _, c := range commandsOf(d.l, ext, nonce) {
 			all = append(all, c.status)
 		}
 		return all
@@ -484,7 +484,7 @@ func TestNames(t *testing.T) {
 	mine := func(c *contract) bool { p, ok := c.payload.(ansEntry); return ok && p.name == "alice.unverified.cns" }
 	entry := d.newest(ansEntryTemplate, mine)
 	idle := func(c *contract) bool { return c.payload.(subscriptionIdle).name == "alice.unverified.cns" }
-	d.advance(time.Duration(d.l.executor.entryLifetime()) * time.Microsecond / 2)
+	d.advance(time.Duration(d.l.executor.ans.entryLifetime()) * time.Microsecond / 2)
 	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(subscriptionIdleTemplate, idle)))
 	d.advance(time.Second)
 	if d.newest(ansEntryTemplate, mine) == entry {
@@ -655,11 +655,11 @@ func TestClockAfterHistory(t *testing.T) {
 // collect them or not.
 func TestFund(t *testing.T) {
 	d := newDesk(t, Config{Updates: 2500, Seed: 62})
-	manager, alice := d.l.names.name(d.l.executor.fundManager()), d.party("alice", nil)
+	manager, alice := d.l.names.name(d.l.executor.fund.fundManager()), d.party("alice", nil)
 	give := func(amount string) string {
 		unclaimed := []string{}
 		for _, c := range d.l.ofTemplate(unclaimedFundTemplate, nil) {
-			unclaimed = append(unclaimed, d.l.contractID(c.contract))
+			unclaimed = append(unclaimed, contractIDOf(d.l, c.contract))
 		}
 		return in(t, d.must([]string{manager}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
 			"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", alice, "amount", amount, "expiresAt", d.expiry(),

@@ -62,7 +62,7 @@ func TestRewardsByTraffic(t *testing.T) {
 		t.Errorf("%d rounds have coupons, %d were collected", len(issued), collected)
 	}
 	for round, sum := range issued {
-		if want := l.executor.rewardsOf(round).minting; sum != want {
+		if want := l.executor.rewards.rewardsOf(round).minting; sum != want {
 			t.Errorf("coupons of round %d are worth %s, computed was %s", round, sum, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestAssignedRewards(t *testing.T) {
 		d.advance(4 * d.l.config.tick())
 		ids := []string{}
 		for _, c := range d.l.ofTemplate(rewardCouponTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(couponV2).owner()) == alice }) {
-			ids = append(ids, d.l.contractID(c.contract))
+			ids = append(ids, contractIDOf(d.l, c.contract))
 		}
 		if len(ids) == 0 {
 			t.Fatal("alice has no coupon")

@@ -19,6 +19,19 @@ var (
 	appBeneficiaryShape  = newShape("beneficiary", "weight")
 )
 
+// payments executes payments.
+type payments struct {
+	core
+	bank    *bank
+	rounds  *rounds
+	rewards *trafficRewards
+	apps    *apps
+
+	// validatorRights holds contract numbers by party. These contracts are not
+	// public, but the arguments of transfers refer to them.
+	validatorRights []uint64
+}
+
 // payment is a movement of coins: inputs of one sender to outputs and change.
 type payment struct {
 	sender  party
@@ -90,16 +103,16 @@ func (s *settlement) changeAmount() decimal {
 }
 
 // outputFee is the fee for creating one coin.
-func (x *executor) outputFee() decimal {
-	if x.version() > 0 {
+func (x *payments) outputFee() decimal {
+	if x.tx.version() > 0 {
 		return 0
 	}
-	return createFeeUSD.over(x.openRound().price)
+	return createFeeUSD.over(x.rounds.openRound().price)
 }
 
 // takeCoins removes up to limit coins from a wallet and returns them with their sum.
-func (x *executor) takeCoins(owner party, limit int) (taken []*contract, sum decimal) {
-	if x.isManaged(owner) {
+func (x *bank) takeCoins(owner party, limit int) (taken []*contract, sum decimal) {
+	if x.users.isManaged(owner) {
 		return nil, 0
 	}
 	w := &x.wallets[owner]
@@ -118,12 +131,12 @@ func (x *executor) takeCoins(owner party, limit int) (taken []*contract, sum dec
 }
 
 // returnCoins puts coins back that were not used after all.
-func (x *executor) returnCoins(owner party, cs []*contract) {
+func (x *bank) returnCoins(owner party, cs []*contract) {
 	x.wallets[owner].coins = append(x.wallets[owner].coins, cs...)
 }
 
 // gather takes coins until they are worth at least amount, up to maxInputs.
-func (x *executor) gather(owner party, amount decimal) (taken []*contract, ok bool) {
+func (x *bank) gather(owner party, amount decimal) (taken []*contract, ok bool) {
 	var sum decimal
 	for sum < amount && len(taken) < maxInputs {
 		more, worth := x.takeCoins(owner, 1)
@@ -140,33 +153,33 @@ func (x *executor) gather(owner party, amount decimal) (taken []*contract, ok bo
 }
 
 // newCoin creates a coin and puts it into the owner's wallet.
-func (x *executor) newCoin(owner party, amount decimal) *contract {
+func (x *bank) newCoin(owner party, amount decimal) *contract {
 	p := x.coinPayload(owner, amount)
-	c := x.create(amuletTemplate, p)
+	c := x.tx.create(amuletTemplate, p)
 	x.supply.circulating += amount
 	x.wallets[owner].coins = append(x.wallets[owner].coins, c)
 	if p.expiresIn()-p.created < dustRounds {
-		x.noteDust(p.expiresIn(), c)
+		x.rounds.noteDust(p.expiresIn(), c)
 	}
 	return c
 }
 
-func (x *executor) coinPayload(owner party, amount decimal) amulet {
-	r := x.openRound()
+func (x *bank) coinPayload(owner party, amount decimal) amulet {
+	r := x.rounds.openRound()
 	return amulet{owner: owner, amount: amount, created: r.number, rate: holdingFeeUSD.over(r.price)}
 }
 
-func (x *executor) newLockedCoin(owner party, amount decimal, lock lockedAmulet) *contract {
+func (x *bank) newLockedCoin(owner party, amount decimal, lock lockedAmulet) *contract {
 	lock.amulet = x.coinPayload(owner, amount)
-	c := x.create(lockedAmuletTemplate, lock)
+	c := x.tx.create(lockedAmuletTemplate, lock)
 	x.supply.circulating += amount
 	return c
 }
 
 // spend archives a coin, locked or not, and returns its amount.
-func (x *executor) spend(c *contract) decimal {
+func (x *bank) spend(c *contract) decimal {
 	p := coinOf(c)
-	x.archive(c)
+	x.tx.archive(c)
 	x.supply.circulating -= p.amount
 	return p.amount
 }
@@ -180,14 +193,14 @@ func coinOf(c *contract) amulet {
 }
 
 // expectedDSO is the argument by which a caller makes sure of the network it is on.
-func (x *executor) expectedDSO() value { return x.arena().some(partyValue(dso)) }
+func (x *transaction) expectedDSO() value { return x.arena().some(partyValue(dso)) }
 
 // settle executes a payment within the node that is open: it archives the inputs,
 // creates outputs and change, and hands out the rewards for it.
-func (x *executor) settle(p payment) *settlement {
+func (x *payments) settle(p payment) *settlement {
 	s := &settlement{payment: p}
 	x.consumeInputs(s)
-	x.mint(s.inputs() - s.inCoins)
+	x.bank.mint(s.inputs() - s.inCoins)
 	rest := s.inputs()
 	for _, o := range p.outputs {
 		s.created = append(s.created, x.createOutput(s, o))
@@ -196,31 +209,31 @@ func (x *executor) settle(p payment) *settlement {
 		rest -= o.amount + fee
 	}
 	if rest < 0 {
-		x.fail(fmt.Errorf("payment of party %d lacks %s coins", p.sender, -rest))
+		x.tx.fail(fmt.Errorf("payment of party %d lacks %s coins", p.sender, -rest))
 	}
 	s.changeFee = min(rest, x.outputFee())
 	if rest -= s.changeFee; rest > 0 {
-		s.change = x.newCoin(p.sender, rest)
+		s.change = x.bank.newCoin(p.sender, rest)
 		s.note(s.change, 1)
 	}
 	fees := s.changeFee
 	for _, f := range s.fees {
 		fees += f
 	}
-	x.burn(fees)
+	x.bank.burn(fees)
 	x.reward(s, fees)
 	return s
 }
 
-func (x *executor) consumeInputs(s *settlement) {
+func (x *payments) consumeInputs(s *settlement) {
 	for _, c := range s.coins {
 		s.note(c, -1)
-		s.inCoins += x.spend(c)
+		s.inCoins += x.bank.spend(c)
 	}
 	for _, c := range s.coupons {
 		p := c.payload.(coupon)
 		s.add(p, p.worth(s.round))
-		x.archive(c)
+		x.tx.archive(c)
 	}
 }
 
@@ -242,12 +255,12 @@ func (s *settlement) add(p coupon, worth decimal) {
 	}
 }
 
-func (x *executor) createOutput(s *settlement, o output) *contract {
+func (x *payments) createOutput(s *settlement, o output) *contract {
 	var c *contract
 	if o.lock != nil {
-		c = x.newLockedCoin(s.sender, o.amount, *o.lock)
+		c = x.bank.newLockedCoin(s.sender, o.amount, *o.lock)
 	} else {
-		c = x.newCoin(o.receiver, o.amount)
+		c = x.bank.newCoin(o.receiver, o.amount)
 	}
 	s.note(c, 1)
 	return c
@@ -267,35 +280,35 @@ func (s *settlement) note(c *contract, sign decimal) {
 
 // reward gives the app a coupon if it is featured, and in return for burned fees
 // one to the app and one to the sender for its validator.
-func (x *executor) reward(s *settlement, fees decimal) {
-	r := x.openRound()
+func (x *payments) reward(s *settlement, fees decimal) {
+	r := x.rounds.openRound()
 	featured := s.provider != noParty && x.apps.right(s.provider) != nil
 	if featured {
-		x.provider = s.provider
+		x.tx.provider = s.provider
 	}
-	if featured && !x.rewardsByTraffic() {
+	if featured && !x.rewards.rewardsByTraffic() {
 		amount := extraRewardUSD.over(r.price)
 		beneficiary := noParty
 		if x.random.percent(15) {
-			beneficiary = x.names.providers.of(&x.random)
+			beneficiary = x.names.providers.of(x.random)
 		}
-		x.addCoupon(r, appRewardTemplate, appReward{s.provider, true, amount, r.number, beneficiary})
+		x.rounds.addCoupon(r, appRewardTemplate, appReward{s.provider, true, amount, r.number, beneficiary})
 		r.featuredTotal += amount
 	}
 	if fees == 0 {
 		return
 	}
 	if s.provider != noParty && !featured {
-		x.addCoupon(r, appRewardTemplate, appReward{s.provider, false, fees, r.number, noParty})
+		x.rounds.addCoupon(r, appRewardTemplate, appReward{s.provider, false, fees, r.number, noParty})
 		r.unfeaturedTotal += fees
 	}
-	x.addCoupon(r, validatorRewardTemplate, validatorReward{s.sender, fees, r.number})
+	x.rounds.addCoupon(r, validatorRewardTemplate, validatorReward{s.sender, fees, r.number})
 	r.validatorTotal += fees
 }
 
 // inputsValue lists the inputs of a payment as a choice argument.
-func (x *executor) inputsValue(p *payment) value {
-	a := x.arena()
+func (x *payments) inputsValue(p *payment) value {
+	a := x.tx.arena()
 	vs := make([]value, 0, len(p.coins)+len(p.coupons))
 	for _, c := range p.coins {
 		vs = append(vs, a.variant("InputAmulet", contractID(c.number)))
@@ -307,8 +320,8 @@ func (x *executor) inputsValue(p *payment) value {
 }
 
 // context names the rounds and rights that a payment refers to.
-func (x *executor) context(p *payment) value {
-	a := x.arena()
+func (x *payments) context(p *payment) value {
+	a := x.tx.arena()
 	issuing, rights := a.genMap(), a.genMap()
 	if p.round != nil {
 		issuing = a.genMap(roundValue(a, p.round.number), contractID(p.round.contract.number))
@@ -319,17 +332,17 @@ func (x *executor) context(p *payment) value {
 		}
 	}
 	right := x.apps.right(p.provider)
-	return a.record(transferContextShape, contractID(x.openRound().contract.number), issuing, rights,
+	return a.record(transferContextShape, contractID(x.rounds.openRound().contract.number), issuing, rights,
 		optional(a, right != nil, idOf(right)))
 }
 
 // paymentContext is the context with the rules contract, for choices on others.
-func (x *executor) paymentContext(p *payment) value {
-	return x.arena().record(paymentContextShape, contractID(x.rules.amulet.number), x.context(p))
+func (x *payments) paymentContext(p *payment) value {
+	return x.tx.arena().record(paymentContextShape, contractID(x.rules.amulet.number), x.context(p))
 }
 
-func (x *executor) outputsValue(p *payment) value {
-	a := x.arena()
+func (x *payments) outputsValue(p *payment) value {
+	a := x.tx.arena()
 	vs := make([]value, len(p.outputs))
 	for i, o := range p.outputs {
 		lock := none()
@@ -337,7 +350,7 @@ func (x *executor) outputsValue(p *payment) value {
 			lock = a.some(o.lock.lock(a))
 		}
 		fields := []value{partyValue(o.receiver), numeric(0), numeric(o.amount), lock}
-		if x.version() > 0 {
+		if x.tx.version() > 0 {
 			fields = append(fields, optional(a, o.reason != "", metadata(a, reasonMetaKey, o.reason)))
 		}
 		vs[i] = a.record(outputShape, fields...)
@@ -346,26 +359,26 @@ func (x *executor) outputsValue(p *payment) value {
 }
 
 // transfer exercises AmuletRules_Transfer for a payment.
-func (x *executor) transfer(p payment) (*settlement, value) {
-	a := x.arena()
+func (x *payments) transfer(p payment) (*settlement, value) {
+	a := x.tx.arena()
 	provider := p.provider
 	if provider == noParty {
 		provider = p.sender
 	}
 	fields := []value{partyValue(p.sender), partyValue(provider), x.inputsValue(&p), x.outputsValue(&p)}
-	if x.version() > 0 {
+	if x.tx.version() > 0 {
 		fields = append(fields, none())
 	}
-	at := x.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
-		a.record(transferShape, fields...), x.context(&p), x.expectedDSO()), p.controllers()...)
+	at := x.tx.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
+		a.record(transferShape, fields...), x.context(&p), x.tx.expectedDSO()), p.controllers()...)
 	s := x.settle(p)
 	result := x.transferResult(s)
-	x.finish(at, result)
+	x.tx.finish(at, result)
 	return s, result
 }
 
-func (x *executor) transferResult(s *settlement) value {
-	a := x.arena()
+func (x *payments) transferResult(s *settlement) value {
+	a := x.tx.arena()
 	created := make([]value, len(s.created))
 	for i, c := range s.created {
 		tag := "TransferResultAmulet"
@@ -374,39 +387,39 @@ func (x *executor) transferResult(s *settlement) value {
 		}
 		created[i] = a.variant(tag, contractID(c.number))
 	}
-	fields := []value{x.roundValue(), x.summary(s), a.list(created...), x.changeID(s)}
-	return a.record(transferResultShape, x.withMeta(fields, none())...)
+	fields := []value{x.rounds.roundValue(), x.summary(s), a.list(created...), x.changeID(s)}
+	return a.record(transferResultShape, x.tx.withMeta(fields, none())...)
 }
 
 // withMeta adds a trailing optional field that only the newer version has.
-func (x *executor) withMeta(fields []value, meta value) []value {
+func (x *transaction) withMeta(fields []value, meta value) []value {
 	if x.version() == 0 {
 		return fields
 	}
 	return append(fields, meta)
 }
 
-func (x *executor) changeID(s *settlement) value {
-	return optional(x.arena(), s.change != nil, idOf(s.change))
+func (x *payments) changeID(s *settlement) value {
+	return optional(x.tx.arena(), s.change != nil, idOf(s.change))
 }
 
-func (x *executor) summary(s *settlement) value {
-	a := x.arena()
+func (x *payments) summary(s *settlement) value {
+	a := x.tx.arena()
 	fees := make([]value, len(s.fees))
 	for i, f := range s.fees {
 		fees[i] = numeric(f)
 	}
 	fields := []value{numeric(s.inApp), numeric(s.inValid), numeric(s.inSv), numeric(s.inCoins),
 		x.balancesValue(s), numeric(0), a.list(fees...), numeric(s.changeFee), numeric(s.changeAmount()),
-		numeric(x.openRound().price), a.some(numeric(s.inFaucet))}
-	if x.version() > 0 {
+		numeric(x.rounds.openRound().price), a.some(numeric(s.inFaucet))}
+	if x.tx.version() > 0 {
 		fields = append(fields, a.some(numeric(s.inRecords)), optional(a, s.inFund > 0, numeric(s.inFund)))
 	}
 	return a.record(transferSummaryShape, fields...)
 }
 
-func (x *executor) balancesValue(s *settlement) value {
-	a := x.arena()
+func (x *payments) balancesValue(s *settlement) value {
+	a := x.tx.arena()
 	slices.SortFunc(s.balances, func(b, c balanceChange) int {
 		return x.names.compare(b.owner, c.owner)
 	})

@@ -42,8 +42,26 @@ const (
 	envelopeOverhead = 420
 )
 
+// verdicts decides what a transaction costs, and which activity of apps follows from it.
+type verdicts struct {
+	core
+	rounds  *rounds
+	rewards *trafficRewards
+	apps    *apps
+
+	consumed [][]int64 // traffic in bytes, by synchronizer and participant
+}
+
+func newVerdicts(k core) *verdicts {
+	v := &verdicts{core: k, consumed: make([][]int64, len(k.names.synchronizers))}
+	for i := range v.consumed {
+		v.consumed[i] = make([]int64, len(k.names.participants))
+	}
+	return v
+}
+
 // verdictOf derives the verdict on a transaction from its tree.
-func (x *executor) verdictOf(u *update) *verdict {
+func (x *verdicts) verdictOf(u *update) *verdict {
 	root := &u.nodes[0]
 	v := x.newVerdict(u, true)
 	v.submitter = x.submitterOf(root)
@@ -54,18 +72,18 @@ func (x *executor) verdictOf(u *update) *verdict {
 }
 
 // addViews gives a transaction a view for every few of its nodes.
-func (x *executor) addViews(v *verdict, u *update) {
+func (x *verdicts) addViews(v *verdict, u *update) {
 	for i := 0; i < len(u.nodes) && len(v.views) < maxViews; i += nodesPerView {
 		signatories, observers := u.nodes[i].contract.payload.stakeholders(nil, nil)
 		confirmers := append(signatories, u.nodes[i].actors...)
-		if i == 0 && x.provider != noParty {
-			confirmers = append(confirmers, x.provider)
+		if i == 0 && x.tx.provider != noParty {
+			confirmers = append(confirmers, x.tx.provider)
 		}
 		x.addView(v, confirmers, observers, len(u.nodes))
 	}
 }
 
-func (x *executor) submitterOf(root *node) party {
+func (x *verdicts) submitterOf(root *node) party {
 	switch root.choice {
 	case "":
 		signatories, _ := root.contract.payload.stakeholders(nil, nil)
@@ -76,15 +94,15 @@ func (x *executor) submitterOf(root *node) party {
 	return root.actors[len(root.actors)-1]
 }
 
-func (x *executor) newVerdict(u *update, accepted bool) *verdict {
+func (x *verdicts) newVerdict(u *update, accepted bool) *verdict {
 	v := &verdict{accepted: accepted, round: -1, finalization: u.recordTime + int64(x.random.between(80_000, 900_000))}
-	if x.updates*100 >= roundSince*x.config.Updates {
+	if x.tx.updates*100 >= roundSince*x.config.Updates {
 		v.round = x.rounds.open[0].number
 	}
 	return v
 }
 
-func (x *executor) addView(v *verdict, confirmers, observers []party, nodes int) {
+func (x *verdicts) addView(v *verdict, confirmers, observers []party, nodes int) {
 	informees := append(slices.Clone(confirmers), observers...)
 	w := view{informees: x.names.sortParties(informees), confirmers: x.names.sortParties(confirmers)}
 	w.cost = envelopeOverhead + int64(200*len(w.informees)+60*nodes+x.random.below(1500))
@@ -92,8 +110,8 @@ func (x *executor) addView(v *verdict, confirmers, observers []party, nodes int)
 }
 
 // measure charges the traffic of the views and derives the activity of apps.
-func (x *executor) measure(v *verdict, u *update) {
-	if x.updates*100 < trafficSince*x.config.Updates {
+func (x *verdicts) measure(v *verdict, u *update) {
+	if x.tx.updates*100 < trafficSince*x.config.Updates {
 		return
 	}
 	for _, w := range v.views {
@@ -102,14 +120,14 @@ func (x *executor) measure(v *verdict, u *update) {
 	x.consumed[u.synchronizer][v.participant] += v.total
 	if v.accepted && v.total <= maxTrafficCost && v.participant >= superValidatorCount {
 		x.measureActivity(v)
-		x.countActivity(v)
+		x.rewards.countActivity(v)
 	}
 }
 
 // measureActivity divides the cost among the featured apps that confirmed: per
 // envelope cost × total / number of such apps, all over the cost of the envelopes
 // that have any, rounded down.
-func (x *executor) measureActivity(v *verdict) {
+func (x *verdicts) measureActivity(v *verdict) {
 	var featured []appActivity
 	var costs int64
 	for _, w := range v.views {
@@ -133,7 +151,7 @@ func (x *executor) measureActivity(v *verdict) {
 	slices.SortFunc(featured, func(a, b appActivity) int {
 		return x.names.compare(a.provider, b.provider)
 	})
-	v.activity, v.activityOf = featured, x.openRound().number
+	v.activity, v.activityOf = featured, x.rounds.openRound().number
 }
 
 func addActivity(all []appActivity, p party, weight int64) []appActivity {
@@ -150,22 +168,22 @@ func addActivity(all []appActivity, p party, weight int64) []appActivity {
 // the last update and the next, whose record time is given: a transaction among others,
 // or a rejected one.
 func (x *executor) decidePrivately(next int64) {
-	x.begin(x.recordTime + 1 + (next-x.recordTime-2)*int64(x.random.between(10, 90))/100)
-	u := x.current
+	x.tx.begin(x.clock.recordTime + 1 + (next-x.clock.recordTime-2)*int64(x.random.between(10, 90))/100)
+	u := x.tx.current
 	u.kind = verdictOnly
-	v := x.newVerdict(u, !x.random.percent(20))
-	v.submitter = x.names.users.of(&x.random)
+	v := x.verdicts.newVerdict(u, !x.random.percent(20))
+	v.submitter = x.names.users.of(x.random)
 	v.participant = x.names.participantOf(v.submitter, u.number)
 	for range 1 + x.random.below(3) {
 		confirmers := []party{v.submitter}
 		if x.random.percent(40) {
-			confirmers = append(confirmers, x.names.providers.of(&x.random))
+			confirmers = append(confirmers, x.names.providers.of(x.random))
 		}
-		x.addView(v, confirmers, []party{x.names.users.of(&x.random)}, x.random.between(1, 9))
+		x.verdicts.addView(v, confirmers, []party{x.names.users.of(x.random)}, x.random.between(1, 9))
 	}
-	x.measure(v, u)
+	x.verdicts.measure(v, u)
 	u.verdict = v
 	if v.accepted && x.config.Node != nil {
-		x.executePrivate(v)
+		x.private.executePrivate(v)
 	}
 }
