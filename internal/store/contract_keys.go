@@ -1,15 +1,24 @@
 package store
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// ContractKey is where a contract stands in an active set.
+// ContractKey is the place of a contract in the order of an active set, which is that of
+// creation times and contract ids. The zero value stands before all.
 type ContractKey struct {
 	CreatedAt  schemas.Micros
 	ContractID string
+}
+
+// Compare returns -1, 0 or 1 as k stands before, at or after other.
+func (k ContractKey) Compare(other ContractKey) int {
+	return cmp.Or(cmp.Compare(k.CreatedAt, other.CreatedAt), strings.Compare(k.ContractID, other.ContractID))
 }
 
 // ContractKeys are result rows: created_at, contract_id.

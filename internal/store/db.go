@@ -291,3 +291,19 @@ func withToken(settings []ch.Setting, token string) []ch.Setting {
 	}
 	return append(settings, ch.Setting{Key: "insert_deduplication_token", Value: token, Important: true})
 }
+
+// Rows is a block whose rows are values of type T.
+type Rows[T any] interface {
+	Block
+	// AppendTo appends the block's rows to list.
+	AppendTo(list []T) []T
+}
+
+// SelectAll runs a query like DB.Select and returns all rows of its result.
+func SelectAll[T any](ctx context.Context, db *DB, query string, params Params, b Rows[T]) (list []T, err error) {
+	err = db.Select(ctx, query, params, b, func() error {
+		list = b.AppendTo(list)
+		return nil
+	})
+	return list, err
+}
