@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -79,7 +79,7 @@ func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	return readWallets(ctx, s, history.NewWallet(db, stream).Remembering(history.WalletFresh), m)
+	return readWallets(ctx, s, wallethistory.NewReader(db, stream).Remembering(wallethistory.Fresh), m)
 }
 
 // rebuildWallets measures the derivation by itself.
@@ -144,7 +144,7 @@ func holder(n int) string {
 }
 
 // readWallets asks for each party once, one after another.
-func readWallets(ctx context.Context, s section, w *history.Wallet, m *meter) error {
+func readWallets(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
 	if err := readHoldings(ctx, s, w, m); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (m *meter) perRequest(before cost) (float64, error) {
 	return now.minus(before).total() * 1000 / walletsAsked, err
 }
 
-func readHoldings(ctx context.Context, s section, w *history.Wallet, m *meter) error {
+func readHoldings(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
 	before, err := m.since()
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func readHoldings(ctx context.Context, s section, w *history.Wallet, m *meter) e
 	return nil
 }
 
-func readLogs(ctx context.Context, s section, w *history.Wallet, m *meter) error {
+func readLogs(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
 	before, err := m.since()
 	if err != nil {
 		return err

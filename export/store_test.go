@@ -88,7 +88,7 @@ func TestStoreToBucketAndBack(t *testing.T) {
 	if err != nil || len(v.Findings) > 0 {
 		t.Fatalf("findings %q, %v", v.Findings, err)
 	}
-	report, err := verify.Store(t.Context(), reader, nil)
+	report, err := digests(t, db, reader)
 	if err != nil {
 		t.Fatal(err)
 	}

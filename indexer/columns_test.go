@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -294,8 +295,8 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 // pages of one contract.
 func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string) {
 	t.Helper()
-	reader := history.NewReader(f.db, stream)
-	read := func(q history.ActiveAtQuery) (got string) {
+	reader := nodehistory.NewReader(f.db, stream)
+	read := func(q nodehistory.ActiveAtQuery) (got string) {
 		for q.Limit = 1; ; {
 			page, err := reader.ActiveAtOffset(t.Context(), q)
 			if err != nil {
@@ -316,7 +317,7 @@ func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string) {
 		9: "", 10: "1@10 2@10", 11: "1@10 2@10 3@11 4@11", 12: "1@10 2@10 4@11", 13: "1@10 2@10 4@11",
 		14: "2@10 4@11", 15: "4@11", 19: "4@11", 20: "4@11 6@20", 25: "4@11 6@20",
 	} {
-		if got := read(history.ActiveAtQuery{Offset: offset}); got != want {
+		if got := read(nodehistory.ActiveAtQuery{Offset: offset}); got != want {
 			t.Errorf("active at offset %d: %q, want %q", offset, got, want)
 		}
 	}
@@ -330,7 +331,7 @@ func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string) {
 		"the template":     {templates: []string{template}, want: "1@10 2@10 3@11 4@11"},
 		"another template": {parties: []string{party}, templates: []string{"package:Mod:U"}},
 	} {
-		if got := read(history.ActiveAtQuery{Offset: 11, Parties: c.parties, Templates: c.templates}); got != c.want {
+		if got := read(nodehistory.ActiveAtQuery{Offset: 11, Parties: c.parties, Templates: c.templates}); got != c.want {
 			t.Errorf("active at offset 11 of %s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -343,12 +344,12 @@ func (f *fixture) checkNodeUpdates(t *testing.T, list []*schemas.Batch) {
 	for _, b := range list {
 		want.Merge(digestItems(b.Items))
 	}
-	reader := history.NewReader(f.db, list[0].Stream)
+	reader := nodehistory.NewReader(f.db, list[0].Stream)
 	updates, err := reader.UpdatesByOffset(t.Context(), 0, 25, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	imports, err := reader.Imports(t.Context(), 0, "", 100)
+	imports, err := history.NewReader(f.db, list[0].Stream).Imports(t.Context(), 0, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -36,7 +37,7 @@ func (c *copying) made() (keys []uint64, pieces [][]byte) { return c.keys, c.pie
 type items struct {
 	copying
 	history *history.Reader
-	copies  *history.Copies
+	copies  *copies.Items
 	catalog *values.Catalog
 	log     *slog.Logger
 }
@@ -51,8 +52,8 @@ func (o *items) each(ctx context.Context, after, through schemas.Position, page 
 		}
 		o.begin(len(list))
 		for i := range list {
-			key := store.LookupKey(o.history.Stream(), list[i].Position().UpdateID)
-			o.add(key, func(dst []byte) []byte { return store.AppendLookupPiece(dst, &list[i], o.catalog) })
+			key := copies.Key(o.history.Stream(), list[i].Position().UpdateID)
+			o.add(key, func(dst []byte) []byte { return copies.AppendPiece(dst, &list[i], o.catalog) })
 		}
 		if err := page(o.made()); err != nil {
 			return err
@@ -80,7 +81,7 @@ func (o *items) warn(ctx context.Context, through schemas.Position) {
 // nodeUpdates are the originals of a node's stream.
 type nodeUpdates struct {
 	copying
-	history *history.Reader
+	history *nodehistory.Reader
 }
 
 func (*nodeUpdates) table() string { return "node_lookup_rows" }
@@ -89,8 +90,8 @@ func (o *nodeUpdates) each(ctx context.Context, after, through schemas.Position,
 	return o.history.EachUpdatePage(ctx, after.Offset, through.Offset, lookupPage, func(updates []schemas.Update) error {
 		o.begin(len(updates))
 		for i := range updates {
-			key := store.NodeLookupKey(o.history.Stream(), updates[i].Local.Offset)
-			o.add(key, func(dst []byte) []byte { return store.AppendNodePiece(dst, &updates[i]) })
+			key := copies.NodeKey(o.history.Stream(), updates[i].Local.Offset)
+			o.add(key, func(dst []byte) []byte { return copies.AppendNodePiece(dst, &updates[i]) })
 		}
 		return page(o.made())
 	})

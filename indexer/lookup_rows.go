@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -29,8 +32,8 @@ const (
 	lookupPoll = 5 * time.Second
 )
 
-// CreateLookupRows makes the tables that LookupRows fills, and history.Copies and
-// history.NodeCopies read. It is safe to repeat.
+// CreateLookupRows makes the tables that LookupRows fills, and copies.Items and
+// copies.Updates read. It is safe to repeat.
 func CreateLookupRows(ctx context.Context, db *store.DB) error {
 	for _, create := range []string{createLookupRows, createNodeLookupRows} {
 		if err := db.Exec(ctx, create, "", nil); err != nil {
@@ -47,7 +50,7 @@ type LookupRows struct {
 	originals originals
 	rows      *store.LookupRows
 	samples   samples
-	packer    *store.LookupPacker
+	packer    *copies.Packer
 	last      uint32 // id of the newest dictionary, which packer uses
 	body      []byte
 }
@@ -68,13 +71,13 @@ type originals interface {
 // wait when caught up, 5 s if zero.
 func NewLookupRows(db *store.DB, stream string, catalog *values.Catalog, poll time.Duration, log *slog.Logger) *LookupRows {
 	return newLookupRows(db, stream, poll, log, &items{
-		history: history.NewReader(db, stream), copies: history.NewCopies(db, stream, catalog), catalog: catalog, log: log,
+		history: history.NewReader(db, stream), copies: copies.NewItems(db, stream, catalog), catalog: catalog, log: log,
 	})
 }
 
 // NewNodeLookupRows returns the copy of a node's stream by offset, into table node_lookup_rows.
 func NewNodeLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *LookupRows {
-	return newLookupRows(db, stream, poll, log, &nodeUpdates{history: history.NewReader(db, stream)})
+	return newLookupRows(db, stream, poll, log, &nodeUpdates{history: nodehistory.NewReader(db, stream)})
 }
 
 func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger, of originals) *LookupRows {
@@ -82,7 +85,7 @@ func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Lo
 		poll = lookupPoll
 	}
 	return &LookupRows{
-		follower:  newFollower(db, stream, history.LookupsStream(stream), poll, log),
+		follower:  newFollower(db, stream, journals.LookupsStream(stream), poll, log),
 		originals: of, rows: store.NewLookupRows(),
 	}
 }
@@ -147,7 +150,7 @@ func (l *LookupRows) addPage(ctx context.Context, keys []uint64, pieces [][]byte
 
 // loadDictionary goes on with the newest dictionary that is stored.
 func (l *LookupRows) loadDictionary(ctx context.Context) error {
-	list, err := history.LookupDictionaries(ctx, l.db, l.stream)
+	list, err := copies.Dictionaries(ctx, l.db, l.stream)
 	if err != nil {
 		return err
 	}
@@ -157,7 +160,7 @@ func (l *LookupRows) loadDictionary(ctx context.Context) error {
 			newest = d
 		}
 	}
-	if l.packer, err = store.NewLookupPacker(newest); err != nil {
+	if l.packer, err = copies.NewPacker(newest); err != nil {
 		return err
 	}
 	l.last = newest.ID

@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -27,7 +27,7 @@ func (f *fixture) newLookupRows(t *testing.T) *LookupRows {
 // checkCopies compares the copies with items, of which those from some number on have none.
 func (f *fixture) checkCopies(t *testing.T, items []schemas.Item, copied int) {
 	t.Helper()
-	reader := history.NewCopies(f.db, schemas.ScanStream, values.Default())
+	reader := copies.NewItems(f.db, schemas.ScanStream, values.Default())
 	var ids []string
 	want := map[string]*schemas.Item{}
 	for i := range items {
@@ -92,7 +92,7 @@ func TestCopiesAreTheItems(t *testing.T) {
 		}
 		if i == 1 || i == 3 {
 			for j := range b.Items {
-				l.samples.pieces = append(l.samples.pieces, store.AppendLookupPiece(nil, &b.Items[j], values.Default()))
+				l.samples.pieces = append(l.samples.pieces, copies.AppendPiece(nil, &b.Items[j], values.Default()))
 			}
 			if err := l.newDictionary(t.Context()); err != nil {
 				t.Fatal(err)
@@ -100,11 +100,11 @@ func TestCopiesAreTheItems(t *testing.T) {
 		}
 	}
 	f.checkCopies(t, h.Items, len(h.Items))
-	mark, err := f.reader.LookupsWatermark(t.Context())
+	mark, err := journals.Watermark(t.Context(), f.db, journals.LookupsStream(schemas.ScanStream))
 	if err != nil || mark != h.Items[len(h.Items)-1].Position() {
 		t.Errorf("the copies stand at %s: %v", mark, err)
 	}
-	dictionaries, err := history.LookupDictionaries(t.Context(), f.db, schemas.ScanStream)
+	dictionaries, err := copies.Dictionaries(t.Context(), f.db, schemas.ScanStream)
 	if err != nil || len(dictionaries) != 2 {
 		t.Errorf("%d dictionaries: %v", len(dictionaries), err)
 	}
@@ -133,7 +133,7 @@ func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
 	}
 	it := &h.Items[len(h.Items)-1]
 	id := it.Position().UpdateID
-	found, err := history.NewCopies(f.db, schemas.ScanStream, other).ByID(t.Context(), []string{id})
+	found, err := copies.NewItems(f.db, schemas.ScanStream, other).ByID(t.Context(), []string{id})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d copies: %v", len(found), err)
 	}
@@ -175,7 +175,7 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.samples.pieces = [][]byte{store.AppendLookupPiece(nil, &h.Items[3], values.Default())}
+	first.samples.pieces = [][]byte{copies.AppendPiece(nil, &h.Items[3], values.Default())}
 	if err := first.newDictionary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 // history, and then when it does much worse than at first.
 func TestDictionariesAreReplacedWhenTheyNoLongerHelp(t *testing.T) {
 	it := schematest.New(schematest.Config{Seed: 1, Items: 5, Migrations: 1}).Items[3]
-	sample := store.AppendLookupPiece(nil, &it, values.Default())
+	sample := copies.AppendPiece(nil, &it, values.Default())
 	piece := len(sample)
 	var s samples
 	enough := (dictionaryBytes/piece + 2) * firstSamples

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // TestMiningRounds reads the rounds of public history and picks those that count at a time.
 func TestMiningRounds(t *testing.T) {
 	f := newFixture(t)
-	if rounds, err := f.reader.MiningRounds(t.Context()); err != nil || len(rounds.Open)+len(rounds.Issuing) > 0 {
+	if rounds, err := f.reader.State().MiningRounds(t.Context()); err != nil || len(rounds.Open)+len(rounds.Issuing) > 0 {
 		t.Fatalf("before there is any history: %+v, %v", rounds, err)
 	}
 	h := &stateHistory{}
@@ -38,7 +38,7 @@ func TestMiningRounds(t *testing.T) {
 	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rounds, err := f.reader.MiningRounds(t.Context())
+	rounds, err := f.reader.State().MiningRounds(t.Context())
 	if err != nil || len(rounds.Open) != 3 || len(rounds.Issuing) != 1 || rounds.At != h.items[len(h.items)-1].Update.RecordTime {
 		t.Fatalf("%+v, %v", rounds, err)
 	}
@@ -72,7 +72,7 @@ func TestWaitingForAnOffset(t *testing.T) {
 	f := newFixture(t)
 	list := nodeHistory(true)
 	stream := list[0].Stream
-	reader := history.NewWallet(f.db, stream)
+	reader := wallethistory.NewReader(f.db, stream)
 	wallets, writer := NewWallets(f.db, stream, time.Millisecond, f.log), NewWriter(f.db, stream, f.log)
 	for _, b := range list {
 		if err := writer.Write(t.Context(), b); err != nil {

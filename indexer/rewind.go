@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -103,7 +103,7 @@ func (p *RewindPlan) Nothing() bool { return p.Batches == 0 && !p.Pending && p.S
 // Plan says what Run would do.
 func (r *Rewind) Plan(ctx context.Context) (RewindPlan, error) {
 	plan := RewindPlan{Stream: r.stream}
-	lines, err := history.NewReader(r.db, r.stream).Journal(ctx)
+	lines, err := journals.Read(ctx, r.db, r.stream)
 	if err != nil {
 		return plan, err
 	}
@@ -198,11 +198,11 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 
 // journals are all streams that the rewind writes to.
 func (r *Rewind) journals() []string {
-	own := []string{r.stream, ContractsStream(r.stream), history.LookupsStream(r.stream)}
+	own := []string{r.stream, ContractsStream(r.stream), journals.LookupsStream(r.stream)}
 	if r.isNode() {
-		return append(own, history.WalletStream(r.stream))
+		return append(own, journals.WalletStream(r.stream))
 	}
-	return append(own, history.SideStream(r.stream))
+	return append(own, journals.SideStream(r.stream))
 }
 
 func (r *Rewind) isNode() bool { return r.stream != schemas.ScanStream }
@@ -212,7 +212,7 @@ func (r *Rewind) checkQuiet(ctx context.Context) error {
 	if r.Quiet == 0 {
 		return nil
 	}
-	rows, err := history.Streams(ctx, r.db)
+	rows, err := journals.Streams(ctx, r.db)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (r *Rewind) withdraw(ctx context.Context, to schemas.Position) error {
 // mark moves the watermark of a journal back, unless it is there: what its readers see ends at
 // the position from then on.
 func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, epochs map[string]int64) error {
-	lines, err := history.NewReader(r.db, stream).Journal(ctx)
+	lines, err := journals.Read(ctx, r.db, stream)
 	if err != nil {
 		return err
 	}
@@ -300,8 +300,8 @@ func (r *Rewind) side(ctx context.Context, to schemas.Position, epochs map[strin
 	if r.isNode() {
 		return nil
 	}
-	stream := history.SideStream(r.stream)
-	lines, err := history.NewReader(r.db, stream).Journal(ctx)
+	stream := journals.SideStream(r.stream)
+	lines, err := journals.Read(ctx, r.db, stream)
 	if err != nil || len(lines) == 0 {
 		return err
 	}
@@ -339,8 +339,8 @@ func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 // followers takes the copies for lookups back, which have lost the same, and has wallets derived
 // from the start again.
 func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
-	lookups := history.LookupsStream(r.stream)
-	lines, err := history.NewReader(r.db, lookups).Journal(ctx)
+	lookups := journals.LookupsStream(r.stream)
+	lines, err := journals.Read(ctx, r.db, lookups)
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 	if !r.isNode() {
 		return nil
 	}
-	lines, err = history.NewReader(r.db, history.WalletStream(r.stream)).Journal(ctx)
+	lines, err = journals.Read(ctx, r.db, journals.WalletStream(r.stream))
 	if err != nil || len(lines) == 0 {
 		return err
 	}
@@ -379,7 +379,7 @@ func followedTo(lines []store.BatchRow) schemas.Position {
 // dropLines drops the journal lines above a position, but for the last one, which is a mark or
 // stands at that position itself.
 func (r *Rewind) dropLines(ctx context.Context, stream string, to schemas.Position) error {
-	lines, err := history.NewReader(r.db, stream).Journal(ctx)
+	lines, err := journals.Read(ctx, r.db, stream)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -29,7 +30,7 @@ func (r *rewound) write(t *testing.T, size int) {
 	t.Helper()
 	r.writeItems(t, r.stream, r.cut, r.items, size)
 	if len(r.side) > 0 {
-		side := history.SideStream(r.stream)
+		side := journals.SideStream(r.stream)
 		r.writeItems(t, side, func(items []schemas.Item, size int) []*schemas.Batch {
 			list := batches(items, size)
 			for _, b := range list {
@@ -128,7 +129,7 @@ func (r *rewound) takeBack(t *testing.T, to schemas.Position, statements int) bo
 
 func (r *rewound) ends(t *testing.T) (list []schemas.Position) {
 	t.Helper()
-	lines, err := history.NewReader(r.db, r.stream).Journal(t.Context())
+	lines, err := journals.Read(t.Context(), r.db, r.stream)
 	if err != nil {
 		t.Fatal(err)
 	}

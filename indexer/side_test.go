@@ -3,7 +3,7 @@ package indexer
 import (
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -36,7 +36,7 @@ func TestLateVerdictsCompleteItems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	batch := &schemas.Batch{Stream: history.SideStream(schemas.ScanStream), After: schemas.Start}
+	batch := &schemas.Batch{Stream: journals.SideStream(schemas.ScanStream), After: schemas.Start}
 	found := 0
 	for at := schemas.Start; ; {
 		start, end, ok, err := f.reader.NextGap(t.Context(), at)

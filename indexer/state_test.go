@@ -138,7 +138,7 @@ func TestStateOfTheNetwork(t *testing.T) {
 			"of no template":       {entries(func(q *history.StateQuery) { q.Templates = []string{} }), []string{}},
 			"of another template":  {entries(func(q *history.StateQuery) { q.Templates, q.Key = []string{preapprovalOf}, "alice::1220" }), []string{"00p0"}},
 		} {
-			got, err := reader.StateContracts(t.Context(), c.query)
+			got, err := reader.State().StateContracts(t.Context(), c.query)
 			if err != nil || !slices.Equal(found(got), c.want) {
 				t.Errorf("%s: %q, %v; want %q", name, found(got), err, c.want)
 			}
@@ -148,16 +148,16 @@ func TestStateOfTheNetwork(t *testing.T) {
 				}
 			}
 		}
-		newest, err := reader.StateContractsNewest(t.Context(), entries(func(*history.StateQuery) {}), schematest.FirstTime+3*60*1e6)
+		newest, err := reader.State().StateContractsNewest(t.Context(), entries(func(*history.StateQuery) {}), schematest.FirstTime+3*60*1e6)
 		if err != nil || !slices.Equal(found(newest), []string{"00e2", "00e0"}) {
 			t.Errorf("newest %q, %v", found(newest), err)
 		}
 		commands := history.StateQuery{At: through.RecordTime, Templates: []string{commandName}, Key: "alice::1220 7", Limit: 10}
-		since, err := reader.StateContractsSince(t.Context(), commands, schematest.FirstTime)
+		since, err := reader.State().StateContractsSince(t.Context(), commands, schematest.FirstTime)
 		if err != nil || !slices.Equal(found(since), []string{"00c0"}) || since[0].ArchivedAt != through.RecordTime {
 			t.Errorf("since the start %+v, %v", since, err)
 		}
-		if since, err = reader.StateContractsSince(t.Context(), commands, through.RecordTime); err != nil || len(since) != 0 {
+		if since, err = reader.State().StateContractsSince(t.Context(), commands, through.RecordTime); err != nil || len(since) != 0 {
 			t.Errorf("since the end %q, %v", found(since), err)
 		}
 		if err := l.Tidy(t.Context()); err != nil {
@@ -204,19 +204,19 @@ func TestSumsOverVerdicts(t *testing.T) {
 		{19, []string{"p0::1220", "PAR::p0::1220"}, 100, 3, 7, true},
 		{19, []string{"nobody"}, 0, 3, 7, true},
 	} {
-		cost, err := f.reader.TrafficCost(t.Context(), position(c.through), stateSync, c.members)
+		cost, err := f.reader.State().TrafficCost(t.Context(), position(c.through), stateSync, c.members)
 		if err != nil || cost != c.cost {
 			t.Errorf("traffic of %q through %s: %d, %v; want %d", c.members, position(c.through), cost, err, c.cost)
 		}
-		first, last, ok, err := f.reader.ActivityRounds(t.Context(), position(c.through))
+		first, last, ok, err := f.reader.State().ActivityRounds(t.Context(), position(c.through))
 		if err != nil || first != c.first || last != c.last || ok != c.ok {
 			t.Errorf("rounds through %s: %d to %d, %v, %v; want %d to %d, %v", position(c.through), first, last, ok, err, c.first, c.last, c.ok)
 		}
 	}
-	if cost, err := f.reader.TrafficCost(t.Context(), position(19), "other::1220", []string{"p0::1220"}); err != nil || cost != 0 {
+	if cost, err := f.reader.State().TrafficCost(t.Context(), position(19), "other::1220", []string{"p0::1220"}); err != nil || cost != 0 {
 		t.Errorf("on another synchronizer: %d, %v", cost, err)
 	}
-	if _, _, ok, err := f.reader.ActivityRounds(t.Context(), schemas.Start); ok || err != nil {
+	if _, _, ok, err := f.reader.State().ActivityRounds(t.Context(), schemas.Start); ok || err != nil {
 		t.Errorf("rounds of nothing: %v, %v", ok, err)
 	}
 }
@@ -224,7 +224,7 @@ func TestSumsOverVerdicts(t *testing.T) {
 func TestFactsByVersion(t *testing.T) {
 	f := newFixture(t)
 	key := facts.Of(facts.Participants, "s::1220", "it's/a\ttest")
-	if _, err := f.reader.LatestFact(t.Context(), key); !errors.Is(err, schemas.ErrNotFound) {
+	if _, err := f.reader.State().LatestFact(t.Context(), key); !errors.Is(err, schemas.ErrNotFound) {
 		t.Fatalf("before the first: %v", err)
 	}
 	previous := ""
@@ -236,18 +236,18 @@ func TestFactsByVersion(t *testing.T) {
 			}
 		}
 		previous = fact.SHA256()
-		got, err := f.reader.LatestFact(t.Context(), key)
+		got, err := f.reader.State().LatestFact(t.Context(), key)
 		if err != nil || string(got.Body) != body || got.Key != key || got.ValidFrom != fact.ValidFrom || got.FetchedAt != fact.FetchedAt || got.Upstream != "http://u" {
 			t.Errorf("version %d: %+v, %v", i, got, err)
 		}
-		if _, err := f.reader.Fact(t.Context(), key); errors.Is(err, schemas.ErrNotFound) != (body == "") {
+		if _, err := f.reader.State().Fact(t.Context(), key); errors.Is(err, schemas.ErrNotFound) != (body == "") {
 			t.Errorf("version %d as a fact: %v", i, err)
 		}
 	}
 	if n := f.texts(t, "SELECT toString(count()) FROM network_facts"); n[0] != "4" {
 		t.Errorf("%s rows, want 4", n)
 	}
-	if _, err := f.reader.LatestFact(t.Context(), facts.Of(facts.Participants, "s::1220", "other")); !errors.Is(err, schemas.ErrNotFound) {
+	if _, err := f.reader.State().LatestFact(t.Context(), facts.Of(facts.Participants, "s::1220", "other")); !errors.Is(err, schemas.ErrNotFound) {
 		t.Errorf("another key: %v", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -41,11 +43,12 @@ const (
 
 // Wallets derives, from the committed rows of a node's own stream, what the wallets of its
 // parties show: their contracts, transaction logs, and what became of offers and traffic
-// requests. It follows the stream's watermark as lifetimes do; history.Wallet reads what it
+// requests. It follows the stream's watermark as lifetimes do; wallethistory.Reader reads what it
 // writes. Only one Wallets may work on a stream at a time.
 type Wallets struct {
 	follower
 	history *history.Reader
+	node    *nodehistory.Reader
 	parser  *walletlog.Parser
 	ended   int // contracts that ended since the last tidy
 
@@ -63,8 +66,8 @@ func NewWallets(db *store.DB, stream string, poll time.Duration, log *slog.Logge
 		poll = 100 * time.Millisecond
 	}
 	return &Wallets{
-		follower: newFollower(db, stream, history.WalletStream(stream), poll, log),
-		history:  history.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
+		follower: newFollower(db, stream, journals.WalletStream(stream), poll, log),
+		history:  history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
 		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewWalletStatuses(),
 		known: make(map[templateVersion]*walletTemplate),
 	}
@@ -196,7 +199,7 @@ func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *wall
 
 // readUpdates adds the history of a range.
 func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *walletSet) error {
-	return w.history.EachUpdatePage(ctx, row.After.Offset, row.Through.Offset, walletPage, func(updates []schemas.Update) error {
+	return w.node.EachUpdatePage(ctx, row.After.Offset, row.Through.Offset, walletPage, func(updates []schemas.Update) error {
 		for i := range updates {
 			set.update(&updates[i])
 		}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -45,14 +47,15 @@ type WalletAudit struct {
 	db      *store.DB
 	stream  string
 	history *history.Reader
-	wallets *history.Wallet
+	node    *nodehistory.Reader
+	wallets *wallethistory.Reader
 	parser  *walletlog.Parser
 }
 
 // NewWalletAudit returns the audit of the wallets of a node's stream.
 func NewWalletAudit(db *store.DB, stream string) *WalletAudit {
 	return &WalletAudit{
-		db: db, stream: stream, history: history.NewReader(db, stream), wallets: history.NewWallet(db, stream),
+		db: db, stream: stream, history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), wallets: wallethistory.NewReader(db, stream),
 		parser: walletlog.NewParser(values.Default()),
 	}
 }
@@ -159,7 +162,7 @@ func (a *WalletAudit) addStoredStatuses(ctx context.Context, at store.Params, su
 
 // addUpdates derives logs and tracked offers from the stream.
 func (a *WalletAudit) addUpdates(ctx context.Context, through int64, log, statuses *auditSums) error {
-	return a.history.EachUpdatePage(ctx, 0, through, walletPage, func(updates []schemas.Update) error {
+	return a.node.EachUpdatePage(ctx, 0, through, walletPage, func(updates []schemas.Update) error {
 		payloads, err := a.payloads(ctx, updates)
 		if err != nil {
 			return err
@@ -241,9 +244,9 @@ func (a *WalletAudit) addLifetimes(ctx context.Context, at store.Params, offset 
 	if err != nil {
 		return fmt.Errorf("reading the parties of wallets: %w", err)
 	}
-	q := history.ActiveAtQuery{Offset: offset, Templates: slices.Sorted(maps.Keys(walletTemplates)), Limit: auditPage}
+	q := nodehistory.ActiveAtQuery{Offset: offset, Templates: slices.Sorted(maps.Keys(walletTemplates)), Limit: auditPage}
 	for {
-		page, err := a.history.ActiveAtOffset(ctx, q)
+		page, err := a.node.ActiveAtOffset(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,13 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -73,7 +75,7 @@ func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...f
 	if err != nil {
 		t.Fatal(err)
 	}
-	updates, err := reader.UpdatesByOffset(t.Context(), 0, 1<<40, 1_000_000)
+	updates, err := nodehistory.NewReader(f.db, stream).UpdatesByOffset(t.Context(), 0, 1<<40, 1_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func (m *walletModel) take(u *schemas.Update) map[string]decimal.Decimal {
 
 // count adds a coin to the sums.
 func (m *walletModel) count(e *schemas.Event, sign int64) {
-	if schemas.TemplateName(e.PackageName, e.TemplateID) == history.CoinTemplate {
+	if schemas.TemplateName(e.PackageName, e.TemplateID) == wallethistory.CoinTemplate {
 		v := jsonscan.Value(e.Argument)
 		owner := v.At("owner").Text()
 		m.unlocked[owner] = m.unlocked[owner].Plus(decimal.Must(v.At("amount", "initialAmount").Text()).TimesInt(sign))
@@ -181,7 +183,7 @@ func (m *walletModel) contracts(party string) (ids []string) {
 			holder = holder || h.Text() == party
 		}
 		owner := v.At("owner").Text() + v.At("amulet", "owner").Text()
-		if owner != party && !holder && (template == history.CoinTemplate || template == history.LockedCoinTemplate) {
+		if owner != party && !holder && (template == wallethistory.CoinTemplate || template == wallethistory.LockedCoinTemplate) {
 			continue
 		}
 		found = append(found, e)
@@ -210,11 +212,11 @@ func (m *walletModel) parties() []string {
 }
 
 // check compares what a wallet reader shows with the model.
-func (m *walletModel) check(t *testing.T, w *history.Wallet) {
+func (m *walletModel) check(t *testing.T, w *wallethistory.Reader) {
 	t.Helper()
 	shown := 0
 	for _, party := range m.parties() {
-		want, got := m.contracts(party), m.pages(t, w, history.WalletQuery{
+		want, got := m.contracts(party), m.pages(t, w, wallethistory.Query{
 			Parties: []string{party}, Templates: slices.Collect(maps.Keys(walletTemplates)), Limit: max(7, len(m.active)/20),
 		})
 		if !slices.Equal(got, want) {
@@ -231,7 +233,7 @@ func (m *walletModel) check(t *testing.T, w *history.Wallet) {
 }
 
 // pages reads the ids of all contracts that a query selects, and compares their payloads.
-func (m *walletModel) pages(t *testing.T, w *history.Wallet, q history.WalletQuery) (ids []string) {
+func (m *walletModel) pages(t *testing.T, w *wallethistory.Reader, q wallethistory.Query) (ids []string) {
 	t.Helper()
 	for {
 		page, err := w.Contracts(t.Context(), q)
@@ -248,11 +250,11 @@ func (m *walletModel) pages(t *testing.T, w *history.Wallet, q history.WalletQue
 			return ids
 		}
 		last := page[len(page)-1].Event
-		q.After = history.LedgerKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID}
+		q.After = history.ContractKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID}
 	}
 }
 
-func (m *walletModel) checkBalance(t *testing.T, w *history.Wallet, party string) {
+func (m *walletModel) checkBalance(t *testing.T, w *wallethistory.Reader, party string) {
 	t.Helper()
 	balance, err := w.Balance(t.Context(), party, 1000)
 	if err != nil || balance.Unlocked.Cmp(m.unlocked[party]) != 0 {
@@ -262,22 +264,22 @@ func (m *walletModel) checkBalance(t *testing.T, w *history.Wallet, party string
 	if err != nil || len(holdings.Coins) != balance.Coins || len(holdings.Locked) != balance.LockedCoins {
 		t.Errorf("%s has %d and %d coins, the balance is of %d and %d: %v", party, len(holdings.Coins), len(holdings.Locked), balance.Coins, balance.LockedCoins, err)
 	}
-	var sums history.Balance
+	var sums wallethistory.Balance
 	for _, c := range holdings.Coins {
 		sums.Unlocked = sums.Unlocked.Plus(c.Amount)
-		sums.UnlockedFees = sums.UnlockedFees.Plus(history.HoldingFee(c.Amount, c.Rate, c.Round, 1000))
+		sums.UnlockedFees = sums.UnlockedFees.Plus(wallethistory.HoldingFee(c.Amount, c.Rate, c.Round, 1000))
 	}
 	if sums.Unlocked.Cmp(balance.Unlocked) != 0 || sums.UnlockedFees.Cmp(balance.UnlockedFees) != 0 {
 		t.Errorf("the coins of %s are worth %s, fees %s; the balance says %s, fees %s", party, sums.Unlocked, sums.UnlockedFees, balance.Unlocked, balance.UnlockedFees)
 	}
 }
 
-func (m *walletModel) checkLog(t *testing.T, w *history.Wallet, party string) {
+func (m *walletModel) checkLog(t *testing.T, w *wallethistory.Reader, party string) {
 	t.Helper()
 	want := slices.Clone(m.entries[party])
 	slices.Reverse(want)
 	limit := max(10, len(want)/4)
-	var got []history.WalletEntry
+	var got []wallethistory.Entry
 	for before := ""; ; {
 		page, err := w.Log(t.Context(), party, before, limit)
 		if err != nil {
@@ -302,7 +304,7 @@ func (m *walletModel) checkLog(t *testing.T, w *history.Wallet, party string) {
 	}
 }
 
-func (m *walletModel) checkStatuses(t *testing.T, w *history.Wallet) {
+func (m *walletModel) checkStatuses(t *testing.T, w *wallethistory.Reader) {
 	t.Helper()
 	type key struct{ kind, party, id string }
 	last := map[key]store.WalletStatus{}
@@ -343,7 +345,7 @@ func TestWalletsShowWhatANodeTells(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			stream, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 600, Seed: 11, Days: 3, Node: &devnet.NodeConfig{Participant: c.participant}}, c.pruned)
 			f := newFixture(t)
-			wallets, reader, model := NewWallets(f.db, stream, time.Millisecond, f.log), history.NewWallet(f.db, stream), newWalletModel()
+			wallets, reader, model := NewWallets(f.db, stream, time.Millisecond, f.log), wallethistory.NewReader(f.db, stream), newWalletModel()
 			writer := NewWriter(f.db, stream, f.log)
 			list := nodeBatches(stream, items, len(items)/3)
 			for i, b := range list {
@@ -447,7 +449,7 @@ func TestWalletsSurviveAnyEnd(t *testing.T) {
 			t.Fatalf("after batch %d the tables have %q, undisturbed %q", i, got, want)
 		}
 	}
-	model.check(t, history.NewWallet(f.db, stream))
+	model.check(t, wallethistory.NewReader(f.db, stream))
 }
 
 // TestWalletsAreRebuilt takes wallets back to the start, ends the process while they are
@@ -455,7 +457,7 @@ func TestWalletsSurviveAnyEnd(t *testing.T) {
 func TestWalletsAreRebuilt(t *testing.T) {
 	f := newFixture(t)
 	stream, items := nodeItems(t, f, devnet.Config{Updates: 300, Seed: 5, Days: 2, Node: &devnet.NodeConfig{}}, false)
-	model, reader := newWalletModel(), history.NewWallet(f.db, stream)
+	model, reader := newWalletModel(), wallethistory.NewReader(f.db, stream)
 	for _, it := range items {
 		model.take(it.Update)
 	}
@@ -559,7 +561,7 @@ func logsAddUp(t *testing.T, items []schemas.Item, wanted ...string) {
 					}
 				}
 			}
-			if len(entries) == 1 && entries[0].Kind == history.WalletUnknown {
+			if len(entries) == 1 && entries[0].Kind == wallethistory.Unknown {
 				t.Errorf("update at offset %d makes no sense for %s: %s", u.Local.Offset, party, choicesOf(u))
 				continue
 			}

@@ -245,6 +245,6 @@ func (t memberTraffic) Remaining(ctx context.Context, synchronizer, member strin
 	}
 	// Verdicts name participants without their kind.
 	_, uid, _ := strings.Cut(member, "::")
-	used, err := t.reader.TrafficCost(ctx, mark, synchronizer, []string{member, uid})
+	used, err := t.reader.State().TrafficCost(ctx, mark, synchronizer, []string{member, uid})
 	return max(0, bought-used), err
 }

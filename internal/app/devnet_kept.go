@@ -13,7 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 )
 
 // The simulated network is kept in DATA/devnet and continues at the next start. A store holds
@@ -140,7 +140,7 @@ func (s *stack) refuseForeign(ctx context.Context) error {
 	if note.Network != "" && kept != nil && kept.ID == note.Network {
 		return nil
 	}
-	streams, err := history.Streams(ctx, s.db)
+	streams, err := journal.Streams(ctx, s.db)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ type factStore struct {
 
 // LatestFact returns the last fact of a key.
 func (s factStore) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	return s.reader.LatestFact(ctx, key)
+	return s.reader.State().LatestFact(ctx, key)
 }
 
 // KeepFact stores a fact that is another one than before.

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
@@ -84,7 +86,7 @@ func ledgerAt(c *settings.Config, shared, own *query.Server) string {
 
 // ledgerNode finds the node's stream that is served: the one that is asked for, or the only one.
 func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
-	rows, err := history.Streams(ctx, s.db)
+	rows, err := journal.Streams(ctx, s.db)
 	if err != nil {
 		return ledger.Node{}, err
 	}
@@ -99,11 +101,11 @@ func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
 	}
 	switch {
 	case len(found) == 1:
-		reader := history.NewReader(s.db, schemas.NodeStream(found[0]))
+		reader := nodehistory.NewReader(s.db, schemas.NodeStream(found[0]))
 		if s.app.cfg.LookupRows {
-			reader.UseCopies(history.NewNodeCopies(s.db, reader.Stream()))
+			reader.UseCopies(copies.NewUpdates(s.db, reader.Stream()))
 		}
-		return ledger.Node{Participant: found[0], Source: reader, Lists: history.NewLedgerPages(reader, s.app.cfg.AnswerCache, s.admission().Spare)}, nil
+		return ledger.Node{Participant: found[0], Source: reader, Lists: nodehistory.NewPages(reader, s.app.cfg.AnswerCache, s.admission().Spare)}, nil
 	case len(found) > 1:
 		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
 	case wanted != "":

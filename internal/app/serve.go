@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
@@ -119,7 +120,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	}
 	api, err := scan.New(scan.Config{
 		Facts: asked, Naming: query.Naming(cfg.Naming),
-		Source: s.reader.WithSide(), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
+		Source: newScanHistory(s.reader.WithSide()), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
 		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
@@ -153,16 +154,24 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	})
 }
 
+// scanHistory is public history with the state of the network that it tells.
+type scanHistory struct {
+	*history.Reader
+	*history.State
+}
+
+func newScanHistory(r *history.Reader) scanHistory { return scanHistory{r, r.State()} }
+
 // pageBytes is the most of an answer that is gathered before it is sent: of some pages at once
 // there must be room for all of that.
 func (s *stack) pageBytes() int { return int(min(s.admission().PageBytes()/4, 64<<20)) }
 
 // copies are those by update id, or nil if there are to be none.
-func (s *stack) copies(catalog *values.Catalog) *history.Copies {
+func (s *stack) copies(catalog *values.Catalog) *copies.Items {
 	if !s.app.cfg.LookupRows {
 		return nil
 	}
-	return history.NewCopies(s.db, s.reader.Stream(), catalog)
+	return copies.NewItems(s.db, s.reader.Stream(), catalog)
 }
 
 // askedFacts returns what asks upstreams on behalf of clients, nil without any.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/faults"
-	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 )
 
@@ -173,7 +172,7 @@ func (ep *killing) verify(ctx context.Context, res *result) error {
 	if ep.node != nil {
 		served = ep.lab.node.served
 	}
-	report, err := verify.Store(ctx, history.NewReader(s.db, ep.stream()), nil)
+	report, err := digests(ctx, s.db, ep.stream())
 	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}

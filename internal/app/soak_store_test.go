@@ -10,6 +10,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -209,6 +211,14 @@ func (l *lab) reordered(ctx context.Context, database string) (uint64, error) {
 	return count, nil
 }
 
+// digests returns what a store holds of a stream.
+func digests(ctx context.Context, db *store.DB, stream string) (*verify.Report, error) {
+	return verify.Run(ctx, verify.Config{
+		Source: audit.NewReader(db, stream), Public: history.NewReader(db, stream), Node: nodehistory.NewReader(db, stream),
+		Checks: []string{verify.Hashes},
+	})
+}
+
 // compareWithNetwork digests the store the way the product's verification does and
 // compares with what the network says it served.
 func (l *lab) compareWithNetwork(ctx context.Context, database, stream string, served verify.Tables) ([]string, error) {
@@ -217,7 +227,7 @@ func (l *lab) compareWithNetwork(ctx context.Context, database, stream string, s
 		return nil, err
 	}
 	defer db.Close()
-	report, err := verify.Store(ctx, history.NewReader(db, stream), nil)
+	report, err := digests(ctx, db, stream)
 	if err != nil {
 		return nil, err
 	}

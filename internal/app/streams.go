@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -139,7 +139,7 @@ func (p *statusPage) serve(ctx context.Context, r *query.Request) error {
 // reports joins the journal with what this process does. Streams without a commit yet
 // are there too.
 func (p *statusPage) reports(ctx context.Context) ([]streamReport, error) {
-	rows, err := history.Streams(ctx, p.db)
+	rows, err := journal.Streams(ctx, p.db)
 	if err != nil {
 		return nil, err
 	}

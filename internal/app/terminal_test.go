@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/creack/pty"
-
 )
 
 // screen is what a terminal shows, scrolled-off lines included. It breaks long lines into rows

@@ -18,7 +18,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -339,12 +342,11 @@ func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verify
 // verifyNode verifies a node's own stream and what is derived from it.
 func (s *stack) verifyNode(ctx context.Context, p *console.Progress, f *verifyFlags, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
-	reader := history.NewReader(s.db, stream)
 	cfg := verify.Config{
-		Source: reader, Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck }),
+		Source: audit.NewReader(s.db, stream), Node: nodehistory.NewReader(s.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck }),
 		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}
-	if err := s.addCopies(ctx, &cfg, reader, f.stream != ""); err != nil {
+	if err := s.addCopies(ctx, &cfg, f.stream != ""); err != nil {
 		return nil, err
 	}
 	if len(cfg.Checks) > 0 {
@@ -401,7 +403,7 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 	if only == schemas.ScanStream {
 		return nil, nil
 	}
-	rows, err := history.Streams(ctx, s.db)
+	rows, err := journal.Streams(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -424,8 +426,8 @@ func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) 
 
 // isDerived reports whether a journal is of something that is derived from a stream.
 func isDerived(stream string) bool {
-	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, history.LookupsStream("")) ||
-		strings.HasSuffix(stream, history.WalletStream("")) || strings.HasSuffix(stream, history.SideStream(""))
+	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
+		strings.HasSuffix(stream, journal.WalletStream("")) || strings.HasSuffix(stream, journal.SideStream(""))
 }
 
 // verifyPublic verifies the public history and the objects.
@@ -454,12 +456,13 @@ func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verif
 // whatever else is checked.
 func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyFlags) (_ *verify.Report, err error) {
 	cfg := verify.Config{
-		Source:      s.reader,
+		Source:      audit.NewReader(s.db, schemas.ScanStream),
+		Public:      s.reader,
 		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck || n == partsCheck }),
 		SkipDigests: !f.digests(),
 		Segments:    schemas.SegmentLength(s.app.cfg.BulkSegments),
 	}
-	if err := s.addCopies(ctx, &cfg, s.reader, true); err != nil {
+	if err := s.addCopies(ctx, &cfg, true); err != nil {
 		return nil, err
 	}
 	if len(cfg.Checks) == 0 {
@@ -475,26 +478,27 @@ func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyF
 
 // addCopies has the copies of a stream for lookups checked, if there are any. wanted says that
 // there should be, where nothing else is checked.
-func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, of *history.Reader, wanted bool) error {
+func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, wanted bool) error {
 	if !slices.Contains(cfg.Checks, verify.Lookups) {
 		return nil
 	}
-	mark, err := of.LookupsWatermark(ctx)
+	stream := cfg.Source.Stream()
+	mark, err := journal.Watermark(ctx, s.db, journal.LookupsStream(stream))
 	switch {
 	case err != nil:
 		return err
 	case mark == schemas.Start && len(cfg.Checks) == 1 && wanted:
-		return fmt.Errorf("check lookups is about copies for lookups, and stream %s has none: see --lookup-rows", of.Stream())
+		return fmt.Errorf("check lookups is about copies for lookups, and stream %s has none: see --lookup-rows", stream)
 	case mark == schemas.Start:
 		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
-	case of.Stream() != schemas.ScanStream:
-		cfg.Copies = history.NewNodeCopies(s.db, of.Stream())
+	case stream != schemas.ScanStream:
+		cfg.Copies = copies.NewUpdates(s.db, stream)
 	default:
 		catalog, err := s.app.catalog()
 		if err != nil {
 			return err
 		}
-		cfg.Copies = history.NewCopies(s.db, of.Stream(), catalog)
+		cfg.Copies = copies.NewItems(s.db, stream, catalog)
 	}
 	return nil
 }
@@ -514,7 +518,7 @@ func (s *stack) verifyStream(ctx context.Context, p *console.Progress, cfg verif
 	if cfg.Catalog, err = s.app.catalog(); err != nil {
 		return nil, err
 	}
-	cfg.Audit, cfg.Progress = history.NewAudit(conn, cfg.Source.Stream()), p.Set
+	cfg.Audit, cfg.Progress = audit.NewQueries(conn, cfg.Source.Stream()), p.Set
 	if report, err = verify.Run(ctx, cfg); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -27,8 +27,8 @@ type walletParts struct {
 	client *node.Client
 
 	mu      sync.Mutex
-	reader  *history.Wallet // once the node's stream is there
-	wallet  *wallet.Wallet  // once the operator is known, too
+	reader  *wallethistory.Reader // once the node's stream is there
+	wallet  *wallet.Wallet        // once the operator is known, too
 	owner   validator.Operator
 	askHost func(ctx context.Context, key facts.Key) (facts.Fact, error) // nil without upstream
 	scanURL string                                                       // that has the blobs of public contracts, "" for none
@@ -80,7 +80,7 @@ func (p *walletParts) asksHosts(urls []string) error {
 
 // history reads the wallets of the node's stream. Its error is ledger.ErrNoStream while there is
 // none.
-func (p *walletParts) history(ctx context.Context) (*history.Wallet, error) {
+func (p *walletParts) history(ctx context.Context) (*wallethistory.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reader != nil {
@@ -90,7 +90,7 @@ func (p *walletParts) history(ctx context.Context) (*history.Wallet, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.reader = history.NewWallet(p.stack.db, schemas.NodeStream(stream.Participant)).Remembering(history.WalletFresh)
+	p.reader = wallethistory.NewReader(p.stack.db, schemas.NodeStream(stream.Participant)).Remembering(wallethistory.Fresh)
 	return p.reader, nil
 }
 
@@ -239,7 +239,7 @@ func (p *walletParts) Time(ctx context.Context) (time.Time, error) {
 
 // OpenRounds implements validator.Network.
 func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error) {
-	rounds, err := p.stack.reader.MiningRounds(ctx)
+	rounds, err := p.stack.reader.State().MiningRounds(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -107,7 +107,7 @@ func (c *check) run(ctx context.Context) error {
 		switch {
 		case strings.HasSuffix(j.stream, contractsSuffix):
 			err = c.lifetimes(ctx, j)
-		case !strings.HasSuffix(j.stream, history.LookupsStream("")) && !strings.HasSuffix(j.stream, history.WalletStream("")):
+		case !strings.HasSuffix(j.stream, journal.LookupsStream("")) && !strings.HasSuffix(j.stream, journal.WalletStream("")):
 			err = c.history(ctx, j, counted)
 		}
 		if err != nil {

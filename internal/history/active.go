@@ -1,11 +1,9 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
@@ -28,57 +26,49 @@ func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveCo
 		return live, err
 	}
 	all := append(live, ended...)
-	slices.SortStableFunc(all, func(a, b ActiveContract) int { return keyOf(&a).compare(keyOf(&b)) })
+	slices.SortStableFunc(all, func(a, b ActiveContract) int { return keyOf(&a).Compare(keyOf(&b)) })
 	all = slices.CompactFunc(all, func(a, b ActiveContract) bool { return keyOf(&a) == keyOf(&b) })
 	return all[:min(len(all), q.Limit)], nil
 }
 
-func keyOf(c *ActiveContract) ContractKey { return ContractKey{c.Event.CreatedAt, c.Event.ContractID} }
-
-func (k ContractKey) compare(other ContractKey) int {
-	return cmp.Or(cmp.Compare(k.CreatedAt, other.CreatedAt), strings.Compare(k.ContractID, other.ContractID))
+func keyOf(c *ActiveContract) ContractKey {
+	return ContractKey{CreatedAt: c.Event.CreatedAt, ContractID: c.Event.ContractID}
 }
 
 func (r *Reader) selectActive(ctx context.Context, query string, q ActiveQuery) (contracts []ActiveContract, err error) {
-	err = r.readActive(ctx, query, q, store.NewContracts(), r.db.Select, func(page []ActiveContract) error {
+	err = readActive(ctx, r.db.Select, query, r.active(q), func(page []ActiveContract) error {
 		contracts = append(contracts, page...)
 		return nil
 	})
-	return contracts, err
+	if err != nil {
+		return nil, fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+	}
+	return contracts, nil
 }
 
 // selectFunc is Select or SelectLarge of a store.DB.
 type selectFunc func(ctx context.Context, query string, params store.Params, b store.Block, each func() error) error
 
 // readActive hands out the contracts that a query finds, a block at a time.
-func (r *Reader) readActive(ctx context.Context, query string, q ActiveQuery, block *store.Contracts, read selectFunc, each func([]ActiveContract) error) error {
-	var rows []store.ContractRow
-	err := read(ctx, query, r.active(q), block, func() error {
-		rows = block.AppendTo(rows[:0])
-		contracts := make([]ActiveContract, len(rows))
-		for i := range rows {
-			contracts[i] = ActiveContract{Event: rows[i].Event, Encoding: rows[i].Encoding, CreatedIn: rows[i].CreatedIn}
+func readActive(ctx context.Context, read selectFunc, query string, params store.Params, each func([]ActiveContract) error) error {
+	var list []store.ContractRow
+	block := store.NewContracts()
+	return read(ctx, query, params, block, func() error {
+		list = block.AppendTo(list[:0])
+		contracts := make([]ActiveContract, len(list))
+		for i := range list {
+			contracts[i] = ActiveContract{Event: list[i].Event, Encoding: list[i].Encoding, CreatedIn: list[i].CreatedIn}
 		}
 		return each(contracts)
 	})
-	if err != nil {
-		return fmt.Errorf("reading contracts active at %s: %w", q.At, err)
-	}
-	return nil
 }
 
 // ActiveKeys returns the keys of the last contracts of the next pages, each of q.Limit
 // contracts: of so many pages, or of those that are full, if there are fewer.
-func (r *Reader) ActiveKeys(ctx context.Context, q ActiveQuery, pages int) (keys []ContractKey, err error) {
+func (r *Reader) ActiveKeys(ctx context.Context, q ActiveQuery, pages int) ([]ContractKey, error) {
 	params := r.active(q)
 	params["step"], params["limit"] = store.Int(int64(q.Limit)), store.Int(int64(q.Limit)*int64(pages))
-	block := store.NewContractKeys()
-	err = r.db.Select(ctx, activeKeysQuery, params, block, func() error {
-		for _, key := range block.AppendTo(nil) {
-			keys = append(keys, ContractKey{key.CreatedAt, key.ContractID})
-		}
-		return nil
-	})
+	keys, err := store.SelectAll(ctx, r.db, activeKeysQuery, params, store.NewContractKeys())
 	if err != nil {
 		return nil, fmt.Errorf("looking for every contract %d of those active at %s: %w", q.Limit, q.At, err)
 	}

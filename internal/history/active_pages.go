@@ -2,10 +2,10 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // ActivePages hands out the whole set that ActiveContracts gives page by page, in the same
@@ -62,7 +62,7 @@ func nextActive(live, ended *activeStream) (*ActiveContract, error) {
 	case a == nil:
 		return ended.take(), nil
 	}
-	switch order := keyOf(a).compare(keyOf(b)); {
+	switch order := keyOf(a).Compare(keyOf(b)); {
 	case order > 0:
 		return ended.take(), nil
 	case order == 0:
@@ -83,8 +83,7 @@ func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) 
 	q.Limit = math.MaxUint32
 	s := &activeStream{incoming: make(chan []ActiveContract)}
 	guard.Go(func() error {
-		block := store.NewContracts()
-		return r.readActive(ctx, query, q, block, r.db.SelectLarge, func(contracts []ActiveContract) error {
+		return readActive(ctx, r.db.SelectLarge, query, r.active(q), func(contracts []ActiveContract) error {
 			select {
 			case s.incoming <- contracts:
 				return nil
@@ -93,7 +92,9 @@ func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) 
 			}
 		})
 	}, func(err error) {
-		s.err = err
+		if err != nil {
+			s.err = fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+		}
 		close(s.incoming)
 	})
 	return s

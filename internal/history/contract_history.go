@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history/rows"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -43,31 +44,33 @@ func (s *ContractStep) compare(t *ContractStep) int {
 // ContractHistory returns what happened to a contract over all migrations: its creation,
 // its exercises and its archival, its reassignments and its imports.
 func (r *Reader) ContractHistory(ctx context.Context, q ContractQuery) ([]ContractStep, error) {
-	var inEvents, unassigned, imported []ContractStep
+	var inEvents []ContractStep
+	var unassigned, imported []schemas.Update
 	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
 		inEvents, err = r.contractEvents(groupCtx, q)
 		return err
 	})
 	group.Go(func() (err error) {
-		unassigned, err = r.wholeSteps(groupCtx, contractUnassignmentsQuery, r.contract(q), store.NewUpdates(), q)
+		unassigned, err = store.SelectAll(groupCtx, r.db, contractUnassignmentsQuery, q.params(r.stream), store.NewUpdates())
 		return err
 	})
 	group.Go(func() (err error) {
 		params := store.Params{"stream": store.Text(r.stream), "contract": store.Text(q.ContractID)}
-		imported, err = r.wholeSteps(groupCtx, contractImportsQuery, params, store.NewImports(), q)
+		imported, err = store.SelectAll(groupCtx, r.db, contractImportsQuery, params, store.NewImports())
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading the history of contract %.80q: %w", q.ContractID, err)
 	}
-	steps := slices.Concat(inEvents, unassigned, imported)
+	steps := slices.Concat(inEvents, stepsWithin(q, unassigned), stepsWithin(q, imported))
 	slices.SortFunc(steps, func(a, b ContractStep) int { return a.compare(&b) })
 	return steps[:min(len(steps), q.Limit)], nil
 }
 
-func (r *Reader) contract(q ContractQuery) store.Params {
-	params := r.through(q.Through)
+// params are the parameters of a query for steps of a stream.
+func (q *ContractQuery) params(stream string) store.Params {
+	params := through(stream, q.Through)
 	params["contract"], params["limit"] = store.Text(q.ContractID), store.Int(int64(q.Limit))
 	params["after_migration"], params["after_time"] = store.Int(q.After.MigrationID), store.Time(store.Clamp(q.After.RecordTime))
 	params["after_id"] = store.Text(q.After.UpdateID)
@@ -76,26 +79,21 @@ func (r *Reader) contract(q ContractQuery) store.Params {
 
 // contractEvents returns the steps that events tell.
 func (r *Reader) contractEvents(ctx context.Context, q ContractQuery) ([]ContractStep, error) {
-	params := r.contract(q)
+	params := q.params(r.stream)
 	params["after_node"] = store.Int(int64(q.AfterNode))
-	var rows []store.EventRow
-	block := store.NewEvents()
-	err := r.db.Select(ctx, contractEventsQuery, params, block, func() error {
-		rows = block.AppendTo(rows)
-		return nil
-	})
-	if err != nil || len(rows) == 0 {
+	events, err := store.SelectAll(ctx, r.db, contractEventsQuery, params, store.NewEvents())
+	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	updates, err := r.updatesOf(ctx, rows)
+	updates, err := r.updatesOf(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]ContractStep, 0, len(rows))
-	for _, row := range rows {
+	steps := make([]ContractStep, 0, len(events))
+	for _, row := range events {
 		u, ok := updates[row.Position]
 		if !ok {
-			return nil, lostUpdate(row.Position)
+			return nil, rows.Lost(row.Position)
 		}
 		u.Events = []schemas.Event{row.Event}
 		steps = append(steps, ContractStep{u})
@@ -104,43 +102,32 @@ func (r *Reader) contractEvents(ctx context.Context, q ContractQuery) ([]Contrac
 }
 
 // updatesOf returns the updates of events by position, without any event.
-func (r *Reader) updatesOf(ctx context.Context, rows []store.EventRow) (map[schemas.Position]schemas.Update, error) {
+func (r *Reader) updatesOf(ctx context.Context, events []store.EventRow) (map[schemas.Position]schemas.Update, error) {
 	found := make(map[schemas.Position]schemas.Update)
-	for len(rows) > 0 {
+	for len(events) > 0 {
 		var positions []schemas.Position
 		n := 0
-		for ; n < len(rows) && rows[n].MigrationID == rows[0].MigrationID; n++ {
-			positions = append(positions, rows[n].Position)
+		for ; n < len(events) && events[n].MigrationID == events[0].MigrationID; n++ {
+			positions = append(positions, events[n].Position)
 		}
-		updates, err := r.selectUpdates(ctx, updatesAtQuery, r.at(slices.Compact(positions)))
+		updates, err := store.SelectAll(ctx, r.db, updatesAtQuery, at(r.stream, slices.Compact(positions)), store.NewUpdates())
 		if err != nil {
 			return nil, err
 		}
 		for _, u := range updates {
 			found[u.Position()] = u
 		}
-		rows = rows[n:]
+		events = events[n:]
 	}
 	return found, nil
 }
 
-// updateBlock is a block of updates that are complete as they are.
-type updateBlock interface {
-	store.Block
-	AppendTo([]schemas.Update) []schemas.Update
-}
-
-// wholeSteps returns the updates that a query finds and that lie in the range of q.
-func (r *Reader) wholeSteps(ctx context.Context, query string, params store.Params, block updateBlock, q ContractQuery) (steps []ContractStep, err error) {
-	var updates []schemas.Update
-	err = r.db.Select(ctx, query, params, block, func() error {
-		updates = block.AppendTo(updates)
-		return nil
-	})
+// stepsWithin returns the updates that are in the range of q as steps.
+func stepsWithin(q ContractQuery, updates []schemas.Update) (steps []ContractStep) {
 	for _, u := range updates {
 		if p := u.Position(); q.After.Before(p) && !q.Through.Before(p) {
 			steps = append(steps, ContractStep{u})
 		}
 	}
-	return steps, err
+	return steps
 }

@@ -15,15 +15,10 @@ var latestFactQuery string
 
 // LatestFact returns the last row of a key, which may say that the upstream knows nothing
 // any more; schemas.ErrNotFound if there never was one.
-func (r *Reader) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	var rows []facts.Fact
-	block := store.NewFacts()
-	err := r.db.Select(ctx, latestFactQuery, store.Params{
-		"stream": store.Text(r.stream), "operation": store.Text(string(key.Operation)), "arguments": store.Text(key.Arguments),
-	}, block, func() error {
-		rows = block.AppendTo(rows)
-		return nil
-	})
+func (s *State) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, error) {
+	rows, err := store.SelectAll(ctx, s.db, latestFactQuery, store.Params{
+		"stream": store.Text(s.stream), "operation": store.Text(string(key.Operation)), "arguments": store.Text(key.Arguments),
+	}, store.NewFacts())
 	if err != nil {
 		return facts.Fact{}, fmt.Errorf("reading fact %s: %w", key, err)
 	}
@@ -34,8 +29,8 @@ func (r *Reader) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, err
 }
 
 // Fact returns the latest fact of a key, schemas.ErrNotFound if nothing is known now.
-func (r *Reader) Fact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	f, err := r.LatestFact(ctx, key)
+func (s *State) Fact(ctx context.Context, key facts.Key) (facts.Fact, error) {
+	f, err := s.LatestFact(ctx, key)
 	if err == nil && !f.Known() {
 		err = fmt.Errorf("fact %s: %w", key, schemas.ErrNotFound)
 	}

@@ -3,9 +3,9 @@ package history
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history/rows"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -18,7 +18,7 @@ func (r *Reader) Items(ctx context.Context, rg Range) ([]schemas.Item, error) {
 		var verdicts []schemas.Item
 		group, ctx := guard.WithContext(ctx)
 		group.Go(func() (err error) {
-			updates, err = r.migrationUpdates(ctx, rg)
+			updates, err = rows.Updates(ctx, r.db, r.span(rg), int64(rg.Limit))
 			return err
 		})
 		group.Go(func() (err error) {
@@ -41,7 +41,7 @@ func (r *Reader) Verdicts(ctx context.Context, rg Range) ([]schemas.Item, error)
 // same migration stands; ok is false if there is none.
 func (r *Reader) NextVerdict(ctx context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error) {
 	rg := Range{After: after, Through: through, Limit: 1}
-	list, err := r.selectPositions(ctx, verdictPositionsQuery, r.params(rg), through.MigrationID)
+	list, err := r.positions(ctx, verdictPositionsQuery, rg)
 	if err != nil {
 		return at, false, fmt.Errorf("looking for a verdict after %s: %w", after, err)
 	}
@@ -52,21 +52,11 @@ func (r *Reader) NextVerdict(ctx context.Context, after, through schemas.Positio
 }
 
 func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Item, error) {
-	verdicts, err := r.selectVerdicts(ctx, verdictsQuery, r.params(rg))
+	verdicts, err := rows.All(ctx, r.db, r.span(rg).Verdicts(int64(rg.Limit)), store.NewVerdicts())
 	if err != nil {
 		return nil, fmt.Errorf("reading verdicts after %s: %w", rg.After, err)
 	}
 	return r.lateVerdicts(ctx, rg, verdicts)
-}
-
-func (r *Reader) selectVerdicts(ctx context.Context, query string, params store.Params) ([]schemas.Item, error) {
-	var items []schemas.Item
-	block := store.NewVerdicts()
-	err := r.db.Select(ctx, query, params, block, func() error {
-		items = block.AppendTo(items)
-		return nil
-	})
-	return items, err
 }
 
 // mergeItems joins ascending updates and verdicts by position and cuts to limit. Both
@@ -93,15 +83,4 @@ func mergeItems(updates []schemas.Update, verdicts []schemas.Item, limit int) []
 		items = append(items, it)
 	}
 	return items
-}
-
-func reverse(updates []schemas.Update) { slices.Reverse(updates) }
-
-func sortedMigrations(list []*Migration) []Migration {
-	slices.SortFunc(list, func(a, b *Migration) int { return int(a.ID - b.ID) })
-	sorted := make([]Migration, len(list))
-	for i, m := range list {
-		sorted[i] = *m
-	}
-	return sorted
 }

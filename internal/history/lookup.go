@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history/rows"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -44,12 +45,20 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 // places finds where ids stand at or below the watermark, ascending. Nearly every id is
 // that of an update, so verdicts are only asked for the others.
 func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, error) {
-	places, err := r.selectPlaces(ctx, updatePlacesQuery, ids)
+	find := func(query string, ids []string) ([]schemas.Position, error) {
+		params := store.Params{"stream": store.Text(r.stream), "ids": store.Texts(ids)}
+		places, err := store.SelectAll(ctx, r.db, query, params, store.NewPlaces())
+		if err != nil {
+			return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
+		}
+		return places, nil
+	}
+	places, err := find(updatePlacesQuery, ids)
 	if err != nil {
 		return nil, err
 	}
 	if others := without(ids, places); len(others) > 0 {
-		verdicts, err := r.selectPlaces(ctx, verdictPlacesQuery, others)
+		verdicts, err := find(verdictPlacesQuery, others)
 		if err != nil {
 			return nil, err
 		}
@@ -57,20 +66,6 @@ func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, 
 		slices.SortFunc(places, schemas.Position.Compare)
 	}
 	return r.passedOf(ctx, places)
-}
-
-func (r *Reader) selectPlaces(ctx context.Context, query string, ids []string) ([]schemas.Position, error) {
-	var places []schemas.Position
-	block := store.NewPlaces()
-	params := store.Params{"stream": store.Text(r.stream), "ids": store.Texts(ids)}
-	err := r.db.Select(ctx, query, params, block, func() error {
-		places = block.AppendTo(places)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
-	}
-	return places, nil
 }
 
 // without returns the ids that stand at none of some places.
@@ -88,7 +83,7 @@ func (r *Reader) passedOf(ctx context.Context, places []schemas.Position) ([]sch
 	if len(places) == 0 {
 		return nil, nil
 	}
-	known := r.passed.Load()
+	known := r.mark.Passed()
 	if known == nil || known.Before(places[len(places)-1]) {
 		watermark, err := r.Watermark(ctx)
 		if err != nil {
@@ -113,45 +108,29 @@ func byMigration(positions []schemas.Position) (parts [][]schemas.Position) {
 
 // itemsAt returns the items that stand at ascending positions of one migration.
 func (r *Reader) itemsAt(ctx context.Context, positions []schemas.Position) ([]schemas.Item, error) {
-	params := r.at(positions)
+	params := at(r.stream, positions)
 	var updates []schemas.Update
 	var verdicts []schemas.Item
 	var events []store.EventRow
 	group, ctx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
-		updates, err = r.selectUpdates(ctx, updatesAtQuery, params)
+		updates, err = store.SelectAll(ctx, r.db, updatesAtQuery, params, store.NewUpdates())
 		return err
 	})
 	group.Go(func() (err error) {
-		verdicts, err = r.selectVerdicts(ctx, verdictsAtQuery, params)
+		verdicts, err = store.SelectAll(ctx, r.db, verdictsAtQuery, params, store.NewVerdicts())
 		return err
 	})
 	group.Go(func() error {
-		return r.selectEventRows(ctx, eventsAtQuery, params, func(rows []store.EventRow) { events = append(events, rows...) })
+		return rows.EachEvents(ctx, r.db, rows.Query{Text: eventsAtQuery, Params: params}, func(block []store.EventRow) { events = append(events, block...) })
 	})
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading %d items from %s: %w", len(positions), positions[0], err)
 	}
-	attach(updates, events)
-	if err := checkComplete(updates); err != nil {
+	if err := rows.Attach(updates, events); err != nil {
 		return nil, err
 	}
 	return mergeItems(updates, verdicts, len(updates)+len(verdicts)), nil
-}
-
-// attach gives ascending updates their events out of ascending rows.
-func attach(updates []schemas.Update, rows []store.EventRow) {
-	for i := range updates {
-		at := updates[i].Position()
-		for len(rows) > 0 && rows[0].Position.Before(at) {
-			rows = rows[1:]
-		}
-		if len(rows) > 0 && rows[0].Position == at {
-			run := firstRun(rows)
-			updates[i].Events = appendEvents(updates[i].Events, run)
-			rows = rows[len(run):]
-		}
-	}
 }
 
 // addLateVerdicts completes items by what became known of them later. What was there first
@@ -185,9 +164,9 @@ func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item
 	if err != nil || watermark == schemas.Start {
 		return nil, err
 	}
-	params := r.through(watermark)
+	params := through(r.stream, watermark)
 	params["ids"] = store.Texts(ids)
-	verdicts, err := r.selectVerdicts(ctx, verdictsByIDQuery, params)
+	verdicts, err := store.SelectAll(ctx, r.db, verdictsByIDQuery, params, store.NewVerdicts())
 	if err != nil {
 		return nil, fmt.Errorf("looking up late verdicts of %d update ids: %w", len(ids), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -39,12 +40,12 @@ type MiningRounds struct {
 
 // MiningRounds returns the open and issuing rounds. Of a network that is public history:
 // a node sees rounds only if it hosts the governance party.
-func (r *Reader) MiningRounds(ctx context.Context) (MiningRounds, error) {
-	mark, err := r.ContractsWatermark(ctx)
+func (s *State) MiningRounds(ctx context.Context) (MiningRounds, error) {
+	mark, err := journal.Watermark(ctx, s.db, journal.ContractsStream(s.stream))
 	if err != nil || mark == schemas.Start {
 		return MiningRounds{}, err
 	}
-	contracts, err := r.StateContracts(ctx, StateQuery{
+	contracts, err := s.StateContracts(ctx, StateQuery{
 		MigrationID: mark.MigrationID, At: mark.RecordTime, Templates: []string{openRoundTemplate, issuingRoundTemplate}, Limit: maxRounds,
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history/rows"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -15,179 +15,28 @@ import (
 // most rg.Limit. It asks the store once, and not once a page: for reading much. Pages and what
 // they refer to are the caller's.
 func (r *Reader) UpdatePages(ctx context.Context, rg Range, each func([]schemas.Update) error) error {
-	return eachMigration(rg, func(part Range) error {
-		if err := r.migrationPages(ctx, part, each); err != nil {
-			return fmt.Errorf("reading updates after %s: %w", part.After, err)
-		}
-		return nil
-	})
-}
-
-// migrationPages is UpdatePages for a range that lies in one migration.
-func (r *Reader) migrationPages(ctx context.Context, rg Range, each func([]schemas.Update) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var events eventPages
-	events.read(ctx, r.db, r.eventsOf(&stretchPart{after: rg.After, through: rg.Through, history: true}, true))
-	block := store.NewUpdates()
-	err := r.db.SelectLarge(ctx, updatesQuery, r.params(unlimited(rg)), block, func() error {
-		for page := range slices.Chunk(block.AppendTo(nil), rg.Limit) {
-			if err := events.hangOn(page); err != nil {
-				return err
-			}
-			if err := each(page); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		err = events.end()
-	}
-	cancel()
-	events.drain()
-	return err
-}
-
-// unlimited is a range with all that is in it.
-func unlimited(rg Range) Range {
-	rg.Limit = math.MaxUint32
-	return rg
-}
-
-// eachMigration splits a range at migration borders.
-func eachMigration(rg Range, read func(Range) error) error {
-	for m := max(rg.After.MigrationID, 0); m <= rg.Through.MigrationID; m++ {
-		part := withinMigration(rg, m)
-		if !part.After.Before(part.Through) {
-			continue
-		}
-		if err := read(part); err != nil {
+	for part := range rg.migrations() {
+		if err := rows.EachUpdates(ctx, r.db, r.span(part), rg.Limit, each); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// eventPages are events in the order of their updates, read a block ahead.
-type eventPages struct {
-	incoming chan eventPage // closed after the last one
-	current  eventPage      // what is left of the block before
-	err      error          // why it ended early; set before incoming is closed
-}
-
-// eventPage has an event at each position.
-type eventPage struct {
-	at     []schemas.Position
-	events []schemas.Event
-}
-
-// read starts to read what a query finds, until ctx ends.
-func (p *eventPages) read(ctx context.Context, db *store.DB, q eventQuery) {
-	p.incoming = make(chan eventPage)
-	guard.Go(func() error {
-		block := eventBlocks.Get().(*eventBlock)
-		defer block.free()
-		return db.SelectLarge(ctx, q.text, q.params, block.columns, func() error {
-			var page eventPage
-			page.at, page.events = block.columns.Decode()
-			select {
-			case p.incoming <- page:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}, func(err error) {
-		p.err = err
-		close(p.incoming)
-	})
-}
-
-// hangOn gives each of the next updates its events. The error is schemas.ErrDamaged where the
-// store lacks some, or has events in between whose update it lacks.
-func (p *eventPages) hangOn(updates []schemas.Update) error {
-	for i := range updates {
-		u := &updates[i]
-		for {
-			if more, err := p.fill(); !more || err != nil {
-				if err != nil {
-					return err
-				}
-				break
-			}
-			order := p.current.at[0].Compare(u.Position())
-			if order > 0 {
-				break
-			}
-			if order < 0 {
-				return lostUpdate(p.current.at[0])
-			}
-			if run := p.take(); u.Events == nil {
-				u.Events = run
-			} else {
-				u.Events = append(u.Events, run...) // it goes on in the next block
-			}
-		}
-		if err := u.CheckComplete(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fill makes sure that there are events. more is false when there are none left.
-func (p *eventPages) fill() (more bool, err error) {
-	for len(p.current.at) == 0 {
-		if p.current, more = <-p.incoming; !more {
-			if p.err != nil {
-				return false, fmt.Errorf("reading events: %w", p.err)
-			}
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// end returns an error unless all events were given to updates.
-func (p *eventPages) end() error {
-	more, err := p.fill()
-	if err == nil && more {
-		err = lostUpdate(p.current.at[0])
-	}
-	return err
-}
-
-// take returns the events at the next position.
-func (p *eventPages) take() []schemas.Event {
-	c, n := &p.current, 1
-	for n < len(c.at) && c.at[n] == c.at[0] {
-		n++
-	}
-	run := c.events[:n:n]
-	c.at, c.events = c.at[n:], c.events[n:]
-	return run
-}
-
-// drain waits for the end of the reading, once its context has ended.
-func (p *eventPages) drain() {
-	for range p.incoming {
-	}
 }
 
 // VerdictPages hands out all that Verdicts finds in rg, in the same order and in pages of at
 // most rg.Limit, like UpdatePages. What became known later is left out: see WithSide.
 func (r *Reader) VerdictPages(ctx context.Context, rg Range, each func([]schemas.Item) error) error {
-	return eachMigration(rg, func(part Range) error {
+	for part := range rg.migrations() {
+		q := r.span(part).Verdicts(math.MaxUint32)
 		block := store.NewVerdicts()
-		err := r.db.SelectLarge(ctx, verdictsQuery, r.params(unlimited(part)), block, func() error {
+		err := r.db.SelectLarge(ctx, q.Text, q.Params, block, func() error {
 			return inPages(block.AppendTo(nil), part.Limit, each)
 		})
 		if err != nil {
 			return fmt.Errorf("reading verdicts after %s: %w", part.After, err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // ImportPages hands out the import updates of a migration that Imports finds, in the same
@@ -197,8 +46,9 @@ func (r *Reader) ImportPages(ctx context.Context, migrationID int64, limit int, 
 	if err != nil || through == "" {
 		return err
 	}
+	q := rows.Imports(r.stream, migrationID, "", through, math.MaxUint32)
 	block := store.NewImports()
-	err = r.db.SelectLarge(ctx, importsQuery, r.importParams(migrationID, "", through, math.MaxUint32), block, func() error {
+	err = r.db.SelectLarge(ctx, q.Text, q.Params, block, func() error {
 		return inPages(block.AppendTo(nil), limit, each)
 	})
 	if err != nil {
@@ -207,8 +57,8 @@ func (r *Reader) ImportPages(ctx context.Context, migrationID int64, limit int, 
 	return nil
 }
 
-func inPages[T any](rows []T, limit int, each func([]T) error) error {
-	for page := range slices.Chunk(rows, limit) {
+func inPages[T any](list []T, limit int, each func([]T) error) error {
+	for page := range slices.Chunk(list, limit) {
 		if err := each(page); err != nil {
 			return err
 		}

@@ -26,21 +26,21 @@ func (r *Reader) PartyUpdates(ctx context.Context, party string, rg Range) ([]sc
 // ordered by position and lifetimes are not, so the ends of contracts are looked for in the
 // stretch in which there are enough events: few of them can lie in it.
 func (r *Reader) partyPositions(ctx context.Context, party string, rg Range) ([]schemas.Position, error) {
-	params := r.params(rg)
+	params := r.span(rg).Params(int64(rg.Limit))
 	params["party"] = store.Text(party)
-	inEvents, err := r.selectPositions(ctx, partyEventsQuery, params, rg.Through.MigrationID)
+	inEvents, err := store.SelectAll(ctx, r.db, partyEventsQuery, params, store.NewPositions(rg.Through.MigrationID))
 	if err != nil {
 		return nil, err
 	}
 	if len(inEvents) == rg.Limit {
 		rg.Through = inEvents[len(inEvents)-1]
-		params = r.params(rg)
+		params = r.span(rg).Params(int64(rg.Limit))
 		params["party"] = store.Text(party)
 	}
 	// Ends at the very time of rg.After are read and dropped: one for each synchronizer.
 	const atOneTime = 64
 	params["most"] = store.Int(int64(rg.Limit + atOneTime))
-	ended, err := r.selectPositions(ctx, partyEndsQuery, params, rg.Through.MigrationID)
+	ended, err := store.SelectAll(ctx, r.db, partyEndsQuery, params, store.NewPositions(rg.Through.MigrationID))
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,7 @@ func (r *Reader) partyPositions(ctx context.Context, party string, rg Range) ([]
 	return all[:min(len(all), rg.Limit)], nil
 }
 
-func (r *Reader) selectPositions(ctx context.Context, query string, params store.Params, migration int64) ([]schemas.Position, error) {
-	var list []schemas.Position
-	block := store.NewPositions()
-	err := r.db.Select(ctx, query, params, block, func() error {
-		list = block.AppendTo(list, migration)
-		return nil
-	})
-	return list, err
+// positions returns what a query finds in a range within one migration.
+func (r *Reader) positions(ctx context.Context, query string, rg Range) ([]schemas.Position, error) {
+	return store.SelectAll(ctx, r.db, query, r.span(rg).Params(int64(rg.Limit)), store.NewPositions(rg.Through.MigrationID))
 }

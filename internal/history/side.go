@@ -5,19 +5,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// SideStream names the stream of verdicts and their side data that became known after the
-// items of a stream were stored.
-func SideStream(stream string) string { return stream + "/side" }
-
 // WithSide returns a reader of the same stream that completes items by what became known
 // of them later. What a bulk object was made of is read without it: that never changes.
 func (r *Reader) WithSide() *Reader {
-	side := NewReader(r.db, SideStream(r.stream))
-	return &Reader{db: r.db, stream: r.stream, side: side}
+	completed := NewReader(r.db, r.stream)
+	completed.side = NewReader(r.db, journal.SideStream(r.stream))
+	return completed
 }
 
 // lateVerdicts completes the ascending verdicts of a range by those that came late. What
@@ -64,8 +62,11 @@ func (r *Reader) NextGap(ctx context.Context, after schemas.Position) (start, en
 		if watermark.Before(rg.Through) {
 			rg.Through = watermark
 		}
-		if start, end, ok, err = r.gapWithin(ctx, rg); ok || err != nil {
-			return start, end, ok, err
+		switch start, end, ok, err = r.gapWithin(ctx, rg); {
+		case err != nil:
+			return start, end, false, fmt.Errorf("looking for items without verdicts after %s: %w", rg.After, err)
+		case ok:
+			return start, end, true, nil
 		}
 	}
 	return start, end, false, nil
@@ -107,12 +108,4 @@ func firstGap(after schemas.Position, transactions, verdicts []schemas.Position)
 		}
 	}
 	return start, end, ok
-}
-
-func (r *Reader) positions(ctx context.Context, query string, rg Range) ([]schemas.Position, error) {
-	list, err := r.selectPositions(ctx, query, r.params(rg), rg.Through.MigrationID)
-	if err != nil {
-		return nil, fmt.Errorf("looking for items without verdicts after %s: %w", rg.After, err)
-	}
-	return list, nil
 }

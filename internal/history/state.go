@@ -56,51 +56,69 @@ type StateQuery struct {
 	Limit           int
 }
 
+// State reads the state of the network out of the contracts of one stream. It is safe for
+// concurrent use.
+type State struct {
+	db     *store.DB
+	stream string
+	// streams are the stream and, where the reader has one, what completes it: see WithSide.
+	streams []string
+}
+
+// State returns a reader of the state that the stream tells.
+func (r *Reader) State() *State {
+	s := &State{db: r.db, stream: r.stream, streams: []string{r.stream}}
+	if r.side != nil {
+		s.streams = append(s.streams, r.side.stream)
+	}
+	return s
+}
+
 // StateContracts returns contracts active at an instant, ascending by (created_at,
 // contract id).
-func (r *Reader) StateContracts(ctx context.Context, q StateQuery) ([]StateContract, error) {
+func (s *State) StateContracts(ctx context.Context, q StateQuery) ([]StateContract, error) {
 	after := store.BeforeHistory
 	if q.AfterContractID != "" {
 		after = q.AfterCreatedAt
 	}
-	params := r.stateParams(q)
+	params := s.stateParams(q)
 	params["after_created"], params["after_id"] = store.Time(store.Clamp(after)), store.Text(q.AfterContractID)
-	return r.selectState(ctx, stateContractsQuery, params)
+	return s.selectState(ctx, stateContractsQuery, params)
 }
 
 // StateContractsNewest returns contracts active at an instant and created at or before
 // another one, descending by (created_at, contract id). The After members do not count.
-func (r *Reader) StateContractsNewest(ctx context.Context, q StateQuery, createdAt schemas.Micros) ([]StateContract, error) {
-	params := r.stateParams(q)
+func (s *State) StateContractsNewest(ctx context.Context, q StateQuery, createdAt schemas.Micros) ([]StateContract, error) {
+	params := s.stateParams(q)
 	params["before_created"] = store.Time(store.Clamp(createdAt))
-	return r.selectState(ctx, stateContractsNewestQuery, params)
+	return s.selectState(ctx, stateContractsNewestQuery, params)
 }
 
 // StateContractsSince returns contracts created at since or later and seen up to q.At,
 // also those that have ended by then, ascending by (created_at, contract id). Of the
 // narrowing members only Key counts, and must be given.
-func (r *Reader) StateContractsSince(ctx context.Context, q StateQuery, since schemas.Micros) ([]StateContract, error) {
-	return r.selectState(ctx, stateContractsSinceQuery, store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
+func (s *State) StateContractsSince(ctx context.Context, q StateQuery, since schemas.Micros) ([]StateContract, error) {
+	return s.selectState(ctx, stateContractsSinceQuery, store.Params{
+		"stream": store.Text(s.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
 		"templates": store.Texts(q.Templates), "key": store.Text(q.Key),
 		"since": store.Time(store.Clamp(since)), "limit": store.Int(int64(q.Limit)),
 	})
 }
 
-func (r *Reader) stateParams(q StateQuery) store.Params {
+func (s *State) stateParams(q StateQuery) store.Params {
 	return store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
+		"stream": store.Text(s.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),
 		"templates": store.Texts(q.Templates), "signatory": store.Text(q.Signatory), "observer": store.Text(q.Observer),
 		"key": store.Text(q.Key), "prefix": store.Text(q.KeyPrefix), "limit": store.Int(int64(q.Limit)),
 		"contract": store.Text(q.ContractID),
 	}
 }
 
-func (r *Reader) selectState(ctx context.Context, query string, params store.Params) ([]StateContract, error) {
+func (s *State) selectState(ctx context.Context, query string, params store.Params) ([]StateContract, error) {
 	var contracts []StateContract
 	var rows []store.StateRow
 	block := store.NewStateContracts()
-	err := r.db.Select(ctx, query, params, block, func() error {
+	err := s.db.Select(ctx, query, params, block, func() error {
 		rows = block.AppendTo(rows[:0])
 		for _, row := range rows {
 			contracts = append(contracts, StateContract{
@@ -118,11 +136,11 @@ func (r *Reader) selectState(ctx context.Context, query string, params store.Par
 // TrafficCost returns the bytes of traffic that transactions submitted by any of the
 // members cost on a synchronizer, as far as traffic summaries are held at or below a
 // position.
-func (r *Reader) TrafficCost(ctx context.Context, through schemas.Position, synchronizerID string, members []string) (int64, error) {
+func (s *State) TrafficCost(ctx context.Context, through schemas.Position, synchronizerID string, members []string) (int64, error) {
 	var cost uint64
 	block := store.NewCount()
-	err := r.db.Select(ctx, trafficCostQuery, store.Params{
-		"streams": store.Texts(r.streams()), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
+	err := s.db.Select(ctx, trafficCostQuery, store.Params{
+		"streams": store.Texts(s.streams), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
 		"synchronizer": store.Text(synchronizerID), "members": store.Texts(members),
 	}, block, func() error {
 		cost = block.Value()
@@ -136,10 +154,10 @@ func (r *Reader) TrafficCost(ctx context.Context, through schemas.Position, sync
 
 // ActivityRounds returns the first and the last mining round of which app activity is
 // held at or below a position; ok is false when there is none.
-func (r *Reader) ActivityRounds(ctx context.Context, through schemas.Position) (first, last int64, ok bool, err error) {
+func (s *State) ActivityRounds(ctx context.Context, through schemas.Position) (first, last int64, ok bool, err error) {
 	block := store.NewSpan()
-	err = r.db.Select(ctx, activityRoundsQuery, store.Params{
-		"streams": store.Texts(r.streams()), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
+	err = s.db.Select(ctx, activityRoundsQuery, store.Params{
+		"streams": store.Texts(s.streams), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
 	}, block, func() error {
 		first, last = block.Value()
 		ok = true
@@ -149,12 +167,4 @@ func (r *Reader) ActivityRounds(ctx context.Context, through schemas.Position) (
 		return 0, 0, false, fmt.Errorf("reading the rounds with app activity: %w", err)
 	}
 	return first, last, ok, nil
-}
-
-// streams are the stream and, where r reads it, what completes it.
-func (r *Reader) streams() []string {
-	if r.side == nil {
-		return []string{r.stream}
-	}
-	return []string{r.stream, r.side.stream}
 }

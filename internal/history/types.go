@@ -1,6 +1,9 @@
 package history
 
-import "github.com/ledgerlake/ledgerlake/schemas"
+import (
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
 
 // Range is a stretch of history in ascending order: After is exclusive, Through
 // inclusive. Limit caps the number of results and must be positive.
@@ -70,23 +73,8 @@ type ActiveQuery struct {
 	Limit     int
 }
 
-// ContractKey is where a contract stands in the order of an active set.
-type ContractKey struct {
-	CreatedAt  schemas.Micros
-	ContractID string
-}
-
-// ActiveAtQuery is ActiveQuery for a node's own stream, whose history is ordered by offset.
-type ActiveAtQuery struct {
-	// Offset must not lie above that of ContractsWatermark, nor below that of the set of
-	// contracts that the stream began with, if it did.
-	Offset int64
-	// The rest is as in ActiveQuery, and so is the order.
-	AfterCreatedAt     schemas.Micros
-	AfterContractID    string
-	Parties, Templates []string
-	Limit              int
-}
+// ContractKey is the place of a contract in the order of an active set; see store.ContractKey.
+type ContractKey = store.ContractKey
 
 // From is q for a page of at most limit contracts after the one with a key; contractID ""
 // starts from the beginning.

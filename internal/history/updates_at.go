@@ -3,8 +3,8 @@ package history
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/rows"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -14,45 +14,28 @@ func (r *Reader) updatesAt(ctx context.Context, positions []schemas.Position) ([
 	if len(positions) == 0 {
 		return nil, nil
 	}
-	updates, err := r.selectUpdates(ctx, updatesAtQuery, r.at(positions))
+	updates, err := store.SelectAll(ctx, r.db, updatesAtQuery, at(r.stream, positions), store.NewUpdates())
 	if err != nil {
 		return nil, fmt.Errorf("reading %d updates from %s: %w", len(positions), positions[0], err)
 	}
-	if err := r.addEventsAt(ctx, updates); err != nil {
-		return nil, err
+	if len(updates) == 0 {
+		return nil, nil
 	}
-	return updates, nil
-}
-
-// addEventsAt reads the events of updates that ascend and may lie far apart, with one query
-// for each migration, and hangs them on.
-func (r *Reader) addEventsAt(ctx context.Context, updates []schemas.Update) error {
-	for len(updates) > 0 {
-		migration := updates[0].MigrationID
-		n := slices.IndexFunc(updates, func(u schemas.Update) bool { return u.MigrationID != migration })
-		if n < 0 {
-			n = len(updates)
-		}
-		positions := make([]schemas.Position, n)
-		for i := range positions {
-			positions[i] = updates[i].Position()
-		}
-		if err := r.hangOn(ctx, updates[:n], eventsAtQuery, r.at(positions), false); err != nil {
-			return err
-		}
-		updates = updates[n:]
+	found := make([]schemas.Position, len(updates))
+	for i := range updates {
+		found[i] = updates[i].Position()
 	}
-	return nil
+	return updates, rows.AddEvents(ctx, r.db, updates, rows.Query{Text: eventsAtQuery, Params: at(r.stream, found)})
 }
 
 // at are the parameters of a query for positions of one migration.
-func (r *Reader) at(positions []schemas.Position) store.Params {
+func at(stream string, positions []schemas.Position) store.Params {
 	times, ids := make([]schemas.Micros, len(positions)), make([]string, len(positions))
 	for i, p := range positions {
 		times[i], ids[i] = store.Clamp(p.RecordTime), p.UpdateID
 	}
 	return store.Params{
-		"stream": store.Text(r.stream), "migration": store.Int(positions[0].MigrationID),
+		"stream": store.Text(stream), "migration": store.Int(positions[0].MigrationID),
 		"times": store.Times(times), "ids": store.Texts(ids),
 	}
 }
@@ -65,25 +48,22 @@ func (r *Reader) UpdateIDByHash(ctx context.Context, hash string) (id string, ok
 	if err != nil || watermark == schemas.Start {
 		return "", false, err
 	}
-	params := r.through(watermark)
+	params := through(r.stream, watermark)
 	params["hash"] = store.Text(hash)
-	block := store.NewPositions()
-	err = r.db.Select(ctx, updateByHashQuery, params, block, func() error {
-		for _, p := range block.AppendTo(nil, watermark.MigrationID) {
-			id, ok = p.UpdateID, true
-		}
-		return nil
-	})
+	found, err := store.SelectAll(ctx, r.db, updateByHashQuery, params, store.NewPositions(watermark.MigrationID))
 	if err != nil {
 		return "", false, fmt.Errorf("looking up external transaction hash %s: %w", hash, err)
 	}
-	return id, ok, nil
+	if len(found) == 0 {
+		return "", false, nil
+	}
+	return found[len(found)-1].UpdateID, true, nil
 }
 
 // through are the parameters of a query at or below a position.
-func (r *Reader) through(p schemas.Position) store.Params {
+func through(stream string, p schemas.Position) store.Params {
 	return store.Params{
-		"stream": store.Text(r.stream), "through_migration": store.Int(p.MigrationID),
+		"stream": store.Text(stream), "through_migration": store.Int(p.MigrationID),
 		"through_time": store.Time(store.Clamp(p.RecordTime)), "through_id": store.Text(p.UpdateID),
 	}
 }

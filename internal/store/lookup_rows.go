@@ -6,12 +6,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"github.com/zeebo/xxh3"
 )
-
-// LookupKey is where the item with an update id of a stream stands in table lookup_rows.
-// Two ids may have one key: bodies tell.
-func LookupKey(stream, updateID string) uint64 { return xxh3.HashString(stream + "\x00" + updateID) }
 
 // LookupRows are rows of table lookup_rows.
 type LookupRows struct {

@@ -13,7 +13,7 @@ type Places struct {
 }
 
 // NewPlaces returns a block without rows.
-func NewPlaces() *Places { return &Places{Positions: *NewPositions()} }
+func NewPlaces() *Places { return &Places{Positions: *NewPositions(0)} }
 
 func (b *Places) columns() []column {
 	return append([]column{{"migration_id", &b.migration}}, b.Positions.columns()...)
@@ -22,7 +22,7 @@ func (b *Places) columns() []column {
 // AppendTo appends the block's rows to list.
 func (b *Places) AppendTo(list []schemas.Position) []schemas.Position {
 	first := len(list)
-	list = b.Positions.AppendTo(list, 0)
+	list = b.Positions.AppendTo(list)
 	for i := range b.Rows() {
 		list[first+i].MigrationID = b.migration.Row(i)
 	}

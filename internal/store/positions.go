@@ -8,12 +8,15 @@ import (
 
 // Positions are result rows of where items stand within one migration.
 type Positions struct {
+	migration  int64
 	recordTime *proto.ColDateTime64
 	updateID   proto.ColStr
 }
 
-// NewPositions returns a block without rows.
-func NewPositions() *Positions { return &Positions{recordTime: newTime()} }
+// NewPositions returns a block without rows, for positions in a migration.
+func NewPositions(migration int64) *Positions {
+	return &Positions{migration: migration, recordTime: newTime()}
+}
 
 func (b *Positions) columns() []column {
 	return []column{{"record_time", b.recordTime}, {"update_id", &b.updateID}}
@@ -22,10 +25,10 @@ func (b *Positions) columns() []column {
 // Rows returns the number of rows.
 func (b *Positions) Rows() int { return b.updateID.Rows() }
 
-// AppendTo appends the block's rows to list as positions of a migration.
-func (b *Positions) AppendTo(list []schemas.Position, migration int64) []schemas.Position {
+// AppendTo appends the block's rows to list.
+func (b *Positions) AppendTo(list []schemas.Position) []schemas.Position {
 	for i := range b.Rows() {
-		list = append(list, schemas.Position{MigrationID: migration, RecordTime: timeAt(b.recordTime, i), UpdateID: b.updateID.Row(i)})
+		list = append(list, schemas.Position{MigrationID: b.migration, RecordTime: timeAt(b.recordTime, i), UpdateID: b.updateID.Row(i)})
 	}
 	return list
 }

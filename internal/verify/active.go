@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -40,8 +41,8 @@ func eachActive(ctx context.Context, src ActiveSource, migrationID int64, at sch
 }
 
 // eachActiveAtOffset is eachActive for a node's own stream.
-func eachActiveAtOffset(ctx context.Context, src Source, offset int64, templates []string, each func(*history.ActiveContract)) error {
-	q := history.ActiveAtQuery{Offset: offset, Templates: templates, Limit: pageRows}
+func eachActiveAtOffset(ctx context.Context, src Node, offset int64, templates []string, each func(*history.ActiveContract)) error {
+	q := nodehistory.ActiveAtQuery{Offset: offset, Templates: templates, Limit: pageRows}
 	err := eachPage(each, func(last *schemas.Event) ([]history.ActiveContract, error) {
 		if last != nil {
 			q.AfterCreatedAt, q.AfterContractID = last.CreatedAt, last.ContractID

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -54,7 +54,7 @@ func (v *verification) compareCarried(ctx context.Context) error {
 		if v.mark.MigrationID == next && v.mark.RecordTime == schemas.MinMicros {
 			return nil // not all of its imports are there yet
 		}
-		err := v.cfg.Audit.WrongCarries(ctx, v.party, before, next, func(c history.WrongCarry) error {
+		err := v.cfg.Audit.WrongCarries(ctx, v.party, before, next, func(c audit.WrongCarry) error {
 			f := Finding{
 				What: "a contract was not carried over", Where: fmt.Sprintf("contract %s, migration %d", c.ContractID, next),
 				Expected: fmt.Sprintf("what was active at the end of migration %d", before), Found: "nothing",

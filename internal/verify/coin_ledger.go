@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -240,7 +241,7 @@ func (l *coinLedger) held(c *history.ActiveContract) {
 		return
 	}
 	l.check.Count("coins_held", 1)
-	id := history.LifetimeHash(e.ContractID)
+	id := audit.LifetimeHash(e.ContractID)
 	worth, _ := coinWorth(kind, e, c.Encoding)
 	left, ok := l.coins[id]
 	switch {

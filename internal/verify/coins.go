@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -36,7 +36,7 @@ var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "in
 // optionalRewards came with later versions.
 var optionalRewards = []string{"inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
 
-// coinID identifies a coin in memory: the history.LifetimeHash of its contract id.
+// coinID identifies a coin in memory: the audit.LifetimeHash of its contract id.
 type coinID = uint64
 
 // coin is what is known of a coin that was created.
@@ -108,10 +108,10 @@ type coinReader struct {
 	made, gone []coin
 	fields     []payload // of the record that is being read
 
-	facts   []history.EventFacts // of the events of the update
-	read    places               // of an event of which the texts are read
-	scalars [][]byte             // of the event under way
-	texts   []byte               // argument and result of it, if they must be read
+	facts   []audit.EventFacts // of the events of the update
+	read    places             // of an event of which the texts are read
+	scalars [][]byte           // of the event under way
+	texts   []byte             // argument and result of it, if they must be read
 }
 
 type choiceKey struct{ packageName, template, iface, choice string }
@@ -146,7 +146,7 @@ func (r *coinReader) forget() {
 
 // update returns what u does to coins, given the facts of its events; ok is false if it does
 // nothing.
-func (r *coinReader) update(u *schemas.Update, facts []history.EventFacts) (c coinUpdate, ok bool) {
+func (r *coinReader) update(u *schemas.Update, facts []audit.EventFacts) (c coinUpdate, ok bool) {
 	r.facts = facts
 	c = coinUpdate{position: u.Position(), imported: u.IsImport(), round: -1, local: u.Local != nil}
 	if u.Kind != schemas.Transaction {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -82,7 +82,7 @@ func TestTransfersAreReadInBothEncodings(t *testing.T) {
 			}
 		}
 		u := &schemas.Update{Kind: schemas.Transaction, UpdateID: "1220", Encoding: encoding, Events: []schemas.Event{e}}
-		c, ok := newCoinReader(values.Default(), newCoinKinds()).update(u, make([]history.EventFacts, 1))
+		c, ok := newCoinReader(values.Default(), newCoinKinds()).update(u, make([]audit.EventFacts, 1))
 		if !ok || len(c.claims) != 1 || c.round != 7 || c.unknown {
 			t.Fatalf("%s: read as %+v", encoding, c)
 		}
@@ -93,7 +93,7 @@ func TestTransfersAreReadInBothEncodings(t *testing.T) {
 			t.Errorf("%s: %v", encoding, c.findings)
 		}
 		u.Events[0].Result = []byte(strings.Replace(string(u.Events[0].Result), "35.", "36.", 1))
-		if c, _ := newCoinReader(values.Default(), newCoinKinds()).update(u, make([]history.EventFacts, 1)); len(c.findings) != 1 || c.findings[0].What != "a transfer does not add up" {
+		if c, _ := newCoinReader(values.Default(), newCoinKinds()).update(u, make([]audit.EventFacts, 1)); len(c.findings) != 1 || c.findings[0].What != "a transfer does not add up" {
 			t.Errorf("%s: one coin too much gives %v", encoding, c.findings)
 		}
 	}

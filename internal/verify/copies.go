@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Copies are the items of a stream by update id, or by offset; *history.Copies and
-// *history.NodeCopies are.
+// Copies are the items of a stream by update id, or by offset; *copies.Items and
+// *copies.Updates are.
 type Copies interface {
-	Journal(ctx context.Context) ([]history.JournalRow, error)
-	Compare(ctx context.Context, after, through schemas.Position, each func(history.ComparedCopy)) error
+	Journal(ctx context.Context) ([]journals.Row, error)
+	Compare(ctx context.Context, after, through schemas.Position, each func(copies.Compared)) error
 	// Rows counts the copies, unless they cannot be counted.
 	Rows(ctx context.Context) (n uint64, ok bool, err error)
 }
@@ -27,7 +28,7 @@ func (v *verification) compareCopies(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j := v.checkJournal(history.LookupsStream(v.cfg.Source.Stream()), rows)
+	j := v.checkJournal(journals.LookupsStream(v.cfg.Source.Stream()), rows)
 	for n := len(j.commits); n > 0 && v.mark.Before(j.commits[n-1].Through); n-- {
 		j.commits, j.pending = j.commits[:n-1], true
 	}
@@ -55,21 +56,21 @@ type copiesWalk struct {
 // compare compares what one range has. Items that the store has lost have no copy to be compared
 // with: the finding is one of the range.
 func (w *copiesWalk) compare(ctx context.Context, after, through schemas.Position) error {
-	err := w.copies.Compare(ctx, after, through, func(c history.ComparedCopy) {
+	err := w.copies.Compare(ctx, after, through, func(c copies.Compared) {
 		f := Finding{Where: "update " + c.At.UpdateID}
 		if c.At.Offset > 0 {
 			f.Where = fmt.Sprintf("offset %d", c.At.Offset)
 		}
 		switch c.State {
-		case history.CopySame, history.CopyReplaced:
-		case history.CopyMissing:
+		case copies.Same, copies.Replaced:
+		case copies.Missing:
 			f.What = "has no copy by its id"
-		case history.CopyUnreadable:
+		case copies.Unreadable:
 			f.What, f.Found = "its copy cannot be read", c.Err.Error()
-		case history.CopyDiffers:
+		case copies.Differs:
 			f.What = "its copy has other content, or was made with another catalogue"
 		}
-		if c.State != history.CopyMissing && c.State != history.CopyReplaced {
+		if c.State != copies.Missing && c.State != copies.Replaced {
 			w.found.Add(1)
 		}
 		if f.What != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -27,7 +27,7 @@ func TestCopiesAreComparedWithHistory(t *testing.T) {
 	if err := indexer.CreateLookupRows(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
-	cfg := verify.Config{Checks: []string{verify.Lookups}, Copies: history.NewCopies(f.db, f.stream, values.Default())}
+	cfg := verify.Config{Checks: []string{verify.Lookups}, Copies: copies.NewItems(f.db, f.stream, values.Default())}
 	if report := f.verify(t, cfg); !report.OK() || report.Checks[0].Checked["copies"] != 0 {
 		t.Errorf("nothing is copied: %+v", report.Checks[0])
 	}

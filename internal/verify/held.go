@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -47,7 +48,7 @@ func (v *verification) readHeld(ctx context.Context) error {
 		}
 		if kind := coinType(v.cfg.Catalog, &c.Event); kind != nil {
 			worth, _ := coinWorth(kind, &c.Event, c.Encoding)
-			v.held.coins.add(history.LifetimeHash(c.Event.ContractID), worth)
+			v.held.coins.add(audit.LifetimeHash(c.Event.ContractID), worth)
 		}
 	})
 }
@@ -58,9 +59,9 @@ func (v *verification) eachHeld(ctx context.Context, each func(*history.ActiveCo
 		templates = []string{coinTemplate, lockedCoinTemplate}
 	}
 	if v.mark.Offset > 0 {
-		return eachActiveAtOffset(ctx, v.cfg.Source, v.mark.Offset, templates, each)
+		return eachActiveAtOffset(ctx, v.cfg.Node, v.mark.Offset, templates, each)
 	}
-	return eachActive(ctx, v.cfg.Source, v.mark.MigrationID, v.mark.RecordTime, templates, each)
+	return eachActive(ctx, v.cfg.Public, v.mark.MigrationID, v.mark.RecordTime, templates, each)
 }
 
 // compareHeld compares the coins that are held with those that the events leave.

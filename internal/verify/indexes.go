@@ -7,18 +7,24 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Index answers by id, as the query tier does; *history.Reader is one. The other checks read
+// Index answers by id, as the query tier does. The other checks read
 // history in its order, and so notice nothing of an index, or of a table of places, that
 // does not lead to what is there.
 type Index interface {
 	ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error)
 	UpdateIDByHash(ctx context.Context, hash string) (id string, ok bool, err error)
 	ContractHistory(ctx context.Context, q history.ContractQuery) ([]history.ContractStep, error)
+}
+
+// NodeIndex is Index of a node's own stream.
+type NodeIndex interface {
 	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
-	ContractEvents(ctx context.Context, contractID string) (created, ended *history.LedgerEvent, err error)
+	ContractEvents(ctx context.Context, contractID string) (created, ended *nodehistory.Event, err error)
 }
 
 const (
@@ -74,7 +80,7 @@ func spread[E any](list []E, n int) (picked []E) {
 }
 
 // samples are some updates of a batch: such as create contracts, and one that does not.
-func (v *verification) samples(ctx context.Context, c history.JournalRow) ([]sample, error) {
+func (v *verification) samples(ctx context.Context, c journals.Row) ([]sample, error) {
 	rows, err := v.cfg.Source.Stretch(ctx, c.After, c.Through, true, "")
 	if err != nil {
 		return nil, fmt.Errorf("reading batch %d: %w", c.Sequence, err)
@@ -128,14 +134,14 @@ func (v *verification) lookUpOne(ctx context.Context, s sample) error {
 }
 
 func (v *verification) lookUpInPublic(ctx context.Context, s sample) (byID, byContract bool, err error) {
-	items, err := v.cfg.Source.ItemsByID(ctx, []string{s.id})
+	items, err := v.cfg.Public.ItemsByID(ctx, []string{s.id})
 	if err != nil {
 		return false, false, err
 	}
 	byID = items[s.id].Update != nil
 	if s.hash != "" {
 		v.checks[Indexes].Count("hashes", 1)
-		switch _, found, err := v.cfg.Source.UpdateIDByHash(ctx, s.hash); {
+		switch _, found, err := v.cfg.Public.UpdateIDByHash(ctx, s.hash); {
 		case err != nil:
 			return false, false, err
 		case !found:
@@ -146,16 +152,16 @@ func (v *verification) lookUpInPublic(ctx context.Context, s sample) (byID, byCo
 		return byID, false, nil
 	}
 	// From the beginning, as clients ask: a question for one moment would need no index.
-	steps, err := v.cfg.Source.ContractHistory(ctx, history.ContractQuery{ContractID: s.contract, After: schemas.Start, Through: v.mark, Limit: contractSteps})
+	steps, err := v.cfg.Public.ContractHistory(ctx, history.ContractQuery{ContractID: s.contract, After: schemas.Start, Through: v.mark, Limit: contractSteps})
 	found := slices.ContainsFunc(steps, func(step history.ContractStep) bool { return step.Update.Position() == s.at })
 	return byID, found || len(steps) == contractSteps, err
 }
 
 func (v *verification) lookUpOnNode(ctx context.Context, s sample) (byID, byContract bool, err error) {
-	u, err := v.cfg.Source.LedgerUpdateByID(ctx, s.id)
+	u, err := v.cfg.Node.LedgerUpdateByID(ctx, s.id)
 	if err != nil || s.contract == "" {
 		return u != nil, false, err
 	}
-	created, _, err := v.cfg.Source.ContractEvents(ctx, s.contract)
+	created, _, err := v.cfg.Node.ContractEvents(ctx, s.contract)
 	return u != nil, created != nil, err
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -23,8 +25,14 @@ func (forgetful) UpdateIDByHash(context.Context, string) (string, bool, error) {
 func (forgetful) ContractHistory(context.Context, history.ContractQuery) ([]history.ContractStep, error) {
 	return nil, nil
 }
-func (forgetful) LedgerUpdateByID(context.Context, string) (*schemas.Update, error) { return nil, nil }
-func (forgetful) ContractEvents(context.Context, string) (created, ended *history.LedgerEvent, err error) {
+
+// forgetfulNode is forgetful of a node's own stream.
+type forgetfulNode struct{ verify.Node }
+
+func (forgetfulNode) LedgerUpdateByID(context.Context, string) (*schemas.Update, error) {
+	return nil, nil
+}
+func (forgetfulNode) ContractEvents(context.Context, string) (created, ended *nodehistory.Event, err error) {
 	return nil, nil, nil
 }
 
@@ -41,7 +49,8 @@ func TestHistoryIsFoundByIDs(t *testing.T) {
 			if n := honest.Checks[0].Checked; !honest.OK() || n["update ids"] < 5 || n["contract ids"] < 5 {
 				t.Errorf("looked up %v\n%s", n, findings(honest))
 			}
-			cfg.Source, cfg.Audit = forgetful{f.reader}, history.NewAudit(f.Conn, f.stream)
+			f.setReaders(&cfg)
+			cfg.Public, cfg.Node, cfg.Audit = forgetful{f.reader}, forgetfulNode{cfg.Node}, audit.NewQueries(f.Conn, f.stream)
 			r, err := verify.Run(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)

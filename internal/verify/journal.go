@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // journal is what the journals say of the stream.
 type journal struct {
-	commits []history.JournalRow // by sequence, one for each number
-	pending bool                 // a batch is announced and not committed
-	last    int64                // sequence number of the last commit, marks among them
+	commits []journals.Row // by sequence, one for each number
+	pending bool          // a batch is announced and not committed
+	last    int64         // sequence number of the last commit, marks among them
 }
 
 // readJournals reads the journals of the stream and of its lifetimes.
@@ -26,7 +26,7 @@ func (v *verification) readJournals(ctx context.Context) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.checkJournal(v.cfg.Source.Stream()+"/contracts", rows)
+	v.checkJournal(journals.ContractsStream(v.cfg.Source.Stream()), rows)
 	// Another process may have committed since the watermark was read.
 	for len(j.commits) > 0 && v.mark.Before(j.commits[len(j.commits)-1].Through) {
 		j.commits, j.pending = j.commits[:len(j.commits)-1], true
@@ -35,7 +35,7 @@ func (v *verification) readJournals(ctx context.Context) (*journal, error) {
 }
 
 // checkJournal checks one journal. Without check batches its findings are dropped.
-func (v *verification) checkJournal(stream string, rows []history.JournalRow) *journal {
+func (v *verification) checkJournal(stream string, rows []journals.Row) *journal {
 	check := v.checks[Batches]
 	if check == nil {
 		check = NewCheck(Batches, 0)
@@ -63,18 +63,18 @@ type journalWalk struct {
 }
 
 // batch takes the lines of one sequence number.
-func (w *journalWalk) batch(rows []history.JournalRow) {
+func (w *journalWalk) batch(rows []journals.Row) {
 	where := fmt.Sprintf("batch %d of %s", rows[0].Sequence, w.stream)
-	var commit *history.JournalRow
+	var commit *journals.Row
 	for i := range rows {
 		switch r := &rows[i]; {
-		case r.State == history.Commit && commit == nil:
+		case r.State == journals.Commit && commit == nil:
 			commit = r
-		case r.State == history.Commit && (r.Hash != commit.Hash || r.After != commit.After || r.Through != commit.Through):
+		case r.State == journals.Commit && (r.Hash != commit.Hash || r.After != commit.After || r.Through != commit.Through):
 			w.check.Add(Finding{What: "two commits", Where: where, Expected: "through " + commit.Through.String(), Found: "through " + r.Through.String()})
 		}
 	}
-	for _, r := range history.StandingIntents(rows) {
+	for _, r := range journals.StandingIntents(rows) {
 		w.intent(where, &r, commit)
 	}
 	if commit != nil {
@@ -83,7 +83,7 @@ func (w *journalWalk) batch(rows []history.JournalRow) {
 }
 
 // intent checks an intent that stands, against the commit that followed it, if any.
-func (w *journalWalk) intent(where string, r, commit *history.JournalRow) {
+func (w *journalWalk) intent(where string, r, commit *journals.Row) {
 	switch {
 	case commit == nil && (r.Sequence != w.last+1 || r.After != w.end):
 		w.check.Add(Finding{
@@ -103,7 +103,7 @@ func (w *journalWalk) intent(where string, r, commit *history.JournalRow) {
 	}
 }
 
-func (w *journalWalk) commit(where string, r *history.JournalRow) {
+func (w *journalWalk) commit(where string, r *journals.Row) {
 	if r.IsMark() { // the stream was taken back to where it stands; numbers are not used again
 		if r.After != w.end {
 			w.check.Add(Finding{What: "the stream was taken back to elsewhere than it stands", Where: where, Expected: w.end.String(), Found: r.After.String()})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -14,7 +14,7 @@ import (
 // summed up apart, so that nothing must be remembered of open contracts: the two sums tell
 // all, since no lifetime ends before it begins.
 type lifetimeWalk struct {
-	sums []history.LifetimeSum // by bucket
+	sums []audit.LifetimeSum // by bucket
 	// transient are contracts of one update that begin and end in it: never active, they
 	// have no lifetime. Contracts go by the hash of their id.
 	transient map[uint64]bool
@@ -22,21 +22,21 @@ type lifetimeWalk struct {
 }
 
 func newLifetimeWalk() *lifetimeWalk {
-	return &lifetimeWalk{sums: make([]history.LifetimeSum, history.LifetimeBuckets), transient: make(map[uint64]bool)}
+	return &lifetimeWalk{sums: make([]audit.LifetimeSum, audit.LifetimeBuckets), transient: make(map[uint64]bool)}
 }
 
-func (w *lifetimeWalk) sum(contract uint64) *history.LifetimeSum {
-	return &w.sums[history.LifetimeBucket(contract)]
+func (w *lifetimeWalk) sum(contract uint64) *audit.LifetimeSum {
+	return &w.sums[audit.LifetimeBucket(contract)]
 }
 
 // update takes an update and the facts of its events.
-func (w *lifetimeWalk) update(u *schemas.Update, facts []history.EventFacts) {
+func (w *lifetimeWalk) update(u *schemas.Update, facts []audit.EventFacts) {
 	if u.Local != nil {
 		w.local(u, facts)
 		return
 	}
 	if u.Kind == schemas.Unassignment {
-		w.end(u, history.LifetimeHash(u.Reassignment.ContractID))
+		w.end(u, audit.LifetimeHash(u.Reassignment.ContractID))
 		return
 	}
 	w.findTransient(u.Events, facts)
@@ -51,14 +51,14 @@ func (w *lifetimeWalk) update(u *schemas.Update, facts []history.EventFacts) {
 	}
 }
 
-func (w *lifetimeWalk) isTransient(f *history.EventFacts) bool {
+func (w *lifetimeWalk) isTransient(f *audit.EventFacts) bool {
 	return len(w.transient) > 0 && w.transient[f.Contract]
 }
 
 // local takes an update of a node's own stream. Only events that change the set of
 // contracts active on the node count, which those of contracts without a stakeholder there
 // do not.
-func (w *lifetimeWalk) local(u *schemas.Update, facts []history.EventFacts) {
+func (w *lifetimeWalk) local(u *schemas.Update, facts []audit.EventFacts) {
 	w.findTransient(u.Events, facts)
 	for i := range u.Events {
 		switch e, f := &u.Events[i], &facts[i]; {
@@ -73,7 +73,7 @@ func (w *lifetimeWalk) local(u *schemas.Update, facts []history.EventFacts) {
 
 // findTransient fills w.transient. Few updates archive what they have created, and most
 // create and archive little, so nothing is put into the map before it is found.
-func (w *lifetimeWalk) findTransient(events []schemas.Event, facts []history.EventFacts) {
+func (w *lifetimeWalk) findTransient(events []schemas.Event, facts []audit.EventFacts) {
 	clear(w.transient)
 	w.created = w.created[:0]
 	for i := range events {
@@ -93,7 +93,7 @@ func (w *lifetimeWalk) findTransient(events []schemas.Event, facts []history.Eve
 // manyCreated is from how many contracts of an update on they are looked up in a map.
 const manyCreated = 64
 
-func (w *lifetimeWalk) findAmongMany(events []schemas.Event, facts []history.EventFacts) {
+func (w *lifetimeWalk) findAmongMany(events []schemas.Event, facts []audit.EventFacts) {
 	created := make(map[uint64]bool)
 	for i := range events {
 		switch e, contract := &events[i], facts[i].Contract; {
@@ -106,21 +106,21 @@ func (w *lifetimeWalk) findAmongMany(events []schemas.Event, facts []history.Eve
 }
 
 // begin takes a created event of u.
-func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event, f *history.EventFacts) {
+func (w *lifetimeWalk) begin(u *schemas.Update, e *schemas.Event, f *audit.EventFacts) {
 	s := w.sum(f.Contract)
 	s.Begins++
-	s.BeginHash += history.BeginHash(f.Contract, u, e, &f.Create)
+	s.BeginHash += audit.BeginHash(f.Contract, u, e, &f.Create)
 }
 
 // end takes the end of a contract in u.
 func (w *lifetimeWalk) end(u *schemas.Update, contract uint64) {
 	s := w.sum(contract)
 	s.Ends++
-	s.EndHash += history.EndHash(contract, u)
+	s.EndHash += audit.EndHash(contract, u)
 }
 
 // storedLifetimes sums up the tables of lifetimes.
-func (v *verification) storedLifetimes(ctx context.Context) ([]history.LifetimeSum, error) {
+func (v *verification) storedLifetimes(ctx context.Context) ([]audit.LifetimeSum, error) {
 	sums, backwards, err := v.cfg.Audit.LifetimeSums(ctx)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ const (
 // compareLifetimes compares the sums, and names the contracts where they differ. Ends of
 // contracts that history never shows to begin make a sum differ, too. They are no fault where
 // the governance party sees them only as a part of a larger transaction: see compareEndings.
-func (v *verification) compareLifetimes(ctx context.Context, stored []history.LifetimeSum) error {
+func (v *verification) compareLifetimes(ctx context.Context, stored []audit.LifetimeSum) error {
 	check := v.checks[Lifetimes]
 	var buckets []int
 	steps := uint64(0)
@@ -170,10 +170,10 @@ func (v *verification) compareLifetimes(ctx context.Context, stored []history.Li
 
 // wrongOrigins looks for contracts that were carried over and whose lifetime names another
 // update than the one that created them. stored are the sums of all lifetimes.
-func (v *verification) wrongOrigins(ctx context.Context, stored []history.LifetimeSum) error {
+func (v *verification) wrongOrigins(ctx context.Context, stored []audit.LifetimeSum) error {
 	check, portions := v.checks[Lifetimes], portionsOf(stored)
 	for p := range portions {
-		err := v.cfg.Audit.WrongOrigins(ctx, p, portions, func(o history.Origin) error {
+		err := v.cfg.Audit.WrongOrigins(ctx, p, portions, func(o audit.Origin) error {
 			check.Add(Finding{
 				What: "creating update of a contract that was carried over", Where: fmt.Sprintf("contract %s, migration %d", o.ContractID, o.MigrationID),
 				Expected: named(o.Elsewhere), Found: named(o.CreatedIn),
@@ -188,7 +188,7 @@ func (v *verification) wrongOrigins(ctx context.Context, stored []history.Lifeti
 }
 
 // portionsOf is in how many portions contracts are joined.
-func portionsOf(stored []history.LifetimeSum) int {
+func portionsOf(stored []audit.LifetimeSum) int {
 	contracts := uint64(0)
 	for b := range stored {
 		contracts += stored[b].Begins
@@ -198,10 +198,10 @@ func portionsOf(stored []history.LifetimeSum) int {
 
 // wrongEnds looks for contracts of which the table of ended contracts, which the ledger
 // interface reads, says something else than the lifetimes.
-func (v *verification) wrongEnds(ctx context.Context, stored []history.LifetimeSum) error {
+func (v *verification) wrongEnds(ctx context.Context, stored []audit.LifetimeSum) error {
 	check, portions := v.checks[Lifetimes], portionsOf(stored)
 	for p := range portions {
-		err := v.cfg.Audit.WrongEnds(ctx, p, portions, func(e history.WrongEnd) error {
+		err := v.cfg.Audit.WrongEnds(ctx, p, portions, func(e audit.WrongEnd) error {
 			f := Finding{What: "a contract that ended", Where: fmt.Sprintf("offset %d", e.Offset), Expected: "the template and stakeholders of its lifetime", Found: "others"}
 			if e.Lifetimes != e.Ended {
 				f.Expected, f.Found = fmt.Sprintf("%d as by lifetimes", e.Lifetimes), fmt.Sprintf("%d in ended_contracts", e.Ended)
@@ -245,7 +245,7 @@ type lifetimePairs struct {
 	migration int64
 	contract  string
 
-	expected, stored []history.LifetimeStep
+	expected, stored []audit.LifetimeStep
 	open             bool // the last expected lifetime has no end yet
 
 	// Of the contract under way: record times of synchronizers do not compare, numbers do.
@@ -254,7 +254,7 @@ type lifetimePairs struct {
 	endings      map[string]*endings
 }
 
-func (p *lifetimePairs) step(s history.LifetimeStep) error {
+func (p *lifetimePairs) step(s audit.LifetimeStep) error {
 	if s.ContractID != p.contract || s.MigrationID != p.migration {
 		p.finish()
 		p.contract, p.migration = s.ContractID, s.MigrationID
@@ -264,7 +264,7 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 	case s.Derived:
 		p.stored = append(p.stored, s)
 	case s.Begin != 0:
-		s.End = history.NeverArchived
+		s.End = audit.NeverArchived
 		p.expected = append(p.expected, s)
 		p.open = true
 	case p.open:
@@ -276,7 +276,7 @@ func (p *lifetimePairs) step(s history.LifetimeStep) error {
 }
 
 // count counts what the events say.
-func (p *lifetimePairs) count(s history.LifetimeStep) {
+func (p *lifetimePairs) count(s audit.LifetimeStep) {
 	switch {
 	case s.Derived:
 		return
@@ -325,20 +325,20 @@ func (p *lifetimePairs) finish() {
 }
 
 // neverActive reports whether a lifetime ends where it begins.
-func neverActive(s history.LifetimeStep) bool {
+func neverActive(s audit.LifetimeStep) bool {
 	if s.BeginOffset > 0 {
-		return s.End != history.NeverArchived && s.EndOffset <= s.BeginOffset
+		return s.End != audit.NeverArchived && s.EndOffset <= s.BeginOffset
 	}
 	return s.End <= s.Begin
 }
 
 // span writes from when to when a contract was active.
-func span(s history.LifetimeStep) string {
+func span(s audit.LifetimeStep) string {
 	from, to := s.Begin.String(), s.End.String()
-	if s.Begin == history.BeforeHistory {
+	if s.Begin == audit.BeforeHistory {
 		from = "the start of the migration"
 	}
-	if s.End == history.NeverArchived {
+	if s.End == audit.NeverArchived {
 		to = "now"
 	}
 	if s.BeginOffset > 0 {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -21,9 +21,9 @@ func TestTransientContractsHaveNoLifetime(t *testing.T) {
 		}
 		u.Events = append(u.Events, schemas.Event{Kind: schemas.Exercised, ContractID: "00ff", Consuming: true})
 		w := newLifetimeWalk()
-		facts := make([]history.EventFacts, len(u.Events))
+		facts := make([]audit.EventFacts, len(u.Events))
 		for i := range facts {
-			facts[i].Contract = history.LifetimeHash(u.Events[i].ContractID)
+			facts[i].Contract = audit.LifetimeHash(u.Events[i].ContractID)
 		}
 		w.update(u, facts)
 		var begins, ends uint64

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 )
 
 // offsetsAtOnce bounds the memory of the engine, which groups parties by offset.
@@ -18,7 +18,7 @@ func (v *verification) wrongParties(ctx context.Context, check *Check) error {
 	}
 	portions := 1 + int(v.mark.Offset/offsetsAtOnce)
 	for p := range portions {
-		err := v.cfg.Audit.WrongParties(ctx, v.mark, p, portions, func(w history.WrongParty) error {
+		err := v.cfg.Audit.WrongParties(ctx, v.mark, p, portions, func(w audit.WrongParty) error {
 			check.Add(Finding{
 				What: "updates of a party by its key", Where: fmt.Sprintf("offset %d, key %d", w.Offset, w.Key),
 				Expected: fmt.Sprintf("%d, as its events tell", w.Witnessed), Found: fmt.Sprintf("%d in party_offsets", w.Found),

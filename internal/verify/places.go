@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -34,7 +34,7 @@ type places struct {
 // shapeKey identifies what was found out about a shape. kind is that of a choice, worth
 // the type of a coin.
 type shapeKey struct {
-	shape   *history.Shape
+	shape   *audit.Shape
 	kind    *choiceKind
 	worth   *values.Type
 	compact bool

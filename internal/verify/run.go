@@ -11,6 +11,9 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -47,35 +50,48 @@ func Names() []string {
 	return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Lookups, Indexes}
 }
 
-// Source is the part of a history reader that verification needs.
+// Source gives the rows of a stream as they are stored; *audit.Reader is one.
 type Source interface {
 	Stream() string
 	Watermark(ctx context.Context) (schemas.Position, error)
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
-	Journal(ctx context.Context) ([]history.JournalRow, error)
-	ContractsJournal(ctx context.Context) ([]history.JournalRow, error)
-	Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*history.Stretch, error)
-	ActiveContracts(ctx context.Context, q history.ActiveQuery) ([]history.ActiveContract, error)
-	ActiveAtOffset(ctx context.Context, q history.ActiveAtQuery) ([]history.ActiveContract, error)
+	Journal(ctx context.Context) ([]journals.Row, error)
+	ContractsJournal(ctx context.Context) ([]journals.Row, error)
+	Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*audit.Stretch, error)
+}
+
+// Public answers about public history as the query tier does; *history.Reader is one.
+type Public interface {
+	ActiveSource
 	Index
 }
 
-// Audit is what SQL answers about the store; *history.Audit is one.
+// Node answers about a node's own stream as the query tier does; *node.Reader of package
+// history/node is one.
+type Node interface {
+	ActiveAtOffset(ctx context.Context, q nodehistory.ActiveAtQuery) ([]history.ActiveContract, error)
+	NodeIndex
+}
+
+// Audit is what SQL answers about the store; *audit.Queries is one.
 type Audit interface {
-	LifetimeSums(ctx context.Context) (sums []history.LifetimeSum, backwards uint64, err error)
-	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error
-	WrongOrigins(ctx context.Context, portion, portions int, each func(history.Origin) error) error
-	WrongEnds(ctx context.Context, portion, portions int, each func(history.WrongEnd) error) error
-	WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(history.WrongParty) error) error
+	LifetimeSums(ctx context.Context) (sums []audit.LifetimeSum, backwards uint64, err error)
+	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(audit.LifetimeStep) error) error
+	WrongOrigins(ctx context.Context, portion, portions int, each func(audit.Origin) error) error
+	WrongEnds(ctx context.Context, portion, portions int, each func(audit.WrongEnd) error) error
+	WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(audit.WrongParty) error) error
 	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 	GovernanceParty(ctx context.Context) (string, error)
 	SignedTemplates(ctx context.Context, party string, templates []string) ([]string, error)
-	WrongCarries(ctx context.Context, party string, migration, next int64, each func(history.WrongCarry) error) error
+	WrongCarries(ctx context.Context, party string, migration, next int64, each func(audit.WrongCarry) error) error
 }
 
 // Config says what is verified and how.
 type Config struct {
 	Source Source // required
+	// Public or Node is needed, whichever the stream is of.
+	Public Public
+	Node   Node
 	// Audit is needed by Batches, to see rows that no batch has, by Verdicts and by Lifetimes.
 	Audit Audit
 	// Checks to do, of Names; empty means all but Days and Lookups where what they need is
@@ -176,7 +192,7 @@ type verification struct {
 	endings    map[string]*endings // by template
 
 	report *Report
-	sums   []history.LifetimeSum // from events
+	sums   []audit.LifetimeSum // from events
 	ledger *coinLedger
 	coins  chan *coinReader // those that no worker has; they remember what they have seen
 	held   heldSet
@@ -199,7 +215,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	group, groupCtx := guard.WithContext(ctx)
-	var stored []history.LifetimeSum
+	var stored []audit.LifetimeSum
 	if cfg.has(Lifetimes) {
 		group.Go(func() (err error) {
 			if stored, err = v.storedLifetimes(groupCtx); err != nil {
@@ -232,16 +248,6 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return v.report, nil
 }
 
-// Store digests everything that src holds up to its watermark. progress is called with
-// the number of updates and verdicts read so far; it may be nil.
-func Store(ctx context.Context, src Source, progress func(items int64)) (*Report, error) {
-	cfg := Config{Source: src, Checks: []string{Hashes}}
-	if progress != nil {
-		cfg.Progress = func(done, _ int64) { progress(done) }
-	}
-	return Run(ctx, cfg)
-}
-
 // begin reads where the store stands and checks the journals.
 func (v *verification) begin(ctx context.Context) error {
 	var err error
@@ -258,7 +264,7 @@ func (v *verification) begin(ctx context.Context) error {
 	if v.journal, err = v.readJournals(ctx); err != nil {
 		return err
 	}
-	if c := v.journal.commits; v.cfg.has(Hashes) && len(c) > 0 && !history.IsBatchHash(c[0].Hash) {
+	if c := v.journal.commits; v.cfg.has(Hashes) && len(c) > 0 && !audit.IsBatchHash(c[0].Hash) {
 		return fmt.Errorf("check hashes: batch %d of %s has hash %s: an earlier version wrote it, which hashed otherwise; ingest into a new store", c[0].Sequence, c[0].Stream, c[0].Hash)
 	}
 	if err := v.findParty(ctx); err != nil {
@@ -269,7 +275,7 @@ func (v *verification) begin(ctx context.Context) error {
 		v.total += int64(c.Items)
 	}
 	if v.cfg.has(Lifetimes) {
-		v.sums = make([]history.LifetimeSum, history.LifetimeBuckets)
+		v.sums = make([]audit.LifetimeSum, audit.LifetimeBuckets)
 	}
 	if v.cfg.has(Coins) {
 		v.ledger = newCoinLedger(v.checks[Coins], v.cfg.Catalog)
@@ -283,7 +289,7 @@ func (v *verification) begin(ctx context.Context) error {
 }
 
 // finish does what needs the whole history.
-func (v *verification) finish(ctx context.Context, stored []history.LifetimeSum) error {
+func (v *verification) finish(ctx context.Context, stored []audit.LifetimeSum) error {
 	var parts []Tables
 	for _, t := range v.report.Segments {
 		parts = append(parts, t)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -22,15 +22,15 @@ func TestHonestStoreHasNoFindings(t *testing.T) {
 	f := newFixture(t)
 	f.write(t, items, 150)
 	var done, total int64
-	audit := &countedAudit{Audit: history.NewAudit(f.Conn, f.stream)}
-	r := f.verify(t, verify.Config{Audit: audit, Progress: func(d, n int64) { done, total = d, n }})
+	counted := &countedAudit{Queries: audit.NewQueries(f.Conn, f.stream)}
+	r := f.verify(t, verify.Config{Audit: counted, Progress: func(d, n int64) { done, total = d, n }})
 	if !r.OK() {
 		t.Fatal(findings(r))
 	}
 	if done == 0 || done != total || int(total) != len(items) {
 		t.Errorf("progress ended at %d of %d, want %d", done, total, len(items))
 	}
-	if audit.asked > 0 {
+	if counted.asked > 0 {
 		t.Error("the sums of lifetimes, which are those of the events, differ from those of the tables")
 	}
 	f.sameWithoutTexts(t, r)
@@ -253,7 +253,7 @@ func TestAnOlderStoreIsRefused(t *testing.T) {
 	f := newFixture(t)
 	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 60, Migrations: 1}).Items, 10)
 	f.exec(t, "ALTER TABLE batches UPDATE hash = repeat('0', 32) WHERE stream = 'scan'")
-	_, err := verify.Run(t.Context(), verify.Config{Source: f.reader, Checks: []string{verify.Hashes}})
+	_, err := verify.Run(t.Context(), verify.Config{Source: audit.NewReader(f.db, f.stream), Checks: []string{verify.Hashes}})
 	if err == nil || !strings.Contains(err.Error(), "an earlier version") {
 		t.Errorf("verifying a store of an earlier version: %v", err)
 	}
@@ -346,9 +346,9 @@ func TestBadConfigIsRefused(t *testing.T) {
 		cfg  verify.Config
 		want string
 	}{
-		{verify.Config{Source: f.reader, Checks: []string{"spelling"}}, `there is no check "spelling"`},
-		{verify.Config{Source: f.reader, Checks: []string{verify.Days}}, "peer"},
-		{verify.Config{Source: f.reader}, "audit"},
+		{verify.Config{Source: audit.NewReader(f.db, f.stream), Checks: []string{"spelling"}}, `there is no check "spelling"`},
+		{verify.Config{Source: audit.NewReader(f.db, f.stream), Checks: []string{verify.Days}}, "peer"},
+		{verify.Config{Source: audit.NewReader(f.db, f.stream)}, "audit"},
 		{verify.Config{Checks: []string{verify.Hashes}}, "source"},
 	} {
 		if _, err := verify.Run(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {

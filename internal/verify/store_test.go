@@ -16,6 +16,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -90,11 +92,16 @@ func (f *fixture) copyRows(t *testing.T, from *fixture, table string) {
 	f.exec(t, "TRUNCATE TABLE "+table, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%s", table, from.Name, table))
 }
 
+// setReaders sets what is verified to the fixture's stream.
+func (f *fixture) setReaders(cfg *verify.Config) {
+	cfg.Source, cfg.Public, cfg.Node = audit.NewReader(f.db, f.stream), f.reader, nodehistory.NewReader(f.db, f.stream)
+}
+
 func (f *fixture) verify(t *testing.T, cfg verify.Config) *verify.Report {
 	t.Helper()
-	cfg.Source = f.reader
+	f.setReaders(&cfg)
 	if cfg.Audit == nil {
-		cfg.Audit = history.NewAudit(f.Conn, f.stream)
+		cfg.Audit = audit.NewQueries(f.Conn, f.stream)
 	}
 	report, err := verify.Run(t.Context(), cfg)
 	if err != nil {
@@ -105,13 +112,13 @@ func (f *fixture) verify(t *testing.T, cfg verify.Config) *verify.Report {
 
 // countedAudit counts how often lifetimes are compared one by one.
 type countedAudit struct {
-	*history.Audit
+	*audit.Queries
 	asked int
 }
 
-func (a *countedAudit) LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(history.LifetimeStep) error) error {
+func (a *countedAudit) LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(audit.LifetimeStep) error) error {
 	a.asked++
-	return a.Audit.LifetimeSteps(ctx, buckets, through, each)
+	return a.Queries.LifetimeSteps(ctx, buckets, through, each)
 }
 
 // network executes the history of a simulated network and returns it with its items in

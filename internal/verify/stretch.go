@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -15,8 +16,8 @@ import (
 const stretchItems = 25_000
 
 // stretches divides commits, which follow one another, into runs to be read at once.
-func stretches(commits []history.JournalRow) [][]history.JournalRow {
-	var list [][]history.JournalRow
+func stretches(commits []journals.Row) [][]journals.Row {
+	var list [][]journals.Row
 	var items uint64
 	start := 0
 	for i, c := range commits {
@@ -38,7 +39,7 @@ type outcome struct {
 	items    int64
 	last     schemas.Position // of the last item, imports left out
 	segments map[schemas.SegmentRef]Tables
-	sums     []history.LifetimeSum // by bucket, if lifetimes are checked
+	sums     []audit.LifetimeSum // by bucket, if lifetimes are checked
 	coins    []coinUpdate
 	runs     []verdictRun // in the order of history
 
@@ -123,15 +124,15 @@ func (v *verification) take(out *outcome) {
 
 // readStretch reads the rows of some batches and looks at each once, without texts if they are
 // not needed and their events can be read in order so.
-func (v *verification) readStretch(ctx context.Context, commits []history.JournalRow) (*outcome, error) {
+func (v *verification) readStretch(ctx context.Context, commits []journals.Row) (*outcome, error) {
 	out, err := v.readRows(ctx, commits, !v.cfg.SkipDigests)
-	if errors.Is(err, history.ErrUnordered) {
+	if errors.Is(err, audit.ErrUnordered) {
 		return v.readRows(ctx, commits, true)
 	}
 	return out, err
 }
 
-func (v *verification) readRows(ctx context.Context, commits []history.JournalRow, texts bool) (*outcome, error) {
+func (v *verification) readRows(ctx context.Context, commits []journals.Row, texts bool) (*outcome, error) {
 	rows, err := v.cfg.Source.Stretch(ctx, commits[0].After, commits[len(commits)-1].Through, texts, v.party)
 	if err != nil {
 		return nil, fmt.Errorf("reading batches %d to %d: %w", commits[0].Sequence, commits[len(commits)-1].Sequence, err)
@@ -169,15 +170,15 @@ func (v *verification) newOutcome() *outcome {
 // walk goes through the rows of a stretch in the order of history.
 type walk struct {
 	*verification
-	rows    *history.Stretch
-	commits []history.JournalRow // the first is the batch under way
-	hash    history.BatchHash    // of the batch under way
-	render  *renderer            // nil unless rows are digested
+	rows    *audit.Stretch
+	commits []journals.Row   // the first is the batch under way
+	hash    audit.BatchHash // of the batch under way
+	render  *renderer       // nil unless rows are digested
 	out     *outcome
 
-	facts     []history.EventFacts // of the events of the update under way
-	lifetimes *lifetimeWalk        // nil unless checked
-	coins     *coinReader          // nil unless checked
+	facts     []audit.EventFacts // of the events of the update under way
+	lifetimes *lifetimeWalk      // nil unless checked
+	coins     *coinReader        // nil unless checked
 
 	// The segment under way and, unless it is that of imports, its record times: from is
 	// exclusive.
@@ -352,7 +353,7 @@ func (w *walk) item(it *schemas.Item, at schemas.Position) {
 		}
 		if u.Kind == schemas.Assignment && len(u.Events) == 0 {
 			w.add(Batches, Finding{What: "an assignment without its created event", Where: where(at)})
-			u.Events, w.facts = make([]schemas.Event, 1), make([]history.EventFacts, 1) // it cannot be rendered without
+			u.Events, w.facts = make([]schemas.Event, 1), make([]audit.EventFacts, 1) // it cannot be rendered without
 		}
 		if w.lifetimes != nil {
 			w.lifetimes.update(u, w.facts)

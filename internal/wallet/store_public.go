@@ -65,7 +65,7 @@ func (p *StorePublic) Public(ctx context.Context, key string, templates ...strin
 	} else {
 		q.Observer = key
 	}
-	rows, err := p.cfg.Reader.StateContracts(ctx, q)
+	rows, err := p.cfg.Reader.State().StateContracts(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("reading public contracts of %q: %w", templates, err)
 	}

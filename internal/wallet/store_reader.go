@@ -5,20 +5,20 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // StoreReader is the Reader of what the store has of a node.
-type StoreReader struct{ wallets *history.Wallet }
+type StoreReader struct{ wallets *wallethistory.Reader }
 
 // NewStoreReader reads wallets.
-func NewStoreReader(wallets *history.Wallet) *StoreReader { return &StoreReader{wallets} }
+func NewStoreReader(wallets *wallethistory.Reader) *StoreReader { return &StoreReader{wallets} }
 
 // Contracts returns active contracts, oldest first.
 func (s *StoreReader) Contracts(ctx context.Context, q ContractQuery) ([]Contract, error) {
-	rows, err := s.wallets.Contracts(ctx, history.WalletQuery{Parties: q.Parties, Templates: q.Templates, Key: q.Key, Limit: q.Limit})
+	rows, err := s.wallets.Contracts(ctx, wallethistory.Query{Parties: q.Parties, Templates: q.Templates, Key: q.Key, Limit: q.Limit})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *StoreReader) WaitFor(ctx context.Context, offset int64) error {
 	return s.wallets.WaitFor(ctx, offset)
 }
 
-func contractsFrom(rows []history.WalletContract) ([]Contract, error) {
+func contractsFrom(rows []wallethistory.Contract) ([]Contract, error) {
 	list := make([]Contract, len(rows))
 	for i := range rows {
 		var err error
@@ -84,7 +84,7 @@ func contractsFrom(rows []history.WalletContract) ([]Contract, error) {
 	return list, nil
 }
 
-func contractFrom(row *history.WalletContract) (Contract, error) {
+func contractFrom(row *wallethistory.Contract) (Contract, error) {
 	c, err := contractOf(&row.Event, row.Encoding)
 	c.SynchronizerID, c.Blob = row.SynchronizerID, row.Blob
 	return c, err

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -13,9 +14,9 @@ import (
 type activeCursor struct {
 	source Source
 	format *view.EventFormat
-	query  history.LedgerActiveQuery
+	query  nodehistory.ActiveQuery
 	// token makes the text from which a client goes on after an element; nil for elements without.
-	token func(history.LedgerKey) string
+	token func(history.ContractKey) string
 	// more says, after a read, that the set goes on.
 	more bool
 }
@@ -79,8 +80,8 @@ func (a *API) active(ctx context.Context, r *reading, body []byte) (c cursor, ne
 		return nil, needs, err
 	}
 	digest := r.node.activeDigest("element", q.Offset, q.Format)
-	active := &activeCursor{source: r.node.Source, format: q.Format, query: history.LedgerActiveQuery{Offset: q.Offset, Selection: q.Format.Selection()}}
-	active.token = func(k history.LedgerKey) string { return a.tokens.Seal(digest, keyPayload(nil, k)) }
+	active := &activeCursor{source: r.node.Source, format: q.Format, query: nodehistory.ActiveQuery{Offset: q.Offset, Selection: q.Format.Selection()}}
+	active.token = func(k history.ContractKey) string { return a.tokens.Seal(digest, keyPayload(nil, k)) }
 	if q.Token != "" {
 		payload, ok := a.tokens.Open(digest, q.Token)
 		if active.query.After, ok = readKey(payload, ok); !ok {
@@ -110,17 +111,17 @@ func (n *node) activeDigest(what string, at int64, f *view.EventFormat) []byte {
 }
 
 // keyPayload is the payload of a token: the place of an element in its set.
-func keyPayload(dst []byte, k history.LedgerKey) []byte {
+func keyPayload(dst []byte, k history.ContractKey) []byte {
 	return append(binary.AppendVarint(dst, int64(k.CreatedAt)), k.ContractID...)
 }
 
 // readKey reads what keyPayload wrote, if ok.
-func readKey(payload []byte, ok bool) (history.LedgerKey, bool) {
+func readKey(payload []byte, ok bool) (history.ContractKey, bool) {
 	created, n := binary.Varint(payload)
 	if !ok || n <= 0 {
-		return history.LedgerKey{}, false
+		return history.ContractKey{}, false
 	}
-	return history.LedgerKey{CreatedAt: schemas.Micros(created), ContractID: string(payload[n:])}, true
+	return history.ContractKey{CreatedAt: schemas.Micros(created), ContractID: string(payload[n:])}, true
 }
 
 func (a *API) contractEvents(ctx context.Context, r *reading) error {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 )
 
@@ -68,7 +68,7 @@ type updateCursor struct {
 	node   *node
 	from   Updates
 	format *view.UpdateFormat
-	sel    history.LedgerSelection
+	sel    nodehistory.Selection
 	// after and through are what is left to read: (after, through].
 	after, through int64
 	descending     bool
@@ -91,7 +91,7 @@ func (c *updateCursor) next(ctx context.Context, p *page, limit int) (bool, erro
 	if c.after >= c.through {
 		return false, nil
 	}
-	read, err := c.from.LedgerUpdates(ctx, c.sel, history.LedgerRange{
+	read, err := c.from.LedgerUpdates(ctx, c.sel, nodehistory.Range{
 		After: c.after, Through: c.through, Descending: c.descending, Limit: min(limit, maxRead),
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 )
 
@@ -58,11 +58,11 @@ func (a *API) Participant() string { return a.participant() }
 // checkpoints makes offset checkpoints. All who follow the end of the stream ask for the
 // same one: the last is kept.
 type checkpoints struct {
-	read func(ctx context.Context, offset int64) ([]history.SynchronizerTime, error)
+	read func(ctx context.Context, offset int64) ([]nodehistory.SynchronizerTime, error)
 
 	mu     sync.Mutex
 	offset int64
-	times  []history.SynchronizerTime
+	times  []nodehistory.SynchronizerTime
 }
 
 // append appends the element for an offset.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 )
 
@@ -153,7 +154,7 @@ func (a *API) activePage(ctx context.Context, r *reading) error {
 	if _, err := r.mayReadActive(ctx, q.Format, at); err != nil {
 		return err
 	}
-	c := &activeCursor{source: r.node.Source, format: q.Format, query: history.LedgerActiveQuery{Offset: at, Selection: q.Format.Selection(), After: after}}
+	c := &activeCursor{source: r.node.Source, format: q.Format, query: nodehistory.ActiveQuery{Offset: at, Selection: q.Format.Selection(), After: after}}
 	if err := r.node.awaitActive(ctx, at); err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (a *API) activePage(ctx context.Context, r *reading) error {
 
 // activePagePlace says which set a page is of and after which of its contracts it begins. The
 // set of a first page is fixed by its token, even when the stream has grown.
-func (a *API) activePagePlace(ctx context.Context, r *reading, q *view.ActivePage) (at int64, after history.LedgerKey, err error) {
+func (a *API) activePagePlace(ctx context.Context, r *reading, q *view.ActivePage) (at int64, after history.ContractKey, err error) {
 	switch {
 	case q.Token != "":
 		payload, ok := a.tokens.Open(r.node.activePageDigest(q), q.Token)

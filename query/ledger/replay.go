@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 )
 
 // replayCursor reads a stretch of updates for a websocket: in runs of several pages, which
@@ -13,7 +13,7 @@ type replayCursor struct {
 	*updateCursor
 	api *API
 	// run is what is being sent; ahead is the next one, nil when none is under way.
-	run   *history.LedgerRun
+	run   *nodehistory.Run
 	ahead *runRead
 	// size is how many updates the next run may have.
 	size int
@@ -23,7 +23,7 @@ type replayCursor struct {
 type runRead struct {
 	done   chan struct{} // closed when run and err are set
 	cancel context.CancelFunc
-	run    *history.LedgerRun
+	run    *nodehistory.Run
 	err    error
 }
 
@@ -125,7 +125,7 @@ func (c *replayCursor) readAhead(ctx context.Context, after, through int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	read := &runRead{done: make(chan struct{}), cancel: cancel}
 	c.ahead = read
-	rg := history.LedgerRange{After: after, Through: through, Descending: c.descending, Limit: c.size}
+	rg := nodehistory.Range{After: after, Through: through, Descending: c.descending, Limit: c.size}
 	guard.Go(func() error {
 		end, err := c.api.turn(ctx)
 		if err != nil {
@@ -141,7 +141,7 @@ func (c *replayCursor) readAhead(ctx context.Context, after, through int64) {
 }
 
 // wait returns the run, which the caller must close.
-func (r *runRead) wait(ctx context.Context) (*history.LedgerRun, error) {
+func (r *runRead) wait(ctx context.Context) (*nodehistory.Run, error) {
 	defer r.cancel()
 	select {
 	case <-r.done:

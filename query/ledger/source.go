@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -19,26 +19,26 @@ type Source interface {
 	Updates
 	// LedgerRun is LedgerUpdates for who goes through much of the stream. The caller must close
 	// the run.
-	LedgerRun(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (*history.LedgerRun, error)
+	LedgerRun(ctx context.Context, sel nodehistory.Selection, rg nodehistory.Range) (*nodehistory.Run, error)
 	// LedgerUpdateByID and LedgerUpdateAt return nil when there is no such update.
 	LedgerUpdateByID(ctx context.Context, id string) (*schemas.Update, error)
 	LedgerUpdateAt(ctx context.Context, offset int64) (*schemas.Update, error)
 	// LedgerActive reads a page of an active set.
-	LedgerActive(ctx context.Context, q history.LedgerActiveQuery) (history.LedgerActivePage, error)
+	LedgerActive(ctx context.Context, q nodehistory.ActiveQuery) (nodehistory.ActivePage, error)
 	// ContractEvents returns the events that created and ended a contract, nil for those
 	// that there are not.
-	ContractEvents(ctx context.Context, contractID string) (created, ended *history.LedgerEvent, err error)
+	ContractEvents(ctx context.Context, contractID string) (created, ended *nodehistory.Event, err error)
 	// KnownTemplates are the templates of the stream, and with them the interfaces of which
 	// choices were exercised on them.
-	KnownTemplates(ctx context.Context) ([]history.LedgerTemplate, error)
+	KnownTemplates(ctx context.Context) ([]nodehistory.Template, error)
 	// SynchronizerTimes are the latest record times at or below an offset.
-	SynchronizerTimes(ctx context.Context, offset int64) ([]history.SynchronizerTime, error)
+	SynchronizerTimes(ctx context.Context, offset int64) ([]nodehistory.SynchronizerTime, error)
 }
 
-// Updates reads updates; *history.Reader and *history.LedgerPages do.
+// Updates reads updates; *history.Reader and *nodehistory.Pages do.
 type Updates interface {
 	// LedgerUpdates reads a part of a stretch that must not end above LedgerEnd.
-	LedgerUpdates(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error)
+	LedgerUpdates(ctx context.Context, sel nodehistory.Selection, rg nodehistory.Range) (nodehistory.Page, error)
 }
 
 // ErrNoStream says that the stream of a node is not there yet, or that it is not clear

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
@@ -39,7 +40,7 @@ var template = strings.Repeat("ab", 32) + ":Splice.Amulet:Amulet"
 type memory struct {
 	mu        sync.Mutex
 	updates   []schemas.Update // ascending by offset
-	templates []history.LedgerTemplate
+	templates []nodehistory.Template
 	begin     int64
 	end       int64
 	active    int64 // up to where active sets are known
@@ -70,15 +71,15 @@ func (m *memory) LedgerBegin(context.Context) (int64, error) {
 	return m.begin, m.lock()
 }
 
-func (m *memory) LedgerUpdates(_ context.Context, _ history.LedgerSelection, rg history.LedgerRange) (history.LedgerPage, error) {
+func (m *memory) LedgerUpdates(_ context.Context, _ nodehistory.Selection, rg nodehistory.Range) (nodehistory.Page, error) {
 	defer m.mu.Unlock()
 	if err := m.lock(); err != nil {
-		return history.LedgerPage{}, err
+		return nodehistory.Page{}, err
 	}
 	if rg.Limit < 1 || rg.Through > m.end || rg.After < m.begin || rg.After >= rg.Through {
 		m.violation = fmt.Errorf("updates of %+v, while the stream has (%d, %d]", rg, m.begin, m.end)
 	}
-	page := history.LedgerPage{Covered: rg.Through}
+	page := nodehistory.Page{Covered: rg.Through}
 	list := slices.Clone(m.updates)
 	if rg.Descending {
 		slices.Reverse(list)
@@ -99,12 +100,12 @@ func (m *memory) LedgerUpdates(_ context.Context, _ history.LedgerSelection, rg 
 	return page, nil
 }
 
-func (m *memory) LedgerRun(ctx context.Context, sel history.LedgerSelection, rg history.LedgerRange) (*history.LedgerRun, error) {
+func (m *memory) LedgerRun(ctx context.Context, sel nodehistory.Selection, rg nodehistory.Range) (*nodehistory.Run, error) {
 	page, err := m.LedgerUpdates(ctx, sel, rg)
 	if err != nil {
 		return nil, err
 	}
-	return history.RunOf(page), nil
+	return nodehistory.RunOf(page), nil
 }
 
 func (m *memory) LedgerUpdateByID(_ context.Context, id string) (*schemas.Update, error) {
@@ -128,7 +129,7 @@ func (m *memory) find(is func(*schemas.Update) bool) (*schemas.Update, error) {
 	return nil, nil
 }
 
-func (m *memory) LedgerActive(_ context.Context, q history.LedgerActiveQuery) (page history.LedgerActivePage, err error) {
+func (m *memory) LedgerActive(_ context.Context, q nodehistory.ActiveQuery) (page nodehistory.ActivePage, err error) {
 	defer m.mu.Unlock()
 	if err := m.lock(); err != nil {
 		return page, err
@@ -136,14 +137,14 @@ func (m *memory) LedgerActive(_ context.Context, q history.LedgerActiveQuery) (p
 	if q.Limit < 1 || q.Offset > m.active || q.Offset < m.begin {
 		m.violation = fmt.Errorf("active contracts of %+v, known up to %d", q, m.active)
 	}
-	byID := map[string]history.LedgerContract{}
+	byID := map[string]nodehistory.Contract{}
 	for _, u := range m.updates {
 		if u.Local.Offset > q.Offset {
 			break
 		}
 		for _, e := range u.Events {
 			if e.Kind == schemas.Created {
-				byID[e.ContractID] = history.LedgerContract{Event: e, Encoding: u.Encoding, SynchronizerID: u.SynchronizerID, Offset: u.Local.Offset, WorkflowID: u.WorkflowID}
+				byID[e.ContractID] = nodehistory.Contract{Event: e, Encoding: u.Encoding, SynchronizerID: u.SynchronizerID, Offset: u.Local.Offset, WorkflowID: u.WorkflowID}
 			} else if e.Consuming {
 				delete(byID, e.ContractID)
 			}
@@ -152,22 +153,22 @@ func (m *memory) LedgerActive(_ context.Context, q history.LedgerActiveQuery) (p
 	for _, c := range byID {
 		page.Contracts = append(page.Contracts, c)
 	}
-	slices.SortFunc(page.Contracts, func(a, b history.LedgerContract) int { return compareKeys(a.Key(), b.Key()) })
-	page.Contracts = slices.DeleteFunc(page.Contracts, func(c history.LedgerContract) bool { return compareKeys(c.Key(), q.After) <= 0 })
+	slices.SortFunc(page.Contracts, func(a, b nodehistory.Contract) int { return compareKeys(a.Key(), b.Key()) })
+	page.Contracts = slices.DeleteFunc(page.Contracts, func(c nodehistory.Contract) bool { return compareKeys(c.Key(), q.After) <= 0 })
 	if len(page.Contracts) > q.Limit {
 		page.Contracts, page.More = page.Contracts[:q.Limit], true
 	}
 	return page, nil
 }
 
-func compareKeys(a, b history.LedgerKey) int {
+func compareKeys(a, b history.ContractKey) int {
 	if a.CreatedAt != b.CreatedAt {
 		return int(a.CreatedAt - b.CreatedAt)
 	}
 	return strings.Compare(a.ContractID, b.ContractID)
 }
 
-func (m *memory) ContractEvents(_ context.Context, id string) (created, ended *history.LedgerEvent, err error) {
+func (m *memory) ContractEvents(_ context.Context, id string) (created, ended *nodehistory.Event, err error) {
 	defer m.mu.Unlock()
 	if err := m.lock(); err != nil {
 		return nil, nil, err
@@ -179,21 +180,21 @@ func (m *memory) ContractEvents(_ context.Context, id string) (created, ended *h
 			switch {
 			case e.ContractID != id:
 			case e.Kind == schemas.Created:
-				created = &history.LedgerEvent{Update: one}
+				created = &nodehistory.Event{Update: one}
 			case e.Consuming:
-				ended = &history.LedgerEvent{Update: one}
+				ended = &nodehistory.Event{Update: one}
 			}
 		}
 	}
 	return created, ended, nil
 }
 
-func (m *memory) KnownTemplates(context.Context) ([]history.LedgerTemplate, error) {
+func (m *memory) KnownTemplates(context.Context) ([]nodehistory.Template, error) {
 	defer m.mu.Unlock()
 	return m.templates, m.lock()
 }
 
-func (m *memory) SynchronizerTimes(_ context.Context, offset int64) (times []history.SynchronizerTime, err error) {
+func (m *memory) SynchronizerTimes(_ context.Context, offset int64) (times []nodehistory.SynchronizerTime, err error) {
 	defer m.mu.Unlock()
 	if err := m.lock(); err != nil {
 		return nil, err
@@ -205,9 +206,11 @@ func (m *memory) SynchronizerTimes(_ context.Context, offset int64) (times []his
 		}
 	}
 	for id, at := range last {
-		times = append(times, history.SynchronizerTime{SynchronizerID: id, RecordTime: at})
+		times = append(times, nodehistory.SynchronizerTime{SynchronizerID: id, RecordTime: at})
 	}
-	slices.SortFunc(times, func(a, b history.SynchronizerTime) int { return strings.Compare(a.SynchronizerID, b.SynchronizerID) })
+	slices.SortFunc(times, func(a, b nodehistory.SynchronizerTime) int {
+		return strings.Compare(a.SynchronizerID, b.SynchronizerID)
+	})
 	return times, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -53,7 +53,7 @@ type Config struct {
 	CacheBytes int64
 	// Copies are asked for items by update id before Source is, where there are any: that
 	// takes little of the store.
-	Copies *history.Copies
+	Copies *copies.Items
 	// WatermarkTTL is how long a watermark may be remembered; default 50 ms.
 	WatermarkTTL time.Duration
 	// NodeID, Version and CommitTime are reported by /status and /version.
@@ -115,7 +115,7 @@ type API struct {
 	source  Source
 	horizon *horizon
 	lookups *lookups[schemas.Item]
-	copies  *lookups[history.Copy] // nil without copies
+	copies  *lookups[copies.Copy] // nil without copies
 	ahead   *readAhead
 	tokens  tokens
 	answers *query.AnswerCache

@@ -14,7 +14,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-var _ Source = (*history.Reader)(nil)
+var _ Source = struct {
+	*history.Reader
+	*history.State
+}{}
 
 func TestRoutesAreDistinctAndNamed(t *testing.T) {
 	api, err := New(Config{Source: world(), Health: &health{}, Log: quiet(t), TokenKey: testKey})

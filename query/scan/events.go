@@ -3,7 +3,7 @@ package scan
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -65,7 +65,7 @@ func errNoEvent(id string) error {
 }
 
 // pieceIf returns p if it is there, else nil.
-func pieceIf(there bool, p *store.LookupPiece) *store.LookupPiece {
+func pieceIf(there bool, p *copies.Piece) *copies.Piece {
 	if there {
 		return p
 	}

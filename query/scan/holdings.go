@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
@@ -85,5 +86,5 @@ func (a *API) holding(c *history.ActiveContract) (holding, error) {
 
 // feesAt returns the holding fees that have accrued up to a round: never more than there is.
 func (h *holding) feesAt(round int64) decimal.Decimal {
-	return history.HoldingFee(h.initialAmount, h.ratePerRound, h.createdAt, round)
+	return wallethistory.HoldingFee(h.initialAmount, h.ratePerRound, h.createdAt, round)
 }

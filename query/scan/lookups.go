@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -122,7 +122,7 @@ func (l *lookups[T]) patience() time.Duration {
 // copied returns the copy of an item by update id; ok is false if there is none, or none that
 // has all that may be known of the item: a verdict that came late is not in it.
 // It is unpacked into memory of the answer.
-func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.LookupPiece, ok bool, err error) {
+func (a *API) copied(ctx context.Context, r *query.Request, id string) (p copies.Piece, ok bool, err error) {
 	if a.copies == nil {
 		return p, false, nil
 	}
@@ -136,7 +136,7 @@ func (a *API) copied(ctx context.Context, r *query.Request, id string) (p store.
 
 // item returns what is known by an update id, by way of its copy if that is not nil; ok is
 // false for nothing. The item must not be changed.
-func (a *API) item(ctx context.Context, r *query.Request, id string, copied *store.LookupPiece) (it schemas.Item, ok bool, err error) {
+func (a *API) item(ctx context.Context, r *query.Request, id string, copied *copies.Piece) (it schemas.Item, ok bool, err error) {
 	if copied != nil {
 		it, ok, err = copied.Item(a.cfg.Catalog)
 		r.PutBack(copied.Text)

@@ -3,7 +3,7 @@ package validator
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -35,7 +35,7 @@ func (a *API) provided(ctx context.Context, receiver string) ([]contract, error)
 	if err != nil {
 		return nil, err
 	}
-	q := history.WalletQuery{Parties: []string{operator.Party}, Templates: []string{preapprovalTemplate}, Key: receiver}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{preapprovalTemplate}, Key: receiver}
 	return a.contracts(ctx, q, maxListed, func(c *contract) (bool, error) {
 		var p struct{ Provider, Receiver, ExpiresAt string }
 		if err := c.decode(&p); err != nil {
@@ -84,7 +84,7 @@ func (a *API) setupProposals(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	q := history.WalletQuery{Parties: []string{operator.Party}, Templates: []string{setupProposalTemplate}}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{setupProposalTemplate}}
 	list, err := a.contracts(ctx, q, maxListed, has(operator.Party, "validator"))
 	if err != nil {
 		return err

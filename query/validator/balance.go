@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
@@ -94,11 +94,11 @@ func (a *API) coins(ctx context.Context, c *caller) error {
 	})
 }
 
-func (a *API) positions(rows []history.WalletContract, round int64) []position {
+func (a *API) positions(rows []wallethistory.Contract, round int64) []position {
 	list := make([]position, len(rows))
 	for i := range rows {
 		c := a.compacted(&rows[i])
-		fee := history.HoldingFee(c.Amount, c.Rate, c.Round, round)
+		fee := wallethistory.HoldingFee(c.Amount, c.Rate, c.Round, round)
 		list[i] = position{c.withState(), round, fee, c.Amount.Minus(fee)}
 	}
 	return list

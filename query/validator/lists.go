@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
@@ -31,7 +31,7 @@ func (a *API) acceptedOffers(ctx context.Context, c *caller) error {
 
 // appCoupons are those whose beneficiary is the caller, who is the provider where none is named.
 func (a *API) appCoupons(ctx context.Context, c *caller) error {
-	q := history.WalletQuery{Parties: []string{c.party}, Templates: []string{appCouponTemplate}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{appCouponTemplate}}
 	list, err := a.contracts(ctx, q, query.MaxListItems, func(coupon *contract) (bool, error) {
 		var p struct {
 			Provider    string
@@ -71,7 +71,7 @@ func (a *API) validatorCoupons(ctx context.Context, c *caller) error {
 	}
 	list := []contract{}
 	if len(parties) > 0 {
-		q := history.WalletQuery{Parties: parties, Templates: []string{validatorCoupon}}
+		q := wallethistory.Query{Parties: parties, Templates: []string{validatorCoupon}}
 		list, err = a.contracts(ctx, q, query.MaxListItems, func(coupon *contract) (bool, error) {
 			var p struct{ User string }
 			err := coupon.decode(&p)
@@ -87,7 +87,7 @@ func (a *API) validatorCoupons(ctx context.Context, c *caller) error {
 // tokenTransfers lists open transfers of the token standard of which the caller is sender or
 // receiver, with the interface's view of them as payload.
 func (a *API) tokenTransfers(ctx context.Context, c *caller) error {
-	q := history.WalletQuery{Parties: []string{c.party}, Templates: []string{instructionTemplate}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{instructionTemplate}}
 	list, err := a.contracts(ctx, q, maxListed, func(instruction *contract) (bool, error) {
 		var p struct {
 			Transfer json.RawMessage

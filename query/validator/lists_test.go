@@ -5,25 +5,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 func fillStatuses(m *memory) {
-	add := func(kind, id string, s history.WalletStatus) {
+	add := func(kind, id string, s wallethistory.Status) {
 		s.TrackingID = id
 		m.statuses[kind+" "+alice+" "+id] = s
 	}
-	add("offer", "t-1", history.WalletStatus{Status: "created", UpdateID: "1220c", ContractID: "00offer"})
-	add("offer", "t-2", history.WalletStatus{Status: "accepted", UpdateID: "1220a", ContractID: "00accepted"})
-	add("offer", "t-3", history.WalletStatus{Status: "completed", UpdateID: "1220d", ContractID: "00coin"})
-	add("offer", "t-4", history.WalletStatus{Status: "failed", UpdateID: "1220e", Failure: "withdrawn", Reason: "too late"})
-	add("offer", "t-5", history.WalletStatus{Status: "failed", UpdateID: "1220f", Failure: "expired"})
-	add("traffic", "b-1", history.WalletStatus{Status: "created", UpdateID: "1220c", ContractID: "00request"})
-	add("traffic", "b-2", history.WalletStatus{Status: "completed", UpdateID: "1220d"})
-	add("traffic", "b-3", history.WalletStatus{Status: "failed", Failure: "rejected", Reason: "too little"})
+	add("offer", "t-1", wallethistory.Status{Status: "created", UpdateID: "1220c", ContractID: "00offer"})
+	add("offer", "t-2", wallethistory.Status{Status: "accepted", UpdateID: "1220a", ContractID: "00accepted"})
+	add("offer", "t-3", wallethistory.Status{Status: "completed", UpdateID: "1220d", ContractID: "00coin"})
+	add("offer", "t-4", wallethistory.Status{Status: "failed", UpdateID: "1220e", Failure: "withdrawn", Reason: "too late"})
+	add("offer", "t-5", wallethistory.Status{Status: "failed", UpdateID: "1220f", Failure: "expired"})
+	add("traffic", "b-1", wallethistory.Status{Status: "created", UpdateID: "1220c", ContractID: "00request"})
+	add("traffic", "b-2", wallethistory.Status{Status: "completed", UpdateID: "1220d"})
+	add("traffic", "b-3", wallethistory.Status{Status: "failed", Failure: "rejected", Reason: "too little"})
 }
 
 func TestStatuses(t *testing.T) {
@@ -51,14 +51,14 @@ func TestStatuses(t *testing.T) {
 
 func fillLog(m *memory) {
 	at := schemas.MicrosOf(present)
-	m.log[alice] = []history.WalletEntry{
-		{EventID: "1220:4", Kind: history.WalletTransfer, TemplateID: "p:M:E", Choice: "TransferFactory_Transfer", InterfaceID: "i:M:I", EffectiveAt: at,
-			Sender: history.PartyAmount{Party: alice, Amount: decimal.Must("-5")}, InstructionID: "00instruction", InstructionReceiver: bob, InstructionAmount: decimal.Must("5"), Description: "rent"},
-		{EventID: "1220:3", Kind: history.WalletTransfer, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_MergeTransferInputs", EffectiveAt: at,
-			Sender: history.PartyAmount{Party: alice, Amount: decimal.Must("2")}, Receivers: []history.PartyAmount{{Party: bob, Amount: decimal.Must("1")}}, AppRewards: decimal.Must("2")},
-		{EventID: "1220:2", Kind: history.WalletBalanceChange, TemplateID: "p:M:E", Choice: "AmuletRules_DevNet_Tap", EffectiveAt: at, Receivers: []history.PartyAmount{{Party: alice, Amount: decimal.Must("7")}}},
-		{EventID: "1220:1", Kind: history.WalletNotification, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_CompleteAcceptedTransfer", EffectiveAt: at, Details: "ITR_InsufficientFunds"},
-		{EventID: "1220:0", Kind: history.WalletUnknown, TemplateID: "unknown", Choice: "unknown", EffectiveAt: at},
+	m.log[alice] = []wallethistory.Entry{
+		{EventID: "1220:4", Kind: wallethistory.Transfer, TemplateID: "p:M:E", Choice: "TransferFactory_Transfer", InterfaceID: "i:M:I", EffectiveAt: at,
+			Sender: wallethistory.PartyAmount{Party: alice, Amount: decimal.Must("-5")}, InstructionID: "00instruction", InstructionReceiver: bob, InstructionAmount: decimal.Must("5"), Description: "rent"},
+		{EventID: "1220:3", Kind: wallethistory.Transfer, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_MergeTransferInputs", EffectiveAt: at,
+			Sender: wallethistory.PartyAmount{Party: alice, Amount: decimal.Must("2")}, Receivers: []wallethistory.PartyAmount{{Party: bob, Amount: decimal.Must("1")}}, AppRewards: decimal.Must("2")},
+		{EventID: "1220:2", Kind: wallethistory.BalanceChange, TemplateID: "p:M:E", Choice: "AmuletRules_DevNet_Tap", EffectiveAt: at, Receivers: []wallethistory.PartyAmount{{Party: alice, Amount: decimal.Must("7")}}},
+		{EventID: "1220:1", Kind: wallethistory.Notification, TemplateID: "p:M:E", Choice: "WalletAppInstall_ExecuteBatch", AmuletOperation: "CO_CompleteAcceptedTransfer", EffectiveAt: at, Details: "ITR_InsufficientFunds"},
+		{EventID: "1220:0", Kind: wallethistory.Unknown, TemplateID: "unknown", Choice: "unknown", EffectiveAt: at},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
@@ -222,7 +222,7 @@ func (m *mergeModel) merge(t *testing.T) {
 // contracts are the ids of those of a template that somebody is the owner in, oldest first.
 func (m *mergeModel) contracts(t *testing.T, o *mergeOwner, template string) (ids []string) {
 	t.Helper()
-	list, err := m.Wallets.Contracts(t.Context(), history.WalletQuery{Parties: []string{o.party}, Templates: []string{template}, Limit: 1000})
+	list, err := m.Wallets.Contracts(t.Context(), wallethistory.Query{Parties: []string{o.party}, Templates: []string{template}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

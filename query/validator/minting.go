@@ -3,7 +3,7 @@ package validator
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -78,7 +78,7 @@ func (a *API) mintingPage(ctx context.Context, c *caller, member, template strin
 	var last mintingToken
 	skip := mintingToken{schemas.Micros(token / sameTime), token % sameTime}
 	page := []hosted{}
-	q := history.WalletQuery{Parties: []string{c.party}, Templates: []string{template}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template}}
 	list, err := a.contracts(ctx, q, maxListed, func(candidate *contract) (bool, error) {
 		terms, err := termsOf(candidate)
 		return terms.Delegate == c.party, err
@@ -139,7 +139,7 @@ func (a *API) isHosted(ctx context.Context, party string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	q := history.WalletQuery{Parties: []string{operator.Party}, Templates: []string{rightTemplate}, Key: party}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{rightTemplate}, Key: party}
 	list, err := a.contracts(ctx, q, 1, has(party, "user"))
 	return len(list) > 0, err
 }

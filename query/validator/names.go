@@ -3,7 +3,7 @@ package validator
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -88,7 +88,7 @@ type relTime struct {
 
 // subscriptions lists contracts of templates by which the caller pays.
 func (a *API) subscriptions(ctx context.Context, c *caller, most int, templates ...string) (list []contract, terms []subscription, err error) {
-	q := history.WalletQuery{Parties: []string{c.party}, Templates: templates}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: templates}
 	list, err = a.contracts(ctx, q, most, func(candidate *contract) (bool, error) {
 		var s subscription
 		err := candidate.decode(&s)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet/wallettest"
 	"github.com/ledgerlake/ledgerlake/query/auth"
@@ -48,7 +49,10 @@ func (r *reality) config(t *testing.T) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := scan.New(scan.Config{Source: r.History.WithSide(), Health: ready{}, Log: slog.New(slog.DiscardHandler), TokenKey: secret})
+	public, err := scan.New(scan.Config{Source: struct {
+		*history.Reader
+		*history.State
+	}{r.History.WithSide(), r.History.WithSide().State()}, Health: ready{}, Log: slog.New(slog.DiscardHandler), TokenKey: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +100,7 @@ type network struct{ *wallettest.World }
 func (n network) Time(ctx context.Context) (time.Time, error) { return n.Public.Now(ctx) }
 
 func (n network) OpenRounds(ctx context.Context) (list []Round, err error) {
-	rounds, err := n.History.MiningRounds(ctx)
+	rounds, err := n.History.State().MiningRounds(ctx)
 	for _, r := range rounds.Open {
 		list = append(list, Round{r.Number, r.OpensAt.Time()})
 	}

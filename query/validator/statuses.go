@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // readStatus is how a view tells what became of something with a tracking id.
-type readStatus func(ctx context.Context, party, trackingID string) (history.WalletStatus, error)
+type readStatus func(ctx context.Context, party, trackingID string) (wallethistory.Status, error)
 
 // statusOf reads the status of what the path names.
-func statusOf(ctx context.Context, c *caller, what string, read readStatus) (s history.WalletStatus, err error) {
+func statusOf(ctx context.Context, c *caller, what string, read readStatus) (s wallethistory.Status, err error) {
 	id, err := c.Path("tracking_id")
 	if err != nil {
 		return s, err
@@ -38,12 +38,12 @@ func (a *API) offerStatus(ctx context.Context, c *caller) error {
 	}
 	answer := map[string]string{"status": s.Status}
 	switch s.Status {
-	case history.TrackedFailed:
+	case wallethistory.TrackedFailed:
 		answer["failure_kind"] = s.Failure
 		if s.Reason != "" {
 			answer["withdrawn_reason"] = s.Reason
 		}
-	case history.TrackedCreated, history.TrackedAccepted, history.TrackedCompleted:
+	case wallethistory.TrackedCreated, wallethistory.TrackedAccepted, wallethistory.TrackedCompleted:
 		answer["transaction_id"], answer["contract_id"] = s.UpdateID, s.ContractID
 	default:
 		return fmt.Errorf("offer %q of %s has the status %q", s.TrackingID, c.party, s.Status)
@@ -63,10 +63,10 @@ func (a *API) trafficStatus(ctx context.Context, c *caller) error {
 	}
 	answer := map[string]string{"status": s.Status}
 	switch s.Status {
-	case history.TrackedCreated:
-	case history.TrackedCompleted:
+	case wallethistory.TrackedCreated:
+	case wallethistory.TrackedCompleted:
 		answer["transaction_id"] = s.UpdateID
-	case history.TrackedFailed:
+	case wallethistory.TrackedFailed:
 		answer["failure_reason"] = s.Failure
 		if s.Reason != "" {
 			answer["rejection_reason"] = s.Reason

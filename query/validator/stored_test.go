@@ -7,7 +7,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -30,15 +31,15 @@ func (m *memory) stored(t testing.TB) Views {
 	t.Cleanup(db.Close)
 	end := int64(len(m.contracts) + 1000)
 	m.insert(t, db, end)
-	journal := store.NewBatches()
-	journal.Append(store.BatchRow{
-		Stream: history.WalletStream(fixtureStream), Sequence: 1, State: store.Commit, After: schemas.Start,
+	batches := store.NewBatches()
+	batches.Append(store.BatchRow{
+		Stream: journal.WalletStream(fixtureStream), Sequence: 1, State: store.Commit, After: schemas.Start,
 		Through: schemas.Position{RecordTime: schemas.MicrosOf(present), UpdateID: "1220end", Offset: end}, Hash: "fixture", Writer: "fixture",
 	})
-	if err := db.Insert(t.Context(), "batches", "fixture", journal); err != nil {
+	if err := db.Insert(t.Context(), "batches", "fixture", batches); err != nil {
 		t.Fatal(err)
 	}
-	return &recorded{Views: history.NewWallet(db, fixtureStream).Remembering(history.WalletFresh), fixture: m}
+	return &recorded{Views: wallethistory.NewReader(db, fixtureStream).Remembering(wallethistory.Fresh), fixture: m}
 }
 
 // insert writes contracts, logs and statuses. Logs end at an offset.
@@ -85,32 +86,32 @@ func (r *recorded) note(parties ...string) {
 	r.fixture.asked = append(r.fixture.asked, parties)
 }
 
-func (r *recorded) Contracts(ctx context.Context, q history.WalletQuery) ([]history.WalletContract, error) {
+func (r *recorded) Contracts(ctx context.Context, q wallethistory.Query) ([]wallethistory.Contract, error) {
 	r.note(q.Parties...)
 	return r.Views.Contracts(ctx, q)
 }
 
-func (r *recorded) Holdings(ctx context.Context, party string) (history.Holdings, error) {
+func (r *recorded) Holdings(ctx context.Context, party string) (wallethistory.Holdings, error) {
 	r.note(party)
 	return r.Views.Holdings(ctx, party)
 }
 
-func (r *recorded) Balance(ctx context.Context, party string, round int64) (history.Balance, error) {
+func (r *recorded) Balance(ctx context.Context, party string, round int64) (wallethistory.Balance, error) {
 	r.note(party)
 	return r.Views.Balance(ctx, party, round)
 }
 
-func (r *recorded) Log(ctx context.Context, party, before string, limit int) ([]history.WalletEntry, error) {
+func (r *recorded) Log(ctx context.Context, party, before string, limit int) ([]wallethistory.Entry, error) {
 	r.note(party)
 	return r.Views.Log(ctx, party, before, limit)
 }
 
-func (r *recorded) OfferStatus(ctx context.Context, party, id string) (history.WalletStatus, error) {
+func (r *recorded) OfferStatus(ctx context.Context, party, id string) (wallethistory.Status, error) {
 	r.note(party)
 	return r.Views.OfferStatus(ctx, party, id)
 }
 
-func (r *recorded) TrafficStatus(ctx context.Context, party, id string) (history.WalletStatus, error) {
+func (r *recorded) TrafficStatus(ctx context.Context, party, id string) (wallethistory.Status, error) {
 	r.note(party)
 	return r.Views.TrafficStatus(ctx, party, id)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -43,7 +43,7 @@ type partyAmount struct {
 	Amount decimal.Decimal `json:"amount"`
 }
 
-func partyAmounts(list []history.PartyAmount) []partyAmount {
+func partyAmounts(list []wallethistory.PartyAmount) []partyAmount {
 	amounts := make([]partyAmount, len(list))
 	for i, p := range list {
 		amounts[i] = partyAmount(p)
@@ -87,7 +87,7 @@ type notificationItem struct {
 
 // itemOf writes an entry of the log of a party. Template ids and choices are as the ledger has
 // them.
-func (a *API) itemOf(e *history.WalletEntry) any {
+func (a *API) itemOf(e *wallethistory.Entry) any {
 	base := item{e.Kind, map[string]string{"template_id": e.TemplateID, "choice": e.Choice}, e.EventID, string(schemas.AppendShortTime(nil, e.EffectiveAt))}
 	if e.AmuletOperation != "" {
 		base.Subtype[a.cfg.Naming.Member("coin_operation")] = e.AmuletOperation
@@ -96,7 +96,7 @@ func (a *API) itemOf(e *history.WalletEntry) any {
 		base.Subtype["interface_id"] = e.InterfaceID
 	}
 	switch e.Kind {
-	case history.WalletTransfer:
+	case wallethistory.Transfer:
 		t := transferItem{
 			item: base, Sender: partyAmount(e.Sender), Receivers: partyAmounts(e.Receivers), HoldingFees: e.HoldingFees, AppRewards: e.AppRewards,
 			ValidatorReward: e.ValidatorRewards, SvRewards: e.SvRewards, DevelopmentFund: e.DevelopmentFund,
@@ -106,11 +106,11 @@ func (a *API) itemOf(e *history.WalletEntry) any {
 			t.Amount = &e.InstructionAmount
 		}
 		return t
-	case history.WalletBalanceChange:
+	case wallethistory.BalanceChange:
 		return changeItem{base, partyAmounts(e.Receivers), e.InstructionID}
-	case history.WalletNotification:
+	case wallethistory.Notification:
 		return notificationItem{base, e.Details}
 	}
-	base.Type = history.WalletUnknown
+	base.Type = wallethistory.Unknown
 	return base
 }

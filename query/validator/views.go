@@ -7,24 +7,25 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// Views reads what the parties of the node see; *history.Wallet does.
+// Views reads what the parties of the node see; *wallethistory.Reader does.
 type Views interface {
 	// Contracts are ascending by creation time and contract id.
-	Contracts(ctx context.Context, q history.WalletQuery) ([]history.WalletContract, error)
+	Contracts(ctx context.Context, q wallethistory.Query) ([]wallethistory.Contract, error)
 	// Holdings are the coins of which a party is the owner, and Balance sums them up.
-	Holdings(ctx context.Context, party string) (history.Holdings, error)
-	Balance(ctx context.Context, party string, round int64) (history.Balance, error)
+	Holdings(ctx context.Context, party string) (wallethistory.Holdings, error)
+	Balance(ctx context.Context, party string, round int64) (wallethistory.Balance, error)
 	// Log is the newest first; an event id that it does not have is schemas.ErrNotFound.
-	Log(ctx context.Context, party, beforeEventID string, limit int) ([]history.WalletEntry, error)
+	Log(ctx context.Context, party, beforeEventID string, limit int) ([]wallethistory.Entry, error)
 	// OfferStatus and TrafficStatus are schemas.ErrNotFound for tracking ids that are not known.
-	OfferStatus(ctx context.Context, party, trackingID string) (history.WalletStatus, error)
-	TrafficStatus(ctx context.Context, party, trackingID string) (history.WalletStatus, error)
+	OfferStatus(ctx context.Context, party, trackingID string) (wallethistory.Status, error)
+	TrafficStatus(ctx context.Context, party, trackingID string) (wallethistory.Status, error)
 }
 
 // Network tells what everybody may know of the network.
@@ -73,13 +74,13 @@ const maxListed = 10_000
 
 // contract is a contract with its payload in compact JSON.
 type contract struct {
-	history.WalletContract
+	wallethistory.Contract
 	payload json.RawMessage
 }
 
 // contracts reads what a query finds, up to most contracts that keep accepts; keep may be nil.
 // parties of the query must be those that the caller may see.
-func (a *API) contracts(ctx context.Context, q history.WalletQuery, most int, keep func(*contract) (bool, error)) ([]contract, error) {
+func (a *API) contracts(ctx context.Context, q wallethistory.Query, most int, keep func(*contract) (bool, error)) ([]contract, error) {
 	views, err := a.views(ctx)
 	if err != nil {
 		return nil, err
@@ -109,11 +110,11 @@ func (a *API) contracts(ctx context.Context, q history.WalletQuery, most int, ke
 			return list, nil
 		}
 		last := &rows[len(rows)-1].Event
-		q.After = history.LedgerKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID}
+		q.After = history.ContractKey{CreatedAt: last.CreatedAt, ContractID: last.ContractID}
 	}
 }
 
-func (a *API) compacted(row *history.WalletContract) contract {
+func (a *API) compacted(row *wallethistory.Contract) contract {
 	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
 	return contract{*row, w.For(row.Encoding).AppendCreateArguments(nil, &row.Event)}
 }
@@ -186,7 +187,7 @@ func statesOf(list []contract) []withState {
 
 // ofParty lists the contracts of templates in which the caller's party has one of some roles.
 func (a *API) ofParty(ctx context.Context, c *caller, most int, template string, roles ...string) ([]contract, error) {
-	q := history.WalletQuery{Parties: []string{c.party}, Templates: []string{template}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template}}
 	return a.contracts(ctx, q, most, has(c.party, roles...))
 }
 

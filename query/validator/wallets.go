@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 )
 
 // installed is a wallet.
@@ -25,7 +25,7 @@ func (a *API) walletsWith(ctx context.Context, user string) ([]installed, error)
 	if err != nil {
 		return nil, err
 	}
-	q := history.WalletQuery{Parties: []string{operator.Party}, Templates: []string{installTemplate}, Key: user}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{installTemplate}, Key: user}
 	list, err := a.contracts(ctx, q, maxListed, has(operator.Party, "validatorParty"))
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (a *API) hasWallet(ctx context.Context, party, user string) (bool, error) {
 	if a.seen.has(installed{user, party}) {
 		return true, nil
 	}
-	q := history.WalletQuery{Parties: []string{party}, Templates: []string{installTemplate}, Key: user}
+	q := wallethistory.Query{Parties: []string{party}, Templates: []string{installTemplate}, Key: user}
 	list, err := a.contracts(ctx, q, 1, func(c *contract) (bool, error) {
 		var w installed
 		err := c.decode(&w)
@@ -127,7 +127,7 @@ func (a *API) operator(ctx context.Context) (Operator, error) {
 
 // isFeatured reports whether a party has the right of a featured app.
 func (a *API) isFeatured(ctx context.Context, party string) (bool, error) {
-	q := history.WalletQuery{Parties: []string{party}, Templates: []string{featuredTemplate}}
+	q := wallethistory.Query{Parties: []string{party}, Templates: []string{featuredTemplate}}
 	list, err := a.contracts(ctx, q, 1, has(party, "provider"))
 	return len(list) > 0, err
 }

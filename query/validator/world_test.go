@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
@@ -47,9 +48,9 @@ var (
 // which Views are made, see stored.
 type memory struct {
 	mu        sync.Mutex
-	contracts []history.WalletContract // by creation
-	log       map[string][]history.WalletEntry
-	statuses  map[string]history.WalletStatus // by kind, party and tracking id
+	contracts []wallethistory.Contract // by creation
+	log       map[string][]wallethistory.Entry
+	statuses  map[string]wallethistory.Status // by kind, party and tracking id
 	rounds    []Round
 	users     map[string]auth.Rights
 	// fail is what commands answer with, if set.
@@ -62,7 +63,7 @@ type memory struct {
 // newMemory is a network in which alice and bob have wallets.
 func newMemory() *memory {
 	m := &memory{
-		log: map[string][]history.WalletEntry{}, statuses: map[string]history.WalletStatus{}, visible: true,
+		log: map[string][]wallethistory.Entry{}, statuses: map[string]wallethistory.Status{}, visible: true,
 		rounds: []Round{{9, present.Add(10 * time.Minute)}, {7, present.Add(-20 * time.Minute)}, {8, present.Add(-10 * time.Minute)}},
 		users: map[string]auth.Rights{
 			"alice":   {PrimaryParty: alice, ActAs: set(alice)},
@@ -94,11 +95,11 @@ func set(parties ...string) map[string]bool {
 }
 
 // put adds a contract; key is its lookup key.
-func (m *memory) put(template, id, key, payload string, stakeholders ...string) *history.WalletContract {
+func (m *memory) put(template, id, key, payload string, stakeholders ...string) *wallethistory.Contract {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	pkg, rest, _ := strings.Cut(template, ":")
-	c := history.WalletContract{Template: template, SynchronizerID: synchronizer, Blob: "YWI="}
+	c := wallethistory.Contract{Template: template, SynchronizerID: synchronizer, Blob: "YWI="}
 	c.LookupKey = key
 	c.Encoding = schemas.CompactJSON
 	c.Event = schemas.Event{
@@ -112,9 +113,9 @@ func (m *memory) put(template, id, key, payload string, stakeholders ...string) 
 // coin gives a party a coin, or a locked one.
 func (m *memory) coin(id, owner, amount string, round int64, locked bool) {
 	payload := fmt.Sprintf(`{"amount":{"createdAt":{"number":"%d"},"initialAmount":"%s","ratePerRound":{"rate":"0.5000000000"}},"dso":"%s","owner":"%s"}`, round, amount, dso, owner)
-	template := history.CoinTemplate
+	template := wallethistory.CoinTemplate
 	if locked {
-		template, payload = history.LockedCoinTemplate, `{"amulet":`+payload+`,"lock":{"expiresAt":"2026-08-01T00:00:00Z","holders":["`+dso+`"],"optContext":null}}`
+		template, payload = wallethistory.LockedCoinTemplate, `{"amulet":`+payload+`,"lock":{"expiresAt":"2026-08-01T00:00:00Z","holders":["`+dso+`"],"optContext":null}}`
 	}
 	c := m.put(template, id, "", payload, dso, owner)
 	c.Owner, c.Amount, c.Rate, c.Round = owner, decimal.Must(amount), decimal.Must("0.5"), round

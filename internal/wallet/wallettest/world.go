@@ -18,6 +18,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -31,7 +32,7 @@ type World struct {
 	Ledger *devnet.Ledger
 	// Client is that of the node, Wallets and Public are what the store has.
 	Client  *node.Client
-	Wallets *history.Wallet
+	Wallets *wallethistory.Reader
 	Public  *wallet.StorePublic
 	// History reads the public history.
 	History *history.Reader
@@ -106,7 +107,7 @@ func (w *World) ingest(scanURL string) {
 		w.Fatal(err)
 	}
 	stream := schemas.NodeStream(w.Ledger.NodeDigests().ParticipantID)
-	w.Wallets = history.NewWallet(db, stream).Remembering(history.WalletFresh)
+	w.Wallets = wallethistory.NewReader(db, stream).Remembering(wallethistory.Fresh)
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,

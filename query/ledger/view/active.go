@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // AppendActive appends an element {"contractEntry": {...}} of a set of active contracts, with
 // what the format lets through. visible is false, and nothing is appended, when that is
 // nothing. An error means that the stored event is damaged.
-func (f *EventFormat) AppendActive(dst []byte, c *history.LedgerContract) (out []byte, visible bool, err error) {
+func (f *EventFormat) AppendActive(dst []byte, c *nodehistory.Contract) (out []byte, visible bool, err error) {
 	return f.AppendActiveToken(dst, c, "")
 }
 
 // AppendActiveToken is AppendActive with a token for going on after the element, unless it
 // is "".
-func (f *EventFormat) AppendActiveToken(dst []byte, c *history.LedgerContract, token string) (out []byte, visible bool, err error) {
+func (f *EventFormat) AppendActiveToken(dst []byte, c *nodehistory.Contract, token string) (out []byte, visible bool, err error) {
 	e := &c.Event
 	if e.Local == nil {
 		return dst, false, fmt.Errorf("writing active contract %s: %w", e.ContractID, errNotLocal)
@@ -77,12 +77,12 @@ func (f *EventFormat) appendDeparture(dst []byte, u *schemas.Update, s *shown) (
 // contract began and ended on this node, of which each may be nil. visible is false, and
 // nothing is appended, when the format lets neither through. An error means that a stored
 // event is damaged.
-func (f *EventFormat) AppendContractEvents(dst []byte, created, archived *history.LedgerEvent) (out []byte, visible bool, err error) {
+func (f *EventFormat) AppendContractEvents(dst []byte, created, archived *nodehistory.Event) (out []byte, visible bool, err error) {
 	start := len(dst)
 	dst = append(dst, '{')
 	for _, half := range []struct {
 		name, event string
-		of          *history.LedgerEvent
+		of          *nodehistory.Event
 	}{{"archived", "archivedEvent", archived}, {"created", "createdEvent", created}} {
 		if half.of == nil {
 			continue

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -160,7 +160,7 @@ func TestActiveContractsAgreeWithTheSimulatedNode(t *testing.T) {
 			}
 			got[canonical(t, out)] = true
 			u := schemas.Update{Kind: schemas.Transaction, Events: []schemas.Event{contract.Event}}
-			if shown++; !selects(&history.LedgerSelection{Transactions: &selection}, &u) {
+			if shown++; !selects(&nodehistory.Selection{Transactions: &selection}, &u) {
 				t.Fatalf("case %d: %s: contract %s is visible, but not selected", n, body, contract.Event.ContractID)
 			}
 			if contract.Unassigned != nil {
@@ -189,8 +189,8 @@ func TestActiveContractsAgreeWithTheSimulatedNode(t *testing.T) {
 }
 
 // activeAt follows the updates up to an offset.
-func (w *world) activeAt(offset int64) map[string]history.LedgerContract {
-	active := map[string]history.LedgerContract{}
+func (w *world) activeAt(offset int64) map[string]nodehistory.Contract {
+	active := map[string]nodehistory.Contract{}
 	for i := range w.updates {
 		u := &w.updates[i]
 		if u.Local.Offset > offset {
@@ -201,7 +201,7 @@ func (w *world) activeAt(offset int64) map[string]history.LedgerContract {
 			switch {
 			case !e.Local.ACSDelta:
 			case e.Kind == schemas.Created:
-				c := history.LedgerContract{Event: *e, SynchronizerID: u.SynchronizerID, Offset: u.Local.Offset}
+				c := nodehistory.Contract{Event: *e, SynchronizerID: u.SynchronizerID, Offset: u.Local.Offset}
 				if u.Reassignment != nil {
 					c.Counter = u.Reassignment.Counter
 				}
@@ -210,7 +210,7 @@ func (w *world) activeAt(offset int64) map[string]history.LedgerContract {
 				c := active[e.ContractID]
 				left := *u
 				left.Events = u.Events[j : j+1]
-				c.Unassigned = &history.LedgerEvent{Update: left}
+				c.Unassigned = &nodehistory.Event{Update: left}
 				active[e.ContractID] = c
 			default:
 				delete(active, e.ContractID)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 )
 
 // UpdateFormat says which updates a reader sees and what of them. It belongs to one
@@ -72,8 +72,8 @@ func (f *EventFormat) addReaders(named map[string]bool, anyParty *bool) {
 }
 
 // Selection is what must be read from the store: all that may be visible, and some more.
-func (f *UpdateFormat) Selection() history.LedgerSelection {
-	s := history.LedgerSelection{Topology: f.topology != nil}
+func (f *UpdateFormat) Selection() nodehistory.Selection {
+	s := nodehistory.Selection{Topology: f.topology != nil}
 	if f.transactions != nil {
 		s.Transactions = f.transactions.selection()
 		// Whether an exercise changes the contracts active for some parties can be said of
@@ -87,15 +87,15 @@ func (f *UpdateFormat) Selection() history.LedgerSelection {
 }
 
 // Selection is what must be read from the store of active contracts.
-func (f *EventFormat) Selection() history.EventSelection { return *f.selection() }
+func (f *EventFormat) Selection() nodehistory.EventSelection { return *f.selection() }
 
 // selection has one entry for any party and one for all parties with the same filters.
-func (f *EventFormat) selection() *history.EventSelection {
-	s := &history.EventSelection{}
+func (f *EventFormat) selection() *nodehistory.EventSelection {
+	s := &nodehistory.EventSelection{}
 	add := func(filters *filters, parties []string) {
 		templates, none := filters.selected()
 		if !none {
-			s.Entries = append(s.Entries, history.SelectionEntry{Parties: parties, Templates: templates})
+			s.Entries = append(s.Entries, nodehistory.SelectionEntry{Parties: parties, Templates: templates})
 		}
 	}
 	if f.anyParty != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -378,7 +378,7 @@ func (q *wants) checkReaders(f *view.UpdateFormat) error {
 }
 
 // selects evaluates a selection as its documentation says.
-func selects(s *history.LedgerSelection, u *schemas.Update) bool {
+func selects(s *nodehistory.Selection, u *schemas.Update) bool {
 	events := s.Reassignments
 	switch u.Kind {
 	case schemas.Topology:

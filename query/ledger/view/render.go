@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -148,7 +148,7 @@ func (f *EventFormat) namesAny(parties []string) bool {
 
 // AppendCheckpoint appends an update that says how far a stream has come. times are in the
 // order in which they are to appear.
-func AppendCheckpoint(dst []byte, offset int64, times []history.SynchronizerTime) []byte {
+func AppendCheckpoint(dst []byte, offset int64, times []nodehistory.SynchronizerTime) []byte {
 	dst = strconv.AppendInt(append(dst, `{"update":{"OffsetCheckpoint":{"value":{"offset":`...), offset, 10)
 	dst = append(dst, `,"synchronizerTimes":[`...)
 	for i, t := range times {

@@ -12,7 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 // stored is a world that also lies in the real store, with its lifetimes.
-func stored(t *testing.T, c devnet.Config) (*world, *history.Reader) {
+func stored(t *testing.T, c devnet.Config) (*world, *nodehistory.Reader) {
 	t.Helper()
 	s := enginetest.Start(t)
 	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
@@ -38,7 +38,7 @@ func stored(t *testing.T, c devnet.Config) (*world, *history.Reader) {
 	for {
 		err := lifetimes.Step(t.Context())
 		if errors.Is(err, indexer.ErrCaughtUp) {
-			return w, history.NewReader(db, w.stream)
+			return w, nodehistory.NewReader(db, w.stream)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestNothingVisibleIsLeftInTheStore(t *testing.T) {
 			t.Fatalf("case %d: %s: %v", n, body, err)
 		}
 		want := w.render(t, req)
-		rg := history.LedgerRange{After: begin, Through: end, Descending: req.Descending, Limit: 1 + g.IntN(300)}
+		rg := nodehistory.Range{After: begin, Through: end, Descending: req.Descending, Limit: 1 + g.IntN(300)}
 		at := 0
 		for rg.After < rg.Through {
 			covered, err := eachUpdate(t.Context(), reader, n%2 == 0, req.Format.Selection(), rg, func(u *schemas.Update) {
@@ -112,7 +112,7 @@ func TestNothingVisibleIsLeftInTheStore(t *testing.T) {
 }
 
 // compareActive does the same with sets of active contracts.
-func (w *world) compareActive(t *testing.T, reader *history.Reader, known *view.Known) {
+func (w *world) compareActive(t *testing.T, reader *nodehistory.Reader, known *view.Known) {
 	shown := 0
 	for n := range 16 {
 		g := &generator{Rand: rand.New(rand.NewPCG(52, uint64(n))), w: w}
@@ -123,7 +123,7 @@ func (w *world) compareActive(t *testing.T, reader *history.Reader, known *view.
 			t.Fatalf("case %d: %s: %v", n, body, err)
 		}
 		want, got := map[string]bool{}, map[string]bool{}
-		add := func(set map[string]bool, c *history.LedgerContract) {
+		add := func(set map[string]bool, c *nodehistory.Contract) {
 			c.WorkflowID = "" // the plain evaluation does not look for it
 			out, visible, err := req.Format.AppendActive(nil, c)
 			if err != nil {
@@ -136,7 +136,7 @@ func (w *world) compareActive(t *testing.T, reader *history.Reader, known *view.
 		for _, c := range w.activeAt(offset) {
 			add(want, &c)
 		}
-		query := history.LedgerActiveQuery{Offset: offset, Selection: req.Format.Selection(), Limit: 20 + g.IntN(400)}
+		query := nodehistory.ActiveQuery{Offset: offset, Selection: req.Format.Selection(), Limit: 20 + g.IntN(400)}
 		for more := true; more; {
 			page, err := reader.LedgerActive(t.Context(), query)
 			if err != nil {
@@ -170,14 +170,14 @@ func (w *world) compareActive(t *testing.T, reader *history.Reader, known *view.
 }
 
 // eachUpdate calls so for each update of a page of a range, or of a run.
-func eachUpdate(ctx context.Context, r *history.Reader, page bool, sel history.LedgerSelection, rg history.LedgerRange, so func(*schemas.Update)) (covered int64, err error) {
-	var run *history.LedgerRun
+func eachUpdate(ctx context.Context, r *nodehistory.Reader, page bool, sel nodehistory.Selection, rg nodehistory.Range, so func(*schemas.Update)) (covered int64, err error) {
+	var run *nodehistory.Run
 	if page {
 		read, err := r.LedgerUpdates(ctx, sel, rg)
 		if err != nil {
 			return 0, err
 		}
-		run = history.RunOf(read)
+		run = nodehistory.RunOf(read)
 	} else if run, err = r.LedgerRun(ctx, sel, rg); err != nil {
 		return 0, err
 	}

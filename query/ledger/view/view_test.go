@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -268,7 +268,7 @@ func TestRequestsAreBounded(t *testing.T) {
 }
 
 func TestCheckpoint(t *testing.T) {
-	got := string(view.AppendCheckpoint(nil, 12, []history.SynchronizerTime{{SynchronizerID: "a::1", RecordTime: 5_000_000}, {SynchronizerID: "b::2", RecordTime: 1}}))
+	got := string(view.AppendCheckpoint(nil, 12, []nodehistory.SynchronizerTime{{SynchronizerID: "a::1", RecordTime: 5_000_000}, {SynchronizerID: "b::2", RecordTime: 1}}))
 	want := `{"update":{"OffsetCheckpoint":{"value":{"offset":12,"synchronizerTimes":[{"recordTime":"1970-01-01T00:00:05.000000Z","synchronizerId":"a::1"},{"recordTime":"1970-01-01T00:00:00.000001Z","synchronizerId":"b::2"}]}}}}`
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -279,10 +279,10 @@ func TestCheckpoint(t *testing.T) {
 }
 
 // eventOf is one event of an update as lookups by contract give it.
-func eventOf(u *schemas.Update, i int) *history.LedgerEvent {
+func eventOf(u *schemas.Update, i int) *nodehistory.Event {
 	one := *u
 	one.Events = u.Events[i : i+1]
-	return &history.LedgerEvent{Update: one}
+	return &nodehistory.Event{Update: one}
 }
 
 func TestContractEvents(t *testing.T) {
@@ -351,19 +351,19 @@ func TestActiveContractInEachState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract := history.LedgerContract{Event: coin().Events[1], SynchronizerID: "global::12", Offset: 5, Counter: 2, WorkflowID: "w"}
+	contract := nodehistory.Contract{Event: coin().Events[1], SynchronizerID: "global::12", Offset: 5, Counter: 2, WorkflowID: "w"}
 	assigned := contract
 	assigned.Assigned = &schemas.Reassignment{Submitter: "bob::12", SourceSynchronizer: "a::1", TargetSynchronizer: "global::12", UnassignID: "r1"}
 	left := schemas.Update{Kind: schemas.Unassignment, Local: &schemas.LocalUpdate{Offset: 8}, Reassignment: &schemas.Reassignment{SourceSynchronizer: "global::12", TargetSynchronizer: "b::1", UnassignID: "r2", Counter: 3},
 		Events: []schemas.Event{{Kind: schemas.Unassigned, ContractID: "00bb", TemplateID: coinTemplate, PackageName: "splice-amulet", Local: &schemas.LocalEvent{ACSDelta: true, Witnesses: []string{"bob::12"}}}}}
 	unassigned := contract
-	unassigned.Unassigned = &history.LedgerEvent{Update: left}
+	unassigned.Unassigned = &nodehistory.Event{Update: left}
 	carried := contract
 	carried.Event.Local = &schemas.LocalEvent{ACSDelta: true, Witnesses: []string{"bob::12"}, Extras: []byte(`{"entry":{"x":1},"nodeId":4,"offset":2,"reassignmentCounter":2}`)}
 	const created = `{"acsDelta":true,"contractId":"00bb","createArgument":{"owner":"bob"},"createdAt":"2023-11-14T22:13:20.500Z","createdEventBlob":"Ymxv","nodeId":1,"observers":["other::node"],"offset":5,"packageName":"splice-amulet","representativePackageId":"ab12","signatories":["bob::12"],"templateId":"ab12:Splice.Amulet:Amulet","witnessParties":["bob::12"]}`
 	for _, c := range []struct {
 		name     string
-		contract history.LedgerContract
+		contract nodehistory.Contract
 		token    string
 		want     string
 	}{
