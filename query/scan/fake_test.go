@@ -140,6 +140,20 @@ func (m *memory) Updates(_ context.Context, rg history.Range) ([]schemas.Update,
 	})
 }
 
+func (m *memory) UpdatesWithImports(_ context.Context, rg history.Range) ([]schemas.Update, error) {
+	defer m.mu.Unlock()
+	if err := m.begin("updates with imports", rg.Through, rg.Limit); err != nil {
+		return nil, err
+	}
+	var rows []schemas.Update
+	for _, u := range m.everything() {
+		if p := u.Position(); rg.After.Before(p) && !rg.Through.Before(p) && len(rows) < rg.Limit {
+			rows = append(rows, u)
+		}
+	}
+	return rows, nil
+}
+
 func (m *memory) Items(_ context.Context, rg history.Range) ([]schemas.Item, error) {
 	return in(m, "items", rg, func(it schemas.Item) (schemas.Item, bool) { return it, true })
 }

@@ -21,6 +21,8 @@ type Source interface {
 	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
 	Items(ctx context.Context, rg history.Range) ([]schemas.Item, error)
 	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
+	// UpdatesWithImports is Updates with the imports of each migration before its history.
+	UpdatesWithImports(ctx context.Context, rg history.Range) ([]schemas.Update, error)
 	// ItemsByID leaves out ids that it does not know.
 	ItemsByID(ctx context.Context, ids []string) (map[string]schemas.Item, error)
 	// UpdateIDByHash returns the id of the update with an external transaction hash.

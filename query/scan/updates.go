@@ -70,7 +70,7 @@ func (a *API) updates(form schemas.UpdateForm) query.Handler {
 			read:  ranged(a.updatesOf(req.size), through),
 		}
 		if form.NodeLocal {
-			p.read = a.withImports(through)
+			p.read = ranged(a.source.UpdatesWithImports, through)
 		}
 		return produce(ctx, r, p)
 	}
@@ -85,49 +85,6 @@ func (a *API) updatesOf(size int) func(context.Context, history.Range) ([]schema
 		}
 		return a.ahead.page(ctx, rg)
 	}
-}
-
-// withImports reads pieces of history with the import updates of each migration before its
-// own. All of them have one record time, so that a cursor can stand within them only if it
-// names an update: member after_update_id, which is ours.
-func (a *API) withImports(through schemas.Position) func(context.Context, schemas.Position, int) ([]schemas.Update, error) {
-	return func(ctx context.Context, after schemas.Position, limit int) ([]schemas.Update, error) {
-		var all []schemas.Update
-		for m := max(after.MigrationID, 0); m <= through.MigrationID && len(all) < limit; m++ {
-			part := history.Range{After: schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}, Through: through}
-			if m == after.MigrationID {
-				part.After = after
-			}
-			if m < through.MigrationID {
-				part.Through = schemas.EndOf(m, schemas.MaxMicros)
-			}
-			list, err := a.migrationWithImports(ctx, part, limit-len(all))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, list...)
-		}
-		return all, nil
-	}
-}
-
-// migrationWithImports reads a range of one migration: import updates first.
-func (a *API) migrationWithImports(ctx context.Context, rg history.Range, limit int) ([]schemas.Update, error) {
-	var list []schemas.Update
-	if rg.After.RecordTime == schemas.MinMicros {
-		var err error
-		list, err = a.source.Imports(ctx, rg.After.MigrationID, rg.After.UpdateID, limit)
-		if err != nil || len(list) == limit {
-			return list, err
-		}
-		rg.After.UpdateID = schemas.MaxUpdateID
-	}
-	rg.Limit = limit - len(list)
-	if !rg.After.Before(rg.Through) {
-		return list, nil
-	}
-	updates, err := a.source.Updates(ctx, rg)
-	return append(list, updates...), err
 }
 
 // ranged reads pieces of history up to a fixed end.
