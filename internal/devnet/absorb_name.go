@@ -77,14 +77,3 @@ func (x *ansState) forgetSubscription(c *contract) {
 	x.subscribed = slices.DeleteFunc(x.subscribed, same)
 	x.requested = slices.DeleteFunc(x.requested, same)
 }
-
-// numberOf is the number of a contract, 0 if there is none.
-func numberOf(c *contract) uint64 {
-	if c == nil {
-		return 0
-	}
-	return c.number
-}
-
-// isActive is active for a contract that there may not be.
-func (c *contract) isActive() bool { return c != nil && c.active() }

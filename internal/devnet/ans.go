@@ -31,8 +31,6 @@ type ansAccount struct {
 	idle      *contract // between payments
 }
 
-const entryFeeUSD = one
-
 var (
 	requestEntryShape     = newShape("name", "url", "description", "user")
 	requestEntryDoneShape = newShape("entryCid", "requestCid")

@@ -75,22 +75,13 @@ type batch struct {
 	startsMigration bool
 	// counted is the number of updates without the verdict-only entries.
 	counted int
-
-	out rendered
-	// at receives where in the files the batch goes, next passes on where the one
-	// after it goes. done receives once when the batch is written.
-	at, next chan sizes
-	done     chan error
 }
-
-func newBatch() *batch { return &batch{done: make(chan error, 1)} }
 
 func (b *batch) reset() {
 	b.arena.reset()
 	clear(b.imports)
 	b.updates, b.imports, b.counted = b.updates[:0], b.imports[:0], 0
 	b.startsMigration = false
-	b.out.reset()
 }
 
 // add returns a new entry whose slices are empty but keep their capacity.

@@ -41,7 +41,7 @@ func BenchmarkExecute(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, batch := newExecutor(c, newNames(c)), newBatch()
+	x, batch := newExecutor(c, newNames(c.Seed, c.Updates, c.Synchronizers)), &batch{}
 	b.ReportAllocs()
 	for b.Loop() {
 		if x.switchDue() {

@@ -3,8 +3,6 @@ package devnet
 // maxTap is the most that one tap mints.
 const maxTap = 100_000_000 * one
 
-var unlockV2DoneShape = newShape("amuletCid", "meta")
-
 func addCoinChoices(all *choices) {
 	all.on(amuletRulesTemplate, "AmuletRules_DevNet_Tap", nonconsuming(byArgument("receiver"),
 		func(e *execution, _ *contract, arg argument) (value, error) {

@@ -48,11 +48,6 @@ func requestOf(e *execution, user party, a argument) (trafficRequest, error) {
 	return p, e.later("expiry of the request at", p.expiresAt)
 }
 
-// tracking is how results name the request.
-func (p trafficRequest) tracking(a *arena) value {
-	return a.record(requestTrackingShape, text(p.trackingID()), partyValue(p.user))
-}
-
 func requestTracked(e *execution, c *contract, _ argument) (value, error) {
 	a := e.tx.arena()
 	return a.record(offerTrackedShape, c.payload.(trafficRequest).tracking(a)), nil

@@ -82,38 +82,6 @@ func partOf(e *execution, s subscription, p party) error {
 	return nil
 }
 
-// subscriptionOf is what the contracts of a subscription repeat.
-func subscriptionOf(c *contract) subscription {
-	switch p := c.payload.(type) {
-	case subscriptionIdle:
-		return p.subscription
-	case subscriptionPayment:
-		return p.subscription
-	case terminatedSubscription:
-		return p.subscription
-	case agreement:
-		return p.subscription
-	}
-	return c.payload.(subscriptionRequest).subscription
-}
-
-// referenceOf is the number of the request by which a subscription is referred to.
-func referenceOf(c *contract) uint64 {
-	switch p := c.payload.(type) {
-	case subscriptionIdle:
-		return p.reference
-	case subscriptionPayment:
-		return p.reference
-	case terminatedSubscription:
-		return p.reference
-	case ansEntryContext:
-		return p.reference
-	case agreement:
-		return p.reference
-	}
-	return c.number
-}
-
 // payByCommand locks what a subscription costs, for the first time or for another one.
 func payByCommand(e *execution, c *contract, arg argument) (value, error) {
 	ctx, err := paymentContextOf(e, arg.record("context"))

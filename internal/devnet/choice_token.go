@@ -156,15 +156,6 @@ func tokenTransferOf(e *execution, arg argument) (tokenTransfer, error) {
 	return t, e.positive("amount", t.amount)
 }
 
-// metadata reads a field of type Metadata as alternating keys and values.
-func (f argument) metadata(label string) []string {
-	var meta []string
-	for _, v := range f.record(label).list("values") {
-		meta = append(meta, v.text)
-	}
-	return meta
-}
-
 // holdingInputs turns inputs of the token standard into those of a transfer.
 func holdingInputs(e *execution, sender party, list []value) (inputs []value, err error) {
 	switch {

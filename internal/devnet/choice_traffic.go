@@ -1,9 +1,7 @@
 package devnet
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 )
 
 func addTrafficChoices(all *choices) {
@@ -73,24 +71,6 @@ var (
 	unknownSynchronizerShape = newShape("synchronizerId")
 	topUpTooSmallShape       = newShape("requestedTopupAmount", "minTopupAmount")
 )
-
-// participantNamed is the number of the participant with a member id, or -1.
-func (x *validators) participantNamed(member string) int {
-	uid, ok := strings.CutPrefix(member, "PAR::")
-	if !ok {
-		return -1
-	}
-	return slices.Index(x.names.participants, uid)
-}
-
-func (x *validators) isMediator(member string) bool {
-	for i := range x.names.superValidators.len() {
-		if x.names.mediatorOf(x.names.superValidators.at(i)) == member {
-			return true
-		}
-	}
-	return false
-}
 
 // settlePurchase pays for traffic within the node that is open, and returns its result.
 func settlePurchase(e *execution, p purchase) (purchased, value, error) {

@@ -2,7 +2,6 @@ package devnet
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -233,11 +232,6 @@ func beneficiariesOf(e *execution, v *value) ([]activityMarker, error) {
 // controllers are the parties that must agree.
 func (o *order) controllers() []party {
 	return (&payment{sender: o.sender, provider: o.provider, outputs: o.outputs}).controllers()
-}
-
-// withoutDSO leaves the governance party out, which agrees to all that its rules allow.
-func withoutDSO(ps []party) []party {
-	return slices.DeleteFunc(ps, func(p party) bool { return p == dso })
 }
 
 // settleOrder executes a transfer within the node that is open, at the prices of the round

@@ -3,22 +3,19 @@ package devnet
 import "slices"
 
 // conclude completes the entry of a submission that succeeded.
-func (x *executor) conclude(e *execution, home int) {
+func (x *executor) conclude(commandID string, actAs []party, external bool, home int) {
 	u := x.tx.current
-	u.command = e.submission.CommandID
+	u.command = commandID
 	u.public = publicNodes(u)
-	for _, p := range e.actAs {
+	for _, p := range actAs {
 		x.users.managed[p] = true
-	}
-	if e.submission.Reserved != 0 {
-		x.reserved[e.submission.Reserved] = true
 	}
 	if u.public != nil && len(u.public) == 0 {
 		u.kind = verdictOnly
 	}
-	x.judge(e, home)
+	x.judge(actAs[0], home)
 	if u.kind != verdictOnly {
-		u.external = e.submission.External || x.names.isExternal(u.verdict.submitter)
+		u.external = external || x.names.isExternal(u.verdict.submitter)
 		x.tx.batch.counted++
 		x.tx.updates++
 	}
@@ -27,10 +24,10 @@ func (x *executor) conclude(e *execution, home int) {
 }
 
 // judge derives the verdict.
-func (x *executor) judge(e *execution, home int) {
+func (x *executor) judge(submitter party, home int) {
 	u := x.tx.current
 	v := x.verdicts.newVerdict(u, true)
-	v.submitter, v.participant = e.actAs[0], home
+	v.submitter, v.participant = submitter, home
 	x.verdicts.addViews(v, u)
 	x.verdicts.measure(v, u)
 	u.verdict = v
@@ -64,4 +61,27 @@ func publicNodes(u *update) []node {
 // informsGovernance reports whether the governance party is informed of a node itself.
 func informsGovernance(n *node) bool {
 	return !n.contract.private || slices.Contains(n.actors, dso)
+}
+
+// index prepares the executor for commands when the first one comes.
+func (x *executor) index() {
+	if x.tx.byNumber != nil {
+		return
+	}
+	x.tx.byNumber = make(map[uint64]*contract, 2*len(x.tx.active))
+	for _, c := range x.tx.active {
+		x.tx.byNumber[c.number] = c
+	}
+	for _, open := range x.private.open {
+		for _, c := range open {
+			x.tx.byNumber[c.number] = c
+		}
+	}
+	for _, open := range x.private.requests {
+		for _, c := range open {
+			x.tx.byNumber[c.number] = c
+		}
+	}
+	x.ans.indexAccounts()
+	x.users.managed = map[party]bool{}
 }

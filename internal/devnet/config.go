@@ -97,3 +97,16 @@ func (c Config) tick() time.Duration {
 func (c Config) gap() time.Duration {
 	return time.Duration(c.Days) * 24 * time.Hour / time.Duration(c.Updates)
 }
+
+// NodeConfig asks for the ledger as one participant sees it: all that its parties are
+// informed of, public or private, and nothing else. See Ledger.NodeHandler.
+type NodeConfig struct {
+	// Participant is the node: its uid, or the part of it before "::" with or without
+	// "participant-", such as "validator-2" or "Super-Validator-1". The busiest validator
+	// when empty. Super-validators host the governance party, so they see all public
+	// history; a validator hosts its operator, some users and perhaps an app.
+	Participant string
+	// MigrationID is the one under which a client of the node files what it reads: the
+	// node's own stream names none. It only has an influence on NodeDigests.
+	MigrationID int64
+}

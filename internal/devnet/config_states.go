@@ -4,9 +4,6 @@ package devnet
 // Each lives two days and they take turns, so that what one of them refers to stays
 // valid for at least a day.
 
-// configStatePeriod is the time between two of them, µs.
-const configStatePeriod = 24 * 3600e6
-
 var (
 	updateConfigStateShape     = newShape("externalPartyConfigStateCid0", "externalPartyConfigStateCid1", "openMiningRoundTriple")
 	updateConfigStateDoneShape = newShape("newExternalPartyConfigStateCid")

@@ -3,6 +3,7 @@ package devnet
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -115,3 +116,5 @@ func (x *executor) allocate(b *batch, p party, t int64) {
 		x.payments.validatorRights = append(x.payments.validatorRights, 0)
 	}
 }
+
+const never = math.MaxInt64

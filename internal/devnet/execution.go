@@ -14,10 +14,7 @@ import (
 // knows besides (who has which coins, which coupons a round has) follows once the
 // submission has succeeded; see absorb.
 type execution struct {
-	choices *choices
-	reader  *arguments
-	done    map[uint64]bool // numbers of prepared submissions that were executed
-
+	*submitter
 	core
 	bank         *bank
 	payments     *payments
@@ -38,25 +35,6 @@ type execution struct {
 	authority []party
 	attempt   *attempt
 	used      []uint64 // contracts that were there before, in order of first use
-}
-
-// effect is a contract that was created or archived.
-type effect struct {
-	contract *contract
-	created  bool
-}
-
-// attempt is what a submission has done so far, to be taken back if it is refused.
-type attempt struct {
-	effects  []effect
-	reserved uint64 // the last number taken of a prepared submission, or 0
-}
-
-// note adds an effect; without an attempt nothing will be taken back.
-func (a *attempt) note(c *contract, created bool) {
-	if a != nil {
-		a.effects = append(a.effects, effect{c, created})
-	}
 }
 
 // savepoint is a state to return to.
@@ -100,15 +78,42 @@ const (
 	maxNodes                 = 10_000
 )
 
+// submitter executes submissions.
+type submitter struct {
+	x       *executor
+	reader  *arguments
+	choices *choices
+	done    map[uint64]bool // numbers of prepared submissions that were executed
+}
+
+func newSubmitter(x *executor) *submitter { return &submitter{x: x, done: map[uint64]bool{}} }
+
+// begin begins an attempt at a submission, in an entry of its own.
+func (s *submitter) begin(b *batch, sub *Submission, recordTime int64) *execution {
+	x := s.x
+	x.index()
+	if s.reader == nil {
+		s.reader, s.choices = newArguments(x.names), newChoices()
+	}
+	x.tx.batch = b
+	x.tx.beginAt(recordTime)
+	e := &execution{submitter: s, core: x.core, bank: x.bank,
+		payments: x.payments, rounds: x.rounds, rewards: x.rewards, ans: x.ans, apps: x.apps, fund: x.fund, tokens: x.tokens,
+		preapprovals: x.preapprovals, validators: x.validators, submission: sub, attempt: &attempt{reserved: sub.Reserved}}
+	x.tx.attempt = e.attempt
+	return e
+}
+
+// end ends an attempt.
+func (s *submitter) end() { s.x.tx.attempt, s.x.rounds.priced = nil, nil }
+
 // submit executes a submission into b as an entry of the history, at a record time after
 // that of the last one. If it is refused nothing has changed. home is the participant that
 // submits.
-func (x *executor) submit(b *batch, s *Submission, recordTime int64, home int) (*update, []value, error) {
-	x.index()
-	x.tx.batch = b
+func (s *submitter) submit(b *batch, sub *Submission, recordTime int64, home int) (*update, []value, error) {
+	x := s.x
 	now, effective, random := x.clock.recordTime, x.clock.effectiveAt, *x.random
-	x.tx.beginAt(recordTime)
-	e := newExecution(x, s)
+	e := s.begin(b, sub, recordTime)
 	start := e.savepoint()
 	results, err := e.run()
 	if err == nil && x.tx.err != nil {
@@ -119,61 +124,31 @@ func (x *executor) submit(b *batch, s *Submission, recordTime int64, home int) (
 		x.tx.abandon(now, effective)
 		*x.random = random
 	}
-	x.tx.attempt, x.rounds.priced = nil, nil
+	s.end()
 	if err != nil {
 		return nil, nil, err
 	}
-	x.conclude(e, home)
+	if sub.Reserved != 0 {
+		s.done[sub.Reserved] = true
+	}
+	x.conclude(sub.CommandID, e.actAs, sub.External, home)
 	return x.tx.current, results, x.tx.err
 }
 
-// newExecution begins an attempt at a submission.
-func newExecution(x *executor, s *Submission) *execution {
-	e := &execution{choices: x.choices, reader: x.reader, done: x.reserved, core: x.core, bank: x.bank,
-		payments: x.payments, rounds: x.rounds, rewards: x.rewards, ans: x.ans, apps: x.apps, fund: x.fund, tokens: x.tokens,
-		preapprovals: x.preapprovals, validators: x.validators, submission: s, attempt: &attempt{reserved: s.Reserved}}
-	x.tx.attempt = e.attempt
-	return e
-}
-
-// beginAt opens an entry for what is told when to happen: contracts see its record time as
-// now.
-func (x *transaction) beginAt(recordTime int64) {
-	x.clock.recordTime = recordTime
-	x.clock.effectiveAt = max(x.clock.effectiveAt, recordTime)
-	x.open()
-}
-
-// abandon takes back the entry that was begun last.
-func (x *transaction) abandon(recordTime, effectiveAt int64) {
-	x.clock.recordTime, x.clock.effectiveAt = recordTime, effectiveAt
-	x.batch.updates = x.batch.updates[:len(x.batch.updates)-1]
-	x.entries--
-	x.current = nil
-}
-
-// index prepares the executor for commands when the first one comes.
-func (x *executor) index() {
-	if x.tx.byNumber != nil {
-		return
+// rehearse executes a submission, has look see what it does, and takes it back.
+func (s *submitter) rehearse(b *batch, sub *Submission, recordTime int64, look func(*execution)) error {
+	x := s.x
+	now, effective := x.clock.recordTime, x.clock.effectiveAt
+	e := s.begin(b, sub, recordTime)
+	start := e.savepoint()
+	_, err := e.run()
+	if err == nil {
+		look(e)
 	}
-	x.tx.byNumber = make(map[uint64]*contract, 2*len(x.tx.active))
-	for _, c := range x.tx.active {
-		x.tx.byNumber[c.number] = c
-	}
-	for _, open := range x.private.open {
-		for _, c := range open {
-			x.tx.byNumber[c.number] = c
-		}
-	}
-	for _, open := range x.private.requests {
-		for _, c := range open {
-			x.tx.byNumber[c.number] = c
-		}
-	}
-	x.ans.indexAccounts()
-	x.users.managed, x.reserved = map[party]bool{}, map[uint64]bool{}
-	x.reader, x.choices = newArguments(x.names), newChoices()
+	e.rollback(start)
+	x.tx.abandon(now, effective)
+	s.end()
+	return err
 }
 
 // run executes the commands and returns the result of each.

@@ -1,7 +1,9 @@
 package devnet
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -27,11 +29,6 @@ type executor struct {
 	verdicts     *verdicts
 
 	wishes []action // of the simulated users
-
-	// Of submissions:
-	reserved map[uint64]bool // numbers of prepared submissions that were executed
-	reader   *arguments
-	choices  *choices
 }
 
 // core is what all parts work with.
@@ -315,4 +312,11 @@ func (x *clock) scheduleExpiries() {
 		delete(x.expiry, bucket)
 		x.tasks = append(x.tasks, due...)
 	}
+}
+
+// sortImports orders import updates by contract id.
+func sortImports(imports []importUpdate, ids *idSpaces) {
+	slices.SortFunc(imports, func(a, b importUpdate) int {
+		return cmp.Compare(ids.contracts.rank(a.contract.number), ids.contracts.rank(b.contract.number))
+	})
 }

@@ -16,8 +16,6 @@ type fund struct {
 }
 
 const (
-	// fundShare is the part of what a round issues that goes to the development fund.
-	fundShare = one / 20
 	// fundBeforeMerge is how many unclaimed coupons of the fund pile up.
 	fundBeforeMerge = 6
 )

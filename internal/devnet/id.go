@@ -148,3 +148,15 @@ func appendHash(dst []byte, h [32]byte) []byte {
 	}
 	return append(dst, text[:]...)
 }
+
+// blobHashes is the length of a serialized contract, in hashes of 30 bytes.
+const blobHashes = 3
+
+// appendBlob appends what stands for a contract's serialized form, in base64.
+func appendBlob(dst []byte, ids *idSpaces, contract uint64) []byte {
+	h := ids.blobs.hash(contract)
+	for range blobHashes {
+		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between
+	}
+	return dst
+}

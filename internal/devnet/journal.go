@@ -193,10 +193,11 @@ func (r *journalReader) take(entries uint64) *journalEntry {
 var errDiverged = errors.New("executed again, the ledger takes another course")
 
 // again has happen what a journal tells.
-func (x *executor) again(b *batch, e *journalEntry) error {
+func again(s *submitter, b *batch, e *journalEntry) error {
+	x := s.x
 	switch {
 	case e.Submission != nil:
-		if _, _, err := x.submit(b, e.Submission, e.Time, e.Home); err != nil {
+		if _, _, err := s.submit(b, e.Submission, e.Time, e.Home); err != nil {
 			return fmt.Errorf("%w: command %s: %w", errDiverged, e.Submission.CommandID, err)
 		}
 	case e.Party != nil:

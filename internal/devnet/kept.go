@@ -214,7 +214,7 @@ type kept struct {
 	users     map[string]*keptUser
 	annotated []keptParty
 	// completions are those of the submissions, in order.
-	completions []completion
+	completions []keptSubmission
 }
 
 // note takes note of an entry when the journal is opened.
@@ -238,43 +238,6 @@ func (k *kept) note(e *journalEntry) {
 	}
 }
 
-// keptUser is a user of the node in the journal.
-type keptUser struct {
-	wireUser
-	Version int64   `json:"version"`
-	Rights  []Right `json:"rights"`
-	Deleted bool    `json:"deleted,omitempty"`
-}
-
-// keptParty is what the node's clients keep with a party.
-type keptParty struct {
-	Party       string            `json:"party"`
-	Version     int64             `json:"version"`
-	Annotations map[string]string `json:"annotations"`
-}
-
-// keptCompletion is the part of a completion that the submission does not tell.
-type keptCompletion struct {
-	SubmissionID string        `json:"submissionId,omitempty"`
-	Kind         periodKind    `json:"kind,omitempty"`
-	Duration     time.Duration `json:"duration,omitempty"`
-	Offset       int64         `json:"offset,omitempty"`
-	Signed       []byte        `json:"signed,omitempty"`
-}
-
-// newKeptCompletion is what to remember of a request.
-func newKeptCompletion(o *commandRequest) *keptCompletion {
-	return &keptCompletion{o.submissionID, o.period.kind, o.period.duration, o.period.offset, []byte(o.signed)}
-}
-
-// completion is that of a submission that was executed.
-func (k *keptCompletion) completion(s *Submission, done Committed) *completion {
-	return &completion{change: newChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, submissionID: k.SubmissionID,
-		updateID: done.UpdateID, offset: done.Offset, recordTime: done.RecordTime.UnixMicro(),
-		period:      deduplicationPeriod{k.Kind, k.Duration, k.Offset},
-		trafficCost: done.PaidTrafficCost, synchronizer: done.SynchronizerID, signed: string(k.Signed)}
-}
-
 // resume executes what the journal of a kept ledger has behind the first updates, which the
 // caller has executed, and then turns on what is new.
 func resume(l *Ledger, ctx context.Context, progress func(done, total int)) error {
@@ -283,7 +246,7 @@ func resume(l *Ledger, ctx context.Context, progress func(done, total int)) erro
 	if err := checkGenesis(l); err != nil {
 		return err
 	}
-	r := &rerun{reader: l.journal.read()}
+	r := &rerun{submitter: l.submitter, reader: l.journal.read()}
 	r.advance()
 	for r.next != nil {
 		var err error
@@ -391,21 +354,22 @@ func repeat(l *Ledger, ctx context.Context, e *journalEntry) error {
 			l.parties.setKey(e.Name, ed25519.PublicKey(bytes.Clone(e.Key)))
 		}
 	}
-	if err := l.executor.again(b, e); err != nil {
+	if err := again(l.submitter, b, e); err != nil {
 		return err
 	}
 	if e.Completion != nil {
-		l.kept.completions = append(l.kept.completions, *e.Completion.completion(e.Submission, l.committed(l.executor.tx.current)))
+		l.kept.completions = append(l.kept.completions, keptSubmission{e.Completion, e.Submission, l.committed(l.executor.tx.current)})
 	}
 	return l.publish()
 }
 
 // rerun is what a journal has the network do by itself.
 type rerun struct {
-	reader *journalReader
-	next   *journalEntry // nil at the end
-	done   int           // updates before the ones in work
-	finals []uint32      // see Ledger.finals
+	submitter *submitter
+	reader    *journalReader
+	next      *journalEntry // nil at the end
+	done      int           // updates before the ones in work
+	finals    []uint32      // see Ledger.finals
 }
 
 func (r *rerun) advance() { r.next = r.reader.entry() }
@@ -420,7 +384,7 @@ func (r *rerun) step(x *executor, b *batch) error {
 			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.tx.entries, e.Entries)
 		}
 		r.advance()
-		return x.again(b, e)
+		return again(r.submitter, b, e)
 	}
 	if e.Run--; e.Run == 0 {
 		r.advance()

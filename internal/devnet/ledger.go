@@ -1,12 +1,10 @@
 package devnet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -26,13 +24,14 @@ type Ledger struct {
 	ownsDir bool
 	parties *nodeParties // what is known about parties; has a lock of its own
 
-	mu       sync.Mutex // guards all below: held while executing
-	executor *executor
-	pipeline *pipeline
-	failed   error    // of an earlier execution; the ledger is unusable then
-	finals   []uint32 // numbers of updates after which an execution ended
-	closed   bool
-	active   *tables // digest of the active contracts, nil after execution
+	mu        sync.Mutex // guards all below: held while executing
+	executor  *executor
+	submitter *submitter
+	pipeline  *pipeline
+	failed    error    // of an earlier execution; the ledger is unusable then
+	finals    []uint32 // numbers of updates after which an execution ended
+	closed    bool
+	active    *tables // digest of the active contracts, nil after execution
 
 	commander *commander
 	journal   journal
@@ -79,7 +78,7 @@ func (l *Ledger) open() error {
 			return err
 		}
 	}
-	l.names = newNames(l.config)
+	l.names = newNames(l.config.Seed, l.config.Updates, l.config.Synchronizers)
 	var err error
 	if l.config.Node != nil {
 		if l.view, err = newNodeView(l.config, l.names); err != nil {
@@ -97,6 +96,7 @@ func (l *Ledger) open() error {
 	}
 	l.store.startMigration()
 	l.executor = newExecutor(executedConfig(l), l.names)
+	l.submitter = newSubmitter(l.executor)
 	l.pipeline = newPipeline(l)
 	l.commander = newCommander(l)
 	return nil
@@ -334,11 +334,4 @@ func (l *Ledger) NodeDigests() NodeDigests {
 		d.Tables[name] = TableDigest{t.Rows, t.Hash()}
 	}
 	return d
-}
-
-// sortImports orders import updates by contract id.
-func sortImports(imports []importUpdate, ids *idSpaces) {
-	slices.SortFunc(imports, func(a, b importUpdate) int {
-		return cmp.Compare(ids.contracts.rank(a.contract.number), ids.contracts.rank(b.contract.number))
-	})
 }

@@ -54,14 +54,3 @@ func (x *validators) recordLiveness() bool {
 	x.tx.finish(node, a.record(livenessDoneShape, contractID(x.licenses[at].number), contractID(record.number)))
 	return true
 }
-
-// activeIn returns the license after a record for the given round.
-func (p validatorLicense) activeIn(round int64) validatorLicense {
-	if p.lastRound < 0 {
-		p.firstRound = round
-	} else {
-		p.missed += round - p.lastRound - 1
-	}
-	p.lastRound = round
-	return p
-}

@@ -51,40 +51,41 @@ const (
 	updatesPerParty     = 200
 )
 
-func newNames(c Config) *names {
-	n := &names{ids: newIDSpaces(c.Seed)}
-	total := max(minParties, c.Updates/updatesPerParty)
+// newNames makes up the texts of a ledger of so many updates, on 1 or 2 synchronizers.
+func newNames(seed uint64, updates, synchronizers int) *names {
+	n := &names{ids: newIDSpaces(seed)}
+	total := max(minParties, updates/updatesPerParty)
 	validators := min(max(3, total/12), 400)
 	providers := min(max(5, total/100), 12)
 
-	n.addParties(c.Seed, "DSO", 1)
-	n.superValidators = n.addParties(c.Seed, "Super-Validator", superValidatorCount)
-	n.validators = n.addParties(c.Seed, "validator", validators)
-	n.providers = n.addParties(c.Seed, "app-provider", providers)
+	n.addParties(seed, "DSO", 1)
+	n.superValidators = n.addParties(seed, "Super-Validator", superValidatorCount)
+	n.validators = n.addParties(seed, "validator", validators)
+	n.providers = n.addParties(seed, "app-provider", providers)
 	users := max(8, total-len(n.parties))
-	n.users = n.addParties(c.Seed, "user", users)
+	n.users = n.addParties(seed, "user", users)
 
 	n.external = span{n.users.end - party(max(2, n.users.len()/6)), n.users.end}
 
 	for p := n.superValidators.first; p < n.validators.end; p++ {
 		n.participants = append(n.participants, "participant-"+n.name(p))
 	}
-	for i := range c.Synchronizers {
+	for i := range synchronizers {
 		hint := [...]string{"global-domain", "harbor-domain"}[i]
-		n.synchronizers = append(n.synchronizers, identity(c.Seed, hint))
+		n.synchronizers = append(n.synchronizers, identity(seed, hint))
 	}
 	n.templateIDs = make([][versions]string, len(templates))
 	for i, t := range templates {
 		for v := range versions {
-			pkg := newIDSpace(c.Seed, "package "+t.pkg.name).hash(uint64(v))
+			pkg := newIDSpace(seed, "package "+t.pkg.name).hash(uint64(v))
 			if t.pkg.oneVersion {
-				pkg = newIDSpace(c.Seed, "package "+t.pkg.name).hash(0)
+				pkg = newIDSpace(seed, "package "+t.pkg.name).hash(0)
 			}
 			n.templateIDs[i][v] = hex.EncodeToString(pkg[:]) + ":" + t.name
 		}
 	}
 	for i, name := range interfaceNames {
-		pkg := newIDSpace(c.Seed, "package "+name[0]).hash(0)
+		pkg := newIDSpace(seed, "package "+name[0]).hash(0)
 		n.interfaces[i] = hex.EncodeToString(pkg[:]) + ":" + name[1]
 	}
 	return n
@@ -150,3 +151,6 @@ func (n *names) sortParties(ps []party) []party {
 	}
 	return kept
 }
+
+// packageIDLength is the number of digits in front of the first colon of a template id.
+const packageIDLength = 64

@@ -26,15 +26,6 @@ type NodeAuth struct {
 	Now func() time.Time
 }
 
-// Right is something that a user may do.
-type Right struct {
-	// Kind is CanActAs, CanReadAs, CanExecuteAs, CanReadAsAnyParty, CanExecuteAsAnyParty,
-	// ParticipantAdmin or IdentityProviderAdmin.
-	Kind string
-	// Party is the party of the first three.
-	Party string
-}
-
 // Token mints a token that expires then, or never if expires is zero.
 func (a *NodeAuth) Token(user string, expires time.Time) (string, error) {
 	claims := jwt.MapClaims{"sub": user}

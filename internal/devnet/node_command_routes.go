@@ -90,12 +90,12 @@ func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committe
 	// Once begun, a command is executed even if the client has left: it may ask for the
 	// outcome by its id.
 	note := newKeptCompletion(&o)
-	done, err := n.ledger.submit(context.WithoutCancel(ctx), o.Submission, note)
+	done, err := n.ledger.SubmitNoted(context.WithoutCancel(ctx), o.Submission, note)
 	if err != nil {
 		n.completions.finish(c, nil)
 		return Committed{}, asNodeError(err)
 	}
-	n.completions.finish(c, note.completion(&o.Submission, done))
+	n.completions.finish(c, completionOf(note, &o.Submission, done))
 	return done, nil
 }
 

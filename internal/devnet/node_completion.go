@@ -120,9 +120,10 @@ func (l *completionLog) finish(c change, done *completion) {
 }
 
 // restore takes over the completions of an earlier process, in order of their offsets.
-func (l *completionLog) restore(all []completion) {
-	for i := range all {
-		l.finish(all[i].change, &all[i])
+func (l *completionLog) restore(all []keptSubmission) {
+	for _, k := range all {
+		c := completionOf(k.note, k.submission, k.done)
+		l.finish(c.change, c)
 	}
 }
 
@@ -295,4 +296,17 @@ func (e *completion) element() ([]byte, error) {
 
 func recordTimeText(micros int64) string {
 	return string(schemas.AppendRecordTime(nil, schemas.Micros(micros)))
+}
+
+// newKeptCompletion is what to remember of a request.
+func newKeptCompletion(o *commandRequest) *keptCompletion {
+	return &keptCompletion{o.submissionID, o.period.kind, o.period.duration, o.period.offset, []byte(o.signed)}
+}
+
+// completionOf is that of a submission that was executed.
+func completionOf(k *keptCompletion, s *Submission, done Committed) *completion {
+	return &completion{change: newChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, submissionID: k.SubmissionID,
+		updateID: done.UpdateID, offset: done.Offset, recordTime: done.RecordTime.UnixMicro(),
+		period:      deduplicationPeriod{k.Kind, k.Duration, k.Offset},
+		trafficCost: done.PaidTrafficCost, synchronizer: done.SynchronizerID, signed: string(k.Signed)}
 }

@@ -5,19 +5,6 @@ import (
 	"strings"
 )
 
-// NodeConfig asks for the ledger as one participant sees it: all that its parties are
-// informed of, public or private, and nothing else. See Ledger.NodeHandler.
-type NodeConfig struct {
-	// Participant is the node: its uid, or the part of it before "::" with or without
-	// "participant-", such as "validator-2" or "Super-Validator-1". The busiest validator
-	// when empty. Super-validators host the governance party, so they see all public
-	// history; a validator hosts its operator, some users and perhaps an app.
-	Participant string
-	// MigrationID is the one under which a client of the node files what it reads: the
-	// node's own stream names none. It only has an influence on NodeDigests.
-	MigrationID int64
-}
-
 // nodeView is what a participant can see. It never changes: parties that are added later
 // are asked for by hostsParty.
 type nodeView struct {

@@ -20,14 +20,6 @@ type deduplicationPeriod struct {
 	offset   int64 // exclusive
 }
 
-type periodKind uint8
-
-const (
-	longestPeriod periodKind = iota
-	periodByDuration
-	periodByOffset
-)
-
 // wireDuration is a duration as requests have it.
 type wireDuration struct {
 	Seconds int64 `json:"seconds"`

@@ -49,7 +49,7 @@ func asNodeError(err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	grpc, category := refusal.GRPC()
+	grpc, category := refusalClass(refusal)
 	e := newLedgerError(refusal.Code, grpc, category, "%s", refusal.Message)
 	maps.Copy(e.Context, refusal.Context)
 	e.Resources = append(e.Resources, refusal.Resources...)
@@ -69,3 +69,21 @@ func invalidField(name, format string, args ...any) error {
 	e.Context["field_name"] = name
 	return e
 }
+
+// refusalClass returns the gRPC code and the error category that belong to the code of a refusal.
+func refusalClass(r *Refusal) (code, category int32) {
+	switch r.Code {
+	case CodeInvalidArgument, CodeMissingField, CodePreprocessing:
+		return grpcInvalidArgument, categoryInvalidIndependent
+	case CodeContractNotFound, CodeTemplateNotFound, CodePackageNotFound:
+		return grpcNotFound, categoryMissing
+	case CodeDuplicateCommand:
+		return grpcAlreadyExists, categoryExists
+	}
+	return grpcFailedPrecondition, categoryInvalidState
+}
+
+const (
+	grpcAlreadyExists = 6
+	categoryExists    = 10
+)

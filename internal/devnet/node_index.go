@@ -1,7 +1,6 @@
 package devnet
 
 import (
-	"math"
 	"sort"
 )
 
@@ -33,8 +32,6 @@ type activation struct {
 	version  uint8
 	domain   uint8 // number of the synchronizer
 }
-
-const never = math.MaxInt64
 
 // publish adds a batch to the index. ends are the sizes of the files before it.
 func (x *nodeIndex) publish(out *nodeRendered, ends sizes) {

@@ -1,11 +1,9 @@
 package devnet
 
 import (
-	"crypto/ed25519"
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 )
 
 // maxPartiesPage is the longest page of parties.
@@ -19,46 +17,7 @@ type partyDetails struct {
 	IdentityProviderID string     `json:"identityProviderId"`
 }
 
-// nodeParties is what is kept about parties beside where they are hosted: keys and
-// annotations. Its methods may be called concurrently.
-type nodeParties struct {
-	mu   sync.Mutex
-	meta map[string]partyMeta
-	keys map[string]ed25519.PublicKey // of the parties that sign for themselves
-	// journal, if not nil, keeps the annotations.
-	journal *journal
-}
-
-type partyMeta struct {
-	version     int64
-	annotations map[string]string
-}
-
-func newNodeParties() *nodeParties {
-	return &nodeParties{meta: map[string]partyMeta{}, keys: map[string]ed25519.PublicKey{}}
-}
-
-func (p *nodeParties) setKey(party string, key ed25519.PublicKey) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keys[party] = key
-}
-
-// key returns the key by which a party signs, false if it does not sign for itself.
-func (p *nodeParties) key(party string) (ed25519.PublicKey, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	key, ok := p.keys[party]
-	return key, ok
-}
-
-func (p *nodeParties) metadata(party string) objectMeta {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.meta[party].wire()
-}
-
-func (m partyMeta) wire() objectMeta {
+func metaOf(m partyMeta) objectMeta {
 	annotations := maps.Clone(m.annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -67,30 +26,25 @@ func (m partyMeta) wire() objectMeta {
 }
 
 // annotate changes what is kept with a party.
-func (p *nodeParties) annotate(party string, changes objectMeta) (objectMeta, error) {
-	if err := changes.check(); err != nil {
+func annotate(p *nodeParties, party string, changes objectMeta) (objectMeta, error) {
+	if err := checkMeta(changes); err != nil {
 		return objectMeta{}, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	m := p.meta[party]
-	if v := changes.ResourceVersion; v != "" && v != strconv.FormatInt(m.version, 10) {
-		return objectMeta{}, nodeRefusal("CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED",
-			"update of party %q failed: resource version %s is not the current one", party, v)
-	}
-	m.annotations = mergedAnnotations(m.annotations, changes.Annotations)
-	m.version++
-	if p.journal != nil {
-		if err := p.journal.add(journalEntry{Annotated: &keptParty{party, m.version, m.annotations}}); err != nil {
-			return objectMeta{}, err
+	m, err := p.annotate(party, func(m partyMeta) (map[string]string, error) {
+		if v := changes.ResourceVersion; v != "" && v != strconv.FormatInt(m.version, 10) {
+			return nil, nodeRefusal("CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED",
+				"update of party %q failed: resource version %s is not the current one", party, v)
 		}
+		return mergedAnnotations(m.annotations, changes.Annotations), nil
+	})
+	if err != nil {
+		return objectMeta{}, err
 	}
-	p.meta[party] = m
-	return m.wire(), nil
+	return metaOf(m), nil
 }
 
 func (n *partyServer) detailsOf(party string) partyDetails {
-	return partyDetails{Party: party, Local: n.hostsParty(party), Metadata: n.parties.metadata(party)}
+	return partyDetails{Party: party, Local: n.hostsParty(party), Metadata: metaOf(n.parties.metadata(party))}
 }
 
 func (n *partyServer) hostsParty(id string) bool {

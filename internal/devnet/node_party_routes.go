@@ -67,7 +67,7 @@ func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) erro
 	if q.Metadata.ResourceVersion != "" {
 		return invalidField("local_metadata.resource_version", "it must be empty")
 	}
-	if err := q.Metadata.check(); err != nil {
+	if err := checkMeta(q.Metadata); err != nil {
 		return err
 	}
 	if q.Hint != "" { // else the ledger makes one up
@@ -80,7 +80,7 @@ func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if len(q.Metadata.Annotations) > 0 {
-		if _, err := n.parties.annotate(id, q.Metadata); err != nil {
+		if _, err := annotate(n.parties, id, q.Metadata); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error 
 			return invalidField("update_mask", "the update path %q is unknown", path)
 		}
 	}
-	if _, err := n.parties.annotate(id, q.Details.Metadata); err != nil {
+	if _, err := annotate(n.parties, id, q.Details.Metadata); err != nil {
 		return err
 	}
 	return sendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})

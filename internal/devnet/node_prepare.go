@@ -270,15 +270,6 @@ func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o co
 	return o, expected, nil
 }
 
-// hasPrepared reports whether Prepare gave out the ids of contracts that a submission is to
-// create. Others could be those of contracts that are there.
-func hasPrepared(l *Ledger, reserved uint64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := reserved - preparedNumbers
-	return reserved > preparedNumbers && n%numbersPerPrepared == 0 && n/numbersPerPrepared <= l.commander.prepared
-}
-
 // laterOf returns the later of two least ledger times.
 func (n *commandServer) laterOf(prepared time.Time, w *wireMinTime) (time.Time, error) {
 	abs, rel, err := w.decode()

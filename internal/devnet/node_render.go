@@ -40,18 +40,18 @@ type nodeChange struct {
 	event    int   // of the update
 }
 
-func (r *nodeRenderer) render(b *batch) {
+func (r *nodeRenderer) render(b *batch, out *rendered) {
 	for i := range b.updates {
 		u := &b.updates[i]
 		if u.number == 0 {
-			r.allocations(&b.out)
+			r.allocations(out)
 		}
-		r.guests(&b.out, u)
+		r.guests(out, u)
 		if u.kind == topologyUpdate {
-			r.added(&b.out, u)
+			r.added(out, u)
 			continue
 		}
-		r.update(&b.out, u)
+		r.update(out, u)
 	}
 }
 
@@ -223,9 +223,6 @@ func (r *nodeRenderer) createdEvent(u *update, c *contract, e *eventRecord, crea
 	r.witnessParties(append(r.frame, '"'), e)
 	r.frame = append(r.frame, '}')
 }
-
-// packageIDLength is the number of digits in front of the first colon of a template id.
-const packageIDLength = 64
 
 // witnessParties writes the last member of an event.
 func (r *nodeRenderer) witnessParties(dst []byte, e *eventRecord) {

@@ -25,22 +25,6 @@ const (
 
 var userIDForm = regexp.MustCompile("^" + userIDAlphabet + "$")
 
-// wireUser is a user as requests and answers have it.
-type wireUser struct {
-	ID                         string     `json:"id"`
-	PrimaryParty               string     `json:"primaryParty"`
-	Deactivated                bool       `json:"isDeactivated"`
-	Metadata                   objectMeta `json:"metadata"`
-	IdentityProviderID         string     `json:"identityProviderId"`
-	PrimaryPartyAuthentication bool       `json:"primaryPartyAuthentication"`
-}
-
-// objectMeta is what a client keeps with a user or a party.
-type objectMeta struct {
-	ResourceVersion string            `json:"resourceVersion"`
-	Annotations     map[string]string `json:"annotations"`
-}
-
 // wireRight is a right as requests and answers have it: {"kind":{KIND:{"value":{..}}}}.
 type wireRight struct {
 	Kind map[string]wireRightKind `json:"kind"`
@@ -222,7 +206,7 @@ func (u *nodeUsers) create(w wireUser, rights []Right) (wireUser, error) {
 	case len(rights) > maxUserRights:
 		return wireUser{}, tooManyRights(w.ID)
 	}
-	if err := w.check(); err != nil {
+	if err := checkUser(&w); err != nil {
 		return wireUser{}, err
 	}
 	u.mu.Lock()
@@ -239,16 +223,16 @@ func (u *nodeUsers) create(w wireUser, rights []Right) (wireUser, error) {
 }
 
 // check verifies the members that a client may choose.
-func (w *wireUser) check() error {
+func checkUser(w *wireUser) error {
 	if w.PrimaryParty != "" {
 		if err := checkPartyID("user.primary_party", w.PrimaryParty); err != nil {
 			return err
 		}
 	}
-	return w.Metadata.check()
+	return checkMeta(w.Metadata)
 }
 
-func (m *objectMeta) check() error {
+func checkMeta(m objectMeta) error {
 	size := 0
 	for key, value := range m.Annotations {
 		size += len(key) + len(value)
@@ -261,7 +245,7 @@ func (m *objectMeta) check() error {
 
 // update changes the members of a user that a mask names.
 func (u *nodeUsers) update(w wireUser, mask []string, self string) (wireUser, error) {
-	if err := w.check(); err != nil {
+	if err := checkUser(&w); err != nil {
 		return wireUser{}, err
 	}
 	u.mu.Lock()

@@ -85,7 +85,8 @@ func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int)
 	if outside.left == 0 {
 		c.Node = nil // private transactions have no influence on public ones, but for commands
 	}
-	x, b := newExecutor(c, l.names), newBatch()
+	x, b := newExecutor(c, l.names), &batch{}
+	commands := newSubmitter(x)
 	for x.tx.updates < updates {
 		if len(b.updates) >= 2*updatesPerBatch {
 			if err := ctx.Err(); err != nil {
@@ -94,7 +95,7 @@ func (l *Ledger) executeAgain(ctx context.Context, migration int64, updates int)
 			b.reset()
 		}
 		if e := outside.take(x.tx.entries); e != nil {
-			if err := x.again(b, e); err != nil {
+			if err := again(commands, b, e); err != nil {
 				return nil, fmt.Errorf("executing the ledger again: %w", err)
 			}
 			continue
@@ -143,9 +144,9 @@ func (l *Ledger) ofTemplate(t *template, keep func(*contract) bool) []contractSt
 	})
 }
 
-// now is the record time of the last entry of history, µs. The network has no other
+// RecordTime is that of the last entry of history, µs. The network has no other
 // clock: what has expired by then has expired.
-func (l *Ledger) now() int64 {
+func (l *Ledger) RecordTime() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.executor.clock.recordTime

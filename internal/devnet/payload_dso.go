@@ -23,8 +23,6 @@ var (
 	sequencerShape           = newShape("migrationId", "sequencerId", "url", "availableAfter")
 	mediatorShape            = newShape("mediatorId")
 	scanShape                = newShape("publicUrl")
-	setNodeConfigShape       = newShape("sv", "synchronizerId", "newNodeConfig", "nodeStateCid")
-	setNodeConfigDoneShape   = newShape("svNodeState")
 	cometBftKeyBytes         = 32
 	unclaimedRewardsToMerge  = int64(unclaimedBeforeMerge)
 	memberTrafficToMerge     = int64(purchasesBeforeMerge)
@@ -117,18 +115,6 @@ func (p svNodeState) config(a *arena) value {
 			text(p.names.sequencerURL(p.sv, p.migration)), a.some(timestamp(p.available)))),
 		a.some(a.record(mediatorShape, text(p.names.mediatorOf(p.sv)))),
 		a.some(a.record(scanShape, text(p.names.scanURL(p.sv)))), none())
-}
-
-// setNodeConfig has super-validator number i publish the configuration of its nodes.
-func (x *executor) setNodeConfig(i int) {
-	a, old := x.tx.arena(), x.rules.nodeStates[i]
-	p := old.payload.(svNodeState)
-	p.configured, p.migration, p.available = true, x.tx.migration, x.clock.effectiveAt
-	at := x.tx.exercise(x.rules.dso, "DsoRules_SetSynchronizerNodeConfig", a.record(setNodeConfigShape, partyValue(p.sv),
-		text(x.names.synchronizers[0]), p.config(a), contractID(old.number)), p.sv)
-	x.tx.archive(old)
-	x.rules.nodeStates[i] = x.tx.create(svNodeStateTemplate, p)
-	x.tx.finish(at, a.record(setNodeConfigDoneShape, contractID(x.rules.nodeStates[i].number)))
 }
 
 var (

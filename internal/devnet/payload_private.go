@@ -1,5 +1,7 @@
 package devnet
 
+import "strconv"
+
 var (
 	transferOfferShape  = newShape("sender", "receiver", "dso", "amount", "description", "expiresAt", "trackingId")
 	acceptedOfferShape  = newShape("sender", "receiver", "dso", "amount", "expiresAt", "trackingId")
@@ -132,4 +134,16 @@ func (p notice) arguments(a *arena, _ uint8) value {
 	r := &random{mix(p.number)}
 	return a.record(noticeShape, partyValue(p.author), optionalParty(a, p.carrier), partyValue(p.reader),
 		text(cargoWords[r.below(len(cargoWords))]), timestamp(p.sentAt))
+}
+
+// trackingID is how the wallet refers to what a user asked for in entry n.
+func trackingID(kind string, n uint64) string { return kind + "-" + strconv.FormatUint(n, 10) }
+
+var offerTrackingShape = newShape("trackingId", "sender", "receiver")
+
+var requestTrackingShape = newShape("trackingId", "endUserParty")
+
+// tracking is how results name the request.
+func (p trafficRequest) tracking(a *arena) value {
+	return a.record(requestTrackingShape, text(p.trackingID()), partyValue(p.user))
 }

@@ -71,21 +71,6 @@ func (p amuletRules) config(a *arena, version uint8) value {
 	return a.record(amuletConfigShape, fields...)
 }
 
-var (
-	setConfigShape     = newShape("newConfig", "baseConfig")
-	setConfigDoneShape = newShape("newAmuletRules")
-)
-
-// setConfig replaces the rules of the coin by those of the package version in use.
-func (x *executor) setConfig() {
-	a, old := x.tx.arena(), x.rules.amulet
-	p := old.payload.(amuletRules)
-	at := x.tx.consume(old, "AmuletRules_SetConfig",
-		a.record(setConfigShape, p.config(a, x.tx.version()), p.config(a, old.version)), dso)
-	x.rules.amulet = x.tx.create(amuletRulesTemplate, p)
-	x.tx.finish(at, a.record(setConfigDoneShape, contractID(x.rules.amulet.number)))
-}
-
 type externalRules struct{ onlyDSO }
 
 func (externalRules) arguments(a *arena, _ uint8) value {
@@ -167,4 +152,15 @@ func (p validatorLicense) arguments(a *arena, version uint8) value {
 
 func (p validatorLicense) stakeholders(sig, obs []party) ([]party, []party) {
 	return append(sig, dso), append(obs, p.validator)
+}
+
+// activeIn returns the license after a record for the given round.
+func (p validatorLicense) activeIn(round int64) validatorLicense {
+	if p.lastRound < 0 {
+		p.firstRound = round
+	} else {
+		p.missed += round - p.lastRound - 1
+	}
+	p.lastRound = round
+	return p
 }

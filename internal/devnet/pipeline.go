@@ -23,7 +23,17 @@ type pipeline struct {
 	skipCompact bool
 	view        *nodeView // nil if no participant's view is kept
 	workers     int
-	free        chan *batch // kept from run to run with their buffers
+	free        chan *work // kept from run to run with their buffers
+}
+
+// work is a batch on its way into the files.
+type work struct {
+	batch
+	out rendered
+	// at receives where in the files the batch goes, next passes on where the one
+	// after it goes. done receives once when the batch is written.
+	at, next chan sizes
+	done     chan error
 }
 
 func newPipeline(l *Ledger) *pipeline {
@@ -31,9 +41,9 @@ func newPipeline(l *Ledger) *pipeline {
 	// be written, the others work.
 	workers := runtime.GOMAXPROCS(0) + 1
 	p := &pipeline{executor: l.executor, store: l.store, names: l.names, skipCompact: l.config.SkipCompact, view: l.view,
-		workers: workers, free: make(chan *batch, 2*workers+2)}
+		workers: workers, free: make(chan *work, 2*workers+2)}
 	for range cap(p.free) {
-		p.free <- newBatch()
+		p.free <- &work{done: make(chan error, 1)}
 	}
 	return p
 }
@@ -69,8 +79,8 @@ func (p *pipeline) run(ctx context.Context, n int, progress func(done, total int
 
 // follow executes a course. progress is called with the updates that are done.
 func (p *pipeline) follow(ctx context.Context, c course, progress func(done int)) error {
-	todo := make(chan *batch, p.workers)      // to render
-	ordered := make(chan *batch, cap(p.free)) // the same, to publish
+	todo := make(chan *work, p.workers)      // to render
+	ordered := make(chan *work, cap(p.free)) // the same, to publish
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group errgroup.Group
@@ -90,10 +100,10 @@ func (p *pipeline) follow(ctx context.Context, c course, progress func(done int)
 }
 
 // execute fills batches and sends each to both channels.
-func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *batch) error {
+func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *work) error {
 	at := make(chan sizes, 1)
 	at <- p.store.end()
-	send := func(b *batch) {
+	send := func(b *work) {
 		b.at, b.next = at, make(chan sizes, 1)
 		at = b.next
 		todo <- b
@@ -110,7 +120,7 @@ func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *
 			return err
 		}
 		for c.more() && b.counted < updatesPerBatch && !p.executor.switchDue() {
-			if err := c.step(p.executor, b); err != nil {
+			if err := c.step(p.executor, &b.batch); err != nil {
 				return err
 			}
 		}
@@ -124,7 +134,7 @@ const importsPerBatch = 500
 
 // carryOver switches the migration and sends its import updates. It does so to the
 // end even if ctx ends, as half a switch is no state to stop in.
-func (p *pipeline) carryOver(ctx context.Context, send func(*batch)) error {
+func (p *pipeline) carryOver(ctx context.Context, send func(*work)) error {
 	imports := p.executor.switchMigration()
 	for first := true; first || len(imports) > 0; first = false {
 		b, err := take(context.WithoutCancel(ctx), p.free)
@@ -140,25 +150,26 @@ func (p *pipeline) carryOver(ctx context.Context, send func(*batch)) error {
 	return nil
 }
 
-func take(ctx context.Context, free <-chan *batch) (*batch, error) {
+func take(ctx context.Context, free <-chan *work) (*work, error) {
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case b := <-free:
 		b.reset()
+		b.out.reset()
 		return b, nil
 	}
 }
 
 // render renders batches and writes them. Where a batch goes is known as soon as
 // the one before it is packed, which another goroutine took earlier.
-func (p *pipeline) render(todo <-chan *batch) {
+func (p *pipeline) render(todo <-chan *work) {
 	r := renderer{names: p.names, skipCompact: p.skipCompact}
 	node := nodeRenderer{renderer: &r, view: p.view, witnesses: witnesses{view: p.view}}
 	for b := range todo {
-		r.render(b)
+		r.render(&b.batch, &b.out)
 		if p.view != nil {
-			node.render(b)
+			node.render(&b.batch, &b.out)
 		}
 		b.out.pack()
 		at := <-b.at
@@ -169,7 +180,7 @@ func (p *pipeline) render(todo <-chan *batch) {
 
 // publish makes batches visible in order and frees them. After an error it cancels
 // the execution and only frees, so that nobody waits for a batch forever.
-func (p *pipeline) publish(ordered <-chan *batch, cancel context.CancelCauseFunc, progress func(done int)) error {
+func (p *pipeline) publish(ordered <-chan *work, cancel context.CancelCauseFunc, progress func(done int)) error {
 	var failed error
 	done := 0
 	for b := range ordered {

@@ -1,7 +1,5 @@
 package devnet
 
-const preapprovalFeeUSD = 274 * one / 100_000 // per day
-
 var (
 	createPreapprovalShape     = newShape("context", "inputs", "receiver", "provider", "expiresAt", "expectedDso")
 	createPreapprovalDoneShape = newShape("transferPreapprovalCid", "transferResult", "amuletPaid", "meta")

@@ -1,7 +1,5 @@
 package devnet
 
-import "strconv"
-
 // private is the part of the ledger that the governance party is no party to: wallet
 // contracts and those of apps. Public history has the verdicts on its transactions
 // only. It draws on random numbers and contract numbers of its own, so that public
@@ -145,9 +143,7 @@ func (x *transaction) newPrivateNumber() uint64 {
 var (
 	offerAcceptDoneShape  = newShape("acceptedTransferOffer")
 	offerTrackedShape     = newShape("trackingInfo")
-	offerTrackingShape    = newShape("trackingId", "sender", "receiver")
 	offerReasonShape      = newShape("reason")
-	requestTrackingShape  = newShape("trackingId", "endUserParty")
 	quoteReviseShape      = newShape("price", "note")
 	quoteAnswerShape      = newShape("by", "at")
 	noticeDeliverShape    = newShape("receipt")
@@ -249,6 +245,3 @@ func (x *private) requestTraffic(user party) {
 		migration: x.tx.migration, expiresAt: x.clock.effectiveAt + 2*x.clock.tick, number: x.tx.entries})
 	x.requests[user] = append(open, c)
 }
-
-// trackingID is how the wallet refers to what a user asked for in entry n.
-func trackingID(kind string, n uint64) string { return kind + "-" + strconv.FormatUint(n, 10) }

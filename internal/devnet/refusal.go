@@ -37,24 +37,6 @@ const (
 	errorTopUpTooSmall       = "insufficient-topup-amount"
 )
 
-// GRPC returns the gRPC code and the error category that belong to the refusal's code.
-func (r *Refusal) GRPC() (code, category int32) {
-	switch r.Code {
-	case CodeInvalidArgument, CodeMissingField, CodePreprocessing:
-		return grpcInvalidArgument, categoryInvalidIndependent
-	case CodeContractNotFound, CodeTemplateNotFound, CodePackageNotFound:
-		return grpcNotFound, categoryMissing
-	case CodeDuplicateCommand:
-		return grpcAlreadyExists, categoryExists
-	}
-	return grpcFailedPrecondition, categoryInvalidState
-}
-
-const (
-	grpcAlreadyExists = 6
-	categoryExists    = 10
-)
-
 func refuse(code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -103,7 +103,7 @@ func TestCommandRefusals(t *testing.T) {
 			if r.Code != tc.code || r.Context["error_id"] != tc.id || !strings.Contains(r.Message, tc.message) {
 				t.Errorf("refused as %v %v, want %s %q with %q", r, r.Context, tc.code, tc.id, tc.message)
 			}
-			if code, category := r.GRPC(); code == 0 || category == 0 {
+			if code, category := refusalClass(r); code == 0 || category == 0 {
 				t.Errorf("%s has no gRPC code", r.Code)
 			}
 		})

@@ -53,13 +53,13 @@ func (r *rendered) pack() {
 // importOffset is the offset that is the same on every node.
 const importOffset = `"offset":"000000000000000001",`
 
-// render fills b.out.
-func (r *renderer) render(b *batch) {
+// render appends a batch to out.
+func (r *renderer) render(b *batch, out *rendered) {
 	for i := range b.updates {
-		r.update(&b.out, &b.updates[i])
+		r.update(out, &b.updates[i])
 	}
 	for i := range b.imports {
-		r.importItem(&b.out, &b.imports[i], b.migration)
+		r.importItem(out, &b.imports[i], b.migration)
 	}
 }
 

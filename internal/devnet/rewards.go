@@ -23,35 +23,7 @@ type partyActivity struct {
 	records  int64
 }
 
-const (
-	// rewardBatch is the number of allowances, or of batches, in a batch. It is small
-	// enough for trees of several levels.
-	rewardBatch        = 2
-	rewardCouponMicros = 36 * 3600e6
-)
-
-var rewardConfigShape = newShape("mintingVersion", "dryRunVersion", "batchSize", "rewardCouponTimeToLive", "appRewardCouponThreshold")
-
-// appIssuance is what is issued to apps in a round, which takes tick (µs).
-func appIssuance(tick int64) decimal {
-	roundsPerYear := coins(365 * 24 * 3600).over(decimal(tick) * (one / 1e6))
-	issued := issuancePerYear.over(roundsPerYear)
-	return (issued - issued.times(fundShare)).times(appShare)
-}
-
-// rewardThreshold is the least that an app is rewarded with, in USD: a share of the
-// issuance that some apps reach and some do not.
-func rewardThreshold(tick int64) decimal { return appIssuance(tick).times(firstPrice) / 8 }
-
-// rewardConfig has rewards by activity computed, and paid only if byTraffic is true.
-func rewardConfig(a *arena, tick int64, byTraffic bool) value {
-	minting, dryRun := enum("RewardVersion_FeaturedAppMarkers"), a.some(enum("RewardVersion_TrafficBasedAppRewards"))
-	if byTraffic {
-		minting, dryRun = enum("RewardVersion_TrafficBasedAppRewards"), none()
-	}
-	return a.record(rewardConfigShape, minting, dryRun, int64Value(rewardBatch),
-		relTime(a, rewardCouponMicros), numeric(rewardThreshold(tick)))
-}
+const ()
 
 // countActivity adds the activity of a transaction to its round.
 func (x *trafficRewards) countActivity(v *verdict) {

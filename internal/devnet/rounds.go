@@ -2,46 +2,6 @@ package devnet
 
 import "time"
 
-const (
-	trafficPrice     = 60 * one // USD per 10^6 bytes
-	minTopUp         = 200_000  // bytes
-	createFeeUSD     = 3 * one / 100
-	holdingFeeUSD    = decimal(190259) // 0.0000190259
-	firstPrice       = 16 * one / 100  // USD per coin
-	extraRewardUSD   = one
-	issuancePerYear  = 52_560_000 * one
-	validatorShare   = one * 5 / 100
-	appShare         = one * 62 / 100
-	featuredAppCap   = 100 * one
-	unfeaturedAppCap = 6 * one / 10
-	validatorCap     = one / 5
-	livenessCapUSD   = 285 * one / 100
-	svRewardWeight   = 10_000
-)
-
-// round is one mining round through all its states. What a contract of the round
-// shows is set before that contract is created and never changed afterwards.
-type round struct {
-	number          int64
-	price           decimal // USD per coin
-	opensAt         int64   // µs
-	closesAt        int64
-	issuesAt        int64
-	issuingClosesAt int64
-
-	// contract is the one that stands for the round's present state.
-	contract *contract
-
-	// coupons of the round in order of creation, and their totals by kind.
-	coupons                                []*contract
-	featuredTotal, unfeaturedTotal         decimal
-	validatorTotal                         decimal
-	svWeightTotal, livenessTotal           int64
-	perFeaturedApp, perUnfeaturedApp       decimal
-	perValidator, perSvWeight, perLiveness decimal
-	unclaimed, fund                        decimal // of the pools, when issuing starts
-}
-
 // rounds are the mining rounds that are not archived.
 type rounds struct {
 	core
@@ -128,8 +88,7 @@ func (x *rounds) scheduleRounds() {
 }
 
 const (
-	unclaimedBeforeMerge = 10
-	rewardsPerMerge      = 12
+	rewardsPerMerge = 12
 	// roundsPerReview is how often an app loses its right for a while.
 	roundsPerReview = 9
 )

@@ -157,22 +157,6 @@ type (
 // handler answers a request; an error becomes the answer {"error": text}.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// requestError is an error that the caller learns, with its status.
-type requestError struct {
-	status int
-	text   string
-}
-
-func (e *requestError) Error() string { return e.text }
-
-func badRequest(format string, args ...any) error {
-	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
-}
-
 // ServeHTTP answers with the status that belongs to the handler's error.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
@@ -187,12 +171,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)                                                    // if the client is gone, nobody is left to tell
 }
 
-const (
-	contentType = "application/json; charset=utf-8"
-	maxBody     = 1 << 20
-	maxPage     = 1000
-)
-
 // send writes an answer, or 404 if there is none.
 func send(w http.ResponseWriter, a *answer, missing string) error {
 	if a == nil {
@@ -204,16 +182,6 @@ func send(w http.ResponseWriter, a *answer, missing string) error {
 		// The status is sent: only breaking the connection tells the client.
 		panic(http.ErrAbortHandler)
 	}
-	return nil
-}
-
-func sendJSON(w http.ResponseWriter, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encoding answer: %w", err)
-	}
-	w.Header().Set("Content-Type", contentType)
-	w.Write(body) // if the client is gone, nobody is left to tell
 	return nil
 }
 

@@ -2,7 +2,6 @@ package devnet
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -36,22 +35,6 @@ func contractAnswerOf(l *Ledger, c *contract) *contractAnswer {
 		Blob:       string(appendBlob(nil, &l.names.ids, c.number)),
 		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))),
 	}
-}
-
-func contractIDOf(l *Ledger, c *contract) string {
-	return string(l.names.ids.appendContractID(nil, c.number))
-}
-
-// blobHashes is the length of a serialized contract, in hashes of 30 bytes.
-const blobHashes = 3
-
-// appendBlob appends what stands for a contract's serialized form, in base64.
-func appendBlob(dst []byte, ids *idSpaces, contract uint64) []byte {
-	h := ids.blobs.hash(contract)
-	for range blobHashes {
-		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between
-	}
-	return dst
 }
 
 func placed(l *Ledger, c contractState) placedContract {

@@ -30,7 +30,7 @@ func entryAnswerOf(l *Ledger, c *contract) entryAnswer {
 // entries are the names that have not expired and that keep selects, oldest first, then
 // those of the governance.
 func (s *stateServer) entries(keep func(entryAnswer) bool) []entryAnswer {
-	now := s.ledger.now()
+	now := s.ledger.RecordTime()
 	entries := []entryAnswer{}
 	for _, c := range s.ledger.ofTemplate(ansEntryTemplate, func(c *contract) bool { return c.payload.(ansEntry).expiresAt > now }) {
 		if e := entryAnswerOf(s.ledger, c.contract); keep(e) {

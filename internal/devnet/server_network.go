@@ -320,7 +320,7 @@ func sendFeatureSupport(w http.ResponseWriter, _ *http.Request) error {
 
 // serviceStatus tells that the service is up; its uptime is that of the network.
 func (s *networkServer) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
-	uptime := time.Duration(s.ledger.now()-s.ledger.config.Start.UnixMicro()) * time.Microsecond
+	uptime := time.Duration(s.ledger.RecordTime()-s.ledger.config.Start.UnixMicro()) * time.Microsecond
 	return sendState(w, map[string]any{"success": map[string]any{
 		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}})
 }

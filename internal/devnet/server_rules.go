@@ -42,7 +42,7 @@ func (s *stateServer) rules(t *template, name string) handler {
 
 // latestRound is the open round of the highest number that has opened.
 func (s *stateServer) latestRound() (contractState, bool) {
-	now := s.ledger.now()
+	now := s.ledger.RecordTime()
 	open := s.ledger.ofTemplate(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
 	if len(open) == 0 {
 		return contractState{}, false

@@ -10,7 +10,7 @@ import (
 
 func TestRefusals(t *testing.T) {
 	_, c := startLedger(t, Config{Updates: 200, Seed: 21})
-	names := newNames(Config{Seed: 21, Synchronizers: 1, Updates: 200})
+	names := newNames(21, 200, 1)
 	sync, dsoParty := names.synchronizers[0], names.parties[dso]
 	acs := func(members string) string {
 		return `{"migration_id":0,"record_time":"2026-07-02T00:00:00Z",` + members + `}`

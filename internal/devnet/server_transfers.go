@@ -6,7 +6,7 @@ import (
 )
 
 func (s *stateServer) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
-	receiver, now := r.PathValue("party"), s.ledger.now()
+	receiver, now := r.PathValue("party"), s.ledger.RecordTime()
 	found := s.ledger.ofTemplate(preapprovalTemplate, func(c *contract) bool {
 		p := c.payload.(preapproval)
 		return s.ledger.names.name(p.receiver) == receiver && p.expiresAt > now

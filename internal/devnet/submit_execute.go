@@ -16,6 +16,7 @@ import (
 // the goroutines of the pipeline. The lock of the ledger guards it.
 type commander struct {
 	batch    *batch
+	out      rendered
 	renderer renderer
 	node     nodeRenderer
 	prepared uint64 // numbers reserved for prepared submissions
@@ -26,7 +27,7 @@ type commander struct {
 }
 
 func newCommander(l *Ledger) *commander {
-	c := &commander{batch: newBatch(), renderer: renderer{names: l.names, skipCompact: l.config.SkipCompact}}
+	c := &commander{batch: &batch{}, renderer: renderer{names: l.names, skipCompact: l.config.SkipCompact}}
 	c.node = nodeRenderer{renderer: &c.renderer, view: l.view, witnesses: witnesses{view: l.view}}
 	return c
 }
@@ -67,8 +68,8 @@ func (l *Ledger) submissionTime() int64 {
 	return l.executor.clock.recordTime + submissionGap
 }
 
-// submit executes a submission; note is what the node remembers of it besides, or nil.
-func (l *Ledger) submit(ctx context.Context, s Submission, note *keptCompletion) (Committed, error) {
+// SubmitNoted is Submit; note is what the node remembers of it besides, or nil.
+func (l *Ledger) SubmitNoted(ctx context.Context, s Submission, note *keptCompletion) (Committed, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.ready(ctx); err != nil {
@@ -76,7 +77,7 @@ func (l *Ledger) submit(ctx context.Context, s Submission, note *keptCompletion)
 	}
 	x, b := l.executor, l.commander.batch
 	e := journalEntry{Entries: x.tx.entries, Time: l.submissionTime(), Submission: &s, Completion: note, Home: l.home()}
-	u, results, err := x.submit(b, &s, e.Time, e.Home)
+	u, results, err := l.submitter.submit(b, &s, e.Time, e.Home)
 	if err != nil {
 		return Committed{}, l.refusal(err)
 	}
@@ -127,15 +128,16 @@ func (l *Ledger) commit(entries ...journalEntry) error {
 func (l *Ledger) publish() error {
 	c := l.commander
 	b := c.batch
-	c.renderer.render(b)
+	c.out.reset()
+	c.renderer.render(b, &c.out)
 	if l.view != nil {
-		c.node.render(b)
+		c.node.render(b, &c.out)
 	}
-	b.out.pack()
-	if err := l.store.write(&b.out, l.store.end()); err != nil {
+	c.out.pack()
+	if err := l.store.write(&c.out, l.store.end()); err != nil {
 		return l.stop(err)
 	}
-	l.store.publish(&b.out)
+	l.store.publish(&c.out)
 	l.active = nil
 	b.reset()
 	return nil
@@ -162,7 +164,7 @@ func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
 	}
 	x, b := l.executor, l.commander.batch
 	p := Prepared{Submission: s, SynchronizerID: l.names.synchronizers[0]}
-	err := x.rehearse(b, &s, l.submissionTime(), func(e *execution) {
+	err := l.submitter.rehearse(b, &s, l.submissionTime(), func(e *execution) {
 		p.LedgerTime = time.UnixMicro(e.now()).UTC()
 		p.Transaction = describeTree(l, e)
 		for _, n := range e.used {
@@ -183,24 +185,6 @@ func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
 		}
 	}
 	return p, nil
-}
-
-// rehearse executes a submission, has look see what it does, and takes it back.
-func (x *executor) rehearse(b *batch, s *Submission, recordTime int64, look func(*execution)) error {
-	x.index()
-	x.tx.batch = b
-	now, effective := x.clock.recordTime, x.clock.effectiveAt
-	x.tx.beginAt(recordTime)
-	e := newExecution(x, s)
-	start := e.savepoint()
-	_, err := e.run()
-	if err == nil {
-		look(e)
-	}
-	e.rollback(start)
-	x.tx.abandon(now, effective)
-	x.tx.attempt, x.rounds.priced = nil, nil
-	return err
 }
 
 // describeTree writes the tree of a submission in execution; see Prepared.
@@ -283,11 +267,6 @@ func (l *Ledger) AllocateParty(ctx context.Context, hint string, publicKey []byt
 	return a, l.commit(e)
 }
 
-// partyAt is the id of a party in the namespace of a participant.
-func partyAt(l *Ledger, hint string, participant int) string {
-	return hint + partyNamespaceMark + fingerprintOf(l.names.participants[participant])
-}
-
 // freeHint makes up a hint that is not in use.
 func freeHint(l *Ledger, participant int) string {
 	for {
@@ -313,4 +292,22 @@ func validHint(hint string) bool {
 // fingerprintOf is the part of an identity behind its hint.
 func fingerprintOf(identity string) string {
 	return identity[len(identity)-len(fingerprintPrefix)-64:]
+}
+
+// hasPrepared reports whether Prepare gave out the ids of contracts that a submission is to
+// create. Others could be those of contracts that are there.
+func hasPrepared(l *Ledger, reserved uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := reserved - preparedNumbers
+	return reserved > preparedNumbers && n%numbersPerPrepared == 0 && n/numbersPerPrepared <= l.commander.prepared
+}
+
+// partyAt is the id of a party in the namespace of a participant.
+func partyAt(l *Ledger, hint string, participant int) string {
+	return hint + partyNamespaceMark + fingerprintOf(l.names.participants[participant])
+}
+
+func contractIDOf(l *Ledger, c *contract) string {
+	return string(l.names.ids.appendContractID(nil, c.number))
 }

@@ -50,3 +50,5 @@ func (x *bank) checkSupply() {
 			s.circulating, s.minted, s.burned))
 	}
 }
+
+var unlockV2DoneShape = newShape("amuletCid", "meta")

@@ -156,3 +156,54 @@ type payload interface {
 
 // entity is the last part of the template's name.
 func (t *template) entity() string { return t.name[strings.LastIndexByte(t.name, ':')+1:] }
+
+// isActive is active for a contract that there may not be.
+func (c *contract) isActive() bool { return c != nil && c.active() }
+
+// coinOf returns the coin in an Amulet or a LockedAmulet.
+func coinOf(c *contract) amulet {
+	if p, ok := c.payload.(lockedAmulet); ok {
+		return p.amulet
+	}
+	return c.payload.(amulet)
+}
+
+// subscriptionOf is what the contracts of a subscription repeat.
+func subscriptionOf(c *contract) subscription {
+	switch p := c.payload.(type) {
+	case subscriptionIdle:
+		return p.subscription
+	case subscriptionPayment:
+		return p.subscription
+	case terminatedSubscription:
+		return p.subscription
+	case agreement:
+		return p.subscription
+	}
+	return c.payload.(subscriptionRequest).subscription
+}
+
+// referenceOf is the number of the request by which a subscription is referred to.
+func referenceOf(c *contract) uint64 {
+	switch p := c.payload.(type) {
+	case subscriptionIdle:
+		return p.reference
+	case subscriptionPayment:
+		return p.reference
+	case terminatedSubscription:
+		return p.reference
+	case ansEntryContext:
+		return p.reference
+	case agreement:
+		return p.reference
+	}
+	return c.number
+}
+
+// numberOf is the number of a contract, 0 if there is none.
+func numberOf(c *contract) uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.number
+}

@@ -1,14 +1,16 @@
 package devnet
 
+import (
+	"slices"
+	"strings"
+)
+
 var (
 	buyTrafficShape       = newShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
 	buyTrafficDoneShape   = newShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
 	mergeTrafficShape     = newShape("trafficCids")
 	mergeTrafficDoneShape = newShape("mergedTrafficCid")
 )
-
-// purchasesBeforeMerge is how many purchases of a node pile up.
-const purchasesBeforeMerge = 4
 
 // buyTraffic has the operator of a validator buy traffic for its node. On a
 // development network an operator without coins taps some first.
@@ -79,4 +81,22 @@ func (x *validators) mergeTraffic(node int) {
 	merged := x.tx.create(memberTrafficTemplate, sum)
 	x.tx.finish(at, a.record(mergeTrafficDoneShape, contractID(merged.number)))
 	x.traffic[node] = append(x.traffic[node][:0], merged)
+}
+
+// participantNamed is the number of the participant with a member id, or -1.
+func (x *validators) participantNamed(member string) int {
+	uid, ok := strings.CutPrefix(member, "PAR::")
+	if !ok {
+		return -1
+	}
+	return slices.Index(x.names.participants, uid)
+}
+
+func (x *validators) isMediator(member string) bool {
+	for i := range x.names.superValidators.len() {
+		if x.names.mediatorOf(x.names.superValidators.at(i)) == member {
+			return true
+		}
+	}
+	return false
 }

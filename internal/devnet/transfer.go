@@ -5,8 +5,6 @@ import (
 	"slices"
 )
 
-const maxInputs = 100
-
 var (
 	transferArgShape     = newShape("transfer", "context", "expectedDso")
 	transferShape        = newShape("sender", "provider", "inputs", "outputs", "beneficiaries")
@@ -182,14 +180,6 @@ func (x *bank) spend(c *contract) decimal {
 	x.tx.archive(c)
 	x.supply.circulating -= p.amount
 	return p.amount
-}
-
-// coinOf returns the coin in an Amulet or a LockedAmulet.
-func coinOf(c *contract) amulet {
-	if p, ok := c.payload.(lockedAmulet); ok {
-		return p.amulet
-	}
-	return c.payload.(amulet)
 }
 
 // expectedDSO is the argument by which a caller makes sure of the network it is on.
@@ -428,4 +418,9 @@ func (x *payments) balancesValue(s *settlement) value {
 		vs = append(vs, partyValue(b.owner), a.record(balanceChangeShape, numeric(b.amount), numeric(b.rate)))
 	}
 	return a.genMap(vs...)
+}
+
+// withoutDSO leaves the governance party out, which agrees to all that its rules allow.
+func withoutDSO(ps []party) []party {
+	return slices.DeleteFunc(ps, func(p party) bool { return p == dso })
 }
