@@ -4,170 +4,170 @@ import "slices"
 
 // absorb has the executor take note of what a submission did: which coins and coupons there
 // are, what expires when, and what the governance party owes in return.
-func (x *executor) absorb(u *update) {
-	for i := range u.nodes {
-		n := &u.nodes[i]
+func (x *Executor) absorb(u *Update) {
+	for i := range u.Nodes {
+		n := &u.Nodes[i]
 		switch {
-		case n.choice == "" && n.contract.active():
-			x.notice(n.contract)
-		case n.consuming && n.contract.entry != uint32(u.number):
+		case n.Choice == "" && n.Contract.Active():
+			x.notice(n.Contract)
+		case n.Consuming && n.Contract.Entry != uint32(u.Number):
 			x.forget(n, u)
 		}
 	}
 }
 
 // notice takes note of a contract that a submission created.
-func (x *executor) notice(c *contract) {
-	switch p := c.payload.(type) {
-	case amulet:
-		x.bank.keepCoin(p, c)
-	case appReward:
-		r := x.rounds.roundNumbered(p.round)
-		r.coupons = append(r.coupons, c)
-		if p.featured {
-			r.featuredTotal += p.amount
+func (x *Executor) notice(c *Contract) {
+	switch p := c.Payload.(type) {
+	case Amulet:
+		x.Bank.keepCoin(p, c)
+	case AppReward:
+		r := x.Rounds.roundNumbered(p.Round)
+		r.Coupons = append(r.Coupons, c)
+		if p.Featured {
+			r.FeaturedTotal += p.Amount
 		} else {
-			r.unfeaturedTotal += p.amount
+			r.UnfeaturedTotal += p.Amount
 		}
-	case validatorReward:
-		r := x.rounds.roundNumbered(p.round)
-		r.coupons = append(r.coupons, c)
-		r.validatorTotal += p.amount
-	case liveness:
-		r := x.rounds.roundNumbered(p.round)
-		r.coupons = append(r.coupons, c)
-		r.livenessTotal++
-	case lockedAmulet:
-		if p.expiresIn()-p.created < dustRounds {
-			x.rounds.noteDust(max(p.expiresIn(), x.rounds.roundsOpened()), c)
+	case ValidatorReward:
+		r := x.Rounds.roundNumbered(p.Round)
+		r.Coupons = append(r.Coupons, c)
+		r.ValidatorTotal += p.Amount
+	case Liveness:
+		r := x.Rounds.roundNumbered(p.Round)
+		r.Coupons = append(r.Coupons, c)
+		r.LivenessTotal++
+	case LockedAmulet:
+		if p.ExpiresIn()-p.Created < dustRounds {
+			x.Rounds.noteDust(max(p.ExpiresIn(), x.Rounds.RoundsOpened()), c)
 		}
-	case preapproval:
-		if x.preapprovals.newest == nil {
-			x.preapprovals.newest = map[party]*contract{}
+	case Preapproval:
+		if x.Preapprovals.newest == nil {
+			x.Preapprovals.newest = map[Party]*Contract{}
 		}
-		x.preapprovals.newest[p.receiver] = c
-		x.clock.alarmAt(p.expiresAt, func() { x.preapprovals.expirePreapproval(c) })
-	case featuredAppRight:
-		x.apps.grant(p.provider, c)
-	case activityMarker:
-		x.rounds.markers = append(x.rounds.markers, c)
-	case unclaimedFund:
-		x.fund.unclaimed = append(x.fund.unclaimed, c)
-	case fundCoupon:
-		x.fund.coupons = append(x.fund.coupons, c)
-	case memberTraffic:
-		x.validators.noticeTraffic(p, c)
-	case validatorLicense:
-		x.validators.licenses[x.names.validators.index(p.validator)] = c
+		x.Preapprovals.newest[p.Receiver] = c
+		x.Clock.alarmAt(p.ExpiresAt, func() { x.Preapprovals.expirePreapproval(c) })
+	case FeaturedAppRight:
+		x.Apps.grant(p.Provider, c)
+	case ActivityMarker:
+		x.Rounds.markers = append(x.Rounds.markers, c)
+	case UnclaimedFund:
+		x.Fund.unclaimed = append(x.Fund.unclaimed, c)
+	case FundCoupon:
+		x.Fund.coupons = append(x.Fund.coupons, c)
+	case MemberTraffic:
+		x.Validators.noticeTraffic(p, c)
+	case ValidatorLicense:
+		x.Validators.licenses[x.Names.Validators.Index(p.Validator)] = c
 	default:
 		x.noticeRequest(c)
 	}
 }
 
 // noticeRequest takes note of what the governance party, or time, has to answer.
-func (x *executor) noticeRequest(c *contract) {
-	switch p := c.payload.(type) {
-	case transferCommand:
-		x.commands.noticeCommand(p, c)
-	case transferInstruction:
-		x.tokens.awaitAnswer(c)
-	case allocation:
-		x.tokens.awaitSettlement(c)
-	case couponV2:
-		x.clock.alarmAt(p.expiresAt, func() { x.rewards.expireCoupons([]*contract{c}) })
-	case commandCounter:
-		x.commands.counters[p.sender] = c
-	case subscriptionRequest:
-		if !p.isPrivate() {
-			x.ans.accountOf(c).request = c
+func (x *Executor) noticeRequest(c *Contract) {
+	switch p := c.Payload.(type) {
+	case TransferCommand:
+		x.Commands.noticeCommand(p, c)
+	case TransferInstruction:
+		x.Tokens.awaitAnswer(c)
+	case AmuletAllocation:
+		x.Tokens.awaitSettlement(c)
+	case CouponV2:
+		x.Clock.alarmAt(p.ExpiresAt, func() { x.Rewards.expireCoupons([]*Contract{c}) })
+	case CommandCounter:
+		x.Commands.counters[p.Sender] = c
+	case SubscriptionRequest:
+		if !p.IsPrivate() {
+			x.Ans.accountOf(c).request = c
 		}
-	case ansEntryContext:
-		x.ans.accountOf(c).context = c
-	case subscriptionPayment:
-		if p.isPrivate() {
+	case AnsEntryContext:
+		x.Ans.accountOf(c).context = c
+	case SubscriptionPayment:
+		if p.IsPrivate() {
 			return
 		}
-		account := x.ans.accountOf(c)
-		account.payment, account.locked = c, x.tx.byNumber[p.locked]
+		account := x.Ans.accountOf(c)
+		account.payment, account.locked = c, x.Tx.ByNumber[p.Locked]
 		account.request, account.idle = nil, nil
-		x.ans.subscribed = slices.DeleteFunc(x.ans.subscribed, func(a *ansAccount) bool { return a == account })
-		x.clock.tasks = append(x.clock.tasks, func() { x.ans.collectPayment(account) })
+		x.Ans.subscribed = slices.DeleteFunc(x.Ans.subscribed, func(a *ansAccount) bool { return a == account })
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.Ans.collectPayment(account) })
 	}
 }
 
 // roundNumbered is the open round with a number. Coupons are of no other.
-func (x *rounds) roundNumbered(number int64) *round {
+func (x *Rounds) roundNumbered(number int64) *Round {
 	for _, r := range x.open {
-		if r.number == number {
+		if r.Number == number {
 			return r
 		}
 	}
-	return x.openRound()
+	return x.OpenRound()
 }
 
 // keepCoin puts a coin into its owner's wallet.
-func (x *bank) keepCoin(p amulet, c *contract) {
-	w := &x.wallets[p.owner]
-	if len(w.coins) == cap(w.coins) { // before it grows, those that were spent go
-		w.coins = slices.DeleteFunc(w.coins, func(c *contract) bool { return !c.active() })
-		w.coins = slices.Grow(w.coins, 1+len(w.coins))
+func (x *Bank) keepCoin(p Amulet, c *Contract) {
+	w := &x.Wallets[p.Owner]
+	if len(w.Coins) == cap(w.Coins) { // before it grows, those that were spent go
+		w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return !c.Active() })
+		w.Coins = slices.Grow(w.Coins, 1+len(w.Coins))
 	}
-	w.coins = append(w.coins, c)
-	if p.expiresIn()-p.created < dustRounds {
-		x.rounds.noteDust(max(p.expiresIn(), x.rounds.roundsOpened()), c)
+	w.Coins = append(w.Coins, c)
+	if p.ExpiresIn()-p.Created < dustRounds {
+		x.rounds.noteDust(max(p.ExpiresIn(), x.rounds.RoundsOpened()), c)
 	}
 }
 
-func (x *validators) noticeTraffic(p memberTraffic, c *contract) {
-	node := x.participantNamed(p.member)
+func (x *Validators) noticeTraffic(p MemberTraffic, c *Contract) {
+	node := x.ParticipantNamed(p.Member)
 	if node < 0 {
 		return
 	}
 	x.traffic[node] = append(x.traffic[node], c)
-	if len(x.traffic[node]) == purchasesBeforeMerge {
-		x.clock.tasks = append(x.clock.tasks, func() { x.mergeTraffic(node) })
+	if len(x.traffic[node]) == PurchasesBeforeMerge {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
 	}
 }
 
 // forget takes note of a contract that was there before a submission archived it.
-func (x *executor) forget(n *node, u *update) {
-	c := n.contract
-	switch p := c.payload.(type) {
-	case appReward, validatorReward, svReward, liveness:
-		x.rounds.forgetCoupon(c, p.(coupon).owner())
-	case fundCoupon:
-		x.fund.coupons = without(x.fund.coupons, c)
-	case unclaimedFund:
-		x.fund.unclaimed = without(x.fund.unclaimed, c)
-	case activityRecord:
-		x.fund.records = without(x.fund.records, c)
-	case lockedAmulet:
+func (x *Executor) forget(n *Node, u *Update) {
+	c := n.Contract
+	switch p := c.Payload.(type) {
+	case AppReward, ValidatorReward, SvReward, Liveness:
+		x.Rounds.forgetCoupon(c, p.(Coupon).Owner())
+	case FundCoupon:
+		x.Fund.coupons = without(x.Fund.coupons, c)
+	case UnclaimedFund:
+		x.Fund.unclaimed = without(x.Fund.unclaimed, c)
+	case ActivityRecord:
+		x.Fund.records = without(x.Fund.records, c)
+	case LockedAmulet:
 		x.users.locks = without(x.users.locks, c)
-	case transferInstruction:
-		x.tokens.instructions = without(x.tokens.instructions, c)
-		delete(x.tokens.lockedCoins, c)
-	case featuredAppRight:
-		x.apps.grant(p.provider, nil)
-	case validatorLicense:
-		if at := x.names.validators.index(p.validator); x.validators.licenses[at] == c {
-			x.validators.licenses[at] = nil
+	case TransferInstruction:
+		x.Tokens.instructions = without(x.Tokens.instructions, c)
+		delete(x.Tokens.lockedCoins, c)
+	case FeaturedAppRight:
+		x.Apps.grant(p.Provider, nil)
+	case ValidatorLicense:
+		if at := x.Names.Validators.Index(p.Validator); x.Validators.licenses[at] == c {
+			x.Validators.licenses[at] = nil
 		}
-	case transferCommand:
-		x.commands.forgetCommand(c, n)
-	case subscriptionRequest, subscriptionIdle:
-		x.ans.forgetSubscription(c)
-	case shipment:
-		x.harbor.shipments = without(x.harbor.shipments, c)
-	case lane:
-		x.harbor.lanes = without(x.harbor.lanes, c)
+	case TransferCommand:
+		x.Commands.forgetCommand(c, n)
+	case SubscriptionRequest, SubscriptionIdle:
+		x.Ans.forgetSubscription(c)
+	case Shipment:
+		x.Harbor.shipments = without(x.Harbor.shipments, c)
+	case Lane:
+		x.Harbor.lanes = without(x.Harbor.lanes, c)
 	}
 }
 
-func without(list []*contract, c *contract) []*contract {
-	return slices.DeleteFunc(list, func(o *contract) bool { return o == c })
+func without(list []*Contract, c *Contract) []*Contract {
+	return slices.DeleteFunc(list, func(o *Contract) bool { return o == c })
 }
 
-func (x *rounds) forgetCoupon(c *contract, owner party) {
+func (x *Rounds) forgetCoupon(c *Contract, owner Party) {
 	for i := range x.collections {
 		if all := &x.collections[i]; all.owner == owner && slices.Contains(all.coupons, c) {
 			all.coupons = without(slices.Clone(all.coupons), c)

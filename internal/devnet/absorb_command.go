@@ -7,95 +7,95 @@ import (
 
 // noticeCommand has a transfer command carried out: once its sender has a counter, and its
 // nonce is the next.
-func (x *commands) noticeCommand(p transferCommand, c *contract) {
-	k := &command{contract: c, status: commandCreated, at: x.clock.recordTime}
+func (x *commands) noticeCommand(p TransferCommand, c *Contract) {
+	k := &CommandState{Contract: c, Status: CommandCreated, at: x.Clock.RecordTime}
 	x.recall(k)
 	x.submitted = append(x.submitted, k)
-	x.askForCounter(p.sender)
-	x.clock.tasks = append(x.clock.tasks, func() { x.settleSubmitted(p.sender) })
-	x.clock.alarmAt(p.expiresAt, func() { x.settleSubmitted(p.sender) })
+	x.askForCounter(p.Sender)
+	x.Clock.Tasks = append(x.Clock.Tasks, func() { x.settleSubmitted(p.Sender) })
+	x.Clock.alarmAt(p.ExpiresAt, func() { x.settleSubmitted(p.Sender) })
 }
 
 // settleSubmitted ends one of the transfer commands that a sender has submitted, if one can
 // be, and comes back for the others.
-func (x *commands) settleSubmitted(sender party) {
+func (x *commands) settleSubmitted(sender Party) {
 	counter := x.counters[sender]
 	for i, k := range x.submitted {
-		p := k.contract.payload.(transferCommand)
-		if p.sender != sender {
+		p := k.Contract.Payload.(TransferCommand)
+		if p.Sender != sender {
 			continue
 		}
 		switch {
-		case p.expiresAt <= x.clock.effectiveAt:
-			a := x.tx.arena()
-			at := x.tx.consume(k.contract, "TransferCommand_Expire", a.record(cancelShape, partyValue(dso)), dso)
-			x.tx.finish(at, a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)))
-			k.status, k.reason = commandExpired, "The TransferCommand has expired"
-		case x.config.DelegatesSend && x.users.isManaged(p.delegate):
+		case p.ExpiresAt <= x.Clock.EffectiveAt:
+			a := x.Tx.Arena()
+			at := x.Tx.Consume(k.Contract, "TransferCommand_Expire", a.Record(cancelShape, PartyValue(Dso)), Dso)
+			x.Tx.Finish(at, a.Record(CommandOverShape, PartyValue(p.Sender), Int64Value(p.Nonce)))
+			k.Status, k.Reason = CommandExpired, "The TransferCommand has expired"
+		case x.Config.DelegatesSend && x.users.isManaged(p.Delegate):
 			continue
-		case counter == nil || counter.payload.(commandCounter).nextNonce < p.nonce:
+		case counter == nil || counter.Payload.(CommandCounter).NextNonce < p.Nonce:
 			continue
 		default:
 			x.users.acting = sender
 			x.sendCommand(k, p, counter)
-			x.users.acting = noParty
+			x.users.acting = NoParty
 		}
-		k.at = x.clock.recordTime
+		k.at = x.Clock.RecordTime
 		x.submitted = slices.Delete(x.submitted, i, i+1)
-		x.clock.tasks = append(x.clock.tasks, func() { x.settleSubmitted(sender) })
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.settleSubmitted(sender) })
 		return
 	}
 }
 
 // gatherLargest is gather for a party that acts by commands: the largest coins come first,
 // as its validator would have them.
-func (x *bank) gatherLargest(owner party, amount decimal) (taken []*contract, ok bool) {
-	w := &x.wallets[owner]
-	w.coins = slices.DeleteFunc(w.coins, func(c *contract) bool { return !c.active() })
-	all := slices.Clone(w.coins)
-	slices.SortStableFunc(all, func(a, b *contract) int { return cmp.Compare(coinOf(b).amount, coinOf(a).amount) })
-	var sum decimal
-	for _, c := range all[:min(maxInputs, len(all))] {
+func (x *Bank) gatherLargest(owner Party, amount Decimal) (taken []*Contract, ok bool) {
+	w := &x.Wallets[owner]
+	w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return !c.Active() })
+	all := slices.Clone(w.Coins)
+	slices.SortStableFunc(all, func(a, b *Contract) int { return cmp.Compare(CoinOf(b).Amount, CoinOf(a).Amount) })
+	var sum Decimal
+	for _, c := range all[:min(MaxInputs, len(all))] {
 		if sum >= amount {
 			break
 		}
-		taken, sum = append(taken, c), sum+coinOf(c).amount
+		taken, sum = append(taken, c), sum+CoinOf(c).Amount
 	}
 	if sum < amount {
 		return nil, false
 	}
-	w.coins = slices.DeleteFunc(w.coins, func(c *contract) bool { return slices.Contains(taken, c) })
+	w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return slices.Contains(taken, c) })
 	return taken, true
 }
 
 // forgetCommand notes what a command did to a transfer command.
-func (x *commands) forgetCommand(c *contract, n *node) {
-	i := slices.IndexFunc(x.recent, func(k *command) bool { return k.contract == c })
-	x.open = slices.DeleteFunc(x.open, func(k *command) bool { return k.contract == c })
-	x.submitted = slices.DeleteFunc(x.submitted, func(k *command) bool { return k.contract == c })
+func (x *commands) forgetCommand(c *Contract, n *Node) {
+	i := slices.IndexFunc(x.Recent, func(k *CommandState) bool { return k.Contract == c })
+	x.open = slices.DeleteFunc(x.open, func(k *CommandState) bool { return k.Contract == c })
+	x.submitted = slices.DeleteFunc(x.submitted, func(k *CommandState) bool { return k.Contract == c })
 	if i < 0 {
 		return
 	}
-	k := x.recent[i]
-	k.at = x.clock.recordTime
-	switch n.choice {
+	k := x.Recent[i]
+	k.at = x.Clock.RecordTime
+	switch n.Choice {
 	case "TransferCommand_Withdraw", "Archive":
-		k.status, k.reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"
+		k.Status, k.Reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"
 	case "TransferCommand_Expire":
-		k.status, k.reason = commandExpired, "The TransferCommand has expired"
+		k.Status, k.Reason = CommandExpired, "The TransferCommand has expired"
 	default:
-		result := &n.result.elems[0]
-		if k.status = commandSent; result.text == "TransferCommandResultFailure" {
-			k.status, k.reason = commandFailed, failureText(&result.elems[0].elems[0])
+		result := &n.Result.Elems[0]
+		if k.Status = CommandSent; result.Text == "TransferCommandResultFailure" {
+			k.Status, k.Reason = CommandFailed, failureText(&result.Elems[0].Elems[0])
 		}
 	}
 }
 
 // failureText writes a reason for an invalid transfer.
-func failureText(reason *value) string {
-	content := &reason.elems[0].elems[0]
-	if content.kind == kindNumeric {
-		return reason.text + "(" + decimal(content.num).String() + ")"
+func failureText(reason *Value) string {
+	content := &reason.Elems[0].Elems[0]
+	if content.Kind == KindNumeric {
+		return reason.Text + "(" + Decimal(content.Num).String() + ")"
 	}
-	return reason.text + "(" + content.text + ")"
+	return reason.Text + "(" + content.Text + ")"
 }

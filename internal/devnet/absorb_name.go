@@ -4,7 +4,7 @@ import "slices"
 
 // indexAccounts finds the accounts of the name service by the number that the contracts of
 // a subscription refer to it by.
-func (x *ansState) indexAccounts() {
+func (x *NameService) indexAccounts() {
 	x.byReference = map[uint64]*ansAccount{}
 	for _, list := range [][]*ansAccount{x.requested, x.paid, x.subscribed} {
 		for _, account := range list {
@@ -15,29 +15,29 @@ func (x *ansState) indexAccounts() {
 
 // accountOf is the account that a contract of a subscription belongs to; a new one for the
 // request of a new subscription.
-func (x *ansState) accountOf(c *contract) *ansAccount {
-	reference := referenceOf(c)
+func (x *NameService) accountOf(c *Contract) *ansAccount {
+	reference := ReferenceOf(c)
 	account := x.byReference[reference]
 	if account == nil {
 		account = &ansAccount{reference: reference}
 		x.byReference[reference] = account
 	}
-	switch p := c.payload.(type) {
-	case subscriptionRequest:
-		account.subscription = p.subscription
-	case subscriptionPayment:
-		account.subscription = p.subscription
+	switch p := c.Payload.(type) {
+	case SubscriptionRequest:
+		account.Subscription = p.Subscription
+	case SubscriptionPayment:
+		account.Subscription = p.Subscription
 	}
 	return account
 }
 
 // collectPayment burns a payment and issues or renews the name, unless somebody else was
 // faster with the name.
-func (x *ansState) collectPayment(account *ansAccount) {
-	if account.payment == nil || !account.payment.active() {
+func (x *NameService) collectPayment(account *ansAccount) {
+	if account.payment == nil || !account.payment.Active() {
 		return
 	}
-	if account.entry == nil && x.nameTaken(account.name) {
+	if account.entry == nil && x.nameTaken(account.Name) {
 		x.rejectPayment(account)
 		return
 	}
@@ -45,31 +45,31 @@ func (x *ansState) collectPayment(account *ansAccount) {
 	x.collectNamePayment()
 }
 
-func (x *ansState) nameTaken(name string) bool {
-	return slices.ContainsFunc(x.tx.active, func(c *contract) bool {
-		p, ok := c.payload.(ansEntry)
-		return ok && p.name == name
+func (x *NameService) nameTaken(name string) bool {
+	return slices.ContainsFunc(x.Tx.Active, func(c *Contract) bool {
+		p, ok := c.Payload.(AnsEntry)
+		return ok && p.Name == name
 	})
 }
 
-var rejectPaymentShape = newShape("paymentCid", "transferContext")
+var rejectPaymentShape = NewShape("paymentCid", "transferContext")
 
 // rejectPayment gives a first payment back.
-func (x *ansState) rejectPayment(account *ansAccount) {
-	a, context := x.tx.arena(), x.appContext()
-	at := x.tx.exercise(x.rules.ans, "AnsRules_RejectEntryInitialPayment", a.record(rejectPaymentShape,
-		contractID(account.payment.number), context), dso)
-	rejection := x.tx.consume(account.payment, "SubscriptionInitialPayment_Reject", a.record(transferContextArg, context), dso)
-	returned := a.record(mintDoneShape, x.payments.amuletSum(x.unlockPayment(account)))
-	x.tx.finish(rejection, returned)
-	x.tx.finish(at, returned)
+func (x *NameService) rejectPayment(account *ansAccount) {
+	a, context := x.Tx.Arena(), x.appContext()
+	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RejectEntryInitialPayment", a.Record(rejectPaymentShape,
+		ContractID(account.payment.Number), context), Dso)
+	rejection := x.Tx.Consume(account.payment, "SubscriptionInitialPayment_Reject", a.Record(transferContextArg, context), Dso)
+	returned := a.Record(MintDoneShape, x.payments.AmuletSum(x.unlockPayment(account)))
+	x.Tx.Finish(rejection, returned)
+	x.Tx.Finish(at, returned)
 }
 
 // forgetSubscription ends the account of a subscription that was rejected or cancelled. The
 // name stays until it expires.
-func (x *ansState) forgetSubscription(c *contract) {
-	account := x.byReference[referenceOf(c)]
-	if account == nil || account.payment.isActive() {
+func (x *NameService) forgetSubscription(c *Contract) {
+	account := x.byReference[ReferenceOf(c)]
+	if account == nil || account.payment.IsActive() {
 		return
 	}
 	account.idle, account.request = nil, nil

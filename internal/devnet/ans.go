@@ -2,13 +2,13 @@ package devnet
 
 import "strconv"
 
-// ansState is the state of the name service: subscriptions by their next step.
-type ansState struct {
-	core
-	bank     *bank
-	payments *payments
+// NameService is the state of the name service: subscriptions by their next step.
+type NameService struct {
+	Core
+	bank     *Bank
+	payments *Payments
 	users    *users
-	rounds   *rounds
+	rounds   *Rounds
 
 	count      int           // names asked for so far
 	requested  []*ansAccount // wait for the first payment
@@ -20,49 +20,49 @@ type ansState struct {
 
 // ansAccount is one name and the contracts around it.
 type ansAccount struct {
-	subscription
+	Subscription
 	reference uint64 // number of the request, by which contracts refer to the subscription
-	context   *contract
-	request   *contract // until the first payment
-	payment   *contract // while one waits
-	locked    *contract // the coin of the payment
-	entry     *contract // once there is one
-	agreement *contract // the Subscription, from the first payment on
-	idle      *contract // between payments
+	context   *Contract
+	request   *Contract // until the first payment
+	payment   *Contract // while one waits
+	locked    *Contract // the coin of the payment
+	entry     *Contract // once there is one
+	agreement *Contract // the Subscription, from the first payment on
+	idle      *Contract // between payments
 }
 
 var (
-	requestEntryShape     = newShape("name", "url", "description", "user")
-	requestEntryDoneShape = newShape("entryCid", "requestCid")
-	acceptPaymentShape    = newShape("inputs", "context", "walletProvider")
-	acceptDoneShape       = newShape("subscriptionPayment", "senderChange")
-	collectPaymentShape   = newShape("user", "entryContext", "paymentCid", "transferContext")
-	appContextShape       = newShape("amuletRules", "openMiningRound", "featuredAppRight")
-	collectDoneShape      = newShape("entryCid", "subscriptionStateCid")
-	transferContextArg    = newShape("transferContext")
-	firstCollectedShape   = newShape("subscription", "subscriptionState", "amulet")
-	collectedShape        = newShape("subscriptionState", "amulet")
-	collectRenewalShape   = newShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
-	expireEntryShape      = newShape("actor")
-	expireIdleDoneShape   = newShape("terminatedSubscription")
-	terminateContextShape = newShape("actor", "terminatedSubscriptionCid")
+	requestEntryShape     = NewShape("name", "url", "description", "user")
+	RequestEntryDoneShape = NewShape("entryCid", "requestCid")
+	AcceptPaymentShape    = NewShape("inputs", "context", "walletProvider")
+	acceptDoneShape       = NewShape("subscriptionPayment", "senderChange")
+	collectPaymentShape   = NewShape("user", "entryContext", "paymentCid", "transferContext")
+	appContextShape       = NewShape("amuletRules", "openMiningRound", "featuredAppRight")
+	collectDoneShape      = NewShape("entryCid", "subscriptionStateCid")
+	transferContextArg    = NewShape("transferContext")
+	FirstCollectedShape   = NewShape("subscription", "subscriptionState", "amulet")
+	CollectedShape        = NewShape("subscriptionState", "amulet")
+	collectRenewalShape   = NewShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
+	ExpireEntryShape      = NewShape("actor")
+	expireIdleDoneShape   = NewShape("terminatedSubscription")
+	terminateContextShape = NewShape("actor", "terminatedSubscriptionCid")
 )
 
 // requestName has a user ask for a name.
-func (x *ansState) requestName() bool {
-	a, user := x.tx.arena(), x.users.someUser()
+func (x *NameService) requestName() bool {
+	a, user := x.Tx.Arena(), x.users.someUser()
 	x.count++
 	name := "name-" + strconv.Itoa(x.count) + ".unverified.cns"
-	account := &ansAccount{subscription: nameSubscription(nameRequest{
-		user: user, validator: x.names.validatorOf(user), name: name,
-		url: "https://" + name + "/?q=a&b=\"c\"", description: x.users.reason(),
-	}, x.entryLifetime())}
-	at := x.tx.exercise(x.rules.ans, "AnsRules_RequestEntry", a.record(requestEntryShape, text(name),
-		text(account.url), text(account.nameRequest.description), partyValue(user)), user)
-	account.request = x.tx.create(subscriptionRequestTemplate, subscriptionRequest{account.subscription})
-	account.reference = account.request.number
-	account.context = x.tx.create(ansEntryContextTemplate, ansEntryContext{account.nameRequest, account.reference})
-	x.tx.finish(at, a.record(requestEntryDoneShape, contractID(account.context.number), contractID(account.request.number)))
+	account := &ansAccount{Subscription: NameSubscription(NameRequest{
+		User: user, Validator: x.Names.ValidatorOf(user), Name: name,
+		Url: "https://" + name + "/?q=a&b=\"c\"", Description: x.users.reason(),
+	}, x.EntryLifetime())}
+	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RequestEntry", a.Record(requestEntryShape, Text(name),
+		Text(account.Url), Text(account.NameRequest.Description), PartyValue(user)), user)
+	account.request = x.Tx.Create(SubscriptionRequestTemplate, SubscriptionRequest{account.Subscription})
+	account.reference = account.request.Number
+	account.context = x.Tx.Create(AnsEntryContextTemplate, AnsEntryContext{account.NameRequest, account.reference})
+	x.Tx.Finish(at, a.Record(RequestEntryDoneShape, ContractID(account.context.Number), ContractID(account.request.Number)))
 	x.requested = append(x.requested, account)
 	if x.byReference != nil {
 		x.byReference[account.reference] = account
@@ -70,12 +70,12 @@ func (x *ansState) requestName() bool {
 	return true
 }
 
-// entryLifetime is how long a name lasts: short enough for renewals and expiries
+// EntryLifetime is how long a name lasts: short enough for renewals and expiries
 // to happen within the history.
-func (x *ansState) entryLifetime() int64 { return int64(x.config.Days) * 86400e6 / 5 }
+func (x *NameService) EntryLifetime() int64 { return int64(x.Config.Days) * 86400e6 / 5 }
 
 // payForName makes the first payment for a name, or a renewal.
-func (x *ansState) payForName() bool {
+func (x *NameService) payForName() bool {
 	if account := popOldest(&x.requested); account != nil {
 		if x.pay(account, account.request, "SubscriptionRequest_AcceptAndMakePayment", false) {
 			account.request = nil
@@ -88,7 +88,7 @@ func (x *ansState) payForName() bool {
 		if i == 4 {
 			return false
 		}
-		if !x.users.isManaged(account.user) && account.entry.active() && account.idle.payload.(subscriptionIdle).dueAt < x.clock.effectiveAt {
+		if !x.users.isManaged(account.User) && account.entry.Active() && account.idle.Payload.(SubscriptionIdle).DueAt < x.Clock.EffectiveAt {
 			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
 				return false
 			}
@@ -113,120 +113,120 @@ func popOldest(queue *[]*ansAccount) *ansAccount {
 
 // pay locks the entry fee of an account by a choice on c, which it consumes. It
 // returns false if the user has not enough coins.
-func (x *ansState) pay(account *ansAccount, c *contract, choice string, renewal bool) bool {
-	amount := entryFeeUSD.over(x.rounds.openRound().price)
-	taken, ok := x.bank.gather(account.user, amount+2*x.payments.outputFee())
+func (x *NameService) pay(account *ansAccount, c *Contract, choice string, renewal bool) bool {
+	amount := EntryFeeUSD.Over(x.rounds.OpenRound().Price)
+	taken, ok := x.bank.gather(account.User, amount+2*x.payments.OutputFee())
 	if !ok {
 		return false
 	}
-	a, r := x.tx.arena(), x.rounds.openRound()
-	lock := lockedAmulet{holder: dso, expiresAt: x.clock.effectiveAt + account.lifetime}
-	p := payment{sender: account.user, coins: taken, provider: account.validator,
-		outputs: []output{{receiver: account.user, amount: amount, lock: &lock}}}
-	at := x.tx.consume(c, choice, a.record(acceptPaymentShape, x.payments.inputsValue(&p),
-		x.payments.paymentContext(&p), partyValue(account.validator)), account.user)
+	a, r := x.Tx.Arena(), x.rounds.OpenRound()
+	lock := LockedAmulet{Holder: Dso, ExpiresAt: x.Clock.EffectiveAt + account.Lifetime}
+	p := Payment{Sender: account.User, Coins: taken, Provider: account.Validator,
+		Outputs: []Output{{Receiver: account.User, Amount: amount, Lock: &lock}}}
+	at := x.Tx.Consume(c, choice, a.Record(AcceptPaymentShape, x.payments.inputsValue(&p),
+		x.payments.paymentContext(&p), PartyValue(account.Validator)), account.User)
 	s, _ := x.payments.transfer(p)
-	account.locked = s.created[0]
-	template := initialPaymentTemplate
+	account.locked = s.Created[0]
+	template := InitialPaymentTemplate
 	if renewal {
-		template = renewalPaymentTemplate
+		template = RenewalPaymentTemplate
 	}
-	account.payment = x.tx.create(template, subscriptionPayment{subscription: account.subscription, renewal: renewal,
-		dueAt: x.clock.effectiveAt, amount: amount, locked: account.locked.number, round: r.number, agreement: numberOf(account.agreement), reference: account.reference})
-	x.tx.finish(at, a.record(acceptDoneShape, contractID(account.payment.number), x.payments.changeID(s)))
+	account.payment = x.Tx.Create(template, SubscriptionPayment{Subscription: account.Subscription, Renewal: renewal,
+		DueAt: x.Clock.EffectiveAt, Amount: amount, Locked: account.locked.Number, Round: r.Number, Agreement: NumberOf(account.agreement), Reference: account.reference})
+	x.Tx.Finish(at, a.Record(acceptDoneShape, ContractID(account.payment.Number), x.payments.ChangeID(s)))
 	x.paid = append(x.paid, account)
 	return true
 }
 
 // collectNamePayment burns a waiting payment and in return issues or renews the name.
-func (x *ansState) collectNamePayment() bool {
+func (x *NameService) collectNamePayment() bool {
 	account := popOldest(&x.paid)
 	if account == nil {
 		return false
 	}
-	a, context := x.tx.arena(), x.appContext()
+	a, context := x.Tx.Arena(), x.appContext()
 	var at int
 	if account.entry == nil {
-		at = x.tx.exercise(x.rules.ans, "AnsRules_CollectInitialEntryPayment", a.record(collectPaymentShape,
-			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number), context), dso)
+		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectInitialEntryPayment", a.Record(collectPaymentShape,
+			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number), context), Dso)
 	} else {
-		at = x.tx.exercise(x.rules.ans, "AnsRules_CollectEntryRenewalPayment", a.record(collectRenewalShape,
-			partyValue(account.user), contractID(account.context.number), contractID(account.payment.number),
-			contractID(account.entry.number), context), dso)
+		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectEntryRenewalPayment", a.Record(collectRenewalShape,
+			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number),
+			ContractID(account.entry.Number), context), Dso)
 	}
-	expires := x.clock.effectiveAt + account.lifetime
-	if account.entry.isActive() {
-		expires = account.entry.payload.(ansEntry).expiresAt + account.lifetime
+	expires := x.Clock.EffectiveAt + account.Lifetime
+	if account.entry.IsActive() {
+		expires = account.entry.Payload.(AnsEntry).ExpiresAt + account.Lifetime
 	}
-	coin := x.takePayment(account, context, expires-account.lifetime/3)
-	x.bank.burn(x.bank.spend(coin))
-	x.bank.wallets[dso].coins = without(x.bank.wallets[dso].coins, coin)
+	coin := x.takePayment(account, context, expires-account.Lifetime/3)
+	x.bank.Burn(x.bank.Spend(coin))
+	x.bank.Wallets[Dso].Coins = without(x.bank.Wallets[Dso].Coins, coin)
 	x.issueName(account, expires)
-	x.tx.finish(at, a.record(collectDoneShape, contractID(account.entry.number), contractID(account.idle.number)))
+	x.Tx.Finish(at, a.Record(collectDoneShape, ContractID(account.entry.Number), ContractID(account.idle.Number)))
 	x.subscribed = append(x.subscribed, account)
 	return true
 }
 
 // appContext is what the governance party collects payments in.
-func (x *ansState) appContext() value {
-	return x.tx.arena().record(appContextShape, contractID(x.rules.amulet.number), contractID(x.rounds.openRound().contract.number), none())
+func (x *NameService) appContext() Value {
+	return x.Tx.Arena().Record(appContextShape, ContractID(x.Rules.Amulet.Number), ContractID(x.rounds.OpenRound().Contract.Number), None())
 }
 
 // takePayment has the governance party take the payment of an account, whose next one is due
 // at a time. It returns the coin that the party got.
-func (x *ansState) takePayment(account *ansAccount, context value, due int64) *contract {
-	a, first := x.tx.arena(), account.agreement == nil
+func (x *NameService) takePayment(account *ansAccount, context Value, due int64) *Contract {
+	a, first := x.Tx.Arena(), account.agreement == nil
 	choice := "SubscriptionPayment_Collect"
 	if first {
 		choice = "SubscriptionInitialPayment_Collect"
 	}
-	at := x.tx.consume(account.payment, choice, a.record(transferContextArg, context), dso)
+	at := x.Tx.Consume(account.payment, choice, a.Record(transferContextArg, context), Dso)
 	coin := x.unlockPayment(account)
 	// Where there are fees the governance party bears them.
-	paid, _ := x.payments.transfer(payment{sender: account.user, coins: []*contract{coin}, provider: noParty,
-		outputs: []output{{receiver: dso, amount: coinOf(coin).amount - x.payments.outputFee()}}})
+	paid, _ := x.payments.transfer(Payment{Sender: account.User, Coins: []*Contract{coin}, Provider: NoParty,
+		Outputs: []Output{{Receiver: Dso, Amount: CoinOf(coin).Amount - x.payments.OutputFee()}}})
 	if first {
-		account.agreement = x.tx.create(subscriptionTemplate, agreement{account.subscription, account.reference})
+		account.agreement = x.Tx.Create(SubscriptionTemplate, Agreement{account.Subscription, account.reference})
 	}
-	account.idle = x.tx.create(subscriptionIdleTemplate, subscriptionIdle{subscription: account.subscription,
-		dueAt: due, agreement: account.agreement.number, reference: account.reference})
-	state, got := contractID(account.idle.number), contractID(paid.created[0].number)
+	account.idle = x.Tx.Create(SubscriptionIdleTemplate, SubscriptionIdle{Subscription: account.Subscription,
+		DueAt: due, Agreement: account.agreement.Number, Reference: account.reference})
+	state, got := ContractID(account.idle.Number), ContractID(paid.Created[0].Number)
 	if first {
-		x.tx.finish(at, a.record(firstCollectedShape, contractID(account.agreement.number), state, got))
+		x.Tx.Finish(at, a.Record(FirstCollectedShape, ContractID(account.agreement.Number), state, got))
 	} else {
-		x.tx.finish(at, a.record(collectedShape, state, got))
+		x.Tx.Finish(at, a.Record(CollectedShape, state, got))
 	}
-	return paid.created[0]
+	return paid.Created[0]
 }
 
 // unlockPayment returns the coin of the payment of an account to the user.
-func (x *ansState) unlockPayment(account *ansAccount) *contract {
-	p := account.locked.payload.(lockedAmulet)
-	coin := x.payments.unlockBy(account.locked, "LockedAmulet_Unlock", p.owner, p.holder)
+func (x *NameService) unlockPayment(account *ansAccount) *Contract {
+	p := account.locked.Payload.(LockedAmulet)
+	coin := x.payments.unlockBy(account.locked, "LockedAmulet_Unlock", p.Owner, p.Holder)
 	account.payment, account.locked = nil, nil
 	return coin
 }
 
 // issueName creates the entry of an account, in place of an older one that is
 // still active.
-func (x *ansState) issueName(account *ansAccount, expires int64) {
-	if account.entry.isActive() {
-		x.tx.archive(account.entry)
+func (x *NameService) issueName(account *ansAccount, expires int64) {
+	if account.entry.IsActive() {
+		x.Tx.Archive(account.entry)
 	}
-	entry := x.tx.create(ansEntryTemplate, ansEntry{account.nameRequest, expires})
+	entry := x.Tx.Create(AnsEntryTemplate, AnsEntry{account.NameRequest, expires})
 	account.entry = entry
 	// The governance party takes its time: names that have expired are still around.
-	x.clock.expireAt(expires+3*x.clock.tick, func() { x.expireName(account, entry) })
+	x.Clock.expireAt(expires+3*x.Clock.tick, func() { x.expireName(account, entry) })
 }
 
 // expireName archives an entry whose time is over, and the subscription if no
 // payment is under way.
-func (x *ansState) expireName(account *ansAccount, entry *contract) {
-	if !entry.active() {
+func (x *NameService) expireName(account *ansAccount, entry *Contract) {
+	if !entry.Active() {
 		return
 	}
-	a := x.tx.arena()
-	x.tx.finish(x.tx.consume(entry, "AnsEntry_Expire", a.record(expireEntryShape, partyValue(dso)), dso), a.record(emptyRecordShape))
+	a := x.Tx.Arena()
+	x.Tx.Finish(x.Tx.Consume(entry, "AnsEntry_Expire", a.Record(ExpireEntryShape, PartyValue(Dso)), Dso), a.Record(EmptyRecordShape))
 	if account.idle == nil {
 		return
 	}
@@ -240,17 +240,17 @@ func (x *ansState) expireName(account *ansAccount, entry *contract) {
 }
 
 // terminate ends the subscription of an account.
-func (x *ansState) terminate(account *ansAccount) {
-	a := x.tx.arena()
-	at := x.tx.consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
-		a.record(expireEntryShape, partyValue(dso)), dso)
-	if account.agreement.isActive() {
-		x.tx.archive(account.agreement)
+func (x *NameService) terminate(account *ansAccount) {
+	a := x.Tx.Arena()
+	at := x.Tx.Consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
+		a.Record(ExpireEntryShape, PartyValue(Dso)), Dso)
+	if account.agreement.IsActive() {
+		x.Tx.Archive(account.agreement)
 	}
-	ended := x.tx.create(terminatedTemplate, terminatedSubscription{account.subscription, account.reference})
-	x.tx.finish(at, a.record(expireIdleDoneShape, contractID(ended.number)))
-	at = x.tx.consume(account.context, "AnsEntryContext_Terminate",
-		a.record(terminateContextShape, partyValue(dso), contractID(ended.number)), dso)
-	x.tx.archive(ended)
-	x.tx.finish(at, a.record(emptyRecordShape))
+	ended := x.Tx.Create(TerminatedTemplate, TerminatedSubscription{account.Subscription, account.reference})
+	x.Tx.Finish(at, a.Record(expireIdleDoneShape, ContractID(ended.Number)))
+	at = x.Tx.Consume(account.context, "AnsEntryContext_Terminate",
+		a.Record(terminateContextShape, PartyValue(Dso), ContractID(ended.Number)), Dso)
+	x.Tx.Archive(ended)
+	x.Tx.Finish(at, a.Record(EmptyRecordShape))
 }

@@ -5,79 +5,79 @@ import (
 	"sync"
 )
 
-// answer is a body that consists of texts and pieces of the data files.
-type answer struct {
+// Answer is a body that consists of texts and pieces of the data files.
+type Answer struct {
 	pieces []piece
-	size   int64
+	Size   int64
 }
 
 // piece is a text, or an extent of a file if that has a size. With a tail, the
 // offset member of V1 is put in front of the last tail bytes.
 type piece struct {
 	text   string
-	extent extent
+	extent Extent
 	tail   uint16
 }
 
-func (a *answer) text(s string) {
+func (a *Answer) text(s string) {
 	a.pieces = append(a.pieces, piece{text: s})
-	a.size += int64(len(s))
+	a.Size += int64(len(s))
 }
 
-func (a *answer) extent(e extent) {
+func (a *Answer) Extent(e Extent) {
 	a.pieces = append(a.pieces, piece{extent: e})
-	a.size += e.size
+	a.Size += e.Size
 }
 
 // separator adds a comma in front of all elements of a list but number 0.
-func (a *answer) separator(n int) {
+func (a *Answer) separator(n int) {
 	if n > 0 {
 		a.text(`,`)
 	}
 }
 
-// item adds the item of entry i; the caller holds the lock of s.
-func (a *answer) item(s *store, i int, enc encoding, v1 bool) {
-	e := s.at(i)
-	a.extent(s.item(i, enc))
-	if v1 && e.kind == transactionUpdate {
+// Item adds the item of entry i; the caller holds the lock of s.
+func (a *Answer) Item(s *Store, i int, enc Encoding, v1 bool) {
+	e := s.At(i)
+	a.Extent(s.item(i, enc))
+	if v1 && e.Kind == TransactionUpdate {
 		a.pieces[len(a.pieces)-1].tail = e.tail
-		a.size += int64(len(importOffset))
+		a.Size += int64(len(ImportOffset))
 	}
 }
 
 // run adds the items of the entries first to end, end excluded, separated by commas.
-func (a *answer) run(s *store, first, end int, enc encoding) {
+func (a *Answer) run(s *Store, first, end int, enc Encoding) {
 	pFirst, cFirst, _ := s.offsets(first)
 	pEnd, cEnd, _ := s.offsets(end)
-	e := extent{s.file(enc), pFirst, pEnd - pFirst - 1}
-	if enc == compactJSON {
-		e.start, e.size = cFirst, cEnd-cFirst-1
+	e := Extent{s.File(enc), pFirst, pEnd - pFirst - 1}
+	if enc == CompactJSON {
+		e.Start, e.Size = cFirst, cEnd-cFirst-1
 	}
-	if e.size > 0 {
-		a.extent(e)
+	if e.Size > 0 {
+		a.Extent(e)
 	}
 }
 
 // event adds the event of entry i; the caller holds the lock of s.
-func (a *answer) event(s *store, i int, enc encoding) {
-	e := s.at(i)
+func (a *Answer) event(s *Store, i int, enc Encoding) {
+	e := s.At(i)
 	side := s.sideOf(i)
-	before := extent{side.file, side.start, int64(e.extras)}
-	after := extent{side.file, side.start + before.size, side.size - before.size}
+	before := Extent{side.File, side.Start, int64(e.extras)}
+	after := Extent{side.File, side.Start + before.Size, side.Size - before.Size}
 	a.text(`{`)
-	if before.size > 0 {
-		a.extent(before)
+	if before.Size > 0 {
+		a.Extent(before)
 	}
-	if e.hasUpdate() {
+	if e.HasUpdate() {
 		a.text(`"update":`)
-		a.item(s, i, enc, false)
+		a.Item(s, i, enc, false)
 	}
-	if after.size > 0 {
-		if e.hasUpdate() {
+	if after.Size > 0 {
+		if e.HasUpdate() {
 			a.text(`,`)
 		}
-		a.extent(after)
+		a.Extent(after)
 	}
 	a.text(`}`)
 }
@@ -85,8 +85,8 @@ func (a *answer) event(s *store, i int, enc encoding) {
 // blockWriters are kept for their buffers.
 var blockWriters = sync.Pool{New: func() any { return &blockWriter{block: make([]byte, 0, blockBytes)} }}
 
-// writeTo writes the answer. It needs little memory whatever the size.
-func (a *answer) writeTo(w io.Writer) error {
+// SendTo writes the answer. It needs little memory whatever the size.
+func (a *Answer) SendTo(w io.Writer) error {
 	out := blockWriters.Get().(*blockWriter)
 	defer blockWriters.Put(out)
 	out.w, out.err = w, nil
@@ -94,12 +94,12 @@ func (a *answer) writeTo(w io.Writer) error {
 	for i := range a.pieces {
 		p := &a.pieces[i]
 		out.text(p.text)
-		if p.extent.size > 0 {
-			out.copy(p.extent.file, p.extent.start, p.extent.size-int64(p.tail))
+		if p.extent.Size > 0 {
+			out.copy(p.extent.File, p.extent.Start, p.extent.Size-int64(p.tail))
 		}
 		if p.tail > 0 {
-			out.text(importOffset)
-			out.copy(p.extent.file, p.extent.start+p.extent.size-int64(p.tail), int64(p.tail))
+			out.text(ImportOffset)
+			out.copy(p.extent.File, p.extent.Start+p.extent.Size-int64(p.tail), int64(p.tail))
 		}
 	}
 	out.flush()
@@ -110,7 +110,7 @@ func (a *answer) writeTo(w io.Writer) error {
 type blockWriter struct {
 	w       io.Writer
 	block   []byte
-	readers [2]blockReader // an answer draws on two files at most: items and verdicts
+	readers [2]BlockReader // an answer draws on two files at most: items and verdicts
 	err     error          // first error; all later calls do nothing
 }
 
@@ -118,22 +118,22 @@ type blockWriter struct {
 func (o *blockWriter) release() {
 	o.w = nil
 	for i := range o.readers {
-		o.readers[i].close()
+		o.readers[i].Close()
 	}
 }
 
 // reader returns the reader of a file.
-func (o *blockWriter) reader(f *blockFile) *blockReader {
+func (o *blockWriter) reader(f *blockFile) *BlockReader {
 	for i := range o.readers {
 		r := &o.readers[i]
 		if r.source == nil {
-			r.open(f)
+			r.Open(f)
 		}
 		if r.source == f {
 			return r
 		}
 	}
-	o.readers[1].open(f)
+	o.readers[1].Open(f)
 	return &o.readers[1]
 }
 

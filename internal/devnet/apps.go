@@ -1,145 +1,145 @@
 package devnet
 
-// apps are the featured apps.
-type apps struct {
-	core
+// Apps are the featured apps.
+type Apps struct {
+	Core
 	users   *users
-	rounds  *rounds
-	rewards *trafficRewards
+	rounds  *Rounds
+	rewards *TrafficRewards
 
-	providers span
-	rights    []*contract // by provider, nil if not featured
+	providers Span
+	rights    []*Contract // by provider, nil if not featured
 	// others are the rights of parties that are no providers from the start.
-	others map[party]*contract
+	others map[Party]*Contract
 }
 
-func newApps(k core) *apps {
-	return &apps{core: k, providers: k.names.providers, rights: make([]*contract, k.names.providers.len())}
+func newApps(k Core) *Apps {
+	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*Contract, k.Names.Providers.Len())}
 }
 
-// right is the featured app right of p, or nil.
-func (s *apps) right(p party) *contract {
-	if !s.providers.has(p) {
+// Right is the featured app right of p, or nil.
+func (s *Apps) Right(p Party) *Contract {
+	if !s.providers.Has(p) {
 		return s.others[p]
 	}
-	return s.rights[s.providers.index(p)]
+	return s.rights[s.providers.Index(p)]
 }
 
 // grant sets the right of p, or takes it if c is nil.
-func (s *apps) grant(p party, c *contract) {
+func (s *Apps) grant(p Party, c *Contract) {
 	switch {
-	case s.providers.has(p):
-		s.rights[s.providers.index(p)] = c
+	case s.providers.Has(p):
+		s.rights[s.providers.Index(p)] = c
 	case c == nil:
 		delete(s.others, p)
 	default:
 		if s.others == nil {
-			s.others = map[party]*contract{}
+			s.others = map[Party]*Contract{}
 		}
 		s.others[p] = c
 	}
 }
 
 var (
-	featureShape      = newShape("provider")
-	featureDoneShape  = newShape("featuredAppRightCid")
-	markShape         = newShape("beneficiaries")
-	markDoneShape     = newShape("activityMarkerCids")
-	convertShape      = newShape("markerCids", "openMiningRoundCid")
-	convertDoneShape  = newShape("appRewardCouponCids")
-	withdrawAppShape  = newShape("reason")
+	FeatureShape      = NewShape("provider")
+	FeatureDoneShape  = NewShape("featuredAppRightCid")
+	MarkShape         = NewShape("beneficiaries")
+	MarkDoneShape     = NewShape("activityMarkerCids")
+	convertShape      = NewShape("markerCids", "openMiningRoundCid")
+	convertDoneShape  = NewShape("appRewardCouponCids")
+	withdrawAppShape  = NewShape("reason")
 	convertAtMost     = 7
 	markersPerConvert = 6
 )
 
 // featureApp makes p a featured app.
-func (x *apps) featureApp(p party) {
-	if x.right(p) != nil { // a command was faster
+func (x *Apps) featureApp(p Party) {
+	if x.Right(p) != nil { // a command was faster
 		return
 	}
-	a := x.tx.arena()
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_DevNet_FeatureApp", a.record(featureShape, partyValue(p)), p)
-	right := featuredAppRight{provider: p}
-	if x.tx.version() > 0 {
-		right.weight = one
+	a := x.Tx.Arena()
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, PartyValue(p)), p)
+	right := FeaturedAppRight{Provider: p}
+	if x.Tx.Version() > 0 {
+		right.Weight = One
 	}
-	c := x.tx.create(featuredAppRightTemplate, right)
+	c := x.Tx.Create(FeaturedAppRightTemplate, right)
 	x.grant(p, c)
-	x.tx.finish(at, a.record(featureDoneShape, contractID(c.number)))
+	x.Tx.Finish(at, a.Record(FeatureDoneShape, ContractID(c.Number)))
 }
 
 // endApp ends the right of p: the governance party withdraws it, or the app gives it up.
 // Some time later the app is featured again, but for the last one that ever was.
-func (x *apps) endApp(p party, review int64) {
-	c := x.right(p)
+func (x *Apps) endApp(p Party, review int64) {
+	c := x.Right(p)
 	if c == nil {
 		return
 	}
-	x.rights[x.providers.index(p)] = nil
+	x.rights[x.providers.Index(p)] = nil
 	if review%2 == 0 {
-		at := x.tx.consume(c, "FeaturedAppRight_Withdraw", x.tx.arena().record(withdrawAppShape, text("under review")), dso)
-		x.tx.finish(at, enum("FeaturedAppRight_WithdrawResult"))
+		at := x.Tx.Consume(c, "FeaturedAppRight_Withdraw", x.Tx.Arena().Record(withdrawAppShape, Text("under review")), Dso)
+		x.Tx.Finish(at, Enum("FeaturedAppRight_WithdrawResult"))
 	} else {
-		at := x.tx.consume(c, "FeaturedAppRight_Cancel", x.tx.arena().record(emptyRecordShape), p)
-		x.tx.finish(at, enum("FeaturedAppRight_CancelResult"))
+		at := x.Tx.Consume(c, "FeaturedAppRight_Cancel", x.Tx.Arena().Record(EmptyRecordShape), p)
+		x.Tx.Finish(at, Enum("FeaturedAppRight_CancelResult"))
 	}
-	if p != x.names.providers.at(x.names.providers.len()-2) {
-		x.clock.expireAt(x.clock.recordTime+5*x.clock.tick, func() { x.featureApp(p) })
+	if p != x.Names.Providers.At(x.Names.Providers.Len()-2) {
+		x.Clock.expireAt(x.Clock.RecordTime+5*x.Clock.tick, func() { x.featureApp(p) })
 	}
 }
 
 // markActivity has a featured app record activity that was no coin transfer.
-func (x *apps) markActivity() bool {
-	p := x.names.providers.of(x.random)
-	right := x.right(p)
+func (x *Apps) markActivity() bool {
+	p := x.Names.Providers.Of(x.Random)
+	right := x.Right(p)
 	if right == nil || x.users.isManaged(p) {
 		return false
 	}
-	a := x.tx.arena()
-	markers := []activityMarker{{p, p, one}}
-	if x.random.percent(30) {
-		markers[0].weight = one * 6 / 10
-		markers = append(markers, activityMarker{p, x.names.validators.of(x.random), one * 4 / 10})
+	a := x.Tx.Arena()
+	markers := []ActivityMarker{{p, p, One}}
+	if x.Random.Percent(30) {
+		markers[0].Weight = One * 6 / 10
+		markers = append(markers, ActivityMarker{p, x.Names.Validators.Of(x.Random), One * 4 / 10})
 	}
-	beneficiaries, ids := make([]value, len(markers)), make([]value, len(markers))
+	beneficiaries, ids := make([]Value, len(markers)), make([]Value, len(markers))
 	for i, m := range markers {
-		beneficiaries[i] = a.record(appBeneficiaryShape, partyValue(m.beneficiary), numeric(m.weight))
+		beneficiaries[i] = a.Record(appBeneficiaryShape, PartyValue(m.Beneficiary), Numeric(m.Weight))
 	}
-	at := x.tx.exercise(right, "FeaturedAppRight_CreateActivityMarker", a.record(markShape, a.list(beneficiaries...)), p)
-	x.tx.through(at, featuredAppRightInterface)
+	at := x.Tx.Exercise(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, a.List(beneficiaries...)), p)
+	x.Tx.Through(at, FeaturedAppRightInterface)
 	for i, m := range markers {
-		c := x.tx.create(activityMarkerTemplate, m)
+		c := x.Tx.Create(ActivityMarkerTemplate, m)
 		x.rounds.markers = append(x.rounds.markers, c)
-		ids[i] = contractID(c.number)
+		ids[i] = ContractID(c.Number)
 	}
-	x.tx.finish(at, a.record(markDoneShape, a.list(ids...)))
-	x.tx.provider = p
+	x.Tx.Finish(at, a.Record(MarkDoneShape, a.List(ids...)))
+	x.Tx.Provider = p
 	return true
 }
 
 // convertMarkers turns markers into app reward coupons of the open round.
-func (x *apps) convertMarkers() bool {
-	if len(x.rounds.markers) < markersPerConvert || x.rewards.rewardsByTraffic() {
+func (x *Apps) convertMarkers() bool {
+	if len(x.rounds.markers) < markersPerConvert || x.rewards.RewardsByTraffic() {
 		return false
 	}
-	a, r := x.tx.arena(), x.rounds.openRound()
+	a, r := x.Tx.Arena(), x.rounds.OpenRound()
 	n := min(convertAtMost, len(x.rounds.markers))
 	markers := x.rounds.markers[:n:n]
 	x.rounds.markers = x.rounds.markers[n:]
-	ids, couponIDs := make([]value, n), make([]value, n)
+	ids, couponIDs := make([]Value, n), make([]Value, n)
 	for i, m := range markers {
-		ids[i] = contractID(m.number)
+		ids[i] = ContractID(m.Number)
 	}
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
-		a.record(convertShape, a.list(ids...), contractID(r.contract.number)), dso)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
+		a.Record(convertShape, a.List(ids...), ContractID(r.Contract.Number)), Dso)
 	for i, m := range markers {
-		p := m.payload.(activityMarker)
-		x.tx.archive(m)
-		amount := extraRewardUSD.over(r.price).times(p.weight)
-		couponIDs[i] = contractID(x.rounds.addCoupon(r, appRewardTemplate,
-			appReward{p.provider, true, amount, r.number, p.beneficiary}).number)
-		r.featuredTotal += amount
+		p := m.Payload.(ActivityMarker)
+		x.Tx.Archive(m)
+		amount := ExtraRewardUSD.Over(r.Price).Times(p.Weight)
+		couponIDs[i] = ContractID(x.rounds.addCoupon(r, AppRewardTemplate,
+			AppReward{p.Provider, true, amount, r.Number, p.Beneficiary}).Number)
+		r.FeaturedTotal += amount
 	}
-	x.tx.finish(at, a.record(convertDoneShape, a.list(couponIDs...)))
+	x.Tx.Finish(at, a.Record(convertDoneShape, a.List(couponIDs...)))
 	return true
 }

@@ -18,23 +18,23 @@ import (
 // arguments reads contract values as clients write them, in compact_json. It is not safe
 // for concurrent use.
 type arguments struct {
-	names  *names
-	shapes map[*values.Type]*shape
-	arena  *arena // receives the values
+	names  *Names
+	shapes map[*values.Type]*Shape
+	arena  *Arena // receives the values
 	path   []byte // of the value in work
 }
 
-func newArguments(n *names) *arguments {
-	return &arguments{names: n, shapes: map[*values.Type]*shape{}}
+func newArguments(n *Names) *arguments {
+	return &arguments{names: n, shapes: map[*values.Type]*Shape{}}
 }
 
 // read returns the value that raw stands for. The error is a *Refusal.
-func (r *arguments) read(a *arena, what string, t *values.Type, raw json.RawMessage) (value, error) {
+func (r *arguments) read(a *Arena, what string, t *values.Type, raw json.RawMessage) (Value, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var parsed any
 	if err := d.Decode(&parsed); err != nil {
-		return value{}, refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
+		return Value{}, Refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
 	}
 	r.arena, r.path = a, append(r.path[:0], what...)
 	return r.value(t, parsed)
@@ -42,19 +42,19 @@ func (r *arguments) read(a *arena, what string, t *values.Type, raw json.RawMess
 
 // wrong is the refusal of the value in work.
 func (r *arguments) wrong(format string, args ...any) error {
-	return refuse(CodePreprocessing, "%s %s", r.path, fmt.Sprintf(format, args...))
+	return Refuse(CodePreprocessing, "%s %s", r.path, fmt.Sprintf(format, args...))
 }
 
-func (r *arguments) value(t *values.Type, v any) (value, error) {
+func (r *arguments) value(t *values.Type, v any) (Value, error) {
 	switch t.Kind {
 	case values.KindUnit:
-		return unit(), nil // whatever stands there: it says nothing
+		return Unit(), nil // whatever stands there: it says nothing
 	case values.KindBool:
 		b, ok := v.(bool)
 		if !ok {
-			return value{}, r.wrong("is no boolean")
+			return Value{}, r.wrong("is no boolean")
 		}
-		return boolean(b), nil
+		return Boolean(b), nil
 	case values.KindInt64, values.KindNumeric:
 		return r.number(t.Kind, v)
 	case values.KindRecord:
@@ -70,13 +70,13 @@ func (r *arguments) value(t *values.Type, v any) (value, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return value{}, r.wrong("is no text")
+		return Value{}, r.wrong("is no text")
 	}
 	return r.text(t, s)
 }
 
 // number reads an int64 or a numeric, which may be given as a number or a text.
-func (r *arguments) number(k values.Kind, v any) (value, error) {
+func (r *arguments) number(k values.Kind, v any) (Value, error) {
 	var s string
 	switch v := v.(type) {
 	case string:
@@ -84,64 +84,64 @@ func (r *arguments) number(k values.Kind, v any) (value, error) {
 	case json.Number:
 		s = v.String()
 	default:
-		return value{}, r.wrong("is no number")
+		return Value{}, r.wrong("is no number")
 	}
 	if k == values.KindInt64 {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return value{}, r.wrong("is no 64-bit integer: %.40q", s)
+			return Value{}, r.wrong("is no 64-bit integer: %.40q", s)
 		}
-		return int64Value(n), nil
+		return Int64Value(n), nil
 	}
-	d, err := parseDecimal(s)
+	d, err := ParseDecimal(s)
 	if err != nil {
-		return value{}, r.wrong("%v: %.60q", err, s)
+		return Value{}, r.wrong("%v: %.60q", err, s)
 	}
-	return numeric(d), nil
+	return Numeric(d), nil
 }
 
-func (r *arguments) text(t *values.Type, s string) (value, error) {
+func (r *arguments) text(t *values.Type, s string) (Value, error) {
 	switch t.Kind {
 	case values.KindText:
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return value{}, r.wrong("holds characters that no text may have")
+			return Value{}, r.wrong("holds characters that no text may have")
 		}
-		return text(s), nil
+		return Text(s), nil
 	case values.KindParty:
 		p, err := r.party(s)
-		return partyValue(p), err
+		return PartyValue(p), err
 	case values.KindContractID:
 		n, err := r.contract(s)
-		return contractID(n), err
+		return ContractID(n), err
 	case values.KindTimestamp:
 		at, err := time.Parse(time.RFC3339, s)
 		if err != nil {
-			return value{}, r.wrong("is no time with a zone: %.40q", s)
+			return Value{}, r.wrong("is no time with a zone: %.40q", s)
 		}
-		return timestamp(at.UnixMicro()), nil
+		return Timestamp(at.UnixMicro()), nil
 	case values.KindDate:
 		day, err := time.Parse(time.DateOnly, s)
 		if err != nil {
-			return value{}, r.wrong("is no date: %.40q", s)
+			return Value{}, r.wrong("is no date: %.40q", s)
 		}
-		return date(day.Unix() / 86400), nil
+		return Date(day.Unix() / 86400), nil
 	}
 	for _, f := range t.Fields { // of an enum
 		if f.Label == s {
-			return enum(s), nil
+			return Enum(s), nil
 		}
 	}
-	return value{}, r.wrong("is no %s: %.40q", t.Name, s)
+	return Value{}, r.wrong("is no %s: %.40q", t.Name, s)
 }
 
-func (r *arguments) party(s string) (party, error) {
-	label, fingerprint, ok := strings.Cut(s, partyNamespaceMark)
+func (r *arguments) party(s string) (Party, error) {
+	label, fingerprint, ok := strings.Cut(s, PartyNamespaceMark)
 	if !ok || label == "" || fingerprint == "" {
-		return noParty, r.wrong("is no party: %.80q", s)
+		return NoParty, r.wrong("is no party: %.80q", s)
 	}
-	p, ok := r.names.named(s)
+	p, ok := r.names.Named(s)
 	if !ok {
-		return noParty, refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
+		return NoParty, Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
 	}
 	return p, nil
 }
@@ -151,7 +151,7 @@ func (r *arguments) contract(s string) (uint64, error) {
 	if _, err := hex.DecodeString(s); err != nil || len(s) < 4 || s != strings.ToLower(s) {
 		return 0, r.wrong("is no contract id: %.150q", s)
 	}
-	n, ok := r.names.ids.contractNumber(s)
+	n, ok := r.names.Ids.ContractNumber(s)
 	if !ok {
 		return 0, contractNotFound(s)
 	}
@@ -159,7 +159,7 @@ func (r *arguments) contract(s string) (uint64, error) {
 }
 
 // within reads a part of the value in work; name is how it is called.
-func (r *arguments) within(name string, t *values.Type, v any) (value, error) {
+func (r *arguments) within(name string, t *values.Type, v any) (Value, error) {
 	outer := len(r.path)
 	r.path = append(r.path, name...)
 	got, err := r.value(t, v)
@@ -169,28 +169,28 @@ func (r *arguments) within(name string, t *values.Type, v any) (value, error) {
 
 // record reads a record. Absent members are none; the optional ones behind the last that
 // is there are left out, as by a client of an older package version.
-func (r *arguments) record(t *values.Type, v any) (value, error) {
+func (r *arguments) record(t *values.Type, v any) (Value, error) {
 	members, ok := v.(map[string]any)
 	if !ok {
-		return value{}, r.wrong("is no record")
+		return Value{}, r.wrong("is no record")
 	}
 	last := len(t.Fields)
 	for last > 0 && t.Fields[last-1].Type.Kind == values.KindOptional && !present(members, t.Fields[last-1].Label) {
 		last--
 	}
-	elems := r.arena.alloc(last)
+	elems := r.arena.Alloc(last)
 	for i := range last {
 		f := &t.Fields[i]
 		member, ok := members[f.Label]
 		if !ok && f.Type.Kind != values.KindOptional {
-			return value{}, refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
+			return Value{}, Refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
 		}
 		var err error
 		if elems[i], err = r.within("."+f.Label, f.Type, member); err != nil {
-			return value{}, err
+			return Value{}, err
 		}
 	}
-	return value{kind: kindRecord, shape: r.shape(t), elems: elems}, nil
+	return Value{Kind: KindRecord, Shape: r.shape(t), Elems: elems}, nil
 }
 
 func present(members map[string]any, label string) bool {
@@ -198,118 +198,118 @@ func present(members map[string]any, label string) bool {
 	return ok
 }
 
-func (r *arguments) shape(t *values.Type) *shape {
+func (r *arguments) shape(t *values.Type) *Shape {
 	s := r.shapes[t]
 	if s == nil {
 		labels := make([]string, len(t.Fields))
 		for i, f := range t.Fields {
 			labels[i] = f.Label
 		}
-		s = newShape(labels...)
+		s = NewShape(labels...)
 		r.shapes[t] = s
 	}
 	return s
 }
 
-func (r *arguments) variant(t *values.Type, v any) (value, error) {
+func (r *arguments) variant(t *values.Type, v any) (Value, error) {
 	members, _ := v.(map[string]any)
 	tag, ok := members["tag"].(string)
 	if !ok {
-		return value{}, r.wrong("is no variant with a tag")
+		return Value{}, r.wrong("is no variant with a tag")
 	}
 	for _, f := range t.Fields {
 		if f.Label == tag {
 			content, err := r.within("."+tag, f.Type, members["value"])
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			return r.arena.variant(tag, content), nil
+			return r.arena.Variant(tag, content), nil
 		}
 	}
-	return value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
+	return Value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
 }
 
 // optional reads an optional; one within another is in an array.
-func (r *arguments) optional(t *values.Type, v any) (value, error) {
+func (r *arguments) optional(t *values.Type, v any) (Value, error) {
 	if v == nil {
-		return none(), nil
+		return None(), nil
 	}
 	if t.Elem.Kind == values.KindOptional {
 		list, ok := v.([]any)
 		switch {
 		case !ok || len(list) > 1:
-			return value{}, r.wrong("is no optional within an optional")
+			return Value{}, r.wrong("is no optional within an optional")
 		case len(list) == 0:
-			return r.arena.some(none()), nil
+			return r.arena.Some(None()), nil
 		}
 		v = list[0]
 	}
 	content, err := r.value(t.Elem, v)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return r.arena.some(content), nil
+	return r.arena.Some(content), nil
 }
 
-func (r *arguments) list(t *values.Type, v any) (value, error) {
+func (r *arguments) list(t *values.Type, v any) (Value, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return value{}, r.wrong("is no list")
+		return Value{}, r.wrong("is no list")
 	}
-	elems := make([]value, len(list))
+	elems := make([]Value, len(list))
 	for i, v := range list {
 		var err error
 		if elems[i], err = r.within("["+strconv.Itoa(i)+"]", t.Elem, v); err != nil {
-			return value{}, err
+			return Value{}, err
 		}
 	}
-	return value{kind: kindList, elems: elems}, nil
+	return Value{Kind: KindList, Elems: elems}, nil
 }
 
 // entries reads a map: an object if its keys are texts, else a list of pairs.
-func (r *arguments) entries(t *values.Type, v any) (value, error) {
-	var pairs [][2]value
+func (r *arguments) entries(t *values.Type, v any) (Value, error) {
+	var pairs [][2]Value
 	switch v := v.(type) {
 	case map[string]any:
 		if t.Kind != values.KindTextMap {
-			return value{}, r.wrong("is no list of keys and values")
+			return Value{}, r.wrong("is no list of keys and values")
 		}
 		for key, content := range v {
 			got, err := r.within("."+key, t.Elem, content)
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			pairs = append(pairs, [2]value{text(key), got})
+			pairs = append(pairs, [2]Value{Text(key), got})
 		}
 	case []any:
 		if t.Kind != values.KindGenMap {
-			return value{}, r.wrong("is no object")
+			return Value{}, r.wrong("is no object")
 		}
 		for i, entry := range v {
 			pair, err := r.pair(t, i, entry)
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
 			pairs = append(pairs, pair)
 		}
 	default:
-		return value{}, r.wrong("is no map")
+		return Value{}, r.wrong("is no map")
 	}
-	slices.SortFunc(pairs, func(p, q [2]value) int { return r.compare(&p[0], &q[0]) })
-	m := value{kind: kindTextMap}
+	slices.SortFunc(pairs, func(p, q [2]Value) int { return r.compare(&p[0], &q[0]) })
+	m := Value{Kind: KindTextMap}
 	if t.Kind == values.KindGenMap {
-		m.kind = kindGenMap
+		m.Kind = KindGenMap
 	}
 	for i := range pairs {
 		if i > 0 && r.compare(&pairs[i-1][0], &pairs[i][0]) == 0 {
-			return value{}, r.wrong("has a key twice")
+			return Value{}, r.wrong("has a key twice")
 		}
-		m.elems = append(m.elems, pairs[i][0], pairs[i][1])
+		m.Elems = append(m.Elems, pairs[i][0], pairs[i][1])
 	}
 	return m, nil
 }
 
-func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]value, err error) {
+func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]Value, err error) {
 	list, ok := v.([]any)
 	if !ok || len(list) != 2 {
 		return pair, r.wrong("has an entry that is no pair")
@@ -323,19 +323,19 @@ func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]value, err error
 }
 
 // compare orders the keys of a map.
-func (r *arguments) compare(v, w *value) int {
+func (r *arguments) compare(v, w *Value) int {
 	switch {
-	case v.kind == kindText:
-		return strings.Compare(v.text, w.text)
-	case v.kind == kindParty:
-		return r.names.compare(party(v.num), party(w.num))
-	case len(v.elems) > 0:
-		for i := range min(len(v.elems), len(w.elems)) {
-			if c := r.compare(&v.elems[i], &w.elems[i]); c != 0 {
+	case v.Kind == KindText:
+		return strings.Compare(v.Text, w.Text)
+	case v.Kind == KindParty:
+		return r.names.Compare(Party(v.Num), Party(w.Num))
+	case len(v.Elems) > 0:
+		for i := range min(len(v.Elems), len(w.Elems)) {
+			if c := r.compare(&v.Elems[i], &w.Elems[i]); c != 0 {
 				return c
 			}
 		}
-		return cmp.Compare(len(v.elems), len(w.elems))
+		return cmp.Compare(len(v.Elems), len(w.Elems))
 	}
-	return cmp.Compare(v.num, w.num)
+	return cmp.Compare(v.Num, w.Num)
 }

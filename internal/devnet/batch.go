@@ -1,99 +1,99 @@
 package devnet
 
-// updateKind tells the entries of the history apart.
-type updateKind uint8
+// UpdateKind tells the entries of the history apart.
+type UpdateKind uint8
 
 const (
-	transactionUpdate updateKind = iota
-	assignmentUpdate
-	unassignmentUpdate
-	// verdictOnly is a transaction of which only the verdict is public: a private
+	TransactionUpdate UpdateKind = iota
+	AssignmentUpdate
+	UnassignmentUpdate
+	// VerdictOnly is a transaction of which only the verdict is public: a private
 	// or a rejected one.
-	verdictOnly
-	// topologyUpdate is one that only a participant's own stream has.
-	topologyUpdate
+	VerdictOnly
+	// TopologyUpdate is one that only a participant's own stream has.
+	TopologyUpdate
 )
 
-// update is an executed entry of the history, as values that wait to be rendered.
-type update struct {
-	number       uint64 // of the entry; determines the update id
-	kind         updateKind
-	migration    int64
-	version      uint8 // package version in use
-	synchronizer uint8
-	recordTime   int64 // µs
-	effectiveAt  int64 // µs
-	workflow     string
-	external     bool // signed by an external party: has a transaction hash
+// Update is an executed entry of the history, as values that wait to be rendered.
+type Update struct {
+	Number       uint64 // of the entry; determines the update id
+	Kind         UpdateKind
+	Migration    int64
+	Version      uint8 // package version in use
+	Synchronizer uint8
+	RecordTime   int64 // µs
+	EffectiveAt  int64 // µs
+	Workflow     string
+	External     bool // signed by an external party: has a transaction hash
 
-	command      string // id of the command, "" if nobody submitted one
-	nodes        []node // of a transaction, in preorder
-	public       []node // those that public history has, nil if all
-	reassignment reassignment
-	verdict      *verdict // absent for reassignments
-	allocated    party    // of a topology update: the party that was added
+	Command      string // id of the command, "" if nobody submitted one
+	Nodes        []Node // of a transaction, in preorder
+	Public       []Node // those that public history has, nil if all
+	Reassignment Reassignment
+	Verdict      *Verdict // absent for reassignments
+	Allocated    Party    // of a topology update: the party that was added
 }
 
-// node is one node of a transaction tree: the creation of contract if choice is
+// Node is one node of a transaction tree: the creation of contract if choice is
 // empty, else an exercise on contract.
-type node struct {
-	contract  *contract
-	choice    string
-	iface     string // interface id, or ""
-	argument  value
-	result    value
-	consuming bool
-	actors    []party
-	end       int32 // index after the last descendant
+type Node struct {
+	Contract  *Contract
+	Choice    string
+	Iface     string // interface id, or ""
+	Argument  Value
+	Result    Value
+	Consuming bool
+	Actors    []Party
+	End       int32 // index after the last descendant
 }
 
-// reassignment is one half of a reassignment.
-type reassignment struct {
-	contract       *contract
-	submitter      party
-	source, target uint8
-	counter        int32
-	pair           uint64 // number of the reassignment
+// Reassignment is one half of a reassignment.
+type Reassignment struct {
+	Contract       *Contract
+	Submitter      Party
+	Source, Target uint8
+	Counter        int32
+	Pair           uint64 // number of the reassignment
 }
 
-// importUpdate is a contract that is carried over into a new migration.
-type importUpdate struct {
-	contract     *contract
-	synchronizer uint8
-	effectiveAt  int64
+// ImportUpdate is a contract that is carried over into a new migration.
+type ImportUpdate struct {
+	Contract     *Contract
+	Synchronizer uint8
+	EffectiveAt  int64
 }
 
-// batch is a run of entries, or of import updates. Batches are reused, so nothing
+// Batch is a run of entries, or of import updates. Batches are reused, so nothing
 // in them may be kept.
-type batch struct {
-	arena   arena
-	updates []update
-	imports []importUpdate
+type Batch struct {
+	arena   Arena
+	Updates []Update
+	Imports []ImportUpdate
 	// migration is the one that the imports belong to; startsMigration marks the
 	// first batch of it.
-	migration       int64
-	startsMigration bool
+	Migration       int64
+	StartsMigration bool
 	// counted is the number of updates without the verdict-only entries.
-	counted int
+	Counted int
 }
 
-func (b *batch) reset() {
-	b.arena.reset()
-	clear(b.imports)
-	b.updates, b.imports, b.counted = b.updates[:0], b.imports[:0], 0
-	b.startsMigration = false
+func (b *Batch) Reset() {
+	b.arena.Reset()
+	clear(b.Imports)
+	b.Updates, b.Imports, b.Counted = b.Updates[:0], b.Imports[:0], 0
+	b.StartsMigration = false
 }
 
 // add returns a new entry whose slices are empty but keep their capacity.
-func (b *batch) add() *update {
-	n := len(b.updates)
-	if n < cap(b.updates) {
-		b.updates = b.updates[:n+1]
+func (b *Batch) add() *Update {
+	n := len(b.Updates)
+	if n < cap(b.Updates) {
+		b.Updates = b.Updates[:n+1]
 	} else {
-		b.updates = append(b.updates, update{})
+		b.Updates = append(b.Updates, Update{})
 	}
-	u := &b.updates[n]
-	clear(u.nodes)
-	*u = update{nodes: u.nodes[:0]}
+	u := &b.Updates[n]
+	clear(u.Nodes)
+	*u = Update{Nodes: u.Nodes[:0]}
 	return u
 }

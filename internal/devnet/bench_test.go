@@ -22,7 +22,7 @@ func BenchmarkNew(b *testing.B) {
 					b.Fatal(err)
 				}
 				size := int64(0)
-				for _, n := range l.store.ends {
+				for _, n := range l.Store.Ends {
 					size += n
 				}
 				b.SetBytes(size)
@@ -37,20 +37,20 @@ func BenchmarkNew(b *testing.B) {
 
 // BenchmarkExecute reports what execution alone costs.
 func BenchmarkExecute(b *testing.B) {
-	c, err := Config{Updates: 1 << 20, Seed: 1}.withDefaults()
+	c, err := Config{Updates: 1 << 20, Seed: 1}.WithDefaults()
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, batch := newExecutor(c, newNames(c.Seed, c.Updates, c.Synchronizers)), &batch{}
+	x, batch := NewExecutor(c, NewNames(c.Seed, c.Updates, c.Synchronizers)), &Batch{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if x.switchDue() {
-			x.switchMigration()
+		if x.SwitchDue() {
+			x.SwitchMigration()
 		}
-		if batch.counted == updatesPerBatch {
-			batch.reset()
+		if batch.Counted == UpdatesPerBatch {
+			batch.Reset()
 		}
-		if err := x.step(batch, false); err != nil {
+		if err := x.Step(batch, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func BenchmarkPages(b *testing.B) {
 		{"/v2/updates", `{"page_size":1000}`},
 		{"/v0/events", `{"page_size":1000}`},
 		{"/v0/backfilling/updates-before", fmt.Sprintf(
-			`{"migration_id":1,"synchronizer_id":%q,"before":"2030-01-01T00:00:00Z","count":1000}`, l.names.synchronizers[0])},
+			`{"migration_id":1,"synchronizer_id":%q,"before":"2030-01-01T00:00:00Z","count":1000}`, l.Names.Synchronizers[0])},
 	} {
 		b.Run(strings.TrimPrefix(q.path, "/"), func(b *testing.B) {
 			b.ReportAllocs()

@@ -88,9 +88,9 @@ func (f *blockFile) published() ([]block, int64) {
 	return f.blocks, f.size
 }
 
-// blockReader reads bytes of a blockFile. It keeps the block it read last, so that
+// BlockReader reads bytes of a blockFile. It keeps the block it read last, so that
 // neighbours cost nothing. Not safe for concurrent use.
-type blockReader struct {
+type BlockReader struct {
 	source  *blockFile
 	blocks  []block
 	size    int64
@@ -99,18 +99,18 @@ type blockReader struct {
 	packed  []byte
 }
 
-// open makes the reader read from f.
-func (r *blockReader) open(f *blockFile) {
+// Open makes the reader read from f.
+func (r *BlockReader) Open(f *blockFile) {
 	r.source, r.current = f, -1
 	r.blocks, r.size = f.published()
 }
 
-// close lets go of the file, but keeps the buffers.
-func (r *blockReader) close() { r.source, r.blocks = nil, nil }
+// Close lets go of the file, but keeps the buffers.
+func (r *BlockReader) Close() { r.source, r.blocks = nil, nil }
 
 // at returns the bytes from start to the end of their block. They are valid until the
 // next call.
-func (r *blockReader) at(start int64) ([]byte, error) {
+func (r *BlockReader) at(start int64) ([]byte, error) {
 	if start >= r.size { // more was published since
 		if r.blocks, r.size = r.source.published(); start >= r.size {
 			return nil, fmt.Errorf("reading history at %d of %d bytes", start, r.size)
@@ -125,7 +125,7 @@ func (r *blockReader) at(start int64) ([]byte, error) {
 }
 
 // find returns the index of the block that holds start; mostly the one after the current.
-func (r *blockReader) find(start int64) int {
+func (r *BlockReader) find(start int64) int {
 	if next := r.current + 1; next > 0 && next < len(r.blocks) && start >= r.blocks[next].start &&
 		start < r.blocks[next].start+r.blocks[next].size {
 		return next
@@ -133,7 +133,7 @@ func (r *blockReader) find(start int64) int {
 	return sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].start > start }) - 1
 }
 
-func (r *blockReader) load(i int) error {
+func (r *BlockReader) load(i int) error {
 	b := &r.blocks[i]
 	r.current = -1
 	if cap(r.packed) < int(b.packedSize) {
@@ -154,8 +154,8 @@ func (r *blockReader) load(i int) error {
 	return nil
 }
 
-// append appends size bytes from start to dst.
-func (r *blockReader) append(dst []byte, start, size int64) ([]byte, error) {
+// Append appends size bytes from start to dst.
+func (r *BlockReader) Append(dst []byte, start, size int64) ([]byte, error) {
 	for size > 0 {
 		data, err := r.at(start)
 		if err != nil {

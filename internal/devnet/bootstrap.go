@@ -3,43 +3,43 @@ package devnet
 import "time"
 
 // bootstrap founds the network: the first update of the history.
-func (x *executor) bootstrap() {
-	founder := x.names.superValidators.at(0)
-	x.tx.current.workflow = "bootstrap"
-	coin := amuletRules{synchronizer: x.names.synchronizers[0], tick: x.config.tick(), manager: x.fund.fundManager(), byTraffic: x.config.TrafficRewards}
-	ans := ansRules{lifetime: time.Duration(x.ans.entryLifetime()) * time.Microsecond}
-	rules := dsoRules{names: x.names}
-	found := x.tx.create(dsoBootstrapTemplate, dsoBootstrap{founder: svNodeState{names: x.names, sv: founder}, coin: coin, ans: ans, rules: rules})
-	at := x.tx.consume(found, "DsoBootstrap_Bootstrap", x.tx.arena().record(emptyRecordShape), founder)
-	x.rules.dso = x.tx.create(dsoRulesTemplate, rules)
-	x.rules.amulet = x.tx.create(amuletRulesTemplate, coin)
-	x.rules.external = x.tx.create(externalRulesTemplate, externalRules{})
-	x.rules.ans = x.tx.create(ansRulesTemplate, ans)
+func (x *Executor) bootstrap() {
+	founder := x.Names.SuperValidators.At(0)
+	x.Tx.Current.Workflow = "bootstrap"
+	coin := AmuletRules{Synchronizer: x.Names.Synchronizers[0], Tick: x.Config.Tick(), Manager: x.Fund.FundManager(), ByTraffic: x.Config.TrafficRewards}
+	ans := AnsRules{Lifetime: time.Duration(x.Ans.EntryLifetime()) * time.Microsecond}
+	rules := DsoRules{Names: x.Names}
+	found := x.Tx.Create(DsoBootstrapTemplate, DsoBootstrap{Founder: SvNodeState{Names: x.Names, Sv: founder}, Coin: coin, Ans: ans, Rules: rules})
+	at := x.Tx.Consume(found, "DsoBootstrap_Bootstrap", x.Tx.Arena().Record(EmptyRecordShape), founder)
+	x.Rules.dso = x.Tx.Create(DsoRulesTemplate, rules)
+	x.Rules.Amulet = x.Tx.Create(AmuletRulesTemplate, coin)
+	x.Rules.external = x.Tx.Create(ExternalRulesTemplate, ExternalRules{})
+	x.Rules.ans = x.Tx.Create(AnsRulesTemplate, ans)
 	for i := range int64(3) {
-		x.rounds.newRound(i, firstPrice, x.clock.effectiveAt+max(0, i-1)*x.clock.tick)
+		x.Rounds.newRound(i, FirstPrice, x.Clock.EffectiveAt+max(0, i-1)*x.Clock.tick)
 	}
-	x.rounds.newConfigState(1)
-	x.rounds.newConfigState(2)
-	for i := range x.names.superValidators.len() {
-		sv := x.names.superValidators.at(i)
-		x.rules.nodeStates = append(x.rules.nodeStates, x.tx.create(svNodeStateTemplate, svNodeState{names: x.names, sv: sv}))
-		x.rules.rewardStates = append(x.rules.rewardStates, x.tx.create(rewardStateTemplate, svRewardState{name: x.names.svName(sv)}))
+	x.Rounds.newConfigState(1)
+	x.Rounds.newConfigState(2)
+	for i := range x.Names.SuperValidators.Len() {
+		sv := x.Names.SuperValidators.At(i)
+		x.Rules.nodeStates = append(x.Rules.nodeStates, x.Tx.Create(SvNodeStateTemplate, SvNodeState{Names: x.Names, Sv: sv}))
+		x.Rules.rewardStates = append(x.Rules.rewardStates, x.Tx.Create(RewardStateTemplate, SvRewardState{Name: x.Names.SvName(sv)}))
 	}
-	x.clock.nextTick = x.clock.recordTime + 2*x.clock.tick
-	x.tx.finish(at, enum("DsoBootstrap_BootstrapResult"))
+	x.Clock.NextTick = x.Clock.RecordTime + 2*x.Clock.tick
+	x.Tx.Finish(at, Enum("DsoBootstrap_BootstrapResult"))
 	x.queueMembers()
 }
 
 // queueMembers queues the admission of apps and validators. The last app never
 // becomes a featured one.
-func (x *executor) queueMembers() {
-	for i := range x.rules.nodeStates {
-		x.clock.tasks = append(x.clock.tasks, func() { x.setNodeConfig(i) })
+func (x *Executor) queueMembers() {
+	for i := range x.Rules.nodeStates {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.setNodeConfig(i) })
 	}
-	for i := range x.names.providers.len() - 1 {
-		x.clock.tasks = append(x.clock.tasks, func() { x.apps.featureApp(x.names.providers.at(i)) })
+	for i := range x.Names.Providers.Len() - 1 {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.Apps.featureApp(x.Names.Providers.At(i)) })
 	}
-	for i := range x.names.validators.len() {
-		x.clock.tasks = append(x.clock.tasks, func() { x.validators.onboardValidator(x.names.validators.at(i)) })
+	for i := range x.Names.Validators.Len() {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.Validators.onboardValidator(x.Names.Validators.At(i)) })
 	}
 }

@@ -1,114 +1,114 @@
 package devnet
 
 var (
-	allocatedShape         = newShape("allocationCid")
-	allocationSettledShape = newShape("senderHoldingCids", "receiverHoldingCids", "meta")
+	allocatedShape         = NewShape("allocationCid")
+	allocationSettledShape = NewShape("senderHoldingCids", "receiverHoldingCids", "meta")
 )
 
 // addAllocationChoices are coins that are held ready for a settlement, by the first version of
 // the token standard.
 func addAllocationChoices(all *choices) {
-	all.on(externalRulesTemplate, "AllocationFactory_Allocate", nonconsuming(
-		func(_ *execution, _ *contract, arg argument) []party {
-			return []party{arg.record("allocation").record("transferLeg").party("sender")}
-		}, allocateTokens).of(allocationFactoryInterface))
-	allThree := byPayload(func(p allocation) []party { return []party{p.leg.executor, p.leg.sender, p.leg.receiver} })
-	all.on(allocationTemplate, "Allocation_ExecuteTransfer", consuming(allThree, settleAllocation).of(allocationInterface))
-	all.on(allocationTemplate, "Allocation_Cancel", consuming(allThree, returnAllocation).of(allocationInterface))
-	all.on(allocationTemplate, "Allocation_Withdraw", consuming(
-		byPayload(func(p allocation) []party { return []party{p.leg.sender} }), returnAllocation).of(allocationInterface))
+	all.on(ExternalRulesTemplate, "AllocationFactory_Allocate", nonconsuming(
+		func(_ *Execution, _ *Contract, arg Argument) []Party {
+			return []Party{arg.Record("allocation").Record("transferLeg").Party("sender")}
+		}, allocateTokens).of(AllocationFactoryInterface))
+	allThree := byPayload(func(p AmuletAllocation) []Party { return []Party{p.Leg.Executor, p.Leg.Sender, p.Leg.Receiver} })
+	all.on(AllocationTemplate, "Allocation_ExecuteTransfer", consuming(allThree, settleAllocation).of(AllocationInterface))
+	all.on(AllocationTemplate, "Allocation_Cancel", consuming(allThree, returnAllocation).of(AllocationInterface))
+	all.on(AllocationTemplate, "Allocation_Withdraw", consuming(
+		byPayload(func(p AmuletAllocation) []Party { return []Party{p.Leg.Sender} }), returnAllocation).of(AllocationInterface))
 }
 
 // legOf reads and checks the argument of AllocationFactory_Allocate.
-func legOf(e *execution, arg argument) (leg, error) {
-	spec := arg.record("allocation")
-	settlement, transfer := spec.record("settlement"), spec.record("transferLeg")
-	reference, instrument := settlement.record("settlementRef"), transfer.record("instrumentId")
-	l := leg{executor: settlement.party("executor"), reference: reference.text("id"), requestedAt: settlement.time("requestedAt"),
-		allocateBefore: settlement.time("allocateBefore"), settleBefore: settlement.time("settleBefore"), settlementMeta: settlement.metadata("meta"),
-		id: spec.text("transferLegId"), sender: transfer.party("sender"), receiver: transfer.party("receiver"),
-		amount: transfer.numeric("amount"), meta: transfer.metadata("meta")}
-	if cid := reference.given("cid"); cid != nil {
-		l.referenced = uint64(cid.num)
+func legOf(e *Execution, arg Argument) (Leg, error) {
+	spec := arg.Record("allocation")
+	settlement, transfer := spec.Record("settlement"), spec.Record("transferLeg")
+	reference, instrument := settlement.Record("settlementRef"), transfer.Record("instrumentId")
+	l := Leg{Executor: settlement.Party("executor"), Reference: reference.Text("id"), RequestedAt: settlement.Time("requestedAt"),
+		AllocateBefore: settlement.Time("allocateBefore"), SettleBefore: settlement.Time("settleBefore"), SettlementMeta: settlement.Metadata("meta"),
+		Id: spec.Text("transferLegId"), Sender: transfer.Party("sender"), Receiver: transfer.Party("receiver"),
+		Amount: transfer.Numeric("amount"), Meta: transfer.Metadata("meta")}
+	if cid := reference.Given("cid"); cid != nil {
+		l.Referenced = uint64(cid.Num)
 	}
 	switch {
-	case arg.party("expectedAdmin") != dso:
-		return l, broken("expected admin %s, but the admin is %s", e.names.name(arg.party("expectedAdmin")), e.names.name(dso))
-	case instrument.party("admin") != dso || instrument.text("id") != instrumentAmuletInPayload:
-		return l, broken("instrument %.100s of %s is not known here", instrument.text("id"), e.names.name(instrument.party("admin")))
-	case arg.time("requestedAt") > e.now():
-		return l, broken("requestedAt %s is in the future", microsText(arg.time("requestedAt")))
-	case l.settleBefore < l.allocateBefore:
-		return l, broken("settleBefore %s is earlier than allocateBefore, %s", microsText(l.settleBefore), microsText(l.allocateBefore))
-	case l.settleBefore-e.now() > maxTokenLifetime:
-		return l, broken("settleBefore %s is more than 90 days ahead", microsText(l.settleBefore))
-	case len(l.id) > maxTextLength || len(l.reference) > maxTextLength:
+	case arg.Party("expectedAdmin") != Dso:
+		return l, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(Dso))
+	case instrument.Party("admin") != Dso || instrument.Text("id") != InstrumentAmuletInPayload:
+		return l, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
+	case arg.Time("requestedAt") > e.Now():
+		return l, broken("requestedAt %s is in the future", microsText(arg.Time("requestedAt")))
+	case l.SettleBefore < l.AllocateBefore:
+		return l, broken("settleBefore %s is earlier than allocateBefore, %s", microsText(l.SettleBefore), microsText(l.AllocateBefore))
+	case l.SettleBefore-e.Now() > maxTokenLifetime:
+		return l, broken("settleBefore %s is more than 90 days ahead", microsText(l.SettleBefore))
+	case len(l.Id) > maxTextLength || len(l.Reference) > maxTextLength:
 		return l, broken("a text is longer than %d bytes", maxTextLength)
 	}
-	if err := e.later("allocateBefore", l.allocateBefore); err != nil {
+	if err := e.later("allocateBefore", l.AllocateBefore); err != nil {
 		return l, err
 	}
-	return l, e.positive("amount", l.amount)
+	return l, e.positive("amount", l.Amount)
 }
 
 // allocateTokens locks coins of a sender for a leg of a settlement.
-func allocateTokens(e *execution, _ *contract, arg argument) (value, error) {
+func allocateTokens(e *Execution, _ *Contract, arg Argument) (Value, error) {
 	l, err := legOf(e, arg)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	ctx, err := choiceContext(e, arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
 	defer e.at(ctx.round)()
-	inputs, err := holdingInputs(e, l.sender, arg.list("inputHoldingCids"))
+	inputs, err := holdingInputs(e, l.Sender, arg.List("inputHoldingCids"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	lock := lockedAmulet{holder: dso, expiresAt: l.settleBefore, context: "allocation for leg '" + l.id + "' to '" + e.names.name(l.receiver) + "'"}
-	s, err := settleOrder(e, order{sender: l.sender, provider: l.sender, context: ctx, inputs: inputs,
-		outputs: []output{{receiver: l.sender, amount: l.amount, lock: &lock}}})
+	lock := LockedAmulet{Holder: Dso, ExpiresAt: l.SettleBefore, Context: "allocation for leg '" + l.Id + "' to '" + e.Names.Name(l.Receiver) + "'"}
+	s, err := settleOrder(e, order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
+		outputs: []Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	c, err := e.add(allocationTemplate, allocation{s.created[0].number, l})
+	c, err := e.add(AllocationTemplate, AmuletAllocation{s.Created[0].Number, l})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, contractID(c.number), s.change, "transfer"), nil
+	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, ContractID(c.Number), s.Change, "transfer"), nil
 }
 
 // settleAllocation gives the receiver of a leg its coins.
-func settleAllocation(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(allocation)
-	if err := e.later("settleBefore", p.leg.settleBefore); err != nil {
-		return value{}, err
+func settleAllocation(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(AmuletAllocation)
+	if err := e.later("settleBefore", p.Leg.SettleBefore); err != nil {
+		return Value{}, err
 	}
-	ctx, err := choiceContext(e, arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	locked, err := lockedCoin(e, p.locked)
+	locked, err := lockedCoin(e, p.Locked)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
 	defer e.at(ctx.round)()
-	got := createCoin(e, p.leg.receiver, e.bank.spend(locked))
-	a := e.tx.arena()
-	return a.record(allocationSettledShape, a.list(), e.idsOf(got), metadata(a, txKindMetaKey, "transfer")), nil
+	got := createCoin(e, p.Leg.Receiver, e.bank.Spend(locked))
+	a := e.Tx.Arena()
+	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), Metadata(a, TxKindMetaKey, "transfer")), nil
 }
 
 // returnAllocation gives the sender of a leg its coins back, unless their lock has expired and
 // the sender has unlocked them.
-func returnAllocation(e *execution, c *contract, _ argument) (value, error) {
-	a, back := e.tx.arena(), e.tx.arena().list()
-	if locked := e.tx.byNumber[c.payload.(allocation).locked]; locked != nil {
-		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.record(emptyRecordShape))
+func returnAllocation(e *Execution, c *Contract, _ Argument) (Value, error) {
+	a, back := e.Tx.Arena(), e.Tx.Arena().List()
+	if locked := e.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked]; locked != nil {
+		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(EmptyRecordShape))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		back = a.list(*argument{&result}.at("amuletCid"))
+		back = a.List(*Argument{&result}.At("amuletCid"))
 	}
-	return a.record(allocationReturnedShape, back, metadata(a, txKindMetaKey, "unlock")), nil
+	return a.Record(AllocationReturnedShape, back, Metadata(a, TxKindMetaKey, "unlock")), nil
 }

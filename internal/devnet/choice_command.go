@@ -1,115 +1,115 @@
 package devnet
 
 func addCommandChoices(all *choices) {
-	all.on(externalRulesTemplate, "ExternalPartyAmuletRules_CreateTransferCommand", nonconsuming(byArgument("sender"), orderByCommand))
-	over := func(e *execution, c *contract, _ argument) (value, error) {
-		p := c.payload.(transferCommand)
-		return e.tx.arena().record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)), nil
+	all.on(ExternalRulesTemplate, "ExternalPartyAmuletRules_CreateTransferCommand", nonconsuming(byArgument("sender"), orderByCommand))
+	over := func(e *Execution, c *Contract, _ Argument) (Value, error) {
+		p := c.Payload.(TransferCommand)
+		return e.Tx.Arena().Record(CommandOverShape, PartyValue(p.Sender), Int64Value(p.Nonce)), nil
 	}
-	all.on(transferCommandTemplate, "TransferCommand_Withdraw", consuming(
-		byPayload(func(p transferCommand) []party { return []party{p.sender} }), over))
-	all.on(transferCommandTemplate, "TransferCommand_Expire", consuming(byArgument("p"),
-		func(e *execution, c *contract, arg argument) (value, error) {
-			p, by := c.payload.(transferCommand), arg.party("p")
-			if by != p.sender && by != p.delegate && by != dso {
-				return value{}, broken("%s is no party to the command", e.names.name(by))
+	all.on(TransferCommandTemplate, "TransferCommand_Withdraw", consuming(
+		byPayload(func(p TransferCommand) []Party { return []Party{p.Sender} }), over))
+	all.on(TransferCommandTemplate, "TransferCommand_Expire", consuming(byArgument("p"),
+		func(e *Execution, c *Contract, arg Argument) (Value, error) {
+			p, by := c.Payload.(TransferCommand), arg.Party("p")
+			if by != p.Sender && by != p.Delegate && by != Dso {
+				return Value{}, broken("%s is no party to the command", e.Names.Name(by))
 			}
-			if p.expiresAt > e.now() {
-				return value{}, broken("the command expires at %s only", microsText(p.expiresAt))
+			if p.ExpiresAt > e.Now() {
+				return Value{}, broken("the command expires at %s only", microsText(p.ExpiresAt))
 			}
 			return over(e, c, arg)
 		}))
-	all.on(transferCommandTemplate, "TransferCommand_Send", consuming(
-		byPayload(func(p transferCommand) []party { return []party{p.delegate} }), sendByCommand))
+	all.on(TransferCommandTemplate, "TransferCommand_Send", consuming(
+		byPayload(func(p TransferCommand) []Party { return []Party{p.Delegate} }), sendByCommand))
 }
 
 // orderByCommand has a sender order a transfer. Its nonce is only looked at when the
 // transfer is carried out.
-func orderByCommand(e *execution, _ *contract, arg argument) (value, error) {
+func orderByCommand(e *Execution, _ *Contract, arg Argument) (Value, error) {
 	if err := e.expectsDSO(arg); err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	p := transferCommand{sender: arg.party("sender"), receiver: arg.party("receiver"), delegate: arg.party("delegate"),
-		amount: arg.numeric("amount"), expiresAt: arg.time("expiresAt"), nonce: arg.int64("nonce"), description: arg.optionalText("description")}
-	if p.nonce < 0 {
-		return value{}, broken("nonce %d is negative", p.nonce)
+	p := TransferCommand{Sender: arg.Party("sender"), Receiver: arg.Party("receiver"), Delegate: arg.Party("delegate"),
+		Amount: arg.Numeric("amount"), ExpiresAt: arg.Time("expiresAt"), Nonce: arg.Int64("nonce"), Description: arg.OptionalText("description")}
+	if p.Nonce < 0 {
+		return Value{}, broken("nonce %d is negative", p.Nonce)
 	}
-	if len(p.description) > maxTextLength {
-		return value{}, broken("a text is longer than %d bytes", maxTextLength)
+	if len(p.Description) > maxTextLength {
+		return Value{}, broken("a text is longer than %d bytes", maxTextLength)
 	}
-	if err := e.positive("amount", p.amount); err != nil {
-		return value{}, err
+	if err := e.positive("amount", p.Amount); err != nil {
+		return Value{}, err
 	}
-	if err := e.later("expiry of the command at", p.expiresAt); err != nil {
-		return value{}, err
+	if err := e.later("expiry of the command at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	c, err := e.add(transferCommandTemplate, p)
+	c, err := e.add(TransferCommandTemplate, p)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(createCommandDoneShape, contractID(c.number)), nil
+	return e.Tx.Arena().Record(CreateCommandDoneShape, ContractID(c.Number)), nil
 }
 
 // sendByCommand carries a transfer command out. A nonce that is used already makes it fail, one
 // whose turn has not come yet refuses it; else the nonce is used up, whatever comes of the
 // transfer.
-func sendByCommand(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(transferCommand)
-	if err := e.later("expiry of the command at", p.expiresAt); err != nil {
-		return value{}, err
+func sendByCommand(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(TransferCommand)
+	if err := e.later("expiry of the command at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	counter, err := e.fetchOf(commandCounterTemplate, arg.contract("transferCounterCid"))
+	counter, err := e.fetchOf(CommandCounterTemplate, arg.Contract("transferCounterCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	next := counter.payload.(commandCounter)
+	next := counter.Payload.(CommandCounter)
 	switch {
-	case next.sender != p.sender:
-		return value{}, broken("the counter is one of %s", e.names.name(next.sender))
-	case next.nextNonce < p.nonce:
-		return value{}, broken("nonce %d is not the next one yet, %d is", p.nonce, next.nextNonce).with("error_id", "nonce-too-high")
+	case next.Sender != p.Sender:
+		return Value{}, broken("the counter is one of %s", e.Names.Name(next.Sender))
+	case next.NextNonce < p.Nonce:
+		return Value{}, broken("nonce %d is not the next one yet, %d is", p.Nonce, next.NextNonce).with("error_id", "nonce-too-high")
 	}
-	result := func(reason func(a *arena) value) value {
-		a := e.tx.arena()
-		return a.variant("TransferCommandResultFailure", a.record(commandFailureShape, reason(a)))
+	result := func(reason func(a *Arena) Value) Value {
+		a := e.Tx.Arena()
+		return a.Variant("TransferCommandResultFailure", a.Record(CommandFailureShape, reason(a)))
 	}
-	var outcome value
-	if next.nextNonce > p.nonce {
+	var outcome Value
+	if next.NextNonce > p.Nonce {
 		outcome = result(otherReason("nonce was already used"))
 	} else {
-		e.tx.archive(counter)
-		e.tx.create(commandCounterTemplate, commandCounter{p.sender, p.nonce + 1})
+		e.Tx.Archive(counter)
+		e.Tx.Create(CommandCounterTemplate, CommandCounter{p.Sender, p.Nonce + 1})
 		outcome, err = sendNow(e, p, arg, result)
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
 	}
-	return e.tx.arena().record(commandDoneShape, outcome, partyValue(p.sender), int64Value(p.nonce)), nil
+	return e.Tx.Arena().Record(CommandDoneShape, outcome, PartyValue(p.Sender), Int64Value(p.Nonce)), nil
 }
 
 // sendNow executes the transfer of a command whose turn has come.
-func sendNow(e *execution, p transferCommand, arg argument, failure func(func(a *arena) value) value) (value, error) {
-	approval := arg.given("transferPreapprovalCidO")
+func sendNow(e *Execution, p TransferCommand, arg Argument, failure func(func(a *Arena) Value) Value) (Value, error) {
+	approval := arg.Given("transferPreapprovalCidO")
 	if approval == nil {
-		return failure(otherReason("No TransferPreapproval for receiver '" + e.names.name(p.receiver) + "'")), nil
+		return failure(otherReason("No TransferPreapproval for receiver '" + e.Names.Name(p.Receiver) + "'")), nil
 	}
-	c, err := e.fetchOf(preapprovalTemplate, uint64(approval.num))
+	c, err := e.fetchOf(PreapprovalTemplate, uint64(approval.Num))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	if to := c.payload.(preapproval); to.receiver != p.receiver {
-		return value{}, broken("the preapproval is one of %s, the receiver is %s", e.names.name(to.receiver), e.names.name(p.receiver))
+	if to := c.Payload.(Preapproval); to.Receiver != p.Receiver {
+		return Value{}, broken("the preapproval is one of %s, the receiver is %s", e.Names.Name(to.Receiver), e.Names.Name(p.Receiver))
 	}
-	a, start := e.tx.arena(), e.savepoint()
-	sent, err := e.perform(c, "TransferPreapproval_Send", a.record(sendShape, *arg.at("context"), *arg.at("inputs"),
-		numeric(p.amount), partyValue(p.sender), optionalText(a, p.description)))
+	a, start := e.Tx.Arena(), e.savepoint()
+	sent, err := e.perform(c, "TransferPreapproval_Send", a.Record(SendShape, *arg.At("context"), *arg.At("inputs"),
+		Numeric(p.Amount), PartyValue(p.Sender), OptionalText(a, p.Description)))
 	var invalid *invalidTransfer
 	if asInvalid(err, &invalid) {
 		e.rollback(start)
 		return failure(invalid.reason), nil
 	}
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return a.variant("TransferCommandResultSuccess", a.record(commandSuccessShape, *argument{&sent}.at("result"))), nil
+	return a.Variant("TransferCommandResultSuccess", a.Record(CommandSuccessShape, *Argument{&sent}.At("result"))), nil
 }

@@ -3,76 +3,76 @@ package devnet
 // addCouponChoices are what the owners of coupons do with them besides collecting them, and
 // the manager of the development fund.
 func addCouponChoices(all *choices) {
-	all.on(validatorRewardTemplate, "ValidatorRewardCoupon_ArchiveAsValidator", consuming(byArgument("validator"),
-		func(e *execution, c *contract, arg argument) (value, error) {
-			right, err := e.fetchOf(validatorRightTemplate, arg.contract("rightCid"))
+	all.on(ValidatorRewardTemplate, "ValidatorRewardCoupon_ArchiveAsValidator", consuming(byArgument("validator"),
+		func(e *Execution, c *Contract, arg Argument) (Value, error) {
+			right, err := e.fetchOf(ValidatorRightTemplate, arg.Contract("rightCid"))
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			if p := right.payload.(validatorRight); p.validator != arg.party("validator") || p.user != c.payload.(validatorReward).user {
-				return value{}, broken("the validator right is not one of %s for the user of the coupon", e.names.name(arg.party("validator")))
+			if p := right.Payload.(ValidatorRight); p.Validator != arg.Party("validator") || p.User != c.Payload.(ValidatorReward).User {
+				return Value{}, broken("the validator right is not one of %s for the user of the coupon", e.Names.Name(arg.Party("validator")))
 			}
-			return e.tx.arena().record(emptyRecordShape), nil
+			return e.Tx.Arena().Record(EmptyRecordShape), nil
 		}))
-	all.on(svRewardTemplate, "SvRewardCoupon_ArchiveAsBeneficiary", consuming(
-		byPayload(func(p svReward) []party { return []party{p.beneficiary} }), toResult("SvRewardCoupon_ArchiveAsBeneficiaryResult")))
-	all.on(fundCouponTemplate, "DevelopmentFundCoupon_Reject", consuming(
-		byPayload(func(p fundCoupon) []party { return []party{p.beneficiary} }), toFund))
-	all.on(fundCouponTemplate, "DevelopmentFundCoupon_Withdraw", consuming(
-		byPayload(func(p fundCoupon) []party { return []party{p.manager} }), toFund))
-	all.on(amuletRulesTemplate, "AmuletRules_AllocateDevelopmentFundCoupon", nonconsuming(byArgument("fundManager"), allocateByCommand))
-	all.on(amuletRulesTemplate, "AmuletRules_ComputeFees", nonconsuming(byArgument("sender"),
-		func(e *execution, _ *contract, arg argument) (value, error) {
-			ctx, err := transferContextOf(e, arg.record("context"))
+	all.on(SvRewardTemplate, "SvRewardCoupon_ArchiveAsBeneficiary", consuming(
+		byPayload(func(p SvReward) []Party { return []Party{p.Beneficiary} }), toResult("SvRewardCoupon_ArchiveAsBeneficiaryResult")))
+	all.on(FundCouponTemplate, "DevelopmentFundCoupon_Reject", consuming(
+		byPayload(func(p FundCoupon) []Party { return []Party{p.Beneficiary} }), toFund))
+	all.on(FundCouponTemplate, "DevelopmentFundCoupon_Withdraw", consuming(
+		byPayload(func(p FundCoupon) []Party { return []Party{p.Manager} }), toFund))
+	all.on(AmuletRulesTemplate, "AmuletRules_AllocateDevelopmentFundCoupon", nonconsuming(byArgument("fundManager"), allocateByCommand))
+	all.on(AmuletRulesTemplate, "AmuletRules_ComputeFees", nonconsuming(byArgument("sender"),
+		func(e *Execution, _ *Contract, arg Argument) (Value, error) {
+			ctx, err := transferContextOf(e, arg.Record("context"))
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
 			defer e.at(ctx.round)()
-			a, fees := e.tx.arena(), make([]value, len(arg.list("outputs")))
+			a, fees := e.Tx.Arena(), make([]Value, len(arg.List("outputs")))
 			for i := range fees {
-				fees[i] = numeric(e.payments.outputFee())
+				fees[i] = Numeric(e.payments.OutputFee())
 			}
-			return a.record(feesShape, a.list(fees...)), nil
+			return a.Record(feesShape, a.List(fees...)), nil
 		}))
 }
 
-var feesShape = newShape("fees")
+var feesShape = NewShape("fees")
 
 // toFund returns a coupon to the development fund.
-func toFund(e *execution, c *contract, _ argument) (value, error) {
-	back := e.tx.create(unclaimedFundTemplate, unclaimedFund{amount: c.payload.(fundCoupon).amount})
-	return e.tx.arena().record(mergeFundDoneShape, contractID(back.number)), nil
+func toFund(e *Execution, c *Contract, _ Argument) (Value, error) {
+	back := e.Tx.Create(UnclaimedFundTemplate, UnclaimedFund{Amount: c.Payload.(FundCoupon).Amount})
+	return e.Tx.Arena().Record(MergeFundDoneShape, ContractID(back.Number)), nil
 }
 
 // allocateByCommand has the manager of the development fund give a part of it away.
-func allocateByCommand(e *execution, _ *contract, arg argument) (value, error) {
-	g := grant{beneficiary: arg.party("beneficiary"), amount: arg.numeric("amount"), expiresAt: arg.time("expiresAt"), reason: arg.text("reason")}
-	manager := arg.party("fundManager")
-	if manager != e.fund.fundManager() {
-		return value{}, broken("%s is not the manager of the development fund", e.names.name(manager))
+func allocateByCommand(e *Execution, _ *Contract, arg Argument) (Value, error) {
+	g := Grant{Beneficiary: arg.Party("beneficiary"), Amount: arg.Numeric("amount"), ExpiresAt: arg.Time("expiresAt"), Reason: arg.Text("reason")}
+	manager := arg.Party("fundManager")
+	if manager != e.fund.FundManager() {
+		return Value{}, broken("%s is not the manager of the development fund", e.Names.Name(manager))
 	}
-	if err := e.positive("amount", g.amount); err != nil {
-		return value{}, err
+	if err := e.positive("amount", g.Amount); err != nil {
+		return Value{}, err
 	}
-	if err := e.later("expiry of the coupon at", g.expiresAt); err != nil {
-		return value{}, err
+	if err := e.later("expiry of the coupon at", g.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	var total decimal
-	for _, id := range arg.list("unclaimedDevelopmentFundCouponCids") {
-		c, err := e.fetchOf(unclaimedFundTemplate, uint64(id.num))
+	var total Decimal
+	for _, id := range arg.List("unclaimedDevelopmentFundCouponCids") {
+		c, err := e.fetchOf(UnclaimedFundTemplate, uint64(id.Num))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		total += c.payload.(unclaimedFund).amount
-		e.tx.archive(c)
+		total += c.Payload.(UnclaimedFund).Amount
+		e.Tx.Archive(c)
 	}
-	if total < g.amount {
-		return value{}, broken("the unclaimed coupons are worth %s, less than %s", total, g.amount)
+	if total < g.Amount {
+		return Value{}, broken("the unclaimed coupons are worth %s, less than %s", total, g.Amount)
 	}
-	coupon := e.tx.create(fundCouponTemplate, fundCoupon{g, manager})
-	var left *contract
-	if total > g.amount {
-		left = e.tx.create(unclaimedFundTemplate, unclaimedFund{amount: total - g.amount})
+	coupon := e.Tx.Create(FundCouponTemplate, FundCoupon{g, manager})
+	var left *Contract
+	if total > g.Amount {
+		left = e.Tx.Create(UnclaimedFundTemplate, UnclaimedFund{Amount: total - g.Amount})
 	}
-	return e.tx.arena().record(allocateFundDoneShape, contractID(coupon.number), optional(e.tx.arena(), left != nil, idOf(left))), nil
+	return e.Tx.Arena().Record(AllocateFundDoneShape, ContractID(coupon.Number), Optional(e.Tx.Arena(), left != nil, IdOf(left))), nil
 }

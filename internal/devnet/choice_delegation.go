@@ -1,210 +1,210 @@
 package devnet
 
 var (
-	delegationAcceptedShape = newShape("mintingDelegationCid")
-	mintDelegatedShape      = newShape("transferResult")
+	delegationAcceptedShape = NewShape("mintingDelegationCid")
+	mintDelegatedShape      = NewShape("transferResult")
 )
 
 func addDelegationChoices(all *choices) {
-	all.creations[mintingProposalTemplate] = func(e *execution, a argument) (payload, error) {
-		d := a.record("delegation")
-		p := mintingDelegation{beneficiary: d.party("beneficiary"), delegate: d.party("delegate"),
-			expiresAt: d.time("expiresAt"), mergeLimit: d.int64("amuletMergeLimit")}
-		if p.mergeLimit < 1 {
-			return nil, broken("amuletMergeLimit must be positive, not %d", p.mergeLimit)
+	all.creations[MintingProposalTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		d := a.Record("delegation")
+		p := MintingDelegation{Beneficiary: d.Party("beneficiary"), Delegate: d.Party("delegate"),
+			ExpiresAt: d.Time("expiresAt"), MergeLimit: d.Int64("amuletMergeLimit")}
+		if p.MergeLimit < 1 {
+			return nil, broken("amuletMergeLimit must be positive, not %d", p.MergeLimit)
 		}
-		if err := e.isDSO(d.party("dso")); err != nil {
+		if err := e.isDSO(d.Party("dso")); err != nil {
 			return nil, err
 		}
-		return mintingProposal{p}, e.later("expiry of the delegation at", p.expiresAt)
+		return MintingProposal{p}, e.later("expiry of the delegation at", p.ExpiresAt)
 	}
-	delegate := byPayload(func(p mintingProposal) []party { return []party{p.delegate} })
-	all.on(mintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
-	all.on(mintingProposalTemplate, "MintingDelegationProposal_Reject", consuming(delegate, toEmpty))
-	all.on(mintingProposalTemplate, "MintingDelegationProposal_Withdraw", consuming(
-		byPayload(func(p mintingProposal) []party { return []party{p.beneficiary} }), toEmpty))
+	delegate := byPayload(func(p MintingProposal) []Party { return []Party{p.Delegate} })
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Reject", consuming(delegate, toEmpty))
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Withdraw", consuming(
+		byPayload(func(p MintingProposal) []Party { return []Party{p.Beneficiary} }), toEmpty))
 
-	all.on(mintingDelegationTemplate, "MintingDelegation_Mint", nonconsuming(
-		byPayload(func(p mintingDelegation) []party { return []party{p.delegate} }), mintDelegated))
-	all.on(mintingDelegationTemplate, "MintingDelegation_Reject", consuming(
-		byPayload(func(p mintingDelegation) []party { return []party{p.delegate} }), toEmpty))
-	all.on(mintingDelegationTemplate, "MintingDelegation_Withdraw", consuming(
-		byPayload(func(p mintingDelegation) []party { return []party{p.beneficiary} }), toEmpty))
+	all.on(MintingDelegationTemplate, "MintingDelegation_Mint", nonconsuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), mintDelegated))
+	all.on(MintingDelegationTemplate, "MintingDelegation_Reject", consuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), toEmpty))
+	all.on(MintingDelegationTemplate, "MintingDelegation_Withdraw", consuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Beneficiary} }), toEmpty))
 }
 
 // acceptDelegation takes a delegation on, perhaps in place of an older one.
-func acceptDelegation(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(mintingProposal)
-	if err := e.later("expiry of the delegation at", p.expiresAt); err != nil {
-		return value{}, err
+func acceptDelegation(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(MintingProposal)
+	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	if existing := arg.given("existingDelegationCid"); existing != nil {
-		old, err := e.fetchOf(mintingDelegationTemplate, uint64(existing.num))
+	if existing := arg.Given("existingDelegationCid"); existing != nil {
+		old, err := e.fetchOf(MintingDelegationTemplate, uint64(existing.Num))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		if d := old.payload.(mintingDelegation); d.beneficiary != p.beneficiary || d.delegate != p.delegate {
-			return value{}, broken("the existing delegation is one of other parties")
+		if d := old.Payload.(MintingDelegation); d.Beneficiary != p.Beneficiary || d.Delegate != p.Delegate {
+			return Value{}, broken("the existing delegation is one of other parties")
 		}
-		e.tx.archive(old)
+		e.Tx.Archive(old)
 	}
-	next, err := e.add(mintingDelegationTemplate, p.mintingDelegation)
+	next, err := e.add(MintingDelegationTemplate, p.MintingDelegation)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(delegationAcceptedShape, contractID(next.number)), nil
+	return e.Tx.Arena().Record(delegationAcceptedShape, ContractID(next.Number)), nil
 }
 
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
 // so many as the delegation says.
-func mintDelegated(e *execution, c *contract, arg argument) (value, error) {
-	result, err := mintFor(e, c.payload.(mintingDelegation), arg.list("inputs"), arg.record("context"))
+func mintDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
+	result, err := mintFor(e, c.Payload.(MintingDelegation), arg.List("inputs"), arg.Record("context"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(mintDelegatedShape, result), nil
+	return e.Tx.Arena().Record(mintDelegatedShape, result), nil
 }
 
 // mintFor collects inputs for the beneficiary of a delegation and returns the result of the
 // transfer.
-func mintFor(e *execution, p mintingDelegation, inputs []value, context argument) (value, error) {
-	if err := e.later("expiry of the delegation at", p.expiresAt); err != nil {
-		return value{}, err
+func mintFor(e *Execution, p MintingDelegation, inputs []Value, context Argument) (Value, error) {
+	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
 	coinInputs := 0
 	for i := range inputs {
-		if inputs[i].text == "InputAmulet" {
+		if inputs[i].Text == "InputAmulet" {
 			coinInputs++
 		}
 	}
 	switch {
 	case len(inputs) == 0:
-		return value{}, broken("there are no inputs")
-	case int64(coinInputs) > p.mergeLimit && !mayMerge(e, p, int64(coinInputs)):
-		return value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.mergeLimit)
+		return Value{}, broken("there are no inputs")
+	case int64(coinInputs) > p.MergeLimit && !mayMerge(e, p, int64(coinInputs)):
+		return Value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
 	}
 	ctx, err := paymentContextOf(e, context)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	_, result, err := transferBy(e, order{sender: p.beneficiary, provider: p.beneficiary, inputs: inputs, context: ctx})
+	_, result, err := transferBy(e, order{sender: p.Beneficiary, provider: p.Beneficiary, inputs: inputs, context: ctx})
 	return result, err
 }
 
 // mayMerge reports whether the beneficiary of a delegation has twice as many coins as its
 // limit, and enough of them are left.
-func mayMerge(e *execution, p mintingDelegation, merged int64) bool {
+func mayMerge(e *Execution, p MintingDelegation, merged int64) bool {
 	var have int64
-	for _, c := range e.bank.wallets[p.beneficiary].coins {
-		if c.active() {
+	for _, c := range e.bank.Wallets[p.Beneficiary].Coins {
+		if c.Active() {
 			have++
 		}
 	}
-	return have >= 2*p.mergeLimit && have-merged+1 >= p.mergeLimit
+	return have >= 2*p.MergeLimit && have-merged+1 >= p.MergeLimit
 }
 
 var (
-	mergeAcceptedShape = newShape("mergeDelegationCid")
-	resultUnitShape    = newShape("result")
-	mergeDoneShape     = newShape("optMergeTransferResult", "optExtraTransferResult")
-	batchMergedShape   = newShape("results", "operatorChangeMap")
+	mergeAcceptedShape = NewShape("mergeDelegationCid")
+	resultUnitShape    = NewShape("result")
+	mergeDoneShape     = NewShape("optMergeTransferResult", "optExtraTransferResult")
+	batchMergedShape   = NewShape("results", "operatorChangeMap")
 )
 
 func addMergeChoices(all *choices) {
-	all.creations[mergeProposalTemplate] = func(_ *execution, a argument) (payload, error) {
-		d := a.record("delegation")
-		return mergeProposal{mergeDelegation{operator: d.party("operator"), owner: d.party("owner"), meta: d.metadata("meta")}}, nil
+	all.creations[MergeProposalTemplate] = func(_ *Execution, a Argument) (Payload, error) {
+		d := a.Record("delegation")
+		return MergeProposal{MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}, nil
 	}
-	all.creations[batchMergeTemplate] = func(_ *execution, a argument) (payload, error) {
-		return batchMergeUtility{a.party("operator")}, nil
+	all.creations[BatchMergeTemplate] = func(_ *Execution, a Argument) (Payload, error) {
+		return BatchMergeUtility{a.Party("operator")}, nil
 	}
-	toUnitResult := func(e *execution, _ *contract, _ argument) (value, error) {
-		return e.tx.arena().record(resultUnitShape, unit()), nil
+	toUnitResult := func(e *Execution, _ *Contract, _ Argument) (Value, error) {
+		return e.Tx.Arena().Record(resultUnitShape, Unit()), nil
 	}
-	operator := byPayload(func(p mergeProposal) []party { return []party{p.operator} })
-	all.on(mergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
-		func(e *execution, c *contract, _ argument) (value, error) {
-			next, err := e.add(mergeDelegationTemplate, c.payload.(mergeProposal).mergeDelegation)
+	operator := byPayload(func(p MergeProposal) []Party { return []Party{p.Operator} })
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
+		func(e *Execution, c *Contract, _ Argument) (Value, error) {
+			next, err := e.add(MergeDelegationTemplate, c.Payload.(MergeProposal).MergeDelegation)
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			return e.tx.arena().record(mergeAcceptedShape, contractID(next.number)), nil
+			return e.Tx.Arena().Record(mergeAcceptedShape, ContractID(next.Number)), nil
 		}))
-	all.on(mergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
-	all.on(mergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
-		byPayload(func(p mergeProposal) []party { return []party{p.owner} }), toUnitResult))
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
+		byPayload(func(p MergeProposal) []Party { return []Party{p.Owner} }), toUnitResult))
 
-	byOperator := byPayload(func(p mergeDelegation) []party { return []party{p.operator} })
-	all.on(mergeDelegationTemplate, "MergeDelegation_Merge", nonconsuming(byOperator, mergeDelegated))
-	all.on(mergeDelegationTemplate, "MergeDelegation_Reject", consuming(byOperator, toUnitResult))
-	all.on(mergeDelegationTemplate, "MergeDelegation_Withdraw", consuming(
-		byPayload(func(p mergeDelegation) []party { return []party{p.owner} }), toUnitResult))
-	byUtility := byPayload(func(p batchMergeUtility) []party { return []party{p.operator} })
+	byOperator := byPayload(func(p MergeDelegation) []Party { return []Party{p.Operator} })
+	all.on(MergeDelegationTemplate, "MergeDelegation_Merge", nonconsuming(byOperator, mergeDelegated))
+	all.on(MergeDelegationTemplate, "MergeDelegation_Reject", consuming(byOperator, toUnitResult))
+	all.on(MergeDelegationTemplate, "MergeDelegation_Withdraw", consuming(
+		byPayload(func(p MergeDelegation) []Party { return []Party{p.Owner} }), toUnitResult))
+	byUtility := byPayload(func(p BatchMergeUtility) []Party { return []Party{p.Operator} })
 	for _, choice := range []string{"BatchMergeUtility_BatchMerge", "BatchMergeUtility_MergeHoldings"} {
-		all.on(batchMergeTemplate, choice, nonconsuming(byUtility, mergeBatch))
+		all.on(BatchMergeTemplate, choice, nonconsuming(byUtility, mergeBatch))
 	}
 }
 
 // mergeDelegated merges holdings of an owner, and may deliver a transfer from the operator.
-func mergeDelegated(e *execution, c *contract, arg argument) (value, error) {
-	p, a := c.payload.(mergeDelegation), e.tx.arena()
-	merge, extra, mark := arg.given("optMergeTransfer"), arg.given("optExtraTransfer"), arg.given("optFeaturedAppRight")
+func mergeDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p, a := c.Payload.(MergeDelegation), e.Tx.Arena()
+	merge, extra, mark := arg.Given("optMergeTransfer"), arg.Given("optExtraTransfer"), arg.Given("optFeaturedAppRight")
 	if merge == nil && extra == nil {
-		return value{}, broken("there is nothing to merge")
+		return Value{}, broken("there is nothing to merge")
 	}
-	merged, delivered := none(), none()
+	merged, delivered := None(), None()
 	if merge != nil {
-		result, err := mergeTransfer(e, p, argument{merge})
+		result, err := mergeTransfer(e, p, Argument{merge})
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		merged = a.some(result)
+		merged = a.Some(result)
 	}
 	if extra != nil {
-		call := argument{extra}
-		t := call.record("choiceArg").record("transfer")
-		if t.party("sender") != p.operator || t.party("receiver") != p.owner {
-			return value{}, broken("the extra transfer must go from the operator to the owner")
+		call := Argument{extra}
+		t := call.Record("choiceArg").Record("transfer")
+		if t.Party("sender") != p.Operator || t.Party("receiver") != p.Owner {
+			return Value{}, broken("the extra transfer must go from the operator to the owner")
 		}
 		result, err := delegated("factoryCid", "choiceArg", "TransferFactory_Transfer")(e, c, call)
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		if len(result.elems) == 0 || result.elems[0].text != "TransferInstructionResult_Completed" {
-			return value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
+		if len(result.Elems) == 0 || result.Elems[0].Text != "TransferInstructionResult_Completed" {
+			return Value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
 		}
-		delivered = a.some(result)
+		delivered = a.Some(result)
 	}
 	if mark != nil {
-		call := argument{mark}
-		right, err := e.fetchOf(featuredAppRightTemplate, call.contract("appRightCid"))
+		call := Argument{mark}
+		right, err := e.fetchOf(FeaturedAppRightTemplate, call.Contract("appRightCid"))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.record(markShape, *call.at("beneficiaries"))); err != nil {
-			return value{}, err
+		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, *call.At("beneficiaries"))); err != nil {
+			return Value{}, err
 		}
 	}
-	return a.record(mergeDoneShape, merged, delivered), nil
+	return a.Record(mergeDoneShape, merged, delivered), nil
 }
 
 // mergeTransfer executes the transfer of an owner to itself, which must leave it fewer holdings.
-func mergeTransfer(e *execution, p mergeDelegation, call argument) (value, error) {
-	t := call.record("choiceArg").record("transfer")
-	if t.party("sender") != p.owner || t.party("receiver") != p.owner {
-		return value{}, broken("a merge must be a transfer of the owner to itself")
+func mergeTransfer(e *Execution, p MergeDelegation, call Argument) (Value, error) {
+	t := call.Record("choiceArg").Record("transfer")
+	if t.Party("sender") != p.Owner || t.Party("receiver") != p.Owner {
+		return Value{}, broken("a merge must be a transfer of the owner to itself")
 	}
-	factory, err := e.fetch(call.contract("factoryCid"))
+	factory, err := e.fetch(call.Contract("factoryCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	result, err := e.perform(factory, "TransferFactory_Transfer", *call.at("choiceArg"))
+	result, err := e.perform(factory, "TransferFactory_Transfer", *call.At("choiceArg"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	left := 1 + len(argument{&result}.list("senderChangeCids"))
-	if inputs := len(t.list("inputHoldingCids")); left >= inputs {
-		return value{}, broken("the merge leaves %d holdings of %d", left, inputs)
+	left := 1 + len(Argument{&result}.List("senderChangeCids"))
+	if inputs := len(t.List("inputHoldingCids")); left >= inputs {
+		return Value{}, broken("the merge leaves %d holdings of %d", left, inputs)
 	}
 	return result, nil
 }
@@ -214,33 +214,33 @@ const maxMerges = 200
 
 // mergeBatch exercises many delegations. What the operator has left of one transfer is not
 // used for the next: the calls name all inputs.
-func mergeBatch(e *execution, c *contract, arg argument) (value, error) {
-	calls := arg.list("mergeCalls")
+func mergeBatch(e *Execution, c *Contract, arg Argument) (Value, error) {
+	calls := arg.List("mergeCalls")
 	if len(calls) == 0 || len(calls) > maxMerges {
-		return value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
+		return Value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
 	}
-	operator, a := c.payload.(batchMergeUtility).operator, e.tx.arena()
-	results := make([]value, len(calls))
-	var changes []value
+	operator, a := c.Payload.(BatchMergeUtility).Operator, e.Tx.Arena()
+	results := make([]Value, len(calls))
+	var changes []Value
 	for i := range calls {
-		call := argument{&calls[i]}
-		d, err := e.fetchOf(mergeDelegationTemplate, call.contract("delegationCid"))
+		call := Argument{&calls[i]}
+		d, err := e.fetchOf(MergeDelegationTemplate, call.Contract("delegationCid"))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		if d.payload.(mergeDelegation).operator != operator {
-			return value{}, broken("delegation %d is one of another operator", i)
+		if d.Payload.(MergeDelegation).Operator != operator {
+			return Value{}, broken("delegation %d is one of another operator", i)
 		}
-		if results[i], err = e.perform(d, "MergeDelegation_Merge", *call.at("choiceArg")); err != nil {
-			return value{}, err
+		if results[i], err = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg")); err != nil {
+			return Value{}, err
 		}
-		if extra := (argument{&results[i]}).given("optExtraTransferResult"); extra != nil {
-			changes = append(changes, (argument{extra}).list("senderChangeCids")...)
+		if extra := (Argument{&results[i]}).Given("optExtraTransferResult"); extra != nil {
+			changes = append(changes, (Argument{extra}).List("senderChangeCids")...)
 		}
 	}
-	change := a.genMap()
+	change := a.GenMap()
 	if len(changes) > 0 {
-		change = a.genMap(a.record(instrumentIDShape, partyValue(dso), text(instrumentAmuletInPayload)), a.list(changes...))
+		change = a.GenMap(a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), a.List(changes...))
 	}
-	return a.record(batchMergedShape, a.list(results...), change), nil
+	return a.Record(batchMergedShape, a.List(results...), change), nil
 }

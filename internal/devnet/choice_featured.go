@@ -1,31 +1,31 @@
 package devnet
 
 func addFeaturedChoices(all *choices) {
-	all.on(amuletRulesTemplate, "AmuletRules_DevNet_FeatureApp", nonconsuming(byArgument("provider"),
-		func(e *execution, _ *contract, arg argument) (value, error) {
-			right := featuredAppRight{provider: arg.party("provider")}
-			if e.tx.version() > 0 {
-				right.weight = one
+	all.on(AmuletRulesTemplate, "AmuletRules_DevNet_FeatureApp", nonconsuming(byArgument("provider"),
+		func(e *Execution, _ *Contract, arg Argument) (Value, error) {
+			right := FeaturedAppRight{Provider: arg.Party("provider")}
+			if e.Tx.Version() > 0 {
+				right.Weight = One
 			}
-			return e.tx.arena().record(featureDoneShape, contractID(e.tx.create(featuredAppRightTemplate, right).number)), nil
+			return e.Tx.Arena().Record(FeatureDoneShape, ContractID(e.Tx.Create(FeaturedAppRightTemplate, right).Number)), nil
 		}))
-	provider := byPayload(func(p featuredAppRight) []party { return []party{p.provider} })
-	all.on(featuredAppRightTemplate, "FeaturedAppRight_Cancel", consuming(provider, toResult("FeaturedAppRight_CancelResult")))
-	all.on(featuredAppRightTemplate, "FeaturedAppRight_CreateActivityMarker",
-		nonconsuming(provider, markByCommand).of(featuredAppRightInterface))
+	provider := byPayload(func(p FeaturedAppRight) []Party { return []Party{p.Provider} })
+	all.on(FeaturedAppRightTemplate, "FeaturedAppRight_Cancel", consuming(provider, toResult("FeaturedAppRight_CancelResult")))
+	all.on(FeaturedAppRightTemplate, "FeaturedAppRight_CreateActivityMarker",
+		nonconsuming(provider, markByCommand).of(FeaturedAppRightInterface))
 }
 
-func markByCommand(e *execution, c *contract, arg argument) (value, error) {
-	beneficiaries, err := beneficiariesOf(e, arg.at("beneficiaries"))
+func markByCommand(e *Execution, c *Contract, arg Argument) (Value, error) {
+	beneficiaries, err := beneficiariesOf(e, arg.At("beneficiaries"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	ids := make([]value, len(beneficiaries))
+	ids := make([]Value, len(beneficiaries))
 	for i, b := range beneficiaries {
-		b.provider = c.payload.(featuredAppRight).provider
-		ids[i] = contractID(e.tx.create(activityMarkerTemplate, b).number)
-		e.tx.provider = b.provider
+		b.Provider = c.Payload.(FeaturedAppRight).Provider
+		ids[i] = ContractID(e.Tx.Create(ActivityMarkerTemplate, b).Number)
+		e.Tx.Provider = b.Provider
 	}
-	a := e.tx.arena()
-	return a.record(markDoneShape, a.list(ids...)), nil
+	a := e.Tx.Arena()
+	return a.Record(MarkDoneShape, a.List(ids...)), nil
 }

@@ -3,22 +3,22 @@ package devnet
 import "slices"
 
 var (
-	batchDoneShape       = newShape("endUserName", "outcomes", "optEndUserParty")
-	acceptShape          = newShape("inputs", "context", "walletProvider")
-	completeOfferShape   = newShape("inputs", "transferContext", "walletProvider")
-	acceptApprovalShape  = newShape("context", "inputs", "expiresAt")
-	featuredGrantedShape = newShape("featuredAppRight")
+	batchDoneShape       = NewShape("endUserName", "outcomes", "optEndUserParty")
+	acceptShape          = NewShape("inputs", "context", "walletProvider")
+	completeOfferShape   = NewShape("inputs", "transferContext", "walletProvider")
+	acceptApprovalShape  = NewShape("context", "inputs", "expiresAt")
+	featuredGrantedShape = NewShape("featuredAppRight")
 )
 
 // addInstallChoices are the choices of a user's wallet. Its validator exercises them, or the
 // user itself.
 func addInstallChoices(all *choices) {
-	all.creations[walletInstallTemplate] = func(e *execution, a argument) (payload, error) {
-		p := walletInstall{validator: a.party("validatorParty"), user: a.party("endUserParty"), name: a.text("endUserName")}
-		if p.name == "" || len(p.name) > maxTextLength {
-			return nil, broken("endUserName has %d bytes, not 1 to %d", len(p.name), maxTextLength)
+	all.creations[WalletInstallTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		p := WalletInstall{Validator: a.Party("validatorParty"), User: a.Party("endUserParty"), Name: a.Text("endUserName")}
+		if p.Name == "" || len(p.Name) > maxTextLength {
+			return nil, broken("endUserName has %d bytes, not 1 to %d", len(p.Name), maxTextLength)
 		}
-		return p, e.isDSO(a.party("dsoParty"))
+		return p, e.isDSO(a.Party("dsoParty"))
 	}
 	for choice, run := range map[string]runOf{
 		"ExecuteBatch":                             executeBatch,
@@ -46,34 +46,34 @@ func addInstallChoices(all *choices) {
 		"TransferInstruction_Reject":               delegated("transferInstructionCid", "rejectArg", "TransferInstruction_Reject"),
 		"TransferInstruction_Withdraw":             delegated("transferInstructionCid", "withdrawArg", "TransferInstruction_Withdraw"),
 	} {
-		all.on(walletInstallTemplate, "WalletAppInstall_"+choice, nonconsuming(byWallet, run))
+		all.on(WalletInstallTemplate, "WalletAppInstall_"+choice, nonconsuming(byWallet, run))
 	}
 }
 
 // byWallet is the validator of a wallet, unless only its user acts.
-func byWallet(e *execution, c *contract, _ argument) []party {
-	p := c.payload.(walletInstall)
-	if !slices.Contains(e.authority, p.validator) && slices.Contains(e.authority, p.user) {
-		return []party{p.user}
+func byWallet(e *Execution, c *Contract, _ Argument) []Party {
+	p := c.Payload.(WalletInstall)
+	if !slices.Contains(e.authority, p.Validator) && slices.Contains(e.authority, p.User) {
+		return []Party{p.User}
 	}
-	return []party{p.validator}
+	return []Party{p.Validator}
 }
 
 // forwarded exercises a choice on the contract of a field, for the user of the wallet. The
 // choice has the same other fields, or the user as actor.
 func forwarded(label, choice string) runOf {
-	return func(e *execution, c *contract, arg argument) (value, error) {
-		target, err := e.fetch(arg.contract(label))
+	return func(e *Execution, c *Contract, arg Argument) (Value, error) {
+		target, err := e.fetch(arg.Contract(label))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		a := e.tx.arena()
-		forward := a.record(emptyRecordShape)
+		a := e.Tx.Arena()
+		forward := a.Record(EmptyRecordShape)
 		switch {
-		case arg.at("reason") != nil:
-			forward = a.record(offerReasonShape, text(arg.text("reason")))
+		case arg.At("reason") != nil:
+			forward = a.Record(OfferReasonShape, Text(arg.Text("reason")))
 		case slices.Contains([]string{"TransferOffer_Expire", "AcceptedTransferOffer_Expire", "AppPaymentRequest_Expire"}, choice):
-			forward = a.record(expireEntryShape, partyValue(c.payload.(walletInstall).user))
+			forward = a.Record(ExpireEntryShape, PartyValue(c.Payload.(WalletInstall).User))
 		}
 		return e.perform(target, choice, forward)
 	}
@@ -81,97 +81,97 @@ func forwarded(label, choice string) runOf {
 
 // delegated exercises a choice on the contract of one field with the argument of another.
 func delegated(label, argLabel, choice string) runOf {
-	return func(e *execution, _ *contract, arg argument) (value, error) {
-		target, err := e.fetch(arg.contract(label))
+	return func(e *Execution, _ *Contract, arg Argument) (Value, error) {
+		target, err := e.fetch(arg.Contract(label))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		return e.perform(target, choice, *arg.at(argLabel))
+		return e.perform(target, choice, *arg.At(argLabel))
 	}
 }
 
-func createOffer(e *execution, c *contract, arg argument) (value, error) {
-	p, err := offerOf(e, c.payload.(walletInstall).user, arg)
+func createOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p, err := offerOf(e, c.Payload.(WalletInstall).User, arg)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	offer, err := e.add(transferOfferTemplate, p)
+	offer, err := e.add(TransferOfferTemplate, p)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(createOfferShape, contractID(offer.number)), nil
+	return e.Tx.Arena().Record(createOfferShape, ContractID(offer.Number)), nil
 }
 
-func createRequest(e *execution, c *contract, arg argument) (value, error) {
-	p, err := requestOf(e, c.payload.(walletInstall).user, arg)
+func createRequest(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p, err := requestOf(e, c.Payload.(WalletInstall).User, arg)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	request, err := e.add(trafficRequestTemplate, p)
+	request, err := e.add(TrafficRequestTemplate, p)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(createRequestShape, contractID(request.number)), nil
+	return e.Tx.Arena().Record(createRequestShape, ContractID(request.Number)), nil
 }
 
-func grantFeatured(e *execution, c *contract, arg argument) (value, error) {
-	rules, err := e.fetchOf(amuletRulesTemplate, arg.contract("amuletRulesCid"))
+func grantFeatured(e *Execution, c *Contract, arg Argument) (Value, error) {
+	rules, err := e.fetchOf(AmuletRulesTemplate, arg.Contract("amuletRulesCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := e.tx.arena()
-	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.record(featureShape, partyValue(c.payload.(walletInstall).user)))
+	a := e.Tx.Arena()
+	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, PartyValue(c.Payload.(WalletInstall).User)))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return a.record(featuredGrantedShape, result.elems[0]), nil
+	return a.Record(featuredGrantedShape, result.Elems[0]), nil
 }
 
 // coinBatch is a batch of operations in execution: the change of each is an input of the next.
 type coinBatch struct {
-	e       *execution
-	wallet  walletInstall
-	payment value // the context, as it was given
+	e       *Execution
+	wallet  WalletInstall
+	payment Value // the context, as it was given
 	context transferContext
-	inputs  []value
+	inputs  []Value
 }
 
 // executeBatch executes operations one after the other. One that fails for want of funds, or
 // for another reason that a transfer is invalid, is undone and the next one goes on.
-func executeBatch(e *execution, c *contract, arg argument) (value, error) {
-	ctx, err := paymentContextOf(e, arg.record("context"))
+func executeBatch(e *Execution, c *Contract, arg Argument) (Value, error) {
+	ctx, err := paymentContextOf(e, arg.Record("context"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	b := &coinBatch{e: e, wallet: c.payload.(walletInstall), payment: *arg.at("context"), context: ctx, inputs: arg.list("inputs")}
-	operations := arg.list("operations")
-	outcomes := make([]value, len(operations))
+	b := &coinBatch{e: e, wallet: c.Payload.(WalletInstall), payment: *arg.At("context"), context: ctx, inputs: arg.List("inputs")}
+	operations := arg.List("operations")
+	outcomes := make([]Value, len(operations))
 	defer e.at(ctx.round)()
 	for i := range operations {
 		if outcomes[i], err = b.attempt(&operations[i]); err != nil {
-			return value{}, err
+			return Value{}, err
 		}
 	}
-	a := e.tx.arena()
-	return a.record(batchDoneShape, text(b.wallet.name), a.list(outcomes...), a.some(partyValue(b.wallet.user))), nil
+	a := e.Tx.Arena()
+	return a.Record(batchDoneShape, Text(b.wallet.Name), a.List(outcomes...), a.Some(PartyValue(b.wallet.User))), nil
 }
 
 // attempt executes an operation and returns its outcome.
-func (b *coinBatch) attempt(v *value) (value, error) {
+func (b *coinBatch) attempt(v *Value) (Value, error) {
 	start, inputs := b.e.savepoint(), b.inputs
-	outcome, err := b.operate(v.text, v.elems[0])
+	outcome, err := b.operate(v.Text, v.Elems[0])
 	var invalid *invalidTransfer
 	if asInvalid(err, &invalid) {
 		b.e.rollback(start)
 		b.inputs = inputs
-		return b.e.tx.arena().variant("COO_Error", invalid.reason(b.e.tx.arena())), nil
+		return b.e.Tx.Arena().Variant("COO_Error", invalid.reason(b.e.Tx.Arena())), nil
 	}
 	return outcome, err
 }
 
 // operate executes an operation of some constructor.
-func (b *coinBatch) operate(tag string, content value) (value, error) {
-	run := map[string]func(value) (value, error){
+func (b *coinBatch) operate(tag string, content Value) (Value, error) {
+	run := map[string]func(Value) (Value, error){
 		"CO_AppPayment":                              b.payApp,
 		"CO_CompleteAcceptedTransfer":                b.completeTransfer,
 		"CO_MergeTransferInputs":                     b.mergeInputs,
@@ -186,238 +186,238 @@ func (b *coinBatch) operate(tag string, content value) (value, error) {
 		"CO_TransferPreapprovalSend":                 b.sendToPreapproval,
 	}[tag]
 	if run == nil {
-		return value{}, broken("operation %s is not executed here", tag)
+		return Value{}, broken("operation %s is not executed here", tag)
 	}
 	return run(content)
 }
 
-func (b *coinBatch) inputsValue() value { return value{kind: kindList, elems: b.inputs} }
+func (b *coinBatch) inputsValue() Value { return Value{Kind: KindList, Elems: b.inputs} }
 
 // spent puts the change of an operation in the place of the inputs that it used.
-func (b *coinBatch) spent(change *contract) {
+func (b *coinBatch) spent(change *Contract) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []value{b.e.tx.arena().variant("InputAmulet", contractID(change.number))}
+		b.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", ContractID(change.Number))}
 	}
 }
 
 // spentResult is spent for a choice whose result has the change as an optional field.
-func (b *coinBatch) spentResult(change *value) {
+func (b *coinBatch) spentResult(change *Value) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []value{b.e.tx.arena().variant("InputAmulet", *change)}
+		b.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", *change)}
 	}
 }
 
-func (b *coinBatch) completeTransfer(v value) (value, error) {
-	c, err := b.e.fetchOf(acceptedOfferTemplate, uint64(v.num))
+func (b *coinBatch) completeTransfer(v Value) (Value, error) {
+	c, err := b.e.fetchOf(AcceptedOfferTemplate, uint64(v.Num))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := b.e.tx.arena()
-	result, err := b.e.perform(c, "AcceptedTransferOffer_Complete", a.record(completeOfferShape, b.inputsValue(), b.payment,
-		partyValue(b.wallet.validator)))
+	a := b.e.Tx.Arena()
+	result, err := b.e.perform(c, "AcceptedTransferOffer_Complete", a.Record(completeOfferShape, b.inputsValue(), b.payment,
+		PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.given("senderChangeAmulet"))
-	return a.variant("COO_CompleteAcceptedTransfer", a.record(tupleShape, *done.at("transferResult"), *done.at("trackingInfo"))), nil
+	done := Argument{&result}
+	b.spentResult(done.Given("senderChangeAmulet"))
+	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(TupleShape, *done.At("transferResult"), *done.At("trackingInfo"))), nil
 }
 
-func (b *coinBatch) mergeInputs(value) (value, error) {
-	s, _, err := transferBy(b.e, order{sender: b.wallet.user, provider: b.wallet.validator, inputs: b.inputs, context: b.context})
+func (b *coinBatch) mergeInputs(Value) (Value, error) {
+	s, _, err := transferBy(b.e, order{sender: b.wallet.User, provider: b.wallet.Validator, inputs: b.inputs, context: b.context})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	b.spent(s.change)
-	return b.e.tx.arena().variant("COO_MergeTransferInputs", b.e.payments.changeID(s)), nil
+	b.spent(s.Change)
+	return b.e.Tx.Arena().Variant("COO_MergeTransferInputs", b.e.payments.ChangeID(s)), nil
 }
 
 // topUp buys traffic for the wallet's own use. On a development network the coins for it
 // are tapped, and the inputs stay as they are.
-func (b *coinBatch) topUp(v value) (value, error) {
-	arg := argument{&v}
-	p := purchase{buyer: b.wallet.user, context: b.context, member: arg.text("memberId"), synchronizer: arg.text("synchronizerId"),
-		migration: arg.int64("migrationId"), bytes: arg.int64("trafficAmount")}
+func (b *coinBatch) topUp(v Value) (Value, error) {
+	arg := Argument{&v}
+	p := purchase{buyer: b.wallet.User, context: b.context, member: arg.Text("memberId"), synchronizer: arg.Text("synchronizerId"),
+		migration: arg.Int64("migrationId"), bytes: arg.Int64("trafficAmount")}
 	if err := checkPurchase(b.e, p); err != nil {
-		return value{}, err
+		return Value{}, err
 	}
 	if err := b.replaceTopUp(p, arg); err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	c, err := tapFor(b.e, p.buyer, trafficCost(b.e, p.bytes)+2*b.e.payments.outputFee())
+	c, err := tapFor(b.e, p.buyer, trafficCost(b.e, p.bytes)+2*b.e.payments.OutputFee())
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	p.inputs = []value{b.e.tx.arena().variant("InputAmulet", contractID(c.number))}
+	p.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", ContractID(c.Number))}
 	got, err := buyTrafficBy(b.e, p)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return b.e.tx.arena().variant("COO_BuyMemberTraffic", contractID(got.traffic.number)), nil
+	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", ContractID(got.traffic.Number)), nil
 }
 
 // replaceTopUp remembers a purchase, unless the last one was too short a time ago.
-func (b *coinBatch) replaceTopUp(p purchase, arg argument) error {
-	if state := arg.given("topupStateCid"); state != nil {
-		c, err := b.e.fetchOf(topUpStateTemplate, uint64(state.num))
+func (b *coinBatch) replaceTopUp(p purchase, arg Argument) error {
+	if state := arg.Given("topupStateCid"); state != nil {
+		c, err := b.e.fetchOf(TopUpStateTemplate, uint64(state.Num))
 		if err != nil {
 			return err
 		}
-		old := c.payload.(topUpState)
-		if next := old.purchasedAt + arg.relTime("minTopupInterval"); next > b.e.now() {
+		old := c.Payload.(TopUpState)
+		if next := old.PurchasedAt + arg.RelTime("minTopupInterval"); next > b.e.Now() {
 			return &invalidTransfer{broken("traffic may be bought again at %s only", microsText(next)), otherReason(
 				"the last top-up was less than the minimum interval ago")}
 		}
-		b.e.tx.archive(c)
+		b.e.Tx.Archive(c)
 	}
-	_, err := b.e.add(topUpStateTemplate, topUpState{validator: b.wallet.user, member: p.member, synchronizer: p.synchronizer,
-		migration: p.migration, purchasedAt: b.e.now()})
+	_, err := b.e.add(TopUpStateTemplate, TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
+		Migration: p.migration, PurchasedAt: b.e.Now()})
 	return err
 }
 
 // otherReason is a reason for an invalid transfer that has no constructor of its own.
-func otherReason(description string) func(a *arena) value {
-	return func(a *arena) value { return a.variant("ITR_Other", a.record(otherReasonShape, text(description))) }
+func otherReason(description string) func(a *Arena) Value {
+	return func(a *Arena) Value { return a.Variant("ITR_Other", a.Record(OtherReasonShape, Text(description))) }
 }
 
-func (b *coinBatch) completeRequest(v value) (value, error) {
-	c, err := b.e.fetchOf(trafficRequestTemplate, (argument{&v}).contract("trafficRequestCid"))
+func (b *coinBatch) completeRequest(v Value) (Value, error) {
+	c, err := b.e.fetchOf(TrafficRequestTemplate, (Argument{&v}).Contract("trafficRequestCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := b.e.tx.arena()
-	result, err := b.e.perform(c, "BuyTrafficRequest_Complete", a.record(acceptShape, b.inputsValue(), b.payment,
-		partyValue(b.wallet.validator)))
+	a := b.e.Tx.Arena()
+	result, err := b.e.perform(c, "BuyTrafficRequest_Complete", a.Record(acceptShape, b.inputsValue(), b.payment,
+		PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.given("senderChangeAmulet"))
-	return a.variant("COO_CompleteBuyTrafficRequest", a.record(tupleShape, *done.at("purchasedTraffic"), *done.at("trackingInfo"))), nil
+	done := Argument{&result}
+	b.spentResult(done.Given("senderChangeAmulet"))
+	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo"))), nil
 }
 
-func (b *coinBatch) tap(v value) (value, error) {
-	c, err := tapFor(b.e, b.wallet.user, (argument{&v}).numeric("tapAmount"))
+func (b *coinBatch) tap(v Value) (Value, error) {
+	c, err := tapFor(b.e, b.wallet.User, (Argument{&v}).Numeric("tapAmount"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	b.inputs = append(slices.Clone(b.inputs), b.e.tx.arena().variant("InputAmulet", contractID(c.number)))
-	return b.e.tx.arena().variant("COO_Tap", contractID(c.number)), nil
+	b.inputs = append(slices.Clone(b.inputs), b.e.Tx.Arena().Variant("InputAmulet", ContractID(c.Number)))
+	return b.e.Tx.Arena().Variant("COO_Tap", ContractID(c.Number)), nil
 }
 
-func (b *coinBatch) firstPayment(v value) (value, error) {
-	return b.payName(v, subscriptionRequestTemplate, "SubscriptionRequest_AcceptAndMakePayment", "COO_SubscriptionInitialPayment")
+func (b *coinBatch) firstPayment(v Value) (Value, error) {
+	return b.payName(v, SubscriptionRequestTemplate, "SubscriptionRequest_AcceptAndMakePayment", "COO_SubscriptionInitialPayment")
 }
 
-func (b *coinBatch) nextPayment(v value) (value, error) {
-	return b.payName(v, subscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
+func (b *coinBatch) nextPayment(v Value) (Value, error) {
+	return b.payName(v, SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
 }
 
-func (b *coinBatch) payApp(v value) (value, error) {
-	c, err := b.e.fetchOf(paymentRequestTemplate, uint64(v.num))
+func (b *coinBatch) payApp(v Value) (Value, error) {
+	c, err := b.e.fetchOf(PaymentRequestTemplate, uint64(v.Num))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := b.e.tx.arena()
-	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
+	a := b.e.Tx.Arena()
+	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.Record(AcceptPaymentShape, b.inputsValue(), b.payment, PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.given("senderChangeAmulet"))
-	return a.variant("COO_AcceptedAppPayment", *done.at("acceptedPayment")), nil
+	done := Argument{&result}
+	b.spentResult(done.Given("senderChangeAmulet"))
+	return a.Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment")), nil
 }
 
-func (b *coinBatch) payName(v value, t *template, choice, outcome string) (value, error) {
-	c, err := b.e.fetchOf(t, uint64(v.num))
+func (b *coinBatch) payName(v Value, t *Template, choice, outcome string) (Value, error) {
+	c, err := b.e.fetchOf(t, uint64(v.Num))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := b.e.tx.arena()
-	result, err := b.e.perform(c, choice, a.record(acceptPaymentShape, b.inputsValue(), b.payment, partyValue(b.wallet.validator)))
+	a := b.e.Tx.Arena()
+	result, err := b.e.perform(c, choice, a.Record(AcceptPaymentShape, b.inputsValue(), b.payment, PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.given("senderChange"))
-	return a.variant(outcome, *done.at("subscriptionPayment")), nil
+	done := Argument{&result}
+	b.spentResult(done.Given("senderChange"))
+	return a.Variant(outcome, *done.At("subscriptionPayment")), nil
 }
 
-func (b *coinBatch) proposeSetup(v value) (value, error) {
-	arg, a := argument{&v}, b.e.tx.arena()
-	result, err := b.e.perform(b.e.rules.amulet, "AmuletRules_CreateExternalPartySetupProposal", a.record(setupArgShape,
-		b.payment, b.inputsValue(), *arg.at("externalParty"), partyValue(b.wallet.user), *arg.at("preapprovalExpiresAt"), b.e.tx.expectedDSO()))
+func (b *coinBatch) proposeSetup(v Value) (Value, error) {
+	arg, a := Argument{&v}, b.e.Tx.Arena()
+	result, err := b.e.perform(b.e.Rules.Amulet, "AmuletRules_CreateExternalPartySetupProposal", a.Record(setupArgShape,
+		b.payment, b.inputsValue(), *arg.At("externalParty"), PartyValue(b.wallet.User), *arg.At("preapprovalExpiresAt"), b.e.Tx.ExpectedDSO()))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.record("transferResult").given("senderChangeAmulet"))
-	return a.variant("COO_CreateExternalPartySetupProposal", *done.at("proposalCid")), nil
+	done := Argument{&result}
+	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
+	return a.Variant("COO_CreateExternalPartySetupProposal", *done.At("proposalCid")), nil
 }
 
-func (b *coinBatch) acceptProposal(v value) (value, error) {
-	arg, a := argument{&v}, b.e.tx.arena()
-	c, err := b.e.fetchOf(preapprovalProposalTemplate, arg.contract("preapprovalProposalCid"))
+func (b *coinBatch) acceptProposal(v Value) (Value, error) {
+	arg, a := Argument{&v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapprovalProposal_Accept", a.record(acceptApprovalShape, b.payment,
-		b.inputsValue(), *arg.at("expiresAt")))
+	result, err := b.e.perform(c, "TransferPreapprovalProposal_Accept", a.Record(acceptApprovalShape, b.payment,
+		b.inputsValue(), *arg.At("expiresAt")))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.record("transferResult").given("senderChangeAmulet"))
-	return a.variant("COO_AcceptTransferPreapprovalProposal", *done.at("transferPreapprovalCid")), nil
+	done := Argument{&result}
+	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
+	return a.Variant("COO_AcceptTransferPreapprovalProposal", *done.At("transferPreapprovalCid")), nil
 }
 
-func (b *coinBatch) renewPreapproval(v value) (value, error) {
-	arg, a := argument{&v}, b.e.tx.arena()
-	c, err := b.e.fetchOf(preapprovalTemplate, arg.contract("previousApprovalCid"))
+func (b *coinBatch) renewPreapproval(v Value) (Value, error) {
+	arg, a := Argument{&v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(PreapprovalTemplate, arg.Contract("previousApprovalCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.record(renewShape, b.payment, b.inputsValue(), *arg.at("newExpiresAt")))
+	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.Record(RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	done := argument{&result}
-	b.spentResult(done.record("transferResult").given("senderChangeAmulet"))
-	return a.variant("COO_RenewTransferPreapproval", *done.at("transferPreapprovalCid")), nil
+	done := Argument{&result}
+	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
+	return a.Variant("COO_RenewTransferPreapproval", *done.At("transferPreapprovalCid")), nil
 }
 
-func (b *coinBatch) sendToPreapproval(v value) (value, error) {
-	arg, a := argument{&v}, b.e.tx.arena()
-	c, err := b.e.fetchOf(preapprovalTemplate, arg.contract("transferPreapprovalCid"))
+func (b *coinBatch) sendToPreapproval(v Value) (Value, error) {
+	arg, a := Argument{&v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(PreapprovalTemplate, arg.Contract("transferPreapprovalCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapproval_Send", a.record(sendShape, b.paymentFor(arg.given("providerFeaturedAppRightCid")),
-		b.inputsValue(), *arg.at("amount"), partyValue(b.wallet.user), optionalText(a, arg.optionalText("description"))))
+	result, err := b.e.perform(c, "TransferPreapproval_Send", a.Record(SendShape, b.paymentFor(arg.Given("providerFeaturedAppRightCid")),
+		b.inputsValue(), *arg.At("amount"), PartyValue(b.wallet.User), OptionalText(a, arg.OptionalText("description"))))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	change := (argument{&result}).record("result").given("senderChangeAmulet")
+	change := (Argument{&result}).Record("result").Given("senderChangeAmulet")
 	b.spentResult(change)
-	return a.variant("COO_TransferPreapprovalSend", optional(a, change != nil, orUnit(change))), nil
+	return a.Variant("COO_TransferPreapprovalSend", Optional(a, change != nil, orUnit(change))), nil
 }
 
 // paymentFor is the context with the featured app right of the provider of a preapproval, or
 // without any.
-func (b *coinBatch) paymentFor(right *value) value {
-	a := b.e.tx.arena()
+func (b *coinBatch) paymentFor(right *Value) Value {
+	a := b.e.Tx.Arena()
 	context := b.context.given
-	elems := slices.Clone(context.elems[:min(3, len(context.elems))])
-	context.elems = append(elems, optional(a, right != nil, orUnit(right)))
-	return a.record(paymentContextShape, b.payment.elems[0], context)
+	elems := slices.Clone(context.Elems[:min(3, len(context.Elems))])
+	context.Elems = append(elems, Optional(a, right != nil, orUnit(right)))
+	return a.Record(PaymentContextShape, b.payment.Elems[0], context)
 }
 
 // orUnit is v, or an arbitrary value if v is nil.
-func orUnit(v *value) value {
+func orUnit(v *Value) Value {
 	if v == nil {
-		return unit()
+		return Unit()
 	}
 	return *v
 }

@@ -1,45 +1,45 @@
 package devnet
 
 func addLicenseChoices(all *choices) {
-	validator := byPayload(func(p validatorLicense) []party { return []party{p.validator} })
-	all.on(licenseTemplate, "ValidatorLicense_RecordValidatorLivenessActivity", consuming(validator, recordLivenessByCommand))
-	all.on(licenseTemplate, "ValidatorLicense_UpdateMetadata", consuming(validator,
-		func(e *execution, c *contract, arg argument) (value, error) {
-			p := c.payload.(validatorLicense)
-			p.updatedAt, p.software, p.contact = e.now(), arg.text("version"), arg.text("contactPoint")
-			if len(p.software) > maxTextLength || len(p.contact) > maxTextLength {
-				return value{}, broken("a text is longer than %d bytes", maxTextLength)
+	validator := byPayload(func(p ValidatorLicense) []Party { return []Party{p.Validator} })
+	all.on(LicenseTemplate, "ValidatorLicense_RecordValidatorLivenessActivity", consuming(validator, recordLivenessByCommand))
+	all.on(LicenseTemplate, "ValidatorLicense_UpdateMetadata", consuming(validator,
+		func(e *Execution, c *Contract, arg Argument) (Value, error) {
+			p := c.Payload.(ValidatorLicense)
+			p.UpdatedAt, p.Software, p.Contact = e.Now(), arg.Text("version"), arg.Text("contactPoint")
+			if len(p.Software) > maxTextLength || len(p.Contact) > maxTextLength {
+				return Value{}, broken("a text is longer than %d bytes", maxTextLength)
 			}
 			return createLicense(e, p), nil
 		}))
-	all.on(licenseTemplate, "ValidatorLicense_ReportActive", consuming(validator,
-		func(e *execution, c *contract, _ argument) (value, error) {
-			p := c.payload.(validatorLicense)
-			p.activeAt = e.now()
+	all.on(LicenseTemplate, "ValidatorLicense_ReportActive", consuming(validator,
+		func(e *Execution, c *Contract, _ Argument) (Value, error) {
+			p := c.Payload.(ValidatorLicense)
+			p.ActiveAt = e.Now()
 			return createLicense(e, p), nil
 		}))
-	all.on(licenseTemplate, "ValidatorLicense_Cancel", consuming(validator, toResult("ValidatorLicense_CancelResult")))
+	all.on(LicenseTemplate, "ValidatorLicense_Cancel", consuming(validator, toResult("ValidatorLicense_CancelResult")))
 }
 
-var licensedShape = newShape("licenseCid")
+var licensedShape = NewShape("licenseCid")
 
 // createLicense creates a license in place of the one whose archival is the node in work.
-func createLicense(e *execution, p validatorLicense) value {
-	return e.tx.arena().record(licensedShape, contractID(e.tx.create(licenseTemplate, p).number))
+func createLicense(e *Execution, p ValidatorLicense) Value {
+	return e.Tx.Arena().Record(licensedShape, ContractID(e.Tx.Create(LicenseTemplate, p).Number))
 }
 
-func recordLivenessByCommand(e *execution, c *contract, arg argument) (value, error) {
-	r, err := openMiningRound(e, arg.contract("openRoundCid"))
+func recordLivenessByCommand(e *Execution, c *Contract, arg Argument) (Value, error) {
+	r, err := openMiningRound(e, arg.Contract("openRoundCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	p := c.payload.(validatorLicense)
-	if p.lastRound >= r.number {
-		return value{}, broken("activity in round %d was recorded already", p.lastRound)
+	p := c.Payload.(ValidatorLicense)
+	if p.LastRound >= r.Number {
+		return Value{}, broken("activity in round %d was recorded already", p.LastRound)
 	}
-	p = p.activeIn(r.number)
-	p.activeAt, p.updatedAt = e.now(), e.now()
-	next := e.tx.create(licenseTemplate, p)
-	record := e.tx.create(livenessTemplate, liveness{p.validator, r.number})
-	return e.tx.arena().record(livenessDoneShape, contractID(next.number), contractID(record.number)), nil
+	p = p.ActiveIn(r.Number)
+	p.ActiveAt, p.UpdatedAt = e.Now(), e.Now()
+	next := e.Tx.Create(LicenseTemplate, p)
+	record := e.Tx.Create(LivenessTemplate, Liveness{p.Validator, r.Number})
+	return e.Tx.Arena().Record(LivenessDoneShape, ContractID(next.Number), ContractID(record.Number)), nil
 }

@@ -13,53 +13,53 @@ const (
 )
 
 func addNameChoices(all *choices) {
-	all.on(ansRulesTemplate, "AnsRules_RequestEntry", nonconsuming(byArgument("user"), requestByCommand))
-	all.on(ansEntryTemplate, "AnsEntry_Expire", consuming(byArgument("actor"),
-		func(e *execution, c *contract, arg argument) (value, error) {
-			p, actor := c.payload.(ansEntry), arg.party("actor")
+	all.on(AnsRulesTemplate, "AnsRules_RequestEntry", nonconsuming(byArgument("user"), requestByCommand))
+	all.on(AnsEntryTemplate, "AnsEntry_Expire", consuming(byArgument("actor"),
+		func(e *Execution, c *Contract, arg Argument) (Value, error) {
+			p, actor := c.Payload.(AnsEntry), arg.Party("actor")
 			switch {
-			case actor != p.user && actor != dso:
-				return value{}, broken("%s is no party to the name", e.names.name(actor))
-			case p.expiresAt > e.now():
-				return value{}, broken("the name expires at %s only", microsText(p.expiresAt))
+			case actor != p.User && actor != Dso:
+				return Value{}, broken("%s is no party to the name", e.Names.Name(actor))
+			case p.ExpiresAt > e.Now():
+				return Value{}, broken("the name expires at %s only", microsText(p.ExpiresAt))
 			}
-			return e.tx.arena().record(emptyRecordShape), nil
+			return e.Tx.Arena().Record(EmptyRecordShape), nil
 		}))
-	all.on(ansEntryContextTemplate, "AnsEntryContext_Terminate", consuming(byArgument("actor"), endContext))
+	all.on(AnsEntryContextTemplate, "AnsEntryContext_Terminate", consuming(byArgument("actor"), endContext))
 }
 
-func requestByCommand(e *execution, _ *contract, arg argument) (value, error) {
-	n := nameRequest{user: arg.party("user"), validator: e.names.validatorOf(arg.party("user")), name: arg.text("name"),
-		url: arg.text("url"), description: arg.text("description")}
+func requestByCommand(e *Execution, _ *Contract, arg Argument) (Value, error) {
+	n := NameRequest{User: arg.Party("user"), Validator: e.Names.ValidatorOf(arg.Party("user")), Name: arg.Text("name"),
+		Url: arg.Text("url"), Description: arg.Text("description")}
 	switch {
-	case !validName.MatchString(n.name):
-		return value{}, broken("name %.100q is not of the form NAME.unverified.cns", n.name)
-	case len(n.url) > maxNameURL || len(n.description) > maxNameDescription:
-		return value{}, broken("the url has more than %d bytes or the description more than %d", maxNameURL, maxNameDescription)
+	case !validName.MatchString(n.Name):
+		return Value{}, broken("name %.100q is not of the form NAME.unverified.cns", n.Name)
+	case len(n.Url) > maxNameURL || len(n.Description) > maxNameDescription:
+		return Value{}, broken("the url has more than %d bytes or the description more than %d", maxNameURL, maxNameDescription)
 	}
-	request, err := e.add(subscriptionRequestTemplate, subscriptionRequest{nameSubscription(n, e.ans.entryLifetime())})
+	request, err := e.add(SubscriptionRequestTemplate, SubscriptionRequest{NameSubscription(n, e.ans.EntryLifetime())})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	entry, err := e.add(ansEntryContextTemplate, ansEntryContext{n, request.number})
+	entry, err := e.add(AnsEntryContextTemplate, AnsEntryContext{n, request.Number})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(requestEntryDoneShape, contractID(entry.number), contractID(request.number)), nil
+	return e.Tx.Arena().Record(RequestEntryDoneShape, ContractID(entry.Number), ContractID(request.Number)), nil
 }
 
 // endContext archives what joined a name with a subscription that has ended.
-func endContext(e *execution, c *contract, arg argument) (value, error) {
-	p, actor := c.payload.(ansEntryContext), arg.party("actor")
-	ended, err := e.fetchOf(terminatedTemplate, arg.contract("terminatedSubscriptionCid"))
+func endContext(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p, actor := c.Payload.(AnsEntryContext), arg.Party("actor")
+	ended, err := e.fetchOf(TerminatedTemplate, arg.Contract("terminatedSubscriptionCid"))
 	switch {
 	case err != nil:
-		return value{}, err
-	case actor != p.user && actor != dso:
-		return value{}, broken("%s is no party to the name", e.names.name(actor))
-	case referenceOf(ended) != p.reference:
-		return value{}, broken("the subscription that has ended is another one")
+		return Value{}, err
+	case actor != p.User && actor != Dso:
+		return Value{}, broken("%s is no party to the name", e.Names.Name(actor))
+	case ReferenceOf(ended) != p.Reference:
+		return Value{}, broken("the subscription that has ended is another one")
 	}
-	e.tx.archive(ended)
-	return e.tx.arena().record(emptyRecordShape), nil
+	e.Tx.Archive(ended)
+	return e.Tx.Arena().Record(EmptyRecordShape), nil
 }

@@ -1,111 +1,111 @@
 package devnet
 
 func addOfferChoices(all *choices) {
-	all.creations[transferOfferTemplate] = func(e *execution, a argument) (payload, error) {
-		return offerOf(e, a.party("sender"), a)
+	all.creations[TransferOfferTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		return offerOf(e, a.Party("sender"), a)
 	}
-	sender := byPayload(func(p transferOffer) []party { return []party{p.sender} })
-	receiver := byPayload(func(p transferOffer) []party { return []party{p.receiver} })
-	all.on(transferOfferTemplate, "TransferOffer_Accept", consuming(receiver, acceptOffer))
-	all.on(transferOfferTemplate, "TransferOffer_Reject", consuming(receiver, offerTracked))
-	all.on(transferOfferTemplate, "TransferOffer_Withdraw", consuming(sender, offerTracked))
-	all.on(transferOfferTemplate, "TransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
+	sender := byPayload(func(p TransferOffer) []Party { return []Party{p.Sender} })
+	receiver := byPayload(func(p TransferOffer) []Party { return []Party{p.Receiver} })
+	all.on(TransferOfferTemplate, "TransferOffer_Accept", consuming(receiver, acceptOffer))
+	all.on(TransferOfferTemplate, "TransferOffer_Reject", consuming(receiver, offerTracked))
+	all.on(TransferOfferTemplate, "TransferOffer_Withdraw", consuming(sender, offerTracked))
+	all.on(TransferOfferTemplate, "TransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
 
-	all.on(acceptedOfferTemplate, "AcceptedTransferOffer_Complete", consuming(
-		func(_ *execution, c *contract, arg argument) []party {
-			return []party{c.payload.(acceptedOffer).sender, arg.party("walletProvider")}
+	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Complete", consuming(
+		func(_ *Execution, c *Contract, arg Argument) []Party {
+			return []Party{c.Payload.(AcceptedOffer).Sender, arg.Party("walletProvider")}
 		}, completeOffer))
-	all.on(acceptedOfferTemplate, "AcceptedTransferOffer_Abort", consuming(
-		byPayload(func(p acceptedOffer) []party { return []party{p.sender} }), offerTracked))
-	all.on(acceptedOfferTemplate, "AcceptedTransferOffer_Withdraw", consuming(
-		byPayload(func(p acceptedOffer) []party { return []party{p.receiver} }), offerTracked))
-	all.on(acceptedOfferTemplate, "AcceptedTransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
+	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Abort", consuming(
+		byPayload(func(p AcceptedOffer) []Party { return []Party{p.Sender} }), offerTracked))
+	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Withdraw", consuming(
+		byPayload(func(p AcceptedOffer) []Party { return []Party{p.Receiver} }), offerTracked))
+	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
 }
 
 var (
-	offerCompletedShape = newShape("transferResult", "trackingInfo", "senderChangeAmulet")
-	createOfferShape    = newShape("transferOffer")
+	offerCompletedShape = NewShape("transferResult", "trackingInfo", "senderChangeAmulet")
+	createOfferShape    = NewShape("transferOffer")
 )
 
 // offerOf reads an offer that a sender makes. It must not have expired.
-func offerOf(e *execution, sender party, a argument) (transferOffer, error) {
-	amount := a.record("amount")
-	p := transferOffer{sender: sender, receiver: a.party("receiver"), amount: amount.numeric("amount"),
-		inUSD: amount.text("unit") == "USDUnit", description: a.text("description"), expiresAt: a.time("expiresAt"),
-		number: e.tx.current.number, tracked: a.text("trackingId")}
+func offerOf(e *Execution, sender Party, a Argument) (TransferOffer, error) {
+	amount := a.Record("amount")
+	p := TransferOffer{Sender: sender, Receiver: a.Party("receiver"), Amount: amount.Numeric("amount"),
+		InUSD: amount.Text("unit") == "USDUnit", Description: a.Text("description"), ExpiresAt: a.Time("expiresAt"),
+		Number: e.Tx.Current.Number, Tracked: a.Text("trackingId")}
 	switch {
-	case amount.text("unit") == "ExtUnit":
+	case amount.Text("unit") == "ExtUnit":
 		return p, broken("amounts are in coins or in USD")
-	case p.tracked == "":
+	case p.Tracked == "":
 		return p, broken("trackingId is empty")
-	case len(p.description) > maxTextLength || len(p.tracked) > maxTextLength:
+	case len(p.Description) > maxTextLength || len(p.Tracked) > maxTextLength:
 		return p, broken("a text is longer than %d bytes", maxTextLength)
 	}
-	if err := e.positive("amount", p.amount); err != nil {
+	if err := e.positive("amount", p.Amount); err != nil {
 		return p, err
 	}
-	return p, e.later("expiry of the offer at", p.expiresAt)
+	return p, e.later("expiry of the offer at", p.ExpiresAt)
 }
 
 // maxTextLength bounds descriptions and tracking ids.
 const maxTextLength = 2048
 
-// trackedOffer is the offer in an offer or an accepted one.
-func trackedOffer(c *contract) transferOffer {
-	if p, ok := c.payload.(acceptedOffer); ok {
-		return p.transferOffer
+// TrackedOffer is the offer in an offer or an accepted one.
+func TrackedOffer(c *Contract) TransferOffer {
+	if p, ok := c.Payload.(AcceptedOffer); ok {
+		return p.TransferOffer
 	}
-	return c.payload.(transferOffer)
+	return c.Payload.(TransferOffer)
 }
 
 // offerTracked is for choices that only end an offer.
-func offerTracked(e *execution, c *contract, _ argument) (value, error) {
-	a := e.tx.arena()
-	return a.record(offerTrackedShape, trackedOffer(c).tracking(a)), nil
+func offerTracked(e *Execution, c *Contract, _ Argument) (Value, error) {
+	a := e.Tx.Arena()
+	return a.Record(OfferTrackedShape, TrackedOffer(c).Tracking(a)), nil
 }
 
-func acceptOffer(e *execution, c *contract, _ argument) (value, error) {
-	p := c.payload.(transferOffer)
-	if err := e.later("expiry of the offer at", p.expiresAt); err != nil {
-		return value{}, err
+func acceptOffer(e *Execution, c *Contract, _ Argument) (Value, error) {
+	p := c.Payload.(TransferOffer)
+	if err := e.later("expiry of the offer at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	next, err := e.add(acceptedOfferTemplate, acceptedOffer{p})
+	next, err := e.add(AcceptedOfferTemplate, AcceptedOffer{p})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return e.tx.arena().record(offerAcceptDoneShape, contractID(next.number)), nil
+	return e.Tx.Arena().Record(OfferAcceptDoneShape, ContractID(next.Number)), nil
 }
 
-func expireOffer(e *execution, c *contract, arg argument) (value, error) {
-	p := trackedOffer(c)
-	if actor := arg.party("actor"); actor != p.sender && actor != p.receiver {
-		return value{}, broken("%s is no party to the offer", e.names.name(actor))
+func expireOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := TrackedOffer(c)
+	if actor := arg.Party("actor"); actor != p.Sender && actor != p.Receiver {
+		return Value{}, broken("%s is no party to the offer", e.Names.Name(actor))
 	}
-	if p.expiresAt > e.now() {
-		return value{}, broken("the offer expires at %s only", microsText(p.expiresAt))
+	if p.ExpiresAt > e.Now() {
+		return Value{}, broken("the offer expires at %s only", microsText(p.ExpiresAt))
 	}
 	return offerTracked(e, c, arg)
 }
 
 // completeOffer pays what the receiver has accepted.
-func completeOffer(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(acceptedOffer)
-	if err := e.later("expiry of the accepted offer at", p.expiresAt); err != nil {
-		return value{}, err
+func completeOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(AcceptedOffer)
+	if err := e.later("expiry of the accepted offer at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	ctx, err := paymentContextOf(e, arg.record("transferContext"))
+	ctx, err := paymentContextOf(e, arg.Record("transferContext"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	amount := p.amount
-	if p.inUSD {
-		amount = amount.over(ctx.round.price)
+	amount := p.Amount
+	if p.InUSD {
+		amount = amount.Over(ctx.round.Price)
 	}
-	s, result, err := transferBy(e, order{sender: p.sender, provider: arg.party("walletProvider"), inputs: arg.list("inputs"),
-		context: ctx, outputs: []output{{receiver: p.receiver, amount: amount}}})
+	s, result, err := transferBy(e, order{sender: p.Sender, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"),
+		context: ctx, outputs: []Output{{Receiver: p.Receiver, Amount: amount}}})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := e.tx.arena()
-	return a.record(offerCompletedShape, result, p.tracking(a), e.payments.changeID(s)), nil
+	a := e.Tx.Arena()
+	return a.Record(offerCompletedShape, result, p.Tracking(a), e.payments.ChangeID(s)), nil
 }

@@ -1,74 +1,74 @@
 package devnet
 
 func addRequestChoices(all *choices) {
-	user := byPayload(func(p trafficRequest) []party { return []party{p.user} })
-	all.creations[trafficRequestTemplate] = func(e *execution, a argument) (payload, error) {
-		p, err := requestOf(e, a.party("endUserParty"), a)
+	user := byPayload(func(p TrafficRequest) []Party { return []Party{p.User} })
+	all.creations[TrafficRequestTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		p, err := requestOf(e, a.Party("endUserParty"), a)
 		if err != nil {
 			return nil, err
 		}
-		return p, e.isDSO(a.party("dso"))
+		return p, e.isDSO(a.Party("dso"))
 	}
-	all.on(trafficRequestTemplate, "BuyTrafficRequest_Cancel", consuming(user, requestTracked))
-	all.on(trafficRequestTemplate, "BuyTrafficRequest_Expire", consuming(user,
-		func(e *execution, c *contract, arg argument) (value, error) {
-			if p := c.payload.(trafficRequest); p.expiresAt > e.now() {
-				return value{}, broken("the request expires at %s only", microsText(p.expiresAt))
+	all.on(TrafficRequestTemplate, "BuyTrafficRequest_Cancel", consuming(user, requestTracked))
+	all.on(TrafficRequestTemplate, "BuyTrafficRequest_Expire", consuming(user,
+		func(e *Execution, c *Contract, arg Argument) (Value, error) {
+			if p := c.Payload.(TrafficRequest); p.ExpiresAt > e.Now() {
+				return Value{}, broken("the request expires at %s only", microsText(p.ExpiresAt))
 			}
 			return requestTracked(e, c, arg)
 		}))
-	all.on(trafficRequestTemplate, "BuyTrafficRequest_Complete", consuming(
-		func(_ *execution, c *contract, arg argument) []party {
-			return []party{c.payload.(trafficRequest).user, arg.party("walletProvider")}
+	all.on(TrafficRequestTemplate, "BuyTrafficRequest_Complete", consuming(
+		func(_ *Execution, c *Contract, arg Argument) []Party {
+			return []Party{c.Payload.(TrafficRequest).User, arg.Party("walletProvider")}
 		}, completeRequest))
-	all.creations[topUpStateTemplate] = func(e *execution, a argument) (payload, error) {
-		return topUpState{validator: a.party("validator"), member: a.text("memberId"), synchronizer: a.text("synchronizerId"),
-			migration: a.int64("migrationId"), purchasedAt: a.time("lastPurchasedAt")}, e.isDSO(a.party("dso"))
+	all.creations[TopUpStateTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		return TopUpState{Validator: a.Party("validator"), Member: a.Text("memberId"), Synchronizer: a.Text("synchronizerId"),
+			Migration: a.Int64("migrationId"), PurchasedAt: a.Time("lastPurchasedAt")}, e.isDSO(a.Party("dso"))
 	}
 }
 
 var (
-	requestCompletedShape = newShape("purchasedTraffic", "trackingInfo", "senderChangeAmulet")
-	createRequestShape    = newShape("buyTrafficRequest")
+	requestCompletedShape = NewShape("purchasedTraffic", "trackingInfo", "senderChangeAmulet")
+	createRequestShape    = NewShape("buyTrafficRequest")
 )
 
 // requestOf reads a request that a user makes. It must not have expired.
-func requestOf(e *execution, user party, a argument) (trafficRequest, error) {
-	p := trafficRequest{user: user, bytes: a.int64("trafficAmount"), member: a.text("memberId"),
-		synchronizer: a.text("synchronizerId"), migration: a.int64("migrationId"), expiresAt: a.time("expiresAt"),
-		number: e.tx.current.number, tracked: a.text("trackingId")}
+func requestOf(e *Execution, user Party, a Argument) (TrafficRequest, error) {
+	p := TrafficRequest{User: user, Bytes: a.Int64("trafficAmount"), Member: a.Text("memberId"),
+		Synchronizer: a.Text("synchronizerId"), Migration: a.Int64("migrationId"), ExpiresAt: a.Time("expiresAt"),
+		Number: e.Tx.Current.Number, Tracked: a.Text("trackingId")}
 	switch {
-	case p.bytes <= 0:
-		return p, broken("trafficAmount must be positive, not %d", p.bytes)
-	case p.tracked == "":
+	case p.Bytes <= 0:
+		return p, broken("trafficAmount must be positive, not %d", p.Bytes)
+	case p.Tracked == "":
 		return p, broken("trackingId is empty")
-	case len(p.tracked) > maxTextLength:
+	case len(p.Tracked) > maxTextLength:
 		return p, broken("a text is longer than %d bytes", maxTextLength)
 	}
-	return p, e.later("expiry of the request at", p.expiresAt)
+	return p, e.later("expiry of the request at", p.ExpiresAt)
 }
 
-func requestTracked(e *execution, c *contract, _ argument) (value, error) {
-	a := e.tx.arena()
-	return a.record(offerTrackedShape, c.payload.(trafficRequest).tracking(a)), nil
+func requestTracked(e *Execution, c *Contract, _ Argument) (Value, error) {
+	a := e.Tx.Arena()
+	return a.Record(OfferTrackedShape, c.Payload.(TrafficRequest).Tracking(a)), nil
 }
 
 // completeRequest buys what was asked for.
-func completeRequest(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(trafficRequest)
-	if err := e.later("expiry of the request at", p.expiresAt); err != nil {
-		return value{}, err
+func completeRequest(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(TrafficRequest)
+	if err := e.later("expiry of the request at", p.ExpiresAt); err != nil {
+		return Value{}, err
 	}
-	ctx, err := paymentContextOf(e, arg.record("context"))
+	ctx, err := paymentContextOf(e, arg.Record("context"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	got, err := buyTrafficBy(e, purchase{buyer: p.user, inputs: arg.list("inputs"), context: ctx, member: p.member,
-		synchronizer: p.synchronizer, migration: p.migration, bytes: p.bytes})
+	got, err := buyTrafficBy(e, purchase{buyer: p.User, inputs: arg.List("inputs"), context: ctx, member: p.Member,
+		synchronizer: p.Synchronizer, migration: p.Migration, bytes: p.Bytes})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := e.tx.arena()
-	return a.record(requestCompletedShape, contractID(got.traffic.number), p.tracking(a),
-		optional(a, got.change != nil, idOf(got.change))), nil
+	a := e.Tx.Arena()
+	return a.Record(requestCompletedShape, ContractID(got.traffic.Number), p.Tracking(a),
+		Optional(a, got.change != nil, IdOf(got.change))), nil
 }

@@ -2,76 +2,76 @@ package devnet
 
 // addRewardChoices are what owners of rewards by traffic do with them besides collecting them.
 func addRewardChoices(all *choices) {
-	all.on(rewardCouponTemplate, "RewardCoupon_AssignBeneficiaries", consuming(
-		byPayload(func(p couponV2) []party { return []party{p.provider} }), assignRewards).of(rewardCouponInterface))
-	all.on(mintingDelegationTemplate, "MintingDelegation_AssignAndMint", nonconsuming(
-		byPayload(func(p mintingDelegation) []party { return []party{p.delegate} }), assignAndMint))
+	all.on(RewardCouponTemplate, "RewardCoupon_AssignBeneficiaries", consuming(
+		byPayload(func(p CouponV2) []Party { return []Party{p.Provider} }), assignRewards).of(RewardCouponInterface))
+	all.on(MintingDelegationTemplate, "MintingDelegation_AssignAndMint", nonconsuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), assignAndMint))
 }
 
 // assignRewards divides coupons of a provider, none of which has a beneficiary yet, among
 // beneficiaries. Nothing is lost by rounding: the last beneficiary gets the rest.
-func assignRewards(e *execution, c *contract, arg argument) (value, error) {
-	shares, err := rewardShares(e, arg.list("newBeneficiaries"))
+func assignRewards(e *Execution, c *Contract, arg Argument) (Value, error) {
+	shares, err := rewardShares(e, arg.List("newBeneficiaries"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	coupons := []couponV2{c.payload.(couponV2)}
-	for _, id := range arg.list("additionalCoupons") {
-		other, err := e.fetchOf(rewardCouponTemplate, uint64(id.num))
+	coupons := []CouponV2{c.Payload.(CouponV2)}
+	for _, id := range arg.List("additionalCoupons") {
+		other, err := e.fetchOf(RewardCouponTemplate, uint64(id.Num))
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		p := other.payload.(couponV2)
-		if p.provider != coupons[0].provider {
-			return value{}, broken("a coupon belongs to %s, not to %s", e.names.name(p.provider), e.names.name(coupons[0].provider))
+		p := other.Payload.(CouponV2)
+		if p.Provider != coupons[0].Provider {
+			return Value{}, broken("a coupon belongs to %s, not to %s", e.Names.Name(p.Provider), e.Names.Name(coupons[0].Provider))
 		}
-		e.tx.archive(other)
+		e.Tx.Archive(other)
 		coupons = append(coupons, p)
 	}
-	ids := make([][]value, len(shares))
+	ids := make([][]Value, len(shares))
 	for _, p := range coupons {
-		if p.beneficiary != noParty {
-			return value{}, broken("a coupon of round %d has a beneficiary already", p.round)
+		if p.Beneficiary != NoParty {
+			return Value{}, broken("a coupon of round %d has a beneficiary already", p.Round)
 		}
-		if err := e.later("expiry of the coupon at", p.expiresAt); err != nil {
-			return value{}, err
+		if err := e.later("expiry of the coupon at", p.ExpiresAt); err != nil {
+			return Value{}, err
 		}
-		rest := p.amount
+		rest := p.Amount
 		for i, s := range shares {
 			part := p
-			part.beneficiary, part.amount = s.beneficiary, p.amount.times(s.weight)
+			part.Beneficiary, part.Amount = s.Beneficiary, p.Amount.Times(s.Weight)
 			if i == len(shares)-1 {
-				part.amount = rest
+				part.Amount = rest
 			}
-			rest -= part.amount
-			ids[i] = append(ids[i], contractID(e.tx.create(rewardCouponTemplate, part).number))
+			rest -= part.Amount
+			ids[i] = append(ids[i], ContractID(e.Tx.Create(RewardCouponTemplate, part).Number))
 		}
 	}
-	a := e.tx.arena()
-	assigned := make([]value, len(shares))
+	a := e.Tx.Arena()
+	assigned := make([]Value, len(shares))
 	for i, s := range shares {
-		assigned[i] = a.record(tupleShape, partyValue(s.beneficiary), a.list(ids[i]...))
+		assigned[i] = a.Record(TupleShape, PartyValue(s.Beneficiary), a.List(ids[i]...))
 	}
-	return a.record(assignDoneShape, a.list(assigned...)), nil
+	return a.Record(AssignDoneShape, a.List(assigned...)), nil
 }
 
 // rewardShares reads beneficiaries, whose parts must be 1 together.
-func rewardShares(e *execution, list []value) ([]activityMarker, error) {
+func rewardShares(e *Execution, list []Value) ([]ActivityMarker, error) {
 	if len(list) == 0 || len(list) > maxBeneficiaries {
 		return nil, broken("a reward has 1 to %d beneficiaries, not %d", maxBeneficiaries, len(list))
 	}
-	var sum decimal
-	shares := make([]activityMarker, len(list))
+	var sum Decimal
+	shares := make([]ActivityMarker, len(list))
 	for i := range list {
-		b := argument{&list[i]}
-		s := activityMarker{beneficiary: b.party("beneficiary"), weight: b.numeric("percentage")}
-		if s.weight <= 0 || s.weight > one {
-			return nil, broken("part %s of a beneficiary is not above 0 and at most 1", s.weight)
+		b := Argument{&list[i]}
+		s := ActivityMarker{Beneficiary: b.Party("beneficiary"), Weight: b.Numeric("percentage")}
+		if s.Weight <= 0 || s.Weight > One {
+			return nil, broken("part %s of a beneficiary is not above 0 and at most 1", s.Weight)
 		}
-		sum += s.weight
+		sum += s.Weight
 		shares[i] = s
 	}
-	if sum != one {
+	if sum != One {
 		return nil, broken("the parts of the beneficiaries add up to %s, not 1", sum)
 	}
 	return shares, nil
@@ -79,29 +79,29 @@ func rewardShares(e *execution, list []value) ([]activityMarker, error) {
 
 // assignAndMint divides coupons of the beneficiary of a delegation as the provider would, and
 // collects those that are then the beneficiary's own, together with other inputs.
-func assignAndMint(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(mintingDelegation)
-	coupon, err := e.fetchOf(rewardCouponTemplate, arg.contract("couponCid"))
+func assignAndMint(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(MintingDelegation)
+	coupon, err := e.fetchOf(RewardCouponTemplate, arg.Contract("couponCid"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	assigned, err := e.perform(coupon, "RewardCoupon_AssignBeneficiaries", *arg.at("assignBeneficiaries"))
+	assigned, err := e.perform(coupon, "RewardCoupon_AssignBeneficiaries", *arg.At("assignBeneficiaries"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	a := e.tx.arena()
-	inputs := append([]value(nil), arg.list("inputs")...)
-	for _, pair := range (argument{&assigned}).list("newBeneficiariesCouponCids") {
-		if party(pair.elems[0].num) != p.beneficiary {
+	a := e.Tx.Arena()
+	inputs := append([]Value(nil), arg.List("inputs")...)
+	for _, pair := range (Argument{&assigned}).List("newBeneficiariesCouponCids") {
+		if Party(pair.Elems[0].Num) != p.Beneficiary {
 			continue
 		}
-		for _, id := range pair.elems[1].elems {
-			inputs = append(inputs, a.variant("InputRewardCouponV2", id))
+		for _, id := range pair.Elems[1].Elems {
+			inputs = append(inputs, a.Variant("InputRewardCouponV2", id))
 		}
 	}
-	minted, err := mintFor(e, p, inputs, arg.record("context"))
+	minted, err := mintFor(e, p, inputs, arg.Record("context"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return a.record(assignAndMintDoneShape, assigned, minted), nil
+	return a.Record(AssignAndMintDoneShape, assigned, minted), nil
 }

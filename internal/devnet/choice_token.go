@@ -6,43 +6,43 @@ import "time"
 const maxTokenLifetime = 90 * 24 * int64(time.Hour/time.Microsecond)
 
 func addTokenChoices(all *choices) {
-	all.on(externalRulesTemplate, "TransferFactory_Transfer", nonconsuming(
-		func(_ *execution, _ *contract, arg argument) []party {
-			return []party{arg.record("transfer").party("sender")}
-		}, transferTokens).of(transferFactoryInterface))
-	all.on(transferInstructionTemplate, "TransferInstruction_Accept", consuming(
-		byPayload(func(p transferInstruction) []party { return []party{p.transfer.receiver} }), acceptTokens).of(transferInstructionInterface))
-	all.on(transferInstructionTemplate, "TransferInstruction_Reject", consuming(
-		byPayload(func(p transferInstruction) []party { return []party{p.transfer.receiver} }), returnTokens).of(transferInstructionInterface))
-	all.on(transferInstructionTemplate, "TransferInstruction_Withdraw", consuming(
-		byPayload(func(p transferInstruction) []party { return []party{p.transfer.sender} }), returnTokens).of(transferInstructionInterface))
+	all.on(ExternalRulesTemplate, "TransferFactory_Transfer", nonconsuming(
+		func(_ *Execution, _ *Contract, arg Argument) []Party {
+			return []Party{arg.Record("transfer").Party("sender")}
+		}, transferTokens).of(TransferFactoryInterface))
+	all.on(TransferInstructionTemplate, "TransferInstruction_Accept", consuming(
+		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Receiver} }), acceptTokens).of(TransferInstructionInterface))
+	all.on(TransferInstructionTemplate, "TransferInstruction_Reject", consuming(
+		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Receiver} }), returnTokens).of(TransferInstructionInterface))
+	all.on(TransferInstructionTemplate, "TransferInstruction_Withdraw", consuming(
+		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Sender} }), returnTokens).of(TransferInstructionInterface))
 }
 
 // choiceContext finds the round that prices a choice of the token standard: the open one
 // that its context names, else that of the configuration state that it names, else that of
 // the newer state. The instrument of a context in another form is not known here.
-func choiceContext(e *execution, extraArgs argument) (transferContext, error) {
-	state := e.rules.configStates[1]
-	ctx := transferContext{app: noParty, round: roundOf(e, state.payload.(configState)), state: state.number}
-	entries := extraArgs.record("context").list("values")
+func choiceContext(e *Execution, extraArgs Argument) (transferContext, error) {
+	state := e.Rules.ConfigStates[1]
+	ctx := transferContext{app: NoParty, round: roundOf(e, state.Payload.(ConfigState)), state: state.Number}
+	entries := extraArgs.Record("context").List("values")
 	for i := 0; i < len(entries); i += 2 {
 		v := &entries[i+1]
-		if v.text != "AV_ContractId" {
+		if v.Text != "AV_ContractId" {
 			continue
 		}
-		c, err := e.fetch(uint64(v.elems[0].num))
+		c, err := e.fetch(uint64(v.Elems[0].Num))
 		if err != nil {
 			return ctx, err
 		}
-		switch p := c.payload.(type) {
-		case openRound:
-			if ctx.round, err = openMiningRound(e, c.number); err != nil {
+		switch p := c.Payload.(type) {
+		case OpenRound:
+			if ctx.round, err = openMiningRound(e, c.Number); err != nil {
 				return ctx, err
 			}
-		case configState:
-			ctx.round, ctx.state = roundOf(e, p), c.number
-		case featuredAppRight:
-			ctx.app = p.provider
+		case ConfigState:
+			ctx.round, ctx.state = roundOf(e, p), c.Number
+		case FeaturedAppRight:
+			ctx.app = p.Provider
 		}
 	}
 	return ctx, nil
@@ -50,123 +50,123 @@ func choiceContext(e *execution, extraArgs argument) (transferContext, error) {
 
 // transferTokens executes a transfer of the token standard: at once if it needs nobody's
 // consent, else it locks the coins until the receiver answers.
-func transferTokens(e *execution, _ *contract, arg argument) (value, error) {
+func transferTokens(e *Execution, _ *Contract, arg Argument) (Value, error) {
 	t, err := tokenTransferOf(e, arg)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	ctx, err := choiceContext(e, arg.record("extraArgs"))
+	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
 	defer e.at(ctx.round)()
-	o := order{sender: t.sender, provider: t.sender, context: ctx}
-	if o.inputs, err = holdingInputs(e, t.sender, arg.record("transfer").list("inputHoldingCids")); err != nil {
-		return value{}, err
+	o := order{sender: t.Sender, provider: t.Sender, context: ctx}
+	if o.inputs, err = holdingInputs(e, t.Sender, arg.Record("transfer").List("inputHoldingCids")); err != nil {
+		return Value{}, err
 	}
-	if t.receiver == t.sender {
-		o.outputs = []output{{receiver: t.receiver, amount: t.amount}}
+	if t.Receiver == t.Sender {
+		o.outputs = []Output{{Receiver: t.Receiver, Amount: t.Amount}}
 		s, err := settleOrder(e, o)
 		if err != nil {
-			return value{}, err
+			return Value{}, err
 		}
-		return tokensDone(e, "TransferInstructionResult_Completed", completedShape, e.idsOf(s.created[0]), s.change, "merge-split"), nil
+		return tokensDone(e, "TransferInstructionResult_Completed", CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split"), nil
 	}
-	if approval := e.preapprovals.preapprovalOf(t.receiver); approval != nil {
+	if approval := e.preapprovals.PreapprovalOf(t.Receiver); approval != nil {
 		return sendTokens(e, approval, o, t)
 	}
 	return lockTokens(e, o, t)
 }
 
 // sendTokens delivers a transfer at once by the preapproval of its receiver.
-func sendTokens(e *execution, approval *contract, o order, t tokenTransfer) (value, error) {
-	a := e.tx.arena()
-	right := e.apps.right(o.context.app)
-	context := a.record(externalContextShape, contractID(o.context.state), optional(a, right != nil, idOf(right)))
-	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.record(sendV2Shape, context, value{kind: kindList, elems: o.inputs},
-		numeric(t.amount), partyValue(t.sender), none(), a.some(t.metadata(a))))
+func sendTokens(e *Execution, approval *Contract, o order, t TokenTransfer) (Value, error) {
+	a := e.Tx.Arena()
+	right := e.apps.Right(o.context.app)
+	context := a.Record(ExternalContextShape, ContractID(o.context.state), Optional(a, right != nil, IdOf(right)))
+	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.Record(SendV2Shape, context, Value{Kind: KindList, Elems: o.inputs},
+		Numeric(t.Amount), PartyValue(t.Sender), None(), a.Some(t.Metadata(a))))
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	result := (argument{&sent}).record("result")
-	changes := a.list()
-	if change := result.given("senderChangeAmulet"); change != nil {
-		changes = a.list(*change)
+	result := (Argument{&sent}).Record("result")
+	changes := a.List()
+	if change := result.Given("senderChangeAmulet"); change != nil {
+		changes = a.List(*change)
 	}
-	delivered := a.list(result.list("createdAmulets")[0].elems[0])
-	return a.record(instructionDoneShape, a.variant("TransferInstructionResult_Completed", a.record(completedShape, delivered)),
-		changes, metadata(a, txKindMetaKey, "transfer")), nil
+	delivered := a.List(result.List("createdAmulets")[0].Elems[0])
+	return a.Record(InstructionDoneShape, a.Variant("TransferInstructionResult_Completed", a.Record(CompletedShape, delivered)),
+		changes, Metadata(a, TxKindMetaKey, "transfer")), nil
 }
 
 // lockTokens makes an offer to the receiver.
-func lockTokens(e *execution, o order, t tokenTransfer) (value, error) {
-	lock := lockedAmulet{holder: dso, expiresAt: t.executeBefore}
-	if e.tx.version() > 0 {
-		lock.context = "transfer to '" + e.names.name(t.receiver) + "'"
+func lockTokens(e *Execution, o order, t TokenTransfer) (Value, error) {
+	lock := LockedAmulet{Holder: Dso, ExpiresAt: t.ExecuteBefore}
+	if e.Tx.Version() > 0 {
+		lock.Context = "transfer to '" + e.Names.Name(t.Receiver) + "'"
 	}
-	o.outputs = []output{{receiver: t.sender, amount: t.amount, lock: &lock}}
+	o.outputs = []Output{{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}}
 	s, err := settleOrder(e, o)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	c, err := e.add(transferInstructionTemplate, transferInstruction{s.created[0].number, t})
+	c, err := e.add(TransferInstructionTemplate, TransferInstruction{s.Created[0].Number, t})
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Pending", pendingShape, contractID(c.number), s.change, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Pending", PendingShape, ContractID(c.Number), s.Change, "transfer"), nil
 }
 
 // tokensDone is the result of a choice of the token standard; output is the content of its
 // one field.
-func tokensDone(e *execution, tag string, s *shape, output value, change *contract, kind string) value {
-	a := e.tx.arena()
-	changes := a.list()
+func tokensDone(e *Execution, tag string, s *Shape, output Value, change *Contract, kind string) Value {
+	a := e.Tx.Arena()
+	changes := a.List()
 	if change != nil {
 		changes = e.idsOf(change)
 	}
-	content := unit()
+	content := Unit()
 	if s != nil {
-		content = a.record(s, output)
+		content = a.Record(s, output)
 	}
-	return a.record(instructionDoneShape, a.variant(tag, content), changes, metadata(a, txKindMetaKey, kind))
+	return a.Record(InstructionDoneShape, a.Variant(tag, content), changes, Metadata(a, TxKindMetaKey, kind))
 }
 
 // tokenTransferOf reads and checks the argument of TransferFactory_Transfer.
-func tokenTransferOf(e *execution, arg argument) (tokenTransfer, error) {
-	v := arg.record("transfer")
-	t := tokenTransfer{sender: v.party("sender"), receiver: v.party("receiver"), amount: v.numeric("amount"),
-		requestedAt: v.time("requestedAt"), executeBefore: v.time("executeBefore"), meta: v.metadata("meta")}
-	instrument, inputs := v.record("instrumentId"), v.list("inputHoldingCids")
+func tokenTransferOf(e *Execution, arg Argument) (TokenTransfer, error) {
+	v := arg.Record("transfer")
+	t := TokenTransfer{Sender: v.Party("sender"), Receiver: v.Party("receiver"), Amount: v.Numeric("amount"),
+		RequestedAt: v.Time("requestedAt"), ExecuteBefore: v.Time("executeBefore"), Meta: v.Metadata("meta")}
+	instrument, inputs := v.Record("instrumentId"), v.List("inputHoldingCids")
 	for _, in := range inputs {
-		t.inputs = append(t.inputs, uint64(in.num))
+		t.Inputs = append(t.Inputs, uint64(in.Num))
 	}
 	switch {
-	case arg.party("expectedAdmin") != dso:
-		return t, broken("expected admin %s, but the admin is %s", e.names.name(arg.party("expectedAdmin")), e.names.name(dso))
-	case instrument.party("admin") != dso || instrument.text("id") != instrumentAmuletInPayload:
-		return t, broken("instrument %.100s of %s is not known here", instrument.text("id"), e.names.name(instrument.party("admin")))
-	case t.requestedAt > e.now():
-		return t, broken("requestedAt %s is in the future", microsText(t.requestedAt))
-	case t.executeBefore-max(t.requestedAt, e.now()-maxTokenLifetime) > maxTokenLifetime:
-		return t, broken("executeBefore %s is more than 90 days after requestedAt", microsText(t.executeBefore))
+	case arg.Party("expectedAdmin") != Dso:
+		return t, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(Dso))
+	case instrument.Party("admin") != Dso || instrument.Text("id") != InstrumentAmuletInPayload:
+		return t, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
+	case t.RequestedAt > e.Now():
+		return t, broken("requestedAt %s is in the future", microsText(t.RequestedAt))
+	case t.ExecuteBefore-max(t.RequestedAt, e.Now()-maxTokenLifetime) > maxTokenLifetime:
+		return t, broken("executeBefore %s is more than 90 days after requestedAt", microsText(t.ExecuteBefore))
 	}
-	if err := e.later("executeBefore", t.executeBefore); err != nil {
+	if err := e.later("executeBefore", t.ExecuteBefore); err != nil {
 		return t, err
 	}
-	return t, e.positive("amount", t.amount)
+	return t, e.positive("amount", t.Amount)
 }
 
 // holdingInputs turns inputs of the token standard into those of a transfer.
-func holdingInputs(e *execution, sender party, list []value) (inputs []value, err error) {
+func holdingInputs(e *Execution, sender Party, list []Value) (inputs []Value, err error) {
 	switch {
 	case len(list) == 0:
 		return nil, broken("inputHoldingCids is empty")
-	case len(list) > maxInputs:
-		return nil, broken("%d inputs are more than %d", len(list), maxInputs).with("error_id", errorTooManyInputs)
+	case len(list) > MaxInputs:
+		return nil, broken("%d inputs are more than %d", len(list), MaxInputs).with("error_id", ErrorTooManyInputs)
 	}
-	inputs = make([]value, len(list))
+	inputs = make([]Value, len(list))
 	for i, in := range list {
-		if inputs[i], err = holdingInput(e, sender, uint64(in.num)); err != nil {
+		if inputs[i], err = holdingInput(e, sender, uint64(in.Num)); err != nil {
 			return nil, err
 		}
 	}
@@ -175,63 +175,63 @@ func holdingInputs(e *execution, sender party, list []value) (inputs []value, er
 
 // holdingInput turns an input of the token standard into one of a transfer. A locked coin whose
 // lock has expired is freed for it.
-func holdingInput(e *execution, sender party, n uint64) (value, error) {
+func holdingInput(e *Execution, sender Party, n uint64) (Value, error) {
 	c, err := e.fetch(n)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	if p, ok := c.payload.(lockedAmulet); ok {
-		if p.owner != sender || p.expiresAt > e.now() {
-			return value{}, broken("holding %s is locked until %s", e.names.ids.appendContractID(nil, n), microsText(p.expiresAt))
+	if p, ok := c.Payload.(LockedAmulet); ok {
+		if p.Owner != sender || p.ExpiresAt > e.Now() {
+			return Value{}, broken("holding %s is locked until %s", e.Names.Ids.AppendContractID(nil, n), microsText(p.ExpiresAt))
 		}
-		at := e.tx.consume(c, "LockedAmulet_OwnerExpireLockV2", e.tx.arena().record(emptyRecordShape), sender)
+		at := e.Tx.Consume(c, "LockedAmulet_OwnerExpireLockV2", e.Tx.Arena().Record(EmptyRecordShape), sender)
 		free := freeCoin(e, c)
-		e.tx.finish(at, e.tx.arena().record(unlockV2DoneShape, contractID(free.number), metadata(e.tx.arena(), txKindMetaKey, "unlock")))
-		n = free.number
+		e.Tx.Finish(at, e.Tx.Arena().Record(UnlockV2DoneShape, ContractID(free.Number), Metadata(e.Tx.Arena(), TxKindMetaKey, "unlock")))
+		n = free.Number
 	}
-	return e.tx.arena().variant("InputAmulet", contractID(n)), nil
+	return e.Tx.Arena().Variant("InputAmulet", ContractID(n)), nil
 }
 
 // lockedCoin returns a coin that is locked for an instruction or an allocation.
-func lockedCoin(e *execution, n uint64) (*contract, error) {
-	c := e.tx.byNumber[n] // those who may use the instruction need not see it
+func lockedCoin(e *Execution, n uint64) (*Contract, error) {
+	c := e.Tx.ByNumber[n] // those who may use the instruction need not see it
 	if c == nil {
-		return nil, contractNotFound(string(e.names.ids.appendContractID(nil, n)))
+		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
 	}
 	return c, nil
 }
 
-func acceptTokens(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(transferInstruction)
-	if err := e.later("executeBefore", p.transfer.executeBefore); err != nil {
-		return value{}, err
+func acceptTokens(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(TransferInstruction)
+	if err := e.later("executeBefore", p.Transfer.ExecuteBefore); err != nil {
+		return Value{}, err
 	}
-	coin, err := releaseTokens(e, p, arg, p.transfer.receiver)
+	coin, err := releaseTokens(e, p, arg, p.Transfer.Receiver)
 	if err != nil {
-		return value{}, err
+		return Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Completed", completedShape, e.idsOf(coin), nil, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Completed", CompletedShape, e.idsOf(coin), nil, "transfer"), nil
 }
 
 // returnTokens gives the coins back to the sender.
-func returnTokens(e *execution, c *contract, arg argument) (value, error) {
-	p := c.payload.(transferInstruction)
-	if _, err := releaseTokens(e, p, arg, p.transfer.sender); err != nil {
-		return value{}, err
+func returnTokens(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(TransferInstruction)
+	if _, err := releaseTokens(e, p, arg, p.Transfer.Sender); err != nil {
+		return Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Failed", nil, unit(), nil, "unlock"), nil
+	return tokensDone(e, "TransferInstructionResult_Failed", nil, Unit(), nil, "unlock"), nil
 }
 
 // releaseTokens turns the locked coin of an instruction into a coin of the owner.
-func releaseTokens(e *execution, p transferInstruction, arg argument, owner party) (*contract, error) {
-	ctx, err := choiceContext(e, arg.record("extraArgs"))
+func releaseTokens(e *Execution, p TransferInstruction, arg Argument, owner Party) (*Contract, error) {
+	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
 		return nil, err
 	}
-	locked, err := lockedCoin(e, p.locked)
+	locked, err := lockedCoin(e, p.Locked)
 	if err != nil {
 		return nil, err
 	}
 	defer e.at(ctx.round)()
-	return createCoin(e, owner, e.bank.spend(locked)), nil
+	return createCoin(e, owner, e.bank.Spend(locked)), nil
 }

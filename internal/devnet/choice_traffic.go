@@ -5,17 +5,17 @@ import (
 )
 
 func addTrafficChoices(all *choices) {
-	all.on(amuletRulesTemplate, "AmuletRules_BuyMemberTraffic", nonconsuming(byArgument("provider"),
-		func(e *execution, _ *contract, arg argument) (value, error) {
+	all.on(AmuletRulesTemplate, "AmuletRules_BuyMemberTraffic", nonconsuming(byArgument("provider"),
+		func(e *Execution, _ *Contract, arg Argument) (Value, error) {
 			if err := e.expectsDSO(arg); err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			ctx, err := transferContextOf(e, arg.record("context"))
+			ctx, err := transferContextOf(e, arg.Record("context"))
 			if err != nil {
-				return value{}, err
+				return Value{}, err
 			}
-			p := purchase{buyer: arg.party("provider"), inputs: arg.list("inputs"), context: ctx, member: arg.text("memberId"),
-				synchronizer: arg.text("synchronizerId"), migration: arg.int64("migrationId"), bytes: arg.int64("trafficAmount")}
+			p := purchase{buyer: arg.Party("provider"), inputs: arg.List("inputs"), context: ctx, member: arg.Text("memberId"),
+				synchronizer: arg.Text("synchronizerId"), migration: arg.Int64("migrationId"), bytes: arg.Int64("trafficAmount")}
 			_, result, err := settlePurchase(e, p)
 			return result, err
 		}))
@@ -23,8 +23,8 @@ func addTrafficChoices(all *choices) {
 
 // purchase is a purchase of traffic that a command asks for.
 type purchase struct {
-	buyer                party
-	inputs               []value
+	buyer                Party
+	inputs               []Value
 	context              transferContext
 	member, synchronizer string
 	migration            int64
@@ -32,78 +32,78 @@ type purchase struct {
 }
 
 // purchased is what came of it.
-type purchased struct{ traffic, change *contract }
+type purchased struct{ traffic, change *Contract }
 
 // trafficCost is the price of traffic in coins of the round that is set.
-func trafficCost(e *execution, bytes int64) decimal {
-	return decimal(bytes * 1e4).times(trafficPrice).over(e.rounds.openRound().price)
+func trafficCost(e *Execution, bytes int64) Decimal {
+	return Decimal(bytes * 1e4).Times(TrafficPrice).Over(e.rounds.OpenRound().Price)
 }
 
 // maxTrafficBytes keeps costs within what can be counted.
 const maxTrafficBytes = 1e11
 
-func checkPurchase(e *execution, p purchase) error {
+func checkPurchase(e *Execution, p purchase) error {
 	switch {
-	case p.synchronizer != e.names.synchronizers[0]:
+	case p.synchronizer != e.Names.Synchronizers[0]:
 		return &invalidTransfer{broken("Unknown synchronizer %.255s", p.synchronizer).with("error_id", errorUnknownSynchronizer).
 			with("synchronizerId", p.synchronizer),
-			func(a *arena) value {
-				return a.variant("ITR_UnknownSynchronizer", a.record(unknownSynchronizerShape, text(p.synchronizer)))
+			func(a *Arena) Value {
+				return a.Variant("ITR_UnknownSynchronizer", a.Record(unknownSynchronizerShape, Text(p.synchronizer)))
 			}}
-	case p.bytes < minTopUp:
-		return &invalidTransfer{broken("Insufficient top-up amount: %d bytes requested, at least %d are sold", p.bytes, minTopUp).
+	case p.bytes < MinTopUp:
+		return &invalidTransfer{broken("Insufficient top-up amount: %d bytes requested, at least %d are sold", p.bytes, MinTopUp).
 			with("error_id", errorTopUpTooSmall).with("requestedTopupAmount", strconv.FormatInt(p.bytes, 10)).
-			with("minTopupAmount", strconv.Itoa(minTopUp)),
-			func(a *arena) value {
-				return a.variant("ITR_InsufficientTopupAmount", a.record(topUpTooSmallShape, int64Value(p.bytes), int64Value(minTopUp)))
+			with("minTopupAmount", strconv.Itoa(MinTopUp)),
+			func(a *Arena) Value {
+				return a.Variant("ITR_InsufficientTopupAmount", a.Record(topUpTooSmallShape, Int64Value(p.bytes), Int64Value(MinTopUp)))
 			}}
 	case p.bytes > maxTrafficBytes:
 		return broken("%d bytes of traffic are more than are sold at once", p.bytes)
-	case p.migration != e.tx.migration:
-		return broken("migration %d is not the one in use, %d", p.migration, e.tx.migration)
-	case e.validators.participantNamed(p.member) < 0 && !e.validators.isMediator(p.member):
+	case p.migration != e.Tx.Migration:
+		return broken("migration %d is not the one in use, %d", p.migration, e.Tx.Migration)
+	case e.validators.ParticipantNamed(p.member) < 0 && !e.validators.IsMediator(p.member):
 		return broken("the network knows no member %.255s", p.member)
 	}
 	return nil
 }
 
 var (
-	unknownSynchronizerShape = newShape("synchronizerId")
-	topUpTooSmallShape       = newShape("requestedTopupAmount", "minTopupAmount")
+	unknownSynchronizerShape = NewShape("synchronizerId")
+	topUpTooSmallShape       = NewShape("requestedTopupAmount", "minTopupAmount")
 )
 
 // settlePurchase pays for traffic within the node that is open, and returns its result.
-func settlePurchase(e *execution, p purchase) (purchased, value, error) {
+func settlePurchase(e *Execution, p purchase) (purchased, Value, error) {
 	if err := checkPurchase(e, p); err != nil {
-		return purchased{}, value{}, err
+		return purchased{}, Value{}, err
 	}
 	defer e.at(p.context.round)()
 	cost := trafficCost(e, p.bytes)
 	s, err := settleOrder(e, order{sender: p.buyer, provider: p.buyer, inputs: p.inputs, context: p.context,
-		outputs: []output{{receiver: p.buyer, amount: cost}}})
+		outputs: []Output{{Receiver: p.buyer, Amount: cost}}})
 	if err != nil {
-		return purchased{}, value{}, err
+		return purchased{}, Value{}, err
 	}
-	e.bank.burn(e.bank.spend(s.created[0]))
-	c := e.tx.create(memberTrafficTemplate, memberTraffic{member: p.member, synchronizer: p.synchronizer, migration: p.migration,
-		purchased: p.bytes, purchases: 1, amuletSpent: cost, usdSpent: cost.times(e.rounds.openRound().price)})
-	e.tx.create(validatorRewardTemplate, validatorReward{p.buyer, cost, e.rounds.openRound().number})
-	fields := []value{e.rounds.roundValue(), e.payments.summary(s), numeric(cost), contractID(c.number), e.payments.changeID(s)}
-	return purchased{c, s.change}, e.tx.arena().record(buyTrafficDoneShape, e.tx.withMeta(fields, none())...), nil
+	e.bank.Burn(e.bank.Spend(s.Created[0]))
+	c := e.Tx.Create(MemberTrafficTemplate, MemberTraffic{Member: p.member, Synchronizer: p.synchronizer, Migration: p.migration,
+		Purchased: p.bytes, Purchases: 1, AmuletSpent: cost, UsdSpent: cost.Times(e.rounds.OpenRound().Price)})
+	e.Tx.Create(ValidatorRewardTemplate, ValidatorReward{p.buyer, cost, e.rounds.OpenRound().Number})
+	fields := []Value{e.rounds.RoundValue(), e.payments.Summary(s), Numeric(cost), ContractID(c.Number), e.payments.ChangeID(s)}
+	return purchased{c, s.Change}, e.Tx.Arena().Record(BuyTrafficDoneShape, e.Tx.WithMeta(fields, None())...), nil
 }
 
 // buyTrafficBy exercises AmuletRules_BuyMemberTraffic as a part of another choice.
-func buyTrafficBy(e *execution, p purchase) (purchased, error) {
-	if err := e.authorized([]party{p.buyer}, "exercising AmuletRules_BuyMemberTraffic"); err != nil {
+func buyTrafficBy(e *Execution, p purchase) (purchased, error) {
+	if err := e.authorized([]Party{p.buyer}, "exercising AmuletRules_BuyMemberTraffic"); err != nil {
 		return purchased{}, err
 	}
-	at := e.tx.exercise(e.rules.amulet, "AmuletRules_BuyMemberTraffic", e.tx.arena().record(buyTrafficShape,
-		value{kind: kindList, elems: p.inputs}, p.context.given, partyValue(p.buyer), text(p.member), text(p.synchronizer),
-		int64Value(p.migration), int64Value(p.bytes), e.tx.expectedDSO()), p.buyer)
+	at := e.Tx.Exercise(e.Rules.Amulet, "AmuletRules_BuyMemberTraffic", e.Tx.Arena().Record(BuyTrafficShape,
+		Value{Kind: KindList, Elems: p.inputs}, p.context.given, PartyValue(p.buyer), Text(p.member), Text(p.synchronizer),
+		Int64Value(p.migration), Int64Value(p.bytes), e.Tx.ExpectedDSO()), p.buyer)
 	got, result, err := settlePurchase(e, p)
 	if err != nil {
 		return purchased{}, err
 	}
-	e.tx.finish(at, result)
+	e.Tx.Finish(at, result)
 	return got, nil
 }

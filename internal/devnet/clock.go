@@ -8,17 +8,17 @@ import (
 
 // Now is the time of the ledger: that of the last entry, or of the clock if that goes on.
 func (l *Ledger) Now() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	return time.UnixMicro(l.clock()).UTC()
 }
 
 // clock is Now in µs; the caller holds the lock.
 func (l *Ledger) clock() int64 {
-	if l.commander.live {
-		return max(l.executor.clock.recordTime, time.Now().UnixMicro()+l.commander.ahead)
+	if l.Commander.live {
+		return max(l.Executor.Clock.RecordTime, time.Now().UnixMicro()+l.Commander.ahead)
 	}
-	return l.executor.clock.recordTime
+	return l.Executor.Clock.RecordTime
 }
 
 // AdvanceTime moves the ledger's time forward by d and executes what is due until then, in
@@ -28,11 +28,11 @@ func (l *Ledger) AdvanceTime(ctx context.Context, d time.Duration) error {
 	if d < 0 {
 		return fmt.Errorf("devnet cannot move time by %s: it never goes back", d)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	t := l.clock() + d.Microseconds()
-	if l.commander.live {
-		l.commander.ahead = t - time.Now().UnixMicro()
+	if l.Commander.live {
+		l.Commander.ahead = t - time.Now().UnixMicro()
 	}
 	return l.advanceTo(ctx, t, 0)
 }
@@ -40,38 +40,38 @@ func (l *Ledger) AdvanceTime(ctx context.Context, d time.Duration) error {
 // advanceTo executes what is due until a time, then moves time there. A positive gap is the
 // mean time between the simulated updates from then on. The caller holds the lock.
 func (l *Ledger) advanceTo(ctx context.Context, t, gap int64) error {
-	x := l.executor
+	x := l.Executor
 	for {
 		if err := l.ready(ctx); err != nil {
 			return err
 		}
-		if !x.clock.isDue(t) {
+		if !x.Clock.IsDue(t) {
 			break
 		}
 		if err := l.executeDue(t); err != nil {
 			return err
 		}
 	}
-	if t <= x.clock.recordTime && gap == 0 {
+	if t <= x.Clock.RecordTime && gap == 0 {
 		return nil
 	}
-	e := journalEntry{Entries: x.tx.entries, Time: max(t, x.clock.recordTime), Gap: gap}
-	x.clock.moveTime(e.Time, gap)
+	e := JournalEntry{Entries: x.Tx.Entries, Time: max(t, x.Clock.RecordTime), Gap: gap}
+	x.Clock.MoveTime(e.Time, gap)
 	return l.commit(e)
 }
 
 // executeDue executes some of what is due until a time, each at the time when it was due,
 // and publishes it.
 func (l *Ledger) executeDue(t int64) error {
-	x, b := l.executor, l.commander.batch
-	var entries []journalEntry
-	for b.counted < updatesPerBatch && x.tx.err == nil && x.clock.isDue(t) && !x.switchDue() {
-		at := x.clock.recordTime
-		if len(x.clock.tasks) == 0 {
-			at = max(at, x.clock.nextDue())
+	x, b := l.Executor, l.Commander.batch
+	var entries []JournalEntry
+	for b.Counted < UpdatesPerBatch && x.Tx.Err == nil && x.Clock.IsDue(t) && !x.SwitchDue() {
+		at := x.Clock.RecordTime
+		if len(x.Clock.Tasks) == 0 {
+			at = max(at, x.Clock.NextDue())
 		}
-		entries = append(entries, journalEntry{Entries: x.tx.entries, Time: at, Due: true})
-		x.executeDue(b, at)
+		entries = append(entries, JournalEntry{Entries: x.Tx.Entries, Time: at, Due: true})
+		x.ExecuteDue(b, at)
 	}
 	return l.commit(entries...)
 }
@@ -93,7 +93,7 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 	defer ticker.Stop()
 	due, live := 0.0, int64(0)
 	if perSecond > 0 {
-		live = max(minGap, int64(1e6/perSecond))
+		live = max(MinGap, int64(1e6/perSecond))
 		defer func() { restoreGap(l, gap) }()
 	}
 	for {
@@ -119,36 +119,36 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 
 // followClock has the wall clock followed or not and returns the mean time between two updates.
 func followClock(l *Ledger, live bool) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.commander.live = live
-	l.commander.ahead = max(0, l.executor.clock.recordTime-time.Now().UnixMicro())
-	return l.executor.clock.gap
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.Commander.live = live
+	l.Commander.ahead = max(0, l.Executor.Clock.RecordTime-time.Now().UnixMicro())
+	return l.Executor.Clock.Gap
 }
 
 // restoreGap returns to the mean time between updates from before. An error shows at the
 // next use of the ledger.
 func restoreGap(l *Ledger, gap int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	if l.failed == nil {
-		_ = l.advanceTo(context.Background(), l.executor.clock.recordTime, gap)
+		_ = l.advanceTo(context.Background(), l.Executor.Clock.RecordTime, gap)
 	}
 }
 
 // liveTick executes what is due by now, then n updates of the simulated users.
 func liveTick(l *Ledger, ctx context.Context, n int, gap int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	x, now := l.executor, l.clock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	x, now := l.Executor, l.clock()
 	if n == 0 {
-		if !x.clock.isDue(now) {
+		if !x.Clock.IsDue(now) {
 			return nil
 		}
 		return l.advanceTo(ctx, now, 0)
 	}
 	// The updates are spread over the time behind, and end about now.
-	if err := l.advanceTo(ctx, max(x.clock.recordTime, now-int64(n)*gap), gap); err != nil {
+	if err := l.advanceTo(ctx, max(x.Clock.RecordTime, now-int64(n)*gap), gap); err != nil {
 		return err
 	}
 	return l.executeLocked(ctx, n, nil)

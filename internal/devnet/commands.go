@@ -2,138 +2,138 @@ package devnet
 
 // commands are the transfer commands of external parties.
 type commands struct {
-	core
-	bank         *bank
-	payments     *payments
+	Core
+	bank         *Bank
+	payments     *Payments
 	users        *users
-	preapprovals *preapprovals
+	preapprovals *Preapprovals
 
-	open []*command
+	open []*CommandState
 	// recent are those whose status changed within the last day, and perhaps older
 	// ones, in order of creation.
-	recent   []*command
-	counters map[party]*contract // by sender
-	asked    map[party]bool      // senders for whom a counter is on its way
+	Recent   []*CommandState
+	counters map[Party]*Contract // by sender
+	asked    map[Party]bool      // senders for whom a counter is on its way
 	// submitted are the open ones of parties that act by commands.
-	submitted []*command
+	submitted []*CommandState
 }
 
-// command is a transfer command with what became of it.
-type command struct {
-	contract *contract
-	status   commandStatus
-	reason   string // of a failure
+// CommandState is a transfer command with what became of it.
+type CommandState struct {
+	Contract *Contract
+	Status   CommandStatus
+	Reason   string // of a failure
 	at       int64  // record time of the last change, µs
 }
 
-type commandStatus string
+type CommandStatus string
 
 const (
-	commandCreated   commandStatus = "created"
-	commandSent      commandStatus = "sent"
-	commandFailed    commandStatus = "failed"
-	commandExpired   commandStatus = "expired"
-	commandWithdrawn commandStatus = "withdrawn"
+	CommandCreated   CommandStatus = "created"
+	CommandSent      CommandStatus = "sent"
+	CommandFailed    CommandStatus = "failed"
+	CommandExpired   CommandStatus = "expired"
+	commandWithdrawn CommandStatus = "withdrawn"
 )
 
-// commandMemory is how long, in µs, the status of a command is remembered.
-const commandMemory = 24 * 3600e6
+// CommandMemory is how long, in µs, the status of a command is remembered.
+const CommandMemory = 24 * 3600e6
 
 var (
-	createCommandShape     = newShape("sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description", "expectedDso")
-	createCommandDoneShape = newShape("transferCommandCid")
-	sendCommandShape       = newShape("context", "inputs", "transferPreapprovalCidO", "transferCounterCid")
-	commandDoneShape       = newShape("result", "sender", "nonce")
-	commandOverShape       = newShape("sender", "nonce")
-	commandFailureShape    = newShape("reason")
-	commandSuccessShape    = newShape("result")
-	otherReasonShape       = newShape("description")
-	missingFundsShape      = newShape("missingAmount")
-	createCounterShape     = newShape("sender")
-	createCounterDoneShape = newShape("transferCommandCounterCid")
+	createCommandShape     = NewShape("sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description", "expectedDso")
+	CreateCommandDoneShape = NewShape("transferCommandCid")
+	sendCommandShape       = NewShape("context", "inputs", "transferPreapprovalCidO", "transferCounterCid")
+	CommandDoneShape       = NewShape("result", "sender", "nonce")
+	CommandOverShape       = NewShape("sender", "nonce")
+	CommandFailureShape    = NewShape("reason")
+	CommandSuccessShape    = NewShape("result")
+	OtherReasonShape       = NewShape("description")
+	MissingFundsShape      = NewShape("missingAmount")
+	createCounterShape     = NewShape("sender")
+	createCounterDoneShape = NewShape("transferCommandCounterCid")
 )
 
 // orderTransfer has an external party order a transfer.
 func (x *commands) orderTransfer() bool {
-	sender := x.names.external.of(x.random)
+	sender := x.Names.External.Of(x.Random)
 	if x.users.isManaged(sender) {
 		return false
 	}
-	p := transferCommand{sender: sender, receiver: x.someReceiver(), delegate: x.names.validatorOf(sender),
-		amount:    x.random.decimalBetween(one/10, coins(20)),
-		expiresAt: x.clock.effectiveAt + x.clock.tick*int64(x.random.between(1, 8)), nonce: x.nextNonce(sender), description: x.users.reason()}
-	if x.random.percent(8) && p.nonce > 0 {
-		p.nonce-- // a client that counts wrong
+	p := TransferCommand{Sender: sender, Receiver: x.someReceiver(), Delegate: x.Names.ValidatorOf(sender),
+		Amount:    x.Random.DecimalBetween(One/10, Coins(20)),
+		ExpiresAt: x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(1, 8)), Nonce: x.nextNonce(sender), Description: x.users.reason()}
+	if x.Random.Percent(8) && p.Nonce > 0 {
+		p.Nonce-- // a client that counts wrong
 	}
-	a := x.tx.arena()
-	at := x.tx.exercise(x.rules.external, "ExternalPartyAmuletRules_CreateTransferCommand", a.record(createCommandShape,
-		partyValue(sender), partyValue(p.receiver), partyValue(p.delegate), numeric(p.amount), timestamp(p.expiresAt),
-		int64Value(p.nonce), optionalText(a, p.description), x.tx.expectedDSO()), sender)
-	c := x.tx.create(transferCommandTemplate, p)
-	x.tx.finish(at, a.record(createCommandDoneShape, contractID(c.number)))
-	x.remember(&command{contract: c, status: commandCreated, at: x.clock.recordTime})
+	a := x.Tx.Arena()
+	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_CreateTransferCommand", a.Record(createCommandShape,
+		PartyValue(sender), PartyValue(p.Receiver), PartyValue(p.Delegate), Numeric(p.Amount), Timestamp(p.ExpiresAt),
+		Int64Value(p.Nonce), OptionalText(a, p.Description), x.Tx.ExpectedDSO()), sender)
+	c := x.Tx.Create(TransferCommandTemplate, p)
+	x.Tx.Finish(at, a.Record(CreateCommandDoneShape, ContractID(c.Number)))
+	x.remember(&CommandState{Contract: c, Status: CommandCreated, at: x.Clock.RecordTime})
 	x.askForCounter(sender)
 	return true
 }
 
 // someReceiver mostly is somebody with a preapproval; apps never have one.
-func (x *commands) someReceiver() party {
-	if x.random.percent(20) {
-		return x.names.providers.of(x.random)
+func (x *commands) someReceiver() Party {
+	if x.Random.Percent(20) {
+		return x.Names.Providers.Of(x.Random)
 	}
 	c := x.preapprovals.somePreapproval()
 	if c == nil {
 		return x.users.someUser()
 	}
 	x.preapprovals.list = append(x.preapprovals.list, c)
-	return c.payload.(preapproval).receiver
+	return c.Payload.(Preapproval).Receiver
 }
 
 // nextNonce is the nonce that a careful sender uses: behind its open commands.
-func (x *commands) nextNonce(sender party) int64 {
+func (x *commands) nextNonce(sender Party) int64 {
 	var nonce int64
 	if c := x.counters[sender]; c != nil {
-		nonce = c.payload.(commandCounter).nextNonce
+		nonce = c.Payload.(CommandCounter).NextNonce
 	}
 	for _, c := range x.open {
-		if p := c.contract.payload.(transferCommand); p.sender == sender && p.nonce >= nonce {
-			nonce = p.nonce + 1
+		if p := c.Contract.Payload.(TransferCommand); p.Sender == sender && p.Nonce >= nonce {
+			nonce = p.Nonce + 1
 		}
 	}
 	return nonce
 }
 
 // remember adds a command and forgets those of which nothing was heard for a day.
-func (x *commands) remember(c *command) {
+func (x *commands) remember(c *CommandState) {
 	x.open = append(x.open, c)
 	x.recall(c)
 }
 
 // recall has the status of a command remembered.
-func (x *commands) recall(c *command) {
-	r := append(x.recent, c)
-	for r[0].at <= x.clock.recordTime-commandMemory {
+func (x *commands) recall(c *CommandState) {
+	r := append(x.Recent, c)
+	for r[0].at <= x.Clock.RecordTime-CommandMemory {
 		r[0] = nil
 		r = r[1:]
 	}
-	x.recent = r
+	x.Recent = r
 }
 
 // askForCounter queues the creation of the counter of a new sender.
-func (x *commands) askForCounter(sender party) {
+func (x *commands) askForCounter(sender Party) {
 	if x.asked[sender] {
 		return
 	}
 	if x.asked == nil {
-		x.asked, x.counters = map[party]bool{}, map[party]*contract{}
+		x.asked, x.counters = map[Party]bool{}, map[Party]*Contract{}
 	}
 	x.asked[sender] = true
-	x.clock.tasks = append(x.clock.tasks, func() {
-		a := x.tx.arena()
-		at := x.tx.exercise(x.rules.dso, "DsoRules_CreateTransferCommandCounter",
-			a.record(createCounterShape, partyValue(sender)), dso)
-		c := x.tx.create(commandCounterTemplate, commandCounter{sender: sender})
-		x.tx.finish(at, a.record(createCounterDoneShape, contractID(c.number)))
+	x.Clock.Tasks = append(x.Clock.Tasks, func() {
+		a := x.Tx.Arena()
+		at := x.Tx.Exercise(x.Rules.dso, "DsoRules_CreateTransferCommandCounter",
+			a.Record(createCounterShape, PartyValue(sender)), Dso)
+		c := x.Tx.Create(CommandCounterTemplate, CommandCounter{Sender: sender})
+		x.Tx.Finish(at, a.Record(createCounterDoneShape, ContractID(c.Number)))
 		x.counters[sender] = c
 	})
 }
@@ -143,78 +143,78 @@ func (x *commands) settleCommand() bool {
 	if len(x.open) == 0 {
 		return false
 	}
-	i := x.random.below(min(3, len(x.open))) // old ones first: they may hold up others
+	i := x.Random.Below(min(3, len(x.open))) // old ones first: they may hold up others
 	c := x.open[i]
-	p := c.contract.payload.(transferCommand)
-	if x.users.isManaged(p.sender) {
+	p := c.Contract.Payload.(TransferCommand)
+	if x.users.isManaged(p.Sender) {
 		return false
 	}
-	a := x.tx.arena()
-	over := func() value { return a.record(commandOverShape, partyValue(p.sender), int64Value(p.nonce)) }
-	counter := x.counters[p.sender]
+	a := x.Tx.Arena()
+	over := func() Value { return a.Record(CommandOverShape, PartyValue(p.Sender), Int64Value(p.Nonce)) }
+	counter := x.counters[p.Sender]
 	switch {
-	case p.expiresAt <= x.clock.effectiveAt:
-		at := x.tx.consume(c.contract, "TransferCommand_Expire", a.record(cancelShape, partyValue(dso)), dso)
-		x.tx.finish(at, over())
-		c.status, c.reason = commandExpired, "The TransferCommand has expired"
-	case x.random.percent(10):
-		at := x.tx.consume(c.contract, "TransferCommand_Withdraw", a.record(emptyRecordShape), p.sender)
-		x.tx.finish(at, over())
-		c.status, c.reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"
-	case counter == nil || counter.payload.(commandCounter).nextNonce < p.nonce:
+	case p.ExpiresAt <= x.Clock.EffectiveAt:
+		at := x.Tx.Consume(c.Contract, "TransferCommand_Expire", a.Record(cancelShape, PartyValue(Dso)), Dso)
+		x.Tx.Finish(at, over())
+		c.Status, c.Reason = CommandExpired, "The TransferCommand has expired"
+	case x.Random.Percent(10):
+		at := x.Tx.Consume(c.Contract, "TransferCommand_Withdraw", a.Record(EmptyRecordShape), p.Sender)
+		x.Tx.Finish(at, over())
+		c.Status, c.Reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"
+	case counter == nil || counter.Payload.(CommandCounter).NextNonce < p.Nonce:
 		return false
 	default:
 		x.sendCommand(c, p, counter)
 	}
-	c.at = x.clock.recordTime
+	c.at = x.Clock.RecordTime
 	x.open = append(x.open[:i], x.open[i+1:]...)
 	return true
 }
 
 // sendCommand has the delegate carry out a command. It uses the nonce up even if the
 // transfer fails.
-func (x *commands) sendCommand(c *command, p transferCommand, counter *contract) {
-	a := x.tx.arena()
-	pay := payment{sender: p.sender, provider: p.delegate,
-		outputs: []output{{receiver: p.receiver, amount: p.amount, reason: p.description}}}
-	fresh := counter.payload.(commandCounter).nextNonce == p.nonce
-	approval := x.preapprovals.preapprovalOf(p.receiver)
+func (x *commands) sendCommand(c *CommandState, p TransferCommand, counter *Contract) {
+	a := x.Tx.Arena()
+	pay := Payment{Sender: p.Sender, Provider: p.Delegate,
+		Outputs: []Output{{Receiver: p.Receiver, Amount: p.Amount, reason: p.Description}}}
+	fresh := counter.Payload.(CommandCounter).NextNonce == p.Nonce
+	approval := x.preapprovals.PreapprovalOf(p.Receiver)
 	funded := false
 	if fresh && approval != nil {
 		gather := x.bank.gather
-		if x.users.acting == p.sender {
+		if x.users.acting == p.Sender {
 			gather = x.bank.gatherLargest
 		}
-		pay.coins, funded = gather(p.sender, p.amount+2*x.payments.outputFee())
+		pay.Coins, funded = gather(p.Sender, p.Amount+2*x.payments.OutputFee())
 	}
-	at := x.tx.consume(c.contract, "TransferCommand_Send", a.record(sendCommandShape, x.payments.paymentContext(&pay),
-		x.payments.inputsValue(&pay), optional(a, approval != nil, idOf(approval)), contractID(counter.number)), p.delegate)
+	at := x.Tx.Consume(c.Contract, "TransferCommand_Send", a.Record(sendCommandShape, x.payments.paymentContext(&pay),
+		x.payments.inputsValue(&pay), Optional(a, approval != nil, IdOf(approval)), ContractID(counter.Number)), p.Delegate)
 	if fresh {
-		x.tx.archive(counter)
-		x.counters[p.sender] = x.tx.create(commandCounterTemplate, commandCounter{p.sender, p.nonce + 1})
+		x.Tx.Archive(counter)
+		x.counters[p.Sender] = x.Tx.Create(CommandCounterTemplate, CommandCounter{p.Sender, p.Nonce + 1})
 	}
-	var result value
+	var result Value
 	switch {
 	case !fresh:
 		result = x.commandFailed(c, "nonce was already used")
 	case approval == nil:
-		result = x.commandFailed(c, "No TransferPreapproval for receiver '"+x.names.name(p.receiver)+"'")
+		result = x.commandFailed(c, "No TransferPreapproval for receiver '"+x.Names.Name(p.Receiver)+"'")
 	case !funded:
-		c.status, c.reason = commandFailed, "ITR_InsufficientFunds("+p.amount.String()+")"
-		result = a.variant("TransferCommandResultFailure", a.record(commandFailureShape,
-			a.variant("ITR_InsufficientFunds", a.record(missingFundsShape, numeric(p.amount)))))
+		c.Status, c.Reason = CommandFailed, "ITR_InsufficientFunds("+p.Amount.String()+")"
+		result = a.Variant("TransferCommandResultFailure", a.Record(CommandFailureShape,
+			a.Variant("ITR_InsufficientFunds", a.Record(MissingFundsShape, Numeric(p.Amount)))))
 	default:
-		c.status = commandSent
-		result = a.variant("TransferCommandResultSuccess", a.record(commandSuccessShape,
-			x.preapprovals.sendThrough(approval, pay, p.amount, p.description)))
+		c.Status = CommandSent
+		result = a.Variant("TransferCommandResultSuccess", a.Record(CommandSuccessShape,
+			x.preapprovals.sendThrough(approval, pay, p.Amount, p.Description)))
 	}
-	x.tx.finish(at, a.record(commandDoneShape, result, partyValue(p.sender), int64Value(p.nonce)))
+	x.Tx.Finish(at, a.Record(CommandDoneShape, result, PartyValue(p.Sender), Int64Value(p.Nonce)))
 }
 
 // commandFailed notes a failure and returns it as the result of a choice.
-func (x *commands) commandFailed(c *command, description string) value {
-	a := x.tx.arena()
-	c.status, c.reason = commandFailed, "ITR_Other("+description+")"
-	return a.variant("TransferCommandResultFailure", a.record(commandFailureShape,
-		a.variant("ITR_Other", a.record(otherReasonShape, text(description)))))
+func (x *commands) commandFailed(c *CommandState, description string) Value {
+	a := x.Tx.Arena()
+	c.Status, c.Reason = CommandFailed, "ITR_Other("+description+")"
+	return a.Variant("TransferCommandResultFailure", a.Record(CommandFailureShape,
+		a.Variant("ITR_Other", a.Record(OtherReasonShape, Text(description)))))
 }

@@ -2,55 +2,55 @@ package devnet
 
 import "slices"
 
-// conclude completes the entry of a submission that succeeded.
-func (x *executor) conclude(commandID string, actAs []party, external bool, home int) {
-	u := x.tx.current
-	u.command = commandID
-	u.public = publicNodes(u)
+// Conclude completes the entry of a submission that succeeded.
+func (x *Executor) Conclude(commandID string, actAs []Party, external bool, home int) {
+	u := x.Tx.Current
+	u.Command = commandID
+	u.Public = publicNodes(u)
 	for _, p := range actAs {
 		x.users.managed[p] = true
 	}
-	if u.public != nil && len(u.public) == 0 {
-		u.kind = verdictOnly
+	if u.Public != nil && len(u.Public) == 0 {
+		u.Kind = VerdictOnly
 	}
 	x.judge(actAs[0], home)
-	if u.kind != verdictOnly {
-		u.external = external || x.names.isExternal(u.verdict.submitter)
-		x.tx.batch.counted++
-		x.tx.updates++
+	if u.Kind != VerdictOnly {
+		u.External = external || x.Names.IsExternal(u.Verdict.Submitter)
+		x.Tx.Batch.Counted++
+		x.Tx.Updates++
 	}
 	x.absorb(u)
-	x.bank.checkSupply()
+	x.Bank.checkSupply()
 }
 
 // judge derives the verdict.
-func (x *executor) judge(submitter party, home int) {
-	u := x.tx.current
-	v := x.verdicts.newVerdict(u, true)
-	v.submitter, v.participant = submitter, home
-	x.verdicts.addViews(v, u)
-	x.verdicts.measure(v, u)
-	u.verdict = v
+func (x *Executor) judge(submitter Party, home int) {
+	u := x.Tx.Current
+	v := x.Verdicts.newVerdict(u, true)
+	v.Submitter, v.Participant = submitter, home
+	x.Verdicts.addViews(v, u)
+	x.Verdicts.measure(v, u)
+	u.Verdict = v
 }
 
 // publicNodes is the part of a transaction that the governance party is informed of, nil if
 // that is all of it. Nodes are numbered anew, and their contracts remember the new numbers.
-func publicNodes(u *update) []node {
-	if !slices.ContainsFunc(u.nodes, func(n node) bool { return n.contract.private }) {
+func publicNodes(u *Update) []Node {
+	if !slices.ContainsFunc(u.Nodes, func(n Node) bool { return n.Contract.Private }) {
 		return nil
 	}
-	public := make([]node, 0, len(u.nodes))
-	for i := 0; i < len(u.nodes); {
-		if !informsGovernance(&u.nodes[i]) {
+	public := make([]Node, 0, len(u.Nodes))
+	for i := 0; i < len(u.Nodes); {
+		if !informsGovernance(&u.Nodes[i]) {
 			i++
 			continue
 		}
-		shift, end := int32(len(public)-i), int(u.nodes[i].end)
+		shift, end := int32(len(public)-i), int(u.Nodes[i].End)
 		for ; i < end; i++ { // whoever is informed of a node is of all below
-			n := u.nodes[i]
-			n.end += shift
-			if n.choice == "" {
-				n.contract.node = int32(len(public))
+			n := u.Nodes[i]
+			n.End += shift
+			if n.Choice == "" {
+				n.Contract.Node = int32(len(public))
 			}
 			public = append(public, n)
 		}
@@ -59,29 +59,29 @@ func publicNodes(u *update) []node {
 }
 
 // informsGovernance reports whether the governance party is informed of a node itself.
-func informsGovernance(n *node) bool {
-	return !n.contract.private || slices.Contains(n.actors, dso)
+func informsGovernance(n *Node) bool {
+	return !n.Contract.Private || slices.Contains(n.Actors, Dso)
 }
 
-// index prepares the executor for commands when the first one comes.
-func (x *executor) index() {
-	if x.tx.byNumber != nil {
+// Index prepares the executor for commands when the first one comes.
+func (x *Executor) Index() {
+	if x.Tx.ByNumber != nil {
 		return
 	}
-	x.tx.byNumber = make(map[uint64]*contract, 2*len(x.tx.active))
-	for _, c := range x.tx.active {
-		x.tx.byNumber[c.number] = c
+	x.Tx.ByNumber = make(map[uint64]*Contract, 2*len(x.Tx.Active))
+	for _, c := range x.Tx.Active {
+		x.Tx.ByNumber[c.Number] = c
 	}
-	for _, open := range x.private.open {
+	for _, open := range x.Private.open {
 		for _, c := range open {
-			x.tx.byNumber[c.number] = c
+			x.Tx.ByNumber[c.Number] = c
 		}
 	}
-	for _, open := range x.private.requests {
+	for _, open := range x.Private.requests {
 		for _, c := range open {
-			x.tx.byNumber[c.number] = c
+			x.Tx.ByNumber[c.Number] = c
 		}
 	}
-	x.ans.indexAccounts()
-	x.users.managed = map[party]bool{}
+	x.Ans.indexAccounts()
+	x.users.managed = map[Party]bool{}
 }

@@ -47,7 +47,7 @@ type Config struct {
 	SkipCompact bool
 }
 
-func (c Config) withDefaults() (Config, error) {
+func (c Config) WithDefaults() (Config, error) {
 	if c.Start.IsZero() {
 		c.Start = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 	}
@@ -60,8 +60,8 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Updates < 1:
 		return c, fmt.Errorf("devnet needs at least 1 update, not %d", c.Updates)
-	case c.Updates > maxUpdates:
-		return c, fmt.Errorf("devnet holds at most %d updates, not %d", maxUpdates, c.Updates)
+	case c.Updates > MaxUpdates:
+		return c, fmt.Errorf("devnet holds at most %d updates, not %d", MaxUpdates, c.Updates)
 	case c.Days < 1 || c.Days > 365:
 		return c, fmt.Errorf("devnet spreads its updates over 1 to 365 days, not %d", c.Days)
 	case c.Synchronizers < 1 || c.Synchronizers > 2:
@@ -74,22 +74,22 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// maxUpdates keeps entry numbers within 32 bits and record times apart.
-const maxUpdates = 1 << 30
+// MaxUpdates keeps entry numbers within 32 bits and record times apart.
+const MaxUpdates = 1 << 30
 
 const (
-	// switchPercent is the share of the updates that belongs to migration 0.
-	switchPercent = 45
-	// updatesPerRound bounds the number of rounds: at least so many updates each.
-	updatesPerRound = 50
+	// SwitchPercent is the share of the updates that belongs to migration 0.
+	SwitchPercent = 45
+	// UpdatesPerRound bounds the number of rounds: at least so many updates each.
+	UpdatesPerRound = 50
 	// minTick is the tick of the main network.
 	minTick = 10 * time.Minute
 )
 
-// tick is the time between two mining rounds.
-func (c Config) tick() time.Duration {
+// Tick is the time between two mining rounds.
+func (c Config) Tick() time.Duration {
 	span := time.Duration(c.Days) * 24 * time.Hour
-	t := span / time.Duration(c.Updates) * (updatesPerRound + 10)
+	t := span / time.Duration(c.Updates) * (UpdatesPerRound + 10)
 	return max(minTick, t.Truncate(time.Second))
 }
 

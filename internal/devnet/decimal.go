@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// decimal is a number with ten fraction digits, in units of 10^-10. It reaches
+// Decimal is a number with ten fraction digits, in units of 10^-10. It reaches
 // to about 922 million, which bounds the coin supply of a devnet.
-type decimal int64
+type Decimal int64
 
-// one is 1.0000000000.
-const one decimal = 1e10
+// One is 1.0000000000.
+const One Decimal = 1e10
 
-// coins returns n whole coins (or USD).
-func coins(n int) decimal { return decimal(n) * one }
+// Coins returns n whole coins (or USD).
+func Coins(n int) Decimal { return Decimal(n) * One }
 
-// times returns d*e, rounded half even to ten digits. Both must be non-negative
+// Times returns d*e, rounded half even to ten digits. Both must be non-negative
 // and the product within range.
-func (d decimal) times(e decimal) decimal {
+func (d Decimal) Times(e Decimal) Decimal {
 	hi, lo := bits.Mul64(uint64(d), uint64(e))
-	quo, rem := bits.Div64(hi, lo, uint64(one))
-	return decimal(roundHalfEven(quo, rem, uint64(one)))
+	quo, rem := bits.Div64(hi, lo, uint64(One))
+	return Decimal(roundHalfEven(quo, rem, uint64(One)))
 }
 
-// over returns d/e, rounded half even to ten digits. d must be non-negative, e
+// Over returns d/e, rounded half even to ten digits. d must be non-negative, e
 // positive and the quotient within range.
-func (d decimal) over(e decimal) decimal {
-	hi, lo := bits.Mul64(uint64(d), uint64(one))
+func (d Decimal) Over(e Decimal) Decimal {
+	hi, lo := bits.Mul64(uint64(d), uint64(One))
 	quo, rem := bits.Div64(hi, lo, uint64(e))
-	return decimal(roundHalfEven(quo, rem, uint64(e)))
+	return Decimal(roundHalfEven(quo, rem, uint64(e)))
 }
 
 func roundHalfEven(quo, rem, divisor uint64) uint64 {
@@ -43,32 +43,32 @@ func roundHalfEven(quo, rem, divisor uint64) uint64 {
 }
 
 // ceil returns the least whole number that is not below d/e.
-func (d decimal) ceilOver(e decimal) int64 { return int64((d + e - 1) / e) }
+func (d Decimal) ceilOver(e Decimal) int64 { return int64((d + e - 1) / e) }
 
 // appendTo appends d with exactly ten fraction digits.
-func (d decimal) appendTo(dst []byte) []byte {
+func (d Decimal) appendTo(dst []byte) []byte {
 	u := uint64(d)
 	if d < 0 {
 		dst, u = append(dst, '-'), -u
 	}
-	dst = append(strconv.AppendUint(dst, u/uint64(one), 10), '.')
+	dst = append(strconv.AppendUint(dst, u/uint64(One), 10), '.')
 	var digits [10]byte
-	for i, f := 9, u%uint64(one); i >= 0; i, f = i-1, f/10 {
+	for i, f := 9, u%uint64(One); i >= 0; i, f = i-1, f/10 {
 		digits[i] = '0' + byte(f%10)
 	}
 	return append(dst, digits[:]...)
 }
 
-func (d decimal) String() string { return string(d.appendTo(nil)) }
+func (d Decimal) String() string { return string(d.appendTo(nil)) }
 
 const (
 	integerDigits  = 28
 	fractionDigits = 10
 )
 
-// parseDecimal reads a decimal as the network has it, with up to 28 digits before the
+// ParseDecimal reads a decimal as the network has it, with up to 28 digits before the
 // point and 10 behind it. More than a devnet can count is an error too.
-func parseDecimal(s string) (decimal, error) {
+func ParseDecimal(s string) (Decimal, error) {
 	digits, negative := strings.CutPrefix(s, "-")
 	whole, fraction, pointed := strings.Cut(digits, ".")
 	switch {
@@ -86,7 +86,7 @@ func parseDecimal(s string) (decimal, error) {
 	if negative {
 		n = -n
 	}
-	return decimal(n), nil
+	return Decimal(n), nil
 }
 
 func onlyDigits(s string) bool {

@@ -37,8 +37,8 @@ func newDesk(t testing.TB, c Config) *desk {
 			t.Error(err)
 		}
 	})
-	first := l.store.ledgerEnd(l.view)
-	return &desk{t: t, l: l, first: first, operator: l.names.name(l.names.superValidators.at(l.view.participant))}
+	first := l.Store.LedgerEnd(l.View)
+	return &desk{t: t, l: l, first: first, operator: l.Names.Name(l.Names.SuperValidators.At(l.View.Participant))}
 }
 
 func (d *desk) submission(actAs []string, commands ...Command) Submission {
@@ -104,13 +104,13 @@ func object(members ...any) json.RawMessage {
 	return b
 }
 
-func templateID(t *template) string { return "#" + t.pkg.name + ":" + t.name }
+func templateID(t *Template) string { return "#" + t.Pkg.Name + ":" + t.Name }
 
-func create(t *template, members ...any) Command {
+func create(t *Template, members ...any) Command {
 	return Command{TemplateID: templateID(t), CreateArguments: object(members...)}
 }
 
-func exercise(t *template, id, choice string, members ...any) Command {
+func exercise(t *Template, id, choice string, members ...any) Command {
 	return Command{TemplateID: templateID(t), ContractID: id, Choice: choice, Argument: object(members...)}
 }
 
@@ -143,27 +143,27 @@ func in(t testing.TB, raw json.RawMessage, path ...any) string {
 }
 
 // only is the id of the newest contract of a template that keep selects.
-func (d *desk) newest(t *template, keep func(*contract) bool) string {
+func (d *desk) newest(t *Template, keep func(*Contract) bool) string {
 	d.t.Helper()
-	all := d.l.ofTemplate(t, keep)
+	all := d.l.OfTemplate(t, keep)
 	if len(all) == 0 {
-		d.t.Fatalf("there is no %s", t.name)
+		d.t.Fatalf("there is no %s", t.Name)
 	}
-	return contractIDOf(d.l, all[len(all)-1].contract)
+	return ContractIDOf(d.l, all[len(all)-1].Contract)
 }
 
-func (d *desk) rules() string { return d.newest(amuletRulesTemplate, nil) }
+func (d *desk) rules() string { return d.newest(AmuletRulesTemplate, nil) }
 
 // openRound is the newest round that is open.
 func (d *desk) openRound() string {
 	now := d.l.Now().UnixMicro()
-	return d.newest(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
+	return d.newest(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
 }
 
 func (d *desk) context(rights ...[2]string) map[string]any {
 	issuing, now := [][2]any{}, d.l.Now().UnixMicro()
-	for _, c := range d.l.ofTemplate(issuingRoundTemplate, func(c *contract) bool { return c.payload.(issuingRound).issuesAt <= now }) {
-		issuing = append(issuing, [2]any{map[string]any{"number": c.payload.(issuingRound).number}, contractIDOf(d.l, c.contract)})
+	for _, c := range d.l.OfTemplate(IssuingRoundTemplate, func(c *Contract) bool { return c.Payload.(IssuingRound).IssuesAt <= now }) {
+		issuing = append(issuing, [2]any{map[string]any{"number": c.Payload.(IssuingRound).Number}, ContractIDOf(d.l, c.Contract)})
 	}
 	if rights == nil {
 		rights = [][2]string{}
@@ -176,14 +176,14 @@ func (d *desk) payment() map[string]any {
 }
 
 // coins are the ids of the unlocked coins of a party, oldest first, and their sum.
-func (d *desk) coins(party string) (ids []string, sum decimal) {
-	for _, c := range d.l.ofTemplate(amuletTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(amulet).owner) == party }) {
-		ids, sum = append(ids, contractIDOf(d.l, c.contract)), sum+c.payload.(amulet).amount
+func (d *desk) coins(party string) (ids []string, sum Decimal) {
+	for _, c := range d.l.OfTemplate(AmuletTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(Amulet).Owner) == party }) {
+		ids, sum = append(ids, ContractIDOf(d.l, c.Contract)), sum+c.Payload.(Amulet).Amount
 	}
 	return ids, sum
 }
 
-func (d *desk) balance(party string) decimal {
+func (d *desk) balance(party string) Decimal {
 	_, sum := d.coins(party)
 	return sum
 }
@@ -200,7 +200,7 @@ func (d *desk) inputs(party string) []map[string]any {
 
 func (d *desk) tap(party string, amount any) string {
 	d.t.Helper()
-	done := d.must([]string{party}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
+	done := d.must([]string{party}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
 		"receiver", party, "amount", amount, "openRound", d.openRound()))
 	return in(d.t, done[0], "amuletSum", "amulet")
 }
@@ -209,15 +209,15 @@ func (d *desk) tap(party string, amount any) string {
 func (d *desk) onboard(party string) string {
 	d.t.Helper()
 	done := d.must([]string{party, d.operator},
-		create(walletInstallTemplate, "dsoParty", d.l.GovernanceParty(), "validatorParty", d.operator, "endUserName", hint(party), "endUserParty", party),
-		create(validatorRightTemplate, "dso", d.l.GovernanceParty(), "user", party, "validator", d.operator))
+		create(WalletInstallTemplate, "dsoParty", d.l.GovernanceParty(), "validatorParty", d.operator, "endUserName", Hint(party), "endUserParty", party),
+		create(ValidatorRightTemplate, "dso", d.l.GovernanceParty(), "user", party, "validator", d.operator))
 	return in(d.t, done[0])
 }
 
 // batch executes operations in a wallet and returns the outcomes.
 func (d *desk) batch(install, party string, operations ...map[string]any) []json.RawMessage {
 	d.t.Helper()
-	done := d.must([]string{d.operator, party}, exercise(walletInstallTemplate, install, "WalletAppInstall_ExecuteBatch",
+	done := d.must([]string{d.operator, party}, exercise(WalletInstallTemplate, install, "WalletAppInstall_ExecuteBatch",
 		"context", d.payment(), "inputs", d.inputs(party), "operations", operations))
 	var result struct {
 		Outcomes []json.RawMessage `json:"outcomes"`
@@ -274,7 +274,7 @@ func (d *desk) checkTypes() {
 		for i := range u.Events {
 			e := &u.Events[i]
 			switch {
-			case e.PackageName == harborPackage.name:
+			case e.PackageName == HarborPackage.Name:
 			case e.CreateArgument != nil:
 				typed(e, "arguments", catalog.Template(e.PackageName, e.TemplateID), e.CreateArgument)
 			case e.Choice != "":
@@ -288,19 +288,19 @@ func (d *desk) checkTypes() {
 // checkPast executes the ledger again and compares what is active.
 func (d *desk) checkPast() {
 	d.t.Helper()
-	d.l.mu.Lock()
-	migration, updates := d.l.executor.tx.migration, d.l.executor.tx.updates
-	now := statesOf(d.l, d.l.executor.tx.active, func(*contract) bool { return true })
-	d.l.mu.Unlock()
-	past, err := d.l.executeAgain(d.t.Context(), migration, updates)
+	d.l.Mu.Lock()
+	migration, updates := d.l.Executor.Tx.Migration, d.l.Executor.Tx.Updates
+	now := StatesOf(d.l, d.l.Executor.Tx.Active, func(*Contract) bool { return true })
+	d.l.Mu.Unlock()
+	past, err := d.l.ExecuteAgain(d.t.Context(), migration, updates)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	row := func(c contractState) string {
-		return string((&renderer{names: d.l.names}).activeContract(nil, c.contract))
+	row := func(c ContractState) string {
+		return string((&Renderer{Names: d.l.Names}).ActiveContract(nil, c.Contract))
 	}
-	if !slices.EqualFunc(past.active, now, func(a, b contractState) bool { return row(a) == row(b) }) {
-		d.t.Fatalf("executed again, %d contracts are active, not the same as now: %d", len(past.active), len(now))
+	if !slices.EqualFunc(past.Active, now, func(a, b ContractState) bool { return row(a) == row(b) }) {
+		d.t.Fatalf("executed again, %d contracts are active, not the same as now: %d", len(past.Active), len(now))
 	}
 }
 

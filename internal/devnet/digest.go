@@ -6,13 +6,13 @@ import "github.com/ledgerlake/ledgerlake/schemas"
 type table int
 
 const (
-	tableUpdates table = iota
-	tableEvents
+	TableUpdates table = iota
+	TableEvents
 	tableImports
 	tableVerdicts
 	tableTraffic
 	tableAppActivity
-	tableActiveContracts
+	TableActiveContracts
 	tableCount
 )
 
@@ -60,16 +60,16 @@ type Counts struct {
 	Rounds uint64 `json:"rounds"`
 }
 
-// tables are the digests of all tables.
-type tables [tableCount]schemas.Digest
+// Tables are the digests of all tables.
+type Tables [tableCount]schemas.Digest
 
-func (t *tables) merge(o *tables) {
+func (t *Tables) Merge(o *Tables) {
 	for i := range t {
 		t[i].Merge(o[i])
 	}
 }
 
-func (t *tables) export() map[string]TableDigest {
+func (t *Tables) Export() map[string]TableDigest {
 	m := make(map[string]TableDigest, tableCount)
 	for i, d := range t {
 		m[tableNames[i]] = TableDigest{d.Rows, d.Hash()}

@@ -9,31 +9,31 @@ import (
 
 // clock is the time of the ledger, and what is due when.
 type clock struct {
-	recordTime  int64 // of the last entry, µs
-	effectiveAt int64 // of the update in execution, µs
-	gap         int64 // mean time between two updates, µs
+	RecordTime  int64 // of the last entry, µs
+	EffectiveAt int64 // of the update in execution, µs
+	Gap         int64 // mean time between two updates, µs
 	tick        int64 // µs
-	nextTick    int64
+	NextTick    int64
 
-	tasks  []func()
+	Tasks  []func()
 	expiry expiryQueue
-	alarms []alarm // by time
+	Alarms []alarm // by time
 }
 
-// isDue reports whether anything is due at a record time.
-func (x *clock) isDue(t int64) bool { return len(x.tasks) > 0 || x.nextDue() <= t }
+// IsDue reports whether anything is due at a record time.
+func (x *clock) IsDue(t int64) bool { return len(x.Tasks) > 0 || x.NextDue() <= t }
 
-// nextDue is the record time (µs) at which something will be due, if nothing is now.
-func (x *clock) nextDue() int64 {
-	next := int64(never)
-	if x.nextTick > 0 {
-		next = x.nextTick
+// NextDue is the record time (µs) at which something will be due, if nothing is now.
+func (x *clock) NextDue() int64 {
+	next := int64(Never)
+	if x.NextTick > 0 {
+		next = x.NextTick
 	}
 	for bucket := range x.expiry {
 		next = min(next, bucket*x.tick)
 	}
-	if len(x.alarms) > 0 {
-		next = min(next, x.alarms[0].at)
+	if len(x.Alarms) > 0 {
+		next = min(next, x.Alarms[0].at)
 	}
 	return next
 }
@@ -46,75 +46,75 @@ type alarm struct {
 
 // alarmAt has task run at a time, not only at the next tick as expireAt does.
 func (x *clock) alarmAt(t int64, task func()) {
-	at, _ := slices.BinarySearchFunc(x.alarms, t+1, func(a alarm, t int64) int { return cmp.Compare(a.at, t) })
-	x.alarms = slices.Insert(x.alarms, at, alarm{t, task})
+	at, _ := slices.BinarySearchFunc(x.Alarms, t+1, func(a alarm, t int64) int { return cmp.Compare(a.at, t) })
+	x.Alarms = slices.Insert(x.Alarms, at, alarm{t, task})
 }
 
 // ring turns the alarms whose time has come into tasks.
 func (x *clock) ring() {
-	for len(x.alarms) > 0 && x.alarms[0].at <= x.effectiveAt {
-		x.tasks = append(x.tasks, x.alarms[0].run)
-		x.alarms[0] = alarm{}
-		x.alarms = x.alarms[1:]
+	for len(x.Alarms) > 0 && x.Alarms[0].at <= x.EffectiveAt {
+		x.Tasks = append(x.Tasks, x.Alarms[0].run)
+		x.Alarms[0] = alarm{}
+		x.Alarms = x.Alarms[1:]
 	}
 }
 
-// executeDue executes the first thing that is due at a record time as an update. It returns
+// ExecuteDue executes the first thing that is due at a record time as an update. It returns
 // false if it turned out that there was nothing to do.
-func (x *executor) executeDue(b *batch, t int64) bool {
-	x.tx.batch = b
-	before, effective := x.clock.recordTime, x.clock.effectiveAt
-	x.tx.beginAt(max(t, x.clock.recordTime+minGap))
-	x.rounds.scheduleRounds()
-	x.clock.scheduleOverdue()
-	x.clock.ring()
-	for len(x.clock.tasks) > 0 && len(x.tx.current.nodes) == 0 {
-		task := x.clock.tasks[0]
-		x.clock.tasks = x.clock.tasks[1:]
+func (x *Executor) ExecuteDue(b *Batch, t int64) bool {
+	x.Tx.Batch = b
+	before, effective := x.Clock.RecordTime, x.Clock.EffectiveAt
+	x.Tx.BeginAt(max(t, x.Clock.RecordTime+MinGap))
+	x.Rounds.scheduleRounds()
+	x.Clock.scheduleOverdue()
+	x.Clock.ring()
+	for len(x.Clock.Tasks) > 0 && len(x.Tx.Current.Nodes) == 0 {
+		task := x.Clock.Tasks[0]
+		x.Clock.Tasks = x.Clock.Tasks[1:]
 		task()
 	}
-	if len(x.tx.current.nodes) == 0 {
-		x.tx.abandon(before, effective)
+	if len(x.Tx.Current.Nodes) == 0 {
+		x.Tx.Abandon(before, effective)
 		return false
 	}
-	x.tx.current.verdict = x.verdicts.verdictOf(x.tx.current)
-	b.counted++
-	x.tx.updates++
-	x.bank.checkSupply()
+	x.Tx.Current.Verdict = x.Verdicts.verdictOf(x.Tx.Current)
+	b.Counted++
+	x.Tx.Updates++
+	x.Bank.checkSupply()
 	return true
 }
 
 // scheduleOverdue turns all that has ended by now into tasks, also of buckets that time has
 // jumped over, in their order.
 func (x *clock) scheduleOverdue() {
-	bucket := x.recordTime / x.tick
+	bucket := x.RecordTime / x.tick
 	for _, b := range slices.Sorted(maps.Keys(x.expiry)) {
 		if b > bucket {
 			return
 		}
-		x.tasks = append(x.tasks, x.expiry[b]...)
+		x.Tasks = append(x.Tasks, x.expiry[b]...)
 		delete(x.expiry, b)
 	}
 }
 
-// moveTime moves time forward to t (µs) without an entry. A positive gap is the mean time
+// MoveTime moves time forward to t (µs) without an entry. A positive gap is the mean time
 // between the updates from now on.
-func (x *clock) moveTime(t, gap int64) {
-	x.recordTime = max(x.recordTime, t)
+func (x *clock) MoveTime(t, gap int64) {
+	x.RecordTime = max(x.RecordTime, t)
 	if gap > 0 {
-		x.gap = gap
+		x.Gap = gap
 	}
 }
 
-// allocate adds an entry for a party that was added.
-func (x *executor) allocate(b *batch, p party, t int64) {
-	x.tx.batch = b
-	x.tx.beginAt(t)
-	x.tx.current.kind, x.tx.current.allocated = topologyUpdate, p
-	for len(x.bank.wallets) <= int(p) {
-		x.bank.wallets = append(x.bank.wallets, wallet{})
-		x.payments.validatorRights = append(x.payments.validatorRights, 0)
+// Allocate adds an entry for a party that was added.
+func (x *Executor) Allocate(b *Batch, p Party, t int64) {
+	x.Tx.Batch = b
+	x.Tx.BeginAt(t)
+	x.Tx.Current.Kind, x.Tx.Current.Allocated = TopologyUpdate, p
+	for len(x.Bank.Wallets) <= int(p) {
+		x.Bank.Wallets = append(x.Bank.Wallets, wallet{})
+		x.Payments.validatorRights = append(x.Payments.validatorRights, 0)
 	}
 }
 
-const never = math.MaxInt64
+const Never = math.MaxInt64

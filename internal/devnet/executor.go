@@ -7,123 +7,123 @@ import (
 	"time"
 )
 
-// executor decides what happens on the ledger and executes it. It is the only
+// Executor decides what happens on the ledger and executes it. It is the only
 // writer of the ledger's state and runs in one goroutine at a time. Each of its parts
 // owns the state of one field and knows the parts that it needs.
-type executor struct {
-	core
-	bank         *bank
-	payments     *payments
+type Executor struct {
+	Core
+	Bank         *Bank
+	Payments     *Payments
 	users        *users
-	rounds       *rounds
-	rewards      *trafficRewards
-	validators   *validators
-	ans          *ansState
-	apps         *apps
-	harbor       *harborState
-	tokens       *tokens
-	commands     *commands
-	fund         *fund
-	preapprovals *preapprovals
-	private      *private
-	verdicts     *verdicts
+	Rounds       *Rounds
+	Rewards      *TrafficRewards
+	Validators   *Validators
+	Ans          *NameService
+	Apps         *Apps
+	Harbor       *harborState
+	Tokens       *Tokens
+	Commands     *commands
+	Fund         *Fund
+	Preapprovals *Preapprovals
+	Private      *private
+	Verdicts     *verdicts
 
 	wishes []action // of the simulated users
 }
 
-// core is what all parts work with.
-type core struct {
-	config *Config
-	names  *names
-	random *random
-	rules  *ruleContracts
-	tx     *transaction
-	clock  *clock
+// Core is what all parts work with.
+type Core struct {
+	Config *Config
+	Names  *Names
+	Random *Random
+	Rules  *ruleContracts
+	Tx     *transaction
+	Clock  *clock
 }
 
 // ruleContracts are the contracts on which the network's choices are exercised.
 type ruleContracts struct {
-	amulet, external, dso, ans *contract
-	configStates               []*contract // for external parties: two, older first
-	nodeStates, rewardStates   []*contract // by super-validator
+	Amulet, external, dso, ans *Contract
+	ConfigStates               []*Contract // for external parties: two, older first
+	nodeStates, rewardStates   []*Contract // by super-validator
 }
 
-func newExecutor(c Config, n *names) *executor {
+func NewExecutor(c Config, n *Names) *Executor {
 	k := newCore(&c, n)
-	x := &executor{core: k, bank: &bank{core: k, wallets: make([]wallet, len(n.parties))}, payments: &payments{core: k},
-		users: &users{core: k, acting: noParty}, rounds: &rounds{core: k}, rewards: &trafficRewards{core: k},
-		validators: newValidators(k), ans: &ansState{core: k}, apps: newApps(k), harbor: &harborState{core: k}, tokens: &tokens{core: k},
-		commands: &commands{core: k}, fund: &fund{core: k}, preapprovals: &preapprovals{core: k}, private: newPrivate(k), verdicts: newVerdicts(k)}
+	x := &Executor{Core: k, Bank: &Bank{Core: k, Wallets: make([]wallet, len(n.Parties))}, Payments: &Payments{Core: k},
+		users: &users{Core: k, acting: NoParty}, Rounds: &Rounds{Core: k}, Rewards: &TrafficRewards{Core: k},
+		Validators: newValidators(k), Ans: &NameService{Core: k}, Apps: newApps(k), Harbor: &harborState{Core: k}, Tokens: &Tokens{Core: k},
+		Commands: &commands{Core: k}, Fund: &Fund{Core: k}, Preapprovals: &Preapprovals{Core: k}, Private: newPrivate(k), Verdicts: newVerdicts(k)}
 	x.connect()
-	x.payments.validatorRights = make([]uint64, len(n.parties))
-	for p := range x.payments.validatorRights {
-		x.payments.validatorRights[p] = x.tx.newContractNumber()
+	x.Payments.validatorRights = make([]uint64, len(n.Parties))
+	for p := range x.Payments.validatorRights {
+		x.Payments.validatorRights[p] = x.Tx.newContractNumber()
 	}
 	x.wishes = x.actions()
-	x.clock.tasks = append(x.clock.tasks, x.bootstrap)
+	x.Clock.Tasks = append(x.Clock.Tasks, x.bootstrap)
 	return x
 }
 
-func newCore(c *Config, n *names) core {
+func newCore(c *Config, n *Names) Core {
 	start := c.Start.UnixMicro()
-	k := core{config: c, names: n, random: &random{mix(c.Seed) ^ golden}, rules: &ruleContracts{}, clock: &clock{recordTime: start,
-		effectiveAt: start, gap: max(minGap, c.gap().Microseconds()), tick: c.tick().Microseconds()}}
-	k.tx = &transaction{names: n, random: k.random, clock: k.clock, switchAt: max(1, c.Updates*switchPercent/100)}
+	k := Core{Config: c, Names: n, Random: &Random{Mix(c.Seed) ^ Golden}, Rules: &ruleContracts{}, Clock: &clock{RecordTime: start,
+		EffectiveAt: start, Gap: max(MinGap, c.gap().Microseconds()), tick: c.Tick().Microseconds()}}
+	k.Tx = &transaction{names: n, random: k.Random, clock: k.Clock, switchAt: max(1, c.Updates*SwitchPercent/100)}
 	return k
 }
 
 // connect lets the parts know each other.
-func (x *executor) connect() {
-	x.bank.users, x.bank.rounds = x.users, x.rounds
-	x.payments.bank, x.payments.rounds, x.payments.rewards, x.payments.apps = x.bank, x.rounds, x.rewards, x.apps
-	x.users.bank, x.users.payments, x.users.rounds = x.bank, x.payments, x.rounds
-	x.rounds.bank, x.rounds.rewards, x.rounds.apps, x.rounds.fund = x.bank, x.rewards, x.apps, x.fund
-	x.rewards.payments, x.rewards.users, x.rewards.rounds = x.payments, x.users, x.rounds
-	x.validators.bank, x.validators.payments, x.validators.users, x.validators.rounds = x.bank, x.payments, x.users, x.rounds
-	x.ans.bank, x.ans.payments, x.ans.users, x.ans.rounds = x.bank, x.payments, x.users, x.rounds
-	x.apps.users, x.apps.rounds, x.apps.rewards = x.users, x.rounds, x.rewards
-	x.harbor.users = x.users
-	x.tokens.bank, x.tokens.payments, x.tokens.users, x.tokens.rounds = x.bank, x.payments, x.users, x.rounds
-	x.commands.bank, x.commands.payments, x.commands.users, x.commands.preapprovals = x.bank, x.payments, x.users, x.preapprovals
-	x.fund.payments, x.fund.users, x.fund.rounds = x.payments, x.users, x.rounds
-	x.preapprovals.bank, x.preapprovals.payments, x.preapprovals.users, x.preapprovals.rounds = x.bank, x.payments, x.users, x.rounds
-	x.private.users = x.users
-	x.verdicts.rounds, x.verdicts.rewards, x.verdicts.apps = x.rounds, x.rewards, x.apps
+func (x *Executor) connect() {
+	x.Bank.users, x.Bank.rounds = x.users, x.Rounds
+	x.Payments.bank, x.Payments.rounds, x.Payments.rewards, x.Payments.apps = x.Bank, x.Rounds, x.Rewards, x.Apps
+	x.users.bank, x.users.payments, x.users.rounds = x.Bank, x.Payments, x.Rounds
+	x.Rounds.bank, x.Rounds.rewards, x.Rounds.apps, x.Rounds.fund = x.Bank, x.Rewards, x.Apps, x.Fund
+	x.Rewards.payments, x.Rewards.users, x.Rewards.rounds = x.Payments, x.users, x.Rounds
+	x.Validators.bank, x.Validators.payments, x.Validators.users, x.Validators.rounds = x.Bank, x.Payments, x.users, x.Rounds
+	x.Ans.bank, x.Ans.payments, x.Ans.users, x.Ans.rounds = x.Bank, x.Payments, x.users, x.Rounds
+	x.Apps.users, x.Apps.rounds, x.Apps.rewards = x.users, x.Rounds, x.Rewards
+	x.Harbor.users = x.users
+	x.Tokens.bank, x.Tokens.payments, x.Tokens.users, x.Tokens.rounds = x.Bank, x.Payments, x.users, x.Rounds
+	x.Commands.bank, x.Commands.payments, x.Commands.users, x.Commands.preapprovals = x.Bank, x.Payments, x.users, x.Preapprovals
+	x.Fund.payments, x.Fund.users, x.Fund.rounds = x.Payments, x.users, x.Rounds
+	x.Preapprovals.bank, x.Preapprovals.payments, x.Preapprovals.users, x.Preapprovals.rounds = x.Bank, x.Payments, x.users, x.Rounds
+	x.Private.users = x.users
+	x.Verdicts.rounds, x.Verdicts.rewards, x.Verdicts.apps = x.Rounds, x.Rewards, x.Apps
 }
 
-// minGap leaves room for a verdict-only entry between any two updates.
-const minGap = 20
+// MinGap leaves room for a verdict-only entry between any two updates.
+const MinGap = 20
 
-// version is the package version in use.
-func (x *transaction) version() uint8 { return uint8(x.migration) }
+// Version is the package version in use.
+func (x *transaction) Version() uint8 { return uint8(x.Migration) }
 
 // fail records the first violation of a ledger rule.
 func (x *transaction) fail(err error) {
-	if x.err == nil {
-		x.err = fmt.Errorf("devnet update %d: %w", x.updates, err)
+	if x.Err == nil {
+		x.Err = fmt.Errorf("devnet update %d: %w", x.Updates, err)
 	}
 }
 
-// step executes one update into b, and before it perhaps a transaction of which
+// Step executes one update into b, and before it perhaps a transaction of which
 // only the verdict is public. final says that no update follows for now: it is
 // then a transaction, so that both updates and verdicts reach the end of history.
-func (x *executor) step(b *batch, final bool) error {
-	x.tx.batch = b
-	next := x.clock.recordTime + max(minGap/2, x.clock.gap*int64(x.random.between(20, 180))/100)
-	if x.random.below(100) < verdictOnlyPercent && x.tx.updates > 0 {
+func (x *Executor) Step(b *Batch, final bool) error {
+	x.Tx.Batch = b
+	next := x.Clock.RecordTime + max(MinGap/2, x.Clock.Gap*int64(x.Random.Between(20, 180))/100)
+	if x.Random.Below(100) < verdictOnlyPercent && x.Tx.Updates > 0 {
 		x.decidePrivately(next)
 	}
-	x.tx.begin(next)
-	x.rounds.scheduleRounds()
-	if !x.harbor.reassign(final) {
+	x.Tx.begin(next)
+	x.Rounds.scheduleRounds()
+	if !x.Harbor.reassign(final) {
 		x.act()
-		x.tx.current.verdict = x.verdicts.verdictOf(x.tx.current)
-		x.tx.current.external = x.names.isExternal(x.tx.current.verdict.submitter)
+		x.Tx.Current.Verdict = x.Verdicts.verdictOf(x.Tx.Current)
+		x.Tx.Current.External = x.Names.IsExternal(x.Tx.Current.Verdict.Submitter)
 	}
-	b.counted++
-	x.tx.updates++
-	x.bank.checkSupply()
-	return x.tx.err
+	b.Counted++
+	x.Tx.Updates++
+	x.Bank.checkSupply()
+	return x.Tx.Err
 }
 
 // verdictOnlyPercent is the number of private or rejected transactions per 100 updates.
@@ -131,19 +131,19 @@ const verdictOnlyPercent = 25
 
 // begin opens an entry at the given record time.
 func (x *transaction) begin(recordTime int64) {
-	x.clock.recordTime = recordTime
-	x.clock.effectiveAt = max(x.clock.effectiveAt, x.roundedTime(recordTime+skew(recordTime)))
+	x.clock.RecordTime = recordTime
+	x.clock.EffectiveAt = max(x.clock.EffectiveAt, x.roundedTime(recordTime+skew(recordTime)))
 	x.open()
 }
 
 // open opens an entry at the times that are set.
 func (x *transaction) open() {
-	x.current = x.batch.add()
-	u := x.current
-	u.number, u.migration, u.version = x.entries, x.migration, x.version()
-	u.recordTime, u.effectiveAt = x.clock.recordTime, x.clock.effectiveAt
-	x.entries++
-	x.provider = noParty
+	x.Current = x.Batch.add()
+	u := x.Current
+	u.Number, u.Migration, u.Version = x.Entries, x.Migration, x.Version()
+	u.RecordTime, u.EffectiveAt = x.clock.RecordTime, x.clock.EffectiveAt
+	x.Entries++
+	x.Provider = NoParty
 }
 
 // skew is how far the effective time lies after the record time: a triangle wave
@@ -160,7 +160,7 @@ func skew(t int64) int64 {
 
 // roundedTime cuts some times to milliseconds or seconds, as clients do.
 func (x *transaction) roundedTime(t int64) int64 {
-	switch x.random.below(20) {
+	switch x.random.Below(20) {
 	case 0:
 		return t - t%1e6
 	case 1, 2:
@@ -170,28 +170,28 @@ func (x *transaction) roundedTime(t int64) int64 {
 }
 
 // act executes what is due, or else something that some party wants.
-func (x *executor) act() {
-	if x.config.HugeUpdateBytes > 0 && x.tx.updates == max(1, x.config.Updates/2) {
-		x.harbor.attachHugeNote()
+func (x *Executor) act() {
+	if x.Config.HugeUpdateBytes > 0 && x.Tx.Updates == max(1, x.Config.Updates/2) {
+		x.Harbor.attachHugeNote()
 		return
 	}
-	x.clock.scheduleExpiries()
-	if x.clock.alarms != nil {
-		x.clock.ring()
+	x.Clock.scheduleExpiries()
+	if x.Clock.Alarms != nil {
+		x.Clock.ring()
 	}
-	for len(x.clock.tasks) > 0 {
-		task := x.clock.tasks[0]
-		x.clock.tasks = x.clock.tasks[1:]
+	for len(x.Clock.Tasks) > 0 {
+		task := x.Clock.Tasks[0]
+		x.Clock.Tasks = x.Clock.Tasks[1:]
 		task()
-		if len(x.tx.current.nodes) > 0 {
+		if len(x.Tx.Current.Nodes) > 0 {
 			return
 		}
 	}
 	if !x.chooseAction()() && !x.users.transferCoins() {
 		x.users.tapSomeone()
 	}
-	if len(x.tx.current.nodes) == 0 {
-		x.tx.fail(fmt.Errorf("nothing to do"))
+	if len(x.Tx.Current.Nodes) == 0 {
+		x.Tx.fail(fmt.Errorf("nothing to do"))
 	}
 }
 
@@ -203,7 +203,7 @@ type action struct {
 }
 
 // actions are what somebody may want to do.
-func (x *executor) actions() []action {
+func (x *Executor) actions() []action {
 	return []action{
 		{380, x.users.transferCoins},
 		{40, func() bool { x.users.tapSomeone(); return true }},
@@ -211,38 +211,38 @@ func (x *executor) actions() []action {
 		{70, x.users.mergeCoins},
 		{35, x.users.lockCoins},
 		{35, x.users.unlockCoins},
-		{50, x.validators.buyTraffic},
-		{25, x.validators.recordLiveness},
-		{12, x.ans.requestName},
-		{24, x.ans.payForName},
-		{20, x.ans.collectNamePayment},
-		{15, x.preapprovals.createPreapproval},
-		{40, x.preapprovals.sendToPreapproval},
-		{8, x.preapprovals.renewPreapproval},
-		{30, x.tokens.offerTokens},
-		{30, x.tokens.answerTokenOffer},
-		{15, x.apps.markActivity},
-		{3, x.apps.convertMarkers},
-		{35, x.harbor.bookShipment},
-		{55, x.harbor.advanceShipment},
-		{20, x.harbor.inspectShipment},
-		{6, x.harbor.openLane},
-		{14, x.commands.orderTransfer},
-		{26, x.commands.settleCommand},
-		{5, x.fund.allocateFund},
-		{6, x.fund.settleFundCoupon},
-		{4, x.fund.grantRecord},
-		{4, x.fund.settleRecord},
+		{50, x.Validators.buyTraffic},
+		{25, x.Validators.recordLiveness},
+		{12, x.Ans.requestName},
+		{24, x.Ans.payForName},
+		{20, x.Ans.collectNamePayment},
+		{15, x.Preapprovals.createPreapproval},
+		{40, x.Preapprovals.sendToPreapproval},
+		{8, x.Preapprovals.renewPreapproval},
+		{30, x.Tokens.offerTokens},
+		{30, x.Tokens.answerTokenOffer},
+		{15, x.Apps.markActivity},
+		{3, x.Apps.convertMarkers},
+		{35, x.Harbor.bookShipment},
+		{55, x.Harbor.advanceShipment},
+		{20, x.Harbor.inspectShipment},
+		{6, x.Harbor.openLane},
+		{14, x.Commands.orderTransfer},
+		{26, x.Commands.settleCommand},
+		{5, x.Fund.allocateFund},
+		{6, x.Fund.settleFundCoupon},
+		{4, x.Fund.grantRecord},
+		{4, x.Fund.settleRecord},
 	}
 }
 
 // chooseAction draws an action by weight.
-func (x *executor) chooseAction() func() bool {
+func (x *Executor) chooseAction() func() bool {
 	total := 0
 	for _, a := range x.wishes {
 		total += a.weight
 	}
-	at := x.random.below(total)
+	at := x.Random.Below(total)
 	for _, a := range x.wishes {
 		if at -= a.weight; at < 0 {
 			return a.run
@@ -253,39 +253,39 @@ func (x *executor) chooseAction() func() bool {
 
 // someUser prefers the users with low numbers, as some people are busier. If it can it
 // spares those that act by commands.
-func (x *users) someUser() party {
-	n := x.names.users.len()
-	p := x.names.users.at(min(x.random.below(n), x.random.below(n)))
+func (x *users) someUser() Party {
+	n := x.Names.Users.Len()
+	p := x.Names.Users.At(min(x.Random.Below(n), x.Random.Below(n)))
 	for try := 0; x.isManaged(p) && try < n; try++ {
-		p = x.names.users.at(x.random.below(n))
+		p = x.Names.Users.At(x.Random.Below(n))
 	}
 	return p
 }
 
 // isManaged reports whether p acts by commands, so that nothing may be done in its name.
-func (x *users) isManaged(p party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
+func (x *users) isManaged(p Party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
 
-// switchDue reports whether the next update belongs to migration 1. Contracts in
+// SwitchDue reports whether the next update belongs to migration 1. Contracts in
 // flight between synchronizers arrive first.
-func (x *executor) switchDue() bool {
-	return x.tx.migration == 0 && x.tx.updates >= x.tx.switchAt && len(x.harbor.inFlight) == 0
+func (x *Executor) SwitchDue() bool {
+	return x.Tx.Migration == 0 && x.Tx.Updates >= x.Tx.switchAt && len(x.Harbor.InFlight) == 0
 }
 
-// switchMigration starts migration 1 and returns the import updates that open it:
+// SwitchMigration starts migration 1 and returns the import updates that open it:
 // every active contract, ordered by contract id.
-func (x *executor) switchMigration() []importUpdate {
-	x.tx.migration++
-	x.clock.recordTime += migrationPause.Microseconds()
-	x.clock.effectiveAt = max(x.clock.effectiveAt, x.clock.recordTime)
-	x.validators.traffic = make([][]*contract, len(x.names.participants))
-	imports := make([]importUpdate, len(x.tx.active))
-	for i, c := range x.tx.active {
-		imports[i] = importUpdate{c, c.synchronizer, x.clock.effectiveAt}
+func (x *Executor) SwitchMigration() []ImportUpdate {
+	x.Tx.Migration++
+	x.Clock.RecordTime += migrationPause.Microseconds()
+	x.Clock.EffectiveAt = max(x.Clock.EffectiveAt, x.Clock.RecordTime)
+	x.Validators.traffic = make([][]*Contract, len(x.Names.Participants))
+	imports := make([]ImportUpdate, len(x.Tx.Active))
+	for i, c := range x.Tx.Active {
+		imports[i] = ImportUpdate{c, c.Synchronizer, x.Clock.EffectiveAt}
 	}
-	sortImports(imports, &x.names.ids)
-	x.clock.tasks = append(x.clock.tasks, x.setConfig)
-	for i := range x.rules.nodeStates {
-		x.clock.tasks = append(x.clock.tasks, func() { x.setNodeConfig(i) })
+	sortImports(imports, &x.Names.Ids)
+	x.Clock.Tasks = append(x.Clock.Tasks, x.setConfig)
+	for i := range x.Rules.nodeStates {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.setNodeConfig(i) })
 	}
 	return imports
 }
@@ -307,16 +307,16 @@ func (x *clock) expireAt(t int64, task func()) {
 
 // scheduleExpiries turns what has ended into tasks.
 func (x *clock) scheduleExpiries() {
-	bucket := x.recordTime / x.tick
+	bucket := x.RecordTime / x.tick
 	if due, ok := x.expiry[bucket]; ok {
 		delete(x.expiry, bucket)
-		x.tasks = append(x.tasks, due...)
+		x.Tasks = append(x.Tasks, due...)
 	}
 }
 
 // sortImports orders import updates by contract id.
-func sortImports(imports []importUpdate, ids *idSpaces) {
-	slices.SortFunc(imports, func(a, b importUpdate) int {
-		return cmp.Compare(ids.contracts.rank(a.contract.number), ids.contracts.rank(b.contract.number))
+func sortImports(imports []ImportUpdate, ids *IdSpaces) {
+	slices.SortFunc(imports, func(a, b ImportUpdate) int {
+		return cmp.Compare(ids.Contracts.Rank(a.Contract.Number), ids.Contracts.Rank(b.Contract.Number))
 	})
 }

@@ -1,56 +1,56 @@
 package devnet
 
-// argument gives access to the fields of a record that arguments has read.
-type argument struct{ v *value }
+// Argument gives access to the fields of a record that arguments has read.
+type Argument struct{ V *Value }
 
-// at returns a field, nil if the record is too short for it.
-func (f argument) at(label string) *value {
-	for i, l := range f.v.shape.labels {
-		if l == label && i < len(f.v.elems) {
-			return &f.v.elems[i]
+// At returns a field, nil if the record is too short for it.
+func (f Argument) At(label string) *Value {
+	for i, l := range f.V.Shape.labels {
+		if l == label && i < len(f.V.Elems) {
+			return &f.V.Elems[i]
 		}
 	}
 	return nil
 }
 
-// given returns the content of an optional field, nil without any.
-func (f argument) given(label string) *value {
-	if v := f.at(label); v != nil && len(v.elems) > 0 {
-		return &v.elems[0]
+// Given returns the content of an optional field, nil without any.
+func (f Argument) Given(label string) *Value {
+	if v := f.At(label); v != nil && len(v.Elems) > 0 {
+		return &v.Elems[0]
 	}
 	return nil
 }
 
-func (f argument) party(label string) party { return party(f.at(label).num) }
+func (f Argument) Party(label string) Party { return Party(f.At(label).Num) }
 
-func (f argument) numeric(label string) decimal { return decimal(f.at(label).num) }
+func (f Argument) Numeric(label string) Decimal { return Decimal(f.At(label).Num) }
 
-func (f argument) int64(label string) int64 { return f.at(label).num }
+func (f Argument) Int64(label string) int64 { return f.At(label).Num }
 
-func (f argument) time(label string) int64 { return f.at(label).num }
+func (f Argument) Time(label string) int64 { return f.At(label).Num }
 
-func (f argument) contract(label string) uint64 { return uint64(f.at(label).num) }
+func (f Argument) Contract(label string) uint64 { return uint64(f.At(label).Num) }
 
-func (f argument) text(label string) string { return f.at(label).text }
+func (f Argument) Text(label string) string { return f.At(label).Text }
 
-func (f argument) list(label string) []value { return f.at(label).elems }
+func (f Argument) List(label string) []Value { return f.At(label).Elems }
 
-func (f argument) record(label string) argument { return argument{f.at(label)} }
+func (f Argument) Record(label string) Argument { return Argument{f.At(label)} }
 
-func (f argument) relTime(label string) int64 { return f.record(label).int64("microseconds") }
+func (f Argument) RelTime(label string) int64 { return f.Record(label).Int64("microseconds") }
 
-func (f argument) optionalText(label string) string {
-	if v := f.given(label); v != nil {
-		return v.text
+func (f Argument) OptionalText(label string) string {
+	if v := f.Given(label); v != nil {
+		return v.Text
 	}
 	return ""
 }
 
-// metadata reads a field of type Metadata as alternating keys and values.
-func (f argument) metadata(label string) []string {
+// Metadata reads a field of type Metadata as alternating keys and values.
+func (f Argument) Metadata(label string) []string {
 	var meta []string
-	for _, v := range f.record(label).list("values") {
-		meta = append(meta, v.text)
+	for _, v := range f.Record(label).List("values") {
+		meta = append(meta, v.Text)
 	}
 	return meta
 }

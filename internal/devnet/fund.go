@@ -2,17 +2,17 @@ package devnet
 
 import "slices"
 
-// fund is what can be collected besides the coupons of rounds. All of it exists from
+// Fund is what can be collected besides the coupons of rounds. All of it exists from
 // package version 1 on.
-type fund struct {
-	core
-	payments *payments
+type Fund struct {
+	Core
+	payments *Payments
 	users    *users
-	rounds   *rounds
+	rounds   *Rounds
 
-	unclaimed []*contract // of the development fund, oldest first
-	coupons   []*contract // of the development fund, wait for their beneficiaries
-	records   []*contract // unclaimed activity records
+	unclaimed []*Contract // of the development fund, oldest first
+	coupons   []*Contract // of the development fund, wait for their beneficiaries
+	records   []*Contract // unclaimed activity records
 }
 
 const (
@@ -21,189 +21,189 @@ const (
 )
 
 var (
-	mergeFundShape         = newShape("unclaimedDevelopmentFundCouponCids")
-	mergeFundDoneShape     = newShape("unclaimedDevelopmentFundCouponCid")
-	allocateFundShape      = newShape("unclaimedDevelopmentFundCouponCids", "beneficiary", "amount", "expiresAt", "reason", "fundManager")
-	allocateFundDoneShape  = newShape("developmentFundCouponCid", "optUnclaimedDevelopmentFundCouponCid")
-	returnFundShape        = newShape("reason")
-	createRecordShape      = newShape("beneficiary", "amount", "reason", "expiresAt")
-	createRecordDoneShape  = newShape("unallocatedUnclaimedActivityRecordCid")
-	allocateRecordShape    = newShape("unallocatedUnclaimedActivityRecordCid", "amuletRulesCid", "unclaimedRewardsToBurnCids", "sv")
-	allocateRecordDone     = newShape("unclaimedActivityRecordCid", "optUnclaimedRewardCid")
+	mergeFundShape         = NewShape("unclaimedDevelopmentFundCouponCids")
+	MergeFundDoneShape     = NewShape("unclaimedDevelopmentFundCouponCid")
+	allocateFundShape      = NewShape("unclaimedDevelopmentFundCouponCids", "beneficiary", "amount", "expiresAt", "reason", "fundManager")
+	AllocateFundDoneShape  = NewShape("developmentFundCouponCid", "optUnclaimedDevelopmentFundCouponCid")
+	returnFundShape        = NewShape("reason")
+	createRecordShape      = NewShape("beneficiary", "amount", "reason", "expiresAt")
+	createRecordDoneShape  = NewShape("unallocatedUnclaimedActivityRecordCid")
+	allocateRecordShape    = NewShape("unallocatedUnclaimedActivityRecordCid", "amuletRulesCid", "unclaimedRewardsToBurnCids", "sv")
+	allocateRecordDone     = NewShape("unclaimedActivityRecordCid", "optUnclaimedRewardCid")
 	grantReasons           = []string{"grant 2026/Q3", "audit of \"escrow\"", "Übersetzung", "test network outage"}
-	recordExpiredDoneShape = newShape("unclaimedRewardCid")
+	recordExpiredDoneShape = NewShape("unclaimedRewardCid")
 )
 
-// fundManager gives the development fund away.
-func (x *fund) fundManager() party { return x.names.users.at(0) }
+// FundManager gives the development fund away.
+func (x *Fund) FundManager() Party { return x.Names.Users.At(0) }
 
 // addToFund creates an unclaimed coupon of the development fund, unless amount is 0.
-func (x *fund) addToFund(amount decimal) *contract {
+func (x *Fund) addToFund(amount Decimal) *Contract {
 	if amount <= 0 {
 		return nil
 	}
-	c := x.tx.create(unclaimedFundTemplate, unclaimedFund{amount: amount})
+	c := x.Tx.Create(UnclaimedFundTemplate, UnclaimedFund{Amount: amount})
 	x.unclaimed = append(x.unclaimed, c)
 	if len(x.unclaimed) == fundBeforeMerge {
-		x.clock.tasks = append(x.clock.tasks, x.mergeFund)
+		x.Clock.Tasks = append(x.Clock.Tasks, x.mergeFund)
 	}
 	return c
 }
 
 // takeFund archives all unclaimed coupons of the fund and returns their sum.
-func (x *fund) takeFund() (sum decimal) {
+func (x *Fund) takeFund() (sum Decimal) {
 	for _, c := range x.unclaimed {
-		sum += c.payload.(unclaimedFund).amount
-		x.tx.archive(c)
+		sum += c.Payload.(UnclaimedFund).Amount
+		x.Tx.Archive(c)
 	}
 	x.unclaimed = x.unclaimed[:0]
 	return sum
 }
 
 // fundIDs lists the unclaimed coupons of the fund as a choice argument.
-func (x *fund) fundIDs() value {
-	ids := make([]value, len(x.unclaimed))
+func (x *Fund) fundIDs() Value {
+	ids := make([]Value, len(x.unclaimed))
 	for i, c := range x.unclaimed {
-		ids[i] = contractID(c.number)
+		ids[i] = ContractID(c.Number)
 	}
-	return x.tx.arena().list(ids...)
+	return x.Tx.Arena().List(ids...)
 }
 
 // mergeFund turns the unclaimed coupons of the fund into one.
-func (x *fund) mergeFund() {
+func (x *Fund) mergeFund() {
 	if len(x.unclaimed) < 2 { // given away in between
 		return
 	}
-	a := x.tx.arena()
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MergeUnclaimedDevelopmentFundCoupons",
-		a.record(mergeFundShape, x.fundIDs()), dso)
+	a := x.Tx.Arena()
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedDevelopmentFundCoupons",
+		a.Record(mergeFundShape, x.fundIDs()), Dso)
 	merged := x.addToFund(x.takeFund())
-	x.tx.finish(at, a.record(mergeFundDoneShape, contractID(merged.number)))
+	x.Tx.Finish(at, a.Record(MergeFundDoneShape, ContractID(merged.Number)))
 }
 
 // someGrant is a grant of a part of total to a user.
-func (x *fund) someGrant(total decimal) grant {
-	return grant{beneficiary: x.users.someUser(), amount: max(1, total.times(x.random.decimalBetween(one/100, one/10))),
-		expiresAt: x.clock.effectiveAt + x.clock.tick*int64(x.random.between(2, 12)),
-		reason:    grantReasons[x.random.below(len(grantReasons))]}
+func (x *Fund) someGrant(total Decimal) Grant {
+	return Grant{Beneficiary: x.users.someUser(), Amount: max(1, total.Times(x.Random.DecimalBetween(One/100, One/10))),
+		ExpiresAt: x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(2, 12)),
+		Reason:    grantReasons[x.Random.Below(len(grantReasons))]}
 }
 
 // allocateFund has the manager give a part of the development fund to a user.
-func (x *fund) allocateFund() bool {
+func (x *Fund) allocateFund() bool {
 	if len(x.unclaimed) == 0 {
 		return false
 	}
-	var total decimal
+	var total Decimal
 	for _, c := range x.unclaimed {
-		total += c.payload.(unclaimedFund).amount
+		total += c.Payload.(UnclaimedFund).Amount
 	}
-	a, manager := x.tx.arena(), x.fundManager()
+	a, manager := x.Tx.Arena(), x.FundManager()
 	g := x.someGrant(total)
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_AllocateDevelopmentFundCoupon", a.record(allocateFundShape,
-		x.fundIDs(), partyValue(g.beneficiary), numeric(g.amount), timestamp(g.expiresAt), text(g.reason),
-		partyValue(manager)), manager)
-	rest := x.takeFund() - g.amount
-	c := x.tx.create(fundCouponTemplate, fundCoupon{g, manager})
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AllocateDevelopmentFundCoupon", a.Record(allocateFundShape,
+		x.fundIDs(), PartyValue(g.Beneficiary), Numeric(g.Amount), Timestamp(g.ExpiresAt), Text(g.Reason),
+		PartyValue(manager)), manager)
+	rest := x.takeFund() - g.Amount
+	c := x.Tx.Create(FundCouponTemplate, FundCoupon{g, manager})
 	left := x.addToFund(rest)
-	x.tx.finish(at, a.record(allocateFundDoneShape, contractID(c.number), optional(a, left != nil, idOf(left))))
+	x.Tx.Finish(at, a.Record(AllocateFundDoneShape, ContractID(c.Number), Optional(a, left != nil, IdOf(left))))
 	x.coupons = append(x.coupons, c)
 	return true
 }
 
 // settleFundCoupon ends a coupon of the fund: mostly its beneficiary collects it, else
 // it returns to the fund.
-func (x *fund) settleFundCoupon() bool {
-	c := takeAny(x.random, &x.coupons)
+func (x *Fund) settleFundCoupon() bool {
+	c := takeAny(x.Random, &x.coupons)
 	if c == nil {
 		return false
 	}
-	a, p := x.tx.arena(), c.payload.(fundCoupon)
-	if x.users.isManaged(p.beneficiary) {
+	a, p := x.Tx.Arena(), c.Payload.(FundCoupon)
+	if x.users.isManaged(p.Beneficiary) {
 		return false
 	}
-	reason := a.record(returnFundShape, text(grantReasons[x.random.below(len(grantReasons))]))
+	reason := a.Record(returnFundShape, Text(grantReasons[x.Random.Below(len(grantReasons))]))
 	var at int
 	switch {
-	case p.expiresAt <= x.clock.effectiveAt:
-		at = x.tx.consume(c, "DevelopmentFundCoupon_DsoExpire", a.record(emptyRecordShape), dso)
-	case x.random.percent(20):
-		at = x.tx.consume(c, "DevelopmentFundCoupon_Withdraw", reason, p.manager)
-	case x.random.percent(15):
-		at = x.tx.consume(c, "DevelopmentFundCoupon_Reject", reason, p.beneficiary)
+	case p.ExpiresAt <= x.Clock.EffectiveAt:
+		at = x.Tx.Consume(c, "DevelopmentFundCoupon_DsoExpire", a.Record(EmptyRecordShape), Dso)
+	case x.Random.Percent(20):
+		at = x.Tx.Consume(c, "DevelopmentFundCoupon_Withdraw", reason, p.Manager)
+	case x.Random.Percent(15):
+		at = x.Tx.Consume(c, "DevelopmentFundCoupon_Reject", reason, p.Beneficiary)
 	default:
-		x.payments.collectGrant(p.beneficiary, c)
+		x.payments.collectGrant(p.Beneficiary, c)
 		return true
 	}
-	back := x.addToFund(p.amount)
-	x.tx.finish(at, a.record(mergeFundDoneShape, contractID(back.number)))
+	back := x.addToFund(p.Amount)
+	x.Tx.Finish(at, a.Record(MergeFundDoneShape, ContractID(back.Number)))
 	return true
 }
 
 // collectGrant turns a grant into coins of its beneficiary.
-func (x *payments) collectGrant(beneficiary party, c *contract) {
-	p := payment{sender: beneficiary, coupons: []*contract{c}, provider: noParty}
-	p.coins, _ = x.bank.takeCoins(beneficiary, 2)
-	x.tx.current.workflow = "collect-rewards"
+func (x *Payments) collectGrant(beneficiary Party, c *Contract) {
+	p := Payment{Sender: beneficiary, coupons: []*Contract{c}, Provider: NoParty}
+	p.Coins, _ = x.bank.takeCoins(beneficiary, 2)
+	x.Tx.Current.Workflow = "collect-rewards"
 	x.transfer(p)
 }
 
 // grantRecord has the super-validators grant a part of an unclaimed reward to a user.
 // Which one is used up for it is decided in the next transaction.
-func (x *fund) grantRecord() bool {
-	if x.tx.version() == 0 || len(x.rounds.unclaimed) == 0 {
+func (x *Fund) grantRecord() bool {
+	if x.Tx.Version() == 0 || len(x.rounds.unclaimed) == 0 {
 		return false
 	}
-	a := x.tx.arena()
-	g := x.someGrant(x.rounds.unclaimed[0].payload.(unclaimedReward).amount)
-	at := x.tx.exercise(x.rules.dso, "DsoRules_CreateUnallocatedUnclaimedActivityRecord", a.record(createRecordShape,
-		partyValue(g.beneficiary), numeric(g.amount), text(g.reason), timestamp(g.expiresAt)), dso)
-	c := x.tx.create(unallocatedTemplate, unallocatedRecord{activityRecord{g}})
-	x.tx.finish(at, a.record(createRecordDoneShape, contractID(c.number)))
-	x.clock.tasks = append(x.clock.tasks, func() { x.allocateRecord(c) })
+	a := x.Tx.Arena()
+	g := x.someGrant(x.rounds.unclaimed[0].Payload.(UnclaimedReward).Amount)
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_CreateUnallocatedUnclaimedActivityRecord", a.Record(createRecordShape,
+		PartyValue(g.Beneficiary), Numeric(g.Amount), Text(g.Reason), Timestamp(g.ExpiresAt)), Dso)
+	c := x.Tx.Create(UnallocatedTemplate, UnallocatedRecord{ActivityRecord{g}})
+	x.Tx.Finish(at, a.Record(createRecordDoneShape, ContractID(c.Number)))
+	x.Clock.Tasks = append(x.Clock.Tasks, func() { x.allocateRecord(c) })
 	return true
 }
 
 // allocateRecord burns an unclaimed reward for a record; the record waits for one that
 // is large enough.
-func (x *fund) allocateRecord(granted *contract) {
-	g := granted.payload.(unallocatedRecord).grant
-	i := slices.IndexFunc(x.rounds.unclaimed, func(c *contract) bool { return c.payload.(unclaimedReward).amount >= g.amount })
+func (x *Fund) allocateRecord(granted *Contract) {
+	g := granted.Payload.(UnallocatedRecord).Grant
+	i := slices.IndexFunc(x.rounds.unclaimed, func(c *Contract) bool { return c.Payload.(UnclaimedReward).Amount >= g.Amount })
 	if i < 0 {
-		x.clock.expireAt(x.clock.recordTime+x.clock.tick, func() { x.allocateRecord(granted) })
+		x.Clock.expireAt(x.Clock.RecordTime+x.Clock.tick, func() { x.allocateRecord(granted) })
 		return
 	}
 	source := x.rounds.unclaimed[i]
 	x.rounds.unclaimed = slices.Delete(x.rounds.unclaimed, i, i+1)
-	total := source.payload.(unclaimedReward).amount
-	a, sv := x.tx.arena(), x.names.superValidators.first
-	at := x.tx.exercise(x.rules.dso, "DsoRules_AllocateUnallocatedUnclaimedActivityRecord", a.record(allocateRecordShape,
-		contractID(granted.number), contractID(x.rules.amulet.number), a.list(contractID(source.number)), partyValue(sv)), sv)
-	x.tx.archive(granted)
-	x.tx.archive(source)
-	c := x.tx.create(activityRecordTemplate, activityRecord{g})
-	left := x.rounds.addUnclaimed(total - g.amount)
-	x.tx.finish(at, a.record(allocateRecordDone, contractID(c.number), optional(a, left != nil, idOf(left))))
+	total := source.Payload.(UnclaimedReward).Amount
+	a, sv := x.Tx.Arena(), x.Names.SuperValidators.First
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_AllocateUnallocatedUnclaimedActivityRecord", a.Record(allocateRecordShape,
+		ContractID(granted.Number), ContractID(x.Rules.Amulet.Number), a.List(ContractID(source.Number)), PartyValue(sv)), sv)
+	x.Tx.Archive(granted)
+	x.Tx.Archive(source)
+	c := x.Tx.Create(ActivityRecordTemplate, ActivityRecord{g})
+	left := x.rounds.addUnclaimed(total - g.Amount)
+	x.Tx.Finish(at, a.Record(allocateRecordDone, ContractID(c.Number), Optional(a, left != nil, IdOf(left))))
 	x.records = append(x.records, c)
 }
 
 // settleRecord has the beneficiary of an unclaimed activity record collect it, or lets
 // it expire.
-func (x *fund) settleRecord() bool {
-	c := takeAny(x.random, &x.records)
+func (x *Fund) settleRecord() bool {
+	c := takeAny(x.Random, &x.records)
 	if c == nil {
 		return false
 	}
-	p := c.payload.(activityRecord)
-	if x.users.isManaged(p.beneficiary) {
+	p := c.Payload.(ActivityRecord)
+	if x.users.isManaged(p.Beneficiary) {
 		return false
 	}
-	if p.expiresAt > x.clock.effectiveAt {
-		x.payments.collectGrant(p.beneficiary, c)
+	if p.ExpiresAt > x.Clock.EffectiveAt {
+		x.payments.collectGrant(p.Beneficiary, c)
 		return true
 	}
-	a := x.tx.arena()
-	at := x.tx.consume(c, "UnclaimedActivityRecord_DsoExpire", a.record(emptyRecordShape), dso)
-	back := x.rounds.addUnclaimed(p.amount)
-	x.tx.finish(at, a.record(recordExpiredDoneShape, contractID(back.number)))
+	a := x.Tx.Arena()
+	at := x.Tx.Consume(c, "UnclaimedActivityRecord_DsoExpire", a.Record(EmptyRecordShape), Dso)
+	back := x.rounds.addUnclaimed(p.Amount)
+	x.Tx.Finish(at, a.Record(recordExpiredDoneShape, ContractID(back.Number)))
 	return true
 }

@@ -1,32 +1,32 @@
 package devnet
 
-var setNodeConfigShape = newShape("sv", "synchronizerId", "newNodeConfig", "nodeStateCid")
+var setNodeConfigShape = NewShape("sv", "synchronizerId", "newNodeConfig", "nodeStateCid")
 
-var setNodeConfigDoneShape = newShape("svNodeState")
+var setNodeConfigDoneShape = NewShape("svNodeState")
 
 // setNodeConfig has super-validator number i publish the configuration of its nodes.
-func (x *executor) setNodeConfig(i int) {
-	a, old := x.tx.arena(), x.rules.nodeStates[i]
-	p := old.payload.(svNodeState)
-	p.configured, p.migration, p.available = true, x.tx.migration, x.clock.effectiveAt
-	at := x.tx.exercise(x.rules.dso, "DsoRules_SetSynchronizerNodeConfig", a.record(setNodeConfigShape, partyValue(p.sv),
-		text(x.names.synchronizers[0]), p.config(a), contractID(old.number)), p.sv)
-	x.tx.archive(old)
-	x.rules.nodeStates[i] = x.tx.create(svNodeStateTemplate, p)
-	x.tx.finish(at, a.record(setNodeConfigDoneShape, contractID(x.rules.nodeStates[i].number)))
+func (x *Executor) setNodeConfig(i int) {
+	a, old := x.Tx.Arena(), x.Rules.nodeStates[i]
+	p := old.Payload.(SvNodeState)
+	p.Configured, p.Migration, p.Available = true, x.Tx.Migration, x.Clock.EffectiveAt
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_SetSynchronizerNodeConfig", a.Record(setNodeConfigShape, PartyValue(p.Sv),
+		Text(x.Names.Synchronizers[0]), p.Config(a), ContractID(old.Number)), p.Sv)
+	x.Tx.Archive(old)
+	x.Rules.nodeStates[i] = x.Tx.Create(SvNodeStateTemplate, p)
+	x.Tx.Finish(at, a.Record(setNodeConfigDoneShape, ContractID(x.Rules.nodeStates[i].Number)))
 }
 
 var (
-	setConfigShape     = newShape("newConfig", "baseConfig")
-	setConfigDoneShape = newShape("newAmuletRules")
+	setConfigShape     = NewShape("newConfig", "baseConfig")
+	setConfigDoneShape = NewShape("newAmuletRules")
 )
 
 // setConfig replaces the rules of the coin by those of the package version in use.
-func (x *executor) setConfig() {
-	a, old := x.tx.arena(), x.rules.amulet
-	p := old.payload.(amuletRules)
-	at := x.tx.consume(old, "AmuletRules_SetConfig",
-		a.record(setConfigShape, p.config(a, x.tx.version()), p.config(a, old.version)), dso)
-	x.rules.amulet = x.tx.create(amuletRulesTemplate, p)
-	x.tx.finish(at, a.record(setConfigDoneShape, contractID(x.rules.amulet.number)))
+func (x *Executor) setConfig() {
+	a, old := x.Tx.Arena(), x.Rules.Amulet
+	p := old.Payload.(AmuletRules)
+	at := x.Tx.Consume(old, "AmuletRules_SetConfig",
+		a.Record(setConfigShape, p.Config(a, x.Tx.Version()), p.Config(a, old.Version)), Dso)
+	x.Rules.Amulet = x.Tx.Create(AmuletRulesTemplate, p)
+	x.Tx.Finish(at, a.Record(setConfigDoneShape, ContractID(x.Rules.Amulet.Number)))
 }

@@ -10,14 +10,14 @@ import (
 )
 
 func TestUpdateIDsLeadBack(t *testing.T) {
-	ids := newIDSpaces(99)
+	ids := NewIDSpaces(99)
 	for _, n := range []uint64{0, 1, 2, 1 << 20, 1<<40 + 7} {
-		id := string(ids.appendUpdateID(nil, n))
-		if got, ok := ids.updateNumber(id); !ok || got != n {
+		id := string(ids.AppendUpdateID(nil, n))
+		if got, ok := ids.UpdateNumber(id); !ok || got != n {
 			t.Errorf("number of %s: got %d, %v, want %d", id, got, ok, n)
 		}
 		for _, foreign := range []string{"", id[:60], strings.ToUpper(id), id[:67] + "g", flipLast(id), id + "0"} {
-			if n, ok := ids.updateNumber(foreign); ok {
+			if n, ok := ids.UpdateNumber(foreign); ok {
 				t.Errorf("foreign id %q has number %d", foreign, n)
 			}
 		}
@@ -32,26 +32,26 @@ func flipLast(id string) string {
 }
 
 func TestContractIDs(t *testing.T) {
-	ids := newIDSpaces(3)
+	ids := NewIDSpaces(3)
 	form := regexp.MustCompile(`^00[0-9a-f]{64}ca101220[0-9a-f]{64}$`)
 	numbers := make([]uint64, 500)
 	seen := map[string]bool{}
 	for i := range numbers {
 		numbers[i] = uint64(i)
-		id := string(ids.appendContractID(nil, uint64(i)))
+		id := string(ids.AppendContractID(nil, uint64(i)))
 		if !form.MatchString(id) || len(id) != contractIDLength || seen[id] {
 			t.Fatalf("contract %d has id %q", i, id)
 		}
 		seen[id] = true
 	}
 	slices.SortFunc(numbers, func(a, b uint64) int {
-		if ids.contracts.rank(a) < ids.contracts.rank(b) {
+		if ids.Contracts.Rank(a) < ids.Contracts.Rank(b) {
 			return -1
 		}
 		return 1
 	})
 	if !sort.SliceIsSorted(numbers, func(i, j int) bool {
-		return string(ids.appendContractID(nil, numbers[i])) < string(ids.appendContractID(nil, numbers[j]))
+		return string(ids.AppendContractID(nil, numbers[i])) < string(ids.AppendContractID(nil, numbers[j]))
 	}) {
 		t.Error("rank does not order like the text of the ids")
 	}
@@ -65,7 +65,7 @@ func TestTextOrder(t *testing.T) {
 		}
 		sort.Strings(want)
 		var got []string
-		for _, i := range appendTextOrder(nil, n) {
+		for _, i := range AppendTextOrder(nil, n) {
 			got = append(got, strconv.Itoa(int(i)))
 		}
 		if !slices.Equal(got, want) {

@@ -1,23 +1,23 @@
 package devnet
 
-// interfaceName numbers the interfaces through which choices are exercised.
-type interfaceName int
+// InterfaceName numbers the interfaces through which choices are exercised.
+type InterfaceName int
 
-const noInterface interfaceName = -1
+const NoInterface InterfaceName = -1
 
 const (
-	transferFactoryInterface interfaceName = iota
-	transferInstructionInterface
-	featuredAppRightInterface
-	trackedInterface
-	allocationFactoryInterface
-	allocationInterface
-	rewardCouponInterface
+	TransferFactoryInterface InterfaceName = iota
+	TransferInstructionInterface
+	FeaturedAppRightInterface
+	TrackedInterface
+	AllocationFactoryInterface
+	AllocationInterface
+	RewardCouponInterface
 	interfaceCount
 )
 
-// interfaceNames are package name and Module:Entity, by number.
-var interfaceNames = [interfaceCount][2]string{
+// InterfaceNames are package name and Module:Entity, by number.
+var InterfaceNames = [interfaceCount][2]string{
 	{"splice-api-token-transfer-instruction-v1", "Splice.Api.Token.TransferInstructionV1:TransferFactory"},
 	{"splice-api-token-transfer-instruction-v1", "Splice.Api.Token.TransferInstructionV1:TransferInstruction"},
 	{"splice-api-featured-app-v1", "Splice.Api.FeaturedAppRightV1:FeaturedAppRight"},

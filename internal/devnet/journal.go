@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// journal records what happened to the ledger from outside, in a file: executing history
+// Journal records what happened to the ledger from outside, in a file: executing history
 // again takes these entries as well as the seed. The journal of a kept ledger also has the
 // updates of the simulated users and what the node knows, so that a later process can
 // continue; see kept.go. Its methods may be called concurrently.
-type journal struct {
+type Journal struct {
 	dir  string
 	kept bool // entries are on disk before add returns
 
@@ -26,23 +26,23 @@ type journal struct {
 	outside int // entries that changed the ledger from outside
 }
 
-const journalName = "journal.jsonl"
+const JournalName = "journal.jsonl"
 
-// journalEntry is one thing that happened. Exactly one group of members besides the first
+// JournalEntry is one thing that happened. Exactly one group of members besides the first
 // two is set, none of them if time was moved.
-type journalEntry struct {
+type JournalEntry struct {
 	// Entries is the number of entries that history had before.
 	Entries uint64 `json:"entries"`
 	// Time is the record time (µs) of what happened, or to which time was moved.
 	Time       int64       `json:"time,omitempty"`
 	Submission *Submission `json:"submission,omitempty"`
 	// Completion is what the node remembers of the submission besides.
-	Completion *keptCompletion `json:"completion,omitempty"`
+	Completion *KeptCompletion `json:"completion,omitempty"`
 	// Home is the participant that submitted, or that hosts the party.
 	Home int `json:"home,omitempty"`
 	// Party is the number of a party that was added, Name its id, and Key the public key of
 	// one that signs for itself.
-	Party *party `json:"party,omitempty"`
+	Party *Party `json:"party,omitempty"`
 	Name  string `json:"name,omitempty"`
 	Key   []byte `json:"key,omitempty"`
 	// Due says that something was executed because it was due.
@@ -63,20 +63,20 @@ type journalEntry struct {
 	// Node is the participant whose view is kept.
 	Node string `json:"node,omitempty"`
 	// User is a user of the node as it is from now on; Annotated is the same for a party.
-	User      *keptUser  `json:"user,omitempty"`
+	User      *KeptUser  `json:"user,omitempty"`
 	Annotated *keptParty `json:"annotated,omitempty"`
 }
 
 // ofNode reports whether the entry changes what the node knows, not the ledger.
-func (e *journalEntry) ofNode() bool {
+func (e *JournalEntry) ofNode() bool {
 	return e.Prepared > 0 || e.Genesis != "" || e.Node != "" || e.User != nil || e.Annotated != nil
 }
 
 // fromOutside reports whether the entry is an influence on the ledger that neither the seed
 // nor the number of updates tells.
-func (e *journalEntry) fromOutside() bool { return e.Run == 0 && !e.ofNode() }
+func (e *JournalEntry) fromOutside() bool { return e.Run == 0 && !e.ofNode() }
 
-func (j *journal) close() error {
+func (j *Journal) close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {
@@ -85,15 +85,15 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// add appends entries, all at once.
-func (j *journal) add(entries ...journalEntry) error {
+// Add appends entries, all at once.
+func (j *Journal) Add(entries ...JournalEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {
-		file, err := os.Create(filepath.Join(j.dir, journalName))
+		file, err := os.Create(filepath.Join(j.dir, JournalName))
 		if err != nil {
 			return fmt.Errorf("creating journal of devnet: %w", err)
 		}
@@ -120,7 +120,7 @@ func (j *journal) add(entries ...journalEntry) error {
 
 // write appends lines; those of a kept ledger are on disk when it returns. The caller holds
 // the lock.
-func (j *journal) write(lines []byte) error {
+func (j *Journal) write(lines []byte) error {
 	if _, err := j.file.WriteAt(lines, j.size); err != nil {
 		// What was written of them must not stand behind shorter lines to come.
 		return errors.Join(err, j.file.Truncate(j.size))
@@ -135,7 +135,7 @@ func (j *journal) write(lines []byte) error {
 }
 
 // read returns a reader of all entries so far.
-func (j *journal) read() *journalReader {
+func (j *Journal) read() *journalReader {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := &journalReader{left: j.outside}
@@ -149,16 +149,16 @@ func (j *journal) read() *journalReader {
 type journalReader struct {
 	decoder *json.Decoder // nil without entries
 	left    int           // entries from outside that were not read yet
-	next    *journalEntry
+	next    *JournalEntry
 	err     error
 }
 
 // entry reads the next entry, nil at the end or after an error.
-func (r *journalReader) entry() *journalEntry {
+func (r *journalReader) entry() *JournalEntry {
 	if r.decoder == nil || r.err != nil {
 		return nil
 	}
-	e := &journalEntry{}
+	e := &JournalEntry{}
 	switch err := r.decoder.Decode(e); {
 	case errors.Is(err, io.EOF):
 		return nil
@@ -171,7 +171,7 @@ func (r *journalReader) entry() *journalEntry {
 
 // take returns the next entry from outside if it happened when history had so many entries,
 // else nil.
-func (r *journalReader) take(entries uint64) *journalEntry {
+func (r *journalReader) take(entries uint64) *JournalEntry {
 	for r.next == nil && r.left > 0 {
 		e := r.entry()
 		if e == nil {
@@ -193,21 +193,21 @@ func (r *journalReader) take(entries uint64) *journalEntry {
 var errDiverged = errors.New("executed again, the ledger takes another course")
 
 // again has happen what a journal tells.
-func again(s *submitter, b *batch, e *journalEntry) error {
-	x := s.x
+func again(s *Submitter, b *Batch, e *JournalEntry) error {
+	x := s.X
 	switch {
 	case e.Submission != nil:
-		if _, _, err := s.submit(b, e.Submission, e.Time, e.Home); err != nil {
+		if _, _, err := s.Submit(b, e.Submission, e.Time, e.Home); err != nil {
 			return fmt.Errorf("%w: command %s: %w", errDiverged, e.Submission.CommandID, err)
 		}
 	case e.Party != nil:
-		x.allocate(b, *e.Party, e.Time)
+		x.Allocate(b, *e.Party, e.Time)
 	case e.Due:
-		x.executeDue(b, e.Time)
+		x.ExecuteDue(b, e.Time)
 	case e.DelegatesSend:
-		x.config.DelegatesSend = true
+		x.Config.DelegatesSend = true
 	default:
-		x.clock.moveTime(e.Time, e.Gap)
+		x.Clock.MoveTime(e.Time, e.Gap)
 	}
-	return x.tx.err
+	return x.Tx.Err
 }

@@ -1,8 +1,8 @@
 package devnet
 
-// appendString appends s as a JSON string in canonical form: only the quote, the
+// AppendString appends s as a JSON string in canonical form: only the quote, the
 // backslash and control characters are escaped. s must be valid UTF-8.
-func appendString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -32,7 +32,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// appendPlain appends s in quotes; s must need no escape.
-func appendPlain(dst []byte, s string) []byte {
+// AppendPlain appends s in quotes; s must need no escape.
+func AppendPlain(dst []byte, s string) []byte {
 	return append(append(append(dst, '"'), s...), '"')
 }

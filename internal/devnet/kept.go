@@ -25,10 +25,10 @@ import (
 //
 // The data files are written anew: they follow from the journal.
 
-// simulation is the version of what the ledger does with a journal. Raise it with every
+// Simulation is the version of what the ledger does with a journal. Raise it with every
 // change of the history that a seed or a command gives: a journal of another version cannot
 // be continued.
-const simulation = 1
+const Simulation = 1
 
 var (
 	// ErrOtherNetwork says that a folder has a kept ledger that another Config describes.
@@ -37,7 +37,7 @@ var (
 	ErrOtherVersion = errors.New("the folder has a simulated network of another version of ledgerlake")
 	// ErrInUse says that another process runs the kept ledger of a folder.
 	ErrInUse  = errors.New("another process runs the simulated network")
-	errClosed = errors.New("devnet is closed")
+	ErrClosed = errors.New("devnet is closed")
 )
 
 // Network says which network a kept ledger is of. All of it has an influence on history.
@@ -63,7 +63,7 @@ type journalHeader struct {
 // ReadNetwork returns the network that is kept in a folder, nil if there is none. It returns
 // ErrOtherVersion if that cannot be continued.
 func ReadNetwork(dir string) (*Network, error) {
-	file, err := os.Open(filepath.Join(dir, journalName))
+	file, err := os.Open(filepath.Join(dir, JournalName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func readHeader(r *bufio.Reader) (*Network, int64, error) {
 	if h.Simulation == 0 { // of a ledger that was not kept
 		return nil, 0, nil
 	}
-	if h.Simulation != simulation {
+	if h.Simulation != Simulation {
 		return nil, 0, ErrOtherVersion
 	}
 	return &h.Network, int64(len(line)), nil
@@ -113,21 +113,21 @@ func (n *Network) differs(c *Config) bool {
 // openKept locks the folder and opens its journal, or starts one. What the configuration
 // leaves to the journal is taken from there.
 func openKept(l *Ledger) error {
-	lock := flock.New(filepath.Join(l.config.Dir, "devnet.lock"))
+	lock := flock.New(filepath.Join(l.Config.Dir, "devnet.lock"))
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
 	switch ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); {
 	case err != nil && !errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("locking folder %s of devnet: %w", l.config.Dir, err)
+		return fmt.Errorf("locking folder %s of devnet: %w", l.Config.Dir, err)
 	case !ok:
-		return fmt.Errorf("%w in %s", ErrInUse, l.config.Dir)
+		return fmt.Errorf("%w in %s", ErrInUse, l.Config.Dir)
 	}
 	l.lock = lock
-	file, err := os.OpenFile(filepath.Join(l.config.Dir, journalName), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(filepath.Join(l.Config.Dir, JournalName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("opening journal of devnet: %w", err)
 	}
-	j := &l.journal
+	j := &l.Journal
 	j.file, j.kept = file, true
 	if err := readKept(l); err != nil {
 		return err
@@ -135,13 +135,13 @@ func openKept(l *Ledger) error {
 	if l.network != nil {
 		return nil
 	}
-	n := l.config.network()
-	line, err := json.Marshal(journalHeader{simulation, n})
+	n := l.Config.network()
+	line, err := json.Marshal(journalHeader{Simulation, n})
 	if err == nil {
 		err = j.write(append(line, '\n'))
 	}
 	if err == nil {
-		err = syncFolder(l.config.Dir)
+		err = syncFolder(l.Config.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("writing journal of devnet: %w", err)
@@ -165,7 +165,7 @@ func syncFolder(dir string) error {
 // readKept reads the journal of an earlier process, cuts off a last line that is not whole,
 // and counts what there is to execute.
 func readKept(l *Ledger) error {
-	j := &l.journal
+	j := &l.Journal
 	r := bufio.NewReader(j.file)
 	n, size, err := readHeader(r)
 	if err != nil {
@@ -174,11 +174,11 @@ func readKept(l *Ledger) error {
 	if n == nil { // an empty file, or that of a ledger that was not kept
 		return j.file.Truncate(0)
 	}
-	if n.differs(&l.config) {
+	if n.differs(&l.Config) {
 		return fmt.Errorf("%w: --updates %d --seed %d --days %d", ErrOtherNetwork, n.Updates, n.Seed, n.Days)
 	}
 	l.network, j.first = n, size
-	l.config.Start, l.config.DelegatesSend = n.Start, n.DelegatesSend
+	l.Config.Start, l.Config.DelegatesSend = n.Start, n.DelegatesSend
 	for {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
@@ -187,7 +187,7 @@ func readKept(l *Ledger) error {
 		if err != nil {
 			return fmt.Errorf("reading journal of devnet: %w", err)
 		}
-		var e journalEntry
+		var e JournalEntry
 		if err := json.Unmarshal(line, &e); err != nil {
 			if _, more := r.Peek(1); errors.Is(more, io.EOF) {
 				break
@@ -198,7 +198,7 @@ func readKept(l *Ledger) error {
 		if e.fromOutside() {
 			j.outside++
 		}
-		l.kept.note(&e)
+		l.Kept.note(&e)
 	}
 	j.size = size
 	return j.file.Truncate(size)
@@ -211,14 +211,14 @@ type kept struct {
 	node      string // "" if no participant's view was kept
 	submitted bool   // whether anything came from the node's clients
 	prepared  uint64
-	users     map[string]*keptUser
+	Users     map[string]*KeptUser
 	annotated []keptParty
 	// completions are those of the submissions, in order.
-	completions []keptSubmission
+	Completions []KeptSubmission
 }
 
 // note takes note of an entry when the journal is opened.
-func (k *kept) note(e *journalEntry) {
+func (k *kept) note(e *JournalEntry) {
 	k.updates += e.Run
 	k.genesis, k.node = cmp.Or(k.genesis, e.Genesis), cmp.Or(k.node, e.Node)
 	k.prepared = max(k.prepared, e.Prepared)
@@ -229,10 +229,10 @@ func (k *kept) note(e *journalEntry) {
 		k.updates++
 		k.submitted = true
 	case e.User != nil:
-		if k.users == nil {
-			k.users = map[string]*keptUser{}
+		if k.Users == nil {
+			k.Users = map[string]*KeptUser{}
 		}
-		k.users[e.User.ID] = e.User
+		k.Users[e.User.ID] = e.User
 	case e.Annotated != nil:
 		k.annotated = append(k.annotated, *e.Annotated)
 	}
@@ -241,55 +241,55 @@ func (k *kept) note(e *journalEntry) {
 // resume executes what the journal of a kept ledger has behind the first updates, which the
 // caller has executed, and then turns on what is new.
 func resume(l *Ledger, ctx context.Context, progress func(done, total int)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	if err := checkGenesis(l); err != nil {
 		return err
 	}
-	r := &rerun{submitter: l.submitter, reader: l.journal.read()}
+	r := &rerun{submitter: l.submitter, reader: l.Journal.read()}
 	r.advance()
 	for r.next != nil {
 		var err error
 		if r.next.bySimulation() {
 			err = l.pipeline.follow(ctx, r, func(done int) {
 				if progress != nil {
-					progress(l.config.Updates+r.done+done, l.config.Updates+l.kept.updates)
+					progress(l.Config.Updates+r.done+done, l.Config.Updates+l.Kept.updates)
 				}
 			})
-			l.finals = append(l.finals, r.finals...)
+			l.Finals = append(l.Finals, r.finals...)
 			r.finals = r.finals[:0]
 		} else {
 			err = repeat(l, ctx, r.next)
 			r.advance()
 		}
 		if err != nil {
-			return fmt.Errorf("continuing the simulated network of %s: %w", l.config.Dir, err)
+			return fmt.Errorf("continuing the simulated network of %s: %w", l.Config.Dir, err)
 		}
-		r.done = l.executor.tx.updates - l.config.Updates
+		r.done = l.Executor.Tx.Updates - l.Config.Updates
 	}
 	if r.reader.err != nil {
 		return r.reader.err
 	}
-	l.commander.prepared = l.kept.prepared
-	for _, p := range l.kept.annotated {
-		l.parties.meta[p.Party] = partyMeta{p.Version, p.Annotations}
+	l.Commander.Prepared = l.Kept.prepared
+	for _, p := range l.Kept.annotated {
+		l.Parties.meta[p.Party] = PartyMeta{p.Version, p.Annotations}
 	}
-	l.parties.journal = &l.journal
+	l.Parties.journal = &l.Journal
 	return turnOn(l)
 }
 
 // turnOn notes in the journal what this process adds to the network.
 func turnOn(l *Ledger) error {
-	if l.view != nil && l.kept.node == "" {
-		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, Node: l.view.uid()}); err != nil {
+	if l.View != nil && l.Kept.node == "" {
+		if err := l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, Node: l.View.Uid()}); err != nil {
 			return err
 		}
 	}
-	if l.delegates && !l.executor.config.DelegatesSend {
-		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, DelegatesSend: true}); err != nil {
+	if l.delegates && !l.Executor.Config.DelegatesSend {
+		if err := l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, DelegatesSend: true}); err != nil {
 			return err
 		}
-		l.executor.config.DelegatesSend = true
+		l.Executor.Config.DelegatesSend = true
 	}
 	return nil
 }
@@ -297,77 +297,77 @@ func turnOn(l *Ledger) error {
 // checkGenesis compares the first updates with those of the earlier process, which gives
 // away a simulation that was changed without a new version.
 func checkGenesis(l *Ledger) error {
-	digest, err := genesisOf(l)
+	digest, err := GenesisOf(l)
 	switch {
 	case err != nil:
 		return err
-	case l.kept.genesis == "":
-		return l.journal.add(journalEntry{Entries: l.executor.tx.entries, Genesis: digest})
-	case l.kept.genesis != digest:
+	case l.Kept.genesis == "":
+		return l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, Genesis: digest})
+	case l.Kept.genesis != digest:
 		return ErrOtherVersion
 	}
 	return nil
 }
 
-// genesisOf is a digest of the public history so far.
-func genesisOf(l *Ledger) (string, error) {
-	digests := l.store.digests()
-	raw, err := json.Marshal(digests.export())
+// GenesisOf is a digest of the public history so far.
+func GenesisOf(l *Ledger) (string, error) {
+	digests := l.Store.Digests()
+	raw, err := json.Marshal(digests.Export())
 	if err != nil {
 		return "", fmt.Errorf("digesting the simulated network: %w", err)
 	}
-	h := newIDSpace(0, string(raw)).hash(0)
+	h := NewIDSpace(0, string(raw)).Hash(0)
 	return fmt.Sprintf("%x", h[:16]), nil
 }
 
 // checkNode refuses to continue what a node's clients did as another node.
 func checkNode(l *Ledger) error {
-	if l.view != nil && l.kept.node != "" && l.kept.node != l.view.uid() {
-		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.kept.node, l.view.uid())
+	if l.View != nil && l.Kept.node != "" && l.Kept.node != l.View.Uid() {
+		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.Kept.node, l.View.Uid())
 	}
 	return nil
 }
 
 // bySimulation reports whether the entry is something that the network does by itself.
-func (e *journalEntry) bySimulation() bool {
+func (e *JournalEntry) bySimulation() bool {
 	return !e.ofNode() && e.Submission == nil && e.Party == nil
 }
 
 // repeat has happen again what came from the node's clients.
-func repeat(l *Ledger, ctx context.Context, e *journalEntry) error {
+func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 	if e.ofNode() {
 		return nil // noted when the journal was opened
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if e.Entries != l.executor.tx.entries {
-		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.executor.tx.entries, e.Entries)
+	if e.Entries != l.Executor.Tx.Entries {
+		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.Executor.Tx.Entries, e.Entries)
 	}
-	b := l.commander.batch
-	b.reset()
+	b := l.Commander.batch
+	b.Reset()
 	if e.Party != nil {
-		if p := l.names.add(addedParty{name: e.Name, participant: e.Home, external: e.Key != nil}); p != *e.Party {
+		if p := l.Names.Add(AddedParty{Name: e.Name, Participant: e.Home, External: e.Key != nil}); p != *e.Party {
 			return fmt.Errorf("%w: party %s", errDiverged, e.Name)
 		}
 		if e.Key != nil {
-			l.parties.setKey(e.Name, ed25519.PublicKey(bytes.Clone(e.Key)))
+			l.Parties.setKey(e.Name, ed25519.PublicKey(bytes.Clone(e.Key)))
 		}
 	}
 	if err := again(l.submitter, b, e); err != nil {
 		return err
 	}
 	if e.Completion != nil {
-		l.kept.completions = append(l.kept.completions, keptSubmission{e.Completion, e.Submission, l.committed(l.executor.tx.current)})
+		l.Kept.Completions = append(l.Kept.Completions, KeptSubmission{e.Completion, e.Submission, l.committed(l.Executor.Tx.Current)})
 	}
 	return l.publish()
 }
 
 // rerun is what a journal has the network do by itself.
 type rerun struct {
-	submitter *submitter
+	submitter *Submitter
 	reader    *journalReader
-	next      *journalEntry // nil at the end
+	next      *JournalEntry // nil at the end
 	done      int           // updates before the ones in work
 	finals    []uint32      // see Ledger.finals
 }
@@ -377,19 +377,19 @@ func (r *rerun) advance() { r.next = r.reader.entry() }
 func (r *rerun) more() bool { return r.next != nil && r.next.bySimulation() }
 
 // step does the next thing.
-func (r *rerun) step(x *executor, b *batch) error {
+func (r *rerun) step(x *Executor, b *Batch) error {
 	e := r.next
 	if e.Run == 0 {
-		if e.Entries != x.tx.entries {
-			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.tx.entries, e.Entries)
+		if e.Entries != x.Tx.Entries {
+			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.Tx.Entries, e.Entries)
 		}
 		r.advance()
 		return again(r.submitter, b, e)
 	}
 	if e.Run--; e.Run == 0 {
 		r.advance()
-		r.finals = append(r.finals, uint32(x.tx.updates+1))
-		return x.step(b, true)
+		r.finals = append(r.finals, uint32(x.Tx.Updates+1))
+		return x.Step(b, true)
 	}
-	return x.step(b, false)
+	return x.Step(b, false)
 }

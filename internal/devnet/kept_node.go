@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// wireUser is a user as requests and answers have it.
-type wireUser struct {
+// WireUser is a user as requests and answers have it.
+type WireUser struct {
 	ID                         string     `json:"id"`
 	PrimaryParty               string     `json:"primaryParty"`
 	Deactivated                bool       `json:"isDeactivated"`
-	Metadata                   objectMeta `json:"metadata"`
+	Metadata                   ObjectMeta `json:"metadata"`
 	IdentityProviderID         string     `json:"identityProviderId"`
 	PrimaryPartyAuthentication bool       `json:"primaryPartyAuthentication"`
 }
 
-// objectMeta is what a client keeps with a user or a party.
-type objectMeta struct {
+// ObjectMeta is what a client keeps with a user or a party.
+type ObjectMeta struct {
 	ResourceVersion string            `json:"resourceVersion"`
 	Annotations     map[string]string `json:"annotations"`
 }
@@ -31,17 +31,17 @@ type Right struct {
 	Party string
 }
 
-type periodKind uint8
+type PeriodKind uint8
 
 const (
-	longestPeriod periodKind = iota
-	periodByDuration
-	periodByOffset
+	LongestPeriod PeriodKind = iota
+	PeriodByDuration
+	PeriodByOffset
 )
 
-// keptUser is a user of the node in the journal.
-type keptUser struct {
-	wireUser
+// KeptUser is a user of the node in the journal.
+type KeptUser struct {
+	WireUser
 	Version int64   `json:"version"`
 	Rights  []Right `json:"rights"`
 	Deleted bool    `json:"deleted,omitempty"`
@@ -54,57 +54,57 @@ type keptParty struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// keptCompletion is the part of a completion that the submission does not tell.
-type keptCompletion struct {
+// KeptCompletion is the part of a completion that the submission does not tell.
+type KeptCompletion struct {
 	SubmissionID string        `json:"submissionId,omitempty"`
-	Kind         periodKind    `json:"kind,omitempty"`
+	Kind         PeriodKind    `json:"kind,omitempty"`
 	Duration     time.Duration `json:"duration,omitempty"`
 	Offset       int64         `json:"offset,omitempty"`
 	Signed       []byte        `json:"signed,omitempty"`
 }
 
-type partyMeta struct {
-	version     int64
-	annotations map[string]string
+type PartyMeta struct {
+	Version     int64
+	Annotations map[string]string
 }
 
-// nodeParties is what is kept about parties beside where they are hosted: keys and
+// NodeParties is what is kept about parties beside where they are hosted: keys and
 // annotations. Its methods may be called concurrently.
-type nodeParties struct {
+type NodeParties struct {
 	mu   sync.Mutex
-	meta map[string]partyMeta
+	meta map[string]PartyMeta
 	keys map[string]ed25519.PublicKey // of the parties that sign for themselves
 	// journal, if not nil, keeps the annotations.
-	journal *journal
+	journal *Journal
 }
 
-func newNodeParties() *nodeParties {
-	return &nodeParties{meta: map[string]partyMeta{}, keys: map[string]ed25519.PublicKey{}}
+func newNodeParties() *NodeParties {
+	return &NodeParties{meta: map[string]PartyMeta{}, keys: map[string]ed25519.PublicKey{}}
 }
 
-func (p *nodeParties) setKey(party string, key ed25519.PublicKey) {
+func (p *NodeParties) setKey(party string, key ed25519.PublicKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keys[party] = key
 }
 
-// key returns the key by which a party signs, false if it does not sign for itself.
-func (p *nodeParties) key(party string) (ed25519.PublicKey, bool) {
+// Key returns the key by which a party signs, false if it does not sign for itself.
+func (p *NodeParties) Key(party string) (ed25519.PublicKey, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key, ok := p.keys[party]
 	return key, ok
 }
 
-// metadata is what is kept with a party.
-func (p *nodeParties) metadata(party string) partyMeta {
+// Metadata is what is kept with a party.
+func (p *NodeParties) Metadata(party string) PartyMeta {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.meta[party]
 }
 
-// annotate replaces the annotations of a party by what change returns.
-func (p *nodeParties) annotate(party string, change func(partyMeta) (map[string]string, error)) (partyMeta, error) {
+// Annotate replaces the annotations of a party by what change returns.
+func (p *NodeParties) Annotate(party string, change func(PartyMeta) (map[string]string, error)) (PartyMeta, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := p.meta[party]
@@ -112,9 +112,9 @@ func (p *nodeParties) annotate(party string, change func(partyMeta) (map[string]
 	if err != nil {
 		return m, err
 	}
-	m.version, m.annotations = m.version+1, annotations
+	m.Version, m.Annotations = m.Version+1, annotations
 	if p.journal != nil {
-		if err := p.journal.add(journalEntry{Annotated: &keptParty{party, m.version, m.annotations}}); err != nil {
+		if err := p.journal.Add(JournalEntry{Annotated: &keptParty{party, m.Version, m.Annotations}}); err != nil {
 			return m, err
 		}
 	}
@@ -122,9 +122,9 @@ func (p *nodeParties) annotate(party string, change func(partyMeta) (map[string]
 	return m, nil
 }
 
-// keptSubmission is a submission of the node's clients that was executed.
-type keptSubmission struct {
-	note       *keptCompletion
-	submission *Submission
-	done       Committed
+// KeptSubmission is a submission of the node's clients that was executed.
+type KeptSubmission struct {
+	Note       *KeptCompletion
+	Submission *Submission
+	Done       Committed
 }

@@ -17,7 +17,7 @@ import (
 // the process of l had been killed.
 func goOn(t testing.TB, l *Ledger, cut func(journal []byte) []byte) *Ledger {
 	t.Helper()
-	again, err := goOnWith(t, l, l.config, cut)
+	again, err := goOnWith(t, l, l.Config, cut)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func goOn(t testing.TB, l *Ledger, cut func(journal []byte) []byte) *Ledger {
 
 func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte) (*Ledger, error) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(l.config.Dir, journalName))
+	raw, err := os.ReadFile(filepath.Join(l.Config.Dir, JournalName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte
 		raw = cut(raw)
 	}
 	c.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(c.Dir, journalName), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Dir, JournalName), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again, err := New(context.Background(), c, nil)
@@ -50,16 +50,16 @@ func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte
 }
 
 // files are all bytes that a ledger serves.
-func files(t testing.TB, l *Ledger) (all [fileCount][]byte) {
+func files(t testing.TB, l *Ledger) (all [FileCount][]byte) {
 	t.Helper()
-	for i, f := range l.store.files {
+	for i, f := range l.Store.Files {
 		if f == nil {
 			continue
 		}
 		var out bytes.Buffer
-		a := answer{}
-		a.extent(extent{f, 0, l.store.ends[i]})
-		if err := a.writeTo(&out); err != nil {
+		a := Answer{}
+		a.Extent(Extent{f, 0, l.Store.Ends[i]})
+		if err := a.SendTo(&out); err != nil {
 			t.Fatal(err)
 		}
 		all[i] = out.Bytes()
@@ -73,7 +73,7 @@ func sameHistory(t testing.TB, l, again *Ledger) {
 	was, is := files(t, l), files(t, again)
 	for i := range was {
 		if !bytes.Equal(was[i], is[i]) {
-			t.Errorf("%s has other bytes: %d and %d", fileNames[i], len(was[i]), len(is[i]))
+			t.Errorf("%s has other bytes: %d and %d", FileNames[i], len(was[i]), len(is[i]))
 		}
 	}
 	for _, pair := range [][2]any{{l.Digests(), again.Digests()}, {l.NodeDigests(), again.NodeDigests()}} {
@@ -88,11 +88,11 @@ func sameHistory(t testing.TB, l, again *Ledger) {
 
 // chance is what the next updates of a ledger follow from, besides its contracts.
 func chance(l *Ledger) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	x := l.executor
-	return fmt.Sprint(x.random, x.private.random, x.tx.privateNumbers, x.tx.contractNumber, x.tx.entries, x.tx.updates, x.clock.recordTime,
-		x.clock.effectiveAt, x.clock.gap, x.clock.nextTick, len(x.clock.tasks), len(x.clock.alarms), x.config.DelegatesSend, l.finals, l.commander.prepared)
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	x := l.Executor
+	return fmt.Sprint(x.Random, x.Private.Random, x.Tx.PrivateNumbers, x.Tx.ContractNumber, x.Tx.Entries, x.Tx.Updates, x.Clock.RecordTime,
+		x.Clock.EffectiveAt, x.Clock.Gap, x.Clock.NextTick, len(x.Clock.Tasks), len(x.Clock.Alarms), x.Config.DelegatesSend, l.Finals, l.Commander.Prepared)
 }
 
 // TestGoesOn stops a ledger in several ways and at many points, and compares it with one
@@ -142,7 +142,7 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 		}
 		d.advance(25 * time.Minute)
 	}
-	raw, err := os.ReadFile(filepath.Join(d.l.config.Dir, journalName))
+	raw, err := os.ReadFile(filepath.Join(d.l.Config.Dir, JournalName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 		again := goOn(t, d.l, func(journal []byte) []byte { return journal[:at] })
 		for i, part := range files(t, again) {
 			if !bytes.HasPrefix(complete[i], part) {
-				t.Fatalf("cut at byte %d of %d, %s is no beginning of what it was", at, len(raw), fileNames[i])
+				t.Fatalf("cut at byte %d of %d, %s is no beginning of what it was", at, len(raw), FileNames[i])
 			}
 		}
 		if err := again.Advance(t.Context(), 3); err != nil {
@@ -159,7 +159,7 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 		}
 		sameHistory(t, again, goOn(t, again, nil))
 	}
-	_, err = goOnWith(t, d.l, d.l.config, func(journal []byte) []byte {
+	_, err = goOnWith(t, d.l, d.l.Config, func(journal []byte) []byte {
 		return bytes.Replace(journal, []byte("\n{\"entries\""), []byte("\nx\"entries\""), 1)
 	})
 	if err == nil || !strings.Contains(err.Error(), "damaged") {
@@ -219,7 +219,7 @@ func TestKeptIsRefused(t *testing.T) {
 	if !again.DelegatesSend() {
 		t.Error("delegates do not send")
 	}
-	c = again.config
+	c = again.Config
 	c.DelegatesSend = false
 	third, err := goOnWith(t, again, c, nil)
 	if err != nil || !third.DelegatesSend() {
@@ -239,13 +239,13 @@ func TestSimulationVersion(t *testing.T) {
 	if err := errors.Join(l.AdvanceTime(t.Context(), 3*time.Hour), l.Advance(t.Context(), 100)); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := genesisOf(l)
+	digest, err := GenesisOf(l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const version, want = 1, "ac7091f7a7bca39f095421e4e1d0654b"
-	if simulation != version || digest != want {
-		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", simulation, digest, want, version)
+	if Simulation != version || digest != want {
+		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", Simulation, digest, want, version)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestSimulationVersion(t *testing.T) {
 // goes on for it.
 func TestKeptNode(t *testing.T) {
 	l, c := startNode(t, Config{Updates: 600, Seed: 11, SkipCompact: true, Keep: true}, NodeOptions{})
-	f := flow{c, l, l.names.name(dso), l.names.name(l.names.validatorOf(l.view.parties[0]))}
+	f := flow{c, l, l.Names.Name(Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
 	ada, bob := f.onboardExternal("ada", 21), f.addParty("bob")
 	var ignored json.RawMessage
 	for _, user := range []string{"bob", "gone"} {
@@ -267,7 +267,7 @@ func TestKeptNode(t *testing.T) {
 	events := f.signAndExecute(21, ada, "propose", fmt.Sprintf(`{"CreateCommand":{"templateId":"#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal","createArguments":{"receiver":%q,"provider":%q,"expectedDso":%q}}}`, ada, f.operator, f.dso))
 	archive := exerciseText("#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal",
 		createdOf(t, events, "TransferPreapprovalProposal").ContractID, "Archive", `{}`)
-	var prepared wirePrepared
+	var prepared WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"archive","actAs":[%q],"commands":[%s]}`, ada, archive), &prepared)
 
 	again := goOn(t, l, nil)
@@ -280,7 +280,7 @@ func TestKeptNode(t *testing.T) {
 			t.Errorf("%s was %d %s, gone on %d %s", ask, wasStatus, was, isStatus, is)
 		}
 	}
-	for user, party := range map[string]string{adminUser: bob} {
+	for user, party := range map[string]string{AdminUser: bob} {
 		was, is := f.completionsSince(user, party, 0), g.completionsSince(user, party, 0)
 		if a, b := fmt.Sprintf("%+v", was), fmt.Sprintf("%+v", is); a != b || len(was) == 0 {
 			t.Errorf("the completions of %s were %s, gone on %s", user, a, b)
@@ -303,7 +303,7 @@ func TestKeptWithoutNode(t *testing.T) {
 	if err := d.l.Advance(t.Context(), 200); err != nil {
 		t.Fatal(err)
 	}
-	c := d.l.config
+	c := d.l.Config
 	c.Node = nil
 	without, err := goOnWith(t, d.l, c, nil)
 	if err != nil {
@@ -317,7 +317,7 @@ func TestKeptWithoutNode(t *testing.T) {
 	if a, b := fmt.Sprintf("%+v", d.l.Digests()), fmt.Sprintf("%+v", without.Digests()); a != b {
 		t.Errorf("with its node the network has\n%s, without\n%s", a, b)
 	}
-	c = d.l.config
+	c = d.l.Config
 	with, err := goOnWith(t, without, c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func TestClosedWhileLive(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-done; err != nil && !errors.Is(err, errClosed) {
+		if err := <-done; err != nil && !errors.Is(err, ErrClosed) {
 			t.Fatal(err)
 		}
 	}

@@ -16,30 +16,30 @@ import (
 // Ledger is a simulated ledger with its history. Its methods may be called
 // concurrently; Close comes last.
 type Ledger struct {
-	config  Config
-	names   *names
+	Config  Config
+	Names   *Names
 	past    pastLedgers
-	view    *nodeView // nil if no participant's view is kept
-	store   *store
+	View    *NodeView // nil if no participant's view is kept
+	Store   *Store
 	ownsDir bool
-	parties *nodeParties // what is known about parties; has a lock of its own
+	Parties *NodeParties // what is known about parties; has a lock of its own
 
-	mu        sync.Mutex // guards all below: held while executing
-	executor  *executor
-	submitter *submitter
+	Mu        sync.Mutex // guards all below: held while executing
+	Executor  *Executor
+	submitter *Submitter
 	pipeline  *pipeline
 	failed    error    // of an earlier execution; the ledger is unusable then
-	finals    []uint32 // numbers of updates after which an execution ended
+	Finals    []uint32 // numbers of updates after which an execution ended
 	closed    bool
-	active    *tables // digest of the active contracts, nil after execution
+	active    *Tables // digest of the active contracts, nil after execution
 
-	commander *commander
-	journal   journal
+	Commander *commander
+	Journal   Journal
 
 	// Of a ledger that is kept:
 	lock      *flock.Flock // of its folder
 	network   *Network
-	kept      kept
+	Kept      kept
 	delegates bool // whether delegates are to send from now on
 }
 
@@ -47,11 +47,11 @@ type Ledger struct {
 // kept. progress, if not nil, is
 // called now and then with the updates that are done, from one goroutine at a time.
 func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger, error) {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{config: c, parties: newNodeParties(), delegates: c.DelegatesSend}
+	l := &Ledger{Config: c, Parties: newNodeParties(), delegates: c.DelegatesSend}
 	if err := l.open(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -63,50 +63,50 @@ func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger
 
 // open creates the data files and a ledger at its beginning.
 func (l *Ledger) open() error {
-	if l.config.Dir == "" {
+	if l.Config.Dir == "" {
 		dir, err := os.MkdirTemp("", "devnet-")
 		if err != nil {
 			return fmt.Errorf("creating folder of devnet: %w", err)
 		}
-		l.config.Dir, l.ownsDir = dir, true
-	} else if err := os.MkdirAll(l.config.Dir, 0o755); err != nil {
+		l.Config.Dir, l.ownsDir = dir, true
+	} else if err := os.MkdirAll(l.Config.Dir, 0o755); err != nil {
 		return fmt.Errorf("creating folder of devnet: %w", err)
 	}
-	l.journal.dir = l.config.Dir
-	if l.config.Keep {
+	l.Journal.dir = l.Config.Dir
+	if l.Config.Keep {
 		if err := openKept(l); err != nil {
 			return err
 		}
 	}
-	l.names = newNames(l.config.Seed, l.config.Updates, l.config.Synchronizers)
+	l.Names = NewNames(l.Config.Seed, l.Config.Updates, l.Config.Synchronizers)
 	var err error
-	if l.config.Node != nil {
-		if l.view, err = newNodeView(l.config, l.names); err != nil {
+	if l.Config.Node != nil {
+		if l.View, err = NewNodeView(l.Config, l.Names); err != nil {
 			return err
 		}
 		if err := checkNode(l); err != nil {
 			return err
 		}
 	}
-	if l.store, err = openStore(l.config.Dir, l.names, skippedFiles(l)...); err != nil {
+	if l.Store, err = OpenStore(l.Config.Dir, l.Names, skippedFiles(l)...); err != nil {
 		return err
 	}
-	if l.view != nil {
-		l.store.node = newNodeIndex()
+	if l.View != nil {
+		l.Store.Node = NewNodeIndex()
 	}
-	l.store.startMigration()
-	l.executor = newExecutor(executedConfig(l), l.names)
-	l.submitter = newSubmitter(l.executor)
+	l.Store.StartMigration()
+	l.Executor = NewExecutor(executedConfig(l), l.Names)
+	l.submitter = NewSubmitter(l.Executor)
 	l.pipeline = newPipeline(l)
-	l.commander = newCommander(l)
+	l.Commander = newCommander(l)
 	return nil
 }
 
 // executedConfig is the configuration to execute history with: what a node's clients did needs its
 // private transactions, whether its view is kept or not.
 func executedConfig(l *Ledger) Config {
-	c := l.config
-	if c.Node == nil && l.kept.submitted {
+	c := l.Config
+	if c.Node == nil && l.Kept.submitted {
 		c.Node = &NodeConfig{}
 	}
 	return c
@@ -115,26 +115,26 @@ func executedConfig(l *Ledger) Config {
 // begin executes the first updates, and what happened since to a ledger that was kept.
 func (l *Ledger) begin(ctx context.Context, progress func(done, total int)) error {
 	first := progress
-	if progress != nil && l.kept.updates > 0 {
-		first = func(done, total int) { progress(done, total+l.kept.updates) }
+	if progress != nil && l.Kept.updates > 0 {
+		first = func(done, total int) { progress(done, total+l.Kept.updates) }
 	}
-	if err := l.pipeline.run(ctx, l.config.Updates, first); err != nil {
+	if err := l.pipeline.run(ctx, l.Config.Updates, first); err != nil {
 		return err
 	}
-	l.finals = append(l.finals, uint32(l.executor.tx.updates))
-	if !l.config.Keep {
+	l.Finals = append(l.Finals, uint32(l.Executor.Tx.Updates))
+	if !l.Config.Keep {
 		return nil
 	}
 	return resume(l, ctx, progress)
 }
 
 // skippedFiles are the data files that the configuration does without.
-func skippedFiles(l *Ledger) (skip []fileNumber) {
-	if l.config.SkipCompact {
-		skip = append(skip, compactFile)
+func skippedFiles(l *Ledger) (skip []FileNumber) {
+	if l.Config.SkipCompact {
+		skip = append(skip, CompactFile)
 	}
-	if l.config.Node == nil {
-		skip = append(skip, nodeFile, nodeRecordFile)
+	if l.Config.Node == nil {
+		skip = append(skip, NodeFile, NodeRecordFile)
 	}
 	return skip
 }
@@ -142,24 +142,24 @@ func skippedFiles(l *Ledger) (skip []fileNumber) {
 // Close waits for what is being executed. It removes the data files if they are in a temporary
 // folder, else only closes them.
 func (l *Ledger) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	if l.closed {
 		return nil
 	}
 	l.closed = true
 	if l.failed == nil {
-		l.failed = errClosed
+		l.failed = ErrClosed
 	}
-	err := l.journal.close()
-	if l.store != nil {
-		err = errors.Join(err, l.store.close())
+	err := l.Journal.close()
+	if l.Store != nil {
+		err = errors.Join(err, l.Store.Close())
 	}
 	if l.lock != nil {
 		err = errors.Join(err, l.lock.Close())
 	}
 	if l.ownsDir {
-		err = errors.Join(err, os.RemoveAll(l.config.Dir))
+		err = errors.Join(err, os.RemoveAll(l.Config.Dir))
 	}
 	return err
 }
@@ -209,14 +209,14 @@ func (l *Ledger) Run(ctx context.Context, perSecond float64) error {
 
 // reachesClock reports whether n further updates could be in the future.
 func reachesClock(l *Ledger, n int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.executor.clock.recordTime+2*int64(n)*l.executor.clock.gap > time.Now().UnixMicro()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Executor.Clock.RecordTime+2*int64(n)*l.Executor.Clock.Gap > time.Now().UnixMicro()
 }
 
 func (l *Ledger) execute(ctx context.Context, n int, progress func(done, total int)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	return l.executeLocked(ctx, n, progress)
 }
 
@@ -225,8 +225,8 @@ func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, t
 	if l.failed != nil {
 		return l.failed
 	}
-	if l.executor.tx.updates+n > maxUpdates {
-		return fmt.Errorf("devnet holds at most %d updates", maxUpdates)
+	if l.Executor.Tx.Updates+n > MaxUpdates {
+		return fmt.Errorf("devnet holds at most %d updates", MaxUpdates)
 	}
 	err := l.runLocked(ctx, n, progress)
 	if err != nil && ctx.Err() == nil {
@@ -239,11 +239,11 @@ func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, t
 // runLocked has the simulated users make n updates. Those of a kept ledger are in the journal
 // first, and then all of them are executed.
 func (l *Ledger) runLocked(ctx context.Context, n int, progress func(done, total int)) error {
-	if l.journal.kept {
+	if l.Journal.kept {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.journal.add(journalEntry{Entries: l.executor.tx.entries, Run: n}); err != nil {
+		if err := l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, Run: n}); err != nil {
 			return err
 		}
 		ctx = context.WithoutCancel(ctx)
@@ -252,7 +252,7 @@ func (l *Ledger) runLocked(ctx context.Context, n int, progress func(done, total
 	if err := l.pipeline.run(ctx, n, progress); err != nil {
 		return err
 	}
-	l.finals = append(l.finals, uint32(l.executor.tx.updates))
+	l.Finals = append(l.Finals, uint32(l.Executor.Tx.Updates))
 	return nil
 }
 
@@ -266,71 +266,71 @@ func (l *Ledger) Network() Network {
 
 // Updates is the number of updates so far.
 func (l *Ledger) Updates() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.executor.tx.updates
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Executor.Tx.Updates
 }
 
 // DelegatesSend reports whether transfer commands are left to their delegates: a kept ledger
 // for which that was once asked goes on so.
 func (l *Ledger) DelegatesSend() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.executor.config.DelegatesSend
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Executor.Config.DelegatesSend
 }
 
 // Digests returns what the ledger has served so far. It waits for an execution
 // that is going on.
 func (l *Ledger) Digests() Digests {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	if l.active == nil {
 		l.active = digestActive(l)
 	}
-	all := l.store.digests()
-	all.merge(l.active)
-	return Digests{Tables: all.export(), Supply: l.executor.bank.supply.export(), Counts: Counts{
-		Updates:          all[tableUpdates].Rows,
-		Events:           all[tableEvents].Rows,
-		ContractsCreated: l.executor.tx.created,
-		ActiveContracts:  all[tableActiveContracts].Rows,
-		Rounds:           uint64(l.executor.rounds.roundsOpened()),
+	all := l.Store.Digests()
+	all.Merge(l.active)
+	return Digests{Tables: all.Export(), Supply: l.Executor.Bank.Supply.Export(), Counts: Counts{
+		Updates:          all[TableUpdates].Rows,
+		Events:           all[TableEvents].Rows,
+		ContractsCreated: l.Executor.Tx.Created,
+		ActiveContracts:  all[TableActiveContracts].Rows,
+		Rounds:           uint64(l.Executor.Rounds.RoundsOpened()),
 	}}
 }
 
-func digestActive(l *Ledger) *tables {
-	r := renderer{names: l.names}
-	t := new(tables)
+func digestActive(l *Ledger) *Tables {
+	r := Renderer{Names: l.Names}
+	t := new(Tables)
 	var row []byte
-	for _, c := range l.executor.tx.active {
-		row = r.activeContract(row[:0], c)
-		t[tableActiveContracts].Add(row)
+	for _, c := range l.Executor.Tx.Active {
+		row = r.ActiveContract(row[:0], c)
+		t[TableActiveContracts].Add(row)
 	}
 	return t
 }
 
 // Supply returns the coin supply.
 func (l *Ledger) Supply() Supply {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.executor.bank.supply.export()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Executor.Bank.Supply.Export()
 }
 
 // GovernanceParty is the party that sees all public history.
-func (l *Ledger) GovernanceParty() string { return l.names.name(dso) }
+func (l *Ledger) GovernanceParty() string { return l.Names.Name(Dso) }
 
 // NodeDigests returns what the node's stream has had so far, the zero value if no
 // participant's view is kept.
 func (l *Ledger) NodeDigests() NodeDigests {
-	if l.view == nil {
+	if l.View == nil {
 		return NodeDigests{}
 	}
-	l.store.mu.RLock()
-	defer l.store.mu.RUnlock()
-	d := NodeDigests{Stream: schemas.NodeStream(l.view.uid()), ParticipantID: l.view.uid(),
-		MigrationID: l.view.migration, LedgerEnd: l.store.ledgerEnd(l.view), Tables: map[string]TableDigest{}}
-	for i, name := range [nodeTableCount]string{"updates", "events"} {
-		t := &l.store.node.tables[i]
+	l.Store.Mu.RLock()
+	defer l.Store.Mu.RUnlock()
+	d := NodeDigests{Stream: schemas.NodeStream(l.View.Uid()), ParticipantID: l.View.Uid(),
+		MigrationID: l.View.Migration, LedgerEnd: l.Store.LedgerEnd(l.View), Tables: map[string]TableDigest{}}
+	for i, name := range [NodeTableCount]string{"updates", "events"} {
+		t := &l.Store.Node.Tables[i]
 		d.Tables[name] = TableDigest{t.Rows, t.Hash()}
 	}
 	return d

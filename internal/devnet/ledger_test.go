@@ -42,8 +42,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	other, _ := startLedger(t, Config{Updates: 2000, Seed: 2})
 
-	hashes := fileHashes(t, a.config.Dir)
-	if got := fileHashes(t, b.config.Dir); !reflect.DeepEqual(got, hashes) {
+	hashes := fileHashes(t, a.Config.Dir)
+	if got := fileHashes(t, b.Config.Dir); !reflect.DeepEqual(got, hashes) {
 		t.Errorf("same seed, different files: %v and %v", hashes, got)
 	}
 	if !reflect.DeepEqual(a.Digests(), b.Digests()) {
@@ -52,7 +52,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	if len(hashes) != 4 {
 		t.Errorf("data files are %v, want 4", hashes)
 	}
-	for name, hash := range fileHashes(t, other.config.Dir) {
+	for name, hash := range fileHashes(t, other.Config.Dir) {
 		if hashes[name] == hash {
 			t.Errorf("another seed gives the same %s", name)
 		}
@@ -196,7 +196,7 @@ func TestSmallLedgers(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	for _, c := range []Config{
 		{}, {Updates: -1}, {Updates: 1, Days: 400}, {Updates: 1, Synchronizers: 3}, {Updates: 1, HugeUpdateBytes: -1},
-		{Updates: maxUpdates + 1},
+		{Updates: MaxUpdates + 1},
 	} {
 		if l, err := New(t.Context(), c, nil); err == nil {
 			t.Errorf("%+v was accepted", c)
@@ -229,7 +229,7 @@ func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := l.config.Dir
+	dir := l.Config.Dir
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -316,24 +316,24 @@ func TestHistoryIsVaried(t *testing.T) {
 // allTemplateNames are those of the contracts that all histories have: others take a command, or
 // rewards by traffic.
 func allTemplateNames() []string {
-	others := []*template{setupProposalTemplate, allocationTemplate, rewardCouponTemplate, calculateRewardsTemplate, processRewardsTemplate}
+	others := []*Template{SetupProposalTemplate, AllocationTemplate, RewardCouponTemplate, CalculateRewardsTemplate, ProcessRewardsTemplate}
 	var all []string
-	for _, t := range templates {
-		if !t.private && !slices.Contains(others, t) {
-			all = append(all, t.name)
+	for _, t := range Templates {
+		if !t.Private && !slices.Contains(others, t) {
+			all = append(all, t.Name)
 		}
 	}
 	return all
 }
 
 // countedCoins sums up the coins that are active now, for comparison with Supply.
-func countedCoins(l *Ledger) decimal {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var sum decimal
-	for _, c := range l.executor.tx.active {
-		if c.template == amuletTemplate || c.template == lockedAmuletTemplate {
-			sum += coinOf(c).amount
+func countedCoins(l *Ledger) Decimal {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	var sum Decimal
+	for _, c := range l.Executor.Tx.Active {
+		if c.Template == AmuletTemplate || c.Template == LockedAmuletTemplate {
+			sum += CoinOf(c).Amount
 		}
 	}
 	return sum

@@ -1,56 +1,56 @@
 package devnet
 
 var (
-	onboardShape      = newShape("sponsor", "validator", "version", "contactPoint")
-	onboardDoneShape  = newShape("validatorLicense")
-	livenessArgShape  = newShape("openRoundCid")
-	livenessDoneShape = newShape("licenseCid", "couponCid")
+	onboardShape      = NewShape("sponsor", "validator", "version", "contactPoint")
+	onboardDoneShape  = NewShape("validatorLicense")
+	livenessArgShape  = NewShape("openRoundCid")
+	LivenessDoneShape = NewShape("licenseCid", "couponCid")
 )
 
-// validators have licenses and buy traffic.
-type validators struct {
-	core
-	bank     *bank
-	payments *payments
+// Validators have licenses and buy traffic.
+type Validators struct {
+	Core
+	bank     *Bank
+	payments *Payments
 	users    *users
-	rounds   *rounds
+	rounds   *Rounds
 
-	traffic  [][]*contract // by participant: purchases that wait to be merged
-	licenses []*contract   // by validator, nil before onboarding
+	traffic  [][]*Contract // by participant: purchases that wait to be merged
+	licenses []*Contract   // by validator, nil before onboarding
 }
 
-func newValidators(k core) *validators {
-	return &validators{core: k, traffic: make([][]*contract, len(k.names.participants)), licenses: make([]*contract, k.names.validators.len())}
+func newValidators(k Core) *Validators {
+	return &Validators{Core: k, traffic: make([][]*Contract, len(k.Names.Participants)), licenses: make([]*Contract, k.Names.Validators.Len())}
 }
 
 // onboardValidator gives a validator its license.
-func (x *validators) onboardValidator(p party) {
-	a := x.tx.arena()
-	sponsor := x.names.superValidators.of(x.random)
-	software := validatorVersionOf[x.tx.version()]
-	at := x.tx.exercise(x.rules.dso, "DsoRules_OnboardValidator", a.record(onboardShape, partyValue(sponsor),
-		partyValue(p), a.some(text(software)), a.some(text(licenseContactPoint))), sponsor)
-	c := x.tx.create(licenseTemplate, validatorLicense{validator: p, sponsor: sponsor, firstRound: -1, lastRound: -1,
-		updatedAt: x.clock.effectiveAt, software: software})
-	x.licenses[x.names.validators.index(p)] = c
-	x.tx.finish(at, a.record(onboardDoneShape, contractID(c.number)))
+func (x *Validators) onboardValidator(p Party) {
+	a := x.Tx.Arena()
+	sponsor := x.Names.SuperValidators.Of(x.Random)
+	software := ValidatorVersionOf[x.Tx.Version()]
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_OnboardValidator", a.Record(onboardShape, PartyValue(sponsor),
+		PartyValue(p), a.Some(Text(software)), a.Some(Text(LicenseContactPoint))), sponsor)
+	c := x.Tx.Create(LicenseTemplate, ValidatorLicense{Validator: p, Sponsor: sponsor, FirstRound: -1, LastRound: -1,
+		UpdatedAt: x.Clock.EffectiveAt, Software: software})
+	x.licenses[x.Names.Validators.Index(p)] = c
+	x.Tx.Finish(at, a.Record(onboardDoneShape, ContractID(c.Number)))
 }
 
 // recordLiveness has a validator record that it was active in the open round.
-func (x *validators) recordLiveness() bool {
-	at := x.random.below(len(x.licenses))
-	c, r := x.licenses[at], x.rounds.openRound()
-	if c == nil || c.payload.(validatorLicense).lastRound >= r.number || x.users.isManaged(c.payload.(validatorLicense).validator) {
+func (x *Validators) recordLiveness() bool {
+	at := x.Random.Below(len(x.licenses))
+	c, r := x.licenses[at], x.rounds.OpenRound()
+	if c == nil || c.Payload.(ValidatorLicense).LastRound >= r.Number || x.users.isManaged(c.Payload.(ValidatorLicense).Validator) {
 		return false
 	}
-	a, p := x.tx.arena(), c.payload.(validatorLicense)
-	node := x.tx.consume(c, "ValidatorLicense_RecordValidatorLivenessActivity",
-		a.record(livenessArgShape, contractID(r.contract.number)), p.validator)
-	p = p.activeIn(r.number)
-	p.activeAt, p.updatedAt, p.software = x.clock.effectiveAt, x.clock.effectiveAt, validatorVersionOf[x.tx.version()]
-	x.licenses[at] = x.tx.create(licenseTemplate, p)
-	record := x.rounds.addCoupon(r, livenessTemplate, liveness{p.validator, r.number})
-	r.livenessTotal++
-	x.tx.finish(node, a.record(livenessDoneShape, contractID(x.licenses[at].number), contractID(record.number)))
+	a, p := x.Tx.Arena(), c.Payload.(ValidatorLicense)
+	node := x.Tx.Consume(c, "ValidatorLicense_RecordValidatorLivenessActivity",
+		a.Record(livenessArgShape, ContractID(r.Contract.Number)), p.Validator)
+	p = p.ActiveIn(r.Number)
+	p.ActiveAt, p.UpdatedAt, p.Software = x.Clock.EffectiveAt, x.Clock.EffectiveAt, ValidatorVersionOf[x.Tx.Version()]
+	x.licenses[at] = x.Tx.Create(LicenseTemplate, p)
+	record := x.rounds.addCoupon(r, LivenessTemplate, Liveness{p.Validator, r.Number})
+	r.LivenessTotal++
+	x.Tx.Finish(node, a.Record(LivenessDoneShape, ContractID(x.licenses[at].Number), ContractID(record.Number)))
 	return true
 }

@@ -6,58 +6,58 @@ import "sort"
 // the index; the bytes are read from the files afterwards, which is safe because
 // what was written never changes.
 
-// migrationInfo describes one migration. Times are µs.
-type migrationInfo struct {
-	ranges     []timeRange // by synchronizer, those with updates only
-	lastImport string      // update id, "" without imports
+// MigrationInfo describes one migration. Times are µs.
+type MigrationInfo struct {
+	Ranges     []timeRange // by synchronizer, those with updates only
+	LastImport string      // update id, "" without imports
 }
 
 // timeRange is the span of the updates of one synchronizer, both inclusive.
 type timeRange struct {
-	synchronizer string
-	min, max     int64
+	Synchronizer string
+	Min, Max     int64
 }
 
-// info returns the migration with the given id; false if there is none yet.
-func (s *store) info(id int64) (migrationInfo, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if id < 0 || id >= int64(len(s.migrations)) {
-		return migrationInfo{}, false
+// Info returns the migration with the given id; false if there is none yet.
+func (s *Store) Info(id int64) (MigrationInfo, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	if id < 0 || id >= int64(len(s.Migrations)) {
+		return MigrationInfo{}, false
 	}
-	var info migrationInfo
-	for i, updates := range s.migrations[id].updates {
+	var info MigrationInfo
+	for i, updates := range s.Migrations[id].Updates {
 		if len(updates) > 0 {
-			first, last := s.at(int(updates[0])), s.at(int(updates[len(updates)-1]))
-			info.ranges = append(info.ranges, timeRange{s.names.synchronizers[i], first.time, last.time})
+			first, last := s.At(int(updates[0])), s.At(int(updates[len(updates)-1]))
+			info.Ranges = append(info.Ranges, timeRange{s.Names.Synchronizers[i], first.Time, last.Time})
 		}
 	}
-	if id == importMigration && len(s.importsAt) > 0 {
-		last := s.importsAt[len(s.importsAt)-1]
-		info.lastImport = string(s.names.ids.appendContractID(nil, last.number))
+	if id == ImportMigration && len(s.ImportsAt) > 0 {
+		last := s.ImportsAt[len(s.ImportsAt)-1]
+		info.LastImport = string(s.Names.Ids.AppendContractID(nil, last.Number))
 	}
 	return info, true
 }
 
-// importMigration is the migration that starts with import updates.
-const importMigration = 1
+// ImportMigration is the migration that starts with import updates.
+const ImportMigration = 1
 
-// updatesAfter collects up to limit updates behind c, in order. In the V2 form that
+// UpdatesAfter collects up to limit updates behind c, in order. In the V2 form that
 // is one piece of the file.
-func (s *store) updatesAfter(c *cursor, limit int, enc encoding, v1 bool) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	a := &answer{}
+func (s *Store) UpdatesAfter(c *Cursor, limit int, enc Encoding, v1 bool) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	a := &Answer{}
 	a.text(`{"transactions":[`)
-	first := s.after(c)
+	first := s.After(c)
 	end := first
-	for found := 0; end < s.count && found < limit; end++ {
-		if !s.at(end).hasUpdate() {
+	for found := 0; end < s.Count && found < limit; end++ {
+		if !s.At(end).HasUpdate() {
 			continue
 		}
 		if v1 {
 			a.separator(found)
-			a.item(s, end, enc, true)
+			a.Item(s, end, enc, true)
 		}
 		found++
 	}
@@ -68,68 +68,68 @@ func (s *store) updatesAfter(c *cursor, limit int, enc encoding, v1 bool) *answe
 	return a
 }
 
-// updatesBefore collects up to limit updates of a synchronizer with record times in
+// UpdatesBefore collects up to limit updates of a synchronizer with record times in
 // [atOrAfter, before), newest first, in V1 form and protobuf_json. It returns nil
 // if there is no such migration.
-func (s *store) updatesBefore(migrationID int64, synchronizer string, before, atOrAfter int64, limit int) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if migrationID < 0 || migrationID >= int64(len(s.migrations)) {
+func (s *Store) UpdatesBefore(migrationID int64, synchronizer string, before, atOrAfter int64, limit int) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	if migrationID < 0 || migrationID >= int64(len(s.Migrations)) {
 		return nil
 	}
 	var updates []uint32
-	for i, name := range s.names.synchronizers {
+	for i, name := range s.Names.Synchronizers {
 		if name == synchronizer {
-			updates = s.migrations[migrationID].updates[i]
+			updates = s.Migrations[migrationID].Updates[i]
 		}
 	}
-	from := sort.Search(len(updates), func(i int) bool { return s.at(int(updates[i])).time >= before })
-	a := &answer{}
+	from := sort.Search(len(updates), func(i int) bool { return s.At(int(updates[i])).Time >= before })
+	a := &Answer{}
 	a.text(`{"transactions":[`)
 	for n := 0; n < limit && from > 0; n++ {
 		from--
-		if s.at(int(updates[from])).time < atOrAfter {
+		if s.At(int(updates[from])).Time < atOrAfter {
 			break
 		}
 		a.separator(n)
-		a.item(s, int(updates[from]), protobufJSON, true)
+		a.Item(s, int(updates[from]), ProtobufJSON, true)
 	}
 	a.text(`]}`)
 	return a
 }
 
-// importsAfter collects up to limit import updates with ids behind after.
-func (s *store) importsAfter(migrationID int64, after string, limit int) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	a := &answer{}
+// ImportsAfter collects up to limit import updates with ids behind after.
+func (s *Store) ImportsAfter(migrationID int64, after string, limit int) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	a := &Answer{}
 	a.text(`{"transactions":[`)
-	if migrationID == importMigration {
-		first := sort.Search(len(s.importsAt), func(i int) bool {
-			return string(s.names.ids.appendContractID(nil, s.importsAt[i].number)) > after
+	if migrationID == ImportMigration {
+		first := sort.Search(len(s.ImportsAt), func(i int) bool {
+			return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) > after
 		})
-		if end := min(len(s.importsAt), first+limit); first < end {
-			start, size := s.importsAt[first].offset, s.ends[importsFile]
-			if end < len(s.importsAt) {
-				size = s.importsAt[end].offset
+		if end := min(len(s.ImportsAt), first+limit); first < end {
+			start, size := s.ImportsAt[first].offset, s.Ends[importsFile]
+			if end < len(s.ImportsAt) {
+				size = s.ImportsAt[end].offset
 			}
-			a.extent(extent{s.files[importsFile], start, size - start - 1})
+			a.Extent(Extent{s.Files[importsFile], start, size - start - 1})
 		}
 	}
 	a.text(`]}`)
 	return a
 }
 
-// eventsAfter collects up to limit events behind c: updates with their verdicts,
+// EventsAfter collects up to limit events behind c: updates with their verdicts,
 // and verdicts of which the update is not public.
-func (s *store) eventsAfter(c *cursor, limit int, enc encoding) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	a := &answer{}
+func (s *Store) EventsAfter(c *Cursor, limit int, enc Encoding) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	a := &Answer{}
 	a.text(`{"events":[`)
-	first, visible := s.after(c), s.visibleEvents()
+	first, visible := s.After(c), s.VisibleEvents()
 	for i, found := first, 0; i < visible && found < limit; i++ {
-		if s.at(i).kind == topologyUpdate {
+		if s.At(i).Kind == TopologyUpdate {
 			continue
 		}
 		a.separator(found)
@@ -140,76 +140,76 @@ func (s *store) eventsAfter(c *cursor, limit int, enc encoding) *answer {
 	return a
 }
 
-// visibleEvents is the number of the first entry that is not an event yet: of the
+// VisibleEvents is the number of the first entry that is not an event yet: of the
 // newest migration, the record time must not exceed that of the last update nor
 // that of the last verdict. The caller holds the lock.
-func (s *store) visibleEvents() int {
-	if len(s.migrations) == 0 {
+func (s *Store) VisibleEvents() int {
+	if len(s.Migrations) == 0 {
 		return 0
 	}
-	m := &s.migrations[len(s.migrations)-1]
-	return s.search(m.first, m.end, min(m.lastUpdate, m.lastVerdict)+1)
+	m := &s.Migrations[len(s.Migrations)-1]
+	return s.search(m.First, m.end, min(m.lastUpdate, m.lastVerdict)+1)
 }
 
-// update returns the update with an id, nil if there is none.
-func (s *store) update(id string, enc encoding, v1 bool) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	i, ok := s.entryOf(id)
-	if !ok || !s.at(i).hasUpdate() {
+// Update returns the update with an id, nil if there is none.
+func (s *Store) Update(id string, enc Encoding, v1 bool) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	i, ok := s.EntryOf(id)
+	if !ok || !s.At(i).HasUpdate() {
 		return nil
 	}
-	a := &answer{}
-	a.item(s, i, enc, v1)
+	a := &Answer{}
+	a.Item(s, i, enc, v1)
 	return a
 }
 
-// updateByHash returns the transaction with an external hash, nil if there is none.
-func (s *store) updateByHash(hash string, enc encoding) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n, ok := s.names.ids.hashNumber(hash)
-	if !ok || n >= uint64(s.count) || !s.at(int(n)).external {
+// UpdateByHash returns the transaction with an external hash, nil if there is none.
+func (s *Store) UpdateByHash(hash string, enc Encoding) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	n, ok := s.Names.Ids.HashNumber(hash)
+	if !ok || n >= uint64(s.Count) || !s.At(int(n)).external {
 		return nil
 	}
-	a := &answer{}
-	a.item(s, int(n), enc, false)
+	a := &Answer{}
+	a.Item(s, int(n), enc, false)
 	return a
 }
 
-// event returns the event with an update id, nil if there is none yet.
-func (s *store) event(id string, enc encoding) *answer {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	i, ok := s.entryOf(id)
-	if !ok || i >= s.visibleEvents() || s.at(i).kind == topologyUpdate {
+// Event returns the event with an update id, nil if there is none yet.
+func (s *Store) Event(id string, enc Encoding) *Answer {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	i, ok := s.EntryOf(id)
+	if !ok || i >= s.VisibleEvents() || s.At(i).Kind == TopologyUpdate {
 		return nil
 	}
-	a := &answer{}
+	a := &Answer{}
 	a.event(s, i, enc)
 	return a
 }
 
-// entryOf returns the number of the entry with an update id; the caller holds the lock.
-func (s *store) entryOf(id string) (int, bool) {
-	n, ok := s.names.ids.updateNumber(id)
-	return int(n), ok && n < uint64(s.count)
+// EntryOf returns the number of the entry with an update id; the caller holds the lock.
+func (s *Store) EntryOf(id string) (int, bool) {
+	n, ok := s.Names.Ids.UpdateNumber(id)
+	return int(n), ok && n < uint64(s.Count)
 }
 
 // snapshotPeriod is the distance of the instants whose active contracts a scan
 // keeps, counted from midnight UTC.
 const snapshotPeriod = 3 * 3600e6
 
-// snapshotBefore returns the newest snapshot of a migration at or before t.
-func (s *store) snapshotBefore(migrationID, t int64) (int64, bool) {
+// SnapshotBefore returns the newest snapshot of a migration at or before t.
+func (s *Store) SnapshotBefore(migrationID, t int64) (int64, bool) {
 	first, last, ok := s.snapshots(migrationID)
 	at := min(last, t/snapshotPeriod*snapshotPeriod)
 	return at, ok && at >= first
 }
 
-// snapshotAfter returns the first snapshot after t of a migration or a later one.
-func (s *store) snapshotAfter(migrationID, t int64) (int64, bool) {
-	for id := max(0, migrationID); id <= importMigration; id++ {
+// SnapshotAfter returns the first snapshot after t of a migration or a later one.
+func (s *Store) SnapshotAfter(migrationID, t int64) (int64, bool) {
+	for id := max(0, migrationID); id <= ImportMigration; id++ {
 		first, last, ok := s.snapshots(id)
 		at := max(first, (t/snapshotPeriod+1)*snapshotPeriod)
 		if ok && at <= last {
@@ -221,14 +221,14 @@ func (s *store) snapshotAfter(migrationID, t int64) (int64, bool) {
 
 // snapshots returns the first and the last snapshot of a migration: after the hour
 // of its first update, and before its last one; false if there is none.
-func (s *store) snapshots(migrationID int64) (first, last int64, ok bool) {
-	info, ok := s.info(migrationID)
-	if !ok || len(info.ranges) == 0 {
+func (s *Store) snapshots(migrationID int64) (first, last int64, ok bool) {
+	info, ok := s.Info(migrationID)
+	if !ok || len(info.Ranges) == 0 {
 		return 0, 0, false
 	}
-	minimum, maximum := info.ranges[0].min, info.ranges[0].max
-	for _, r := range info.ranges[1:] {
-		minimum, maximum = min(minimum, r.min), max(maximum, r.max)
+	minimum, maximum := info.Ranges[0].Min, info.Ranges[0].Max
+	for _, r := range info.Ranges[1:] {
+		minimum, maximum = min(minimum, r.Min), max(maximum, r.Max)
 	}
 	const hour = 3600e6
 	first = (minimum/hour*hour/snapshotPeriod + 1) * snapshotPeriod

@@ -6,140 +6,140 @@ import (
 	"strings"
 )
 
-// party is the number of a party: an index of names.parties.
-type party int32
+// Party is the number of a party: an index of names.parties.
+type Party int32
 
-// dso is the governance party. It sees all public history.
-const dso party = 0
+// Dso is the governance party. It sees all public history.
+const Dso Party = 0
 
-// names are the texts of a ledger: fixed before its first update, but for parties that
+// Names are the texts of a ledger: fixed before its first update, but for parties that
 // are added, so that executing and rendering may read them at the same time.
-type names struct {
-	ids idSpaces
+type Names struct {
+	Ids IdSpaces
 	// parties by number, as hint::1220 and 64 hex digits. In order: the governance
 	// party, super-validators, validators, app providers, users.
-	parties []string
+	Parties []string
 	// participants by number: the node of each super-validator, then of each validator.
-	participants []string
+	Participants []string
 	// synchronizers by number.
-	synchronizers []string
+	Synchronizers []string
 	// templateIDs by template number and package version.
-	templateIDs [][versions]string
+	TemplateIDs [][Versions]string
 	// interfaces by number, as package id:Module:Entity.
-	interfaces [interfaceCount]string
+	Interfaces [interfaceCount]string
 
-	superValidators, validators, providers, users span
+	SuperValidators, Validators, Providers, Users Span
 	// external are the users that sign their transactions themselves: the last of them.
-	external span
+	External Span
 
 	// added are the parties that were allocated while the ledger went on.
 	added addedParties
 }
 
-// span is a run of party numbers: first up to and excluding end.
-type span struct{ first, end party }
+// Span is a run of party numbers: first up to and excluding end.
+type Span struct{ First, End Party }
 
-func (s span) len() int           { return int(s.end - s.first) }
-func (s span) at(i int) party     { return s.first + party(i) }
-func (s span) has(p party) bool   { return p >= s.first && p < s.end }
-func (s span) index(p party) int  { return int(p - s.first) }
-func (s span) of(r *random) party { return s.at(r.below(s.len())) }
+func (s Span) Len() int           { return int(s.End - s.First) }
+func (s Span) At(i int) Party     { return s.First + Party(i) }
+func (s Span) Has(p Party) bool   { return p >= s.First && p < s.End }
+func (s Span) Index(p Party) int  { return int(p - s.First) }
+func (s Span) Of(r *Random) Party { return s.At(r.Below(s.Len())) }
 
 const (
-	superValidatorCount = 4
+	SuperValidatorCount = 4
 	minParties          = 20
 	updatesPerParty     = 200
 )
 
-// newNames makes up the texts of a ledger of so many updates, on 1 or 2 synchronizers.
-func newNames(seed uint64, updates, synchronizers int) *names {
-	n := &names{ids: newIDSpaces(seed)}
+// NewNames makes up the texts of a ledger of so many updates, on 1 or 2 synchronizers.
+func NewNames(seed uint64, updates, synchronizers int) *Names {
+	n := &Names{Ids: NewIDSpaces(seed)}
 	total := max(minParties, updates/updatesPerParty)
 	validators := min(max(3, total/12), 400)
 	providers := min(max(5, total/100), 12)
 
 	n.addParties(seed, "DSO", 1)
-	n.superValidators = n.addParties(seed, "Super-Validator", superValidatorCount)
-	n.validators = n.addParties(seed, "validator", validators)
-	n.providers = n.addParties(seed, "app-provider", providers)
-	users := max(8, total-len(n.parties))
-	n.users = n.addParties(seed, "user", users)
+	n.SuperValidators = n.addParties(seed, "Super-Validator", SuperValidatorCount)
+	n.Validators = n.addParties(seed, "validator", validators)
+	n.Providers = n.addParties(seed, "app-provider", providers)
+	users := max(8, total-len(n.Parties))
+	n.Users = n.addParties(seed, "user", users)
 
-	n.external = span{n.users.end - party(max(2, n.users.len()/6)), n.users.end}
+	n.External = Span{n.Users.End - Party(max(2, n.Users.Len()/6)), n.Users.End}
 
-	for p := n.superValidators.first; p < n.validators.end; p++ {
-		n.participants = append(n.participants, "participant-"+n.name(p))
+	for p := n.SuperValidators.First; p < n.Validators.End; p++ {
+		n.Participants = append(n.Participants, "participant-"+n.Name(p))
 	}
 	for i := range synchronizers {
 		hint := [...]string{"global-domain", "harbor-domain"}[i]
-		n.synchronizers = append(n.synchronizers, identity(seed, hint))
+		n.Synchronizers = append(n.Synchronizers, identity(seed, hint))
 	}
-	n.templateIDs = make([][versions]string, len(templates))
-	for i, t := range templates {
-		for v := range versions {
-			pkg := newIDSpace(seed, "package "+t.pkg.name).hash(uint64(v))
-			if t.pkg.oneVersion {
-				pkg = newIDSpace(seed, "package "+t.pkg.name).hash(0)
+	n.TemplateIDs = make([][Versions]string, len(Templates))
+	for i, t := range Templates {
+		for v := range Versions {
+			pkg := NewIDSpace(seed, "package "+t.Pkg.Name).Hash(uint64(v))
+			if t.Pkg.OneVersion {
+				pkg = NewIDSpace(seed, "package "+t.Pkg.Name).Hash(0)
 			}
-			n.templateIDs[i][v] = hex.EncodeToString(pkg[:]) + ":" + t.name
+			n.TemplateIDs[i][v] = hex.EncodeToString(pkg[:]) + ":" + t.Name
 		}
 	}
-	for i, name := range interfaceNames {
-		pkg := newIDSpace(seed, "package "+name[0]).hash(0)
-		n.interfaces[i] = hex.EncodeToString(pkg[:]) + ":" + name[1]
+	for i, name := range InterfaceNames {
+		pkg := NewIDSpace(seed, "package "+name[0]).Hash(0)
+		n.Interfaces[i] = hex.EncodeToString(pkg[:]) + ":" + name[1]
 	}
 	return n
 }
 
 // addParties names count parties of one kind. A single one goes without a number.
-func (n *names) addParties(seed uint64, hint string, count int) span {
-	s := span{first: party(len(n.parties))}
+func (n *Names) addParties(seed uint64, hint string, count int) Span {
+	s := Span{First: Party(len(n.Parties))}
 	for i := range count {
 		name := hint
 		if count > 1 {
 			name = fmt.Sprintf("%s-%d", hint, i+1)
 		}
-		n.parties = append(n.parties, identity(seed, name))
+		n.Parties = append(n.Parties, identity(seed, name))
 	}
-	s.end = party(len(n.parties))
+	s.End = Party(len(n.Parties))
 	return s
 }
 
 // identity returns hint::1220 and 64 hex digits.
 func identity(seed uint64, hint string) string {
-	h := newIDSpace(seed, "identity "+hint).hash(0)
-	return hint + partyNamespaceMark + fingerprintPrefix + hex.EncodeToString(h[:])
+	h := NewIDSpace(seed, "identity "+hint).Hash(0)
+	return hint + PartyNamespaceMark + FingerprintPrefix + hex.EncodeToString(h[:])
 }
 
-// participantOf returns the number of the node that hosts p. The governance party
+// ParticipantOf returns the number of the node that hosts p. The governance party
 // acts through the nodes of the super-validators, in turn given by salt.
-func (n *names) participantOf(p party, salt uint64) int {
+func (n *Names) ParticipantOf(p Party, salt uint64) int {
 	switch {
-	case p == dso:
-		return int(salt % superValidatorCount)
-	case int(p) >= len(n.parties):
-		return n.addedParty(p).participant
-	case p < n.validators.end:
-		return n.superValidators.index(p)
+	case p == Dso:
+		return int(salt % SuperValidatorCount)
+	case int(p) >= len(n.Parties):
+		return n.addedParty(p).Participant
+	case p < n.Validators.End:
+		return n.SuperValidators.Index(p)
 	}
-	return superValidatorCount + int(p)%n.validators.len()
+	return SuperValidatorCount + int(p)%n.Validators.Len()
 }
 
-// validatorOf returns the operator of the validator that hosts p.
-func (n *names) validatorOf(p party) party {
-	return n.superValidators.at(n.participantOf(p, 0))
+// ValidatorOf returns the operator of the validator that hosts p.
+func (n *Names) ValidatorOf(p Party) Party {
+	return n.SuperValidators.At(n.ParticipantOf(p, 0))
 }
 
-// compare orders parties by their text.
-func (n *names) compare(p, q party) int { return strings.Compare(n.name(p), n.name(q)) }
+// Compare orders parties by their text.
+func (n *Names) Compare(p, q Party) int { return strings.Compare(n.Name(p), n.Name(q)) }
 
-// sortParties sorts parties by their text and drops duplicates. The lists are
+// SortParties sorts parties by their text and drops duplicates. The lists are
 // short, so insertion beats anything cleverer.
-func (n *names) sortParties(ps []party) []party {
+func (n *Names) SortParties(ps []Party) []Party {
 	kept := ps[:0]
 	for _, p := range ps {
 		at := len(kept)
-		for at > 0 && n.name(kept[at-1]) > n.name(p) {
+		for at > 0 && n.Name(kept[at-1]) > n.Name(p) {
 			at--
 		}
 		if at > 0 && kept[at-1] == p {
@@ -152,5 +152,5 @@ func (n *names) sortParties(ps []party) []party {
 	return kept
 }
 
-// packageIDLength is the number of digits in front of the first colon of a template id.
-const packageIDLength = 64
+// PackageIDLength is the number of digits in front of the first colon of a template id.
+const PackageIDLength = 64

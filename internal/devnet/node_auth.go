@@ -65,7 +65,7 @@ type principal struct {
 func (n *nodeServer) authenticate(r *http.Request) (principal, error) {
 	auth := n.options.Auth
 	if auth == nil {
-		return principal{everything: true, user: adminUser}, nil
+		return principal{everything: true, user: AdminUser}, nil
 	}
 	claims := jwt.MapClaims{}
 	_, err := jwt.ParseWithClaims(tokenOf(r), claims, func(*jwt.Token) (any, error) { return auth.Secret, nil },

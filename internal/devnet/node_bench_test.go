@@ -8,7 +8,7 @@ import (
 // BenchmarkNodeSubmits reports how many commands one client has executed over HTTP.
 func BenchmarkNodeSubmits(b *testing.B) {
 	l, c := startNode(b, Config{Updates: 600, Seed: 11, SkipCompact: true}, NodeOptions{})
-	f := flow{c, l, l.names.name(dso), l.names.name(l.names.validatorOf(l.view.parties[0]))}
+	f := flow{c, l, l.Names.Name(Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
 	alice := f.addParty("alice")
 	n := 0
 	for b.Loop() {

@@ -178,7 +178,7 @@ func (c nodeClient) frames(path, body string) [][]byte {
 }
 
 // failure sends a request over a websocket that must end with an error.
-func (c nodeClient) failure(path, body string) ledgerError {
+func (c nodeClient) failure(path, body string) LedgerError {
 	c.t.Helper()
 	frame, err := c.frame(c.dial(path, body))
 	if err != nil {
@@ -187,7 +187,7 @@ func (c nodeClient) failure(path, body string) ledgerError {
 	return c.decodeError(frame)
 }
 
-func (c nodeClient) decodeError(b []byte) (e ledgerError) {
+func (c nodeClient) decodeError(b []byte) (e LedgerError) {
 	c.t.Helper()
 	if err := json.Unmarshal(b, &e); err != nil || e.Code == "" || e.Category == 0 {
 		c.t.Fatalf("not an error: %v, %.200s", err, b)
@@ -409,12 +409,12 @@ func (e *nodeEvent) asSchema(t testing.TB, u *schemas.Update) schemas.Event {
 // digestsOf computes the digests of a stream from what a client was sent.
 func digestsOf(t testing.TB, updates []nodeUpdate, migration int64) map[string]TableDigest {
 	t.Helper()
-	var tables nodeTables
+	var tables NodeTables
 	for i := range updates {
 		s := updates[i].asSchema(t, migration)
-		tables[nodeTableUpdates].Add(schemas.AppendLocalUpdate(nil, s))
+		tables[NodeTableUpdates].Add(schemas.AppendLocalUpdate(nil, s))
 		for j := range s.Events {
-			tables[nodeTableEvents].Add(schemas.AppendLocalEvent(nil, s, &s.Events[j]))
+			tables[NodeTableEvents].Add(schemas.AppendLocalEvent(nil, s, &s.Events[j]))
 		}
 	}
 	return map[string]TableDigest{

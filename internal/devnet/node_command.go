@@ -53,18 +53,18 @@ var ledgerStringForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._:\-#/ ]{1,%d
 type commandRequest struct {
 	Submission
 	submissionID string
-	period       deduplicationPeriod
+	period       DeduplicationPeriod
 	signed       string // hash that the parties signed, "" for others
 }
 
-func (o *commandRequest) change() change { return newChange(o.UserID, o.ActAs, o.CommandID) }
+func (o *commandRequest) change() Change { return NewChange(o.UserID, o.ActAs, o.CommandID) }
 
 // commandRequest decodes commands of a user. What needs no knowledge of contracts is checked here,
 // the rest by the ledger.
 func (n *commandServer) commandRequest(who principal, q *wireCommands) (commandRequest, error) {
 	o := commandRequest{submissionID: q.SubmissionID}
 	if q.Commands == nil || q.CommandID == nil || q.ActAs == nil {
-		return o, badRequest("invalid body: commands, commandId and actAs are required")
+		return o, BadRequest("invalid body: commands, commandId and actAs are required")
 	}
 	user, err := who.userFor(q.UserID)
 	if err != nil {
@@ -117,7 +117,7 @@ func (n *commandServer) checkParties(q *wireCommands) error {
 			return err
 		}
 	}
-	if s := q.SynchronizerID; s != "" && !slices.Contains(n.view.names.synchronizers, s) {
+	if s := q.SynchronizerID; s != "" && !slices.Contains(n.view.Names.Synchronizers, s) {
 		return invalidArgument("this participant is not connected to synchronizer %q", s)
 	}
 	for _, name := range q.ActAs {
@@ -138,7 +138,7 @@ func cannotSubmitFor(party string) error {
 // checkSubmitters refuses parties that sign for themselves.
 func (n *commandServer) checkSubmitters(actAs []string) error {
 	for _, name := range actAs {
-		if p, ok := n.view.names.named(name); ok && n.view.names.isExternal(p) {
+		if p, ok := n.view.Names.Named(name); ok && n.view.Names.IsExternal(p) {
 			return cannotSubmitFor(name)
 		}
 	}
@@ -153,7 +153,7 @@ func (n *commandServer) commands(list []map[string]wireCommand) ([]Command, erro
 	commands := make([]Command, 0, len(list))
 	for _, w := range list {
 		if len(w) != 1 {
-			return nil, badRequest("invalid body: a command has %d members, want one", len(w))
+			return nil, BadRequest("invalid body: a command has %d members, want one", len(w))
 		}
 		for kind, content := range w {
 			c, err := content.decode(kind)
@@ -186,7 +186,7 @@ func (w *wireCommand) decode(kind string) (Command, error) {
 	case "ExerciseByKeyCommand":
 		return c, nodeRefusal("COMMAND_PREPROCESSING_FAILED", "template %s has no contract key", w.TemplateID)
 	default:
-		return c, badRequest("invalid body: command %q is unknown", kind)
+		return c, BadRequest("invalid body: command %q is unknown", kind)
 	}
 	if c.TemplateID = w.TemplateID; c.TemplateID == "" {
 		return c, missingField("template_id")
@@ -241,7 +241,7 @@ func (n *commandServer) minLedgerTime(abs *string, rel *wireDuration) (t time.Ti
 	case abs != nil:
 		micros, err := schemas.ParseTime(*abs)
 		if err != nil {
-			return t, badRequest("invalid body: minLedgerTimeAbs: %v", err)
+			return t, BadRequest("invalid body: minLedgerTimeAbs: %v", err)
 		}
 		return time.UnixMicro(int64(micros)).UTC(), nil
 	case rel != nil:

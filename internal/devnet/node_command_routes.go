@@ -11,7 +11,7 @@ func (n *commandServer) submitAndWait(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+	return SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
 }
 
 // submitAsync executes commands as well: what is refused is said at once, the rest is told
@@ -20,7 +20,7 @@ func (n *commandServer) submitAsync(w http.ResponseWriter, r *http.Request) erro
 	if _, err := n.submitBody(r); err != nil {
 		return err
 	}
-	return sendJSON(w, struct{}{})
+	return SendJSON(w, struct{}{})
 }
 
 // submitBody executes the commands of a request.
@@ -46,7 +46,7 @@ func (n *commandServer) submitAndWaitForTransaction(w http.ResponseWriter, r *ht
 		return err
 	}
 	if q.Commands == nil {
-		return badRequest("invalid body: commands is required")
+		return BadRequest("invalid body: commands is required")
 	}
 	o, err := n.authorizedRequest(r.Context(), q.Commands)
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *commandServer) authorizedRequest(ctx context.Context, q *wireCommands) 
 // execute executes a request unless it was executed before, and keeps its completion.
 func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committed, error) {
 	c := o.change()
-	if err := n.completions.begin(c, o.period, n.reads.currentEnd(), n.ledger.Now().UnixMicro()); err != nil {
+	if err := n.completions.Begin(c, o.period, n.reads.currentEnd(), n.ledger.Now().UnixMicro()); err != nil {
 		return Committed{}, err
 	}
 	// Once begun, a command is executed even if the client has left: it may ask for the
@@ -92,10 +92,10 @@ func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committe
 	note := newKeptCompletion(&o)
 	done, err := n.ledger.SubmitNoted(context.WithoutCancel(ctx), o.Submission, note)
 	if err != nil {
-		n.completions.finish(c, nil)
+		n.completions.Finish(c, nil)
 		return Committed{}, asNodeError(err)
 	}
-	n.completions.finish(c, completionOf(note, &o.Submission, done))
+	n.completions.Finish(c, completionOf(note, &o.Submission, done))
 	return done, nil
 }
 

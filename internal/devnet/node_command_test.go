@@ -19,7 +19,7 @@ func TestNodeCommandRefusals(t *testing.T) {
 	l, c := readNode(t, NodeOptions{})
 	end := c.ledgerEnd()
 	mine := localParty(l)
-	other := l.names.name(l.names.superValidators.first)
+	other := l.Names.Name(l.Names.SuperValidators.First)
 	with := func(members ...string) string { return commandBody(mine, "c", members...) }
 	command := func(text string) string {
 		return fmt.Sprintf(`{"commandId":"c","actAs":[%q],"commands":[%s]}`, mine, text)
@@ -88,9 +88,9 @@ func TestNodeCommandRefusals(t *testing.T) {
 
 // localParty is a user of the node that does not sign for itself.
 func localParty(l *Ledger) string {
-	for _, p := range l.view.parties {
-		if l.names.users.has(p) && !l.names.isExternal(p) {
-			return l.names.name(p)
+	for _, p := range l.View.Parties {
+		if l.Names.Users.Has(p) && !l.Names.IsExternal(p) {
+			return l.Names.Name(p)
 		}
 	}
 	return ""
@@ -110,13 +110,13 @@ func TestNodeCommandRights(t *testing.T) {
 		}
 		return nodeClient{t: t, url: c.url, token: token}
 	}
-	other := l.names.name(l.view.parties[0])
+	other := l.Names.Name(l.View.Parties[0])
 	completions := fmt.Sprintf(`{"parties":[%q]}`, mine)
 	for _, tc := range []struct{ user, path, body string }{
 		{"reader", "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"executor", "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"all", "/v2/commands/async/submit", commandBody(mine, "c")},
-		{adminUser, "/v2/commands/submit-and-wait", commandBody(mine, "c")},
+		{AdminUser, "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"actor", "/v2/commands/submit-and-wait", commandBody(mine, "c", fmt.Sprintf(`"readAs":[%q]`, other))},
 		{"actor", "/v2/commands/submit-and-wait", commandBody(mine, "c", `"userId":"reader"`)},
 		{"actor", "/v2/commands/submit-and-wait-for-transaction", fmt.Sprintf(`{"commands":%s,"transactionFormat":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":%s}}`, commandBody(mine, "c"), anyParty)},
@@ -166,54 +166,54 @@ func TestNodeCompletionRefusals(t *testing.T) {
 // TestCommandsAreExecutedOnce has what the periods say about a command that comes again.
 func TestCommandsAreExecutedOnce(t *testing.T) {
 	const second = int64(1e6)
-	c := newChange("u", []string{"b", "a", "b"}, "c")
-	if c != newChange("u", []string{"a", "b"}, "c") {
+	c := NewChange("u", []string{"b", "a", "b"}, "c")
+	if c != NewChange("u", []string{"a", "b"}, "c") {
 		t.Fatal("the order of parties makes another change")
 	}
-	if c == newChange("v", []string{"a", "b"}, "c") || c == newChange("u", []string{"a"}, "c") || c == newChange("u", []string{"a", "b"}, "d") {
+	if c == NewChange("v", []string{"a", "b"}, "c") || c == NewChange("u", []string{"a"}, "c") || c == NewChange("u", []string{"a", "b"}, "d") {
 		t.Fatal("another user, party or command id is the same change")
 	}
-	byDuration := func(d time.Duration) deduplicationPeriod {
-		return deduplicationPeriod{kind: periodByDuration, duration: d}
+	byDuration := func(d time.Duration) DeduplicationPeriod {
+		return DeduplicationPeriod{Kind: PeriodByDuration, Duration: d}
 	}
 	for _, tc := range []struct {
 		name   string
-		period deduplicationPeriod
+		period DeduplicationPeriod
 		now    int64
 		twice  bool
 	}{
-		{"at once", deduplicationPeriod{}, 10 * second, true},
-		{"within the longest period", deduplicationPeriod{}, 10*second + maxDeduplication.Microseconds() - 1, true},
-		{"behind the longest period", deduplicationPeriod{}, 10*second + maxDeduplication.Microseconds(), false},
+		{"at once", DeduplicationPeriod{}, 10 * second, true},
+		{"within the longest period", DeduplicationPeriod{}, 10*second + MaxDeduplication.Microseconds() - 1, true},
+		{"behind the longest period", DeduplicationPeriod{}, 10*second + MaxDeduplication.Microseconds(), false},
 		{"within a duration", byDuration(5 * time.Second), 14 * second, true},
 		{"behind a duration", byDuration(5 * time.Second), 15 * second, false},
 		{"no duration", byDuration(0), 10 * second, false},
-		{"since an offset before", deduplicationPeriod{kind: periodByOffset, offset: 99}, 1000 * second, true},
-		{"since its offset", deduplicationPeriod{kind: periodByOffset, offset: 100}, 10 * second, false},
+		{"since an offset before", DeduplicationPeriod{Kind: PeriodByOffset, Offset: 99}, 1000 * second, true},
+		{"since its offset", DeduplicationPeriod{Kind: PeriodByOffset, Offset: 100}, 10 * second, false},
 	} {
-		log := newCompletionLog(10)
-		if err := log.begin(c, tc.period, 90, 9*second); err != nil {
+		log := NewCompletionLog(10)
+		if err := log.Begin(c, tc.period, 90, 9*second); err != nil {
 			t.Fatalf("%s: the first time: %v", tc.name, err)
 		}
-		if err := log.begin(c, tc.period, 90, 9*second); err == nil || asLedgerError(err).Code != "SUBMISSION_ALREADY_IN_FLIGHT" {
+		if err := log.Begin(c, tc.period, 90, 9*second); err == nil || AsLedgerError(err).Code != "SUBMISSION_ALREADY_IN_FLIGHT" {
 			t.Errorf("%s: while in execution: %v", tc.name, err)
 		}
-		log.finish(c, &completion{change: c, offset: 100, recordTime: 10 * second, submissionID: "s"})
-		switch err := log.begin(c, tc.period, 100, tc.now); {
+		log.Finish(c, &Completion{Change: c, Offset: 100, RecordTime: 10 * second, SubmissionID: "s"})
+		switch err := log.Begin(c, tc.period, 100, tc.now); {
 		case (err != nil) != tc.twice:
 			t.Errorf("%s: the second time: %v", tc.name, err)
 		case err != nil:
-			if e := asLedgerError(err); e.Code != "DUPLICATE_COMMAND" || e.status() != 409 || e.Context["completion_offset"] != "100" || e.Context["existing_submission_id"] != "s" {
+			if e := AsLedgerError(err); e.Code != "DUPLICATE_COMMAND" || e.Status() != 409 || e.Context["completion_offset"] != "100" || e.Context["existing_submission_id"] != "s" {
 				t.Errorf("%s: %+v", tc.name, e)
 			}
 		}
 	}
-	log := newCompletionLog(10)
-	if err := log.begin(c, deduplicationPeriod{}, 1, 1); err != nil {
+	log := NewCompletionLog(10)
+	if err := log.Begin(c, DeduplicationPeriod{}, 1, 1); err != nil {
 		t.Fatal(err)
 	}
-	log.finish(c, nil)
-	if err := log.begin(c, deduplicationPeriod{}, 1, 1); err != nil {
+	log.Finish(c, nil)
+	if err := log.Begin(c, DeduplicationPeriod{}, 1, 1); err != nil {
 		t.Errorf("after a refusal: %v", err)
 	}
 }
@@ -221,29 +221,29 @@ func TestCommandsAreExecutedOnce(t *testing.T) {
 // TestCompletionsWaitForEarlierOnes has two commands that end in another order than they
 // have in history.
 func TestCompletionsWaitForEarlierOnes(t *testing.T) {
-	log := newCompletionLog(8)
-	change := func(i int) change { return newChange("u", []string{"a"}, fmt.Sprint(i)) }
+	log := NewCompletionLog(8)
+	change := func(i int) Change { return NewChange("u", []string{"a"}, fmt.Sprint(i)) }
 	begin := func(i int, end int64) {
-		if err := log.begin(change(i), deduplicationPeriod{}, end, 0); err != nil {
+		if err := log.Begin(change(i), DeduplicationPeriod{}, end, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	finish := func(i int, offset int64) { log.finish(change(i), &completion{change: change(i), offset: offset}) }
+	finish := func(i int, offset int64) { log.Finish(change(i), &Completion{Change: change(i), Offset: offset}) }
 	begin(1, 10)
 	begin(2, 10)
 	finish(2, 14)
-	if got := log.settled(14); got != 10 {
+	if got := log.Settled(14); got != 10 {
 		t.Errorf("while a command runs, all up to %d is said to be settled", got)
 	}
 	finish(1, 12)
-	if got := log.settled(14); got != 14 || log.entries[0].offset != 12 || log.entries[1].offset != 14 {
-		t.Errorf("settled up to %d, entries %+v", got, log.entries)
+	if got := log.Settled(14); got != 14 || log.Entries[0].Offset != 12 || log.Entries[1].Offset != 14 {
+		t.Errorf("settled up to %d, entries %+v", got, log.Entries)
 	}
 	for i := 3; i < 40; i++ {
 		begin(i, int64(10*i))
 		finish(i, int64(10*i+2))
 	}
-	if n := len(log.entries); n > 8 || len(log.last) != n || log.dropped >= log.entries[0].offset || log.dropped == 0 {
-		t.Errorf("%d completions and %d changes are kept, dropped up to %d", n, len(log.last), log.dropped)
+	if n := len(log.Entries); n > 8 || len(log.Last) != n || log.Dropped >= log.Entries[0].Offset || log.Dropped == 0 {
+		t.Errorf("%d completions and %d changes are kept, dropped up to %d", n, len(log.Last), log.Dropped)
 	}
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// change is what a command wants to bring about: the same user with the same parties and
+// Change is what a command wants to bring about: the same user with the same parties and
 // the same command id wants the same thing, which is to happen once.
-type change struct{ user, parties, command string }
+type Change struct{ user, parties, command string }
 
-// newChange returns the change of a command; the order of parties does not matter.
-func newChange(user string, actAs []string, command string) change {
-	return change{user, strings.Join(slices.Compact(slices.Sorted(slices.Values(actAs))), "\n"), command}
+// NewChange returns the change of a command; the order of parties does not matter.
+func NewChange(user string, actAs []string, command string) Change {
+	return Change{user, strings.Join(slices.Compact(slices.Sorted(slices.Values(actAs))), "\n"), command}
 }
 
-// completion tells that a command was executed. Refused commands have none: whoever
+// Completion tells that a command was executed. Refused commands have none: whoever
 // submitted them was told.
-type completion struct {
-	change       change
+type Completion struct {
+	Change       Change
 	actAs        []string
-	submissionID string
+	SubmissionID string
 	updateID     string
-	offset       int64
-	recordTime   int64 // µs
-	period       deduplicationPeriod
+	Offset       int64
+	RecordTime   int64 // µs
+	period       DeduplicationPeriod
 	trafficCost  int64 // bytes, 0 if none was paid
 	synchronizer string
 	signed       string // hash that the parties signed, "" for others
@@ -43,12 +43,12 @@ type completionLog struct {
 	most int // completions kept
 
 	mu      sync.Mutex
-	entries []completion // ordered by offset
-	last    map[change]*executedChange
+	Entries []Completion // ordered by offset
+	Last    map[Change]*executedChange
 	signed  map[string]*executedChange // by the hash that was signed
-	running map[change]int64           // commands in execution: ledger end when that began
+	running map[Change]int64           // commands in execution: ledger end when that began
 	grown   chan struct{}              // closed when there are more entries or fewer running
-	dropped int64                      // offset up to which completions were forgotten
+	Dropped int64                      // offset up to which completions were forgotten
 }
 
 // executedChange is the last execution of a change.
@@ -58,21 +58,21 @@ type executedChange struct {
 	submission string
 }
 
-func newCompletionLog(most int) *completionLog {
-	return &completionLog{most: most, last: map[change]*executedChange{},
-		signed: map[string]*executedChange{}, running: map[change]int64{}, grown: make(chan struct{})}
+func NewCompletionLog(most int) *completionLog {
+	return &completionLog{most: most, Last: map[Change]*executedChange{},
+		signed: map[string]*executedChange{}, running: map[Change]int64{}, grown: make(chan struct{})}
 }
 
-// begin admits a command unless the same change is in execution, or was executed within
+// Begin admits a command unless the same change is in execution, or was executed within
 // the period. ledgerEnd and now are those of the ledger; finish must follow if it was
 // admitted.
-func (l *completionLog) begin(c change, p deduplicationPeriod, ledgerEnd, now int64) error {
+func (l *completionLog) Begin(c Change, p DeduplicationPeriod, ledgerEnd, now int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.running[c]; ok {
 		return nodeRefusal("SUBMISSION_ALREADY_IN_FLIGHT", "The submission is already in flight: command %s", c.command)
 	}
-	if before := l.last[c]; before != nil && p.covers(before, now) {
+	if before := l.Last[c]; before != nil && p.covers(before, now) {
 		return before.duplicate("A command with the given command id has already been successfully processed")
 	}
 	l.running[c] = ledgerEnd
@@ -100,16 +100,16 @@ func (c *executedChange) duplicate(text string) error {
 	return e
 }
 
-// finish ends the execution of a change; done is nil if it was refused.
-func (l *completionLog) finish(c change, done *completion) {
+// Finish ends the execution of a change; done is nil if it was refused.
+func (l *completionLog) Finish(c Change, done *Completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.running, c)
 	if done != nil {
-		at := sort.Search(len(l.entries), func(i int) bool { return l.entries[i].offset > done.offset })
-		l.entries = slices.Insert(l.entries, at, *done)
-		executed := &executedChange{done.offset, done.recordTime, done.submissionID}
-		l.last[c] = executed
+		at := sort.Search(len(l.Entries), func(i int) bool { return l.Entries[i].Offset > done.Offset })
+		l.Entries = slices.Insert(l.Entries, at, *done)
+		executed := &executedChange{done.Offset, done.RecordTime, done.SubmissionID}
+		l.Last[c] = executed
 		if done.signed != "" {
 			l.signed[done.signed] = executed
 		}
@@ -120,32 +120,32 @@ func (l *completionLog) finish(c change, done *completion) {
 }
 
 // restore takes over the completions of an earlier process, in order of their offsets.
-func (l *completionLog) restore(all []keptSubmission) {
+func (l *completionLog) restore(all []KeptSubmission) {
 	for _, k := range all {
-		c := completionOf(k.note, k.submission, k.done)
-		l.finish(c.change, c)
+		c := completionOf(k.Note, k.Submission, k.Done)
+		l.Finish(c.Change, c)
 	}
 }
 
 // forget drops the oldest eighth of the completions when there are too many.
 func (l *completionLog) forget() {
-	if len(l.entries) <= l.most {
+	if len(l.Entries) <= l.most {
 		return
 	}
 	n := l.most/8 + 1
-	for _, e := range l.entries[:n] {
-		if last := l.last[e.change]; last != nil && last.offset == e.offset {
-			delete(l.last, e.change)
+	for _, e := range l.Entries[:n] {
+		if last := l.Last[e.Change]; last != nil && last.offset == e.Offset {
+			delete(l.Last, e.Change)
 		}
 		delete(l.signed, e.signed)
 	}
-	l.dropped = l.entries[n-1].offset
-	l.entries = slices.Delete(l.entries, 0, n)
+	l.Dropped = l.Entries[n-1].Offset
+	l.Entries = slices.Delete(l.Entries, 0, n)
 }
 
-// settled is the offset up to which no completion can follow any more, given the ledger
+// Settled is the offset up to which no completion can follow any more, given the ledger
 // end; the caller holds the lock.
-func (l *completionLog) settled(ledgerEnd int64) int64 {
+func (l *completionLog) Settled(ledgerEnd int64) int64 {
 	for _, began := range l.running {
 		ledgerEnd = min(ledgerEnd, began)
 	}
@@ -182,7 +182,7 @@ func (n *commandServer) completionsOf(ctx context.Context, body []byte) (element
 		}
 	}
 	n.completions.mu.Lock()
-	dropped := n.completions.dropped
+	dropped := n.completions.Dropped
 	n.completions.mu.Unlock()
 	switch end := n.reads.currentEnd(); {
 	case q.Begin < 0:
@@ -214,23 +214,23 @@ type completionStream struct {
 	cursor  int64 // all up to here was given
 }
 
-func (c *completionStream) close() {}
+func (c *completionStream) Close() {}
 
 func (c *completionStream) take() ([][]byte, <-chan struct{}, bool, error) {
 	l := c.node.completions
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.cursor < l.dropped {
-		return nil, nil, false, prunedData(c.cursor, l.dropped)
+	if c.cursor < l.Dropped {
+		return nil, nil, false, prunedData(c.cursor, l.Dropped)
 	}
 	// The end is read while no command can begin or finish: whatever was executed up to it
 	// is among the entries or running.
-	settled := l.settled(c.node.reads.currentEnd())
+	settled := l.Settled(c.node.reads.currentEnd())
 	var elements [][]byte
-	first := sort.Search(len(l.entries), func(i int) bool { return l.entries[i].offset > c.cursor })
-	for i := first; i < len(l.entries) && l.entries[i].offset <= settled && len(elements) < itemsPerTake; i++ {
-		e := &l.entries[i]
-		c.cursor = e.offset
+	first := sort.Search(len(l.Entries), func(i int) bool { return l.Entries[i].Offset > c.cursor })
+	for i := first; i < len(l.Entries) && l.Entries[i].Offset <= settled && len(elements) < itemsPerTake; i++ {
+		e := &l.Entries[i]
+		c.cursor = e.Offset
 		if !c.wants(e) {
 			continue
 		}
@@ -247,8 +247,8 @@ func (c *completionStream) take() ([][]byte, <-chan struct{}, bool, error) {
 	return nil, l.grown, false, nil
 }
 
-func (c *completionStream) wants(e *completion) bool {
-	return e.change.user == c.user &&
+func (c *completionStream) wants(e *Completion) bool {
+	return e.Change.user == c.user &&
 		slices.ContainsFunc(e.actAs, func(p string) bool { return slices.Contains(c.parties, p) })
 }
 
@@ -261,8 +261,8 @@ func (c *completionStream) idle() []byte {
 	return append(c.node.store.appendCheckpoint(dst, c.node.view, c.cursor), '}')
 }
 
-// wireCompletion is a completion as answers have it.
-type wireCompletion struct {
+// WireCompletion is a completion as answers have it.
+type WireCompletion struct {
 	ActAs           []string          `json:"actAs"`
 	CommandID       string            `json:"commandId"`
 	Period          json.RawMessage   `json:"deduplicationPeriod"`
@@ -282,14 +282,14 @@ type wireStatus struct {
 	Message string   `json:"message"`
 }
 
-func (e *completion) element() ([]byte, error) {
-	value := wireCompletion{ActAs: e.actAs, CommandID: e.change.command, Period: e.period.wire(), Offset: e.offset,
-		PaidTrafficCost: e.trafficCost, Status: wireStatus{Details: []string{}}, SubmissionID: e.submissionID,
-		Time:     map[string]string{"recordTime": recordTimeText(e.recordTime), "synchronizerId": e.synchronizer},
-		UpdateID: e.updateID, UserID: e.change.user}
+func (e *Completion) element() ([]byte, error) {
+	value := WireCompletion{ActAs: e.actAs, CommandID: e.Change.command, Period: e.period.wire(), Offset: e.Offset,
+		PaidTrafficCost: e.trafficCost, Status: wireStatus{Details: []string{}}, SubmissionID: e.SubmissionID,
+		Time:     map[string]string{"recordTime": recordTimeText(e.RecordTime), "synchronizerId": e.synchronizer},
+		UpdateID: e.updateID, UserID: e.Change.user}
 	body, err := json.Marshal(map[string]any{"completionResponse": map[string]any{"Completion": map[string]any{"value": value}}})
 	if err != nil {
-		return nil, fmt.Errorf("encoding the completion of command %s: %w", e.change.command, err)
+		return nil, fmt.Errorf("encoding the completion of command %s: %w", e.Change.command, err)
 	}
 	return body, nil
 }
@@ -299,14 +299,14 @@ func recordTimeText(micros int64) string {
 }
 
 // newKeptCompletion is what to remember of a request.
-func newKeptCompletion(o *commandRequest) *keptCompletion {
-	return &keptCompletion{o.submissionID, o.period.kind, o.period.duration, o.period.offset, []byte(o.signed)}
+func newKeptCompletion(o *commandRequest) *KeptCompletion {
+	return &KeptCompletion{o.submissionID, o.period.Kind, o.period.Duration, o.period.Offset, []byte(o.signed)}
 }
 
 // completionOf is that of a submission that was executed.
-func completionOf(k *keptCompletion, s *Submission, done Committed) *completion {
-	return &completion{change: newChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, submissionID: k.SubmissionID,
-		updateID: done.UpdateID, offset: done.Offset, recordTime: done.RecordTime.UnixMicro(),
-		period:      deduplicationPeriod{k.Kind, k.Duration, k.Offset},
+func completionOf(k *KeptCompletion, s *Submission, done Committed) *Completion {
+	return &Completion{Change: NewChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, SubmissionID: k.SubmissionID,
+		updateID: done.UpdateID, Offset: done.Offset, RecordTime: done.RecordTime.UnixMicro(),
+		period:      DeduplicationPeriod{k.Kind, k.Duration, k.Offset},
 		trafficCost: done.PaidTrafficCost, synchronizer: done.SynchronizerID, signed: string(k.Signed)}
 }

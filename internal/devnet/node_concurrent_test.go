@@ -51,8 +51,8 @@ func TestNodeTakesCommandsAtOnce(t *testing.T) {
 			t.Errorf("%s was executed %d times", id, n)
 		}
 	}
-	listed := f.completionsSince(adminUser, alice, begin)
-	if len(listed) != want || !slices.IsSortedFunc(listed, func(a, b wireCompletion) int { return int(a.Offset - b.Offset) }) {
+	listed := f.completionsSince(AdminUser, alice, begin)
+	if len(listed) != want || !slices.IsSortedFunc(listed, func(a, b WireCompletion) int { return int(a.Offset - b.Offset) }) {
 		t.Errorf("%d completions for %d commands, or not in order", len(listed), want)
 	}
 	for i := range listed {
@@ -97,7 +97,7 @@ func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 		var element struct {
 			Response struct {
 				Completion, OffsetCheckpoint *struct {
-					Value wireCompletion `json:"value"`
+					Value WireCompletion `json:"value"`
 				}
 			} `json:"completionResponse"`
 		}
@@ -144,7 +144,7 @@ func TestNodeForgetsCompletions(t *testing.T) {
 	}
 	f.refuses(refusal{"completions that are forgotten", "POST", "/v2/commands/completions",
 		fmt.Sprintf(`{"parties":[%q],"beginExclusive":%d}`, alice, first.Offset), 400, "PARTICIPANT_PRUNED_DATA_ACCESSED"})
-	got := f.completionsSince(adminUser, alice, 0)
+	got := f.completionsSince(AdminUser, alice, 0)
 	if n := len(got); n == 0 || n > 8 || got[n-1].UpdateID != last.UpdateID {
 		t.Errorf("%d completions are left, the last is not %+v", n, last)
 	}

@@ -5,82 +5,82 @@ import (
 	"strings"
 )
 
-// nodeView is what a participant can see. It never changes: parties that are added later
+// NodeView is what a participant can see. It never changes: parties that are added later
 // are asked for by hostsParty.
-type nodeView struct {
-	names       *names
-	participant int
-	parties     []party // that it hosts from the start, sorted by text
+type NodeView struct {
+	Names       *Names
+	Participant int
+	Parties     []Party // that it hosts from the start, sorted by text
 	hosts       []bool  // by party
-	migration   int64
+	Migration   int64
 	start       int64 // µs; the parties were allocated before
 }
 
-func newNodeView(c Config, n *names) (*nodeView, error) {
-	participant := n.busiestValidator()
+func NewNodeView(c Config, n *Names) (*NodeView, error) {
+	participant := n.BusiestValidator()
 	if c.Node.Participant != "" {
 		var ok bool
 		if participant, ok = n.participantNamed(c.Node.Participant); !ok {
 			return nil, fmt.Errorf("devnet has no participant %q, but %s to %s", c.Node.Participant,
-				hint(n.participants[0]), hint(n.participants[len(n.participants)-1]))
+				Hint(n.Participants[0]), Hint(n.Participants[len(n.Participants)-1]))
 		}
 	}
-	v := &nodeView{names: n, participant: participant, hosts: make([]bool, len(n.parties)),
-		migration: c.Node.MigrationID, start: c.Start.UnixMicro()}
-	for p := range n.parties {
-		if n.isHosted(party(p), participant) {
-			v.parties, v.hosts[p] = append(v.parties, party(p)), true
+	v := &NodeView{Names: n, Participant: participant, hosts: make([]bool, len(n.Parties)),
+		Migration: c.Node.MigrationID, start: c.Start.UnixMicro()}
+	for p := range n.Parties {
+		if n.isHosted(Party(p), participant) {
+			v.Parties, v.hosts[p] = append(v.Parties, Party(p)), true
 		}
 	}
-	v.parties = n.sortParties(v.parties)
+	v.Parties = n.SortParties(v.Parties)
 	return v, nil
 }
 
-// hostsParty reports whether the node hosts p.
-func (v *nodeView) hostsParty(p party) bool {
+// HostsParty reports whether the node hosts p.
+func (v *NodeView) HostsParty(p Party) bool {
 	if int(p) < len(v.hosts) {
 		return v.hosts[p]
 	}
-	return v.names.isHosted(p, v.participant)
+	return v.Names.isHosted(p, v.Participant)
 }
 
-// hint is the part of an identity before its fingerprint.
-func hint(identity string) string {
-	name, _, _ := strings.Cut(identity, partyNamespaceMark)
+// Hint is the part of an identity before its fingerprint.
+func Hint(identity string) string {
+	name, _, _ := strings.Cut(identity, PartyNamespaceMark)
 	return name
 }
 
 // isHosted reports whether a participant hosts p. All super-validators host the
 // governance party.
-func (n *names) isHosted(p party, participant int) bool {
-	if p == dso {
-		return participant < superValidatorCount
+func (n *Names) isHosted(p Party, participant int) bool {
+	if p == Dso {
+		return participant < SuperValidatorCount
 	}
-	return n.participantOf(p, 0) == participant
+	return n.ParticipantOf(p, 0) == participant
 }
 
-func (n *names) participantNamed(name string) (int, bool) {
-	for i, uid := range n.participants {
-		if name == uid || name == "PAR::"+uid || name == hint(uid) || "participant-"+name == hint(uid) {
+func (n *Names) participantNamed(name string) (int, bool) {
+	for i, uid := range n.Participants {
+		if name == uid || name == "PAR::"+uid || name == Hint(uid) || "participant-"+name == Hint(uid) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// busiestValidator estimates which validator's node sees most: transfers name one of
+// BusiestValidator estimates which validator's node sees most: transfers name one of
 // few apps, and users with low numbers are busier than others.
-func (n *names) busiestValidator() int {
-	weights := make([]int, len(n.participants))
-	users := n.users.len()
+func (n *Names) BusiestValidator() int {
+	weights := make([]int, len(n.Participants))
+	users := n.Users.Len()
 	for i := range users {
-		weights[n.participantOf(n.users.at(i), 0)] += 2*(users-i) + 3*users
+		weights[n.ParticipantOf(n.Users.At(i), 0)] += 2*(users-i) + 3*users
 	}
-	for i := range n.providers.len() {
-		weights[n.participantOf(n.providers.at(i), 0)] += 4 * users * users / n.providers.len()
+	for i := range n.Providers.Len() {
+		weights[n.ParticipantOf(n.Providers.At(i), 0)] += 4 * users * users / n.Providers.Len()
 	}
-	busiest := superValidatorCount
-	for i := superValidatorCount; i < len(weights); i++ {
+	busiest := SuperValidatorCount
+	for i := SuperValidatorCount; i < len(weights); i++ {
 		if weights[i] > weights[busiest] {
 			busiest = i
 		}
@@ -88,14 +88,14 @@ func (n *names) busiestValidator() int {
 	return busiest
 }
 
-// uid names the participant: PAR::hint::fingerprint.
-func (v *nodeView) uid() string { return "PAR::" + v.names.participants[v.participant] }
+// Uid names the participant: PAR::hint::fingerprint.
+func (v *NodeView) Uid() string { return "PAR::" + v.Names.Participants[v.Participant] }
 
 // Offsets of the node's stream: first the allocations of its parties from 1 on, then two
 // for each entry of the network's history, seen or not: one for a topology transaction
 // that precedes it, one for itself. So there are gaps, as with every node.
 
-func (v *nodeView) offsetOf(entry uint64) int64 { return int64(len(v.parties)) + 2*int64(entry) + 2 }
+func (v *NodeView) OffsetOf(entry uint64) int64 { return int64(len(v.Parties)) + 2*int64(entry) + 2 }
 
 // entryAt returns the number of the last entry at or below an offset, -1 before the first.
-func (v *nodeView) entryAt(offset int64) int { return max(-1, int((offset-int64(len(v.parties)))/2)-1) }
+func (v *NodeView) entryAt(offset int64) int { return max(-1, int((offset-int64(len(v.Parties)))/2)-1) }

@@ -9,7 +9,7 @@ import (
 // contractEvents knows where on the node's stream each contract begins and ends. It is
 // built when somebody asks for the first time, and then follows the stream.
 type contractEvents struct {
-	store *store
+	store *Store
 
 	mu       sync.Mutex
 	scanned  int // entries of the stream
@@ -20,7 +20,7 @@ type contractEvents struct {
 // eventPlace is an event of an entry of the node's stream.
 type eventPlace struct{ entry, event int32 }
 
-func newContractEvents(s *store) *contractEvents {
+func newContractEvents(s *Store) *contractEvents {
 	return &contractEvents{store: s, created: map[uint64]eventPlace{}, archived: map[uint64]eventPlace{}}
 }
 
@@ -43,45 +43,45 @@ func (c *contractEvents) of(contract uint64) (created, archived *eventPlace, err
 
 // follow reads what the stream has had since the last time.
 func (c *contractEvents) follow() error {
-	var records blockReader
-	records.open(c.store.files[nodeRecordFile])
-	defer records.close()
+	var records BlockReader
+	records.Open(c.store.Files[NodeRecordFile])
+	defer records.Close()
 	var packed []byte
-	var record nodeRecord
-	var reader recordReader
+	var record NodeRecord
+	var reader RecordReader
 	for {
-		c.store.mu.RLock()
-		more := c.scanned < len(c.store.node.entries)
-		var item nodeItem
+		c.store.Mu.RLock()
+		more := c.scanned < len(c.store.Node.Entries)
+		var item NodeItem
 		if more {
-			item = c.store.nodeItem(c.scanned)
+			item = c.store.NodeItem(c.scanned)
 		}
-		c.store.mu.RUnlock()
+		c.store.Mu.RUnlock()
 		if !more {
 			return nil
 		}
 		var err error
-		if packed, err = records.append(packed[:0], item.record.start, item.record.size); err != nil {
+		if packed, err = records.Append(packed[:0], item.Record.Start, item.Record.Size); err != nil {
 			return err
 		}
-		record.decode(&reader, packed)
+		record.Decode(&reader, packed)
 		c.add(&record)
 		c.scanned++
 	}
 }
 
-func (c *contractEvents) add(r *nodeRecord) {
-	for i := range r.list {
-		e := &r.list[i]
+func (c *contractEvents) add(r *NodeRecord) {
+	for i := range r.List {
+		e := &r.List[i]
 		place := eventPlace{int32(c.scanned), int32(i)}
 		switch {
-		case !e.acsDelta: // also of contracts that end in the transaction in which they begin
-		case e.kind == createdKind, e.kind == assignedKind:
-			if _, known := c.created[e.contract]; !known {
-				c.created[e.contract] = place
+		case !e.AcsDelta: // also of contracts that end in the transaction in which they begin
+		case e.Kind == CreatedKind, e.Kind == AssignedKind:
+			if _, known := c.created[e.Contract]; !known {
+				c.created[e.Contract] = place
 			}
-		case e.kind == exercisedKind:
-			c.archived[e.contract] = place
+		case e.Kind == ExercisedKind:
+			c.archived[e.Contract] = place
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 		return err
 	}
 	if q.ContractID == nil {
-		return badRequest("invalid body: contractId is required")
+		return BadRequest("invalid body: contractId is required")
 	}
 	f, err := n.formats.events(q.Format)
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 		return err
 	}
 	missing := nodeRefusal("CONTRACT_EVENTS_NOT_FOUND", "Contract events not found, or not visible: %s", *q.ContractID)
-	number, ok := n.view.names.ids.contractNumber(*q.ContractID)
+	number, ok := n.view.Names.Ids.ContractNumber(*q.ContractID)
 	if !ok {
 		return missing
 	}
@@ -126,40 +126,40 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 	if len(body) == 1 {
 		return missing
 	}
-	return sendText(w, string(closing(body, '}')))
+	return sendText(w, string(Closing(body, '}')))
 }
 
 // appendContractEvent appends a member for an event and a comma, nothing if the format does
 // not have the event.
 func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place eventPlace) ([]byte, error) {
-	n.store.mu.RLock()
-	item := n.store.nodeItem(int(place.entry))
-	n.store.mu.RUnlock()
+	n.store.Mu.RLock()
+	item := n.store.NodeItem(int(place.entry))
+	n.store.Mu.RUnlock()
 	u, err := n.loaded(item)
 	if err != nil {
 		return dst, err
 	}
-	e := &u.record.list[place.event]
-	ps, blob := u.cutter.matching(f, e.stakeholders, e.template, e.contractVersion)
-	if len(ps) == 0 || item.offset <= n.options.PrunedOffset {
+	e := &u.record.List[place.event]
+	ps, blob := u.cutter.matching(f, e.Stakeholders, e.Template, e.ContractVersion)
+	if len(ps) == 0 || item.Offset <= n.options.PrunedOffset {
 		return dst, nil
 	}
 	const archivedHead, archivedTail = `{"ArchivedEvent":`, `}`
-	if e.kind == exercisedKind {
+	if e.Kind == ExercisedKind {
 		start := len(dst) + len(`"archived":{"archivedEvent":`)
 		dst = append(dst, `"archived":{"archivedEvent":`...)
-		dst = u.cutter.archived(dst, item.offset, e, ps)
+		dst = u.cutter.archived(dst, item.Offset, e, ps)
 		dst = append(dst[:start], dst[start+len(archivedHead):len(dst)-len(archivedTail)]...)
 	} else {
 		dst = u.cutter.createdEvent(append(dst, `"created":{"createdEvent":`...), u.frame, e, ps, blob)
 	}
-	dst = appendPlain(append(dst, `,"synchronizerId":`...), synchronizerOf(u.frame, &u.record))
+	dst = AppendPlain(append(dst, `,"synchronizerId":`...), synchronizerOf(u.frame, &u.record))
 	return append(dst, `},`...), nil
 }
 
 // synchronizerOf finds the synchronizer in the bytes of an update.
-func synchronizerOf(frame []byte, r *nodeRecord) string {
-	_, rest, _ := bytes.Cut(frame[r.events.end:], []byte(`"synchronizerId":"`))
+func synchronizerOf(frame []byte, r *NodeRecord) string {
+	_, rest, _ := bytes.Cut(frame[r.Events.End:], []byte(`"synchronizerId":"`))
 	id, _, _ := bytes.Cut(rest, []byte{'"'})
 	return string(id)
 }

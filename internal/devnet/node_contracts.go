@@ -21,17 +21,17 @@ type contractStream struct {
 
 // pickedActivation is an activation whose contract is active or in flight.
 type pickedActivation struct {
-	activation
+	Activation
 	number    int
-	item      nodeItem
-	departure nodeItem
+	item      NodeItem
+	departure NodeItem
 	inFlight  bool
 }
 
-func newContractStream(s *store, v *nodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
+func newContractStream(s *Store, v *NodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
 	c := &contractStream{format: f, at: at}
 	h := fnv.New64a()
-	fmt.Fprint(h, v.uid(), " ", at, " ", f) // a hash takes everything
+	fmt.Fprint(h, v.Uid(), " ", at, " ", f) // a hash takes everything
 	c.digest = strconv.FormatUint(h.Sum64(), 16)
 	if token != "" {
 		next, err := c.continued(token)
@@ -40,13 +40,13 @@ func newContractStream(s *store, v *nodeView, f *eventFormat, at int64, token st
 		}
 		c.next = next
 	}
-	c.updates = updateStream{store: s, view: v, cutter: cutter{names: v.names}}
-	c.updates.frames.open(s.files[nodeFile])
-	c.updates.records.open(s.files[nodeRecordFile])
+	c.updates = updateStream{store: s, view: v, cutter: cutter{names: v.Names}}
+	c.updates.frames.Open(s.Files[NodeFile])
+	c.updates.records.Open(s.Files[NodeRecordFile])
 	return c, nil
 }
 
-func (c *contractStream) close() { c.updates.close() }
+func (c *contractStream) Close() { c.updates.Close() }
 
 func (c *contractStream) idle() []byte { return nil }
 
@@ -92,22 +92,22 @@ const activationsPerPick = 4096
 // pick chooses the next contracts and reports whether these are the last.
 func (c *contractStream) pick() (done bool) {
 	s := c.updates.store
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
 	c.picked = c.picked[:0]
-	x := s.node
+	x := s.Node
 	for looked := 0; looked < activationsPerPick && len(c.picked) < itemsPerTake; looked++ {
-		if c.next >= len(x.activations) || x.entries[x.activations[c.next].entry].offset > c.at {
+		if c.next >= len(x.Activations) || x.Entries[x.Activations[c.next].Entry].Offset > c.at {
 			return true
 		}
-		a := x.activations[c.next]
-		p := pickedActivation{activation: a, number: c.next, item: s.nodeItem(int(a.entry))}
+		a := x.Activations[c.next]
+		p := pickedActivation{Activation: a, number: c.next, item: s.NodeItem(int(a.Entry))}
 		c.next++
-		if a.ended <= c.at {
-			if a.left < 0 || a.returned <= c.at {
+		if a.Ended <= c.at {
+			if a.Left < 0 || a.Returned <= c.at {
 				continue
 			}
-			p.inFlight, p.departure = true, s.nodeItem(int(a.left))
+			p.inFlight, p.departure = true, s.NodeItem(int(a.Left))
 		}
 		c.picked = append(c.picked, p)
 	}
@@ -120,8 +120,8 @@ func (c *contractStream) contract(p *pickedActivation) error {
 	if err := u.load(&p.item); err != nil {
 		return err
 	}
-	e := &u.record.list[p.event]
-	ps, blob := u.cutter.matching(c.format, e.stakeholders, e.template, e.version)
+	e := &u.record.List[p.Event]
+	ps, blob := u.cutter.matching(c.format, e.Stakeholders, e.Template, e.Version)
 	if len(ps) == 0 {
 		return nil
 	}
@@ -135,11 +135,11 @@ func (c *contractStream) contract(p *pickedActivation) error {
 		dst = append(dst, '}')
 	} else {
 		dst = u.cutter.createdEvent(append(dst, `"JsActiveContract":{"createdEvent":`...), u.frame, e, ps, blob)
-		dst = strconv.AppendInt(append(dst, `,"reassignmentCounter":`...), int64(p.counter), 10)
-		dst = append(append(dst, `,"synchronizerId":"`...), u.view.names.synchronizers[p.domain]...)
+		dst = strconv.AppendInt(append(dst, `,"reassignmentCounter":`...), int64(p.Counter), 10)
+		dst = append(append(dst, `,"synchronizerId":"`...), u.view.Names.Synchronizers[p.Domain]...)
 		dst = append(dst, `"}`...)
 	}
-	dst = appendPlain(append(dst, `},"streamContinuationToken":`...), c.token(p.number))
+	dst = AppendPlain(append(dst, `},"streamContinuationToken":`...), c.token(p.number))
 	u.buffer = append(dst, `,"workflowId":""}`...)
 	return nil
 }
@@ -151,8 +151,8 @@ func (c *contractStream) unassigned(dst []byte, p *pickedActivation) ([]byte, er
 		return dst, err
 	}
 	const head, end = `{"JsUnassignedEvent":{"value":`, `}}`
-	e := &u.record.list[0]
-	ps, _ := u.cutter.matching(c.format, e.stakeholders, e.template, e.version)
-	dst = u.cutter.uptoWitnesses(dst, u.frame, e.all.start+len(head), e, true)
-	return append(u.cutter.parties(dst, ps), u.frame[e.witness.end:e.all.end-len(end)]...), nil
+	e := &u.record.List[0]
+	ps, _ := u.cutter.matching(c.format, e.Stakeholders, e.Template, e.Version)
+	dst = u.cutter.uptoWitnesses(dst, u.frame, e.All.Start+len(head), e, true)
+	return append(u.cutter.parties(dst, ps), u.frame[e.Witness.End:e.All.End-len(end)]...), nil
 }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// maxDeduplication is the longest period that a command may ask for, and the one of
+// MaxDeduplication is the longest period that a command may ask for, and the one of
 // commands that ask for none.
-const maxDeduplication = 7 * 24 * time.Hour
+const MaxDeduplication = 7 * 24 * time.Hour
 
-// deduplicationPeriod says how long ago a change may have been executed for a command to
+// DeduplicationPeriod says how long ago a change may have been executed for a command to
 // be a repetition. The zero value is the longest period.
-type deduplicationPeriod struct {
-	kind     periodKind
-	duration time.Duration
-	offset   int64 // exclusive
+type DeduplicationPeriod struct {
+	Kind     PeriodKind
+	Duration time.Duration
+	Offset   int64 // exclusive
 }
 
 // wireDuration is a duration as requests have it.
@@ -39,9 +39,9 @@ type wirePeriod map[string]struct {
 }
 
 // decode reads a period; ledgerEnd bounds offsets.
-func (w wirePeriod) decode(ledgerEnd int64) (p deduplicationPeriod, err error) {
+func (w wirePeriod) decode(ledgerEnd int64) (p DeduplicationPeriod, err error) {
 	if len(w) > 1 {
-		return p, badRequest("deduplicationPeriod has %d members, want one", len(w))
+		return p, BadRequest("deduplicationPeriod has %d members, want one", len(w))
 	}
 	for kind, content := range w {
 		switch kind {
@@ -49,59 +49,59 @@ func (w wirePeriod) decode(ledgerEnd int64) (p deduplicationPeriod, err error) {
 		case "DeduplicationDuration":
 			var d wireDuration
 			if err := json.Unmarshal(content.Value, &d); err != nil {
-				return p, badRequest("invalid body: deduplicationPeriod: %v", err)
+				return p, BadRequest("invalid body: deduplicationPeriod: %v", err)
 			}
-			p.kind = periodByDuration
-			if p.duration, err = d.duration(); err != nil {
+			p.Kind = PeriodByDuration
+			if p.Duration, err = d.duration(); err != nil {
 				return p, invalidField("deduplication_period", "%v", err)
 			}
 		case "DeduplicationOffset":
-			if err := json.Unmarshal(content.Value, &p.offset); err != nil {
-				return p, badRequest("invalid body: deduplicationPeriod: %v", err)
+			if err := json.Unmarshal(content.Value, &p.Offset); err != nil {
+				return p, BadRequest("invalid body: deduplicationPeriod: %v", err)
 			}
-			p.kind = periodByOffset
+			p.Kind = PeriodByOffset
 		default:
-			return p, badRequest("deduplicationPeriod %q is unknown", kind)
+			return p, BadRequest("deduplicationPeriod %q is unknown", kind)
 		}
 	}
 	return p, p.check(ledgerEnd)
 }
 
 // check refuses what the node cannot answer for.
-func (p deduplicationPeriod) check(ledgerEnd int64) error {
+func (p DeduplicationPeriod) check(ledgerEnd int64) error {
 	switch {
-	case p.kind == periodByDuration && p.duration > maxDeduplication:
-		e := nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The given deduplication duration of %s exceeds the maximum deduplication duration of %s", p.duration, maxDeduplication)
-		e.Context["longest_duration"] = maxDeduplication.String()
+	case p.Kind == PeriodByDuration && p.Duration > MaxDeduplication:
+		e := nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The given deduplication duration of %s exceeds the maximum deduplication duration of %s", p.Duration, MaxDeduplication)
+		e.Context["longest_duration"] = MaxDeduplication.String()
 		return e
-	case p.kind == periodByOffset && p.offset < 0:
-		return invalidField("deduplication_period", "offset %d is negative", p.offset)
-	case p.kind == periodByOffset && p.offset > ledgerEnd:
-		return nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The deduplication offset %d is after the ledger end %d", p.offset, ledgerEnd)
+	case p.Kind == PeriodByOffset && p.Offset < 0:
+		return invalidField("deduplication_period", "offset %d is negative", p.Offset)
+	case p.Kind == PeriodByOffset && p.Offset > ledgerEnd:
+		return nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The deduplication offset %d is after the ledger end %d", p.Offset, ledgerEnd)
 	}
 	return nil
 }
 
 // covers reports whether an execution lies within the period; now is the record time (µs)
 // that the ledger has reached.
-func (p deduplicationPeriod) covers(e *executedChange, now int64) bool {
-	switch p.kind {
-	case periodByOffset:
-		return e.offset > p.offset
-	case periodByDuration:
-		return e.recordTime > now-p.duration.Microseconds()
+func (p DeduplicationPeriod) covers(e *executedChange, now int64) bool {
+	switch p.Kind {
+	case PeriodByOffset:
+		return e.offset > p.Offset
+	case PeriodByDuration:
+		return e.recordTime > now-p.Duration.Microseconds()
 	}
-	return e.recordTime > now-maxDeduplication.Microseconds()
+	return e.recordTime > now-MaxDeduplication.Microseconds()
 }
 
 // wire returns the period as completions have it.
-func (p deduplicationPeriod) wire() json.RawMessage {
-	if p.kind == periodByOffset {
-		return json.RawMessage(`{"DeduplicationOffset":{"value":` + strconv.FormatInt(p.offset, 10) + `}}`)
+func (p DeduplicationPeriod) wire() json.RawMessage {
+	if p.Kind == PeriodByOffset {
+		return json.RawMessage(`{"DeduplicationOffset":{"value":` + strconv.FormatInt(p.Offset, 10) + `}}`)
 	}
-	d := p.duration
-	if p.kind == longestPeriod {
-		d = maxDeduplication
+	d := p.Duration
+	if p.Kind == LongestPeriod {
+		d = MaxDeduplication
 	}
 	return json.RawMessage(fmt.Sprintf(`{"DeduplicationDuration":{"value":{"nanos":%d,"seconds":%d}}}`, d%time.Second, d/time.Second))
 }

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// ledgerError is the error body of the node: JsLedgerError. A bare one is also how a
+// LedgerError is the error body of the node: JsLedgerError. A bare one is also how a
 // websocket stream ends early.
-type ledgerError struct {
+type LedgerError struct {
 	Code          string            `json:"code"`
 	Cause         string            `json:"cause"`
 	CorrelationID *string           `json:"correlationId"`
@@ -23,7 +23,7 @@ type ledgerError struct {
 	Definite      *bool             `json:"definiteAnswer"`
 }
 
-func (e *ledgerError) Error() string { return e.Code + ": " + e.Cause }
+func (e *LedgerError) Error() string { return e.Code + ": " + e.Cause }
 
 // Codes of gRPC that the node answers with.
 const (
@@ -49,8 +49,8 @@ const (
 	categorySeekAfterEnd       = 12
 )
 
-func newLedgerError(code string, grpc, category int32, format string, args ...any) *ledgerError {
-	return &ledgerError{Code: code, Cause: fmt.Sprintf(format, args...), GRPC: grpc, Category: category,
+func newLedgerError(code string, grpc, category int32, format string, args ...any) *LedgerError {
+	return &LedgerError{Code: code, Cause: fmt.Sprintf(format, args...), GRPC: grpc, Category: category,
 		Context: map[string]string{"category": strconv.Itoa(int(category)), "participant": "devnet"}, Resources: [][2]string{}}
 }
 
@@ -98,22 +98,22 @@ func listTooLong(limit int) error {
 		"The number of matching elements (%d) is greater than the node limit (%d).", limit+1, limit)
 }
 
-// asLedgerError is how a stream tells of any error.
-func asLedgerError(err error) *ledgerError {
-	var known *ledgerError
+// AsLedgerError is how a stream tells of any error.
+func AsLedgerError(err error) *LedgerError {
+	var known *LedgerError
 	if errors.As(err, &known) {
 		return known
 	}
-	var text *requestError
+	var text *RequestError
 	if errors.As(err, &text) {
-		errors.As(invalidArgument("%s", text.text), &known)
+		errors.As(invalidArgument("%s", text.Text), &known)
 		return known
 	}
 	return newLedgerError("LEDGER_API_INTERNAL_ERROR", grpcInternal, categoryInternal, "An error occurred.")
 }
 
-// status is the HTTP status that belongs to the error.
-func (e *ledgerError) status() int {
+// Status is the HTTP status that belongs to the error.
+func (e *LedgerError) Status() int {
 	switch e.GRPC {
 	case grpcInvalidArgument, grpcFailedPrecondition, grpcOutOfRange:
 		return http.StatusBadRequest
@@ -144,14 +144,14 @@ func (h nodeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	var text *requestError
+	var text *RequestError
 	if errors.As(err, &text) {
-		http.Error(w, text.text, text.status)
+		http.Error(w, text.Text, text.Status)
 		return
 	}
-	e := asLedgerError(err)
+	e := AsLedgerError(err)
 	body, _ := json.Marshal(e) // texts and numbers always marshal
-	w.Header().Set("Content-Type", contentType)
-	w.WriteHeader(e.status())
+	w.Header().Set("Content-Type", ContentType)
+	w.WriteHeader(e.Status())
 	w.Write(body) // if the client is gone, nobody is left to tell
 }

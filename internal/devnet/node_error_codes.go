@@ -35,7 +35,7 @@ var errorClasses = map[string]errorClass{
 }
 
 // nodeRefusal returns the error of a code of errorClasses.
-func nodeRefusal(code, format string, args ...any) *ledgerError {
+func nodeRefusal(code, format string, args ...any) *LedgerError {
 	class, ok := errorClasses[code]
 	if !ok {
 		class = errorClass{grpcInternal, categoryInternal}
@@ -49,7 +49,7 @@ func asNodeError(err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	grpc, category := refusalClass(refusal)
+	grpc, category := RefusalClass(refusal)
 	e := newLedgerError(refusal.Code, grpc, category, "%s", refusal.Message)
 	maps.Copy(e.Context, refusal.Context)
 	e.Resources = append(e.Resources, refusal.Resources...)
@@ -70,8 +70,8 @@ func invalidField(name, format string, args ...any) error {
 	return e
 }
 
-// refusalClass returns the gRPC code and the error category that belong to the code of a refusal.
-func refusalClass(r *Refusal) (code, category int32) {
+// RefusalClass returns the gRPC code and the error category that belong to the code of a refusal.
+func RefusalClass(r *Refusal) (code, category int32) {
 	switch r.Code {
 	case CodeInvalidArgument, CodeMissingField, CodePreprocessing:
 		return grpcInvalidArgument, categoryInvalidIndependent

@@ -33,19 +33,19 @@ func createdOf(t *testing.T, events []nodeEvent, entity string) nodeEvent {
 }
 
 // active returns a contract of the governance party's, which scans hand out.
-func (f flow) active(t *template, keep func(*contract) bool) string {
+func (f flow) active(t *Template, keep func(*Contract) bool) string {
 	f.t.Helper()
-	found := f.ledger.ofTemplate(t, keep)
+	found := f.ledger.OfTemplate(t, keep)
 	if len(found) == 0 {
-		f.t.Fatalf("no %s is active", t.name)
+		f.t.Fatalf("no %s is active", t.Name)
 	}
-	return contractIDOf(f.ledger, found[0].contract)
+	return ContractIDOf(f.ledger, found[0].Contract)
 }
 
 // signAndExecute has an external party execute a command.
 func (f flow) signAndExecute(key byte, party, commandID, command string) []nodeEvent {
 	f.t.Helper()
-	var prepared wirePrepared
+	var prepared WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":%q,"actAs":[%q],"commands":[%s]}`, commandID, party, command), &prepared)
 	var done waited
 	f.call("POST", "/v2/interactive-submission/executeAndWait", executeBody(prepared.Transaction, party, signatureBy(testKey(key), prepared.Hash)), &done)
@@ -74,12 +74,12 @@ func TestNodeSetsUpAnExternalParty(t *testing.T) {
 	install := createdOf(t, f.streamed(done.Offset).Events, "WalletAppInstall").ContractID
 
 	now := f.ledger.Now().UnixMicro()
-	round := f.active(openRoundTemplate, func(c *contract) bool {
-		p := c.payload.(openRound)
-		return p.opensAt <= now
+	round := f.active(OpenRoundTemplate, func(c *Contract) bool {
+		p := c.Payload.(OpenRound)
+		return p.OpensAt <= now
 	})
 	context := fmt.Sprintf(`{"amuletRules":%q,"context":{"openMiningRound":%q,"issuingMiningRounds":[],"validatorRights":[],"featuredAppRight":null}}`,
-		f.active(amuletRulesTemplate, nil), round)
+		f.active(AmuletRulesTemplate, nil), round)
 	expires := f.ledger.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)
 	batch := fmt.Sprintf(`{"context":%s,"inputs":[],"operations":[{"tag":"CO_Tap","value":{"tapAmount":"500.0"}},{"tag":"CO_CreateExternalPartySetupProposal","value":{"externalParty":%q,"preapprovalExpiresAt":%q}}]}`, context, ada, expires)
 	events := f.submit(f.operator, "propose", exerciseText("#splice-wallet:Splice.Wallet.Install:WalletAppInstall", install, "WalletAppInstall_ExecuteBatch", batch))
@@ -93,10 +93,10 @@ func TestNodeSetsUpAnExternalParty(t *testing.T) {
 		t.Errorf("the preapproval is %s, %v", approval.CreateArgument, err)
 	}
 
-	var prepared wirePrepared
+	var prepared WirePrepared
 	order := fmt.Sprintf(`{"sender":%q,"receiver":%q,"delegate":%q,"amount":"5.0","expiresAt":%q,"nonce":"0","description":null,"expectedDso":%q}`, ada, ada, f.operator, expires, f.dso)
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"order","actAs":[%q],"commands":[%s]}`, ada,
-		exerciseText("#splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", f.active(externalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand", order)), &prepared)
+		exerciseText("#splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", f.active(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand", order)), &prepared)
 	transaction, hash := hashOfPrepared(t, prepared.Transaction)
 	f.call("POST", "/v2/interactive-submission/executeAndWait", executeBody(prepared.Transaction, ada, signatureBy(testKey(21), hash)), &done)
 	events = f.streamed(done.Offset).Events
@@ -112,7 +112,7 @@ func TestNodeRefusesWhatIsNoLongerSigned(t *testing.T) {
 	events := f.signAndExecute(22, ada, "propose", fmt.Sprintf(`{"CreateCommand":{"templateId":"#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal","createArguments":{"receiver":%q,"provider":%q,"expectedDso":%q}}}`, ada, f.operator, f.dso))
 	proposal := createdOf(t, events, "TransferPreapprovalProposal").ContractID
 	archive := exerciseText("#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal", proposal, "Archive", `{}`)
-	var first wirePrepared
+	var first WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"first","actAs":[%q],"commands":[%s]}`, ada, archive), &first)
 	f.signAndExecute(22, ada, "second", archive)
 	end := f.ledgerEnd()
@@ -139,8 +139,8 @@ func TestNodeKnowsWhoMayExecute(t *testing.T) {
 		}
 		return nodeClient{t: t, url: server.url, token: token}
 	}
-	for user, may := range map[string]bool{"reader": false, "executor": true, "actor": true, "any": true, "stranger": false, adminUser: false} {
-		var prepared wirePrepared
+	for user, may := range map[string]bool{"reader": false, "executor": true, "actor": true, "any": true, "stranger": false, AdminUser: false} {
+		var prepared WirePrepared
 		as("reader").call("POST", "/v2/interactive-submission/prepare", f.prepareBody(ada, user), &prepared)
 		body := executeBody(prepared.Transaction, ada, signatureBy(testKey(23), prepared.Hash))
 		if !may {
@@ -159,13 +159,13 @@ func TestNodeTransfersTokens(t *testing.T) {
 	f := startFlow(t, NodeOptions{})
 	alice, bob := f.addParty("alice"), f.addParty("bob")
 	now := f.ledger.Now().UnixMicro()
-	round := f.active(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
-	coin := createdOf(t, f.submit(alice, "tap", exerciseText("#splice-amulet:Splice.AmuletRules:AmuletRules", f.active(amuletRulesTemplate, nil),
+	round := f.active(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
+	coin := createdOf(t, f.submit(alice, "tap", exerciseText("#splice-amulet:Splice.AmuletRules:AmuletRules", f.active(AmuletRulesTemplate, nil),
 		"AmuletRules_DevNet_Tap", fmt.Sprintf(`{"receiver":%q,"amount":12.5,"openRound":%q}`, alice, round))), "Amulet").ContractID
 	transfer := fmt.Sprintf(`{"expectedAdmin":%q,"transfer":{"sender":%q,"receiver":%q,"amount":"5.0","instrumentId":{"admin":%q,"id":"Amulet"},
 		"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],"meta":{"values":{"splice.lfdecentralizedtrust.org/reason":"rent"}}},"extraArgs":{"context":{"values":{}},"meta":{"values":{}}}}`,
 		f.dso, alice, bob, f.dso, f.ledger.Now().Add(-time.Second).Format(time.RFC3339), f.ledger.Now().Add(time.Hour).Format(time.RFC3339), coin)
-	events := f.submit(alice, "offer", exerciseText(instruction+"TransferFactory", f.active(externalRulesTemplate, nil), "TransferFactory_Transfer", transfer))
+	events := f.submit(alice, "offer", exerciseText(instruction+"TransferFactory", f.active(ExternalRulesTemplate, nil), "TransferFactory_Transfer", transfer))
 	offered := createdOf(t, events, "AmuletTransferInstruction")
 	if locked := createdOf(t, events, "LockedAmulet"); !strings.Contains(string(locked.CreateArgument), `"initialAmount":"5.0000000000"`) {
 		t.Errorf("locked is %s", locked.CreateArgument)

@@ -36,7 +36,7 @@ type topologyAnswer struct {
 
 func generateBody(l *Ledger, hint string, key ed25519.PublicKey, members ...string) string {
 	return fmt.Sprintf(`{"synchronizer":%q,"partyHint":%q,"publicKey":{"format":"CRYPTO_KEY_FORMAT_RAW","keyData":%q,"keySpec":"SIGNING_KEY_SPEC_EC_CURVE25519"}%s}`,
-		l.names.synchronizers[0], hint, base64.StdEncoding.EncodeToString(key), strings.Join(append([]string{""}, members...), ","))
+		l.Names.Synchronizers[0], hint, base64.StdEncoding.EncodeToString(key), strings.Join(append([]string{""}, members...), ","))
 }
 
 // signatureBy is a signature as requests have it.
@@ -57,7 +57,7 @@ func onboardBody(l *Ledger, transactions [][]byte, sign func([]byte) string, all
 		list[i] = fmt.Sprintf(`{"transaction":%q,"signatures":[%s]}`, base64.StdEncoding.EncodeToString(t), signatures)
 	}
 	return fmt.Sprintf(`{"synchronizer":%q,"onboardingTransactions":[%s],"multiHashSignatures":[%s]}`,
-		l.names.synchronizers[0], strings.Join(list, ","), all)
+		l.Names.Synchronizers[0], strings.Join(list, ","), all)
 }
 
 func TestNodeGeneratesTopology(t *testing.T) {
@@ -103,7 +103,7 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 	c.call("POST", generate, good, &a)
 	c.call("POST", generate, generateBody(l, "ada", publicOf(other)), &b)
 	each := func(k ed25519.PrivateKey) func([]byte) string {
-		return func(transaction []byte) string { return signatureBy(k, topologyHash(transaction)) }
+		return func(transaction []byte) string { return signatureBy(k, TopologyHash(transaction)) }
 	}
 	changed := bytes.Replace(a.Transactions[1], []byte(`"threshold":1`), []byte(`"threshold":2`), 1)
 	for _, tc := range []refusal{
@@ -111,10 +111,10 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 		{"no key", "POST", generate, `{"synchronizer":"x"}`, 400, ""},
 		{"a key that is no base64", "POST", generate, replaced(`"keyData":"`, `"keyData":"%`), 400, ""},
 		{"no synchronizer", "POST", generate, replaced(`"synchronizer":`, `"x":`), 400, "MISSING_FIELD"},
-		{"an unknown synchronizer", "POST", generate, replaced(l.names.synchronizers[0], "x::y"), 400, "INVALID_ARGUMENT"},
+		{"an unknown synchronizer", "POST", generate, replaced(l.Names.Synchronizers[0], "x::y"), 400, "INVALID_ARGUMENT"},
 		{"no hint", "POST", generate, replaced(`"ada"`, `""`), 400, "INVALID_FIELD"},
 		{"a hint with a fingerprint", "POST", generate, replaced(`"ada"`, `"ada::1220"`), 400, "INVALID_FIELD"},
-		{"a hint too long", "POST", generate, replaced(`"ada"`, `"`+strings.Repeat("a", maxHint+1)+`"`), 400, "INVALID_FIELD"},
+		{"a hint too long", "POST", generate, replaced(`"ada"`, `"`+strings.Repeat("a", MaxHint+1)+`"`), 400, "INVALID_FIELD"},
 		{"a short key", "POST", generate, generateBody(l, "ada", publicOf(key)[:31]), 400, "INVALID_FIELD"},
 		{"a key of another kind", "POST", generate, replaced("CURVE25519", "P256"), 400, "INVALID_FIELD"},
 		{"a key in another format", "POST", generate, replaced("FORMAT_RAW", "FORMAT_SYMBOLIC"), 400, "INVALID_FIELD"},
@@ -145,9 +145,9 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 
 // allNames are the ids of all parties.
 func allNames(l *Ledger) []string {
-	ids := make([]string, l.names.count())
+	ids := make([]string, l.Names.Count())
 	for p := range ids {
-		ids[p] = l.names.name(party(p))
+		ids[p] = l.Names.Name(Party(p))
 	}
 	return ids
 }
@@ -208,34 +208,34 @@ func hashOfPrepared(t *testing.T, b []byte) (transaction, hash []byte) {
 func TestPreparedTransactionsAreHashedAsDocumented(t *testing.T) {
 	tree := json.RawMessage(`[{"choice":"C","contractId":"00aa"},{"contractId":"00bb","createArguments":{"note":"` + strings.Repeat("x", 300) + `"}}]`)
 	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7}, Transaction: tree}
-	prepared, err := newPreparedTransaction(&p, p.LedgerTime)
+	prepared, err := NewPreparedTransaction(&p, p.LedgerTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := prepared.encode()
+	b := prepared.Encode()
 	transaction, want := hashOfPrepared(t, b)
-	if got := preparedHash(2, prepared.transaction, prepared.metadata); !bytes.Equal(got, want) {
+	if got := PreparedHash(2, prepared.Transaction, prepared.Metadata); !bytes.Equal(got, want) {
 		t.Errorf("hash %x, want %x", got, want)
 	}
 	if ids := createdIDs(t, transaction); !slices.Equal(ids, []string{"00bb"}) {
 		t.Errorf("created contracts are %q", ids)
 	}
-	again, err := decodePrepared(b)
-	if err != nil || !bytes.Equal(again.encode(), b) {
+	again, err := DecodePrepared(b)
+	if err != nil || !bytes.Equal(again.Encode(), b) {
 		t.Errorf("decoded to %+v, %v", again, err)
 	}
-	if got, err := again.tree(); err != nil || !bytes.Equal(got, tree) {
+	if got, err := again.Tree(); err != nil || !bytes.Equal(got, tree) {
 		t.Errorf("tree %s, %v", got, err)
 	}
-	if m, err := again.content(); err != nil || m.Submission.Reserved != 7 || m.Submission.Commands[0].TemplateID != "t" {
+	if m, err := again.Content(); err != nil || m.Submission.Reserved != 7 || m.Submission.Commands[0].TemplateID != "t" {
 		t.Errorf("content %+v, %v", m, err)
 	}
 	for n := range b {
-		if _, err := decodePrepared(b[:n]); err == nil {
+		if _, err := DecodePrepared(b[:n]); err == nil {
 			t.Errorf("%d of %d bytes are decoded", n, len(b))
 		}
 	}
-	if _, err := decodePrepared(append(b, 0)); err == nil {
+	if _, err := DecodePrepared(append(b, 0)); err == nil {
 		t.Error("a byte more is decoded")
 	}
 }
@@ -257,13 +257,13 @@ func TestOnlyTimesMayDiffer(t *testing.T) {
 		{`[]`, `{}`, false},
 	} {
 		var a, b any
-		if err := decodeNumbers([]byte(tc.a), &a); err != nil {
+		if err := DecodeNumbers([]byte(tc.a), &a); err != nil {
 			t.Fatal(err)
 		}
-		if err := decodeNumbers([]byte(tc.b), &b); err != nil {
+		if err := DecodeNumbers([]byte(tc.b), &b); err != nil {
 			t.Fatal(err)
 		}
-		if sameButTimes(a, b) != tc.same || sameButTimes(b, a) != tc.same {
+		if SameButTimes(a, b) != tc.same || SameButTimes(b, a) != tc.same {
 			t.Errorf("%s and %s: want same %t", tc.a, tc.b, tc.same)
 		}
 	}
@@ -272,26 +272,26 @@ func TestOnlyTimesMayDiffer(t *testing.T) {
 func FuzzDecodePrepared(f *testing.F) {
 	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7},
 		Transaction: json.RawMessage(`[{"contractId":"00bb","createArguments":{}}]`)}
-	prepared, err := newPreparedTransaction(&p, p.LedgerTime)
+	prepared, err := NewPreparedTransaction(&p, p.LedgerTime)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(prepared.encode())
+	f.Add(prepared.Encode())
 	f.Add([]byte{0x0a, 0, 0x12, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decoded, err := decodePrepared(b)
+		decoded, err := DecodePrepared(b)
 		if err != nil {
 			return
 		}
-		again, err := decodePrepared(decoded.encode())
-		if err != nil || !bytes.Equal(again.transaction, decoded.transaction) || !bytes.Equal(again.metadata, decoded.metadata) {
+		again, err := DecodePrepared(decoded.Encode())
+		if err != nil || !bytes.Equal(again.Transaction, decoded.Transaction) || !bytes.Equal(again.Metadata, decoded.Metadata) {
 			t.Errorf("%x was decoded to %+v, its encoding to %+v, %v", b, decoded, again, err)
 		}
 		// What is inside may be anything, as a client can send anything.
-		if tree, err := decoded.tree(); err == nil && len(tree) > len(b) {
+		if tree, err := decoded.Tree(); err == nil && len(tree) > len(b) {
 			t.Errorf("a tree of %d bytes comes out of %d", len(tree), len(b))
 		}
-		if m, err := decoded.content(); err == nil && len(m.Submission.ActAs) == 0 {
+		if m, err := decoded.Content(); err == nil && len(m.Submission.ActAs) == 0 {
 			t.Errorf("%x is said to act as nobody", b)
 		}
 	})

@@ -31,14 +31,14 @@ type flow struct {
 
 func startFlow(t *testing.T, o NodeOptions) flow {
 	l, c := startNode(t, Config{Updates: 600, Seed: 11, SkipCompact: true}, o)
-	return flow{c, l, l.names.name(dso), l.names.name(l.names.validatorOf(l.view.parties[0]))}
+	return flow{c, l, l.Names.Name(Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
 }
 
 // addParty allocates a party over the API.
 func (f flow) addParty(hint string) string {
 	f.t.Helper()
 	var answer struct {
-		Details partyDetails `json:"partyDetails"`
+		Details PartyDetails `json:"partyDetails"`
 	}
 	f.call("POST", "/v2/parties", fmt.Sprintf(`{"partyIdHint":%q,"identityProviderId":""}`, hint), &answer)
 	if !strings.HasPrefix(answer.Details.Party, hint+"::1220") || !answer.Details.Local {
@@ -55,14 +55,14 @@ func (f flow) install(user, party, commandID string, members ...string) string {
 }
 
 // completionsSince reads the completions of a user.
-func (f flow) completionsSince(user, party string, begin int64) (found []wireCompletion) {
+func (f flow) completionsSince(user, party string, begin int64) (found []WireCompletion) {
 	f.t.Helper()
 	for _, raw := range f.list("/v2/commands/completions?stream_idle_timeout_ms=20", fmt.Sprintf(`{"userId":%q,"parties":[%q],"beginExclusive":%d}`, user, party, begin)) {
 		kind, value := single(f.t, unwrap(f.t, raw, "completionResponse"))
 		if kind != "Completion" {
 			continue
 		}
-		var c wireCompletion
+		var c WireCompletion
 		decodeStrictly(f.t, unwrap(f.t, value, "value"), &c)
 		found = append(found, c)
 	}
@@ -141,7 +141,7 @@ func TestNodeExecutesACommandOnce(t *testing.T) {
 	alice := f.addParty("alice")
 	var none struct{}
 	f.call("POST", "/v2/commands/async/submit", f.install("alice", alice, "c", `"submissionId":"first"`), &none)
-	completions := f.completionsSince(adminUser, alice, 0)
+	completions := f.completionsSince(AdminUser, alice, 0)
 	if len(completions) != 1 {
 		t.Fatalf("completions are %+v", completions)
 	}
@@ -188,7 +188,7 @@ func TestNodeTellsWhatTheLedgerRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := f.completionsSince(adminUser, alice, 0); len(got) != 0 || f.ledgerEnd() != end {
+	if got := f.completionsSince(AdminUser, alice, 0); len(got) != 0 || f.ledgerEnd() != end {
 		t.Errorf("refused commands have completions %+v and move the ledger from %d to %d", got, end, f.ledgerEnd())
 	}
 	// A refused command may come again.
@@ -202,7 +202,7 @@ func TestNodeAllocatesParties(t *testing.T) {
 	f.call("POST", "/v2/users", `{"user":{"id":"alice"}}`, &created)
 	before := f.ledgerEnd()
 	var answer struct {
-		Details partyDetails `json:"partyDetails"`
+		Details PartyDetails `json:"partyDetails"`
 	}
 	f.call("POST", "/v2/parties", `{"partyIdHint":"alice","userId":"alice","localMetadata":{"annotations":{"k":"v"}}}`, &answer)
 	alice := answer.Details.Party
@@ -231,7 +231,7 @@ func TestNodeAllocatesParties(t *testing.T) {
 	f.call("PATCH", "/v2/parties/"+alice, `{"partyDetails":{"localMetadata":{"annotations":{"k":"","l":"w"}}},"updateMask":{"paths":["local_metadata.annotations"]}}`, &answer)
 
 	var list struct {
-		Details []partyDetails `json:"partyDetails"`
+		Details []PartyDetails `json:"partyDetails"`
 		Next    string         `json:"nextPageToken"`
 	}
 	f.call("GET", "/v2/parties/"+alice+"?parties=eve::1220&parties="+f.dso, "", &list)
@@ -273,7 +273,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 	key, other := testKey(7), testKey(8)
 	var topology topologyAnswer
 	f.call("POST", "/v2/parties/external/generate-topology", generateBody(f.ledger, "ada", publicOf(key)), &topology)
-	each := func(transaction []byte) string { return signatureBy(key, topologyHash(transaction)) }
+	each := func(transaction []byte) string { return signatureBy(key, TopologyHash(transaction)) }
 	onboard := onboardBody(f.ledger, topology.Transactions, each, "")
 	var allocated struct {
 		Party string `json:"partyId"`
@@ -288,7 +288,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 
 	const prepare, execute = "/v2/interactive-submission/prepare", "/v2/interactive-submission/executeAndWait"
 	end := f.ledgerEnd()
-	var prepared wirePrepared
+	var prepared WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "c", `"verboseHashing":true`), &prepared)
 	transaction, hash := hashOfPrepared(t, prepared.Transaction)
 	if !bytes.Equal(hash, prepared.Hash) || prepared.Scheme != "HASHING_SCHEME_VERSION_V2" || prepared.Details == nil || prepared.Cost == nil || prepared.Cost.Total <= 0 {
@@ -297,7 +297,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 	if f.ledgerEnd() != end {
 		t.Error("preparing has moved the ledger")
 	}
-	var v3, cheap wirePrepared
+	var v3, cheap WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "c3", `"hashingSchemeVersion":"HASHING_SCHEME_VERSION_V3"`), &v3)
 	f.call("POST", prepare, f.prepareBody(ada, "c4", `"estimateTrafficCost":{"disabled":true}`), &cheap)
 	if cheap.Cost != nil || cheap.Details != nil || v3.Scheme != "HASHING_SCHEME_VERSION_V3" {
@@ -344,7 +344,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 
 	var none struct{}
 	f.call("POST", "/v2/interactive-submission/execute", strings.Replace(executeBody(v3.Transaction, ada, signatureBy(key, v3.Hash)), "VERSION_V2", "VERSION_V3", 1), &none)
-	if got := f.completionsSince(adminUser, ada, done.Offset); len(got) != 1 || got[0].CommandID != "c3" {
+	if got := f.completionsSince(AdminUser, ada, done.Offset); len(got) != 1 || got[0].CommandID != "c3" {
 		t.Errorf("completions are %+v", got)
 	}
 	var last wireTransaction
@@ -353,17 +353,17 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 		t.Errorf("transaction is %+v", last)
 	}
 
-	forged, err := newPreparedTransaction(&Prepared{Transaction: []byte(`[]`), Submission: Submission{CommandID: "forged", ActAs: []string{ada},
-		Commands: []Command{{TemplateID: "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}, Reserved: preparedNumbers + 3}}, f.ledger.Now())
+	forged, err := NewPreparedTransaction(&Prepared{Transaction: []byte(`[]`), Submission: Submission{CommandID: "forged", ActAs: []string{ada},
+		Commands: []Command{{TemplateID: "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}, Reserved: PreparedNumbers + 3}}, f.ledger.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.refuses(refusal{"what the node has not prepared", "POST", execute,
-		executeBody(forged.encode(), ada, signatureBy(key, preparedHash(2, forged.transaction, forged.metadata))), 400, "INVALID_ARGUMENT"})
+		executeBody(forged.Encode(), ada, signatureBy(key, PreparedHash(2, forged.Transaction, forged.Metadata))), 400, "INVALID_ARGUMENT"})
 
-	var late wirePrepared
+	var late WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "late"), &late)
-	f.call("POST", "/devnet/advance-time", fmt.Sprintf(`{"duration":{"seconds":%d}}`, int(preparedLife/time.Second)+1), &none)
+	f.call("POST", "/devnet/advance-time", fmt.Sprintf(`{"duration":{"seconds":%d}}`, int(PreparedLife/time.Second)+1), &none)
 	f.refuses(refusal{"too late", "POST", execute, executeBody(late.Transaction, ada, signatureBy(key, late.Hash)), 400, "FAILED_TO_EXECUTE_TRANSACTION"})
 }
 

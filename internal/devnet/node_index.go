@@ -6,105 +6,105 @@ import (
 
 // nodeIndex is the index of the node's stream. The lock of the store guards it.
 type nodeIndex struct {
-	entries     []nodeEntry
-	activations []activation
-	active      map[uint64]int // contracts that are active or in flight: their last activation
-	tables      nodeTables
+	Entries     []nodeEntry
+	Activations []Activation
+	Active      map[uint64]int // contracts that are active or in flight: their last activation
+	Tables      NodeTables
 }
 
-func newNodeIndex() *nodeIndex { return &nodeIndex{active: map[uint64]int{}} }
+func NewNodeIndex() *nodeIndex { return &nodeIndex{Active: map[uint64]int{}} }
 
 // nodeEntry is the index of one update of the node's stream.
 type nodeEntry struct {
-	offset        int64 // of the stream
+	Offset        int64 // of the stream
 	frame, record int64 // where bytes and record start in their files
 }
 
-// activation is a time during which a contract is active on the node.
-type activation struct {
-	entry, event int32 // where its created event is
+// Activation is a time during which a contract is active on the node.
+type Activation struct {
+	Entry, Event int32 // where its created event is
 	// left is the entry of the unassignment that ended it, -1 if it ended otherwise.
-	left     int32
-	counter  int32 // reassignment counter
-	ended    int64 // offset of its end, or never
-	returned int64 // after an unassignment, offset of the assignment, or never
+	Left     int32
+	Counter  int32 // reassignment counter
+	Ended    int64 // offset of its end, or never
+	Returned int64 // after an unassignment, offset of the assignment, or never
 	template int16
 	version  uint8
-	domain   uint8 // number of the synchronizer
+	Domain   uint8 // number of the synchronizer
 }
 
 // publish adds a batch to the index. ends are the sizes of the files before it.
-func (x *nodeIndex) publish(out *nodeRendered, ends sizes) {
-	first := len(x.entries)
+func (x *nodeIndex) publish(out *nodeRendered, ends Sizes) {
+	first := len(x.Entries)
 	for _, e := range out.entries {
-		e.frame += ends[nodeFile]
-		e.record += ends[nodeRecordFile]
-		x.entries = append(x.entries, e)
+		e.frame += ends[NodeFile]
+		e.record += ends[NodeRecordFile]
+		x.Entries = append(x.Entries, e)
 	}
 	for i := range out.changes {
 		x.change(&out.changes[i], first)
 	}
-	x.tables.merge(&out.tables)
+	x.Tables.merge(&out.tables)
 }
 
 // change applies a change of the active contracts; entry numbers count from first.
 func (x *nodeIndex) change(c *nodeChange, first int) {
 	entry := first + c.entry
-	offset := x.entries[entry].offset
-	last, known := x.active[c.contract]
+	offset := x.Entries[entry].Offset
+	last, known := x.Active[c.contract]
 	switch c.kind {
-	case createdKind, assignedKind:
+	case CreatedKind, AssignedKind:
 		if known { // it returns from a flight
-			x.activations[last].returned = offset
+			x.Activations[last].Returned = offset
 		}
-		x.active[c.contract] = len(x.activations)
-		x.activations = append(x.activations, activation{entry: int32(entry), event: int32(c.event), left: -1,
-			counter: c.counter, ended: never, returned: never, template: int16(c.template), version: c.version, domain: c.domain})
-	case exercisedKind:
-		x.activations[last].ended = offset
-		delete(x.active, c.contract)
+		x.Active[c.contract] = len(x.Activations)
+		x.Activations = append(x.Activations, Activation{Entry: int32(entry), Event: int32(c.event), Left: -1,
+			Counter: c.counter, Ended: Never, Returned: Never, template: int16(c.template), version: c.version, Domain: c.domain})
+	case ExercisedKind:
+		x.Activations[last].Ended = offset
+		delete(x.Active, c.contract)
 	case unassignedKind:
-		x.activations[last].ended, x.activations[last].left = offset, int32(entry)
+		x.Activations[last].Ended, x.Activations[last].Left = offset, int32(entry)
 	}
 }
 
-// after returns the number of the first entry with an offset above the given one.
-func (x *nodeIndex) after(offset int64) int {
-	return sort.Search(len(x.entries), func(i int) bool { return x.entries[i].offset > offset })
+// After returns the number of the first entry with an offset above the given one.
+func (x *nodeIndex) After(offset int64) int {
+	return sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Offset > offset })
 }
 
-// ledgerEnd is the offset of the last entry of history, seen or not; the caller holds
+// LedgerEnd is the offset of the last entry of history, seen or not; the caller holds
 // the lock.
-func (s *store) ledgerEnd(v *nodeView) int64 {
-	if s.count == 0 {
+func (s *Store) LedgerEnd(v *NodeView) int64 {
+	if s.Count == 0 {
 		return 0
 	}
-	return v.offsetOf(uint64(s.count) - 1)
+	return v.OffsetOf(uint64(s.Count) - 1)
 }
 
-// nodeItem says where an update of the node's stream is.
-type nodeItem struct {
-	offset        int64
-	frame, record extent
+// NodeItem says where an update of the node's stream is.
+type NodeItem struct {
+	Offset        int64
+	Frame, Record Extent
 }
 
-// nodeItem returns entry i of the node's stream; the caller holds the lock.
-func (s *store) nodeItem(i int) nodeItem {
-	e := s.node.entries[i]
-	frameEnd, recordEnd := s.ends[nodeFile], s.ends[nodeRecordFile]
-	if i+1 < len(s.node.entries) {
-		frameEnd, recordEnd = s.node.entries[i+1].frame, s.node.entries[i+1].record
+// NodeItem returns entry i of the node's stream; the caller holds the lock.
+func (s *Store) NodeItem(i int) NodeItem {
+	e := s.Node.Entries[i]
+	frameEnd, recordEnd := s.Ends[NodeFile], s.Ends[NodeRecordFile]
+	if i+1 < len(s.Node.Entries) {
+		frameEnd, recordEnd = s.Node.Entries[i+1].frame, s.Node.Entries[i+1].record
 	}
-	return nodeItem{e.offset, extent{s.files[nodeFile], e.frame, frameEnd - e.frame - 1},
-		extent{s.files[nodeRecordFile], e.record, recordEnd - e.record}}
+	return NodeItem{e.Offset, Extent{s.Files[NodeFile], e.frame, frameEnd - e.frame - 1},
+		Extent{s.Files[NodeRecordFile], e.record, recordEnd - e.record}}
 }
 
-// timeAt returns the record time (µs) of the last entry at or below an offset; the
+// TimeAt returns the record time (µs) of the last entry at or below an offset; the
 // caller holds the lock.
-func (s *store) timeAt(v *nodeView, offset int64) int64 {
+func (s *Store) TimeAt(v *NodeView, offset int64) int64 {
 	i := v.entryAt(offset)
-	if i < 0 || s.count == 0 {
+	if i < 0 || s.Count == 0 {
 		return v.start
 	}
-	return s.at(min(i, s.count-1)).time
+	return s.At(min(i, s.Count-1)).Time
 }

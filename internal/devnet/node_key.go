@@ -43,7 +43,7 @@ func multihash(hash []byte) []byte { return append([]byte(multihashSHA256), hash
 func multiHash(transactions [][]byte) []byte {
 	hashes := make([]string, len(transactions))
 	for i, t := range transactions {
-		hashes[i] = string(topologyHash(t))
+		hashes[i] = string(TopologyHash(t))
 	}
 	slices.Sort(hashes)
 	content := binary.BigEndian.AppendUint32(nil, uint32(len(hashes)))
@@ -53,13 +53,13 @@ func multiHash(transactions [][]byte) []byte {
 	return multihash(purposeHash(purposeManyTopology, content))
 }
 
-// topologyHash is what a signature of one topology transaction is about.
-func topologyHash(transaction []byte) []byte {
+// TopologyHash is what a signature of one topology transaction is about.
+func TopologyHash(transaction []byte) []byte {
 	return multihash(purposeHash(purposeTopology, transaction))
 }
 
-// preparedHash is what a party signs to authorize a prepared transaction.
-func preparedHash(scheme byte, transaction, metadata []byte) []byte {
+// PreparedHash is what a party signs to authorize a prepared transaction.
+func PreparedHash(scheme byte, transaction, metadata []byte) []byte {
 	return purposeHash(purposePrepared, []byte{scheme},
 		purposeHash(purposePrepared, transaction), purposeHash(purposePrepared, metadata))
 }

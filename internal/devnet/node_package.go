@@ -38,24 +38,24 @@ func (n *partyServer) preferredPackages(w http.ResponseWriter, r *http.Request) 
 		references = append(references, map[string]string{"packageId": id, "packageName": requirement.Name, "packageVersion": version})
 	}
 	if q.SynchronizerID == "" {
-		q.SynchronizerID = n.view.names.synchronizers[0]
+		q.SynchronizerID = n.view.Names.Synchronizers[0]
 	}
-	return sendJSON(w, map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID})
+	return SendJSON(w, map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID})
 }
 
 // packageNamed returns the id and the version of the package in use.
 func (n *partyServer) packageNamed(name string) (id, version string, ok bool) {
-	n.ledger.mu.Lock()
-	v := n.ledger.executor.tx.version()
-	n.ledger.mu.Unlock()
-	for i, t := range templates {
-		if t.pkg.name != name {
+	n.ledger.Mu.Lock()
+	v := n.ledger.Executor.Tx.Version()
+	n.ledger.Mu.Unlock()
+	for i, t := range Templates {
+		if t.Pkg.Name != name {
 			continue
 		}
-		if t.pkg.oneVersion {
+		if t.Pkg.OneVersion {
 			v = 0
 		}
-		return n.view.names.templateIDs[i][v][:packageIDLength], "0.1." + strconv.Itoa(int(v)), true
+		return n.view.Names.TemplateIDs[i][v][:PackageIDLength], "0.1." + strconv.Itoa(int(v)), true
 	}
 	return "", "", false
 }

@@ -9,42 +9,42 @@ import (
 // maxPartiesPage is the longest page of parties.
 const maxPartiesPage = 10_000
 
-// partyDetails is a party as answers have it.
-type partyDetails struct {
+// PartyDetails is a party as answers have it.
+type PartyDetails struct {
 	Party              string     `json:"party"`
 	Local              bool       `json:"isLocal"`
-	Metadata           objectMeta `json:"localMetadata"`
+	Metadata           ObjectMeta `json:"localMetadata"`
 	IdentityProviderID string     `json:"identityProviderId"`
 }
 
-func metaOf(m partyMeta) objectMeta {
-	annotations := maps.Clone(m.annotations)
+func metaOf(m PartyMeta) ObjectMeta {
+	annotations := maps.Clone(m.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	return objectMeta{strconv.FormatInt(m.version, 10), annotations}
+	return ObjectMeta{strconv.FormatInt(m.Version, 10), annotations}
 }
 
 // annotate changes what is kept with a party.
-func annotate(p *nodeParties, party string, changes objectMeta) (objectMeta, error) {
+func annotate(p *NodeParties, party string, changes ObjectMeta) (ObjectMeta, error) {
 	if err := checkMeta(changes); err != nil {
-		return objectMeta{}, err
+		return ObjectMeta{}, err
 	}
-	m, err := p.annotate(party, func(m partyMeta) (map[string]string, error) {
-		if v := changes.ResourceVersion; v != "" && v != strconv.FormatInt(m.version, 10) {
+	m, err := p.Annotate(party, func(m PartyMeta) (map[string]string, error) {
+		if v := changes.ResourceVersion; v != "" && v != strconv.FormatInt(m.Version, 10) {
 			return nil, nodeRefusal("CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED",
 				"update of party %q failed: resource version %s is not the current one", party, v)
 		}
-		return mergedAnnotations(m.annotations, changes.Annotations), nil
+		return mergedAnnotations(m.Annotations, changes.Annotations), nil
 	})
 	if err != nil {
-		return objectMeta{}, err
+		return ObjectMeta{}, err
 	}
 	return metaOf(m), nil
 }
 
-func (n *partyServer) detailsOf(party string) partyDetails {
-	return partyDetails{Party: party, Local: n.hostsParty(party), Metadata: metaOf(n.parties.metadata(party))}
+func (n *partyServer) detailsOf(party string) PartyDetails {
+	return PartyDetails{Party: party, Local: n.hostsParty(party), Metadata: metaOf(n.parties.Metadata(party))}
 }
 
 func (n *partyServer) hostsParty(id string) bool {
@@ -53,17 +53,17 @@ func (n *partyServer) hostsParty(id string) bool {
 }
 
 func (n *partyServer) knowsParty(id string) bool {
-	_, ok := n.view.names.named(id)
+	_, ok := n.view.Names.Named(id)
 	return ok
 }
 
 // partiesAfter returns up to limit parties of the network that begin with a prefix and
 // stand behind one of them, by id, and whether there are more.
-func (n *partyServer) partiesAfter(after, prefix string, limit int) (found []partyDetails, more bool) {
-	names := n.view.names
-	ids := make([]string, names.count())
+func (n *partyServer) partiesAfter(after, prefix string, limit int) (found []PartyDetails, more bool) {
+	names := n.view.Names
+	ids := make([]string, names.Count())
 	for p := range ids {
-		ids[p] = names.name(party(p))
+		ids[p] = names.Name(Party(p))
 	}
 	slices.Sort(ids)
 	first, there := slices.BinarySearch(ids, max(after, prefix))

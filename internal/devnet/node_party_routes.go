@@ -20,11 +20,11 @@ func (n *partyServer) listParties(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	found, more := n.partiesAfter(p.after, query.Get("filter-party"), p.limit)
-	answer := map[string]any{"partyDetails": append([]partyDetails{}, found...), "nextPageToken": ""}
+	answer := map[string]any{"partyDetails": append([]PartyDetails{}, found...), "nextPageToken": ""}
 	if more {
 		answer["nextPageToken"] = nextPage(found[len(found)-1].Party)
 	}
-	return sendJSON(w, answer)
+	return SendJSON(w, answer)
 }
 
 // getParties answers with the parties that are known of those named in the path and in the
@@ -37,20 +37,20 @@ func (n *partyServer) getParties(w http.ResponseWriter, r *http.Request) error {
 	if err := checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
 		return err
 	}
-	found := []partyDetails{}
+	found := []PartyDetails{}
 	names := append([]string{r.PathValue("party")}, query["parties"]...)
 	for i, name := range names {
 		if n.knowsParty(name) && !slices.Contains(names[:i], name) {
 			found = append(found, n.detailsOf(name))
 		}
 	}
-	return sendJSON(w, map[string]any{"partyDetails": found})
+	return SendJSON(w, map[string]any{"partyDetails": found})
 }
 
 func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Hint               string     `json:"partyIdHint"`
-		Metadata           objectMeta `json:"localMetadata"`
+		Metadata           ObjectMeta `json:"localMetadata"`
 		IdentityProviderID string     `json:"identityProviderId"`
 		SynchronizerID     string     `json:"synchronizerId"`
 		UserID             string     `json:"userId"`
@@ -84,7 +84,7 @@ func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) erro
 			return err
 		}
 	}
-	return sendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
 }
 
 // checkNewParty verifies where a party is to live and who is to act as it.
@@ -92,7 +92,7 @@ func (n *partyServer) checkNewParty(identityProvider, synchronizer, user string)
 	if err := checkIdentityProvider(identityProvider); err != nil {
 		return err
 	}
-	if synchronizer != "" && !slices.Contains(n.view.names.synchronizers, synchronizer) {
+	if synchronizer != "" && !slices.Contains(n.view.Names.Synchronizers, synchronizer) {
 		return invalidArgument("this participant is not connected to synchronizer %q", synchronizer)
 	}
 	if user == "" {
@@ -120,7 +120,7 @@ func (n *partyServer) addParty(r *http.Request, hint string, key ed25519.PublicK
 
 func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		Details *partyDetails `json:"partyDetails"`
+		Details *PartyDetails `json:"partyDetails"`
 		Mask    *fieldMask    `json:"updateMask"`
 	}
 	if err := principalOf(r.Context()).mayManage(); err != nil {
@@ -132,7 +132,7 @@ func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error 
 	id := r.PathValue("party")
 	switch {
 	case q.Details == nil:
-		return badRequest("invalid body: partyDetails is required")
+		return BadRequest("invalid body: partyDetails is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
 		return missingField("update_mask")
 	case q.Details.Party != "" && q.Details.Party != id:
@@ -148,7 +148,7 @@ func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error 
 	if _, err := annotate(n.parties, id, q.Details.Metadata); err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
 }
 
 // generateTopology answers with what a new external party has to sign.
@@ -169,7 +169,7 @@ func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) e
 		return err
 	}
 	if q.Key == nil {
-		return badRequest("invalid body: publicKey is required")
+		return BadRequest("invalid body: publicKey is required")
 	}
 	if q.Synchronizer == "" {
 		return missingField("synchronizer")
@@ -188,11 +188,11 @@ func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) e
 		return err
 	}
 	p := externalParty{q.Hint, key}
-	transactions, err := p.transactions(n.view.uid(), q.Synchronizer)
+	transactions, err := p.transactions(n.view.Uid(), q.Synchronizer)
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"partyId": p.id(), "publicKeyFingerprint": Fingerprint(key),
+	return SendJSON(w, map[string]any{"partyId": p.id(), "publicKeyFingerprint": Fingerprint(key),
 		"topologyTransactions": transactions, "multiHash": multiHash(transactions)})
 }
 
@@ -214,7 +214,7 @@ func (n *partyServer) allocateExternalParty(w http.ResponseWriter, r *http.Reque
 	if err := n.checkNewParty(q.IdentityProviderID, q.Synchronizer, q.UserID); err != nil {
 		return err
 	}
-	p, err := partyOf(q.bytes(), n.view.uid(), q.Synchronizer)
+	p, err := partyOf(q.bytes(), n.view.Uid(), q.Synchronizer)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (n *partyServer) allocateExternalParty(w http.ResponseWriter, r *http.Reque
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]string{"partyId": id})
+	return SendJSON(w, map[string]string{"partyId": id})
 }
 
 // onboardingRequest asks for an external party.
@@ -257,7 +257,7 @@ func (q *onboardingRequest) verify(key ed25519.PublicKey) error {
 		if len(t.Signatures) == 0 {
 			return invalidArgument("an onboarding transaction is not signed by key %s", Fingerprint(key))
 		}
-		if err := verifyAll(t.Signatures, key, topologyHash(t.Transaction)); err != nil {
+		if err := verifyAll(t.Signatures, key, TopologyHash(t.Transaction)); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// preparedLife is how long after its preparation a transaction may be executed.
-const preparedLife = 24 * time.Hour
+// PreparedLife is how long after its preparation a transaction may be executed.
+const PreparedLife = 24 * time.Hour
 
 // wirePrepare is a request to prepare commands: JsPrepareSubmissionRequest.
 type wirePrepare struct {
@@ -39,7 +39,7 @@ func (w *wireMinTime) decode() (abs *string, rel *wireDuration, err error) {
 		return nil, nil, nil
 	}
 	if len(w.Time) > 1 {
-		return nil, nil, badRequest("invalid body: minLedgerTime has %d members, want one", len(w.Time))
+		return nil, nil, BadRequest("invalid body: minLedgerTime has %d members, want one", len(w.Time))
 	}
 	for kind, content := range w.Time {
 		switch kind {
@@ -49,17 +49,17 @@ func (w *wireMinTime) decode() (abs *string, rel *wireDuration, err error) {
 		case "MinLedgerTimeRel":
 			err = json.Unmarshal(content.Value, &rel)
 		default:
-			return nil, nil, badRequest("invalid body: minLedgerTime %q is unknown", kind)
+			return nil, nil, BadRequest("invalid body: minLedgerTime %q is unknown", kind)
 		}
 	}
 	if err != nil {
-		return nil, nil, badRequest("invalid body: minLedgerTime: %v", err)
+		return nil, nil, BadRequest("invalid body: minLedgerTime: %v", err)
 	}
 	return abs, rel, nil
 }
 
-// wirePrepared is the answer to wirePrepare.
-type wirePrepared struct {
+// WirePrepared is the answer to wirePrepare.
+type WirePrepared struct {
 	Transaction []byte            `json:"preparedTransaction"`
 	Hash        []byte            `json:"preparedTransactionHash"`
 	Scheme      string            `json:"hashingSchemeVersion"`
@@ -114,7 +114,7 @@ func (n *commandServer) prepare(w http.ResponseWriter, r *http.Request) error {
 	if q.Cost != nil && q.Cost.Disabled {
 		answer.Cost = nil
 	}
-	return sendJSON(w, answer)
+	return SendJSON(w, answer)
 }
 
 func optionalTime(field string, text *string) (t time.Time, err error) {
@@ -123,7 +123,7 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 	}
 	micros, err := schemas.ParseTime(*text)
 	if err != nil {
-		return t, badRequest("invalid body: %s: %v", field, err)
+		return t, BadRequest("invalid body: %s: %v", field, err)
 	}
 	return time.UnixMicro(int64(micros)).UTC(), nil
 }
@@ -131,18 +131,18 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 // confirmationCost is about what the answer to a request for confirmation takes, in bytes.
 const confirmationCost = 1 << 10
 
-func (n *commandServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbose bool) (wirePrepared, error) {
+func (n *commandServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbose bool) (WirePrepared, error) {
 	now := n.ledger.Now()
-	t, err := newPreparedTransaction(p, now)
+	t, err := NewPreparedTransaction(p, now)
 	if err != nil {
-		return wirePrepared{}, err
+		return WirePrepared{}, err
 	}
-	answer := wirePrepared{Transaction: t.encode(), Hash: preparedHash(scheme.mark, t.transaction, t.metadata), Scheme: scheme.name}
+	answer := WirePrepared{Transaction: t.Encode(), Hash: PreparedHash(scheme.mark, t.Transaction, t.Metadata), Scheme: scheme.name}
 	if verbose {
 		details := t.details(scheme)
 		answer.Details = &details
 	}
-	request := int64(envelopeOverhead + len(answer.Transaction))
+	request := int64(EnvelopeOverhead + len(answer.Transaction))
 	answer.Cost = &wireCostEstimate{At: string(schemas.AppendShortTime(nil, schemas.Micros(now.UnixMicro()))),
 		Request: request, Response: confirmationCost, Total: request + confirmationCost}
 	return answer, nil
@@ -172,7 +172,7 @@ func (n *commandServer) executePrepared(w http.ResponseWriter, r *http.Request) 
 	if _, _, err := n.executeSigned(r, false); err != nil {
 		return err
 	}
-	return sendJSON(w, struct{}{})
+	return SendJSON(w, struct{}{})
 }
 
 func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Request) error {
@@ -180,7 +180,7 @@ func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+	return SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
 }
 
 func (n *commandServer) executePreparedForTransaction(w http.ResponseWriter, r *http.Request) error {
@@ -219,13 +219,13 @@ func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o co
 	if len(q.Prepared) == 0 {
 		return o, nil, missingField("prepared_transaction")
 	}
-	t, err := decodePrepared(q.Prepared)
+	t, err := DecodePrepared(q.Prepared)
 	if err != nil {
 		return o, nil, invalidArgument("prepared_transaction: %v", err)
 	}
-	m, err := t.content()
+	m, err := t.Content()
 	if err == nil {
-		expected, err = t.tree()
+		expected, err = t.Tree()
 	}
 	if err != nil {
 		return o, nil, invalidArgument("prepared_transaction: %v", err)
@@ -245,18 +245,18 @@ func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o co
 	if err != nil {
 		return o, nil, err
 	}
-	hash := preparedHash(scheme.mark, t.transaction, t.metadata)
+	hash := PreparedHash(scheme.mark, t.Transaction, t.Metadata)
 	if err := n.checkSignatures(q.Signatures.Parties, o.ActAs, hash); err != nil {
 		return o, nil, err
 	}
-	if !hasPrepared(n.ledger, o.Reserved) {
+	if !HasPrepared(n.ledger, o.Reserved) {
 		return o, nil, invalidArgument("prepared_transaction: this participant has not prepared it")
 	}
 	o.signed = string(hash)
 	if err := n.completions.checkSigned(o.signed); err != nil {
 		return o, nil, err
 	}
-	if now := n.ledger.Now(); now.After(m.PreparedAt.Add(preparedLife)) {
+	if now := n.ledger.Now(); now.After(m.PreparedAt.Add(PreparedLife)) {
 		return o, nil, nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The transaction was prepared at %s, too long before %s",
 			m.PreparedAt.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
@@ -296,7 +296,7 @@ func (n *commandServer) checkSignatures(list []wirePartySignatures, actAs []stri
 		if len(s.Signatures) == 0 {
 			return missingField("signatures")
 		}
-		key, ok := n.parties.key(s.Party)
+		key, ok := n.parties.Key(s.Party)
 		if !ok {
 			return invalidArgument("party %q has no key known to this participant", s.Party)
 		}
@@ -321,26 +321,26 @@ func (n *commandServer) stillPrepared(ctx context.Context, s Submission, signed 
 		return asNodeError(err)
 	}
 	var was, is any
-	if err := decodeNumbers(signed, &was); err != nil {
+	if err := DecodeNumbers(signed, &was); err != nil {
 		return invalidArgument("prepared_transaction: %v", err)
 	}
-	if err := decodeNumbers(again.Transaction, &is); err != nil {
+	if err := DecodeNumbers(again.Transaction, &is); err != nil {
 		return err
 	}
-	if !sameButTimes(was, is) {
+	if !SameButTimes(was, is) {
 		return nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The ledger has changed since the transaction was prepared: it would do something else now")
 	}
 	return nil
 }
 
-func decodeNumbers(b []byte, v *any) error {
+func DecodeNumbers(b []byte, v *any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(v)
 }
 
-// sameButTimes compares JSON values. Texts that are both instants count as equal.
-func sameButTimes(a, b any) bool {
+// SameButTimes compares JSON values. Texts that are both instants count as equal.
+func SameButTimes(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
@@ -348,14 +348,14 @@ func sameButTimes(a, b any) bool {
 			return false
 		}
 		for key, value := range a {
-			if other, ok := b[key]; !ok || !sameButTimes(value, other) {
+			if other, ok := b[key]; !ok || !SameButTimes(value, other) {
 				return false
 			}
 		}
 		return true
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, sameButTimes)
+		return ok && slices.EqualFunc(a, b, SameButTimes)
 	case string:
 		b, ok := b.(string)
 		return ok && (a == b || isInstant(a) && isInstant(b))

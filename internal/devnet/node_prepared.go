@@ -27,7 +27,7 @@ import (
 //
 // of the bytes of the two fields, with the purpose 00000030 and the scheme 02 or 03 for V2
 // and V3.
-type preparedTransaction struct{ transaction, metadata []byte }
+type preparedTransaction struct{ Transaction, Metadata []byte }
 
 // preparedMetadata is the rest of what an external party signs.
 type preparedMetadata struct {
@@ -52,15 +52,15 @@ const (
 	contentField     = 1000
 )
 
-func newPreparedTransaction(p *Prepared, preparedAt time.Time) (t preparedTransaction, err error) {
+func NewPreparedTransaction(p *Prepared, preparedAt time.Time) (t preparedTransaction, err error) {
 	tree, err := jsonscan.AppendCanonical(nil, p.Transaction)
 	if err != nil {
 		return t, fmt.Errorf("encoding a prepared transaction: %w", err)
 	}
-	if t.transaction, err = appendCreations(nil, tree); err != nil {
+	if t.Transaction, err = appendCreations(nil, tree); err != nil {
 		return t, fmt.Errorf("encoding a prepared transaction: %w", err)
 	}
-	t.transaction = appendField(t.transaction, contentField, tree)
+	t.Transaction = appendField(t.Transaction, contentField, tree)
 	metadata, err := json.Marshal(preparedMetadata{Created: p.Created, Inputs: p.Inputs, LedgerTime: p.LedgerTime,
 		PreparedAt: preparedAt, Submission: p.Submission, SynchronizerID: p.SynchronizerID})
 	if err == nil {
@@ -69,7 +69,7 @@ func newPreparedTransaction(p *Prepared, preparedAt time.Time) (t preparedTransa
 	if err != nil {
 		return t, fmt.Errorf("encoding the metadata of a prepared transaction: %w", err)
 	}
-	t.metadata = appendField(nil, contentField, metadata)
+	t.Metadata = appendField(nil, contentField, metadata)
 	return t, nil
 }
 
@@ -93,17 +93,17 @@ func appendCreations(dst, tree []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// encode returns the message.
-func (t preparedTransaction) encode() []byte {
-	return appendField(appendField(nil, transactionField, t.transaction), metadataField, t.metadata)
+// Encode returns the message.
+func (t preparedTransaction) Encode() []byte {
+	return appendField(appendField(nil, transactionField, t.Transaction), metadataField, t.Metadata)
 }
 
-// decodePrepared reads what encode wrote.
-func decodePrepared(b []byte) (t preparedTransaction, err error) {
-	if t.transaction, b, err = takeField(b, transactionField); err != nil {
+// DecodePrepared reads what encode wrote.
+func DecodePrepared(b []byte) (t preparedTransaction, err error) {
+	if t.Transaction, b, err = takeField(b, transactionField); err != nil {
 		return t, err
 	}
-	if t.metadata, b, err = takeField(b, metadataField); err != nil {
+	if t.Metadata, b, err = takeField(b, metadataField); err != nil {
 		return t, err
 	}
 	if len(b) > 0 {
@@ -112,9 +112,9 @@ func decodePrepared(b []byte) (t preparedTransaction, err error) {
 	return t, nil
 }
 
-// tree returns the tree of the transaction.
-func (t preparedTransaction) tree() (json.RawMessage, error) {
-	rest := t.transaction
+// Tree returns the tree of the transaction.
+func (t preparedTransaction) Tree() (json.RawMessage, error) {
+	rest := t.Transaction
 	for {
 		_, after, err := takeField(rest, nodesField)
 		if err != nil {
@@ -129,9 +129,9 @@ func (t preparedTransaction) tree() (json.RawMessage, error) {
 	return tree, err
 }
 
-// content reads the metadata.
-func (t preparedTransaction) content() (m preparedMetadata, err error) {
-	content, rest, err := takeField(t.metadata, contentField)
+// Content reads the metadata.
+func (t preparedTransaction) Content() (m preparedMetadata, err error) {
+	content, rest, err := takeField(t.Metadata, contentField)
 	if err != nil || len(rest) > 0 {
 		return m, errNoMessage
 	}
@@ -168,6 +168,6 @@ func schemeNamed(name string) (hashingScheme, error) {
 // details tells how the hash comes about, for people who compare.
 func (t preparedTransaction) details(s hashingScheme) string {
 	return fmt.Sprintf("transaction %x\nhash of transaction %x\nmetadata %x\nhash of metadata %x\nhashing scheme %02x\nhash %s\n",
-		t.transaction, purposeHash(purposePrepared, t.transaction), t.metadata, purposeHash(purposePrepared, t.metadata),
-		s.mark, base64.StdEncoding.EncodeToString(preparedHash(s.mark, t.transaction, t.metadata)))
+		t.Transaction, purposeHash(purposePrepared, t.Transaction), t.Metadata, purposeHash(purposePrepared, t.Metadata),
+		s.mark, base64.StdEncoding.EncodeToString(PreparedHash(s.mark, t.Transaction, t.Metadata)))
 }

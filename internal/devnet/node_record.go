@@ -2,85 +2,85 @@ package devnet
 
 import "encoding/binary"
 
-// nodeRecord describes the bytes of one update as the node's stream has them for a
+// NodeRecord describes the bytes of one update as the node's stream has them for a
 // client that asks for everything. From both, any narrower form is cut without parsing.
 // Positions count from the start of the update's bytes.
-type nodeRecord struct {
-	kind updateKind
+type NodeRecord struct {
+	Kind UpdateKind
 	// submitter is noParty if the update was submitted on another node.
-	submitter party
+	Submitter Party
 	// command and cost are the members that only the submitter is told, comma included;
 	// empty without.
-	command, cost stretch
-	events        stretch // between the brackets of the list
-	list          []eventRecord
-	offset        int64 // of the stream; known from the index, not stored
+	Command, Cost Stretch
+	Events        Stretch // between the brackets of the list
+	List          []EventRecord
+	Offset        int64 // of the stream; known from the index, not stored
 }
 
-// stretch is a run of bytes, end excluded.
-type stretch struct{ start, end int }
+// Stretch is a run of bytes, end excluded.
+type Stretch struct{ Start, End int }
 
-func (s stretch) of(b []byte) []byte { return b[s.start:s.end] }
+func (s Stretch) Of(b []byte) []byte { return b[s.Start:s.End] }
 
-// eventRecord describes one event of an update.
-type eventRecord struct {
-	kind     eventKind
-	acsDelta bool // whether it changes the set of contracts active on the node
-	all      stretch
-	witness  stretch // the list of witness parties
-	blob     stretch // the member createdEventBlob, comma included; empty without
-	contract uint64
-	template int
+// EventRecord describes one event of an update.
+type EventRecord struct {
+	Kind     eventKind
+	AcsDelta bool // whether it changes the set of contracts active on the node
+	All      Stretch
+	Witness  Stretch // the list of witness parties
+	Blob     Stretch // the member createdEventBlob, comma included; empty without
+	Contract uint64
+	Template int
 	// version is that of templateId in the event, contractVersion the contract's own.
-	version, contractVersion uint8
-	node                     int
+	Version, ContractVersion uint8
+	Node                     int
 	last                     int     // node number of its last descendant; only while rendering
-	witnesses, stakeholders  []party // of this node, sorted by text
+	Witnesses, Stakeholders  []Party // of this node, sorted by text
 }
 
 type eventKind uint8
 
 const (
-	createdKind eventKind = iota
-	exercisedKind
-	assignedKind
+	CreatedKind eventKind = iota
+	ExercisedKind
+	AssignedKind
 	unassignedKind
 )
 
 // append appends the record in binary form.
-func (r *nodeRecord) append(dst []byte) []byte {
-	dst = append(dst, byte(r.kind))
-	dst = binary.AppendUvarint(dst, uint64(r.submitter+1))
-	for _, s := range []stretch{r.command, r.cost, r.events} {
+func (r *NodeRecord) append(dst []byte) []byte {
+	dst = append(dst, byte(r.Kind))
+	dst = binary.AppendUvarint(dst, uint64(r.Submitter+1))
+	for _, s := range []Stretch{r.Command, r.Cost, r.Events} {
 		dst = appendStretch(dst, s)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(r.list)))
-	for i := range r.list {
-		dst = r.list[i].append(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(r.List)))
+	for i := range r.List {
+		dst = r.List[i].append(dst)
 	}
 	return dst
 }
 
-func appendStretch(dst []byte, s stretch) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(s.start)), uint64(s.end-s.start))
+func appendStretch(dst []byte, s Stretch) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(s.Start)), uint64(s.End-s.Start))
 }
 
-func (e *eventRecord) append(dst []byte) []byte {
+func (e *EventRecord) append(dst []byte) []byte {
 	delta := byte(0)
-	if e.acsDelta {
+	if e.AcsDelta {
 		delta = 1
 	}
-	dst = append(dst, byte(e.kind), delta, e.version, e.contractVersion)
-	for _, s := range []stretch{e.all, e.witness, e.blob} {
+	dst = append(dst, byte(e.Kind), delta, e.Version, e.ContractVersion)
+	for _, s := range []Stretch{e.All, e.Witness, e.Blob} {
 		dst = appendStretch(dst, s)
 	}
-	for _, n := range []uint64{e.contract, uint64(e.template), uint64(e.node)} {
+	for _, n := range []uint64{e.Contract, uint64(e.Template), uint64(e.Node)} {
 		dst = binary.AppendUvarint(dst, n)
 	}
-	return appendPartyNumbers(appendPartyNumbers(dst, e.witnesses), e.stakeholders)
+	return appendPartyNumbers(appendPartyNumbers(dst, e.Witnesses), e.Stakeholders)
 }
 
-func appendPartyNumbers(dst []byte, ps []party) []byte {
+func appendPartyNumbers(dst []byte, ps []Party) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(ps)))
 	for _, p := range ps {
 		dst = binary.AppendUvarint(dst, uint64(p))
@@ -88,49 +88,49 @@ func appendPartyNumbers(dst []byte, ps []party) []byte {
 	return dst
 }
 
-// recordReader reads what append wrote.
-type recordReader struct {
+// RecordReader reads what append wrote.
+type RecordReader struct {
 	b       []byte
-	parties []party // backing of all lists
+	parties []Party // backing of all lists
 }
 
-func (d *recordReader) byte() byte {
+func (d *RecordReader) byte() byte {
 	c := d.b[0]
 	d.b = d.b[1:]
 	return c
 }
 
-func (d *recordReader) number() uint64 {
+func (d *RecordReader) number() uint64 {
 	n, size := binary.Uvarint(d.b)
 	d.b = d.b[size:]
 	return n
 }
 
-func (d *recordReader) stretch() stretch {
+func (d *RecordReader) stretch() Stretch {
 	start := int(d.number())
-	return stretch{start, start + int(d.number())}
+	return Stretch{start, start + int(d.number())}
 }
 
-func (d *recordReader) partyNumbers() []party {
+func (d *RecordReader) partyNumbers() []Party {
 	n, first := int(d.number()), len(d.parties)
 	for range n {
-		d.parties = append(d.parties, party(d.number()))
+		d.parties = append(d.parties, Party(d.number()))
 	}
 	return d.parties[first:len(d.parties):len(d.parties)]
 }
 
-// decode reads a record; it keeps the memory of an earlier one.
-func (r *nodeRecord) decode(d *recordReader, b []byte) {
+// Decode reads a record; it keeps the memory of an earlier one.
+func (r *NodeRecord) Decode(d *RecordReader, b []byte) {
 	d.b, d.parties = b, d.parties[:0]
-	r.kind = updateKind(d.byte())
-	r.submitter = party(d.number()) - 1
-	r.command, r.cost, r.events = d.stretch(), d.stretch(), d.stretch()
-	r.list = r.list[:0]
+	r.Kind = UpdateKind(d.byte())
+	r.Submitter = Party(d.number()) - 1
+	r.Command, r.Cost, r.Events = d.stretch(), d.stretch(), d.stretch()
+	r.List = r.List[:0]
 	for range d.number() {
-		e := eventRecord{kind: eventKind(d.byte()), acsDelta: d.byte() == 1, version: d.byte(), contractVersion: d.byte()}
-		e.all, e.witness, e.blob = d.stretch(), d.stretch(), d.stretch()
-		e.contract, e.template, e.node = d.number(), int(d.number()), int(d.number())
-		e.witnesses, e.stakeholders = d.partyNumbers(), d.partyNumbers()
-		r.list = append(r.list, e)
+		e := EventRecord{Kind: eventKind(d.byte()), AcsDelta: d.byte() == 1, Version: d.byte(), ContractVersion: d.byte()}
+		e.All, e.Witness, e.Blob = d.stretch(), d.stretch(), d.stretch()
+		e.Contract, e.Template, e.Node = d.number(), int(d.number()), int(d.number())
+		e.Witnesses, e.Stakeholders = d.partyNumbers(), d.partyNumbers()
+		r.List = append(r.List, e)
 	}
 }

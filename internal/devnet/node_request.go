@@ -78,7 +78,7 @@ type topologyFormat struct{ parties map[string]bool }
 // eventFormat says which events a client wants.
 type eventFormat struct {
 	any     *filters
-	byParty map[party]*filters
+	byParty map[Party]*filters
 	named   []string // parties named, known to the node or not
 }
 
@@ -92,44 +92,44 @@ const (
 
 // formats turns what clients ask for into formats.
 type formats struct {
-	names    *names
-	view     *nodeView
-	parties  map[string]party // that the node hosts from the start
+	names    *Names
+	view     *NodeView
+	parties  map[string]Party // that the node hosts from the start
 	byID     map[string][]int // package id:Module:Entity -> indexes of flags
 	byName   map[string][]int // package name:Module:Entity
 	packages map[string]bool  // names and ids, those of interfaces included
 	ifaces   map[string]bool  // both spellings
 }
 
-func newFormats(v *nodeView) *formats {
-	f := &formats{names: v.names, view: v, parties: map[string]party{}, byID: map[string][]int{}, byName: map[string][]int{},
+func newFormats(v *NodeView) *formats {
+	f := &formats{names: v.Names, view: v, parties: map[string]Party{}, byID: map[string][]int{}, byName: map[string][]int{},
 		packages: map[string]bool{}, ifaces: map[string]bool{}}
-	for _, p := range v.parties {
-		f.parties[v.names.name(p)] = p
+	for _, p := range v.Parties {
+		f.parties[v.Names.Name(p)] = p
 	}
-	for i, t := range templates {
-		f.packages[t.pkg.name] = true
-		for version, id := range v.names.templateIDs[i] {
-			at := i*versions + version
+	for i, t := range Templates {
+		f.packages[t.Pkg.Name] = true
+		for version, id := range v.Names.TemplateIDs[i] {
+			at := i*Versions + version
 			f.byID[id] = append(f.byID[id], at)
-			f.byName[t.pkg.name+":"+t.name] = append(f.byName[t.pkg.name+":"+t.name], at)
-			f.packages[id[:packageIDLength]] = true
+			f.byName[t.Pkg.Name+":"+t.Name] = append(f.byName[t.Pkg.Name+":"+t.Name], at)
+			f.packages[id[:PackageIDLength]] = true
 		}
 	}
-	for i, id := range v.names.interfaces {
-		f.ifaces[id], f.ifaces[interfaceNames[i][0]+":"+interfaceNames[i][1]] = true, true
-		f.packages[id[:packageIDLength]], f.packages[interfaceNames[i][0]] = true, true
+	for i, id := range v.Names.Interfaces {
+		f.ifaces[id], f.ifaces[InterfaceNames[i][0]+":"+InterfaceNames[i][1]] = true, true
+		f.packages[id[:PackageIDLength]], f.packages[InterfaceNames[i][0]] = true, true
 	}
 	return f
 }
 
 // party returns a party of the node, also one that was added since.
-func (f *formats) party(name string) (party, bool) {
+func (f *formats) party(name string) (Party, bool) {
 	if p, ok := f.parties[name]; ok {
 		return p, true
 	}
-	p, ok := f.names.named(name)
-	return p, ok && f.view.hostsParty(p)
+	p, ok := f.names.Named(name)
+	return p, ok && f.view.HostsParty(p)
 }
 
 // update returns the format of a request for updates. legacy admits a filter in place of
@@ -217,7 +217,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 	if w == nil || w.Any == nil && len(w.ByParty) == 0 {
 		return nil, invalidArgument("filtersByParty and filtersForAnyParty cannot be empty simultaneously")
 	}
-	e := &eventFormat{byParty: map[party]*filters{}}
+	e := &eventFormat{byParty: map[Party]*filters{}}
 	var err error
 	if w.Any != nil {
 		if e.any, err = f.filters(w.Any); err != nil {
@@ -225,7 +225,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 		}
 	}
 	for name, wire := range w.ByParty {
-		if label, fingerprint, ok := strings.Cut(name, partyNamespaceMark); !ok || label == "" || fingerprint == "" {
+		if label, fingerprint, ok := strings.Cut(name, PartyNamespaceMark); !ok || label == "" || fingerprint == "" {
 			return nil, invalidArgument("%q is no party", name)
 		}
 		if wire == nil {
@@ -245,11 +245,11 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 
 // filters joins the entries of a list; an empty list is a wildcard.
 func (f *formats) filters(w *wireFilters) (*filters, error) {
-	c := &filters{flags: make([]uint8, len(templates)*versions)}
+	c := &filters{flags: make([]uint8, len(Templates)*Versions)}
 	entries := 0
 	for _, cumulative := range w.Cumulative {
 		if len(cumulative.Identifier) > 1 {
-			return nil, badRequest("identifierFilter has %d members, want one", len(cumulative.Identifier))
+			return nil, BadRequest("identifierFilter has %d members, want one", len(cumulative.Identifier))
 		}
 		for kind, filter := range cumulative.Identifier {
 			v := filter.Value
@@ -282,7 +282,7 @@ func (f *formats) matching(kind, templateID, interfaceID string) ([]int, error) 
 	case "Empty":
 		return nil, nil
 	case "WildcardFilter":
-		all := make([]int, len(templates)*versions)
+		all := make([]int, len(Templates)*Versions)
 		for i := range all {
 			all[i] = i
 		}
@@ -292,7 +292,7 @@ func (f *formats) matching(kind, templateID, interfaceID string) ([]int, error) 
 	case "InterfaceFilter": // no contract here implements one that a filter could name
 		return nil, f.iface(interfaceID)
 	}
-	return nil, badRequest("identifierFilter %q is unknown", kind)
+	return nil, BadRequest("identifierFilter %q is unknown", kind)
 }
 
 // identifier splits a package, by id or #name, from Module:Entity.
@@ -334,7 +334,7 @@ func (f *formats) iface(id string) error {
 // decodeRequest reads a request into v.
 func decodeRequest(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return badRequest("invalid body: %v", err)
+		return BadRequest("invalid body: %v", err)
 	}
 	return nil
 }

@@ -10,15 +10,15 @@ import (
 type nodeTable int
 
 const (
-	nodeTableUpdates nodeTable = iota
-	nodeTableEvents
-	nodeTableCount
+	NodeTableUpdates nodeTable = iota
+	NodeTableEvents
+	NodeTableCount
 )
 
-// nodeTables are the digests of the tables of the node's stream.
-type nodeTables [nodeTableCount]schemas.Digest
+// NodeTables are the digests of the tables of the node's stream.
+type NodeTables [NodeTableCount]schemas.Digest
 
-func (t *nodeTables) merge(o *nodeTables) {
+func (t *NodeTables) merge(o *NodeTables) {
 	for i := range t {
 		t[i].Merge(o[i])
 	}
@@ -49,36 +49,36 @@ type NodeDigests struct {
 // nodeRows builds the rows of one update along with its bytes, to which the values
 // refer. It keeps its memory from update to update.
 type nodeRows struct {
-	names           *names
+	names           *Names
 	update          schemas.Update
 	local           schemas.LocalUpdate
 	reassignment    schemas.Reassignment
 	events          []schemas.Event
 	locals          []schemas.LocalEvent
 	places          []eventPlaces
-	trace, topology stretch
+	trace, topology Stretch
 	row             []byte
 }
 
 // eventPlaces says where the values of an event are.
-type eventPlaces struct{ argument, result stretch }
+type eventPlaces struct{ argument, result Stretch }
 
-func (r *nodeRows) begin(u *update, v *nodeView, id string) {
-	r.names, r.trace, r.topology = v.names, stretch{}, stretch{}
+func (r *nodeRows) begin(u *Update, v *NodeView, id string) {
+	r.names, r.trace, r.topology = v.Names, Stretch{}, Stretch{}
 	r.events, r.places = r.events[:0], r.places[:0]
-	r.local = schemas.LocalUpdate{Offset: v.offsetOf(u.number), PaidTrafficCost: -1}
-	r.update = schemas.Update{Kind: schemas.Transaction, MigrationID: v.migration, UpdateID: id,
-		SynchronizerID: v.names.synchronizers[u.synchronizer], RecordTime: schemas.Micros(u.recordTime),
-		Encoding: schemas.CompactJSON, WorkflowID: u.workflow, Local: &r.local}
-	switch u.kind {
-	case topologyUpdate:
+	r.local = schemas.LocalUpdate{Offset: v.OffsetOf(u.Number), PaidTrafficCost: -1}
+	r.update = schemas.Update{Kind: schemas.Transaction, MigrationID: v.Migration, UpdateID: id,
+		SynchronizerID: v.Names.Synchronizers[u.Synchronizer], RecordTime: schemas.Micros(u.RecordTime),
+		Encoding: schemas.CompactJSON, WorkflowID: u.Workflow, Local: &r.local}
+	switch u.Kind {
+	case TopologyUpdate:
 		r.update.Kind = schemas.Topology
-	case assignmentUpdate:
+	case AssignmentUpdate:
 		r.update.Kind = schemas.Assignment
-	case unassignmentUpdate:
+	case UnassignmentUpdate:
 		r.update.Kind = schemas.Unassignment
 	default:
-		r.update.EffectiveAt = schemas.Micros(u.effectiveAt)
+		r.update.EffectiveAt = schemas.Micros(u.EffectiveAt)
 	}
 }
 
@@ -91,97 +91,97 @@ func (r *nodeRows) add(e schemas.Event) {
 }
 
 // created describes a created event; its values follow.
-func (r *nodeRows) created(c *contract, node int) {
-	signatories, observers := c.payload.stakeholders(nil, nil)
-	r.add(schemas.Event{Kind: schemas.Created, Node: int32(node), CreatedAt: schemas.Micros(c.createdAt),
+func (r *nodeRows) created(c *Contract, node int) {
+	signatories, observers := c.Payload.Stakeholders(nil, nil)
+	r.add(schemas.Event{Kind: schemas.Created, Node: int32(node), CreatedAt: schemas.Micros(c.CreatedAt),
 		Signatories: r.texts(signatories), Observers: r.texts(observers),
-		TemplateID: r.names.templateIDs[c.template.number][c.version], PackageName: c.template.pkg.name,
-		ContractID: string(r.names.ids.appendContractID(nil, c.number))})
+		TemplateID: r.names.TemplateIDs[c.Template.Number][c.Version], PackageName: c.Template.Pkg.Name,
+		ContractID: string(r.names.Ids.AppendContractID(nil, c.Number))})
 }
 
-func (r *nodeRows) exercised(u *update, node int) {
-	n := &u.nodes[node]
-	r.add(schemas.Event{Kind: schemas.Exercised, Node: int32(node), Choice: n.choice, InterfaceID: n.iface,
-		Consuming: n.consuming, ActingParties: r.texts(n.actors),
-		TemplateID:  r.names.templateIDs[n.contract.template.number][u.version],
-		PackageName: n.contract.template.pkg.name,
-		ContractID:  string(r.names.ids.appendContractID(nil, n.contract.number))})
+func (r *nodeRows) exercised(u *Update, node int) {
+	n := &u.Nodes[node]
+	r.add(schemas.Event{Kind: schemas.Exercised, Node: int32(node), Choice: n.Choice, InterfaceID: n.Iface,
+		Consuming: n.Consuming, ActingParties: r.texts(n.Actors),
+		TemplateID:  r.names.TemplateIDs[n.Contract.Template.Number][u.Version],
+		PackageName: n.Contract.Template.Pkg.Name,
+		ContractID:  string(r.names.Ids.AppendContractID(nil, n.Contract.Number))})
 }
 
-func (r *nodeRows) reassigned(u *update) {
-	re := &u.reassignment
-	h := r.names.ids.reassignments.hash(re.pair)
-	r.created(re.contract, 0)
+func (r *nodeRows) reassigned(u *Update) {
+	re := &u.Reassignment
+	h := r.names.Ids.Reassignments.Hash(re.Pair)
+	r.created(re.Contract, 0)
 	e := &r.events[0]
-	r.reassignment = schemas.Reassignment{Submitter: r.names.name(re.submitter),
-		SourceSynchronizer: r.names.synchronizers[re.source], TargetSynchronizer: r.names.synchronizers[re.target],
-		UnassignID: string(appendHash(nil, h)), Counter: int64(re.counter), ContractID: e.ContractID}
+	r.reassignment = schemas.Reassignment{Submitter: r.names.Name(re.Submitter),
+		SourceSynchronizer: r.names.Synchronizers[re.Source], TargetSynchronizer: r.names.Synchronizers[re.Target],
+		UnassignID: string(AppendHash(nil, h)), Counter: int64(re.Counter), ContractID: e.ContractID}
 	r.update.Reassignment = &r.reassignment
-	if u.kind == unassignmentUpdate {
+	if u.Kind == UnassignmentUpdate {
 		*e = schemas.Event{Kind: schemas.Unassigned, ContractID: e.ContractID, TemplateID: e.TemplateID,
 			PackageName: e.PackageName}
 	}
 }
 
 // texts returns the names of parties, sorted.
-func (r *nodeRows) texts(ps []party) []string {
-	ps = r.names.sortParties(append([]party(nil), ps...))
+func (r *nodeRows) texts(ps []Party) []string {
+	ps = r.names.SortParties(append([]Party(nil), ps...))
 	list := make([]string, len(ps))
 	for i, p := range ps {
-		list[i] = r.names.name(p)
+		list[i] = r.names.Name(p)
 	}
 	return list
 }
 
 // finish digests the rows of an update whose bytes are complete.
-func (r *nodeRows) finish(frame []byte, record *nodeRecord, t *nodeTables) {
+func (r *nodeRows) finish(frame []byte, record *NodeRecord, t *NodeTables) {
 	u := &r.update
 	u.Events = r.events
-	u.Local.TraceContext = r.trace.of(frame)
+	u.Local.TraceContext = r.trace.Of(frame)
 	if u.Kind == schemas.Topology {
-		u.Local.Topology = r.topology.of(frame)
+		u.Local.Topology = r.topology.Of(frame)
 	}
 	r.locals = append(r.locals[:0], make([]schemas.LocalEvent, len(r.events))...)
 	for i := range r.events {
-		e, at := &r.events[i], &record.list[i]
+		e, at := &r.events[i], &record.List[i]
 		e.EventID = schemas.EventID(u.UpdateID, e.Node)
-		e.Argument, e.Result = r.places[i].argument.of(frame), r.places[i].result.of(frame)
-		r.locals[i] = schemas.LocalEvent{Witnesses: r.texts(at.witnesses), ACSDelta: at.acsDelta,
+		e.Argument, e.Result = r.places[i].argument.Of(frame), r.places[i].result.Of(frame)
+		r.locals[i] = schemas.LocalEvent{Witnesses: r.texts(at.Witnesses), ACSDelta: at.AcsDelta,
 			LastDescendant: e.Node, Extras: r.extras(frame, at, e)}
-		if at.kind == exercisedKind {
+		if at.Kind == ExercisedKind {
 			r.locals[i].LastDescendant = int32(at.last)
 		}
 		e.Local = &r.locals[i]
 	}
 	r.row = schemas.AppendLocalUpdate(r.row[:0], u)
-	t[nodeTableUpdates].Add(r.row)
+	t[NodeTableUpdates].Add(r.row)
 	for i := range r.events {
 		r.row = schemas.AppendLocalEvent(r.row[:0], u, &r.events[i])
-		t[nodeTableEvents].Add(r.row)
+		t[NodeTableEvents].Add(r.row)
 	}
 }
 
 // extras are the members of an event that are kept as they come.
-func (r *nodeRows) extras(frame []byte, at *eventRecord, e *schemas.Event) []byte {
+func (r *nodeRows) extras(frame []byte, at *EventRecord, e *schemas.Event) []byte {
 	var dst []byte
-	switch at.kind {
-	case exercisedKind:
+	switch at.Kind {
+	case ExercisedKind:
 		return nil
 	case unassignedKind:
 		dst = append(dst, `{"assignmentExclusivity":"`...)
 		dst = append(schemas.AppendShortTime(dst, r.update.RecordTime+exclusivity), `",`...)
 	default:
-		dst = append(append(dst, '{'), at.blob.of(frame)...)
+		dst = append(append(dst, '{'), at.Blob.Of(frame)...)
 	}
-	if at.kind != createdKind {
+	if at.Kind != CreatedKind {
 		dst = strconv.AppendInt(append(dst, `"reassignmentCounter":`...), r.reassignment.Counter, 10)
-		dst = append(appendPlain(append(dst, `,"reassignmentId":`...), r.reassignment.UnassignID), ',')
+		dst = append(AppendPlain(append(dst, `,"reassignmentId":`...), r.reassignment.UnassignID), ',')
 	}
-	if at.kind != unassignedKind {
-		dst = append(appendPlain(append(dst, `"representativePackageId":`...), e.TemplateID[:packageIDLength]), ',')
+	if at.Kind != unassignedKind {
+		dst = append(AppendPlain(append(dst, `"representativePackageId":`...), e.TemplateID[:PackageIDLength]), ',')
 	}
-	if at.kind != createdKind {
-		dst = append(appendPlain(append(dst, `"submitter":`...), r.reassignment.Submitter), ',')
+	if at.Kind != CreatedKind {
+		dst = append(AppendPlain(append(dst, `"submitter":`...), r.reassignment.Submitter), ',')
 	}
-	return closing(dst, '}')
+	return Closing(dst, '}')
 }

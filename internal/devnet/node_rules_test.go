@@ -101,7 +101,7 @@ func TestNodeRefusals(t *testing.T) {
 			if !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
 				t.Errorf("%s: answer is %s, want a text", tc.name, header.Get("Content-Type"))
 			}
-		} else if e := c.decodeError(answer); e.Code != want || e.status() != status {
+		} else if e := c.decodeError(answer); e.Code != want || e.Status() != status {
 			t.Errorf("%s: error %+v, want %s", tc.name, e, want)
 		}
 		if e := c.failure(tc.path, tc.body); e.Code != want {
@@ -374,7 +374,7 @@ func TestNodeFilters(t *testing.T) {
 		return fmt.Sprintf(`{"cumulative":[{"identifierFilter":{"TemplateFilter":{"value":{%q:%q}}}}]}`, kind, id)
 	}
 	isAmulet := func(e *nodeEvent) bool { return strings.HasSuffix(e.TemplateID, ":Splice.Amulet:Amulet") }
-	oldAmulet := l.names.templateIDs[amuletTemplate.number][0]
+	oldAmulet := l.Names.TemplateIDs[AmuletTemplate.Number][0]
 	for _, tc := range []struct {
 		name, format string
 		wants        func(e *nodeEvent) bool
@@ -429,7 +429,7 @@ func busiestUser(t *testing.T, l *Ledger, all []nodeUpdate) string {
 		}
 	}
 	if count[best] < 20 {
-		t.Fatalf("the busiest user of %s sees %d events", l.view.uid(), count[best])
+		t.Fatalf("the busiest user of %s sees %d events", l.View.Uid(), count[best])
 	}
 	return best
 }
@@ -485,8 +485,8 @@ func modelText(u *nodeUpdate) string {
 func TestNodeTellsTheSubmitterOnly(t *testing.T) {
 	l, c := readNode(t, NodeOptions{})
 	told := 0
-	for _, p := range l.view.parties {
-		name := l.names.parties[p]
+	for _, p := range l.View.Parties {
+		name := l.Names.Parties[p]
 		format := fmt.Sprintf(`{"includeTransactions":{"eventFormat":{"filtersByParty":{%q:{}}},"transactionShape":"TRANSACTION_SHAPE_LEDGER_EFFECTS"}}`, name)
 		for _, u := range decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), format))) {
 			if u.Value.CommandID != nil {
@@ -553,7 +553,7 @@ func TestNodeFollowsTheLedger(t *testing.T) {
 
 func TestNodeAuthorization(t *testing.T) {
 	l, _ := readNode(t, NodeOptions{})
-	mine := l.names.parties[l.view.parties[0]]
+	mine := l.Names.Parties[l.View.Parties[0]]
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	auth := &NodeAuth{Secret: []byte("secret"), Audience: "node", Now: func() time.Time { return now }, Users: map[string][]Right{
 		"indexer": {{Kind: "CanReadAsAnyParty"}}, "mine": {{Kind: "CanActAs", Party: mine}}, "nothing": nil,
@@ -661,9 +661,9 @@ func TestNodeTakesOneRequestPerSocket(t *testing.T) {
 
 func TestNodeDescribesItself(t *testing.T) {
 	l, c := readNode(t, NodeOptions{})
-	party := l.names.parties[l.view.parties[0]]
+	party := l.Names.Parties[l.View.Parties[0]]
 	for path, want := range map[string]string{
-		"/v2/parties/participant-id":                       `{"participantId":"` + l.view.uid() + `"}`,
+		"/v2/parties/participant-id":                       `{"participantId":"` + l.View.Uid() + `"}`,
 		"/v2/version":                                      `"offsetCheckpoint":{"maxOffsetCheckpointEmissionDelay":{"nanos":0,"seconds":1`,
 		"/v2/state/ledger-end":                             fmt.Sprintf(`{"offset":%d}`, l.NodeDigests().LedgerEnd),
 		"/v2/state/connected-synchronizers?party=" + party: `"permission":"PARTICIPANT_PERMISSION_SUBMISSION"`,

@@ -41,7 +41,7 @@ type NodeOptions struct {
 // Config.Node. Handlers of different options may serve one ledger, but a kept ledger has one
 // handler: it has the users and completions of the earlier processes.
 func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
-	if l.view == nil {
+	if l.View == nil {
 		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
 	}
 	if o.ListLimit < 0 || o.CheckpointEvery < 0 || o.PrunedOffset < 0 || o.CompletionsKept < 0 {
@@ -52,14 +52,14 @@ func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, 1000)
 	o.CompletionsKept = cmp.Or(o.CompletionsKept, 100_000)
 	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
-	core := nodeCore{options: o, ledger: l, store: l.store, view: l.view, formats: newFormats(l.view),
-		users: newNodeUsers(o.Auth), parties: l.parties, completions: newCompletionLog(o.CompletionsKept),
-		events: newContractEvents(l.store)}
+	core := nodeCore{options: o, ledger: l, store: l.Store, view: l.View, formats: newFormats(l.View),
+		users: newNodeUsers(o.Auth), parties: l.Parties, completions: NewCompletionLog(o.CompletionsKept),
+		events: newContractEvents(l.Store)}
 	n := &nodeServer{nodeCore: core, reads: &readServer{core}, hosting: &partyServer{core}, accounts: &userServer{core}}
 	n.commands = &commandServer{core, n.reads, n.hosting}
-	if l.config.Keep {
-		n.users.restore(l.kept.users, &l.journal)
-		n.completions.restore(l.kept.completions)
+	if l.Config.Keep {
+		n.users.restore(l.Kept.Users, &l.Journal)
+		n.completions.restore(l.Kept.Completions)
 	}
 	return n.routes(), nil
 }
@@ -68,12 +68,12 @@ func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
 type nodeCore struct {
 	options NodeOptions
 	ledger  *Ledger
-	store   *store
-	view    *nodeView
+	store   *Store
+	view    *NodeView
 	formats *formats
 
 	users       *nodeUsers
-	parties     *nodeParties
+	parties     *NodeParties
 	completions *completionLog
 	events      *contractEvents
 }
@@ -222,7 +222,7 @@ func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
 	case q.Begin < n.options.PrunedOffset:
 		return 0, prunedData(q.Begin, n.options.PrunedOffset)
 	case q.End == nil:
-		return never, nil
+		return Never, nil
 	}
 	return *q.End, nil
 }
@@ -233,7 +233,7 @@ func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 		return nil, err
 	}
 	if q.At == nil {
-		return nil, badRequest("invalid body: activeAtOffset is required")
+		return nil, BadRequest("invalid body: activeAtOffset is required")
 	}
 	f, err := n.formats.contracts(&q)
 	if err != nil {
@@ -258,9 +258,9 @@ func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 }
 
 func (n *readServer) currentEnd() int64 {
-	n.store.mu.RLock()
-	defer n.store.mu.RUnlock()
-	return n.store.ledgerEnd(n.view)
+	n.store.Mu.RLock()
+	defer n.store.Mu.RUnlock()
+	return n.store.LedgerEnd(n.view)
 }
 
 // list answers with all elements of a stream at once.
@@ -274,15 +274,15 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if err != nil {
 			return err
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
 		if err != nil {
-			return badRequest("reading body: %v", err)
+			return BadRequest("reading body: %v", err)
 		}
 		stream, err := open(r.Context(), body)
 		if err != nil {
 			return err
 		}
-		defer stream.close()
+		defer stream.Close()
 		answer, count, err := collect(r.Context(), stream, limit, idle)
 		if err != nil {
 			return err
@@ -290,7 +290,7 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if strict && count == limit {
 			return listTooLong(limit - 1)
 		}
-		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Content-Type", ContentType)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		w.Write(answer) // if the client is gone, nobody is left to tell
 		return nil
@@ -307,7 +307,7 @@ func (n *nodeServer) listLimit(r *http.Request) (limit int, strict bool, err err
 	asked, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil || asked < 0:
-		return 0, false, badRequest("Invalid value for: query parameter limit")
+		return 0, false, BadRequest("Invalid value for: query parameter limit")
 	case asked > int64(n.options.ListLimit):
 		return n.options.ListLimit + 1, true, nil
 	}
@@ -321,7 +321,7 @@ func (n *nodeServer) listIdle(r *http.Request) (time.Duration, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 0 || ms > time.Hour.Milliseconds() {
-		return 0, badRequest("Invalid value for: query parameter stream_idle_timeout_ms")
+		return 0, BadRequest("Invalid value for: query parameter stream_idle_timeout_ms")
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }
@@ -364,11 +364,11 @@ func collect(ctx context.Context, stream elementStream, limit int, idle time.Dur
 }
 
 func (n *nodeServer) ledgerEnd(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
+	return SendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
 }
 
 func (n *nodeServer) prunedOffsets(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]int64{
+	return SendJSON(w, map[string]int64{
 		"participantPrunedUpToInclusive":          n.options.PrunedOffset,
 		"allDivulgedContractsPrunedUpToInclusive": 0,
 	})
@@ -382,25 +382,25 @@ type connectedSynchronizer struct {
 }
 
 func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error {
-	list := make([]connectedSynchronizer, len(n.view.names.synchronizers))
-	for i, id := range n.view.names.synchronizers {
+	list := make([]connectedSynchronizer, len(n.view.Names.Synchronizers))
+	for i, id := range n.view.Names.Synchronizers {
 		list[i] = connectedSynchronizer{Alias: [...]string{"global", "harbor"}[i], ID: id}
 		if _, ok := n.formats.party(r.URL.Query().Get("party")); ok {
 			list[i].Permission = "PARTICIPANT_PERMISSION_SUBMISSION"
 		}
 	}
-	return sendJSON(w, map[string]any{"connectedSynchronizers": list})
+	return SendJSON(w, map[string]any{"connectedSynchronizers": list})
 }
 
 func (n *nodeServer) participantID(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]string{"participantId": n.view.uid()})
+	return SendJSON(w, map[string]string{"participantId": n.view.Uid()})
 }
 
 func (n *nodeServer) version(w http.ResponseWriter, _ *http.Request) error {
 	delay := n.options.CheckpointDelay
-	return sendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
+	return SendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
 		"experimental":    map[string]any{},
-		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": maxUserRights, "maxUsersPageSize": maxUsersPage},
+		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": MaxUserRights, "maxUsersPageSize": maxUsersPage},
 		"partyManagement": map[string]any{"maxPartiesPageSize": maxPartiesPage},
 		"offsetCheckpoint": map[string]any{"maxOffsetCheckpointEmissionDelay": map[string]any{
 			"seconds": int64(delay / time.Second), "nanos": int64(delay % time.Second), "unknownFields": map[string]any{"fields": map[string]any{}}}},
@@ -414,5 +414,5 @@ func (n *nodeServer) healthy(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (n *nodeServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, n.ledger.NodeDigests())
+	return SendJSON(w, n.ledger.NodeDigests())
 }

@@ -30,7 +30,7 @@ func (n *nodeServer) socket(open opener) nodeHandler {
 			return nil // Accept has answered
 		}
 		defer conn.CloseNow()
-		conn.SetReadLimit(maxBody)
+		conn.SetReadLimit(MaxBody)
 		who := principalOf(r.Context())
 		ctx := context.WithValue(context.Background(), principalKey{}, who) // the request's own ends with the upgrade
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -76,7 +76,7 @@ func (s *session) run(ctx context.Context, cancel context.CancelCauseFunc, open 
 	if err != nil {
 		return err
 	}
-	defer stream.close()
+	defer stream.Close()
 	go s.watch(ctx, cancel)
 	go s.beat(ctx)
 	go s.watchRights(ctx, cancel)
@@ -200,7 +200,7 @@ func (s *session) fail(err error) {
 		s.conn.Close(websocket.StatusProtocolError, err.Error()) // if the client is gone, nobody is left to tell
 		return
 	}
-	body, _ := json.Marshal(asLedgerError(err)) // texts and numbers always marshal
+	body, _ := json.Marshal(AsLedgerError(err)) // texts and numbers always marshal
 	ctx, cancel := context.WithTimeout(context.Background(), heartbeat)
 	defer cancel()
 	if s.conn.Write(ctx, websocket.MessageText, body) == nil {

@@ -15,7 +15,7 @@ type elementStream interface {
 	// idle returns an element to send while there is nothing else to send, or nil.
 	idle() []byte
 	// close lets go of what the stream reads from.
-	close()
+	Close()
 }
 
 const (
@@ -25,8 +25,8 @@ const (
 
 // updateStream gives updates in the order of offsets, or against it.
 type updateStream struct {
-	store      *store
-	view       *nodeView
+	store      *Store
+	view       *NodeView
 	format     *updateFormat
 	complete   bool // the format is the one that updates are kept in
 	begin, end int64
@@ -36,33 +36,33 @@ type updateStream struct {
 
 	cursor   int64 // all up to here was given; descending, all from here on
 	unmarked int   // updates since the last checkpoint
-	frames   blockReader
-	records  blockReader
-	items    []nodeItem
+	frames   BlockReader
+	records  BlockReader
+	items    []NodeItem
 	found    [][]byte
 	bounds   []int
 	buffer   []byte
 	frame    []byte
 	packed   []byte
-	record   nodeRecord
-	reader   recordReader
+	record   NodeRecord
+	reader   RecordReader
 	cutter   cutter
 }
 
-func newUpdateStream(s *store, v *nodeView, f *updateFormat, begin, end int64, descending bool, checkpointEvery int) *updateStream {
+func newUpdateStream(s *Store, v *NodeView, f *updateFormat, begin, end int64, descending bool, checkpointEvery int) *updateStream {
 	u := &updateStream{store: s, view: v, format: f, complete: f.everything(), begin: begin, end: end,
-		descending: descending, checkpointEvery: checkpointEvery, cursor: begin, cutter: cutter{names: v.names}}
+		descending: descending, checkpointEvery: checkpointEvery, cursor: begin, cutter: cutter{names: v.Names}}
 	if descending {
 		u.cursor = end + 1
 	}
-	u.frames.open(s.files[nodeFile])
-	u.records.open(s.files[nodeRecordFile])
+	u.frames.Open(s.Files[NodeFile])
+	u.records.Open(s.Files[NodeRecordFile])
 	return u
 }
 
-func (u *updateStream) close() {
-	u.frames.close()
-	u.records.close()
+func (u *updateStream) Close() {
+	u.frames.Close()
+	u.records.Close()
 }
 
 // take returns the elements of the next updates; they may be none although more follow
@@ -94,33 +94,33 @@ func (u *updateStream) take() ([][]byte, <-chan struct{}, bool, error) {
 // there are no more for now.
 func (u *updateStream) next() (more <-chan struct{}, reached bool) {
 	s := u.store
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
 	u.items = u.items[:0]
 	size, limit := int64(0), min(itemsPerTake, u.checkpointEvery-u.unmarked)
 	add := func(i int) {
-		item := s.nodeItem(i)
+		item := s.NodeItem(i)
 		u.items = append(u.items, item)
-		u.cursor = item.offset
-		size += item.frame.size
+		u.cursor = item.Offset
+		size += item.Frame.Size
 	}
 	if u.descending {
-		i := s.node.after(u.cursor-1) - 1
-		for ; i >= 0 && s.node.entries[i].offset > u.begin && len(u.items) < itemsPerTake && size < bytesPerTake; i-- {
+		i := s.Node.After(u.cursor-1) - 1
+		for ; i >= 0 && s.Node.Entries[i].Offset > u.begin && len(u.items) < itemsPerTake && size < bytesPerTake; i-- {
 			add(i)
 		}
-		return nil, i < 0 || s.node.entries[i].offset <= u.begin
+		return nil, i < 0 || s.Node.Entries[i].Offset <= u.begin
 	}
-	end := min(u.end, s.ledgerEnd(u.view))
-	i := s.node.after(u.cursor)
-	for ; i < len(s.node.entries) && s.node.entries[i].offset <= end && len(u.items) < limit && size < bytesPerTake; i++ {
+	end := min(u.end, s.LedgerEnd(u.view))
+	i := s.Node.After(u.cursor)
+	for ; i < len(s.Node.Entries) && s.Node.Entries[i].Offset <= end && len(u.items) < limit && size < bytesPerTake; i++ {
 		add(i)
 	}
-	if i < len(s.node.entries) && s.node.entries[i].offset <= end {
+	if i < len(s.Node.Entries) && s.Node.Entries[i].Offset <= end {
 		return nil, false
 	}
 	u.cursor = max(u.cursor, end)
-	return s.grown, true
+	return s.Grown, true
 }
 
 // copyAll gives the updates as they are kept.
@@ -131,14 +131,14 @@ func (u *updateStream) copyAll() error {
 	if u.descending { // not in one piece
 		return u.cutAll()
 	}
-	first, last := u.items[0].frame, u.items[len(u.items)-1].frame
+	first, last := u.items[0].Frame, u.items[len(u.items)-1].Frame
 	var err error
-	if u.buffer, err = u.frames.append(u.buffer, first.start, last.start+last.size-first.start); err != nil {
+	if u.buffer, err = u.frames.Append(u.buffer, first.Start, last.Start+last.Size-first.Start); err != nil {
 		return err
 	}
 	for _, item := range u.items {
-		at := item.frame.start - first.start
-		u.found = append(u.found, u.buffer[at:at+item.frame.size:at+item.frame.size])
+		at := item.Frame.Start - first.Start
+		u.found = append(u.found, u.buffer[at:at+item.Frame.Size:at+item.Frame.Size])
 	}
 	return nil
 }
@@ -164,15 +164,15 @@ func (u *updateStream) cutAll() error {
 }
 
 // load reads the bytes and the record of an update.
-func (u *updateStream) load(item *nodeItem) (err error) {
-	if u.frame, err = u.frames.append(u.frame[:0], item.frame.start, item.frame.size); err != nil {
+func (u *updateStream) load(item *NodeItem) (err error) {
+	if u.frame, err = u.frames.Append(u.frame[:0], item.Frame.Start, item.Frame.Size); err != nil {
 		return err
 	}
-	if u.packed, err = u.records.append(u.packed[:0], item.record.start, item.record.size); err != nil {
+	if u.packed, err = u.records.Append(u.packed[:0], item.Record.Start, item.Record.Size); err != nil {
 		return err
 	}
-	u.record.decode(&u.reader, u.packed)
-	u.record.offset = item.offset
+	u.record.Decode(&u.reader, u.packed)
+	u.record.Offset = item.Offset
 	return nil
 }
 
@@ -191,15 +191,15 @@ func (u *updateStream) checkpoint() []byte {
 }
 
 // appendCheckpoint appends what a stream has come to at an offset.
-func (s *store) appendCheckpoint(dst []byte, v *nodeView, offset int64) []byte {
-	s.mu.RLock()
-	t := s.timeAt(v, offset)
-	s.mu.RUnlock()
+func (s *Store) appendCheckpoint(dst []byte, v *NodeView, offset int64) []byte {
+	s.Mu.RLock()
+	t := s.TimeAt(v, offset)
+	s.Mu.RUnlock()
 	dst = strconv.AppendInt(append(dst, `{"OffsetCheckpoint":{"value":{"offset":`...), offset, 10)
 	dst = append(dst, `,"synchronizerTimes":[`...)
-	for _, name := range v.names.synchronizers {
+	for _, name := range v.Names.Synchronizers {
 		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), schemas.Micros(t))
 		dst = append(append(append(dst, `","synchronizerId":"`...), name...), `"},`...)
 	}
-	return append(closing(dst, ']'), `}}}`...)
+	return append(Closing(dst, ']'), `}}}`...)
 }

@@ -49,7 +49,7 @@ func TestNodeDigestsMatchTheStream(t *testing.T) {
 func TestNodeLeavesPublicHistoryAlone(t *testing.T) {
 	plain, _ := startLedger(t, Config{Updates: 1500, Seed: 6})
 	viewed, _ := startNode(t, Config{Updates: 1500, Seed: 6}, NodeOptions{})
-	got, want := fileHashes(t, viewed.config.Dir), fileHashes(t, plain.config.Dir)
+	got, want := fileHashes(t, viewed.Config.Dir), fileHashes(t, plain.Config.Dir)
 	for name, hash := range want {
 		if got[name] != hash {
 			t.Errorf("%s differs", name)
@@ -68,10 +68,10 @@ func TestNodeSameSeedSameStream(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	b, _ := startNode(t, Config{Updates: 1200, Seed: 1, SkipCompact: true}, NodeOptions{})
 	runtime.GOMAXPROCS(before)
-	if !reflect.DeepEqual(fileHashes(t, a.config.Dir), fileHashes(t, b.config.Dir)) {
+	if !reflect.DeepEqual(fileHashes(t, a.Config.Dir), fileHashes(t, b.Config.Dir)) {
 		t.Error("same seed, different files")
 	}
-	if !reflect.DeepEqual(a.NodeDigests(), b.NodeDigests()) || !reflect.DeepEqual(a.store.node.activations, b.store.node.activations) {
+	if !reflect.DeepEqual(a.NodeDigests(), b.NodeDigests()) || !reflect.DeepEqual(a.Store.Node.Activations, b.Store.Node.Activations) {
 		t.Error("same seed, different streams")
 	}
 }
@@ -97,8 +97,8 @@ func TestNodeSeesWhatItsPartiesAreInformedOf(t *testing.T) {
 		t.Run(participant, func(t *testing.T) {
 			l, c := startNode(t, Config{Updates: 1000, Seed: 7, SkipCompact: true, Node: &NodeConfig{Participant: participant}}, NodeOptions{})
 			hosted := map[string]bool{}
-			for _, p := range l.view.parties {
-				hosted[l.names.parties[p]] = true
+			for _, p := range l.View.Parties {
+				hosted[l.Names.Parties[p]] = true
 			}
 			trees, verdicts := publicTrees(t, l)
 			contracts := newContractParties(t, trees)

@@ -35,7 +35,7 @@ type externalParty struct {
 	key  ed25519.PublicKey
 }
 
-func (p externalParty) id() string { return p.hint + partyNamespaceMark + Fingerprint(p.key) }
+func (p externalParty) id() string { return p.hint + PartyNamespaceMark + Fingerprint(p.key) }
 
 // transactions returns what brings the party about on a node: the key speaks for its
 // namespace, the node hosts the party, the key signs its transactions.
@@ -73,7 +73,7 @@ func partyOf(transactions [][]byte, participant, synchronizer string) (externalP
 		if err != nil || len(key) != ed25519.PublicKeySize {
 			return p, invalidArgument("an onboarding transaction has no key of %d bytes", ed25519.PublicKeySize)
 		}
-		p = externalParty{hint(m.Party), key}
+		p = externalParty{Hint(m.Party), key}
 	}
 	if p.key == nil {
 		return p, invalidArgument("the onboarding transactions have no %s mapping", partyToParticipant)
@@ -101,8 +101,8 @@ func sortedTexts(list [][]byte) []string {
 }
 
 func checkPartyHint(hint string) error {
-	if !validHint(hint) {
-		return invalidField("party_id_hint", "%.200q has not 1 to %d letters, digits, - or _", hint, maxHint)
+	if !ValidHint(hint) {
+		return invalidField("party_id_hint", "%.200q has not 1 to %d letters, digits, - or _", hint, MaxHint)
 	}
 	return nil
 }

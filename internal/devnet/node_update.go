@@ -8,39 +8,39 @@ import (
 )
 
 // itemAt returns the update at an offset, false if the node's parties see none there.
-func (n *readServer) itemAt(offset int64) (nodeItem, bool) {
+func (n *readServer) itemAt(offset int64) (NodeItem, bool) {
 	s := n.store
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	i := s.node.after(offset - 1)
-	if i == len(s.node.entries) || s.node.entries[i].offset != offset {
-		return nodeItem{}, false
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	i := s.Node.After(offset - 1)
+	if i == len(s.Node.Entries) || s.Node.Entries[i].Offset != offset {
+		return NodeItem{}, false
 	}
-	return s.nodeItem(i), true
+	return s.NodeItem(i), true
 }
 
 // cut returns an update as a format has it: as an element of a stream. It is empty if the
 // format has none of its events, unless bare says that it goes without events then.
-func (n *readServer) cut(item nodeItem, f *updateFormat, bare bool) ([]byte, error) {
+func (n *readServer) cut(item NodeItem, f *updateFormat, bare bool) ([]byte, error) {
 	u, err := n.loaded(item)
 	if err != nil {
 		return nil, err
 	}
 	element := u.cutter.update(nil, f, u.frame, &u.record)
 	if len(element) == 0 && bare {
-		element = append(element, u.frame[:u.record.events.start]...)
-		element = append(element, u.frame[u.record.events.end:]...)
+		element = append(element, u.frame[:u.record.Events.Start]...)
+		element = append(element, u.frame[u.record.Events.End:]...)
 	}
 	return element, nil
 }
 
 // loaded returns a stream that has read an update and is closed: for its buffers and its
 // cutter.
-func (n *readServer) loaded(item nodeItem) (*updateStream, error) {
-	u := &updateStream{store: n.store, view: n.view, cutter: cutter{names: n.view.names}}
-	u.frames.open(n.store.files[nodeFile])
-	u.records.open(n.store.files[nodeRecordFile])
-	defer u.close()
+func (n *readServer) loaded(item NodeItem) (*updateStream, error) {
+	u := &updateStream{store: n.store, view: n.view, cutter: cutter{names: n.view.Names}}
+	u.frames.Open(n.store.Files[NodeFile])
+	u.records.Open(n.store.Files[NodeRecordFile])
+	defer u.Close()
 	return u, u.load(&item)
 }
 
@@ -62,7 +62,7 @@ func sendText(w http.ResponseWriter, texts ...string) error {
 	for _, t := range texts {
 		size += len(t)
 	}
-	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Type", ContentType)
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	for _, t := range texts {
 		io.WriteString(w, t) // if the client is gone, nobody is left to tell
@@ -79,12 +79,12 @@ func (n *readServer) updateByID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if q.ID == nil {
-		return badRequest("invalid body: updateId is required")
+		return BadRequest("invalid body: updateId is required")
 	}
-	number, ok := n.view.names.ids.updateNumber(*q.ID)
+	number, ok := n.view.Names.Ids.UpdateNumber(*q.ID)
 	offset := int64(-1)
 	if ok && number < 1<<32 { // numbers of entries are no more
-		offset = n.view.offsetOf(number)
+		offset = n.view.OffsetOf(number)
 	}
 	return n.sendUpdate(w, r.Context(), offset, *q.ID, q.Format)
 }
@@ -98,7 +98,7 @@ func (n *readServer) updateByOffset(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if q.Offset == nil {
-		return badRequest("invalid body: offset is required")
+		return BadRequest("invalid body: offset is required")
 	}
 	if *q.Offset <= 0 {
 		return invalidArgument("offset %d is not positive", *q.Offset)

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// adminUser exists on every node from the start, with the right ParticipantAdmin. It is
+// AdminUser exists on every node from the start, with the right ParticipantAdmin. It is
 // also who submits where no authorization is configured and the request names nobody.
-const adminUser = "participant_admin"
+const AdminUser = "participant_admin"
 
 const (
-	maxUserRights   = 1000
+	MaxUserRights   = 1000
 	maxUsersPage    = 1000
 	userIDAlphabet  = `[a-zA-Z0-9@^$.!` + "`" + `\-#+'~_|:()]{1,128}`
-	maxAnnotations  = 256 << 10 // bytes of the annotations of one user or party
+	MaxAnnotations  = 256 << 10 // bytes of the annotations of one user or party
 	noSuchUser      = "getting user failed for unknown user %q"
 	rightWithParty  = "CanActAs CanReadAs CanExecuteAs"
 	rightWithoutOne = "ParticipantAdmin IdentityProviderAdmin CanReadAsAnyParty CanExecuteAsAnyParty"
@@ -25,8 +25,8 @@ const (
 
 var userIDForm = regexp.MustCompile("^" + userIDAlphabet + "$")
 
-// wireRight is a right as requests and answers have it: {"kind":{KIND:{"value":{..}}}}.
-type wireRight struct {
+// WireRight is a right as requests and answers have it: {"kind":{KIND:{"value":{..}}}}.
+type WireRight struct {
 	Kind map[string]wireRightKind `json:"kind"`
 }
 
@@ -38,12 +38,12 @@ type wireRightValue struct {
 	Party string `json:"party,omitempty"`
 }
 
-func (r Right) wire() wireRight {
-	return wireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
+func (r Right) wire() WireRight {
+	return WireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
 }
 
-func wireRights(rights []Right) []wireRight {
-	list := make([]wireRight, len(rights))
+func WireRights(rights []Right) []WireRight {
+	list := make([]WireRight, len(rights))
 	for i, r := range rights {
 		list[i] = r.wire()
 	}
@@ -51,11 +51,11 @@ func wireRights(rights []Right) []wireRight {
 }
 
 // decodeRights reads rights, without doubles, in the order of the request.
-func decodeRights(list []wireRight) ([]Right, error) {
+func decodeRights(list []WireRight) ([]Right, error) {
 	rights := make([]Right, 0, len(list))
 	for _, w := range list {
 		if len(w.Kind) > 1 {
-			return nil, badRequest("a right has %d kinds, want one", len(w.Kind))
+			return nil, BadRequest("a right has %d kinds, want one", len(w.Kind))
 		}
 		for kind, content := range w.Kind {
 			r, err := decodeRight(kind, content)
@@ -77,7 +77,7 @@ func decodeRight(kind string, content wireRightKind) (Right, error) {
 	case slices.Contains(strings.Fields(rightWithoutOne), kind):
 		return Right{Kind: kind}, nil
 	case !slices.Contains(strings.Fields(rightWithParty), kind):
-		return Right{}, badRequest("right %q is unknown", kind)
+		return Right{}, BadRequest("right %q is unknown", kind)
 	case content.Value == nil || content.Value.Party == "":
 		return Right{}, missingField("party")
 	}
@@ -89,7 +89,7 @@ func decodeRight(kind string, content wireRightKind) (Right, error) {
 
 // checkPartyID verifies the form of a party id: HINT::FINGERPRINT.
 func checkPartyID(field, id string) error {
-	if hint, fingerprint, ok := strings.Cut(id, partyNamespaceMark); !ok || hint == "" || fingerprint == "" {
+	if hint, fingerprint, ok := strings.Cut(id, PartyNamespaceMark); !ok || hint == "" || fingerprint == "" {
 		return invalidField(field, "%q is no party id", id)
 	}
 	return nil
@@ -101,12 +101,12 @@ type nodeUsers struct {
 	mu    sync.Mutex
 	users map[string]*nodeUser
 	// journal, if not nil, keeps what is changed.
-	journal *journal
+	journal *Journal
 }
 
 // nodeUser is a user. The lock of nodeUsers guards it.
 type nodeUser struct {
-	wireUser
+	WireUser
 	version int64 // of what a client may change, but for the rights
 	rights  []Right
 	changed chan struct{} // closed when the user may do more or less than before
@@ -114,24 +114,24 @@ type nodeUser struct {
 
 func newNodeUsers(auth *NodeAuth) *nodeUsers {
 	u := &nodeUsers{users: map[string]*nodeUser{}}
-	u.add(wireUser{ID: adminUser}, []Right{{Kind: "ParticipantAdmin"}})
+	u.add(WireUser{ID: AdminUser}, []Right{{Kind: "ParticipantAdmin"}})
 	if auth == nil {
 		return u
 	}
 	for id, rights := range auth.Users {
-		u.add(wireUser{ID: id}, slices.Clone(rights))
+		u.add(WireUser{ID: id}, slices.Clone(rights))
 	}
 	return u
 }
 
 // restore takes over the users of an earlier process, and keeps what is changed from now on.
-func (u *nodeUsers) restore(users map[string]*keptUser, j *journal) {
+func (u *nodeUsers) restore(users map[string]*KeptUser, j *Journal) {
 	for id, k := range users {
 		if k.Deleted {
 			delete(u.users, id)
 			continue
 		}
-		u.add(k.wireUser, slices.Clone(k.Rights)).version = k.Version
+		u.add(k.WireUser, slices.Clone(k.Rights)).version = k.Version
 	}
 	u.journal = j
 }
@@ -141,19 +141,19 @@ func (u *nodeUsers) keep(user *nodeUser, deleted bool) error {
 	if u.journal == nil {
 		return nil
 	}
-	return u.journal.add(journalEntry{User: &keptUser{user.wireUser, user.version, user.rights, deleted}})
+	return u.journal.Add(JournalEntry{User: &KeptUser{user.WireUser, user.version, user.rights, deleted}})
 }
 
-func (u *nodeUsers) add(w wireUser, rights []Right) *nodeUser {
-	user := &nodeUser{wireUser: w, rights: rights, changed: make(chan struct{})}
+func (u *nodeUsers) add(w WireUser, rights []Right) *nodeUser {
+	user := &nodeUser{WireUser: w, rights: rights, changed: make(chan struct{})}
 	u.users[w.ID] = user
 	return user
 }
 
 // wire returns the user as answers have it; the caller holds the lock.
-func (u *nodeUser) wire() wireUser {
-	w := u.wireUser
-	w.Metadata = objectMeta{strconv.FormatInt(u.version, 10), maps.Clone(u.Metadata.Annotations)}
+func (u *nodeUser) wire() WireUser {
+	w := u.WireUser
+	w.Metadata = ObjectMeta{strconv.FormatInt(u.version, 10), maps.Clone(u.Metadata.Annotations)}
 	if w.Metadata.Annotations == nil {
 		w.Metadata.Annotations = map[string]string{}
 	}
@@ -178,12 +178,12 @@ func (u *nodeUsers) principal(id string) (principal, bool) {
 }
 
 // get returns a user with its rights.
-func (u *nodeUsers) get(id string) (wireUser, []Right, error) {
+func (u *nodeUsers) get(id string) (WireUser, []Right, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	user := u.users[id]
 	if user == nil {
-		return wireUser{}, nil, unknownUser(id)
+		return WireUser{}, nil, unknownUser(id)
 	}
 	return user.wire(), slices.Clone(user.rights), nil
 }
@@ -195,35 +195,35 @@ func unknownUser(id string) error {
 }
 
 // create adds a user.
-func (u *nodeUsers) create(w wireUser, rights []Right) (wireUser, error) {
+func (u *nodeUsers) create(w WireUser, rights []Right) (WireUser, error) {
 	switch {
 	case w.ID == "":
-		return wireUser{}, missingField("user.id")
+		return WireUser{}, missingField("user.id")
 	case !userIDForm.MatchString(w.ID):
-		return wireUser{}, invalidField("user.id", "%q is no user id", w.ID)
+		return WireUser{}, invalidField("user.id", "%q is no user id", w.ID)
 	case w.Metadata.ResourceVersion != "":
-		return wireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
-	case len(rights) > maxUserRights:
-		return wireUser{}, tooManyRights(w.ID)
+		return WireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
+	case len(rights) > MaxUserRights:
+		return WireUser{}, tooManyRights(w.ID)
 	}
 	if err := checkUser(&w); err != nil {
-		return wireUser{}, err
+		return WireUser{}, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.users[w.ID] != nil {
 		e := nodeRefusal("USER_ALREADY_EXISTS", "creating user failed, as user %q already exists", w.ID)
 		e.Resources = append(e.Resources, [2]string{"USER", w.ID})
-		return wireUser{}, e
+		return WireUser{}, e
 	}
-	if err := u.keep(&nodeUser{wireUser: w, rights: rights}, false); err != nil {
-		return wireUser{}, err
+	if err := u.keep(&nodeUser{WireUser: w, rights: rights}, false); err != nil {
+		return WireUser{}, err
 	}
 	return u.add(w, rights).wire(), nil
 }
 
 // check verifies the members that a client may choose.
-func checkUser(w *wireUser) error {
+func checkUser(w *WireUser) error {
 	if w.PrimaryParty != "" {
 		if err := checkPartyID("user.primary_party", w.PrimaryParty); err != nil {
 			return err
@@ -232,45 +232,45 @@ func checkUser(w *wireUser) error {
 	return checkMeta(w.Metadata)
 }
 
-func checkMeta(m objectMeta) error {
+func checkMeta(m ObjectMeta) error {
 	size := 0
 	for key, value := range m.Annotations {
 		size += len(key) + len(value)
 	}
-	if size > maxAnnotations {
-		return invalidArgument("annotations of %d bytes are more than %d", size, maxAnnotations)
+	if size > MaxAnnotations {
+		return invalidArgument("annotations of %d bytes are more than %d", size, MaxAnnotations)
 	}
 	return nil
 }
 
 // update changes the members of a user that a mask names.
-func (u *nodeUsers) update(w wireUser, mask []string, self string) (wireUser, error) {
+func (u *nodeUsers) update(w WireUser, mask []string, self string) (WireUser, error) {
 	if err := checkUser(&w); err != nil {
-		return wireUser{}, err
+		return WireUser{}, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	user := u.users[w.ID]
 	if user == nil {
-		return wireUser{}, unknownUser(w.ID)
+		return WireUser{}, unknownUser(w.ID)
 	}
 	if v := w.Metadata.ResourceVersion; v != "" && v != strconv.FormatInt(user.version, 10) {
-		return wireUser{}, nodeRefusal("CONCURRENT_USER_UPDATE_DETECTED",
+		return WireUser{}, nodeRefusal("CONCURRENT_USER_UPDATE_DETECTED",
 			"update of user %q failed: resource version %s is not the current one", w.ID, v)
 	}
 	changed := *user
 	for _, path := range mask {
 		if err := changed.take(w, path); err != nil {
-			return wireUser{}, err
+			return WireUser{}, err
 		}
 	}
 	if changed.Deactivated && w.ID == self {
-		return wireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
+		return WireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
 	}
 	disturbed := changed.Deactivated != user.Deactivated
 	changed.version++
 	if err := u.keep(&changed, false); err != nil {
-		return wireUser{}, err
+		return WireUser{}, err
 	}
 	*user = changed
 	if disturbed {
@@ -280,7 +280,7 @@ func (u *nodeUsers) update(w wireUser, mask []string, self string) (wireUser, er
 }
 
 // take takes over the member of w that a path of an update mask names.
-func (u *nodeUser) take(w wireUser, path string) error {
+func (u *nodeUser) take(w WireUser, path string) error {
 	switch strings.ReplaceAll(path, "_", "") {
 	case "primaryparty", "primaryParty":
 		u.PrimaryParty = w.PrimaryParty
@@ -335,7 +335,7 @@ func (u *nodeUsers) grant(id string, rights []Right) ([]Right, error) {
 				changed = append(changed, r)
 			}
 		}
-		if len(user.rights)+len(changed) > maxUserRights {
+		if len(user.rights)+len(changed) > MaxUserRights {
 			return nil, tooManyRights(id)
 		}
 		user.rights = append(user.rights, changed...)
@@ -382,13 +382,13 @@ func (u *nodeUsers) change(id string, f func(*nodeUser) ([]Right, error)) ([]Rig
 }
 
 func tooManyRights(id string) error {
-	e := nodeRefusal("TOO_MANY_USER_RIGHTS", "user %q cannot have more than %d rights", id, maxUserRights)
+	e := nodeRefusal("TOO_MANY_USER_RIGHTS", "user %q cannot have more than %d rights", id, MaxUserRights)
 	e.Resources = append(e.Resources, [2]string{"USER", id})
 	return e
 }
 
 // list returns up to limit users with ids above after, by id, and whether there are more.
-func (u *nodeUsers) list(after string, limit int) (users []wireUser, more bool) {
+func (u *nodeUsers) list(after string, limit int) (users []WireUser, more bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	ids := slices.Sorted(maps.Keys(u.users))

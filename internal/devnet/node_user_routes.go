@@ -15,9 +15,9 @@ type fieldMask struct {
 
 // readRequest reads the body of a request into v, a pointer to a struct.
 func readRequest(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
 	if err != nil {
-		return badRequest("reading body: %v", err)
+		return BadRequest("reading body: %v", err)
 	}
 	return decodeRequest(body, v)
 }
@@ -43,7 +43,7 @@ func pageOf(r *http.Request, most int) (page, error) {
 	if text := query.Get("pageSize"); text != "" {
 		size, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return p, badRequest("Invalid value for: query parameter pageSize")
+			return p, BadRequest("Invalid value for: query parameter pageSize")
 		}
 		if size < 0 {
 			return p, invalidArgument("page_size %d is negative", size)
@@ -78,13 +78,13 @@ func (n *userServer) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		answer["nextPageToken"] = nextPage(users[len(users)-1].ID)
 	}
-	return sendJSON(w, answer)
+	return SendJSON(w, answer)
 }
 
 func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		User   *wireUser   `json:"user"`
-		Rights []wireRight `json:"rights"`
+		User   *WireUser   `json:"user"`
+		Rights []WireRight `json:"rights"`
 	}
 	who := principalOf(r.Context())
 	if err := who.mayManage(); err != nil {
@@ -94,7 +94,7 @@ func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if q.User == nil {
-		return badRequest("invalid body: user is required")
+		return BadRequest("invalid body: user is required")
 	}
 	if err := checkIdentityProvider(q.User.IdentityProviderID); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"user": user})
+	return SendJSON(w, map[string]any{"user": user})
 }
 
 // getUser answers with a user; one's own may be read without further rights.
@@ -119,7 +119,7 @@ func (n *userServer) getUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"user": user})
+	return SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
@@ -127,7 +127,7 @@ func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"user": user})
+	return SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
@@ -135,25 +135,25 @@ func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"rights": wireRights(rights)})
+	return SendJSON(w, map[string]any{"rights": WireRights(rights)})
 }
 
-func (n *userServer) readableUser(r *http.Request, id string) (wireUser, []Right, error) {
+func (n *userServer) readableUser(r *http.Request, id string) (WireUser, []Right, error) {
 	who := principalOf(r.Context())
 	if id != who.user {
 		if err := who.mayManage(); err != nil {
-			return wireUser{}, nil, err
+			return WireUser{}, nil, err
 		}
 	}
 	if err := checkIdentityProvider(r.URL.Query().Get("identity-provider-id")); err != nil {
-		return wireUser{}, nil, err
+		return WireUser{}, nil, err
 	}
 	return n.users.get(id)
 }
 
 func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		User *wireUser  `json:"user"`
+		User *WireUser  `json:"user"`
 		Mask *fieldMask `json:"updateMask"`
 	}
 	who := principalOf(r.Context())
@@ -166,7 +166,7 @@ func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("user")
 	switch {
 	case q.User == nil:
-		return badRequest("invalid body: user is required")
+		return BadRequest("invalid body: user is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
 		return missingField("update_mask")
 	case q.User.ID != "" && q.User.ID != id:
@@ -177,7 +177,7 @@ func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"user": user})
+	return SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
@@ -188,7 +188,7 @@ func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	if err := n.users.remove(r.PathValue("user"), who.user); err != nil {
 		return err
 	}
-	return sendJSON(w, struct{}{})
+	return SendJSON(w, struct{}{})
 }
 
 func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
@@ -196,7 +196,7 @@ func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"newlyGrantedRights": wireRights(changed)})
+	return SendJSON(w, map[string]any{"newlyGrantedRights": WireRights(changed)})
 }
 
 func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
@@ -204,14 +204,14 @@ func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"newlyRevokedRights": wireRights(changed)})
+	return SendJSON(w, map[string]any{"newlyRevokedRights": WireRights(changed)})
 }
 
 // changeRights reads a request that grants or revokes rights and has change do it.
 func (n *userServer) changeRights(r *http.Request, change func(id string, rights []Right) ([]Right, error)) ([]Right, error) {
 	var q struct {
 		UserID             string      `json:"userId"`
-		Rights             []wireRight `json:"rights"`
+		Rights             []WireRight `json:"rights"`
 		IdentityProviderID string      `json:"identityProviderId"`
 	}
 	who := principalOf(r.Context())

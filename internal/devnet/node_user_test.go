@@ -44,25 +44,25 @@ func (c nodeClient) refuses(tc refusal) {
 		}
 		return
 	}
-	if e := c.decodeError(answer); e.Code != tc.code || e.status() != status {
+	if e := c.decodeError(answer); e.Code != tc.code || e.Status() != status {
 		c.t.Errorf("%s: error %+v, want %s", tc.name, e, tc.code)
 	}
 }
 
 type userAnswer struct {
-	User wireUser `json:"user"`
+	User WireUser `json:"user"`
 }
 
 type rightsAnswer struct {
-	Rights  []wireRight `json:"rights"`
-	Granted []wireRight `json:"newlyGrantedRights"`
-	Revoked []wireRight `json:"newlyRevokedRights"`
+	Rights  []WireRight `json:"rights"`
+	Granted []WireRight `json:"newlyGrantedRights"`
+	Revoked []WireRight `json:"newlyRevokedRights"`
 }
 
 func TestNodeUsersComeAndGo(t *testing.T) {
 	l, _ := readNode(t, NodeOptions{})
 	c := serveNode(t, l, NodeOptions{})
-	mine := l.names.name(l.view.parties[0])
+	mine := l.Names.Name(l.View.Parties[0])
 	var created, got userAnswer
 	c.call("POST", "/v2/users", fmt.Sprintf(`{"user":{"id":"alice","primaryParty":%q,"metadata":{"annotations":{"a":"1","b":"2"}}},
 		"rights":[{"kind":{"CanActAs":{"value":{"party":%q}}}},{"kind":{"Empty":{}}}]}`, mine, mine), &created)
@@ -72,7 +72,7 @@ func TestNodeUsersComeAndGo(t *testing.T) {
 	}
 	var rights rightsAnswer
 	c.call("GET", "/v2/users/alice/rights", "", &rights)
-	if want := wireRights([]Right{{"CanActAs", mine}}); fmt.Sprint(rights.Rights[0].Kind["CanActAs"].Value) != fmt.Sprint(want[0].Kind["CanActAs"].Value) || len(rights.Rights) != 1 {
+	if want := WireRights([]Right{{"CanActAs", mine}}); fmt.Sprint(rights.Rights[0].Kind["CanActAs"].Value) != fmt.Sprint(want[0].Kind["CanActAs"].Value) || len(rights.Rights) != 1 {
 		t.Errorf("rights are %+v", rights)
 	}
 	both := fmt.Sprintf(`{"userId":"alice","rights":[{"kind":{"CanActAs":{"value":{"party":%q}}}},{"kind":{"CanReadAsAnyParty":{"value":{}}}}]}`, mine)
@@ -99,7 +99,7 @@ func TestNodeUsersComeAndGo(t *testing.T) {
 func TestNodeListsUsers(t *testing.T) {
 	l, _ := readNode(t, NodeOptions{})
 	c := serveNode(t, l, NodeOptions{})
-	want := []string{adminUser}
+	want := []string{AdminUser}
 	for i := range 7 {
 		id := fmt.Sprintf("user-%d", i)
 		var created userAnswer
@@ -111,7 +111,7 @@ func TestNodeListsUsers(t *testing.T) {
 		token := ""
 		for {
 			var page struct {
-				Users []wireUser
+				Users []WireUser
 				Next  string `json:"nextPageToken"`
 			}
 			c.call("GET", fmt.Sprintf("/v2/users?pageSize=%d&pageToken=%s", size, token), "", &page)
@@ -135,18 +135,18 @@ func TestNodeUserRefusals(t *testing.T) {
 	l, _ := readNode(t, NodeOptions{})
 	c := serveNode(t, l, NodeOptions{})
 	const users = "/v2/users"
-	rights := users + "/" + adminUser + "/rights"
+	rights := users + "/" + AdminUser + "/rights"
 	for _, tc := range []refusal{
 		{"no JSON", "POST", users, `{`, 400, ""},
 		{"no user", "POST", users, `{}`, 400, ""},
 		{"no id", "POST", users, `{"user":{}}`, 400, "MISSING_FIELD"},
 		{"an id with a space", "POST", users, `{"user":{"id":"a b"}}`, 400, "INVALID_FIELD"},
 		{"a long id", "POST", users, `{"user":{"id":"` + strings.Repeat("a", 129) + `"}}`, 400, "INVALID_FIELD"},
-		{"an id that is taken", "POST", users, `{"user":{"id":"` + adminUser + `"}}`, 409, "USER_ALREADY_EXISTS"},
+		{"an id that is taken", "POST", users, `{"user":{"id":"` + AdminUser + `"}}`, 409, "USER_ALREADY_EXISTS"},
 		{"a party that is none", "POST", users, `{"user":{"id":"a","primaryParty":"alice"}}`, 400, "INVALID_FIELD"},
 		{"a version", "POST", users, `{"user":{"id":"a","metadata":{"resourceVersion":"3"}}}`, 400, "INVALID_FIELD"},
 		{"another identity provider", "POST", users, `{"user":{"id":"a","identityProviderId":"corp"}}`, 404, "IDENTITY_PROVIDER_CONFIG_NOT_FOUND"},
-		{"large annotations", "POST", users, `{"user":{"id":"a","metadata":{"annotations":{"a":"` + strings.Repeat("x", maxAnnotations) + `"}}}}`, 400, "INVALID_ARGUMENT"},
+		{"large annotations", "POST", users, `{"user":{"id":"a","metadata":{"annotations":{"a":"` + strings.Repeat("x", MaxAnnotations) + `"}}}}`, 400, "INVALID_ARGUMENT"},
 		{"an unknown right", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"CanFly":{"value":{}}}}]}`, 400, ""},
 		{"a right of two kinds", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"Empty":{},"ParticipantAdmin":{}}}]}`, 400, ""},
 		{"a right without party", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"CanActAs":{"value":{}}}}]}`, 400, "MISSING_FIELD"},
@@ -156,20 +156,20 @@ func TestNodeUserRefusals(t *testing.T) {
 		{"granting to an unknown user", "POST", users + "/nobody/rights", `{"rights":[]}`, 404, "USER_NOT_FOUND"},
 		{"revoking from an unknown user", "PATCH", users + "/nobody/rights", `{"rights":[]}`, 404, "USER_NOT_FOUND"},
 		{"deleting an unknown user", "DELETE", users + "/nobody", "", 404, "USER_NOT_FOUND"},
-		{"deleting oneself", "DELETE", users + "/" + adminUser, "", 400, "INVALID_ARGUMENT"},
+		{"deleting oneself", "DELETE", users + "/" + AdminUser, "", 400, "INVALID_ARGUMENT"},
 		{"rights of another user than named", "POST", rights, `{"userId":"x","rights":[]}`, 400, "INVALID_ARGUMENT"},
-		{"an update without mask", "PATCH", users + "/" + adminUser, `{"user":{}}`, 400, "MISSING_FIELD"},
-		{"an update of an unknown member", "PATCH", users + "/" + adminUser, `{"user":{},"updateMask":{"paths":["id"]}}`, 400, "INVALID_FIELD"},
-		{"an update of another user", "PATCH", users + "/" + adminUser, `{"user":{"id":"x"},"updateMask":{"paths":["metadata"]}}`, 400, "INVALID_ARGUMENT"},
+		{"an update without mask", "PATCH", users + "/" + AdminUser, `{"user":{}}`, 400, "MISSING_FIELD"},
+		{"an update of an unknown member", "PATCH", users + "/" + AdminUser, `{"user":{},"updateMask":{"paths":["id"]}}`, 400, "INVALID_FIELD"},
+		{"an update of another user", "PATCH", users + "/" + AdminUser, `{"user":{"id":"x"},"updateMask":{"paths":["metadata"]}}`, 400, "INVALID_ARGUMENT"},
 		{"an update of an unknown user", "PATCH", users + "/nobody", `{"user":{},"updateMask":{"paths":["metadata"]}}`, 404, "USER_NOT_FOUND"},
-		{"deactivating oneself", "PATCH", users + "/" + adminUser, `{"user":{"isDeactivated":true},"updateMask":{"paths":["is_deactivated"]}}`, 400, "INVALID_ARGUMENT"},
+		{"deactivating oneself", "PATCH", users + "/" + AdminUser, `{"user":{"isDeactivated":true},"updateMask":{"paths":["is_deactivated"]}}`, 400, "INVALID_ARGUMENT"},
 		{"a page of letters", "GET", users + "?pageSize=x", "", 400, ""},
 		{"a negative page", "GET", users + "?pageSize=-1", "", 400, "INVALID_ARGUMENT"},
 		{"a page token of another kind", "GET", users + "?pageToken=%25", "", 400, "INVALID_ARGUMENT"},
 	} {
 		c.refuses(tc)
 	}
-	many := make([]string, maxUserRights)
+	many := make([]string, MaxUserRights)
 	for i := range many {
 		many[i] = fmt.Sprintf(`{"kind":{"CanReadAs":{"value":{"party":"p%d::1220"}}}}`, i)
 	}
@@ -180,7 +180,7 @@ func TestNodeUserRefusals(t *testing.T) {
 // over the API.
 func TestNodeKnowsWhoMayManage(t *testing.T) {
 	l, _ := readNode(t, NodeOptions{})
-	mine := l.names.name(l.view.parties[0])
+	mine := l.Names.Name(l.View.Parties[0])
 	auth := &NodeAuth{Secret: []byte("secret")}
 	c := serveNode(t, l, NodeOptions{Auth: auth})
 	as := func(user string) nodeClient {
@@ -190,7 +190,7 @@ func TestNodeKnowsWhoMayManage(t *testing.T) {
 		}
 		return nodeClient{t: t, url: c.url, token: token}
 	}
-	admin := as(adminUser)
+	admin := as(AdminUser)
 	var created userAnswer
 	for id, kind := range map[string]string{"alice": `"CanActAs":{"value":{"party":"` + mine + `"}}`, "idp": `"IdentityProviderAdmin":{"value":{}}`} {
 		admin.call("POST", "/v2/users", fmt.Sprintf(`{"user":{"id":%q},"rights":[{"kind":{%s}}]}`, id, kind), &created)
@@ -199,8 +199,8 @@ func TestNodeKnowsWhoMayManage(t *testing.T) {
 	for _, tc := range []struct{ method, path, body string }{
 		{"GET", "/v2/users", ""},
 		{"POST", "/v2/users", `{"user":{"id":"x"}}`},
-		{"GET", "/v2/users/" + adminUser, ""},
-		{"GET", "/v2/users/" + adminUser + "/rights", ""},
+		{"GET", "/v2/users/" + AdminUser, ""},
+		{"GET", "/v2/users/" + AdminUser + "/rights", ""},
 		{"PATCH", "/v2/users/alice", `{"user":{},"updateMask":{"paths":["metadata"]}}`},
 		{"DELETE", "/v2/users/alice", ""},
 		{"POST", "/v2/users/alice/rights", `{"rights":[{"kind":{"ParticipantAdmin":{"value":{}}}}]}`},

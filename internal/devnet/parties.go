@@ -7,49 +7,49 @@ import (
 	"sync/atomic"
 )
 
-// addedParty is a party that was allocated while the ledger went on.
-type addedParty struct {
-	name        string
-	participant int
-	external    bool // signs its transactions itself
+// AddedParty is a party that was allocated while the ledger went on.
+type AddedParty struct {
+	Name        string
+	Participant int
+	External    bool // signs its transactions itself
 }
 
 // addedParties are numbered behind the parties that were there from the start. Readers
 // need no lock: what was added never changes.
 type addedParties struct {
-	list   atomic.Pointer[[]addedParty]
+	list   atomic.Pointer[[]AddedParty]
 	mu     sync.RWMutex
-	byName map[string]party // all parties; nil until somebody asks
+	byName map[string]Party // all parties; nil until somebody asks
 }
 
-// name returns the id of a party.
-func (n *names) name(p party) string {
-	if int(p) < len(n.parties) {
-		return n.parties[p]
+// Name returns the id of a party.
+func (n *Names) Name(p Party) string {
+	if int(p) < len(n.Parties) {
+		return n.Parties[p]
 	}
-	return n.addedParty(p).name
+	return n.addedParty(p).Name
 }
 
-func (n *names) addedParty(p party) addedParty { return (*n.added.list.Load())[int(p)-len(n.parties)] }
+func (n *Names) addedParty(p Party) AddedParty { return (*n.added.list.Load())[int(p)-len(n.Parties)] }
 
-// count is the number of parties.
-func (n *names) count() int {
+// Count is the number of parties.
+func (n *Names) Count() int {
 	if added := n.added.list.Load(); added != nil {
-		return len(n.parties) + len(*added)
+		return len(n.Parties) + len(*added)
 	}
-	return len(n.parties)
+	return len(n.Parties)
 }
 
-// isExternal reports whether p signs its transactions itself.
-func (n *names) isExternal(p party) bool {
-	if int(p) < len(n.parties) {
-		return n.external.has(p)
+// IsExternal reports whether p signs its transactions itself.
+func (n *Names) IsExternal(p Party) bool {
+	if int(p) < len(n.Parties) {
+		return n.External.Has(p)
 	}
-	return n.addedParty(p).external
+	return n.addedParty(p).External
 }
 
-// named returns the party with an id.
-func (n *names) named(id string) (party, bool) {
+// Named returns the party with an id.
+func (n *Names) Named(id string) (Party, bool) {
 	n.added.mu.RLock()
 	known := n.added.byName
 	p, ok := known[id]
@@ -63,28 +63,28 @@ func (n *names) named(id string) (party, bool) {
 }
 
 // indexed returns the parties by id; the caller holds the lock.
-func (n *names) indexed() map[string]party {
+func (n *Names) indexed() map[string]Party {
 	if n.added.byName == nil {
-		n.added.byName = make(map[string]party, len(n.parties))
-		for p := range n.count() {
-			n.added.byName[n.name(party(p))] = party(p)
+		n.added.byName = make(map[string]Party, len(n.Parties))
+		for p := range n.Count() {
+			n.added.byName[n.Name(Party(p))] = Party(p)
 		}
 	}
 	return n.added.byName
 }
 
-// add adds a party whose id is not in use. Parties are added one at a time.
-func (n *names) add(a addedParty) party {
+// Add adds a party whose id is not in use. Parties are added one at a time.
+func (n *Names) Add(a AddedParty) Party {
 	n.added.mu.Lock()
 	defer n.added.mu.Unlock()
-	index, p := n.indexed(), party(n.count())
-	var list []addedParty
+	index, p := n.indexed(), Party(n.Count())
+	var list []AddedParty
 	if old := n.added.list.Load(); old != nil {
 		list = *old
 	}
 	list = append(list, a) // readers of the shorter list do not look behind its end
 	n.added.list.Store(&list)
-	index[a.name] = p
+	index[a.Name] = p
 	return p
 }
 
@@ -94,5 +94,5 @@ func (n *names) add(a addedParty) party {
 func Fingerprint(publicKey []byte) string {
 	const purpose = "\x00\x00\x00\x0c"
 	h := sha256.Sum256(append([]byte(purpose), publicKey...))
-	return fingerprintPrefix + hex.EncodeToString(h[:])
+	return FingerprintPrefix + hex.EncodeToString(h[:])
 }

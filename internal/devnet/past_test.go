@@ -193,7 +193,7 @@ func holdingsAddUp(t *testing.T, c client, at string, r *replay) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	totals := map[string][2]decimal{}
+	totals := map[string][2]Decimal{}
 	for _, e := range r.ofTemplate("") {
 		kind, path := 0, []string{}
 		switch {
@@ -241,14 +241,14 @@ func holdingsAddUp(t *testing.T, c client, at string, r *replay) {
 	}
 }
 
-func mustDecimal(t *testing.T, text string) decimal {
+func mustDecimal(t *testing.T, text string) Decimal {
 	t.Helper()
 	whole, fraction, _ := strings.Cut(text, ".")
 	d, err := strconv.ParseInt(whole+fraction, 10, 64)
 	if err != nil || len(fraction) != 10 {
 		t.Fatalf("%q is no decimal: %v", text, err)
 	}
-	return decimal(d)
+	return Decimal(d)
 }
 
 // TestPastOfAnAdvancedLedger executes again what was executed in several runs.
@@ -263,8 +263,8 @@ func TestPastOfAnAdvancedLedger(t *testing.T) {
 	last := snapshots[len(snapshots)-1]
 	updates := c.allUpdates("/v2/updates", "compact_json", 1000)
 	compareActive(t, "advanced", c.allActive("/v2/state/acs", "", 1, last[1], 1000), replayed(t, updates, 1, last[1]).ofTemplate(""))
-	if s, err := l.executeAgain(t.Context(), 1, 1108); err != nil || len(s.active) != int(l.Digests().Counts.ActiveContracts) {
-		t.Errorf("executed again, %d contracts are active (%v), the ledger has %d", len(s.active), err, l.Digests().Counts.ActiveContracts)
+	if s, err := l.ExecuteAgain(t.Context(), 1, 1108); err != nil || len(s.Active) != int(l.Digests().Counts.ActiveContracts) {
+		t.Errorf("executed again, %d contracts are active (%v), the ledger has %d", len(s.Active), err, l.Digests().Counts.ActiveContracts)
 	}
 }
 

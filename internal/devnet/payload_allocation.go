@@ -1,111 +1,111 @@
 package devnet
 
 var (
-	allocationShape        = newShape("lockedAmulet", "allocation")
-	allocationSpecShape    = newShape("settlement", "transferLegId", "transferLeg")
-	settlementInfoShape    = newShape("executor", "settlementRef", "requestedAt", "allocateBefore", "settleBefore", "meta")
-	settlementRefShape     = newShape("id", "cid")
-	transferLegShape       = newShape("sender", "receiver", "amount", "instrumentId", "meta")
-	couponV2Shape          = newShape("dso", "provider", "round", "amount", "expiresAt", "providerIsObserver", "beneficiary")
-	calculateRewardsShape  = newShape("dso", "round", "roundClosedAt", "rewardCouponTimeToLive", "dryRun")
-	processRewardsShape    = newShape("dso", "round", "roundClosedAt", "dryRun", "rewardCouponTimeToLive", "batchHash")
-	rewardHashShape        = newShape("value")
-	mintingAllowanceShape  = newShape("provider", "amount")
-	processBatchShape      = newShape("batch", "providersWithWrongVettingState")
-	startProcessingShape   = newShape("calculateRewardsCid", "batchHash")
-	claimExpiredV2Shape    = newShape("rewardCouponCids", "expiryObservers")
-	assignDoneShape        = newShape("newBeneficiariesCouponCids")
-	assignAndMintDoneShape = newShape("assignResult", "transferResult")
+	allocationShape        = NewShape("lockedAmulet", "allocation")
+	allocationSpecShape    = NewShape("settlement", "transferLegId", "transferLeg")
+	settlementInfoShape    = NewShape("executor", "settlementRef", "requestedAt", "allocateBefore", "settleBefore", "meta")
+	settlementRefShape     = NewShape("id", "cid")
+	transferLegShape       = NewShape("sender", "receiver", "amount", "instrumentId", "meta")
+	couponV2Shape          = NewShape("dso", "provider", "round", "amount", "expiresAt", "providerIsObserver", "beneficiary")
+	calculateRewardsShape  = NewShape("dso", "round", "roundClosedAt", "rewardCouponTimeToLive", "dryRun")
+	processRewardsShape    = NewShape("dso", "round", "roundClosedAt", "dryRun", "rewardCouponTimeToLive", "batchHash")
+	RewardHashShape        = NewShape("value")
+	MintingAllowanceShape  = NewShape("provider", "amount")
+	ProcessBatchShape      = NewShape("batch", "providersWithWrongVettingState")
+	StartProcessingShape   = NewShape("calculateRewardsCid", "batchHash")
+	ClaimExpiredV2Shape    = NewShape("rewardCouponCids", "expiryObservers")
+	AssignDoneShape        = NewShape("newBeneficiariesCouponCids")
+	AssignAndMintDoneShape = NewShape("assignResult", "transferResult")
 )
 
-// leg is one transfer of a settlement, as the token standard describes it.
-type leg struct {
-	executor                                  party
-	reference                                 string
-	referenced                                uint64 // contract number of the reference, 0 for none
-	requestedAt, allocateBefore, settleBefore int64  // µs
-	settlementMeta                            []string
-	id                                        string
-	sender, receiver                          party
-	amount                                    decimal
-	meta                                      []string
+// Leg is one transfer of a settlement, as the token standard describes it.
+type Leg struct {
+	Executor                                  Party
+	Reference                                 string
+	Referenced                                uint64 // contract number of the reference, 0 for none
+	RequestedAt, AllocateBefore, SettleBefore int64  // µs
+	SettlementMeta                            []string
+	Id                                        string
+	Sender, Receiver                          Party
+	Amount                                    Decimal
+	Meta                                      []string
 }
 
-func (l *leg) value(a *arena) value {
-	settlement := a.record(settlementInfoShape, partyValue(l.executor),
-		a.record(settlementRefShape, text(l.reference), optional(a, l.referenced != 0, contractID(l.referenced))),
-		timestamp(l.requestedAt), timestamp(l.allocateBefore), timestamp(l.settleBefore), textMetadata(a, l.settlementMeta))
-	return a.record(allocationSpecShape, settlement, text(l.id), a.record(transferLegShape, partyValue(l.sender), partyValue(l.receiver),
-		numeric(l.amount), a.record(instrumentIDShape, partyValue(dso), text(instrumentAmuletInPayload)), textMetadata(a, l.meta)))
+func (l *Leg) value(a *Arena) Value {
+	settlement := a.Record(settlementInfoShape, PartyValue(l.Executor),
+		a.Record(settlementRefShape, Text(l.Reference), Optional(a, l.Referenced != 0, ContractID(l.Referenced))),
+		Timestamp(l.RequestedAt), Timestamp(l.AllocateBefore), Timestamp(l.SettleBefore), textMetadata(a, l.SettlementMeta))
+	return a.Record(allocationSpecShape, settlement, Text(l.Id), a.Record(transferLegShape, PartyValue(l.Sender), PartyValue(l.Receiver),
+		Numeric(l.Amount), a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), textMetadata(a, l.Meta)))
 }
 
-// allocation holds coins of a sender ready for a settlement.
-type allocation struct {
-	locked uint64 // contract number of the locked coin
-	leg    leg
+// AmuletAllocation holds coins of a sender ready for a settlement.
+type AmuletAllocation struct {
+	Locked uint64 // contract number of the locked coin
+	Leg    Leg
 }
 
-func (p allocation) arguments(a *arena, _ uint8) value {
-	return a.record(allocationShape, contractID(p.locked), p.leg.value(a))
+func (p AmuletAllocation) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(allocationShape, ContractID(p.Locked), p.Leg.value(a))
 }
 
-func (p allocation) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso, p.leg.sender), append(obs, p.leg.executor)
+func (p AmuletAllocation) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso, p.Leg.Sender), append(obs, p.Leg.Executor)
 }
 
-// couponV2 is a reward by traffic: worth what it says, in coins, whatever the round.
-type couponV2 struct {
-	provider    party
-	round       int64
-	amount      decimal
-	expiresAt   int64 // µs
-	beneficiary party // or noParty
+// CouponV2 is a reward by traffic: worth what it says, in coins, whatever the round.
+type CouponV2 struct {
+	Provider    Party
+	Round       int64
+	Amount      Decimal
+	ExpiresAt   int64 // µs
+	Beneficiary Party // or noParty
 }
 
-func (p couponV2) arguments(a *arena, _ uint8) value {
-	return a.record(couponV2Shape, partyValue(dso), partyValue(p.provider), roundValue(a, p.round), numeric(p.amount),
-		timestamp(p.expiresAt), boolean(true), optionalParty(a, p.beneficiary))
+func (p CouponV2) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(couponV2Shape, PartyValue(Dso), PartyValue(p.Provider), RoundValue(a, p.Round), Numeric(p.Amount),
+		Timestamp(p.ExpiresAt), Boolean(true), optionalParty(a, p.Beneficiary))
 }
 
-func (p couponV2) stakeholders(sig, obs []party) ([]party, []party) {
-	obs = append(obs, p.provider)
-	if p.beneficiary != noParty {
-		obs = append(obs, p.beneficiary)
+func (p CouponV2) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	obs = append(obs, p.Provider)
+	if p.Beneficiary != NoParty {
+		obs = append(obs, p.Beneficiary)
 	}
-	return append(sig, dso), obs
+	return append(sig, Dso), obs
 }
 
-func (p couponV2) owner() party {
-	if p.beneficiary != noParty {
-		return p.beneficiary
+func (p CouponV2) Owner() Party {
+	if p.Beneficiary != NoParty {
+		return p.Beneficiary
 	}
-	return p.provider
+	return p.Provider
 }
 
-func (p couponV2) worth(*round) decimal { return p.amount }
-func (couponV2) input() string          { return "InputRewardCouponV2" }
-func (couponV2) expiry(*arena) value    { return unit() }
+func (p CouponV2) Worth(*Round) Decimal { return p.Amount }
+func (CouponV2) Input() string          { return "InputRewardCouponV2" }
+func (CouponV2) Expiry(*Arena) Value    { return Unit() }
 
-// calculateRewards asks the super-validators to agree on the rewards of a round.
-type calculateRewards struct {
+// CalculateRewards asks the super-validators to agree on the rewards of a round.
+type CalculateRewards struct {
 	onlyDSO
-	round    int64
-	closedAt int64 // µs
+	Round    int64
+	ClosedAt int64 // µs
 }
 
-func (p calculateRewards) arguments(a *arena, _ uint8) value {
-	return a.record(calculateRewardsShape, partyValue(dso), roundValue(a, p.round), timestamp(p.closedAt),
-		relTime(a, rewardCouponMicros), boolean(false))
+func (p CalculateRewards) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(calculateRewardsShape, PartyValue(Dso), RoundValue(a, p.Round), Timestamp(p.ClosedAt),
+		relTime(a, RewardCouponMicros), Boolean(false))
 }
 
-// processRewards is a part of the rewards of a round, by its hash, which coupons are still to
+// ProcessRewards is a part of the rewards of a round, by its hash, which coupons are still to
 // be issued for.
-type processRewards struct {
-	calculateRewards
-	hash string
+type ProcessRewards struct {
+	CalculateRewards
+	Hash string
 }
 
-func (p processRewards) arguments(a *arena, _ uint8) value {
-	return a.record(processRewardsShape, partyValue(dso), roundValue(a, p.round), timestamp(p.closedAt), boolean(false),
-		relTime(a, rewardCouponMicros), a.record(rewardHashShape, text(p.hash)))
+func (p ProcessRewards) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(processRewardsShape, PartyValue(Dso), RoundValue(a, p.Round), Timestamp(p.ClosedAt), Boolean(false),
+		relTime(a, RewardCouponMicros), a.Record(RewardHashShape, Text(p.Hash)))
 }

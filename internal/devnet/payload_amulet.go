@@ -1,254 +1,254 @@
 package devnet
 
 var (
-	amuletShape         = newShape("dso", "owner", "amount")
-	expiringAmountShape = newShape("initialAmount", "createdAt", "ratePerRound")
-	roundShape          = newShape("number")
-	ratePerRoundShape   = newShape("rate")
-	lockedAmuletShape   = newShape("amulet", "lock")
-	timeLockShape       = newShape("holders", "expiresAt", "optContext")
+	amuletShape         = NewShape("dso", "owner", "amount")
+	expiringAmountShape = NewShape("initialAmount", "createdAt", "ratePerRound")
+	roundShape          = NewShape("number")
+	ratePerRoundShape   = NewShape("rate")
+	lockedAmuletShape   = NewShape("amulet", "lock")
+	timeLockShape       = NewShape("holders", "expiresAt", "optContext")
 )
 
-func roundValue(a *arena, number int64) value { return a.record(roundShape, int64Value(number)) }
+func RoundValue(a *Arena, number int64) Value { return a.Record(roundShape, Int64Value(number)) }
 
-// optional returns none for absent content.
-func optional(a *arena, present bool, content value) value {
+// Optional returns none for absent content.
+func Optional(a *Arena, present bool, content Value) Value {
 	if !present {
-		return none()
+		return None()
 	}
-	return a.some(content)
+	return a.Some(content)
 }
 
-// optionalText returns none for "".
-func optionalText(a *arena, s string) value { return optional(a, s != "", text(s)) }
+// OptionalText returns none for "".
+func OptionalText(a *Arena, s string) Value { return Optional(a, s != "", Text(s)) }
 
-// noParty stands for an absent optional party.
-const noParty party = -1
+// NoParty stands for an absent optional party.
+const NoParty Party = -1
 
-func optionalParty(a *arena, p party) value { return optional(a, p != noParty, partyValue(p)) }
+func optionalParty(a *Arena, p Party) Value { return Optional(a, p != NoParty, PartyValue(p)) }
 
-// amulet is a coin.
-type amulet struct {
-	owner   party
-	amount  decimal
-	created int64   // round
-	rate    decimal // holding fee per round
+// Amulet is a coin.
+type Amulet struct {
+	Owner   Party
+	Amount  Decimal
+	Created int64   // round
+	Rate    Decimal // holding fee per round
 }
 
-func (p amulet) arguments(a *arena, _ uint8) value {
-	return a.record(amuletShape, partyValue(dso), partyValue(p.owner),
-		a.record(expiringAmountShape, numeric(p.amount), roundValue(a, p.created),
-			a.record(ratePerRoundShape, numeric(p.rate))))
+func (p Amulet) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(amuletShape, PartyValue(Dso), PartyValue(p.Owner),
+		a.Record(expiringAmountShape, Numeric(p.Amount), RoundValue(a, p.Created),
+			a.Record(ratePerRoundShape, Numeric(p.Rate))))
 }
 
-func (p amulet) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso, p.owner), obs
+func (p Amulet) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso, p.Owner), obs
 }
 
-// expiresIn is the first round in which the holding fees have used the coin up.
-func (p amulet) expiresIn() int64 { return p.created + p.amount.ceilOver(p.rate) }
+// ExpiresIn is the first round in which the holding fees have used the coin up.
+func (p Amulet) ExpiresIn() int64 { return p.Created + p.Amount.ceilOver(p.Rate) }
 
-// lockedAmulet is a coin that only its holders together with the owner can unlock.
-type lockedAmulet struct {
-	amulet
-	holder    party
-	others    []party // further holders
-	expiresAt int64   // µs
-	context   string
+// LockedAmulet is a coin that only its holders together with the owner can unlock.
+type LockedAmulet struct {
+	Amulet
+	Holder    Party
+	Others    []Party // further holders
+	ExpiresAt int64   // µs
+	Context   string
 }
 
-func (p lockedAmulet) arguments(a *arena, version uint8) value {
-	return a.record(lockedAmuletShape, p.amulet.arguments(a, version),
-		p.lock(a))
+func (p LockedAmulet) Arguments(a *Arena, version uint8) Value {
+	return a.Record(lockedAmuletShape, p.Amulet.Arguments(a, version),
+		p.Lock(a))
 }
 
-func (p lockedAmulet) lock(a *arena) value {
-	holders := a.list(partyValue(p.holder))
-	if len(p.others) > 0 {
-		holders.elems = a.alloc(1 + len(p.others))
-		for i, h := range append([]party{p.holder}, p.others...) {
-			holders.elems[i] = partyValue(h)
+func (p LockedAmulet) Lock(a *Arena) Value {
+	holders := a.List(PartyValue(p.Holder))
+	if len(p.Others) > 0 {
+		holders.Elems = a.Alloc(1 + len(p.Others))
+		for i, h := range append([]Party{p.Holder}, p.Others...) {
+			holders.Elems[i] = PartyValue(h)
 		}
 	}
-	return a.record(timeLockShape, holders, timestamp(p.expiresAt), optionalText(a, p.context))
+	return a.Record(timeLockShape, holders, Timestamp(p.ExpiresAt), OptionalText(a, p.Context))
 }
 
-func (p lockedAmulet) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(append(sig, dso, p.owner, p.holder), p.others...), obs
+func (p LockedAmulet) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(append(sig, Dso, p.Owner, p.Holder), p.Others...), obs
 }
 
 var (
-	featuredAppRightShape = newShape("dso", "provider", "activityWeight")
-	activityMarkerShape   = newShape("dso", "provider", "beneficiary", "weight")
-	appRewardShape        = newShape("dso", "provider", "featured", "amount", "round", "beneficiary")
-	validatorRewardShape  = newShape("dso", "user", "amount", "round")
-	svRewardShape         = newShape("dso", "sv", "beneficiary", "round", "weight")
-	unclaimedRewardShape  = newShape("dso", "amount")
-	livenessShape         = newShape("dso", "validator", "round")
+	featuredAppRightShape = NewShape("dso", "provider", "activityWeight")
+	activityMarkerShape   = NewShape("dso", "provider", "beneficiary", "weight")
+	appRewardShape        = NewShape("dso", "provider", "featured", "amount", "round", "beneficiary")
+	validatorRewardShape  = NewShape("dso", "user", "amount", "round")
+	svRewardShape         = NewShape("dso", "sv", "beneficiary", "round", "weight")
+	unclaimedRewardShape  = NewShape("dso", "amount")
+	livenessShape         = NewShape("dso", "validator", "round")
 )
 
-type featuredAppRight struct {
-	provider party
-	weight   decimal // 0: the default
+type FeaturedAppRight struct {
+	Provider Party
+	Weight   Decimal // 0: the default
 }
 
-func (p featuredAppRight) arguments(a *arena, version uint8) value {
+func (p FeaturedAppRight) Arguments(a *Arena, version uint8) Value {
 	if version == 0 {
-		return a.record(featuredAppRightShape, partyValue(dso), partyValue(p.provider))
+		return a.Record(featuredAppRightShape, PartyValue(Dso), PartyValue(p.Provider))
 	}
-	return a.record(featuredAppRightShape, partyValue(dso), partyValue(p.provider),
-		optional(a, p.weight != 0, numeric(p.weight)))
+	return a.Record(featuredAppRightShape, PartyValue(Dso), PartyValue(p.Provider),
+		Optional(a, p.Weight != 0, Numeric(p.Weight)))
 }
 
-func (p featuredAppRight) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.provider)
+func (p FeaturedAppRight) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Provider)
 }
 
-type activityMarker struct {
-	provider, beneficiary party
-	weight                decimal
+type ActivityMarker struct {
+	Provider, Beneficiary Party
+	Weight                Decimal
 }
 
-func (p activityMarker) arguments(a *arena, _ uint8) value {
-	return a.record(activityMarkerShape, partyValue(dso), partyValue(p.provider),
-		partyValue(p.beneficiary), numeric(p.weight))
+func (p ActivityMarker) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(activityMarkerShape, PartyValue(Dso), PartyValue(p.Provider),
+		PartyValue(p.Beneficiary), Numeric(p.Weight))
 }
 
-func (p activityMarker) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.provider, p.beneficiary)
+func (p ActivityMarker) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Provider, p.Beneficiary)
 }
 
-// coupon is a payload that can be an input of a transfer while its round issues.
-type coupon interface {
-	payload
+// Coupon is a payload that can be an input of a transfer while its round issues.
+type Coupon interface {
+	Payload
 	// owner is the party that may collect the coupon.
-	owner() party
+	Owner() Party
 	// worth is the coupon's value in coins under the rates of its round.
-	worth(r *round) decimal
+	Worth(r *Round) Decimal
 	// input is the constructor of the transfer input.
-	input() string
+	Input() string
 	// expiry is the result of the choice that expires the coupon.
-	expiry(a *arena) value
+	Expiry(a *Arena) Value
 }
 
 var (
-	appExpiryShape       = newShape("featured", "amount")
-	validatorExpiryShape = newShape("amount")
-	svExpiryShape        = newShape("weight")
+	appExpiryShape       = NewShape("featured", "amount")
+	validatorExpiryShape = NewShape("amount")
+	svExpiryShape        = NewShape("weight")
 )
 
-type appReward struct {
-	provider    party
-	featured    bool
-	amount      decimal
-	round       int64
-	beneficiary party // or noParty
+type AppReward struct {
+	Provider    Party
+	Featured    bool
+	Amount      Decimal
+	Round       int64
+	Beneficiary Party // or noParty
 }
 
-func (p appReward) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), partyValue(p.provider), boolean(p.featured),
-		numeric(p.amount), roundValue(a, p.round)}
-	if version > 0 || p.beneficiary != noParty {
-		fields = append(fields, optionalParty(a, p.beneficiary))
+func (p AppReward) Arguments(a *Arena, version uint8) Value {
+	fields := []Value{PartyValue(Dso), PartyValue(p.Provider), Boolean(p.Featured),
+		Numeric(p.Amount), RoundValue(a, p.Round)}
+	if version > 0 || p.Beneficiary != NoParty {
+		fields = append(fields, optionalParty(a, p.Beneficiary))
 	}
-	return a.record(appRewardShape, fields...)
+	return a.Record(appRewardShape, fields...)
 }
 
-func (p appReward) stakeholders(sig, obs []party) ([]party, []party) {
-	obs = append(obs, p.provider)
-	if p.beneficiary != noParty {
-		obs = append(obs, p.beneficiary)
+func (p AppReward) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	obs = append(obs, p.Provider)
+	if p.Beneficiary != NoParty {
+		obs = append(obs, p.Beneficiary)
 	}
-	return append(sig, dso), obs
+	return append(sig, Dso), obs
 }
 
-func (p appReward) owner() party {
-	if p.beneficiary != noParty {
-		return p.beneficiary
+func (p AppReward) Owner() Party {
+	if p.Beneficiary != NoParty {
+		return p.Beneficiary
 	}
-	return p.provider
+	return p.Provider
 }
 
-func (p appReward) worth(r *round) decimal {
-	if p.featured {
-		return p.amount.times(r.perFeaturedApp)
+func (p AppReward) Worth(r *Round) Decimal {
+	if p.Featured {
+		return p.Amount.Times(r.PerFeaturedApp)
 	}
-	return p.amount.times(r.perUnfeaturedApp)
+	return p.Amount.Times(r.PerUnfeaturedApp)
 }
 
-func (appReward) input() string { return "InputAppRewardCoupon" }
+func (AppReward) Input() string { return "InputAppRewardCoupon" }
 
-func (p appReward) expiry(a *arena) value {
-	return a.record(appExpiryShape, boolean(p.featured), numeric(p.amount))
+func (p AppReward) Expiry(a *Arena) Value {
+	return a.Record(appExpiryShape, Boolean(p.Featured), Numeric(p.Amount))
 }
 
-type validatorReward struct {
-	user   party
-	amount decimal
-	round  int64
+type ValidatorReward struct {
+	User   Party
+	Amount Decimal
+	Round  int64
 }
 
-func (p validatorReward) arguments(a *arena, _ uint8) value {
-	return a.record(validatorRewardShape, partyValue(dso), partyValue(p.user), numeric(p.amount),
-		roundValue(a, p.round))
+func (p ValidatorReward) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(validatorRewardShape, PartyValue(Dso), PartyValue(p.User), Numeric(p.Amount),
+		RoundValue(a, p.Round))
 }
 
-func (p validatorReward) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.user)
+func (p ValidatorReward) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.User)
 }
 
-func (p validatorReward) owner() party           { return p.user }
-func (p validatorReward) worth(r *round) decimal { return p.amount.times(r.perValidator) }
-func (validatorReward) input() string            { return "InputValidatorRewardCoupon" }
-func (p validatorReward) expiry(a *arena) value {
-	return a.record(validatorExpiryShape, numeric(p.amount))
+func (p ValidatorReward) Owner() Party           { return p.User }
+func (p ValidatorReward) Worth(r *Round) Decimal { return p.Amount.Times(r.PerValidator) }
+func (ValidatorReward) Input() string            { return "InputValidatorRewardCoupon" }
+func (p ValidatorReward) Expiry(a *Arena) Value {
+	return a.Record(validatorExpiryShape, Numeric(p.Amount))
 }
 
-type svReward struct {
-	sv, beneficiary party
-	round           int64
-	weight          int64
+type SvReward struct {
+	Sv, Beneficiary Party
+	Round           int64
+	Weight          int64
 }
 
-func (p svReward) arguments(a *arena, _ uint8) value {
-	return a.record(svRewardShape, partyValue(dso), partyValue(p.sv), partyValue(p.beneficiary),
-		roundValue(a, p.round), int64Value(p.weight))
+func (p SvReward) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(svRewardShape, PartyValue(Dso), PartyValue(p.Sv), PartyValue(p.Beneficiary),
+		RoundValue(a, p.Round), Int64Value(p.Weight))
 }
 
-func (p svReward) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.beneficiary, p.sv)
+func (p SvReward) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Beneficiary, p.Sv)
 }
 
-func (p svReward) owner() party           { return p.beneficiary }
-func (p svReward) worth(r *round) decimal { return coins(int(p.weight)).times(r.perSvWeight) }
-func (svReward) input() string            { return "InputSvRewardCoupon" }
-func (p svReward) expiry(a *arena) value  { return a.record(svExpiryShape, int64Value(p.weight)) }
+func (p SvReward) Owner() Party           { return p.Beneficiary }
+func (p SvReward) Worth(r *Round) Decimal { return Coins(int(p.Weight)).Times(r.PerSvWeight) }
+func (SvReward) Input() string            { return "InputSvRewardCoupon" }
+func (p SvReward) Expiry(a *Arena) Value  { return a.Record(svExpiryShape, Int64Value(p.Weight)) }
 
-// liveness is a validator's record of having been active in a round.
-type liveness struct {
-	validator party
-	round     int64
+// Liveness is a validator's record of having been active in a round.
+type Liveness struct {
+	Validator Party
+	Round     int64
 }
 
-func (p liveness) arguments(a *arena, _ uint8) value {
-	return a.record(livenessShape, partyValue(dso), partyValue(p.validator), roundValue(a, p.round))
+func (p Liveness) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(livenessShape, PartyValue(Dso), PartyValue(p.Validator), RoundValue(a, p.Round))
 }
 
-func (p liveness) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.validator)
+func (p Liveness) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Validator)
 }
 
-func (p liveness) owner() party         { return p.validator }
-func (liveness) worth(r *round) decimal { return r.perLiveness }
-func (liveness) input() string          { return "InputValidatorLivenessActivityRecord" }
-func (liveness) expiry(*arena) value    { return enum("ValidatorLivenessActivityRecord_DsoExpireResult") }
+func (p Liveness) Owner() Party         { return p.Validator }
+func (Liveness) Worth(r *Round) Decimal { return r.PerLiveness }
+func (Liveness) Input() string          { return "InputValidatorLivenessActivityRecord" }
+func (Liveness) Expiry(*Arena) Value    { return Enum("ValidatorLivenessActivityRecord_DsoExpireResult") }
 
-type unclaimedReward struct{ amount decimal }
+type UnclaimedReward struct{ Amount Decimal }
 
-func (p unclaimedReward) arguments(a *arena, _ uint8) value {
-	return a.record(unclaimedRewardShape, partyValue(dso), numeric(p.amount))
+func (p UnclaimedReward) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(unclaimedRewardShape, PartyValue(Dso), Numeric(p.Amount))
 }
 
-func (unclaimedReward) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), obs
+func (UnclaimedReward) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), obs
 }

@@ -1,65 +1,65 @@
 package devnet
 
 var (
-	transferCommandShape  = newShape("dso", "sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description")
-	commandCounterShape   = newShape("dso", "sender", "nextNonce")
-	configStateShape      = newShape("dso", "holdingFeesOpenRoundNumber", "amuletPrice", "transferConfig", "targetArchiveAfter", "rewardCalculationVersion")
-	transferConfigV2Shape = newShape("holdingFee", "maxNumInputs", "maxNumOutputs", "maxNumLockHolders", "tokenStandardMaxTTL")
+	transferCommandShape  = NewShape("dso", "sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description")
+	commandCounterShape   = NewShape("dso", "sender", "nextNonce")
+	configStateShape      = NewShape("dso", "holdingFeesOpenRoundNumber", "amuletPrice", "transferConfig", "targetArchiveAfter", "rewardCalculationVersion")
+	transferConfigV2Shape = NewShape("holdingFee", "maxNumInputs", "maxNumOutputs", "maxNumLockHolders", "tokenStandardMaxTTL")
 )
 
-// transferCommand is an external party's order to its delegate to send coins.
-type transferCommand struct {
-	sender, receiver, delegate party
-	amount                     decimal
-	expiresAt                  int64
-	nonce                      int64
-	description                string
+// TransferCommand is an external party's order to its delegate to send coins.
+type TransferCommand struct {
+	Sender, Receiver, Delegate Party
+	Amount                     Decimal
+	ExpiresAt                  int64
+	Nonce                      int64
+	Description                string
 }
 
-func (p transferCommand) arguments(a *arena, _ uint8) value {
-	return a.record(transferCommandShape, partyValue(dso), partyValue(p.sender), partyValue(p.receiver),
-		partyValue(p.delegate), numeric(p.amount), timestamp(p.expiresAt), int64Value(p.nonce),
-		optionalText(a, p.description))
+func (p TransferCommand) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(transferCommandShape, PartyValue(Dso), PartyValue(p.Sender), PartyValue(p.Receiver),
+		PartyValue(p.Delegate), Numeric(p.Amount), Timestamp(p.ExpiresAt), Int64Value(p.Nonce),
+		OptionalText(a, p.Description))
 }
 
-func (p transferCommand) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.sender, dso), append(obs, p.delegate)
+func (p TransferCommand) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Sender, Dso), append(obs, p.Delegate)
 }
 
-// commandCounter holds the nonce that the next transfer command of a sender must have.
-type commandCounter struct {
-	sender    party
-	nextNonce int64
+// CommandCounter holds the nonce that the next transfer command of a sender must have.
+type CommandCounter struct {
+	Sender    Party
+	NextNonce int64
 }
 
-func (p commandCounter) arguments(a *arena, _ uint8) value {
-	return a.record(commandCounterShape, partyValue(dso), partyValue(p.sender), int64Value(p.nextNonce))
+func (p CommandCounter) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(commandCounterShape, PartyValue(Dso), PartyValue(p.Sender), Int64Value(p.NextNonce))
 }
 
-func (p commandCounter) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.sender)
+func (p CommandCounter) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Sender)
 }
 
-// configState is what external parties may refer to for a day, while rounds pass.
-type configState struct {
+// ConfigState is what external parties may refer to for a day, while rounds pass.
+type ConfigState struct {
 	onlyDSO
-	round        int64
-	price        decimal
-	archiveAfter int64
-	byTraffic    bool // apps are rewarded by traffic
+	Round        int64
+	Price        Decimal
+	ArchiveAfter int64
+	ByTraffic    bool // apps are rewarded by traffic
 }
 
-func (p configState) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), roundValue(a, p.round), numeric(p.price),
-		a.record(transferConfigV2Shape, a.record(ratePerRoundShape, numeric(holdingFeeUSD)),
-			int64Value(maxInputs), int64Value(100), int64Value(50)),
-		timestamp(p.archiveAfter)}
+func (p ConfigState) Arguments(a *Arena, version uint8) Value {
+	fields := []Value{PartyValue(Dso), RoundValue(a, p.Round), Numeric(p.Price),
+		a.Record(transferConfigV2Shape, a.Record(ratePerRoundShape, Numeric(HoldingFeeUSD)),
+			Int64Value(MaxInputs), Int64Value(100), Int64Value(50)),
+		Timestamp(p.ArchiveAfter)}
 	if version > 0 {
 		rewards := "RewardVersion_FeaturedAppMarkers"
-		if p.byTraffic {
+		if p.ByTraffic {
 			rewards = "RewardVersion_TrafficBasedAppRewards"
 		}
-		fields = append(fields, a.some(enum(rewards)))
+		fields = append(fields, a.Some(Enum(rewards)))
 	}
-	return a.record(configStateShape, fields...)
+	return a.Record(configStateShape, fields...)
 }

@@ -7,162 +7,162 @@ import (
 )
 
 var (
-	dsoRulesShape            = newShape("dso", "epoch", "svs", "offboardedSvs", "dsoDelegate", "config", "initialTrafficState", "isDevNet")
-	svInfoShape              = newShape("name", "joinedAsOfRound", "svRewardWeight", "participantId")
-	dsoConfigShape           = newShape("numUnclaimedRewardsThreshold", "numMemberTrafficContractsThreshold", "actionConfirmationTimeout", "svOnboardingRequestTimeout", "svOnboardingConfirmedTimeout", "voteRequestTimeout", "dsoDelegateInactiveTimeout", "synchronizerNodeConfigLimits", "maxTextLength", "decentralizedSynchronizer", "nextScheduledSynchronizerUpgrade")
-	nodeConfigLimitsShape    = newShape("cometBft")
-	cometBftLimitsShape      = newShape("maxNumCometBftNodes", "maxNumGovernanceKeys", "maxNumSequencingKeys", "maxNodeIdLength", "maxPubKeyLength")
-	dsoSynchronizersShape    = newShape("synchronizers", "lastSynchronizerId", "activeSynchronizerId")
-	synchronizerConfigShape  = newShape("state", "cometBftGenesisJson", "acsCommitmentReconciliationInterval")
-	svNodeStateShape         = newShape("dso", "sv", "svName", "state")
-	nodeStateShape           = newShape("synchronizerNodes")
-	synchronizerNodeShape    = newShape("cometBft", "sequencer", "mediator", "scan", "legacySequencerConfig")
-	cometBftShape            = newShape("nodes", "governanceKeys", "sequencingKeys")
-	cometBftNodeShape        = newShape("validatorPubKey", "votingPower")
-	publicKeyShape           = newShape("pubKey")
-	sequencerShape           = newShape("migrationId", "sequencerId", "url", "availableAfter")
-	mediatorShape            = newShape("mediatorId")
-	scanShape                = newShape("publicUrl")
+	dsoRulesShape            = NewShape("dso", "epoch", "svs", "offboardedSvs", "dsoDelegate", "config", "initialTrafficState", "isDevNet")
+	svInfoShape              = NewShape("name", "joinedAsOfRound", "svRewardWeight", "participantId")
+	dsoConfigShape           = NewShape("numUnclaimedRewardsThreshold", "numMemberTrafficContractsThreshold", "actionConfirmationTimeout", "svOnboardingRequestTimeout", "svOnboardingConfirmedTimeout", "voteRequestTimeout", "dsoDelegateInactiveTimeout", "synchronizerNodeConfigLimits", "maxTextLength", "decentralizedSynchronizer", "nextScheduledSynchronizerUpgrade")
+	nodeConfigLimitsShape    = NewShape("cometBft")
+	cometBftLimitsShape      = NewShape("maxNumCometBftNodes", "maxNumGovernanceKeys", "maxNumSequencingKeys", "maxNodeIdLength", "maxPubKeyLength")
+	dsoSynchronizersShape    = NewShape("synchronizers", "lastSynchronizerId", "activeSynchronizerId")
+	synchronizerConfigShape  = NewShape("state", "cometBftGenesisJson", "acsCommitmentReconciliationInterval")
+	svNodeStateShape         = NewShape("dso", "sv", "svName", "state")
+	nodeStateShape           = NewShape("synchronizerNodes")
+	synchronizerNodeShape    = NewShape("cometBft", "sequencer", "mediator", "scan", "legacySequencerConfig")
+	cometBftShape            = NewShape("nodes", "governanceKeys", "sequencingKeys")
+	cometBftNodeShape        = NewShape("validatorPubKey", "votingPower")
+	publicKeyShape           = NewShape("pubKey")
+	sequencerShape           = NewShape("migrationId", "sequencerId", "url", "availableAfter")
+	mediatorShape            = NewShape("mediatorId")
+	scanShape                = NewShape("publicUrl")
 	cometBftKeyBytes         = 32
-	unclaimedRewardsToMerge  = int64(unclaimedBeforeMerge)
-	memberTrafficToMerge     = int64(purchasesBeforeMerge)
+	unclaimedRewardsToMerge  = int64(UnclaimedBeforeMerge)
+	memberTrafficToMerge     = int64(PurchasesBeforeMerge)
 	actionConfirmationMicros = int64(3600e6)
 )
 
-var dsoBootstrapShape = newShape("dso", "sv1Party", "sv1Name", "sv1RewardWeight", "sv1ParticipantId", "sv1SynchronizerNodes", "round0Duration", "amuletConfig", "amuletPrice", "ansRulesConfig", "config", "initialTrafficState", "isDevNet")
+var dsoBootstrapShape = NewShape("dso", "sv1Party", "sv1Name", "sv1RewardWeight", "sv1ParticipantId", "sv1SynchronizerNodes", "round0Duration", "amuletConfig", "amuletPrice", "ansRulesConfig", "config", "initialTrafficState", "isDevNet")
 
-// dsoBootstrap is the contract whose creation founds the network: all that it begins with.
-type dsoBootstrap struct {
+// DsoBootstrap is the contract whose creation founds the network: all that it begins with.
+type DsoBootstrap struct {
 	onlyDSO
-	founder svNodeState
-	coin    amuletRules
-	ans     ansRules
-	rules   dsoRules
+	Founder SvNodeState
+	Coin    AmuletRules
+	Ans     AnsRules
+	Rules   DsoRules
 }
 
-func (p dsoBootstrap) arguments(a *arena, version uint8) value {
-	n, sv := p.rules.names, p.founder.sv
-	return a.record(dsoBootstrapShape, partyValue(dso), partyValue(sv), text(n.svName(sv)), int64Value(svRewardWeight),
-		text("PAR::"+n.participants[n.participantOf(sv, 0)]), p.founder.nodes(a), relTime(a, p.coin.tick.Microseconds()),
-		p.coin.config(a, version), numeric(firstPrice), p.ans.config(a), p.rules.config(a), a.genMap(), boolean(true))
+func (p DsoBootstrap) Arguments(a *Arena, version uint8) Value {
+	n, sv := p.Rules.Names, p.Founder.Sv
+	return a.Record(dsoBootstrapShape, PartyValue(Dso), PartyValue(sv), Text(n.SvName(sv)), Int64Value(SvRewardWeight),
+		Text("PAR::"+n.Participants[n.ParticipantOf(sv, 0)]), p.Founder.nodes(a), relTime(a, p.Coin.Tick.Microseconds()),
+		p.Coin.Config(a, version), Numeric(FirstPrice), p.Ans.config(a), p.Rules.config(a), a.GenMap(), Boolean(true))
 }
 
-// dsoRules governs the network: its members and how they decide.
-type dsoRules struct {
+// DsoRules governs the network: its members and how they decide.
+type DsoRules struct {
 	onlyDSO
-	names *names
+	Names *Names
 }
 
-func (p dsoRules) arguments(a *arena, _ uint8) value {
-	svs := make([]party, p.names.superValidators.len())
+func (p DsoRules) Arguments(a *Arena, _ uint8) Value {
+	svs := make([]Party, p.Names.SuperValidators.Len())
 	for i := range svs {
-		svs[i] = p.names.superValidators.at(i)
+		svs[i] = p.Names.SuperValidators.At(i)
 	}
-	var entries []value
-	for _, sv := range p.names.sortParties(svs) {
-		entries = append(entries, partyValue(sv), a.record(svInfoShape,
-			text(p.names.svName(sv)), roundValue(a, 0), int64Value(svRewardWeight),
-			text("PAR::"+p.names.participants[p.names.participantOf(sv, 0)])))
+	var entries []Value
+	for _, sv := range p.Names.SortParties(svs) {
+		entries = append(entries, PartyValue(sv), a.Record(svInfoShape,
+			Text(p.Names.SvName(sv)), RoundValue(a, 0), Int64Value(SvRewardWeight),
+			Text("PAR::"+p.Names.Participants[p.Names.ParticipantOf(sv, 0)])))
 	}
-	return a.record(dsoRulesShape, partyValue(dso), int64Value(1), a.genMap(entries...),
-		a.genMap(), partyValue(p.names.superValidators.first), p.config(a), a.genMap(), boolean(true))
+	return a.Record(dsoRulesShape, PartyValue(Dso), Int64Value(1), a.GenMap(entries...),
+		a.GenMap(), PartyValue(p.Names.SuperValidators.First), p.config(a), a.GenMap(), Boolean(true))
 }
 
-func (p dsoRules) config(a *arena) value {
-	hour, synchronizer := actionConfirmationMicros, text(p.names.synchronizers[0])
-	return a.record(dsoConfigShape, int64Value(unclaimedRewardsToMerge), int64Value(memberTrafficToMerge),
+func (p DsoRules) config(a *Arena) Value {
+	hour, synchronizer := actionConfirmationMicros, Text(p.Names.Synchronizers[0])
+	return a.Record(dsoConfigShape, Int64Value(unclaimedRewardsToMerge), Int64Value(memberTrafficToMerge),
 		relTime(a, hour), relTime(a, hour), relTime(a, hour), relTime(a, 7*24*hour), relTime(a, hour/60),
-		a.record(nodeConfigLimitsShape, a.record(cometBftLimitsShape,
-			int64Value(2), int64Value(2), int64Value(2), int64Value(50), int64Value(256))),
-		int64Value(1024),
-		a.record(dsoSynchronizersShape, a.genMap(synchronizer, a.record(synchronizerConfigShape,
-			enum("DS_Operational"), text("{\"chain_id\":\"devnet\"}"), a.some(int64Value(1800)))),
+		a.Record(nodeConfigLimitsShape, a.Record(cometBftLimitsShape,
+			Int64Value(2), Int64Value(2), Int64Value(2), Int64Value(50), Int64Value(256))),
+		Int64Value(1024),
+		a.Record(dsoSynchronizersShape, a.GenMap(synchronizer, a.Record(synchronizerConfigShape,
+			Enum("DS_Operational"), Text("{\"chain_id\":\"devnet\"}"), a.Some(Int64Value(1800)))),
 			synchronizer, synchronizer),
-		none())
+		None())
 }
 
-// svNodeState says where the nodes of a super-validator are.
-type svNodeState struct {
+// SvNodeState says where the nodes of a super-validator are.
+type SvNodeState struct {
 	onlyDSO
-	names      *names
-	sv         party
-	configured bool // false: only the consensus node is known
-	migration  int64
-	available  int64 // time from which the sequencer can be used, µs
+	Names      *Names
+	Sv         Party
+	Configured bool // false: only the consensus node is known
+	Migration  int64
+	Available  int64 // time from which the sequencer can be used, µs
 }
 
-func (p svNodeState) arguments(a *arena, _ uint8) value {
-	return a.record(svNodeStateShape, partyValue(dso), partyValue(p.sv), text(p.names.svName(p.sv)),
-		a.record(nodeStateShape, p.nodes(a)))
+func (p SvNodeState) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(svNodeStateShape, PartyValue(Dso), PartyValue(p.Sv), Text(p.Names.SvName(p.Sv)),
+		a.Record(nodeStateShape, p.nodes(a)))
 }
 
 // nodes is the configuration of the nodes by synchronizer.
-func (p svNodeState) nodes(a *arena) value {
-	return a.genMap(text(p.names.synchronizers[0]), p.config(a))
+func (p SvNodeState) nodes(a *Arena) Value {
+	return a.GenMap(Text(p.Names.Synchronizers[0]), p.Config(a))
 }
 
-// config is the configuration of the nodes on the first synchronizer.
-func (p svNodeState) config(a *arena) value {
-	node, key := p.names.cometBftNode(p.sv)
-	cometBft := a.record(cometBftShape,
-		a.genMap(text(node), a.record(cometBftNodeShape, text(key), int64Value(1))),
-		a.list(a.record(publicKeyShape, text(key))), a.list())
-	if !p.configured {
-		return a.record(synchronizerNodeShape, cometBft, none(), none(), none(), none())
+// Config is the configuration of the nodes on the first synchronizer.
+func (p SvNodeState) Config(a *Arena) Value {
+	node, key := p.Names.cometBftNode(p.Sv)
+	cometBft := a.Record(cometBftShape,
+		a.GenMap(Text(node), a.Record(cometBftNodeShape, Text(key), Int64Value(1))),
+		a.List(a.Record(publicKeyShape, Text(key))), a.List())
+	if !p.Configured {
+		return a.Record(synchronizerNodeShape, cometBft, None(), None(), None(), None())
 	}
-	return a.record(synchronizerNodeShape, cometBft,
-		a.some(a.record(sequencerShape, int64Value(p.migration), text(p.names.sequencerOf(p.sv)),
-			text(p.names.sequencerURL(p.sv, p.migration)), a.some(timestamp(p.available)))),
-		a.some(a.record(mediatorShape, text(p.names.mediatorOf(p.sv)))),
-		a.some(a.record(scanShape, text(p.names.scanURL(p.sv)))), none())
+	return a.Record(synchronizerNodeShape, cometBft,
+		a.Some(a.Record(sequencerShape, Int64Value(p.Migration), Text(p.Names.SequencerOf(p.Sv)),
+			Text(p.Names.SequencerURL(p.Sv, p.Migration)), a.Some(Timestamp(p.Available)))),
+		a.Some(a.Record(mediatorShape, Text(p.Names.MediatorOf(p.Sv)))),
+		a.Some(a.Record(scanShape, Text(p.Names.ScanURL(p.Sv)))), None())
 }
 
 var (
-	svRewardStateShape = newShape("dso", "svName", "state")
-	rewardStateShape   = newShape("numRoundsMissed", "numRoundsCollected", "lastRoundCollected", "numCouponsIssued")
+	svRewardStateShape = NewShape("dso", "svName", "state")
+	rewardStateShape   = NewShape("numRoundsMissed", "numRoundsCollected", "lastRoundCollected", "numCouponsIssued")
 )
 
-// svRewardState counts the rounds in which a super-validator was rewarded.
-type svRewardState struct {
+// SvRewardState counts the rounds in which a super-validator was rewarded.
+type SvRewardState struct {
 	onlyDSO
-	name                            string
+	Name                            string
 	missed, collected, last, issued int64
 }
 
-func (p svRewardState) arguments(a *arena, _ uint8) value {
-	return a.record(svRewardStateShape, partyValue(dso), text(p.name), a.record(rewardStateShape,
-		int64Value(p.missed), int64Value(p.collected), roundValue(a, p.last), int64Value(p.issued)))
+func (p SvRewardState) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(svRewardStateShape, PartyValue(Dso), Text(p.Name), a.Record(rewardStateShape,
+		Int64Value(p.missed), Int64Value(p.collected), RoundValue(a, p.last), Int64Value(p.issued)))
 }
 
-// rewardedIn returns the state after so many coupons of a round.
-func (p svRewardState) rewardedIn(round, coupons int64) svRewardState {
+// RewardedIn returns the state after so many coupons of a round.
+func (p SvRewardState) RewardedIn(round, coupons int64) SvRewardState {
 	p.missed += max(0, round-p.last-1)
 	p.collected, p.last, p.issued = p.collected+1, round, p.issued+coupons
 	return p
 }
 
-// svName is the name of a super-validator: the hint of its party.
-func (n *names) svName(sv party) string {
-	name, _, _ := strings.Cut(n.name(sv), partyNamespaceMark)
+// SvName is the name of a super-validator: the hint of its party.
+func (n *Names) SvName(sv Party) string {
+	name, _, _ := strings.Cut(n.Name(sv), PartyNamespaceMark)
 	return name
 }
 
-func (n *names) sequencerOf(sv party) string { return "SEQ::sequencer-" + n.name(sv) }
-func (n *names) mediatorOf(sv party) string  { return "MED::mediator-" + n.name(sv) }
+func (n *Names) SequencerOf(sv Party) string { return "SEQ::sequencer-" + n.Name(sv) }
+func (n *Names) MediatorOf(sv Party) string  { return "MED::mediator-" + n.Name(sv) }
 
-func (n *names) svHost(sv party) string {
-	return "sv-" + strconv.Itoa(n.superValidators.index(sv)+1) + ".devnet.example"
+func (n *Names) SvHost(sv Party) string {
+	return "sv-" + strconv.Itoa(n.SuperValidators.Index(sv)+1) + ".devnet.example"
 }
 
-func (n *names) scanURL(sv party) string { return "https://scan." + n.svHost(sv) }
+func (n *Names) ScanURL(sv Party) string { return "https://scan." + n.SvHost(sv) }
 
-func (n *names) sequencerURL(sv party, migration int64) string {
-	return "https://sequencer-" + strconv.FormatInt(migration, 10) + "." + n.svHost(sv)
+func (n *Names) SequencerURL(sv Party, migration int64) string {
+	return "https://sequencer-" + strconv.FormatInt(migration, 10) + "." + n.SvHost(sv)
 }
 
 // cometBftNode is the id and the public key of a super-validator's consensus node.
-func (n *names) cometBftNode(sv party) (id, key string) {
-	h := n.ids.blobs.hash(^uint64(sv))
-	dst := appendHash(nil, h)
+func (n *Names) cometBftNode(sv Party) (id, key string) {
+	h := n.Ids.blobs.Hash(^uint64(sv))
+	dst := AppendHash(nil, h)
 	return string(dst[:40]), base64.StdEncoding.EncodeToString(h[:cometBftKeyBytes])
 }

@@ -1,71 +1,71 @@
 package devnet
 
 var (
-	activityRecordShape = newShape("dso", "beneficiary", "amount", "reason", "expiresAt")
-	unclaimedFundShape  = newShape("dso", "amount")
-	fundCouponShape     = newShape("dso", "beneficiary", "fundManager", "amount", "expiresAt", "reason")
+	activityRecordShape = NewShape("dso", "beneficiary", "amount", "reason", "expiresAt")
+	unclaimedFundShape  = NewShape("dso", "amount")
+	fundCouponShape     = NewShape("dso", "beneficiary", "fundManager", "amount", "expiresAt", "reason")
 )
 
-// grant is an amount that a party may collect as an input of a transfer until it
+// Grant is an amount that a party may collect as an input of a transfer until it
 // expires, whatever the round.
-type grant struct {
-	beneficiary party
-	amount      decimal
-	expiresAt   int64
-	reason      string
+type Grant struct {
+	Beneficiary Party
+	Amount      Decimal
+	ExpiresAt   int64
+	Reason      string
 }
 
-func (g grant) owner() party         { return g.beneficiary }
-func (g grant) worth(*round) decimal { return g.amount }
+func (g Grant) Owner() Party         { return g.Beneficiary }
+func (g Grant) Worth(*Round) Decimal { return g.Amount }
 
-// activityRecord grants an unclaimed reward to a party.
-type activityRecord struct{ grant }
+// ActivityRecord grants an unclaimed reward to a party.
+type ActivityRecord struct{ Grant }
 
-func (p activityRecord) arguments(a *arena, _ uint8) value {
-	return a.record(activityRecordShape, partyValue(dso), partyValue(p.beneficiary), numeric(p.amount),
-		text(p.reason), timestamp(p.expiresAt))
+func (p ActivityRecord) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(activityRecordShape, PartyValue(Dso), PartyValue(p.Beneficiary), Numeric(p.Amount),
+		Text(p.Reason), Timestamp(p.ExpiresAt))
 }
 
-func (p activityRecord) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.beneficiary)
+func (p ActivityRecord) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Beneficiary)
 }
 
-func (activityRecord) input() string         { return "InputUnclaimedActivityRecord" }
-func (activityRecord) expiry(a *arena) value { return a.record(emptyRecordShape) }
+func (ActivityRecord) Input() string         { return "InputUnclaimedActivityRecord" }
+func (ActivityRecord) Expiry(a *Arena) Value { return a.Record(EmptyRecordShape) }
 
-// unallocatedRecord is a grant for which no unclaimed reward was burned yet. It has the
+// UnallocatedRecord is a grant for which no unclaimed reward was burned yet. It has the
 // fields of the record that it becomes.
-type unallocatedRecord struct{ activityRecord }
+type UnallocatedRecord struct{ ActivityRecord }
 
-func (unallocatedRecord) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), obs
+func (UnallocatedRecord) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), obs
 }
 
-// unclaimedFund is a share of the issuance that the manager of the development fund
+// UnclaimedFund is a share of the issuance that the manager of the development fund
 // may give away.
-type unclaimedFund struct {
+type UnclaimedFund struct {
 	onlyDSO
-	amount decimal
+	Amount Decimal
 }
 
-func (p unclaimedFund) arguments(a *arena, _ uint8) value {
-	return a.record(unclaimedFundShape, partyValue(dso), numeric(p.amount))
+func (p UnclaimedFund) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(unclaimedFundShape, PartyValue(Dso), Numeric(p.Amount))
 }
 
-// fundCoupon grants a part of the development fund to a party.
-type fundCoupon struct {
-	grant
-	manager party
+// FundCoupon grants a part of the development fund to a party.
+type FundCoupon struct {
+	Grant
+	Manager Party
 }
 
-func (p fundCoupon) arguments(a *arena, _ uint8) value {
-	return a.record(fundCouponShape, partyValue(dso), partyValue(p.beneficiary), partyValue(p.manager),
-		numeric(p.amount), timestamp(p.expiresAt), text(p.reason))
+func (p FundCoupon) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(fundCouponShape, PartyValue(Dso), PartyValue(p.Beneficiary), PartyValue(p.Manager),
+		Numeric(p.Amount), Timestamp(p.ExpiresAt), Text(p.Reason))
 }
 
-func (p fundCoupon) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.beneficiary, p.manager)
+func (p FundCoupon) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Beneficiary, p.Manager)
 }
 
-func (fundCoupon) input() string         { return "InputDevelopmentFundCoupon" }
-func (fundCoupon) expiry(a *arena) value { return a.record(emptyRecordShape) }
+func (FundCoupon) Input() string         { return "InputDevelopmentFundCoupon" }
+func (FundCoupon) Expiry(a *Arena) Value { return a.Record(EmptyRecordShape) }

@@ -1,148 +1,148 @@
 package devnet
 
 var (
-	walletInstallShape       = newShape("dsoParty", "validatorParty", "endUserName", "endUserParty")
-	validatorRightShape      = newShape("dso", "user", "validator")
-	topUpStateShape          = newShape("dso", "validator", "memberId", "synchronizerId", "migrationId", "lastPurchasedAt")
-	preapprovalProposalShape = newShape("receiver", "provider", "expectedDso")
-	setupProposalShape       = newShape("validator", "user", "dso", "createdAt", "preapprovalExpiresAt")
-	mintingDelegationShape   = newShape("beneficiary", "delegate", "dso", "expiresAt", "amuletMergeLimit")
-	mergeDelegationShape     = newShape("operator", "owner", "meta")
-	delegationProposalShape  = newShape("delegation")
-	batchMergeUtilityShape   = newShape("operator")
+	walletInstallShape       = NewShape("dsoParty", "validatorParty", "endUserName", "endUserParty")
+	validatorRightShape      = NewShape("dso", "user", "validator")
+	topUpStateShape          = NewShape("dso", "validator", "memberId", "synchronizerId", "migrationId", "lastPurchasedAt")
+	preapprovalProposalShape = NewShape("receiver", "provider", "expectedDso")
+	setupProposalShape       = NewShape("validator", "user", "dso", "createdAt", "preapprovalExpiresAt")
+	mintingDelegationShape   = NewShape("beneficiary", "delegate", "dso", "expiresAt", "amuletMergeLimit")
+	mergeDelegationShape     = NewShape("operator", "owner", "meta")
+	delegationProposalShape  = NewShape("delegation")
+	batchMergeUtilityShape   = NewShape("operator")
 )
 
-// walletInstall has a validator run the wallet of a user.
-type walletInstall struct {
-	validator, user party
-	name            string // of the user
+// WalletInstall has a validator run the wallet of a user.
+type WalletInstall struct {
+	Validator, User Party
+	Name            string // of the user
 }
 
-func (p walletInstall) arguments(a *arena, _ uint8) value {
-	return a.record(walletInstallShape, partyValue(dso), partyValue(p.validator), text(p.name), partyValue(p.user))
+func (p WalletInstall) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(walletInstallShape, PartyValue(Dso), PartyValue(p.Validator), Text(p.Name), PartyValue(p.User))
 }
 
-func (p walletInstall) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.user, p.validator), obs
+func (p WalletInstall) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.User, p.Validator), obs
 }
 
-// validatorRight lets a validator collect the coupons of a user.
-type validatorRight struct{ user, validator party }
+// ValidatorRight lets a validator collect the coupons of a user.
+type ValidatorRight struct{ User, Validator Party }
 
-func (p validatorRight) arguments(a *arena, _ uint8) value {
-	return a.record(validatorRightShape, partyValue(dso), partyValue(p.user), partyValue(p.validator))
+func (p ValidatorRight) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(validatorRightShape, PartyValue(Dso), PartyValue(p.User), PartyValue(p.Validator))
 }
 
-func (p validatorRight) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.user, p.validator), obs
+func (p ValidatorRight) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.User, p.Validator), obs
 }
 
-// topUpState remembers when a validator bought traffic last.
-type topUpState struct {
-	validator            party
-	member, synchronizer string
-	migration            int64
-	purchasedAt          int64 // µs
+// TopUpState remembers when a validator bought traffic last.
+type TopUpState struct {
+	Validator            Party
+	Member, Synchronizer string
+	Migration            int64
+	PurchasedAt          int64 // µs
 }
 
-func (p topUpState) arguments(a *arena, _ uint8) value {
-	return a.record(topUpStateShape, partyValue(dso), partyValue(p.validator), text(p.member), text(p.synchronizer),
-		int64Value(p.migration), timestamp(p.purchasedAt))
+func (p TopUpState) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(topUpStateShape, PartyValue(Dso), PartyValue(p.Validator), Text(p.Member), Text(p.Synchronizer),
+		Int64Value(p.Migration), Timestamp(p.PurchasedAt))
 }
 
-func (p topUpState) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.validator), obs
+func (p TopUpState) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Validator), obs
 }
 
-// preapprovalProposal asks a provider for a preapproval of transfers to the receiver.
-type preapprovalProposal struct {
-	receiver, provider party
-	expectsDSO         bool
+// PreapprovalProposal asks a provider for a preapproval of transfers to the receiver.
+type PreapprovalProposal struct {
+	Receiver, Provider Party
+	ExpectsDSO         bool
 }
 
-func (p preapprovalProposal) arguments(a *arena, _ uint8) value {
-	return a.record(preapprovalProposalShape, partyValue(p.receiver), partyValue(p.provider),
-		optional(a, p.expectsDSO, partyValue(dso)))
+func (p PreapprovalProposal) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(preapprovalProposalShape, PartyValue(p.Receiver), PartyValue(p.Provider),
+		Optional(a, p.ExpectsDSO, PartyValue(Dso)))
 }
 
-func (p preapprovalProposal) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.receiver), append(obs, p.provider)
+func (p PreapprovalProposal) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Receiver), append(obs, p.Provider)
 }
 
-// setupProposal offers an external party a preapproval that its validator has paid for.
-type setupProposal struct {
-	validator, user      party
-	createdAt, expiresAt int64 // the latter of the preapproval
+// SetupProposal offers an external party a preapproval that its validator has paid for.
+type SetupProposal struct {
+	Validator, User      Party
+	CreatedAt, ExpiresAt int64 // the latter of the preapproval
 }
 
-func (p setupProposal) arguments(a *arena, _ uint8) value {
-	return a.record(setupProposalShape, partyValue(p.validator), partyValue(p.user), partyValue(dso),
-		timestamp(p.createdAt), timestamp(p.expiresAt))
+func (p SetupProposal) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(setupProposalShape, PartyValue(p.Validator), PartyValue(p.User), PartyValue(Dso),
+		Timestamp(p.CreatedAt), Timestamp(p.ExpiresAt))
 }
 
-func (p setupProposal) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.validator, dso), append(obs, p.user)
+func (p SetupProposal) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Validator, Dso), append(obs, p.User)
 }
 
-// mintingDelegation lets a delegate collect the rewards of a beneficiary.
-type mintingDelegation struct {
-	beneficiary, delegate party
-	expiresAt             int64
-	mergeLimit            int64
+// MintingDelegation lets a delegate collect the rewards of a beneficiary.
+type MintingDelegation struct {
+	Beneficiary, Delegate Party
+	ExpiresAt             int64
+	MergeLimit            int64
 }
 
-func (p mintingDelegation) arguments(a *arena, _ uint8) value {
-	return a.record(mintingDelegationShape, partyValue(p.beneficiary), partyValue(p.delegate), partyValue(dso),
-		timestamp(p.expiresAt), int64Value(p.mergeLimit))
+func (p MintingDelegation) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(mintingDelegationShape, PartyValue(p.Beneficiary), PartyValue(p.Delegate), PartyValue(Dso),
+		Timestamp(p.ExpiresAt), Int64Value(p.MergeLimit))
 }
 
-func (p mintingDelegation) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.beneficiary, p.delegate), obs
+func (p MintingDelegation) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Beneficiary, p.Delegate), obs
 }
 
-// mintingProposal waits for the delegate to take on a delegation.
-type mintingProposal struct{ mintingDelegation }
+// MintingProposal waits for the delegate to take on a delegation.
+type MintingProposal struct{ MintingDelegation }
 
-func (p mintingProposal) arguments(a *arena, version uint8) value {
-	return a.record(delegationProposalShape, p.mintingDelegation.arguments(a, version))
+func (p MintingProposal) Arguments(a *Arena, version uint8) Value {
+	return a.Record(delegationProposalShape, p.MintingDelegation.Arguments(a, version))
 }
 
-func (p mintingProposal) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.beneficiary), append(obs, p.delegate)
+func (p MintingProposal) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Beneficiary), append(obs, p.Delegate)
 }
 
-// mergeDelegation lets an operator merge the holdings of an owner.
-type mergeDelegation struct {
-	operator, owner party
-	meta            []string // alternating keys and values, sorted by key
+// MergeDelegation lets an operator merge the holdings of an owner.
+type MergeDelegation struct {
+	Operator, Owner Party
+	Meta            []string // alternating keys and values, sorted by key
 }
 
-func (p mergeDelegation) arguments(a *arena, _ uint8) value {
-	return a.record(mergeDelegationShape, partyValue(p.operator), partyValue(p.owner), textMetadata(a, p.meta))
+func (p MergeDelegation) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(mergeDelegationShape, PartyValue(p.Operator), PartyValue(p.Owner), textMetadata(a, p.Meta))
 }
 
-func (p mergeDelegation) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.owner, p.operator), obs
+func (p MergeDelegation) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Owner, p.Operator), obs
 }
 
-// mergeProposal waits for the operator to take on a delegation.
-type mergeProposal struct{ mergeDelegation }
+// MergeProposal waits for the operator to take on a delegation.
+type MergeProposal struct{ MergeDelegation }
 
-func (p mergeProposal) arguments(a *arena, version uint8) value {
-	return a.record(delegationProposalShape, p.mergeDelegation.arguments(a, version))
+func (p MergeProposal) Arguments(a *Arena, version uint8) Value {
+	return a.Record(delegationProposalShape, p.MergeDelegation.Arguments(a, version))
 }
 
-func (p mergeProposal) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.owner), append(obs, p.operator)
+func (p MergeProposal) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Owner), append(obs, p.Operator)
 }
 
-// batchMergeUtility merges the holdings of many owners at once.
-type batchMergeUtility struct{ operator party }
+// BatchMergeUtility merges the holdings of many owners at once.
+type BatchMergeUtility struct{ Operator Party }
 
-func (p batchMergeUtility) arguments(a *arena, _ uint8) value {
-	return a.record(batchMergeUtilityShape, partyValue(p.operator))
+func (p BatchMergeUtility) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(batchMergeUtilityShape, PartyValue(p.Operator))
 }
 
-func (p batchMergeUtility) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.operator), obs
+func (p BatchMergeUtility) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Operator), obs
 }

@@ -1,89 +1,89 @@
 package devnet
 
 var (
-	paymentRequestShape    = newShape("sender", "receiverAmounts", "provider", "dso", "expiresAt", "description")
-	receiverAmountShape    = newShape("receiver", "amount")
-	acceptedPaymentShape   = newShape("sender", "amuletReceiverAmounts", "provider", "dso", "lockedAmulet", "round", "reference")
-	coinsForReceiverShape  = newShape("receiver", "amuletAmount")
-	terminatedPaymentShape = newShape("sender", "provider", "receivers", "reference")
+	paymentRequestShape    = NewShape("sender", "receiverAmounts", "provider", "dso", "expiresAt", "description")
+	receiverAmountShape    = NewShape("receiver", "amount")
+	acceptedPaymentShape   = NewShape("sender", "amuletReceiverAmounts", "provider", "dso", "lockedAmulet", "round", "reference")
+	coinsForReceiverShape  = NewShape("receiver", "amuletAmount")
+	terminatedPaymentShape = NewShape("sender", "provider", "receivers", "reference")
 )
 
-// share is what a payment is to give to one receiver.
-type share struct {
-	receiver party
-	amount   decimal
-	inUSD    bool
+// Share is what a payment is to give to one receiver.
+type Share struct {
+	Receiver Party
+	Amount   Decimal
+	InUSD    bool
 }
 
-func (s *share) value(a *arena) value {
+func (s *Share) value(a *Arena) Value {
 	unit := "AmuletUnit"
-	if s.inUSD {
+	if s.InUSD {
 		unit = "USDUnit"
 	}
-	return a.record(receiverAmountShape, partyValue(s.receiver), a.record(paymentAmountShape, numeric(s.amount), enum(unit)))
+	return a.Record(receiverAmountShape, PartyValue(s.Receiver), a.Record(paymentAmountShape, Numeric(s.Amount), Enum(unit)))
 }
 
-// appPayment is what an app, its provider, asks a sender to pay.
-type appPayment struct {
-	sender, provider party
-	shares           []share
+// AppPayment is what an app, its provider, asks a sender to pay.
+type AppPayment struct {
+	Sender, Provider Party
+	Shares           []Share
 }
 
-// stakeholders are all who take part: an app can ask only those who have agreed to be asked.
-func (p appPayment) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(p.receivers(append(sig, p.sender)), p.provider), obs
+// Stakeholders are all who take part: an app can ask only those who have agreed to be asked.
+func (p AppPayment) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(p.receivers(append(sig, p.Sender)), p.Provider), obs
 }
 
-func (p appPayment) receivers(ps []party) []party {
-	for _, s := range p.shares {
-		ps = append(ps, s.receiver)
+func (p AppPayment) receivers(ps []Party) []Party {
+	for _, s := range p.Shares {
+		ps = append(ps, s.Receiver)
 	}
 	return ps
 }
 
-// paymentRequest waits for the sender to pay or not.
-type paymentRequest struct {
-	appPayment
-	expiresAt   int64 // µs
-	description string
+// PaymentRequest waits for the sender to pay or not.
+type PaymentRequest struct {
+	AppPayment
+	ExpiresAt   int64 // µs
+	Description string
 }
 
-func (p paymentRequest) arguments(a *arena, _ uint8) value {
-	shares := make([]value, len(p.shares))
-	for i := range p.shares {
-		shares[i] = p.shares[i].value(a)
+func (p PaymentRequest) Arguments(a *Arena, _ uint8) Value {
+	shares := make([]Value, len(p.Shares))
+	for i := range p.Shares {
+		shares[i] = p.Shares[i].value(a)
 	}
-	return a.record(paymentRequestShape, partyValue(p.sender), a.list(shares...), partyValue(p.provider), partyValue(dso),
-		timestamp(p.expiresAt), text(p.description))
+	return a.Record(paymentRequestShape, PartyValue(p.Sender), a.List(shares...), PartyValue(p.Provider), PartyValue(Dso),
+		Timestamp(p.ExpiresAt), Text(p.Description))
 }
 
-// acceptedPayment is one that was made: its coins are locked until the app takes them.
-type acceptedPayment struct {
-	appPayment // amounts are in coins
-	locked     uint64
-	round      int64
-	reference  uint64 // contract number of the request
+// AcceptedPayment is one that was made: its coins are locked until the app takes them.
+type AcceptedPayment struct {
+	AppPayment // amounts are in coins
+	Locked     uint64
+	Round      int64
+	Reference  uint64 // contract number of the request
 }
 
-func (p acceptedPayment) arguments(a *arena, _ uint8) value {
-	shares := make([]value, len(p.shares))
-	for i, s := range p.shares {
-		shares[i] = a.record(coinsForReceiverShape, partyValue(s.receiver), numeric(s.amount))
+func (p AcceptedPayment) Arguments(a *Arena, _ uint8) Value {
+	shares := make([]Value, len(p.Shares))
+	for i, s := range p.Shares {
+		shares[i] = a.Record(coinsForReceiverShape, PartyValue(s.Receiver), Numeric(s.Amount))
 	}
-	return a.record(acceptedPaymentShape, partyValue(p.sender), a.list(shares...), partyValue(p.provider), partyValue(dso),
-		contractID(p.locked), roundValue(a, p.round), contractID(p.reference))
+	return a.Record(acceptedPaymentShape, PartyValue(p.Sender), a.List(shares...), PartyValue(p.Provider), PartyValue(Dso),
+		ContractID(p.Locked), RoundValue(a, p.Round), ContractID(p.Reference))
 }
 
-// terminatedPayment says that a request has ended without a payment.
-type terminatedPayment struct {
-	appPayment
-	reference uint64 // contract number of the request
+// TerminatedPayment says that a request has ended without a payment.
+type TerminatedPayment struct {
+	AppPayment
+	Reference uint64 // contract number of the request
 }
 
-func (p terminatedPayment) arguments(a *arena, _ uint8) value {
-	receivers := make([]value, len(p.shares))
-	for i, s := range p.shares {
-		receivers[i] = partyValue(s.receiver)
+func (p TerminatedPayment) Arguments(a *Arena, _ uint8) Value {
+	receivers := make([]Value, len(p.Shares))
+	for i, s := range p.Shares {
+		receivers[i] = PartyValue(s.Receiver)
 	}
-	return a.record(terminatedPaymentShape, partyValue(p.sender), partyValue(p.provider), a.list(receivers...), contractID(p.reference))
+	return a.Record(terminatedPaymentShape, PartyValue(p.Sender), PartyValue(p.Provider), a.List(receivers...), ContractID(p.Reference))
 }

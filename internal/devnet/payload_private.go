@@ -3,147 +3,147 @@ package devnet
 import "strconv"
 
 var (
-	transferOfferShape  = newShape("sender", "receiver", "dso", "amount", "description", "expiresAt", "trackingId")
-	acceptedOfferShape  = newShape("sender", "receiver", "dso", "amount", "expiresAt", "trackingId")
-	trafficRequestShape = newShape("dso", "endUserParty", "expiresAt", "trackingId", "trafficAmount", "memberId", "synchronizerId", "migrationId")
-	quoteShape          = newShape("carrier", "shipper", "consignee", "origin", "destination", "price", "validUntil", "labels")
-	noticeShape         = newShape("author", "carrier", "reader", "subject", "sentAt")
+	transferOfferShape  = NewShape("sender", "receiver", "dso", "amount", "description", "expiresAt", "trackingId")
+	acceptedOfferShape  = NewShape("sender", "receiver", "dso", "amount", "expiresAt", "trackingId")
+	trafficRequestShape = NewShape("dso", "endUserParty", "expiresAt", "trackingId", "trafficAmount", "memberId", "synchronizerId", "migrationId")
+	quoteShape          = NewShape("carrier", "shipper", "consignee", "origin", "destination", "price", "validUntil", "labels")
+	noticeShape         = NewShape("author", "carrier", "reader", "subject", "sentAt")
 )
 
-// transferOffer is a wallet's offer of coins, outside the token standard.
-type transferOffer struct {
-	sender, receiver party
-	amount           decimal
-	inUSD            bool
-	description      string
-	expiresAt        int64
-	number           uint64 // of the entry that made the offer
-	tracked          string // as what the sender tracks it; derived from number when empty
+// TransferOffer is a wallet's offer of coins, outside the token standard.
+type TransferOffer struct {
+	Sender, Receiver Party
+	Amount           Decimal
+	InUSD            bool
+	Description      string
+	ExpiresAt        int64
+	Number           uint64 // of the entry that made the offer
+	Tracked          string // as what the sender tracks it; derived from number when empty
 }
 
-func (p transferOffer) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.sender), append(obs, p.receiver)
+func (p TransferOffer) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Sender), append(obs, p.Receiver)
 }
 
-func (p transferOffer) arguments(a *arena, _ uint8) value {
-	return a.record(transferOfferShape, partyValue(p.sender), partyValue(p.receiver), partyValue(dso),
-		p.amountValue(a), text(p.description), timestamp(p.expiresAt), text(p.trackingID()))
+func (p TransferOffer) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(transferOfferShape, PartyValue(p.Sender), PartyValue(p.Receiver), PartyValue(Dso),
+		p.amountValue(a), Text(p.Description), Timestamp(p.ExpiresAt), Text(p.trackingID()))
 }
 
-func (p transferOffer) amountValue(a *arena) value {
+func (p TransferOffer) amountValue(a *Arena) Value {
 	unit := "AmuletUnit"
-	if p.inUSD {
+	if p.InUSD {
 		unit = "USDUnit"
 	}
-	return a.record(paymentAmountShape, numeric(p.amount), enum(unit))
+	return a.Record(paymentAmountShape, Numeric(p.Amount), Enum(unit))
 }
 
-func (p transferOffer) trackingID() string {
-	if p.tracked != "" {
-		return p.tracked
+func (p TransferOffer) trackingID() string {
+	if p.Tracked != "" {
+		return p.Tracked
 	}
-	return trackingID("offer", p.number)
+	return trackingID("offer", p.Number)
 }
 
-// tracking is how results name the offer.
-func (p transferOffer) tracking(a *arena) value {
-	return a.record(offerTrackingShape, text(p.trackingID()), partyValue(p.sender), partyValue(p.receiver))
+// Tracking is how results name the offer.
+func (p TransferOffer) Tracking(a *Arena) Value {
+	return a.Record(offerTrackingShape, Text(p.trackingID()), PartyValue(p.Sender), PartyValue(p.Receiver))
 }
 
-// acceptedOffer is an offer that waits for the sender's wallet to pay.
-type acceptedOffer struct{ transferOffer }
+// AcceptedOffer is an offer that waits for the sender's wallet to pay.
+type AcceptedOffer struct{ TransferOffer }
 
-func (p acceptedOffer) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.sender, p.receiver), obs
+func (p AcceptedOffer) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Sender, p.Receiver), obs
 }
 
-func (p acceptedOffer) arguments(a *arena, _ uint8) value {
-	return a.record(acceptedOfferShape, partyValue(p.sender), partyValue(p.receiver), partyValue(dso),
-		p.amountValue(a), timestamp(p.expiresAt), text(p.trackingID()))
+func (p AcceptedOffer) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(acceptedOfferShape, PartyValue(p.Sender), PartyValue(p.Receiver), PartyValue(Dso),
+		p.amountValue(a), Timestamp(p.ExpiresAt), Text(p.trackingID()))
 }
 
-// trafficRequest is a user's order to its wallet to buy traffic.
-type trafficRequest struct {
-	user                 party
-	bytes                int64
-	member, synchronizer string
-	migration            int64
-	expiresAt            int64
-	number               uint64
-	tracked              string // as what the user tracks it; derived from number when empty
+// TrafficRequest is a user's order to its wallet to buy traffic.
+type TrafficRequest struct {
+	User                 Party
+	Bytes                int64
+	Member, Synchronizer string
+	Migration            int64
+	ExpiresAt            int64
+	Number               uint64
+	Tracked              string // as what the user tracks it; derived from number when empty
 }
 
-func (p trafficRequest) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.user), obs
+func (p TrafficRequest) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.User), obs
 }
 
-func (p trafficRequest) trackingID() string {
-	if p.tracked != "" {
-		return p.tracked
+func (p TrafficRequest) TrackingID() string {
+	if p.Tracked != "" {
+		return p.Tracked
 	}
-	return trackingID("traffic", p.number)
+	return trackingID("traffic", p.Number)
 }
 
-func (p trafficRequest) arguments(a *arena, _ uint8) value {
-	return a.record(trafficRequestShape, partyValue(dso), partyValue(p.user), timestamp(p.expiresAt),
-		text(p.trackingID()), int64Value(p.bytes), text(p.member), text(p.synchronizer), int64Value(p.migration))
+func (p TrafficRequest) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(trafficRequestShape, PartyValue(Dso), PartyValue(p.User), Timestamp(p.ExpiresAt),
+		Text(p.TrackingID()), Int64Value(p.Bytes), Text(p.Member), Text(p.Synchronizer), Int64Value(p.Migration))
 }
 
-// quote is what a carrier asks of a shipper; only its parties know of it.
-type quote struct {
-	carrier, shipper, consignee party
-	content                     uint64
-	price                       decimal
-	validUntil                  int64 // day
+// Quote is what a carrier asks of a shipper; only its parties know of it.
+type Quote struct {
+	Carrier, Shipper, Consignee Party
+	Content                     uint64
+	Price                       Decimal
+	ValidUntil                  int64 // day
 }
 
-func (p quote) stakeholders(sig, obs []party) ([]party, []party) {
-	sig = append(sig, p.carrier, p.shipper)
-	if p.consignee != p.shipper {
-		obs = append(obs, p.consignee)
-	}
-	return sig, obs
-}
-
-func (p quote) arguments(a *arena, _ uint8) value {
-	r := &random{p.content}
-	return a.record(quoteShape, partyValue(p.carrier), partyValue(p.shipper), partyValue(p.consignee),
-		text(harborPorts[r.below(len(harborPorts))]), text(harborPorts[r.below(len(harborPorts))]),
-		numeric(p.price), date(p.validUntil), labels(a, r))
-}
-
-// notice is a message; the contract does not outlive its transaction.
-type notice struct {
-	author, carrier, reader party // carrier may be noParty
-	number                  uint64
-	sentAt                  int64
-}
-
-func (p notice) stakeholders(sig, obs []party) ([]party, []party) {
-	sig = append(sig, p.author)
-	if p.carrier != noParty {
-		sig = append(sig, p.carrier)
-	}
-	if p.reader != p.author {
-		obs = append(obs, p.reader)
+func (p Quote) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	sig = append(sig, p.Carrier, p.Shipper)
+	if p.Consignee != p.Shipper {
+		obs = append(obs, p.Consignee)
 	}
 	return sig, obs
 }
 
-func (p notice) arguments(a *arena, _ uint8) value {
-	r := &random{mix(p.number)}
-	return a.record(noticeShape, partyValue(p.author), optionalParty(a, p.carrier), partyValue(p.reader),
-		text(cargoWords[r.below(len(cargoWords))]), timestamp(p.sentAt))
+func (p Quote) Arguments(a *Arena, _ uint8) Value {
+	r := &Random{p.Content}
+	return a.Record(quoteShape, PartyValue(p.Carrier), PartyValue(p.Shipper), PartyValue(p.Consignee),
+		Text(harborPorts[r.Below(len(harborPorts))]), Text(harborPorts[r.Below(len(harborPorts))]),
+		Numeric(p.Price), Date(p.ValidUntil), Labels(a, r))
+}
+
+// Notice is a message; the contract does not outlive its transaction.
+type Notice struct {
+	Author, Carrier, Reader Party // carrier may be noParty
+	Number                  uint64
+	SentAt                  int64
+}
+
+func (p Notice) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	sig = append(sig, p.Author)
+	if p.Carrier != NoParty {
+		sig = append(sig, p.Carrier)
+	}
+	if p.Reader != p.Author {
+		obs = append(obs, p.Reader)
+	}
+	return sig, obs
+}
+
+func (p Notice) Arguments(a *Arena, _ uint8) Value {
+	r := &Random{Mix(p.Number)}
+	return a.Record(noticeShape, PartyValue(p.Author), optionalParty(a, p.Carrier), PartyValue(p.Reader),
+		Text(cargoWords[r.Below(len(cargoWords))]), Timestamp(p.SentAt))
 }
 
 // trackingID is how the wallet refers to what a user asked for in entry n.
 func trackingID(kind string, n uint64) string { return kind + "-" + strconv.FormatUint(n, 10) }
 
-var offerTrackingShape = newShape("trackingId", "sender", "receiver")
+var offerTrackingShape = NewShape("trackingId", "sender", "receiver")
 
-var requestTrackingShape = newShape("trackingId", "endUserParty")
+var RequestTrackingShape = NewShape("trackingId", "endUserParty")
 
-// tracking is how results name the request.
-func (p trafficRequest) tracking(a *arena) value {
-	return a.record(requestTrackingShape, text(p.trackingID()), partyValue(p.user))
+// Tracking is how results name the request.
+func (p TrafficRequest) Tracking(a *Arena) Value {
+	return a.Record(RequestTrackingShape, Text(p.TrackingID()), PartyValue(p.User))
 }

@@ -3,103 +3,103 @@ package devnet
 import "time"
 
 var (
-	relTimeShape          = newShape("microseconds")
-	openRoundShape        = newShape("dso", "round", "amuletPrice", "opensAt", "targetClosesAt", "issuingFor", "transferConfigUsd", "issuanceConfig", "tickDuration", "trafficPrice", "rewardConfig")
-	summarizingRoundShape = newShape("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "trafficPrice", "rewardConfig")
-	issuingRoundShape     = newShape("dso", "round", "issuancePerValidatorRewardCoupon", "issuancePerFeaturedAppRewardCoupon", "issuancePerUnfeaturedAppRewardCoupon", "issuancePerSvRewardCoupon", "opensAt", "targetClosesAt", "optIssuancePerValidatorFaucetCoupon")
-	closedRoundShape      = newShape("dso", "round", "issuancePerValidatorRewardCoupon", "issuancePerFeaturedAppRewardCoupon", "issuancePerUnfeaturedAppRewardCoupon", "issuancePerSvRewardCoupon", "optIssuancePerValidatorFaucetCoupon")
+	relTimeShape          = NewShape("microseconds")
+	openRoundShape        = NewShape("dso", "round", "amuletPrice", "opensAt", "targetClosesAt", "issuingFor", "transferConfigUsd", "issuanceConfig", "tickDuration", "trafficPrice", "rewardConfig")
+	summarizingRoundShape = NewShape("dso", "round", "amuletPrice", "issuanceConfig", "tickDuration", "trafficPrice", "rewardConfig")
+	issuingRoundShape     = NewShape("dso", "round", "issuancePerValidatorRewardCoupon", "issuancePerFeaturedAppRewardCoupon", "issuancePerUnfeaturedAppRewardCoupon", "issuancePerSvRewardCoupon", "opensAt", "targetClosesAt", "optIssuancePerValidatorFaucetCoupon")
+	closedRoundShape      = NewShape("dso", "round", "issuancePerValidatorRewardCoupon", "issuancePerFeaturedAppRewardCoupon", "issuancePerUnfeaturedAppRewardCoupon", "issuancePerSvRewardCoupon", "optIssuancePerValidatorFaucetCoupon")
 
-	transferConfigShape = newShape("createFee", "holdingFee", "transferFee", "lockHolderFee", "extraFeaturedAppRewardAmount", "maxNumInputs", "maxNumOutputs", "maxNumLockHolders")
-	fixedFeeShape       = newShape("fee")
-	steppedRateShape    = newShape("initialRate", "steps")
-	tupleShape          = newShape("_1", "_2")
-	issuanceConfigShape = newShape("amuletToIssuePerYear", "validatorRewardPercentage", "appRewardPercentage", "validatorRewardCap", "featuredAppRewardCap", "unfeaturedAppRewardCap", "optValidatorFaucetCap", "optDevelopmentFundPercentage")
+	transferConfigShape = NewShape("createFee", "holdingFee", "transferFee", "lockHolderFee", "extraFeaturedAppRewardAmount", "maxNumInputs", "maxNumOutputs", "maxNumLockHolders")
+	fixedFeeShape       = NewShape("fee")
+	steppedRateShape    = NewShape("initialRate", "steps")
+	TupleShape          = NewShape("_1", "_2")
+	issuanceConfigShape = NewShape("amuletToIssuePerYear", "validatorRewardPercentage", "appRewardPercentage", "validatorRewardCap", "featuredAppRewardCap", "unfeaturedAppRewardCap", "optValidatorFaucetCap", "optDevelopmentFundPercentage")
 )
 
 // relTime is a length of time; micros is in µs.
-func relTime(a *arena, micros int64) value { return a.record(relTimeShape, int64Value(micros)) }
+func relTime(a *Arena, micros int64) Value { return a.Record(relTimeShape, Int64Value(micros)) }
 
-// roundPayload is what the contracts of one mining round have in common.
-type roundPayload struct {
-	*round
-	tick      time.Duration
-	byTraffic bool // apps are rewarded by traffic
+// RoundPayload is what the contracts of one mining round have in common.
+type RoundPayload struct {
+	*Round
+	Tick      time.Duration
+	ByTraffic bool // apps are rewarded by traffic
 }
 
-func (p roundPayload) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), obs
+func (p RoundPayload) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), obs
 }
 
-type openRound struct{ roundPayload }
+type OpenRound struct{ RoundPayload }
 
-func (p openRound) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price),
-		timestamp(p.opensAt), timestamp(p.closesAt),
-		relTime(a, p.number*p.tick.Microseconds()),
-		transferConfig(a, version), issuanceConfig(a, version), relTime(a, p.tick.Microseconds())}
-	return a.record(openRoundShape, p.withTrafficPrice(a, fields, version)...)
+func (p OpenRound) Arguments(a *Arena, version uint8) Value {
+	fields := []Value{PartyValue(Dso), RoundValue(a, p.Number), Numeric(p.Price),
+		Timestamp(p.OpensAt), Timestamp(p.ClosesAt),
+		relTime(a, p.Number*p.Tick.Microseconds()),
+		transferConfig(a, version), issuanceConfig(a, version), relTime(a, p.Tick.Microseconds())}
+	return a.Record(openRoundShape, p.withTrafficPrice(a, fields, version)...)
 }
 
 // withTrafficPrice adds the two trailing optional fields of the newer version.
-func (p roundPayload) withTrafficPrice(a *arena, fields []value, version uint8) []value {
+func (p RoundPayload) withTrafficPrice(a *Arena, fields []Value, version uint8) []Value {
 	if version == 0 {
 		return fields
 	}
-	return append(fields, a.some(numeric(trafficPrice)), a.some(rewardConfig(a, p.tick.Microseconds(), p.byTraffic)))
+	return append(fields, a.Some(Numeric(TrafficPrice)), a.Some(rewardConfig(a, p.Tick.Microseconds(), p.ByTraffic)))
 }
 
-type summarizingRound struct{ roundPayload }
+type SummarizingRound struct{ RoundPayload }
 
-func (p summarizingRound) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), roundValue(a, p.number), numeric(p.price), issuanceConfig(a, version),
-		relTime(a, p.tick.Microseconds())}
-	return a.record(summarizingRoundShape, p.withTrafficPrice(a, fields, version)...)
+func (p SummarizingRound) Arguments(a *Arena, version uint8) Value {
+	fields := []Value{PartyValue(Dso), RoundValue(a, p.Number), Numeric(p.Price), issuanceConfig(a, version),
+		relTime(a, p.Tick.Microseconds())}
+	return a.Record(summarizingRoundShape, p.withTrafficPrice(a, fields, version)...)
 }
 
-type issuingRound struct{ roundPayload }
+type IssuingRound struct{ RoundPayload }
 
-func (p issuingRound) arguments(a *arena, _ uint8) value {
-	return a.record(issuingRoundShape, partyValue(dso), roundValue(a, p.number),
-		numeric(p.perValidator), numeric(p.perFeaturedApp), numeric(p.perUnfeaturedApp),
-		numeric(p.perSvWeight), timestamp(p.issuesAt), timestamp(p.issuingClosesAt),
-		a.some(numeric(p.perLiveness)))
+func (p IssuingRound) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(issuingRoundShape, PartyValue(Dso), RoundValue(a, p.Number),
+		Numeric(p.PerValidator), Numeric(p.PerFeaturedApp), Numeric(p.PerUnfeaturedApp),
+		Numeric(p.PerSvWeight), Timestamp(p.IssuesAt), Timestamp(p.IssuingClosesAt),
+		a.Some(Numeric(p.PerLiveness)))
 }
 
-type closedRound struct{ roundPayload }
+type ClosedRound struct{ RoundPayload }
 
-func (p closedRound) arguments(a *arena, _ uint8) value {
-	return a.record(closedRoundShape, partyValue(dso), roundValue(a, p.number),
-		numeric(p.perValidator), numeric(p.perFeaturedApp), numeric(p.perUnfeaturedApp),
-		numeric(p.perSvWeight), a.some(numeric(p.perLiveness)))
+func (p ClosedRound) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(closedRoundShape, PartyValue(Dso), RoundValue(a, p.Number),
+		Numeric(p.PerValidator), Numeric(p.PerFeaturedApp), Numeric(p.PerUnfeaturedApp),
+		Numeric(p.PerSvWeight), a.Some(Numeric(p.PerLiveness)))
 }
 
 // transferConfig is the fee schedule in USD. Version 1 has no fees except the
 // holding fee.
-func transferConfig(a *arena, version uint8) value {
-	fee := createFeeUSD
-	steps := [][2]decimal{{coins(100), one / 1000}, {coins(1000), one / 10000}, {coins(1000000), one / 100000}}
-	rate := one / 100
+func transferConfig(a *Arena, version uint8) Value {
+	fee := CreateFeeUSD
+	steps := [][2]Decimal{{Coins(100), One / 1000}, {Coins(1000), One / 10000}, {Coins(1000000), One / 100000}}
+	rate := One / 100
 	if version > 0 {
 		fee, rate, steps = 0, 0, nil
 	}
-	stepped := make([]value, len(steps))
+	stepped := make([]Value, len(steps))
 	for i, s := range steps {
-		stepped[i] = a.record(tupleShape, numeric(s[0]), numeric(s[1]))
+		stepped[i] = a.Record(TupleShape, Numeric(s[0]), Numeric(s[1]))
 	}
-	return a.record(transferConfigShape,
-		a.record(fixedFeeShape, numeric(fee)),
-		a.record(ratePerRoundShape, numeric(holdingFeeUSD)),
-		a.record(steppedRateShape, numeric(rate), a.list(stepped...)),
-		a.record(fixedFeeShape, numeric(0)),
-		numeric(one), int64Value(maxInputs), int64Value(100), int64Value(50))
+	return a.Record(transferConfigShape,
+		a.Record(fixedFeeShape, Numeric(fee)),
+		a.Record(ratePerRoundShape, Numeric(HoldingFeeUSD)),
+		a.Record(steppedRateShape, Numeric(rate), a.List(stepped...)),
+		a.Record(fixedFeeShape, Numeric(0)),
+		Numeric(One), Int64Value(MaxInputs), Int64Value(100), Int64Value(50))
 }
 
-func issuanceConfig(a *arena, version uint8) value {
-	fields := []value{numeric(issuancePerYear),
-		numeric(validatorShare), numeric(appShare), numeric(one / 5), numeric(featuredAppCap),
-		numeric(unfeaturedAppCap), a.some(numeric(livenessCapUSD))}
+func issuanceConfig(a *Arena, version uint8) Value {
+	fields := []Value{Numeric(IssuancePerYear),
+		Numeric(ValidatorShare), Numeric(AppShare), Numeric(One / 5), Numeric(FeaturedAppCap),
+		Numeric(UnfeaturedAppCap), a.Some(Numeric(LivenessCapUSD))}
 	if version > 0 {
-		fields = append(fields, a.some(numeric(fundShare)))
+		fields = append(fields, a.Some(Numeric(FundShare)))
 	}
-	return a.record(issuanceConfigShape, fields...)
+	return a.Record(issuanceConfigShape, fields...)
 }

@@ -6,161 +6,161 @@ import (
 )
 
 var (
-	amuletRulesShape    = newShape("dso", "configSchedule", "isDevNet", "contractStateSchemaVersion")
-	scheduleShape       = newShape("initialValue", "futureValues")
-	amuletConfigShape   = newShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount", "optDevelopmentFundManager", "externalPartyConfigStateTickDuration", "rewardConfig")
-	synchronizersShape  = newShape("requiredSynchronizers", "activeSynchronizer", "fees")
-	setShape            = newShape("map")
-	trafficFeesShape    = newShape("baseRateTrafficLimits", "extraTrafficPrice", "readVsWriteScalingFactor", "minTopupAmount")
-	trafficLimitsShape  = newShape("burstAmount", "burstWindow")
-	packageConfigShape  = newShape("amulet", "amuletNameService", "dsoGovernance", "validatorLifecycle", "wallet", "walletPayments")
-	externalRulesShape  = newShape("dso")
-	ansRulesShape       = newShape("dso", "config")
-	ansConfigShape      = newShape("renewalDuration", "entryLifetime", "entryFee", "descriptionPrefix")
-	emptyRecordShape    = newShape()
-	preapprovalShape    = newShape("dso", "receiver", "provider", "validFrom", "lastRenewedAt", "expiresAt")
-	memberTrafficShape  = newShape("dso", "memberId", "synchronizerId", "migrationId", "totalPurchased", "numPurchases", "amuletSpent", "usdSpent")
-	licenseShape        = newShape("validator", "sponsor", "dso", "faucetState", "metadata", "lastActiveAt")
-	faucetStateShape    = newShape("firstReceivedFor", "lastReceivedFor", "numCouponsMissed")
-	licenseMetaShape    = newShape("lastUpdatedAt", "version", "contactPoint")
-	packageVersionOf    = [versions][6]string{{"0.1.14", "0.1.15", "0.1.20", "0.1.5", "0.1.15", "0.1.14"}, {"0.1.22", "0.1.23", "0.1.30", "0.1.8", "0.1.23", "0.1.22"}}
-	validatorVersionOf  = [versions]string{"0.6.6", "0.7.4"}
-	licenseContactPoint = "ops@validator.example"
+	amuletRulesShape    = NewShape("dso", "configSchedule", "isDevNet", "contractStateSchemaVersion")
+	scheduleShape       = NewShape("initialValue", "futureValues")
+	amuletConfigShape   = NewShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount", "optDevelopmentFundManager", "externalPartyConfigStateTickDuration", "rewardConfig")
+	synchronizersShape  = NewShape("requiredSynchronizers", "activeSynchronizer", "fees")
+	SetShape            = NewShape("map")
+	trafficFeesShape    = NewShape("baseRateTrafficLimits", "extraTrafficPrice", "readVsWriteScalingFactor", "minTopupAmount")
+	trafficLimitsShape  = NewShape("burstAmount", "burstWindow")
+	packageConfigShape  = NewShape("amulet", "amuletNameService", "dsoGovernance", "validatorLifecycle", "wallet", "walletPayments")
+	externalRulesShape  = NewShape("dso")
+	ansRulesShape       = NewShape("dso", "config")
+	ansConfigShape      = NewShape("renewalDuration", "entryLifetime", "entryFee", "descriptionPrefix")
+	EmptyRecordShape    = NewShape()
+	preapprovalShape    = NewShape("dso", "receiver", "provider", "validFrom", "lastRenewedAt", "expiresAt")
+	memberTrafficShape  = NewShape("dso", "memberId", "synchronizerId", "migrationId", "totalPurchased", "numPurchases", "amuletSpent", "usdSpent")
+	licenseShape        = NewShape("validator", "sponsor", "dso", "faucetState", "metadata", "lastActiveAt")
+	faucetStateShape    = NewShape("firstReceivedFor", "lastReceivedFor", "numCouponsMissed")
+	licenseMetaShape    = NewShape("lastUpdatedAt", "version", "contactPoint")
+	packageVersionOf    = [Versions][6]string{{"0.1.14", "0.1.15", "0.1.20", "0.1.5", "0.1.15", "0.1.14"}, {"0.1.22", "0.1.23", "0.1.30", "0.1.8", "0.1.23", "0.1.22"}}
+	ValidatorVersionOf  = [Versions]string{"0.6.6", "0.7.4"}
+	LicenseContactPoint = "ops@validator.example"
 )
 
 // onlyDSO is the part of a payload whose sole stakeholder is the governance party.
 type onlyDSO struct{}
 
-func (onlyDSO) stakeholders(sig, obs []party) ([]party, []party) { return append(sig, dso), obs }
+func (onlyDSO) Stakeholders(sig, obs []Party) ([]Party, []Party) { return append(sig, Dso), obs }
 
-// amuletRules is the contract on which most choices of the coin are exercised.
-type amuletRules struct {
+// AmuletRules is the contract on which most choices of the coin are exercised.
+type AmuletRules struct {
 	onlyDSO
-	synchronizer string
-	tick         time.Duration
-	manager      party // of the development fund
-	byTraffic    bool  // apps are rewarded by traffic
+	Synchronizer string
+	Tick         time.Duration
+	Manager      Party // of the development fund
+	ByTraffic    bool  // apps are rewarded by traffic
 }
 
-func (p amuletRules) arguments(a *arena, version uint8) value {
-	fields := []value{partyValue(dso), a.record(scheduleShape, p.config(a, version), a.list()), boolean(true)}
+func (p AmuletRules) Arguments(a *Arena, version uint8) Value {
+	fields := []Value{PartyValue(Dso), a.Record(scheduleShape, p.Config(a, version), a.List()), Boolean(true)}
 	if version > 0 {
-		fields = append(fields, a.some(int64Value(1)))
+		fields = append(fields, a.Some(Int64Value(1)))
 	}
-	return a.record(amuletRulesShape, fields...)
+	return a.Record(amuletRulesShape, fields...)
 }
 
-func (p amuletRules) config(a *arena, version uint8) value {
-	packages := make([]value, len(packageVersionOf[version]))
+func (p AmuletRules) Config(a *Arena, version uint8) Value {
+	packages := make([]Value, len(packageVersionOf[version]))
 	for i, v := range packageVersionOf[version] {
-		packages[i] = text(v)
+		packages[i] = Text(v)
 	}
-	fields := []value{transferConfig(a, version),
-		a.record(scheduleShape, issuanceConfig(a, version), a.list(
-			a.record(tupleShape, relTime(a, (365*24*time.Hour/2).Microseconds()), issuanceConfig(a, version)))),
-		a.record(synchronizersShape,
-			a.record(setShape, a.genMap(text(p.synchronizer), unit())), text(p.synchronizer),
-			a.record(trafficFeesShape,
-				a.record(trafficLimitsShape, int64Value(400000), relTime(a, (20*time.Minute).Microseconds())),
-				numeric(trafficPrice), int64Value(4), int64Value(minTopUp))),
-		relTime(a, p.tick.Microseconds()), a.record(packageConfigShape, packages...),
-		a.some(numeric(preapprovalFeeUSD)), none()}
+	fields := []Value{transferConfig(a, version),
+		a.Record(scheduleShape, issuanceConfig(a, version), a.List(
+			a.Record(TupleShape, relTime(a, (365*24*time.Hour/2).Microseconds()), issuanceConfig(a, version)))),
+		a.Record(synchronizersShape,
+			a.Record(SetShape, a.GenMap(Text(p.Synchronizer), Unit())), Text(p.Synchronizer),
+			a.Record(trafficFeesShape,
+				a.Record(trafficLimitsShape, Int64Value(400000), relTime(a, (20*time.Minute).Microseconds())),
+				Numeric(TrafficPrice), Int64Value(4), Int64Value(MinTopUp))),
+		relTime(a, p.Tick.Microseconds()), a.Record(packageConfigShape, packages...),
+		a.Some(Numeric(PreapprovalFeeUSD)), None()}
 	if version > 0 {
-		fields = append(fields, a.some(partyValue(p.manager)), a.some(relTime(a, configStatePeriod)), a.some(rewardConfig(a, p.tick.Microseconds(), p.byTraffic)))
+		fields = append(fields, a.Some(PartyValue(p.Manager)), a.Some(relTime(a, ConfigStatePeriod)), a.Some(rewardConfig(a, p.Tick.Microseconds(), p.ByTraffic)))
 	}
-	return a.record(amuletConfigShape, fields...)
+	return a.Record(amuletConfigShape, fields...)
 }
 
-type externalRules struct{ onlyDSO }
+type ExternalRules struct{ onlyDSO }
 
-func (externalRules) arguments(a *arena, _ uint8) value {
-	return a.record(externalRulesShape, partyValue(dso))
+func (ExternalRules) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(externalRulesShape, PartyValue(Dso))
 }
 
-type ansRules struct {
+type AnsRules struct {
 	onlyDSO
-	lifetime time.Duration
+	Lifetime time.Duration
 }
 
-func (p ansRules) arguments(a *arena, _ uint8) value {
-	return a.record(ansRulesShape, partyValue(dso), p.config(a))
+func (p AnsRules) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(ansRulesShape, PartyValue(Dso), p.config(a))
 }
 
-func (p ansRules) config(a *arena) value {
-	return a.record(ansConfigShape,
-		relTime(a, p.lifetime.Microseconds()/3), relTime(a, p.lifetime.Microseconds()),
-		numeric(entryFeeUSD), text("CNS entry: "))
+func (p AnsRules) config(a *Arena) Value {
+	return a.Record(ansConfigShape,
+		relTime(a, p.Lifetime.Microseconds()/3), relTime(a, p.Lifetime.Microseconds()),
+		Numeric(EntryFeeUSD), Text("CNS entry: "))
 }
 
-// preapproval lets anyone send coins to the receiver in one step.
-type preapproval struct {
-	receiver, provider                  party
-	validFrom, lastRenewedAt, expiresAt int64
+// Preapproval lets anyone send coins to the receiver in one step.
+type Preapproval struct {
+	Receiver, Provider                  Party
+	ValidFrom, LastRenewedAt, ExpiresAt int64
 }
 
-func (p preapproval) arguments(a *arena, _ uint8) value {
-	return a.record(preapprovalShape, partyValue(dso), partyValue(p.receiver), partyValue(p.provider),
-		timestamp(p.validFrom), timestamp(p.lastRenewedAt), timestamp(p.expiresAt))
+func (p Preapproval) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(preapprovalShape, PartyValue(Dso), PartyValue(p.Receiver), PartyValue(p.Provider),
+		Timestamp(p.ValidFrom), Timestamp(p.LastRenewedAt), Timestamp(p.ExpiresAt))
 }
 
-func (p preapproval) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.receiver, p.provider, dso), obs
+func (p Preapproval) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Receiver, p.Provider, Dso), obs
 }
 
-// memberTraffic counts what was bought for one node.
-type memberTraffic struct {
+// MemberTraffic counts what was bought for one node.
+type MemberTraffic struct {
 	onlyDSO
-	member               string // PAR::...
-	synchronizer         string
-	migration            int64
-	purchased, purchases int64
-	amuletSpent          decimal
-	usdSpent             decimal
+	Member               string // PAR::...
+	Synchronizer         string
+	Migration            int64
+	Purchased, Purchases int64
+	AmuletSpent          Decimal
+	UsdSpent             Decimal
 }
 
-func (p memberTraffic) arguments(a *arena, _ uint8) value {
-	return a.record(memberTrafficShape, partyValue(dso), text(p.member), text(p.synchronizer),
-		int64Value(p.migration), int64Value(p.purchased), int64Value(p.purchases),
-		numeric(p.amuletSpent), numeric(p.usdSpent))
+func (p MemberTraffic) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(memberTrafficShape, PartyValue(Dso), Text(p.Member), Text(p.Synchronizer),
+		Int64Value(p.Migration), Int64Value(p.Purchased), Int64Value(p.Purchases),
+		Numeric(p.AmuletSpent), Numeric(p.UsdSpent))
 }
 
-// validatorLicense admits a validator; faucet numbers are absent before the first
+// ValidatorLicense admits a validator; faucet numbers are absent before the first
 // liveness record.
-type validatorLicense struct {
-	validator, sponsor    party
-	firstRound, lastRound int64 // -1: none yet
-	missed                int64
-	updatedAt, activeAt   int64
-	software              string
-	contact               string // licenseContactPoint when empty
+type ValidatorLicense struct {
+	Validator, Sponsor    Party
+	FirstRound, LastRound int64 // -1: none yet
+	Missed                int64
+	UpdatedAt, ActiveAt   int64
+	Software              string
+	Contact               string // licenseContactPoint when empty
 }
 
-func (p validatorLicense) arguments(a *arena, version uint8) value {
-	var faucet value
-	if p.lastRound >= 0 {
-		faucet = a.record(faucetStateShape, roundValue(a, p.firstRound), roundValue(a, p.lastRound),
-			int64Value(p.missed))
+func (p ValidatorLicense) Arguments(a *Arena, version uint8) Value {
+	var faucet Value
+	if p.LastRound >= 0 {
+		faucet = a.Record(faucetStateShape, RoundValue(a, p.FirstRound), RoundValue(a, p.LastRound),
+			Int64Value(p.Missed))
 	}
-	fields := []value{partyValue(p.validator), partyValue(p.sponsor), partyValue(dso),
-		optional(a, p.lastRound >= 0, faucet),
-		a.some(a.record(licenseMetaShape, timestamp(p.updatedAt), text(p.software), text(cmp.Or(p.contact, licenseContactPoint))))}
+	fields := []Value{PartyValue(p.Validator), PartyValue(p.Sponsor), PartyValue(Dso),
+		Optional(a, p.LastRound >= 0, faucet),
+		a.Some(a.Record(licenseMetaShape, Timestamp(p.UpdatedAt), Text(p.Software), Text(cmp.Or(p.Contact, LicenseContactPoint))))}
 	if version > 0 {
-		fields = append(fields, optional(a, p.activeAt != 0, timestamp(p.activeAt)))
+		fields = append(fields, Optional(a, p.ActiveAt != 0, Timestamp(p.ActiveAt)))
 	}
-	return a.record(licenseShape, fields...)
+	return a.Record(licenseShape, fields...)
 }
 
-func (p validatorLicense) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso), append(obs, p.validator)
+func (p ValidatorLicense) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso), append(obs, p.Validator)
 }
 
-// activeIn returns the license after a record for the given round.
-func (p validatorLicense) activeIn(round int64) validatorLicense {
-	if p.lastRound < 0 {
-		p.firstRound = round
+// ActiveIn returns the license after a record for the given round.
+func (p ValidatorLicense) ActiveIn(round int64) ValidatorLicense {
+	if p.LastRound < 0 {
+		p.FirstRound = round
 	} else {
-		p.missed += round - p.lastRound - 1
+		p.Missed += round - p.LastRound - 1
 	}
-	p.lastRound = round
+	p.LastRound = round
 	return p
 }

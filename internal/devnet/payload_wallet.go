@@ -1,225 +1,225 @@
 package devnet
 
 var (
-	ansEntryShape             = newShape("user", "dso", "name", "url", "description", "expiresAt")
-	ansEntryContextShape      = newShape("dso", "user", "name", "url", "description", "reference")
-	subscriptionRequestShape  = newShape("subscriptionData", "payData")
-	subscriptionDataShape     = newShape("sender", "receiver", "provider", "dso", "description")
-	subscriptionPayDataShape  = newShape("paymentAmount", "paymentInterval", "paymentDuration")
-	paymentAmountShape        = newShape("amount", "unit")
-	agreementShape            = newShape("subscriptionData", "reference")
-	subscriptionIdleShape     = newShape("subscription", "subscriptionData", "payData", "nextPaymentDueAt", "reference")
-	initialPaymentShape       = newShape("subscriptionData", "payData", "targetAmount", "lockedAmulet", "round", "reference")
-	renewalPaymentShape       = newShape("subscription", "subscriptionData", "payData", "thisPaymentDueAt", "targetAmount", "lockedAmulet", "round", "reference")
-	terminatedShape           = newShape("subscriptionData", "reference")
-	transferInstructionShape  = newShape("lockedAmulet", "transfer")
-	instructionTransferShape  = newShape("sender", "receiver", "amount", "instrumentId", "requestedAt", "executeBefore", "inputHoldingCids", "meta")
-	instrumentIDShape         = newShape("admin", "id")
-	metadataShape             = newShape("values")
-	reasonMetaKey             = "splice.lfdecentralizedtrust.org/reason"
-	senderMetaKey             = "splice.lfdecentralizedtrust.org/sender"
-	txKindMetaKey             = "splice.lfdecentralizedtrust.org/tx-kind"
-	instrumentAmuletInPayload = "Amulet"
+	ansEntryShape             = NewShape("user", "dso", "name", "url", "description", "expiresAt")
+	ansEntryContextShape      = NewShape("dso", "user", "name", "url", "description", "reference")
+	subscriptionRequestShape  = NewShape("subscriptionData", "payData")
+	subscriptionDataShape     = NewShape("sender", "receiver", "provider", "dso", "description")
+	subscriptionPayDataShape  = NewShape("paymentAmount", "paymentInterval", "paymentDuration")
+	paymentAmountShape        = NewShape("amount", "unit")
+	agreementShape            = NewShape("subscriptionData", "reference")
+	subscriptionIdleShape     = NewShape("subscription", "subscriptionData", "payData", "nextPaymentDueAt", "reference")
+	initialPaymentShape       = NewShape("subscriptionData", "payData", "targetAmount", "lockedAmulet", "round", "reference")
+	renewalPaymentShape       = NewShape("subscription", "subscriptionData", "payData", "thisPaymentDueAt", "targetAmount", "lockedAmulet", "round", "reference")
+	terminatedShape           = NewShape("subscriptionData", "reference")
+	transferInstructionShape  = NewShape("lockedAmulet", "transfer")
+	instructionTransferShape  = NewShape("sender", "receiver", "amount", "instrumentId", "requestedAt", "executeBefore", "inputHoldingCids", "meta")
+	InstrumentIDShape         = NewShape("admin", "id")
+	metadataShape             = NewShape("values")
+	ReasonMetaKey             = "splice.lfdecentralizedtrust.org/reason"
+	SenderMetaKey             = "splice.lfdecentralizedtrust.org/sender"
+	TxKindMetaKey             = "splice.lfdecentralizedtrust.org/tx-kind"
+	InstrumentAmuletInPayload = "Amulet"
 )
 
-// nameRequest is what a user asked the name service for.
-type nameRequest struct {
-	user, validator        party
-	name, url, description string
+// NameRequest is what a user asked the name service for.
+type NameRequest struct {
+	User, Validator        Party
+	Name, Url, Description string
 }
 
-// ansEntry is a name that a user owns until it expires.
-type ansEntry struct {
-	nameRequest
-	expiresAt int64
+// AnsEntry is a name that a user owns until it expires.
+type AnsEntry struct {
+	NameRequest
+	ExpiresAt int64
 }
 
-func (p ansEntry) arguments(a *arena, _ uint8) value {
-	return a.record(ansEntryShape, partyValue(p.user), partyValue(dso), text(p.name), text(p.url),
-		text(p.description), timestamp(p.expiresAt))
+func (p AnsEntry) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(ansEntryShape, PartyValue(p.User), PartyValue(Dso), Text(p.Name), Text(p.Url),
+		Text(p.Description), Timestamp(p.ExpiresAt))
 }
 
-func (p ansEntry) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, p.user, dso), obs
+func (p AnsEntry) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.User, Dso), obs
 }
 
-// ansEntryContext joins a name with the subscription that pays for it.
-type ansEntryContext struct {
-	nameRequest
-	reference uint64 // contract number of the subscription request
+// AnsEntryContext joins a name with the subscription that pays for it.
+type AnsEntryContext struct {
+	NameRequest
+	Reference uint64 // contract number of the subscription request
 }
 
-func (p ansEntryContext) arguments(a *arena, _ uint8) value {
-	return a.record(ansEntryContextShape, partyValue(dso), partyValue(p.user), text(p.name), text(p.url),
-		text(p.description), contractID(p.reference))
+func (p AnsEntryContext) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(ansEntryContextShape, PartyValue(Dso), PartyValue(p.User), Text(p.Name), Text(p.Url),
+		Text(p.Description), ContractID(p.Reference))
 }
 
-func (p ansEntryContext) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso, p.user), obs
+func (p AnsEntryContext) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso, p.User), obs
 }
 
-// subscription is what all contracts of one subscription repeat.
-type subscription struct {
-	nameRequest        // the name is "" where somebody else than the name service is paid
-	lifetime    int64  // of the name, µs
-	receiver    party  // of the payments
-	provider    party  // of what is paid for
-	description string // of it
-	amount      decimal
-	inUSD       bool
+// Subscription is what all contracts of one subscription repeat.
+type Subscription struct {
+	NameRequest        // the name is "" where somebody else than the name service is paid
+	Lifetime    int64  // of the name, µs
+	Receiver    Party  // of the payments
+	Provider    Party  // of what is paid for
+	Description string // of it
+	Amount      Decimal
+	InUSD       bool
 	// interval is the time between two payments, duration how early one can be made, µs.
-	interval, duration int64
+	Interval, Duration int64
 }
 
-// nameSubscription is one of the name service.
-func nameSubscription(n nameRequest, lifetime int64) subscription {
-	return subscription{nameRequest: n, lifetime: lifetime, receiver: dso, provider: dso, description: "CNS entry: \"" + n.name + "\"",
-		amount: entryFeeUSD, inUSD: true, interval: lifetime, duration: lifetime / 3}
+// NameSubscription is one of the name service.
+func NameSubscription(n NameRequest, lifetime int64) Subscription {
+	return Subscription{NameRequest: n, Lifetime: lifetime, Receiver: Dso, Provider: Dso, Description: "CNS entry: \"" + n.Name + "\"",
+		Amount: EntryFeeUSD, InUSD: true, Interval: lifetime, Duration: lifetime / 3}
 }
 
-func (p subscription) data(a *arena) value {
-	return a.record(subscriptionDataShape, partyValue(p.user), partyValue(p.receiver), partyValue(p.provider),
-		partyValue(dso), text(p.description))
+func (p Subscription) data(a *Arena) Value {
+	return a.Record(subscriptionDataShape, PartyValue(p.User), PartyValue(p.Receiver), PartyValue(p.Provider),
+		PartyValue(Dso), Text(p.Description))
 }
 
-func (p subscription) payData(a *arena) value {
+func (p Subscription) payData(a *Arena) Value {
 	unit := "AmuletUnit"
-	if p.inUSD {
+	if p.InUSD {
 		unit = "USDUnit"
 	}
-	return a.record(subscriptionPayDataShape, a.record(paymentAmountShape, numeric(p.amount), enum(unit)),
-		relTime(a, p.interval), relTime(a, p.duration))
+	return a.Record(subscriptionPayDataShape, a.Record(paymentAmountShape, Numeric(p.Amount), Enum(unit)),
+		relTime(a, p.Interval), relTime(a, p.Duration))
 }
 
-func (p subscription) stakeholders(sig, obs []party) ([]party, []party) {
-	if p.receiver == dso && p.provider == dso {
-		return append(sig, p.user, dso), obs
+func (p Subscription) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	if p.Receiver == Dso && p.Provider == Dso {
+		return append(sig, p.User, Dso), obs
 	}
-	return append(sig, p.user, p.receiver, p.provider), obs
+	return append(sig, p.User, p.Receiver, p.Provider), obs
 }
 
-// isPrivate reports whether the governance party has no part in it.
-func (p subscription) isPrivate() bool { return p.receiver != dso && p.provider != dso }
+// IsPrivate reports whether the governance party has no part in it.
+func (p Subscription) IsPrivate() bool { return p.Receiver != Dso && p.Provider != Dso }
 
-type subscriptionRequest struct{ subscription }
+type SubscriptionRequest struct{ Subscription }
 
-func (p subscriptionRequest) arguments(a *arena, _ uint8) value {
-	return a.record(subscriptionRequestShape, p.data(a), p.payData(a))
+func (p SubscriptionRequest) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(subscriptionRequestShape, p.data(a), p.payData(a))
 }
 
-// agreement is the Subscription: it lasts from the first payment to the end.
-type agreement struct {
-	subscription
-	reference uint64 // contract number of the request
+// Agreement is the Subscription: it lasts from the first payment to the end.
+type Agreement struct {
+	Subscription
+	Reference uint64 // contract number of the request
 }
 
-func (p agreement) arguments(a *arena, _ uint8) value {
-	return a.record(agreementShape, p.data(a), contractID(p.reference))
+func (p Agreement) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(agreementShape, p.data(a), ContractID(p.Reference))
 }
 
-type subscriptionIdle struct {
-	subscription
-	dueAt     int64
-	agreement uint64 // contract number
-	reference uint64
+type SubscriptionIdle struct {
+	Subscription
+	DueAt     int64
+	Agreement uint64 // contract number
+	Reference uint64
 }
 
-func (p subscriptionIdle) arguments(a *arena, _ uint8) value {
-	return a.record(subscriptionIdleShape, contractID(p.agreement), p.data(a), p.payData(a),
-		timestamp(p.dueAt), contractID(p.reference))
+func (p SubscriptionIdle) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(subscriptionIdleShape, ContractID(p.Agreement), p.data(a), p.payData(a),
+		Timestamp(p.DueAt), ContractID(p.Reference))
 }
 
-// subscriptionPayment is a payment that waits to be collected: the first one of a
+// SubscriptionPayment is a payment that waits to be collected: the first one of a
 // subscription, or a renewal.
-type subscriptionPayment struct {
-	subscription
-	renewal   bool
-	dueAt     int64
-	amount    decimal
-	locked    uint64 // contract number of the locked coin
-	round     int64
-	agreement uint64 // of a renewal: contract number
-	reference uint64
+type SubscriptionPayment struct {
+	Subscription
+	Renewal   bool
+	DueAt     int64
+	Amount    Decimal
+	Locked    uint64 // contract number of the locked coin
+	Round     int64
+	Agreement uint64 // of a renewal: contract number
+	Reference uint64
 }
 
-func (p subscriptionPayment) arguments(a *arena, _ uint8) value {
-	tail := []value{numeric(p.amount), contractID(p.locked), roundValue(a, p.round), contractID(p.reference)}
-	if !p.renewal {
-		return a.record(initialPaymentShape, append([]value{p.data(a), p.payData(a)}, tail...)...)
+func (p SubscriptionPayment) Arguments(a *Arena, _ uint8) Value {
+	tail := []Value{Numeric(p.Amount), ContractID(p.Locked), RoundValue(a, p.Round), ContractID(p.Reference)}
+	if !p.Renewal {
+		return a.Record(initialPaymentShape, append([]Value{p.data(a), p.payData(a)}, tail...)...)
 	}
-	head := []value{contractID(p.agreement), p.data(a), p.payData(a), timestamp(p.dueAt)}
-	return a.record(renewalPaymentShape, append(head, tail...)...)
+	head := []Value{ContractID(p.Agreement), p.data(a), p.payData(a), Timestamp(p.DueAt)}
+	return a.Record(renewalPaymentShape, append(head, tail...)...)
 }
 
-// terminatedSubscription marks the end of a subscription.
-type terminatedSubscription struct {
-	subscription
-	reference uint64
+// TerminatedSubscription marks the end of a subscription.
+type TerminatedSubscription struct {
+	Subscription
+	Reference uint64
 }
 
-func (p terminatedSubscription) arguments(a *arena, _ uint8) value {
-	return a.record(terminatedShape, p.data(a), contractID(p.reference))
+func (p TerminatedSubscription) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(terminatedShape, p.data(a), ContractID(p.Reference))
 }
 
-// tokenTransfer is a transfer of the token standard.
-type tokenTransfer struct {
-	sender, receiver           party
-	amount                     decimal
-	requestedAt, executeBefore int64
-	inputs                     []uint64 // contract numbers
-	reason                     string
-	meta                       []string // alternating keys and values in place of the reason
+// TokenTransfer is a transfer of the token standard.
+type TokenTransfer struct {
+	Sender, Receiver           Party
+	Amount                     Decimal
+	RequestedAt, ExecuteBefore int64
+	Inputs                     []uint64 // contract numbers
+	Reason                     string
+	Meta                       []string // alternating keys and values in place of the reason
 }
 
-func (t tokenTransfer) value(a *arena) value {
-	inputs := a.alloc(len(t.inputs))
-	for i, n := range t.inputs {
-		inputs[i] = contractID(n)
+func (t TokenTransfer) Value(a *Arena) Value {
+	inputs := a.Alloc(len(t.Inputs))
+	for i, n := range t.Inputs {
+		inputs[i] = ContractID(n)
 	}
-	return a.record(instructionTransferShape, partyValue(t.sender), partyValue(t.receiver), numeric(t.amount),
-		a.record(instrumentIDShape, partyValue(dso), text(instrumentAmuletInPayload)),
-		timestamp(t.requestedAt), timestamp(t.executeBefore),
-		value{kind: kindList, elems: inputs}, t.metadata(a))
+	return a.Record(instructionTransferShape, PartyValue(t.Sender), PartyValue(t.Receiver), Numeric(t.Amount),
+		a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)),
+		Timestamp(t.RequestedAt), Timestamp(t.ExecuteBefore),
+		Value{Kind: KindList, Elems: inputs}, t.Metadata(a))
 }
 
-func (t tokenTransfer) metadata(a *arena) value {
-	if t.meta == nil {
-		return metadata(a, reasonMetaKey, t.reason)
+func (t TokenTransfer) Metadata(a *Arena) Value {
+	if t.Meta == nil {
+		return Metadata(a, ReasonMetaKey, t.Reason)
 	}
-	return textMetadata(a, t.meta)
+	return textMetadata(a, t.Meta)
 }
 
 // textMetadata writes alternating keys and values, also empty ones.
-func textMetadata(a *arena, keysAndValues []string) value {
-	entries := a.alloc(len(keysAndValues))
+func textMetadata(a *Arena, keysAndValues []string) Value {
+	entries := a.Alloc(len(keysAndValues))
 	for i, s := range keysAndValues {
-		entries[i] = text(s)
+		entries[i] = Text(s)
 	}
-	return a.record(metadataShape, value{kind: kindTextMap, elems: entries})
+	return a.Record(metadataShape, Value{Kind: KindTextMap, Elems: entries})
 }
 
-// metadata takes alternating keys and values, sorted by key; keys of empty values
+// Metadata takes alternating keys and values, sorted by key; keys of empty values
 // are left out.
-func metadata(a *arena, keysAndValues ...string) value {
-	var entries []value
+func Metadata(a *Arena, keysAndValues ...string) Value {
+	var entries []Value
 	for i := 0; i < len(keysAndValues); i += 2 {
 		if keysAndValues[i+1] != "" {
-			entries = append(entries, text(keysAndValues[i]), text(keysAndValues[i+1]))
+			entries = append(entries, Text(keysAndValues[i]), Text(keysAndValues[i+1]))
 		}
 	}
-	return a.record(metadataShape, a.textMap(entries...))
+	return a.Record(metadataShape, a.TextMap(entries...))
 }
 
-// transferInstruction is a token transfer that waits for its receiver.
-type transferInstruction struct {
-	locked   uint64 // contract number of the locked coin
-	transfer tokenTransfer
+// TransferInstruction is a token transfer that waits for its receiver.
+type TransferInstruction struct {
+	Locked   uint64 // contract number of the locked coin
+	Transfer TokenTransfer
 }
 
-func (p transferInstruction) arguments(a *arena, _ uint8) value {
-	return a.record(transferInstructionShape, contractID(p.locked), p.transfer.value(a))
+func (p TransferInstruction) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(transferInstructionShape, ContractID(p.Locked), p.Transfer.Value(a))
 }
 
-func (p transferInstruction) stakeholders(sig, obs []party) ([]party, []party) {
-	return append(sig, dso, p.transfer.sender), append(obs, p.transfer.receiver)
+func (p TransferInstruction) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, Dso, p.Transfer.Sender), append(obs, p.Transfer.Receiver)
 }

@@ -22,7 +22,7 @@ func TestAppPayments(t *testing.T) {
 		for i, amount := range amounts {
 			shares = append(shares, map[string]any{"receiver": []string{shop, maker}[i], "amount": map[string]any{"amount": amount, "unit": unit}})
 		}
-		return in(t, d.must([]string{alice, shop, maker}, create(paymentRequestTemplate, "sender", alice, "receiverAmounts", shares,
+		return in(t, d.must([]string{alice, shop, maker}, create(PaymentRequestTemplate, "sender", alice, "receiverAmounts", shares,
 			"provider", shop, "dso", d.l.GovernanceParty(), "expiresAt", d.expiry(), "description", "two \"hats\""))[0])
 	}
 	pay := func(request string) json.RawMessage {
@@ -31,51 +31,51 @@ func TestAppPayments(t *testing.T) {
 	paid := func(unit string, amounts ...string) string {
 		return in(t, pay(request(unit, amounts...)), "value")
 	}
-	has := func(what string, want ...decimal) {
+	has := func(what string, want ...Decimal) {
 		t.Helper()
 		for i, p := range []string{alice, shop, maker} {
 			if got := d.balance(p); got != want[i] {
-				t.Errorf("%s: %s has %s, want %s", what, hint(p), got, want[i])
+				t.Errorf("%s: %s has %s, want %s", what, Hint(p), got, want[i])
 			}
 		}
 	}
 	accepted := paid("AmuletUnit", "10", "2.5")
-	has("paid", coins(87)+one/2, 0, 0)
-	if r := d.refused(d.submission([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))); r.Code != CodeFailed {
+	has("paid", Coins(87)+One/2, 0, 0)
+	if r := d.refused(d.submission([]string{alice}, exercise(AcceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))); r.Code != CodeFailed {
 		t.Errorf("taken back at once: %v", r)
 	}
-	if r := d.refused(d.submission([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))); r.Context["error_id"] != "missing-authorization" {
+	if r := d.refused(d.submission([]string{alice}, exercise(AcceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))); r.Context["error_id"] != "missing-authorization" {
 		t.Errorf("collected by the sender: %v", r)
 	}
-	got := d.must([]string{shop}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))[0]
+	got := d.must([]string{shop}, exercise(AcceptedPaymentTemplate, accepted, "AcceptedAppPayment_Collect", "context", d.appContext()))[0]
 	if in(t, got, "receiverAmulets", 0, "_1") != shop || in(t, got, "receiverAmulets", 1, "_1") != maker {
 		t.Errorf("collected are %s", got)
 	}
-	has("collected", coins(87)+one/2, coins(10), coins(2)+one/2)
+	has("collected", Coins(87)+One/2, Coins(10), Coins(2)+One/2)
 
 	open := d.openRound()
-	price := d.l.ofTemplate(openRoundTemplate, func(c *contract) bool { return contractIDOf(d.l, c) == open })[0].payload.(openRound).price
+	price := d.l.OfTemplate(OpenRoundTemplate, func(c *Contract) bool { return ContractIDOf(d.l, c) == open })[0].Payload.(OpenRound).Price
 	accepted = paid("USDUnit", "1")
-	has("paid in dollars", coins(87)+one/2-one.over(price), coins(10), coins(2)+one/2)
-	d.must([]string{shop}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Reject", "context", d.appContext()))
-	has("not taken", coins(87)+one/2, coins(10), coins(2)+one/2)
+	has("paid in dollars", Coins(87)+One/2-One.Over(price), Coins(10), Coins(2)+One/2)
+	d.must([]string{shop}, exercise(AcceptedPaymentTemplate, accepted, "AcceptedAppPayment_Reject", "context", d.appContext()))
+	has("not taken", Coins(87)+One/2, Coins(10), Coins(2)+One/2)
 
 	if o := pay(request("AmuletUnit", "1000")); in(t, o, "tag") != "COO_Error" || in(t, o, "value", "value", "missingAmount") != "912.5000000000" {
 		t.Errorf("without funds: %s", o)
 	}
-	d.must([]string{alice}, exercise(paymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Reject"))
-	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Reject", "cid", request("AmuletUnit", "1")))
-	d.must([]string{shop}, exercise(paymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Withdraw"))
+	d.must([]string{alice}, exercise(PaymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Reject"))
+	d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Reject", "cid", request("AmuletUnit", "1")))
+	d.must([]string{shop}, exercise(PaymentRequestTemplate, request("AmuletUnit", "1"), "AppPaymentRequest_Withdraw"))
 	early, accepted := request("AmuletUnit", "1"), paid("AmuletUnit", "3")
-	expire := d.submission([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Expire", "cid", early))
+	expire := d.submission([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_AppPaymentRequest_Expire", "cid", early))
 	if r := d.refused(expire); r.Code != CodeFailed {
 		t.Errorf("expired too early: %v", r)
 	}
 	d.advance(25 * time.Hour)
 	d.mustSubmit(expire)
-	d.must([]string{alice}, exercise(acceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))
-	has("taken back", coins(87)+one/2, coins(10), coins(2)+one/2)
-	if r := d.refused(d.submission([]string{shop}, create(paymentRequestTemplate, "sender", alice, "receiverAmounts", []any{map[string]any{"receiver": shop,
+	d.must([]string{alice}, exercise(AcceptedPaymentTemplate, accepted, "AcceptedAppPayment_Expire", "context", d.appContext()))
+	has("taken back", Coins(87)+One/2, Coins(10), Coins(2)+One/2)
+	if r := d.refused(d.submission([]string{shop}, create(PaymentRequestTemplate, "sender", alice, "receiverAmounts", []any{map[string]any{"receiver": shop,
 		"amount": map[string]any{"amount": "1", "unit": "AmuletUnit"}}}, "provider", shop, "dso", d.l.GovernanceParty(), "expiresAt", d.expiry(), "description", ""))); r.Context["error_id"] != "missing-authorization" {
 		t.Errorf("asked for without consent: %v", r)
 	}
@@ -87,14 +87,14 @@ func (d *desk) allocate(executor, sender, receiver, amount string, within time.D
 	ids, _ := d.coins(sender)
 	now, at := d.l.Now(), func(t time.Time) string { return t.Format(time.RFC3339Nano) }
 	noMeta := map[string]any{"values": map[string]any{}}
-	c := exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "AllocationFactory_Allocate", "expectedAdmin", d.l.GovernanceParty(),
+	c := exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "AllocationFactory_Allocate", "expectedAdmin", d.l.GovernanceParty(),
 		"allocation", map[string]any{"transferLegId": "leg-1",
 			"settlement": map[string]any{"executor": executor, "settlementRef": map[string]any{"id": "deal", "cid": nil}, "requestedAt": at(now),
 				"allocateBefore": at(now.Add(within / 2)), "settleBefore": at(now.Add(within)), "meta": noMeta},
 			"transferLeg": map[string]any{"sender": sender, "receiver": receiver, "amount": amount,
 				"instrumentId": map[string]any{"admin": d.l.GovernanceParty(), "id": "Amulet"}, "meta": noMeta}},
 		"requestedAt", at(now), "inputHoldingCids", ids, "extraArgs", emptyExtraArgs)
-	c.TemplateID = "#" + interfaceNames[allocationFactoryInterface][0] + ":" + interfaceNames[allocationFactoryInterface][1]
+	c.TemplateID = "#" + InterfaceNames[AllocationFactoryInterface][0] + ":" + InterfaceNames[AllocationFactoryInterface][1]
 	return c
 }
 
@@ -114,11 +114,11 @@ func TestAllocations(t *testing.T) {
 		return in(t, done, "output", "value", "allocationCid")
 	}
 	on := func(actAs []string, id, choice string) Submission {
-		return d.submission(actAs, exercise(allocationTemplate, id, choice, "extraArgs", emptyExtraArgs))
+		return d.submission(actAs, exercise(AllocationTemplate, id, choice, "extraArgs", emptyExtraArgs))
 	}
 	all := []string{venue, alice, bob}
 	id := allocated("8", time.Hour)
-	if d.balance(alice) != coins(42) {
+	if d.balance(alice) != Coins(42) {
 		t.Errorf("alice has %s", d.balance(alice))
 	}
 	if r := d.refused(on([]string{venue}, id, "Allocation_ExecuteTransfer")); r.Context["error_id"] != "missing-authorization" {
@@ -127,21 +127,21 @@ func TestAllocations(t *testing.T) {
 	d.mustSubmit(on(all, id, "Allocation_ExecuteTransfer"))
 	d.mustSubmit(on(all, allocated("5", time.Hour), "Allocation_Cancel"))
 	id = allocated("5", time.Hour)
-	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_Allocation_Withdraw", "allocationCid", id,
+	d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_Allocation_Withdraw", "allocationCid", id,
 		"withdrawArg", map[string]any{"extraArgs": emptyExtraArgs}))
-	if d.balance(alice) != coins(42) || d.balance(bob) != coins(8) {
+	if d.balance(alice) != Coins(42) || d.balance(bob) != Coins(8) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	c := d.allocate(venue, alice, bob, "1", time.Hour)
-	d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_AllocationFactory_Allocate",
+	d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_AllocationFactory_Allocate",
 		"allocationFactory", c.ContractID, "allocateArg", c.Argument))
 	late := allocated("2", time.Hour)
 	d.advance(time.Hour)
 	if r := d.refused(on(all, late, "Allocation_ExecuteTransfer")); r.Code != CodeFailed {
 		t.Errorf("settled too late: %v", r)
 	}
-	d.advance(d.l.config.tick())
-	if d.balance(alice) != coins(42) || len(d.l.ofTemplate(allocationTemplate, nil)) != 0 {
+	d.advance(d.l.Config.Tick())
+	if d.balance(alice) != Coins(42) || len(d.l.OfTemplate(AllocationTemplate, nil)) != 0 {
 		t.Errorf("after the time for it alice has %s", d.balance(alice))
 	}
 	for what, wrong := range map[string]Command{
@@ -175,60 +175,60 @@ func TestSubscriptions(t *testing.T) {
 	}
 	both := []string{alice, shop}
 	request := func() string {
-		return in(t, d.must(both, create(subscriptionRequestTemplate, arguments(30*day, 2*day)...))[0])
+		return in(t, d.must(both, create(SubscriptionRequestTemplate, arguments(30*day, 2*day)...))[0])
 	}
-	on := func(actAs []string, tpl *template, id, choice string, members ...any) Submission {
+	on := func(actAs []string, tpl *Template, id, choice string, members ...any) Submission {
 		return d.submission(actAs, exercise(tpl, id, choice, members...))
 	}
 	pay := func(tag, id string) string { return in(t, d.batch(wallet, alice, operation(tag, id))[0], "value") }
-	take := func(tpl *template, id, choice string) json.RawMessage {
+	take := func(tpl *Template, id, choice string) json.RawMessage {
 		return d.mustSubmit(on([]string{shop}, tpl, id, choice, "transferContext", d.appContext())).Results[0]
 	}
-	has := func(what string, hers, theirs decimal) {
+	has := func(what string, hers, theirs Decimal) {
 		t.Helper()
 		if d.balance(alice) != hers || d.balance(shop) != theirs {
 			t.Errorf("%s: alice has %s, the shop %s", what, d.balance(alice), d.balance(shop))
 		}
 	}
-	d.must([]string{alice}, exercise(subscriptionRequestTemplate, request(), "SubscriptionRequest_Reject"))
-	d.must([]string{shop}, exercise(subscriptionRequestTemplate, request(), "SubscriptionRequest_Withdraw"))
+	d.must([]string{alice}, exercise(SubscriptionRequestTemplate, request(), "SubscriptionRequest_Reject"))
+	d.must([]string{shop}, exercise(SubscriptionRequestTemplate, request(), "SubscriptionRequest_Withdraw"))
 	first := pay("CO_SubscriptionAcceptAndMakeInitialPayment", request())
-	has("paid", coins(96), 0)
-	take(initialPaymentTemplate, first, "SubscriptionInitialPayment_Reject")
-	has("returned", coins(100), 0)
-	idle := in(t, take(initialPaymentTemplate, pay("CO_SubscriptionAcceptAndMakeInitialPayment", request()), "SubscriptionInitialPayment_Collect"), "subscriptionState")
-	has("collected", coins(96), coins(4))
-	early := on([]string{d.operator, alice}, walletInstallTemplate, wallet, "WalletAppInstall_ExecuteBatch", "context", d.payment(), "inputs", d.inputs(alice),
+	has("paid", Coins(96), 0)
+	take(InitialPaymentTemplate, first, "SubscriptionInitialPayment_Reject")
+	has("returned", Coins(100), 0)
+	idle := in(t, take(InitialPaymentTemplate, pay("CO_SubscriptionAcceptAndMakeInitialPayment", request()), "SubscriptionInitialPayment_Collect"), "subscriptionState")
+	has("collected", Coins(96), Coins(4))
+	early := on([]string{d.operator, alice}, WalletInstallTemplate, wallet, "WalletAppInstall_ExecuteBatch", "context", d.payment(), "inputs", d.inputs(alice),
 		"operations", []any{operation("CO_SubscriptionMakePayment", idle)})
 	if r := d.refused(early); r.Code != CodeFailed {
 		t.Errorf("paid too early: %v", r)
 	}
-	if r := d.refused(on([]string{shop}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop)); r.Code != CodeFailed {
+	if r := d.refused(on([]string{shop}, SubscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop)); r.Code != CodeFailed {
 		t.Errorf("ended too early: %v", r)
 	}
 	d.advance(29 * day)
-	idle = in(t, take(renewalPaymentTemplate, pay("CO_SubscriptionMakePayment", idle), "SubscriptionPayment_Collect"), "subscriptionState")
-	has("collected again", coins(92), coins(8))
+	idle = in(t, take(RenewalPaymentTemplate, pay("CO_SubscriptionMakePayment", idle), "SubscriptionPayment_Collect"), "subscriptionState")
+	has("collected again", Coins(92), Coins(8))
 	d.advance(30 * day)
 	late := pay("CO_SubscriptionMakePayment", idle)
-	if r := d.refused(on([]string{alice}, renewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())); r.Code != CodeFailed {
+	if r := d.refused(on([]string{alice}, RenewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())); r.Code != CodeFailed {
 		t.Errorf("taken back too early: %v", r)
 	}
 	d.advance(25 * time.Hour)
-	idle = in(t, d.mustSubmit(on([]string{alice}, renewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())).Results[0], "subscriptionState")
-	has("taken back", coins(92), coins(8))
-	if r := d.refused(on([]string{d.operator}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", d.operator)); r.Code == "" {
+	idle = in(t, d.mustSubmit(on([]string{alice}, RenewalPaymentTemplate, late, "SubscriptionPayment_Expire", "actor", alice, "transferContext", d.appContext())).Results[0], "subscriptionState")
+	has("taken back", Coins(92), Coins(8))
+	if r := d.refused(on([]string{d.operator}, SubscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", d.operator)); r.Code == "" {
 		t.Errorf("ended by somebody else: %v", r)
 	}
 	d.advance(day)
-	d.mustSubmit(on([]string{shop}, subscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop))
-	for _, c := range d.l.executor.tx.byNumber {
-		if _, ok := c.payload.(interface{ isPrivate() bool }); ok && c.private && c.template != terminatedTemplate {
-			t.Errorf("%s is left of the subscription", c.template.name)
+	d.mustSubmit(on([]string{shop}, SubscriptionIdleTemplate, idle, "SubscriptionIdleState_ExpireSubscription", "actor", shop))
+	for _, c := range d.l.Executor.Tx.ByNumber {
+		if _, ok := c.Payload.(interface{ IsPrivate() bool }); ok && c.Private && c.Template != TerminatedTemplate {
+			t.Errorf("%s is left of the subscription", c.Template.Name)
 		}
 	}
 	for what, wrong := range map[string][]any{"no time between payments": arguments(0, 0), "paid earlier than the last time": arguments(day, 2*day), "once in a long time": arguments(11*365*day, day)} {
-		if r := d.refused(d.submission(both, create(subscriptionRequestTemplate, wrong...))); r.Code != CodeFailed {
+		if r := d.refused(d.submission(both, create(SubscriptionRequestTemplate, wrong...))); r.Code != CodeFailed {
 			t.Errorf("%s: %v", what, r)
 		}
 	}

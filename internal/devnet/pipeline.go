@@ -8,31 +8,31 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// updatesPerBatch bounds what is in work at a time. A batch is about 1.5 MB of JSON:
+// UpdatesPerBatch bounds what is in work at a time. A batch is about 1.5 MB of JSON:
 // what was rendered is then hashed and written while it is still in the processor's
 // cache. With four times as many, an update costs a quarter more processor time.
-const updatesPerBatch = 64
+const UpdatesPerBatch = 64
 
 // pipeline executes updates in one goroutine, renders and writes them in several
 // and publishes them in the order of execution in one. The bytes do not depend on
 // the number of goroutines.
 type pipeline struct {
-	executor    *executor
-	store       *store
-	names       *names
+	executor    *Executor
+	store       *Store
+	names       *Names
 	skipCompact bool
-	view        *nodeView // nil if no participant's view is kept
+	view        *NodeView // nil if no participant's view is kept
 	workers     int
 	free        chan *work // kept from run to run with their buffers
 }
 
 // work is a batch on its way into the files.
 type work struct {
-	batch
-	out rendered
+	Batch
+	out Rendered
 	// at receives where in the files the batch goes, next passes on where the one
 	// after it goes. done receives once when the batch is written.
-	at, next chan sizes
+	at, next chan Sizes
 	done     chan error
 }
 
@@ -40,7 +40,7 @@ func newPipeline(l *Ledger) *pipeline {
 	// One renderer more than there are processors: while one waits for its bytes to
 	// be written, the others work.
 	workers := runtime.GOMAXPROCS(0) + 1
-	p := &pipeline{executor: l.executor, store: l.store, names: l.names, skipCompact: l.config.SkipCompact, view: l.view,
+	p := &pipeline{executor: l.Executor, store: l.Store, names: l.Names, skipCompact: l.Config.SkipCompact, view: l.View,
 		workers: workers, free: make(chan *work, 2*workers+2)}
 	for range cap(p.free) {
 		p.free <- &work{done: make(chan error, 1)}
@@ -53,7 +53,7 @@ type course interface {
 	// more reports whether anything is left.
 	more() bool
 	// step executes the next thing into b.
-	step(x *executor, b *batch) error
+	step(x *Executor, b *Batch) error
 }
 
 // updatesLeft is a number of updates in a row.
@@ -61,9 +61,9 @@ type updatesLeft int
 
 func (n *updatesLeft) more() bool { return *n > 0 }
 
-func (n *updatesLeft) step(x *executor, b *batch) error {
+func (n *updatesLeft) step(x *Executor, b *Batch) error {
 	*n--
-	return x.step(b, *n == 0)
+	return x.Step(b, *n == 0)
 }
 
 // run executes n updates. If ctx ends first, those that were executed are still
@@ -101,16 +101,16 @@ func (p *pipeline) follow(ctx context.Context, c course, progress func(done int)
 
 // execute fills batches and sends each to both channels.
 func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *work) error {
-	at := make(chan sizes, 1)
-	at <- p.store.end()
+	at := make(chan Sizes, 1)
+	at <- p.store.End()
 	send := func(b *work) {
-		b.at, b.next = at, make(chan sizes, 1)
+		b.at, b.next = at, make(chan Sizes, 1)
 		at = b.next
 		todo <- b
 		ordered <- b
 	}
 	for c.more() {
-		if p.executor.switchDue() {
+		if p.executor.SwitchDue() {
 			if err := p.carryOver(ctx, send); err != nil {
 				return err
 			}
@@ -119,8 +119,8 @@ func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *
 		if err != nil {
 			return err
 		}
-		for c.more() && b.counted < updatesPerBatch && !p.executor.switchDue() {
-			if err := c.step(p.executor, &b.batch); err != nil {
+		for c.more() && b.Counted < UpdatesPerBatch && !p.executor.SwitchDue() {
+			if err := c.step(p.executor, &b.Batch); err != nil {
 				return err
 			}
 		}
@@ -135,15 +135,15 @@ const importsPerBatch = 500
 // carryOver switches the migration and sends its import updates. It does so to the
 // end even if ctx ends, as half a switch is no state to stop in.
 func (p *pipeline) carryOver(ctx context.Context, send func(*work)) error {
-	imports := p.executor.switchMigration()
+	imports := p.executor.SwitchMigration()
 	for first := true; first || len(imports) > 0; first = false {
 		b, err := take(context.WithoutCancel(ctx), p.free)
 		if err != nil {
 			return err
 		}
 		n := min(importsPerBatch, len(imports))
-		b.imports = append(b.imports, imports[:n]...)
-		b.migration, b.startsMigration = p.executor.tx.migration, first
+		b.Imports = append(b.Imports, imports[:n]...)
+		b.Migration, b.StartsMigration = p.executor.Tx.Migration, first
 		imports = imports[n:]
 		send(b)
 	}
@@ -155,8 +155,8 @@ func take(ctx context.Context, free <-chan *work) (*work, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case b := <-free:
-		b.reset()
-		b.out.reset()
+		b.Reset()
+		b.out.Reset()
 		return b, nil
 	}
 }
@@ -164,17 +164,17 @@ func take(ctx context.Context, free <-chan *work) (*work, error) {
 // render renders batches and writes them. Where a batch goes is known as soon as
 // the one before it is packed, which another goroutine took earlier.
 func (p *pipeline) render(todo <-chan *work) {
-	r := renderer{names: p.names, skipCompact: p.skipCompact}
-	node := nodeRenderer{renderer: &r, view: p.view, witnesses: witnesses{view: p.view}}
+	r := Renderer{Names: p.names, SkipCompact: p.skipCompact}
+	node := NodeRenderer{Renderer: &r, View: p.view, Witnesses: Witnesses{View: p.view}}
 	for b := range todo {
-		r.render(&b.batch, &b.out)
+		r.Render(&b.Batch, &b.out)
 		if p.view != nil {
-			node.render(&b.batch, &b.out)
+			node.Render(&b.Batch, &b.out)
 		}
-		b.out.pack()
+		b.out.Pack()
 		at := <-b.at
-		b.next <- at.behind(&b.out)
-		b.done <- p.store.write(&b.out, at)
+		b.next <- at.Behind(&b.out)
+		b.done <- p.store.Write(&b.out, at)
 	}
 }
 
@@ -189,11 +189,11 @@ func (p *pipeline) publish(ordered <-chan *work, cancel context.CancelCauseFunc,
 			cancel(err)
 		}
 		if failed == nil {
-			if b.startsMigration {
-				p.store.startMigration()
+			if b.StartsMigration {
+				p.store.StartMigration()
 			}
-			p.store.publish(&b.out)
-			done += b.counted
+			p.store.Publish(&b.out)
+			done += b.Counted
 			progress(done)
 		}
 		p.free <- b

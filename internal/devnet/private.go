@@ -9,23 +9,23 @@ package devnet
 // exactly its informees. What such a set of parties has open is acted upon when the
 // same set comes together again.
 type private struct {
-	core
+	Core
 	users *users
 
-	random random
-	open   map[partySet][]*contract
+	Random Random
+	open   map[partySet][]*Contract
 	// requests are the open traffic requests of a user, to which nobody else is a party.
-	requests map[party][]*contract
+	requests map[Party][]*Contract
 }
 
 // partySet is a set of up to three parties: ascending, the rest noParty.
-type partySet [3]party
+type partySet [3]Party
 
-func setOf(parties ...party) partySet {
-	set := partySet{noParty, noParty, noParty}
+func setOf(parties ...Party) partySet {
+	set := partySet{NoParty, NoParty, NoParty}
 	n := 0
 	for _, p := range parties {
-		if p == noParty || set[0] == p || set[1] == p || set[2] == p {
+		if p == NoParty || set[0] == p || set[1] == p || set[2] == p {
 			continue
 		}
 		at := n
@@ -38,9 +38,9 @@ func setOf(parties ...party) partySet {
 	return set
 }
 
-func newPrivate(k core) *private {
-	return &private{core: k, random: random{mix(k.config.Seed+golden) ^ mix(golden)},
-		open: map[partySet][]*contract{}, requests: map[party][]*contract{}}
+func newPrivate(k Core) *private {
+	return &private{Core: k, Random: Random{Mix(k.Config.Seed+Golden) ^ Mix(Golden)},
+		open: map[partySet][]*Contract{}, requests: map[Party][]*Contract{}}
 }
 
 // privateNumbers is where the numbers of private contracts begin: ids of private and
@@ -48,56 +48,56 @@ func newPrivate(k core) *private {
 const privateNumbers = 1 << 62
 
 // executePrivate gives a transaction that was accepted its content.
-func (x *private) executePrivate(v *verdict) {
-	if x.users.isManaged(v.submitter) {
+func (x *private) executePrivate(v *Verdict) {
+	if x.users.isManaged(v.Submitter) {
 		return
 	}
-	for i := range v.views {
-		w := &v.views[i]
-		provider, other := noParty, v.submitter
-		for _, p := range w.informees {
+	for i := range v.Views {
+		w := &v.Views[i]
+		provider, other := NoParty, v.Submitter
+		for _, p := range w.Informees {
 			switch {
-			case x.names.providers.has(p):
+			case x.Names.Providers.Has(p):
 				provider = p
-			case p != v.submitter:
+			case p != v.Submitter:
 				other = p
 			}
 		}
-		if i == 0 && x.random.percent(25) {
-			x.requestTraffic(v.submitter)
+		if i == 0 && x.Random.Percent(25) {
+			x.requestTraffic(v.Submitter)
 		}
-		x.privateView(v.submitter, provider, other)
+		x.privateView(v.Submitter, provider, other)
 	}
 }
 
 // privateView executes what a submitter does with an app, if there is one, and
 // another user.
-func (x *private) privateView(submitter, provider, other party) {
-	r, set := &x.random, setOf(submitter, provider, other)
-	if open := x.open[set]; len(open) > 0 && r.percent(70) {
+func (x *private) privateView(submitter, provider, other Party) {
+	r, set := &x.Random, setOf(submitter, provider, other)
+	if open := x.open[set]; len(open) > 0 && r.Percent(70) {
 		c := takeAny(r, &open)
 		x.setOpen(set, open)
-		if c.active() { // else a command was faster
+		if c.Active() { // else a command was faster
 			x.actPrivately(c, submitter)
 		}
 		return
 	}
 	switch {
-	case r.percent(65) || provider == noParty && other == submitter:
-		x.sendNotice(notice{author: submitter, carrier: provider, reader: other, number: x.tx.entries, sentAt: x.clock.effectiveAt})
-	case provider == noParty:
-		x.tx.current.workflow = "wallet/transfer-offer"
-		x.createPrivate(transferOfferTemplate, transferOffer{sender: submitter, receiver: other,
-			amount: r.decimalBetween(one/10, coins(50)), description: transferReasons[r.below(len(transferReasons))],
-			expiresAt: x.clock.effectiveAt + 3*x.clock.tick, number: x.tx.entries})
+	case r.Percent(65) || provider == NoParty && other == submitter:
+		x.sendNotice(Notice{Author: submitter, Carrier: provider, Reader: other, Number: x.Tx.Entries, SentAt: x.Clock.EffectiveAt})
+	case provider == NoParty:
+		x.Tx.Current.Workflow = "wallet/transfer-offer"
+		x.createPrivate(TransferOfferTemplate, TransferOffer{Sender: submitter, Receiver: other,
+			Amount: r.DecimalBetween(One/10, Coins(50)), Description: transferReasons[r.Below(len(transferReasons))],
+			ExpiresAt: x.Clock.EffectiveAt + 3*x.Clock.tick, Number: x.Tx.Entries})
 	default:
-		x.tx.current.workflow = "harbor/quote"
-		x.createPrivate(quoteTemplate, quote{carrier: provider, shipper: submitter, consignee: other,
-			content: r.next(), price: r.decimalBetween(one, coins(900)), validUntil: x.clock.effectiveAt/86400e6 + 30})
+		x.Tx.Current.Workflow = "harbor/quote"
+		x.createPrivate(QuoteTemplate, Quote{Carrier: provider, Shipper: submitter, Consignee: other,
+			Content: r.Next(), Price: r.DecimalBetween(One, Coins(900)), ValidUntil: x.Clock.EffectiveAt/86400e6 + 30})
 	}
 }
 
-func (x *private) setOpen(set partySet, open []*contract) {
+func (x *private) setOpen(set partySet, open []*Contract) {
 	if len(open) == 0 {
 		delete(x.open, set)
 		return
@@ -106,142 +106,142 @@ func (x *private) setOpen(set partySet, open []*contract) {
 }
 
 // createPrivate is create for a contract that public history has no part in.
-func (x *private) createPrivate(t *template, p payload) *contract {
-	c := x.tx.addPrivate(t, p)
-	signatories, observers := p.stakeholders(nil, nil)
+func (x *private) createPrivate(t *Template, p Payload) *Contract {
+	c := x.Tx.AddPrivate(t, p)
+	signatories, observers := p.Stakeholders(nil, nil)
 	set := setOf(append(signatories, observers...)...)
 	x.open[set] = append(x.open[set], c)
 	return c
 }
 
-// addPrivate adds the creation of a contract to the tree.
-func (x *transaction) addPrivate(t *template, p payload) *contract {
-	c := &contract{private: true, number: x.newPrivateNumber(), template: t, version: x.version(),
-		createdAt: x.clock.effectiveAt, payload: p, synchronizer: x.current.synchronizer, entry: uint32(x.current.number)}
-	x.activate(c)
-	x.attempt.note(c, true)
-	x.current.nodes = append(x.current.nodes, node{contract: c, end: int32(len(x.current.nodes) + 1)})
+// AddPrivate adds the creation of a contract to the tree.
+func (x *transaction) AddPrivate(t *Template, p Payload) *Contract {
+	c := &Contract{Private: true, Number: x.newPrivateNumber(), Template: t, Version: x.Version(),
+		CreatedAt: x.clock.EffectiveAt, Payload: p, Synchronizer: x.Current.Synchronizer, Entry: uint32(x.Current.Number)}
+	x.Activate(c)
+	x.Attempt.note(c, true)
+	x.Current.Nodes = append(x.Current.Nodes, Node{Contract: c, End: int32(len(x.Current.Nodes) + 1)})
 	return c
 }
 
 // consumePrivate is consume for a private contract.
-func (x *private) consumePrivate(c *contract, choice string, argument value, actor party) int {
-	at := x.tx.exercise(c, choice, argument, actor)
-	x.tx.current.nodes[at].consuming = true
-	x.tx.deactivate(c)
+func (x *private) consumePrivate(c *Contract, choice string, argument Value, actor Party) int {
+	at := x.Tx.Exercise(c, choice, argument, actor)
+	x.Tx.Current.Nodes[at].Consuming = true
+	x.Tx.Deactivate(c)
 	return at
 }
 
 func (x *transaction) newPrivateNumber() uint64 {
-	if x.attempt != nil && x.attempt.reserved != 0 {
+	if x.Attempt != nil && x.Attempt.Reserved != 0 {
 		return x.newContractNumber()
 	}
-	x.privateNumbers++
-	return privateNumbers + x.privateNumbers
+	x.PrivateNumbers++
+	return privateNumbers + x.PrivateNumbers
 }
 
 var (
-	offerAcceptDoneShape  = newShape("acceptedTransferOffer")
-	offerTrackedShape     = newShape("trackingInfo")
-	offerReasonShape      = newShape("reason")
-	quoteReviseShape      = newShape("price", "note")
-	quoteAnswerShape      = newShape("by", "at")
-	noticeDeliverShape    = newShape("receipt")
+	OfferAcceptDoneShape  = NewShape("acceptedTransferOffer")
+	OfferTrackedShape     = NewShape("trackingInfo")
+	OfferReasonShape      = NewShape("reason")
+	quoteReviseShape      = NewShape("price", "note")
+	quoteAnswerShape      = NewShape("by", "at")
+	noticeDeliverShape    = NewShape("receipt")
 	privateReasons        = []string{"changed my mind", "too late", "duplicate \"order\"", "прошу отменить"}
 	requestsBeforeSpent   = 3
 	requestTrafficMinimum = 100_000
 )
 
 // actPrivately has the submitter, who is a party to it, act on an open contract.
-func (x *private) actPrivately(c *contract, submitter party) {
-	switch p := c.payload.(type) {
-	case transferOffer:
+func (x *private) actPrivately(c *Contract, submitter Party) {
+	switch p := c.Payload.(type) {
+	case TransferOffer:
 		x.answerOffer(c, p, submitter)
-	case acceptedOffer:
-		x.tx.current.workflow = "wallet/transfer-offer"
+	case AcceptedOffer:
+		x.Tx.Current.Workflow = "wallet/transfer-offer"
 		choice := "AcceptedTransferOffer_Withdraw"
-		if submitter == p.sender {
+		if submitter == p.Sender {
 			choice = "AcceptedTransferOffer_Abort"
 		}
-		x.endOffer(c, choice, p.transferOffer, submitter)
-	case quote:
+		x.endOffer(c, choice, p.TransferOffer, submitter)
+	case Quote:
 		x.answerQuote(c, p, submitter)
 	}
 }
 
 // answerOffer has the sender withdraw an offer, or the receiver accept or reject it.
-func (x *private) answerOffer(c *contract, p transferOffer, submitter party) {
-	x.tx.current.workflow = "wallet/transfer-offer"
-	a := x.tx.arena()
+func (x *private) answerOffer(c *Contract, p TransferOffer, submitter Party) {
+	x.Tx.Current.Workflow = "wallet/transfer-offer"
+	a := x.Tx.Arena()
 	switch {
-	case submitter == p.sender:
+	case submitter == p.Sender:
 		x.endOffer(c, "TransferOffer_Withdraw", p, submitter)
-	case x.random.percent(40):
-		at := x.consumePrivate(c, "TransferOffer_Reject", a.record(emptyRecordShape), submitter)
-		x.tx.finish(at, a.record(offerTrackedShape, p.tracking(a)))
+	case x.Random.Percent(40):
+		at := x.consumePrivate(c, "TransferOffer_Reject", a.Record(EmptyRecordShape), submitter)
+		x.Tx.Finish(at, a.Record(OfferTrackedShape, p.Tracking(a)))
 	default:
-		at := x.consumePrivate(c, "TransferOffer_Accept", a.record(emptyRecordShape), submitter)
-		next := x.createPrivate(acceptedOfferTemplate, acceptedOffer{p})
-		x.tx.finish(at, a.record(offerAcceptDoneShape, contractID(next.number)))
+		at := x.consumePrivate(c, "TransferOffer_Accept", a.Record(EmptyRecordShape), submitter)
+		next := x.createPrivate(AcceptedOfferTemplate, AcceptedOffer{p})
+		x.Tx.Finish(at, a.Record(OfferAcceptDoneShape, ContractID(next.Number)))
 	}
 }
 
 // endOffer archives an offer by a choice that gives a reason.
-func (x *private) endOffer(c *contract, choice string, p transferOffer, actor party) {
-	a := x.tx.arena()
-	reason := privateReasons[x.random.below(len(privateReasons))]
-	at := x.consumePrivate(c, choice, a.record(offerReasonShape, text(reason)), actor)
-	x.tx.finish(at, a.record(offerTrackedShape, p.tracking(a)))
+func (x *private) endOffer(c *Contract, choice string, p TransferOffer, actor Party) {
+	a := x.Tx.Arena()
+	reason := privateReasons[x.Random.Below(len(privateReasons))]
+	at := x.consumePrivate(c, choice, a.Record(OfferReasonShape, Text(reason)), actor)
+	x.Tx.Finish(at, a.Record(OfferTrackedShape, p.Tracking(a)))
 }
 
 // answerQuote revises a quote, looks at it or settles it.
-func (x *private) answerQuote(c *contract, p quote, submitter party) {
-	x.tx.current.workflow = "harbor/quote"
-	a, r := x.tx.arena(), &x.random
-	answer := a.record(quoteAnswerShape, partyValue(submitter), timestamp(x.clock.effectiveAt))
-	switch r.below(4) {
+func (x *private) answerQuote(c *Contract, p Quote, submitter Party) {
+	x.Tx.Current.Workflow = "harbor/quote"
+	a, r := x.Tx.Arena(), &x.Random
+	answer := a.Record(quoteAnswerShape, PartyValue(submitter), Timestamp(x.Clock.EffectiveAt))
+	switch r.Below(4) {
 	case 0:
-		set := setOf(p.carrier, p.shipper, p.consignee)
+		set := setOf(p.Carrier, p.Shipper, p.Consignee)
 		x.open[set] = append(x.open[set], c)
-		x.tx.finish(x.tx.exercise(c, "Quote_Inspect", answer, submitter), boolean(true))
+		x.Tx.Finish(x.Tx.Exercise(c, "Quote_Inspect", answer, submitter), Boolean(true))
 	case 1:
-		p.price = r.decimalBetween(one, coins(900))
-		at := x.consumePrivate(c, "Quote_Revise", a.record(quoteReviseShape, numeric(p.price), none()), submitter)
-		next := x.createPrivate(quoteTemplate, p)
-		x.tx.finish(at, contractID(next.number))
+		p.Price = r.DecimalBetween(One, Coins(900))
+		at := x.consumePrivate(c, "Quote_Revise", a.Record(quoteReviseShape, Numeric(p.Price), None()), submitter)
+		next := x.createPrivate(QuoteTemplate, p)
+		x.Tx.Finish(at, ContractID(next.Number))
 	default:
-		x.tx.finish(x.consumePrivate(c, "Quote_Settle", answer, submitter), unit())
+		x.Tx.Finish(x.consumePrivate(c, "Quote_Settle", answer, submitter), Unit())
 	}
 }
 
 // sendNotice creates a contract and archives it at once: what it says is history only.
-func (x *private) sendNotice(p notice) {
-	a := x.tx.arena()
-	x.tx.current.workflow = "harbor/notice"
-	c := x.tx.addPrivate(noticeTemplate, p)
-	at := x.consumePrivate(c, "Notice_Deliver", a.record(noticeDeliverShape, boolean(p.number%2 == 0)), p.author)
-	x.tx.finish(at, int64Value(int64(p.number)))
+func (x *private) sendNotice(p Notice) {
+	a := x.Tx.Arena()
+	x.Tx.Current.Workflow = "harbor/notice"
+	c := x.Tx.AddPrivate(NoticeTemplate, p)
+	at := x.consumePrivate(c, "Notice_Deliver", a.Record(noticeDeliverShape, Boolean(p.Number%2 == 0)), p.Author)
+	x.Tx.Finish(at, Int64Value(int64(p.Number)))
 }
 
 // requestTraffic has a user ask its wallet for traffic, or take back what it asked for.
-func (x *private) requestTraffic(user party) {
-	a, r, open := x.tx.arena(), &x.random, x.requests[user]
-	x.tx.current.workflow = "wallet/buy-traffic"
-	if len(open) == requestsBeforeSpent || len(open) > 0 && r.percent(40) {
+func (x *private) requestTraffic(user Party) {
+	a, r, open := x.Tx.Arena(), &x.Random, x.requests[user]
+	x.Tx.Current.Workflow = "wallet/buy-traffic"
+	if len(open) == requestsBeforeSpent || len(open) > 0 && r.Percent(40) {
 		c := takeAny(r, &open)
 		x.requests[user] = open
-		p := c.payload.(trafficRequest)
-		choice, argument := "BuyTrafficRequest_Expire", a.record(emptyRecordShape)
-		if p.expiresAt > x.clock.effectiveAt {
-			reason := privateReasons[r.below(len(privateReasons))]
-			choice, argument = "BuyTrafficRequest_Cancel", a.record(offerReasonShape, text(reason))
+		p := c.Payload.(TrafficRequest)
+		choice, argument := "BuyTrafficRequest_Expire", a.Record(EmptyRecordShape)
+		if p.ExpiresAt > x.Clock.EffectiveAt {
+			reason := privateReasons[r.Below(len(privateReasons))]
+			choice, argument = "BuyTrafficRequest_Cancel", a.Record(OfferReasonShape, Text(reason))
 		}
 		at := x.consumePrivate(c, choice, argument, user)
-		x.tx.finish(at, a.record(offerTrackedShape, a.record(requestTrackingShape, text(p.trackingID()), partyValue(user))))
+		x.Tx.Finish(at, a.Record(OfferTrackedShape, a.Record(RequestTrackingShape, Text(p.TrackingID()), PartyValue(user))))
 		return
 	}
-	c := x.tx.addPrivate(trafficRequestTemplate, trafficRequest{user: user, bytes: int64(r.between(requestTrafficMinimum, 9*requestTrafficMinimum)),
-		member: "PAR::" + x.names.participants[x.names.participantOf(user, 0)], synchronizer: x.names.synchronizers[0],
-		migration: x.tx.migration, expiresAt: x.clock.effectiveAt + 2*x.clock.tick, number: x.tx.entries})
+	c := x.Tx.AddPrivate(TrafficRequestTemplate, TrafficRequest{User: user, Bytes: int64(r.Between(requestTrafficMinimum, 9*requestTrafficMinimum)),
+		Member: "PAR::" + x.Names.Participants[x.Names.ParticipantOf(user, 0)], Synchronizer: x.Names.Synchronizers[0],
+		Migration: x.Tx.Migration, ExpiresAt: x.Clock.EffectiveAt + 2*x.Clock.tick, Number: x.Tx.Entries})
 	x.requests[user] = append(open, c)
 }

@@ -2,38 +2,38 @@ package devnet
 
 import "math/bits"
 
-// golden is 2^64 divided by the golden ratio, the step of splitmix64.
-const golden = 0x9e3779b97f4a7c15
+// Golden is 2^64 divided by the golden ratio, the step of splitmix64.
+const Golden = 0x9e3779b97f4a7c15
 
-// random is the splitmix64 generator: eight bytes of state, one multiplication
+// Random is the splitmix64 generator: eight bytes of state, one multiplication
 // chain per number, and the same numbers on every machine.
-type random struct{ state uint64 }
+type Random struct{ State uint64 }
 
-func (r *random) next() uint64 {
-	r.state += golden
-	return mix(r.state)
+func (r *Random) Next() uint64 {
+	r.State += Golden
+	return Mix(r.State)
 }
 
-// below returns a number in [0, n); n must be positive.
-func (r *random) below(n int) int {
-	hi, _ := bits.Mul64(r.next(), uint64(n))
+// Below returns a number in [0, n); n must be positive.
+func (r *Random) Below(n int) int {
+	hi, _ := bits.Mul64(r.Next(), uint64(n))
 	return int(hi)
 }
 
-// between returns a number in [low, high].
-func (r *random) between(low, high int) int { return low + r.below(high-low+1) }
+// Between returns a number in [low, high].
+func (r *Random) Between(low, high int) int { return low + r.Below(high-low+1) }
 
-// percent is true in p of 100 cases.
-func (r *random) percent(p int) bool { return r.below(100) < p }
+// Percent is true in p of 100 cases.
+func (r *Random) Percent(p int) bool { return r.Below(100) < p }
 
-// decimalBetween returns an amount in [low, high] with all ten digits in use.
-func (r *random) decimalBetween(low, high decimal) decimal {
-	hi, _ := bits.Mul64(r.next(), uint64(high-low)+1)
-	return low + decimal(hi)
+// DecimalBetween returns an amount in [low, high] with all ten digits in use.
+func (r *Random) DecimalBetween(low, high Decimal) Decimal {
+	hi, _ := bits.Mul64(r.Next(), uint64(high-low)+1)
+	return low + Decimal(hi)
 }
 
-// mix is the finalizer of splitmix64, a bijection of 64-bit numbers.
-func mix(x uint64) uint64 {
+// Mix is the finalizer of splitmix64, a bijection of 64-bit numbers.
+func Mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

@@ -30,19 +30,19 @@ const (
 	CodeDuplicateCommand     = "DUPLICATE_COMMAND"
 	CodeNotExecutable        = "FAILED_TO_EXECUTE_TRANSACTION" // too late, or on another synchronizer
 	codeAuthorization        = CodeInvalidArgument
-	errorInsufficientFunds   = "insufficient-funds"
-	errorTooManyInputs       = "maximum-inputs-exceeded"
+	ErrorInsufficientFunds   = "insufficient-funds"
+	ErrorTooManyInputs       = "maximum-inputs-exceeded"
 	errorTooManyOutputs      = "maximum-outputs-exceeded"
 	errorUnknownSynchronizer = "unknown-synchronizer"
 	errorTopUpTooSmall       = "insufficient-topup-amount"
 )
 
-func refuse(code, format string, args ...any) *Refusal {
+func Refuse(code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // broken is the refusal by a rule of a contract.
-func broken(format string, args ...any) *Refusal { return refuse(CodeFailed, format, args...) }
+func broken(format string, args ...any) *Refusal { return Refuse(CodeFailed, format, args...) }
 
 // with adds a fact to the context.
 func (r *Refusal) with(key, value string) *Refusal {
@@ -56,7 +56,7 @@ func (r *Refusal) with(key, value string) *Refusal {
 // contractNotFound is the refusal for a contract that is not active, or that the
 // submitters do not see.
 func contractNotFound(id string) *Refusal {
-	r := refuse(CodeContractNotFound, "Contract could not be found with id %s", id)
+	r := Refuse(CodeContractNotFound, "Contract could not be found with id %s", id)
 	r.Resources = [][2]string{{"CONTRACT_ID", id}}
 	return r
 }

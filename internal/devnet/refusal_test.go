@@ -19,9 +19,9 @@ func TestCommandRefusals(t *testing.T) {
 	self, both := []string{alice}, []string{alice, bob}
 	transfer := func(amount any) Command { return d.transfer(alice, []string{coin}, bob, amount) }
 	tap := func(amount any) Command {
-		return exercise(amuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap", "receiver", alice, "amount", amount, "openRound", d.openRound())
+		return exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap", "receiver", alice, "amount", amount, "openRound", d.openRound())
 	}
-	future := d.newest(openRoundTemplate, nil)
+	future := d.newest(OpenRoundTemplate, nil)
 	many := make([]string, 101)
 	for i := range many {
 		many[i] = coin
@@ -34,7 +34,7 @@ func TestCommandRefusals(t *testing.T) {
 		for k, v := range m {
 			list = append(list, k, v)
 		}
-		return exercise(walletInstallTemplate, wallet, "WalletAppInstall_CreateTransferOffer", list...)
+		return exercise(WalletInstallTemplate, wallet, "WalletAppInstall_CreateTransferOffer", list...)
 	}
 	amount := func(v any) map[string]any { return map[string]any{"amount": v, "unit": "AmuletUnit"} }
 	before := d.l.Digests()
@@ -55,47 +55,47 @@ func TestCommandRefusals(t *testing.T) {
 		{"zero", both, []Command{transfer(0)}, CodeFailed, "amount-not-positive", ""},
 		{"no number", both, []Command{transfer("ten")}, CodePreprocessing, "", "no decimal"},
 		{"exponent", self, []Command{tap("1e3")}, CodePreprocessing, "", "no decimal"},
-		{"insufficient funds", both, []Command{transfer("10.5")}, CodeFailed, errorInsufficientFunds, "0.5000000000"},
+		{"insufficient funds", both, []Command{transfer("10.5")}, CodeFailed, ErrorInsufficientFunds, "0.5000000000"},
 		{"two outputs beyond all numbers", both, []Command{d.transfer(alice, []string{coin}, bob, "922337203", "922337203")}, CodeFailed, "", ""},
 		{"spent coin", both, []Command{d.transfer(alice, []string{spent}, bob, 1)}, CodeContractNotFound, "", spent},
 		{"one coin twice", both, []Command{d.transfer(alice, []string{coin, coin}, bob, 1)}, CodeContractNotFound, "", coin},
-		{"101 inputs", both, []Command{d.transfer(alice, many, bob, 1)}, CodeFailed, errorTooManyInputs, ""},
+		{"101 inputs", both, []Command{d.transfer(alice, many, bob, 1)}, CodeFailed, ErrorTooManyInputs, ""},
 		{"somebody else's coin", []string{bob}, []Command{d.transfer(bob, []string{coin}, bob, 1)}, CodeContractNotFound, "", coin},
 		{"a transfer that the receiver does not agree to", self, []Command{transfer(1)}, CodeInvalidArgument, "missing-authorization", "bob"},
 		{"not the sender", []string{bob}, []Command{transfer(1)}, CodeInvalidArgument, "missing-authorization", "alice"},
-		{"two commands, one wrong", both, []Command{tap(5), transfer(100)}, CodeFailed, errorInsufficientFunds, ""},
+		{"two commands, one wrong", both, []Command{tap(5), transfer(100)}, CodeFailed, ErrorInsufficientFunds, ""},
 		{"unknown receiver", both, []Command{d.transfer(alice, []string{coin}, "carol::1220ab", 1)}, CodeInvalidArgument, "", "carol"},
 		{"receiver is no party", both, []Command{d.transfer(alice, []string{coin}, "carol", 1)}, CodePreprocessing, "", "no party"},
 		{"contract of nowhere", both, []Command{d.transfer(alice, []string{"00" + strings.Repeat("ab", 68)}, bob, 1)}, CodeContractNotFound, "", ""},
 		{"no contract id", both, []Command{d.transfer(alice, []string{"xyz"}, bob, 1)}, CodePreprocessing, "", "contract id"},
 		{"tap too much", self, []Command{tap("100000001")}, CodeFailed, "", "at most"},
-		{"tap in a round that is not open", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
+		{"tap in a round that is not open", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
 			"receiver", alice, "amount", 1, "openRound", future)}, CodeFailed, "", "opens at"},
-		{"tap for somebody else", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
+		{"tap for somebody else", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
 			"receiver", bob, "amount", 1, "openRound", d.openRound())}, CodeInvalidArgument, "missing-authorization", "bob"},
-		{"mint without the DSO", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Mint",
+		{"mint without the DSO", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Mint",
 			"receiver", alice, "amount", 1, "openRound", d.openRound())}, CodeInvalidArgument, "missing-authorization", "DSO"},
-		{"missing field", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap", "receiver", alice, "openRound", d.openRound())},
+		{"missing field", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap", "receiver", alice, "openRound", d.openRound())},
 			CodeMissingField, "", "amount"},
-		{"no such choice", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_GiveMe")}, CodePreprocessing, "", "AmuletRules_GiveMe"},
-		{"a choice of the governance party", self, []Command{exercise(amuletRulesTemplate, d.rules(), "AmuletRules_MiningRound_Close",
+		{"no such choice", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_GiveMe")}, CodePreprocessing, "", "AmuletRules_GiveMe"},
+		{"a choice of the governance party", self, []Command{exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_MiningRound_Close",
 			"issuingRoundCid", coin)}, CodePreprocessing, "", "MiningRound_Close"},
-		{"wrong template", self, []Command{exercise(lockedAmuletTemplate, coin, "LockedAmulet_UnlockV2")}, CodeInvalidArgument, "", "not Splice.Amulet:LockedAmulet"},
+		{"wrong template", self, []Command{exercise(LockedAmuletTemplate, coin, "LockedAmulet_UnlockV2")}, CodeInvalidArgument, "", "not Splice.Amulet:LockedAmulet"},
 		{"unknown template", self, []Command{{TemplateID: "#splice-amulet:Splice.Amulet:Gold", ContractID: coin, Choice: "x"}}, CodeTemplateNotFound, "", ""},
 		{"unknown package", self, []Command{{TemplateID: "#gold:Splice.Amulet:Amulet", ContractID: coin, Choice: "x"}}, CodePackageNotFound, "", ""},
 		{"no template id", self, []Command{{TemplateID: "gold", ContractID: coin, Choice: "x"}}, CodeInvalidArgument, "", ""},
-		{"creating a coin", self, []Command{create(amuletTemplate, "dso", d.l.GovernanceParty())}, CodeFailed, "", "not created by commands"},
-		{"creating for somebody else", self, []Command{create(validatorRightTemplate, "dso", d.l.GovernanceParty(), "user", alice, "validator", bob)},
+		{"creating a coin", self, []Command{create(AmuletTemplate, "dso", d.l.GovernanceParty())}, CodeFailed, "", "not created by commands"},
+		{"creating for somebody else", self, []Command{create(ValidatorRightTemplate, "dso", d.l.GovernanceParty(), "user", alice, "validator", bob)},
 			CodeInvalidArgument, "missing-authorization", "bob"},
-		{"creating with another DSO", []string{alice, bob}, []Command{create(validatorRightTemplate, "dso", bob, "user", alice, "validator", bob)}, CodeFailed, "", "DSO"},
-		{"arguments that are no JSON", self, []Command{{TemplateID: templateID(validatorRightTemplate), CreateArguments: []byte("{")}}, CodePreprocessing, "", "JSON"},
+		{"creating with another DSO", []string{alice, bob}, []Command{create(ValidatorRightTemplate, "dso", bob, "user", alice, "validator", bob)}, CodeFailed, "", "DSO"},
+		{"arguments that are no JSON", self, []Command{{TemplateID: templateID(ValidatorRightTemplate), CreateArguments: []byte("{")}}, CodePreprocessing, "", "JSON"},
 		{"offer of nothing", []string{d.operator, alice}, []Command{offering("amount", amount("0"))}, CodeFailed, "amount-not-positive", ""},
 		{"offer with 11 digits", []string{d.operator, alice}, []Command{offering("amount", amount("0.00000000001"))}, CodePreprocessing, "", ""},
 		{"offer that has expired", []string{d.operator, alice}, []Command{offering("expiresAt", d.l.Now().Format(time.RFC3339Nano))}, CodeFailed, "", "expiry"},
 		{"offer without tracking id", []string{d.operator, alice}, []Command{offering("trackingId", "")}, CodeFailed, "", "trackingId"},
 		{"offer by bob's wallet", []string{bob}, []Command{offering("description", "")}, CodeContractNotFound, "", wallet},
-		{"accepting one's own offer", self, []Command{exercise(transferOfferTemplate, offer, "TransferOffer_Accept")}, CodeInvalidArgument, "missing-authorization", "bob"},
-		{"archiving a coin alone", self, []Command{exercise(amuletTemplate, coin, "Archive")}, CodeInvalidArgument, "missing-authorization", "DSO"},
+		{"accepting one's own offer", self, []Command{exercise(TransferOfferTemplate, offer, "TransferOffer_Accept")}, CodeInvalidArgument, "missing-authorization", "bob"},
+		{"archiving a coin alone", self, []Command{exercise(AmuletTemplate, coin, "Archive")}, CodeInvalidArgument, "missing-authorization", "DSO"},
 		{"token transfer of another instrument", self, []Command{d.otherInstrument(alice, bob)}, CodeFailed, "", "instrument"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestCommandRefusals(t *testing.T) {
 			if r.Code != tc.code || r.Context["error_id"] != tc.id || !strings.Contains(r.Message, tc.message) {
 				t.Errorf("refused as %v %v, want %s %q with %q", r, r.Context, tc.code, tc.id, tc.message)
 			}
-			if code, category := refusalClass(r); code == 0 || category == 0 {
+			if code, category := RefusalClass(r); code == 0 || category == 0 {
 				t.Errorf("%s has no gRPC code", r.Code)
 			}
 		})
@@ -113,7 +113,7 @@ func TestCommandRefusals(t *testing.T) {
 	early := d.submission(both, transfer(1))
 	early.MinLedgerTime = d.l.Now().Add(time.Hour)
 	elsewhere := d.submission(both, transfer(1))
-	elsewhere.SynchronizerID = d.l.names.synchronizers[1]
+	elsewhere.SynchronizerID = d.l.Names.Synchronizers[1]
 	for _, s := range []Submission{late, early, elsewhere} {
 		if r := d.refused(s); r.Code != CodeNotExecutable {
 			t.Errorf("%+v: %v", s, r)
@@ -148,7 +148,7 @@ func (d *desk) transfer(sender string, inputs []string, receiver string, amounts
 	for _, amount := range amounts {
 		out = append(out, map[string]any{"receiver": receiver, "receiverFeeRatio": 0, "amount": amount, "lock": nil})
 	}
-	return exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": sender, "provider": sender,
+	return exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": sender, "provider": sender,
 		"inputs": in, "outputs": out}, "context", d.context(), "expectedDso", d.l.GovernanceParty())
 }
 

@@ -6,104 +6,104 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// renderer writes batches as JSON. One renderer serves one goroutine.
-type renderer struct {
-	names       *names
-	skipCompact bool
+// Renderer writes batches as JSON. One renderer serves one goroutine.
+type Renderer struct {
+	Names       *Names
+	SkipCompact bool
 
-	arena     arena // of the create arguments of one node
-	sig, obs  []party
+	Arena     Arena // of the create arguments of one node
+	Sig, Obs  []Party
 	order     []int32
 	id        []byte // of the item in work
 	effective []byte // its effective time, which is also the creation time of its contracts
 	row       []byte
 }
 
-// rendered is what a batch becomes: bytes to append to the data files, and index
+// Rendered is what a batch becomes: bytes to append to the data files, and index
 // entries whose offsets count from the start of those bytes. Every item is
 // followed by a comma.
-type rendered struct {
-	data          [fileCount][]byte
-	packed        [fileCount]packedBytes
-	entries       []entry
+type Rendered struct {
+	data          [FileCount][]byte
+	packed        [FileCount]packedBytes
+	Entries       []Entry
 	importEntries []importEntry
-	tables        tables
+	tables        Tables
 	node          nodeRendered
 }
 
-// reset keeps the buffers unless one huge item made them too large to keep.
-func (r *rendered) reset() {
+// Reset keeps the buffers unless one huge item made them too large to keep.
+func (r *Rendered) Reset() {
 	const keep = 16 << 20
 	for i := range r.data {
 		if r.data[i] = r.data[i][:0]; cap(r.data[i]) > keep {
 			r.data[i], r.packed[i] = nil, packedBytes{}
 		}
 	}
-	r.entries, r.importEntries, r.tables = r.entries[:0], r.importEntries[:0], tables{}
+	r.Entries, r.importEntries, r.tables = r.Entries[:0], r.importEntries[:0], Tables{}
 	r.node = nodeRendered{entries: r.node.entries[:0], changes: r.node.changes[:0]}
 }
 
-// pack compresses what was rendered.
-func (r *rendered) pack() {
+// Pack compresses what was rendered.
+func (r *Rendered) Pack() {
 	for i := range r.data {
 		r.packed[i].pack(r.data[i])
 	}
 }
 
-// importOffset is the offset that is the same on every node.
-const importOffset = `"offset":"000000000000000001",`
+// ImportOffset is the offset that is the same on every node.
+const ImportOffset = `"offset":"000000000000000001",`
 
-// render appends a batch to out.
-func (r *renderer) render(b *batch, out *rendered) {
-	for i := range b.updates {
-		r.update(out, &b.updates[i])
+// Render appends a batch to out.
+func (r *Renderer) Render(b *Batch, out *Rendered) {
+	for i := range b.Updates {
+		r.update(out, &b.Updates[i])
 	}
-	for i := range b.imports {
-		r.importItem(out, &b.imports[i], b.migration)
+	for i := range b.Imports {
+		r.importItem(out, &b.Imports[i], b.Migration)
 	}
 }
 
-func (r *renderer) update(out *rendered, u *update) {
-	if u.public != nil {
+func (r *Renderer) update(out *Rendered, u *Update) {
+	if u.Public != nil {
 		seen := *u
-		seen.nodes = u.public
+		seen.Nodes = u.Public
 		u = &seen
 	}
-	protobuf, compact, side := &out.data[protobufFile], &out.data[compactFile], &out.data[sideFile]
-	e := entry{time: u.recordTime, kind: u.kind, synchronizer: u.synchronizer, external: u.external,
+	protobuf, compact, side := &out.data[protobufFile], &out.data[CompactFile], &out.data[sideFile]
+	e := Entry{Time: u.RecordTime, Kind: u.Kind, synchronizer: u.Synchronizer, external: u.External,
 		protobuf: int64(len(*protobuf)), compact: int64(len(*compact)), side: int64(len(*side))}
-	r.id = r.names.ids.appendUpdateID(r.id[:0], u.number)
-	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.effectiveAt))
-	switch u.kind {
-	case transactionUpdate:
-		*protobuf, e.tail = r.transaction(*protobuf, u, protobufJSON, &out.tables[tableEvents])
-		if !r.skipCompact {
-			*compact, _ = r.transaction(*compact, u, compactJSON, nil)
+	r.id = r.Names.Ids.AppendUpdateID(r.id[:0], u.Number)
+	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.EffectiveAt))
+	switch u.Kind {
+	case TransactionUpdate:
+		*protobuf, e.tail = r.transaction(*protobuf, u, ProtobufJSON, &out.tables[TableEvents])
+		if !r.SkipCompact {
+			*compact, _ = r.transaction(*compact, u, CompactJSON, nil)
 		}
-	case assignmentUpdate, unassignmentUpdate:
-		*protobuf = r.reassignment(*protobuf, u, protobufJSON, &out.tables[tableEvents])
-		if !r.skipCompact {
-			*compact = r.reassignment(*compact, u, compactJSON, nil)
+	case AssignmentUpdate, UnassignmentUpdate:
+		*protobuf = r.reassignment(*protobuf, u, ProtobufJSON, &out.tables[TableEvents])
+		if !r.SkipCompact {
+			*compact = r.reassignment(*compact, u, CompactJSON, nil)
 		}
 	}
-	if e.hasUpdate() {
-		out.tables[tableUpdates].Add((*protobuf)[e.protobuf:])
+	if e.HasUpdate() {
+		out.tables[TableUpdates].Add((*protobuf)[e.protobuf:])
 		*protobuf = append(*protobuf, ',')
-		if !r.skipCompact {
+		if !r.SkipCompact {
 			*compact = append(*compact, ',')
 		}
 	}
-	if u.verdict != nil {
+	if u.Verdict != nil {
 		*side, e.extras = r.sideData(*side, u, &out.tables)
 	}
-	out.entries = append(out.entries, e)
+	out.Entries = append(out.Entries, e)
 }
 
 // transaction appends a transaction item in its V2 form and returns the length of
 // its tail, before which V1 has the offset. Each node is digested on the way.
-func (r *renderer) transaction(dst []byte, u *update, enc encoding, rows *schemas.Digest) ([]byte, uint16) {
+func (r *Renderer) transaction(dst []byte, u *Update, enc Encoding, rows *schemas.Digest) ([]byte, uint16) {
 	dst = append(append(append(dst, `{"effective_at":"`...), r.effective...), `","events_by_id":{`...)
-	r.order = appendTextOrder(r.order[:0], len(u.nodes))
+	r.order = AppendTextOrder(r.order[:0], len(u.Nodes))
 	for _, n := range r.order {
 		dst = append(r.eventID(dst, int(n)), ':')
 		start := len(dst)
@@ -113,28 +113,28 @@ func (r *renderer) transaction(dst []byte, u *update, enc encoding, rows *schema
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(closing(dst, '}'), ',')
-	if u.external {
-		dst = appendHash(append(dst, `"external_transaction_hash":"`...), r.names.ids.hashes.hash(u.number))
+	dst = append(Closing(dst, '}'), ',')
+	if u.External {
+		dst = AppendHash(append(dst, `"external_transaction_hash":"`...), r.Names.Ids.Hashes.Hash(u.Number))
 		dst = append(dst, `",`...)
 	}
 	dst = append(dst, `"migration_id":`...)
-	dst = append(strconv.AppendInt(dst, u.migration, 10), ',')
+	dst = append(strconv.AppendInt(dst, u.Migration, 10), ',')
 	tail := len(dst)
-	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.Micros(u.recordTime))
+	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.Micros(u.RecordTime))
 	dst = append(dst, `","root_event_ids":[`...)
-	for n := int32(0); int(n) < len(u.nodes); n = u.nodes[n].end {
+	for n := int32(0); int(n) < len(u.Nodes); n = u.Nodes[n].End {
 		dst = append(r.eventID(dst, int(n)), ',')
 	}
-	dst = append(closing(dst, ']'), `,"synchronizer_id":"`...)
-	dst = append(append(dst, r.names.synchronizers[u.synchronizer]...), `","update_id":"`...)
+	dst = append(Closing(dst, ']'), `,"synchronizer_id":"`...)
+	dst = append(append(dst, r.Names.Synchronizers[u.Synchronizer]...), `","update_id":"`...)
 	dst = append(append(dst, r.id...), `","workflow_id":`...)
-	dst = append(appendString(dst, u.workflow), '}')
+	dst = append(AppendString(dst, u.Workflow), '}')
 	return dst, uint16(len(dst) - tail)
 }
 
-// appendTextOrder appends 0..n-1 in the order of their decimal text: 0, 1, 10, 11, 2...
-func appendTextOrder(dst []int32, n int) []int32 {
+// AppendTextOrder appends 0..n-1 in the order of their decimal text: 0, 1, 10, 11, 2...
+func AppendTextOrder(dst []int32, n int) []int32 {
 	if n > 0 {
 		dst = append(dst, 0)
 	}
@@ -155,80 +155,80 @@ func appendWithPrefix(dst []int32, prefix, n int) []int32 {
 	return dst
 }
 
-func (r *renderer) eventID(dst []byte, n int) []byte {
+func (r *Renderer) eventID(dst []byte, n int) []byte {
 	dst = append(append(append(dst, '"'), r.id...), ':')
 	return append(strconv.AppendInt(dst, int64(n), 10), '"')
 }
 
-func (r *renderer) node(dst []byte, u *update, at int, enc encoding) []byte {
-	n := &u.nodes[at]
-	if n.choice == "" {
-		return r.created(dst, n.contract, at, r.effective, enc)
+func (r *Renderer) node(dst []byte, u *Update, at int, enc Encoding) []byte {
+	n := &u.Nodes[at]
+	if n.Choice == "" {
+		return r.created(dst, n.Contract, at, r.effective, enc)
 	}
 	return r.exercised(dst, u, at, enc)
 }
 
-func (r *renderer) created(dst []byte, c *contract, at int, createdAt []byte, enc encoding) []byte {
-	dst = append(r.created1(dst, c, createdAt, enc), `,"event_id":`...)
+func (r *Renderer) created(dst []byte, c *Contract, at int, createdAt []byte, enc Encoding) []byte {
+	dst = append(r.Created1(dst, c, createdAt, enc), `,"event_id":`...)
 	dst = append(r.eventID(dst, at), `,"event_type":"created_event"`...)
-	return r.created2(dst, c)
+	return r.Created2(dst, c)
 }
 
-// created1 and created2 are the members of a created event before and after those
+// Created1 and created2 are the members of a created event before and after those
 // that name the event. Together they describe an active contract.
-func (r *renderer) created1(dst []byte, c *contract, createdAt []byte, enc encoding) []byte {
-	dst = r.names.ids.appendContractID(append(dst, `{"contract_id":"`...), c.number)
-	r.arena.reset()
-	arguments := c.payload.arguments(&r.arena, c.version)
-	dst = enc.appendValue(append(dst, `","create_arguments":`...), r.names, &arguments)
+func (r *Renderer) Created1(dst []byte, c *Contract, createdAt []byte, enc Encoding) []byte {
+	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), c.Number)
+	r.Arena.Reset()
+	arguments := c.Payload.Arguments(&r.Arena, c.Version)
+	dst = enc.AppendValue(append(dst, `","create_arguments":`...), r.Names, &arguments)
 	return append(append(append(dst, `,"created_at":"`...), createdAt...), '"')
 }
 
-func (r *renderer) created2(dst []byte, c *contract) []byte {
-	r.sig, r.obs = c.payload.stakeholders(r.sig[:0], r.obs[:0])
-	dst = r.parties(append(dst, `,"observers":`...), r.names.sortParties(r.obs))
-	dst = append(append(dst, `,"package_name":"`...), c.template.pkg.name...)
-	dst = r.parties(append(dst, `","signatories":`...), r.names.sortParties(r.sig))
+func (r *Renderer) Created2(dst []byte, c *Contract) []byte {
+	r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
+	dst = r.Parties(append(dst, `,"observers":`...), r.Names.SortParties(r.Obs))
+	dst = append(append(dst, `,"package_name":"`...), c.Template.Pkg.Name...)
+	dst = r.Parties(append(dst, `","signatories":`...), r.Names.SortParties(r.Sig))
 	dst = append(dst, `,"template_id":"`...)
-	return append(append(dst, r.names.templateIDs[c.template.number][c.version]...), `"}`...)
+	return append(append(dst, r.Names.TemplateIDs[c.Template.Number][c.Version]...), `"}`...)
 }
 
-func (r *renderer) parties(dst []byte, ps []party) []byte {
+func (r *Renderer) Parties(dst []byte, ps []Party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
-		dst = append(appendPlain(dst, r.names.name(p)), ',')
+		dst = append(AppendPlain(dst, r.Names.Name(p)), ',')
 	}
-	return closing(dst, ']')
+	return Closing(dst, ']')
 }
 
-func (r *renderer) exercised(dst []byte, u *update, at int, enc encoding) []byte {
-	n := &u.nodes[at]
-	dst = r.parties(append(dst, `{"acting_parties":`...), n.actors)
+func (r *Renderer) exercised(dst []byte, u *Update, at int, enc Encoding) []byte {
+	n := &u.Nodes[at]
+	dst = r.Parties(append(dst, `{"acting_parties":`...), n.Actors)
 	dst = append(dst, `,"child_event_ids":[`...)
-	for child := int32(at + 1); child < n.end; child = u.nodes[child].end {
+	for child := int32(at + 1); child < n.End; child = u.Nodes[child].End {
 		dst = append(r.eventID(dst, int(child)), ',')
 	}
-	dst = append(closing(dst, ']'), `,"choice":"`...)
-	dst = append(append(dst, n.choice...), `","choice_argument":`...)
-	dst = enc.appendValue(dst, r.names, &n.argument)
-	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.consuming)
-	dst = r.names.ids.appendContractID(append(dst, `,"contract_id":"`...), n.contract.number)
+	dst = append(Closing(dst, ']'), `,"choice":"`...)
+	dst = append(append(dst, n.Choice...), `","choice_argument":`...)
+	dst = enc.AppendValue(dst, r.Names, &n.Argument)
+	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
+	dst = r.Names.Ids.AppendContractID(append(dst, `,"contract_id":"`...), n.Contract.Number)
 	dst = r.eventID(append(dst, `","event_id":`...), at)
 	dst = append(dst, `,"event_type":"exercised_event","exercise_result":`...)
-	dst = enc.appendValue(dst, r.names, &n.result)
-	if n.iface != "" {
-		dst = append(append(append(dst, `,"interface_id":"`...), n.iface...), '"')
+	dst = enc.AppendValue(dst, r.Names, &n.Result)
+	if n.Iface != "" {
+		dst = append(append(append(dst, `,"interface_id":"`...), n.Iface...), '"')
 	}
-	dst = append(append(dst, `,"package_name":"`...), n.contract.template.pkg.name...)
-	dst = append(append(dst, `","template_id":"`...), r.names.templateIDs[n.contract.template.number][u.version]...)
+	dst = append(append(dst, `,"package_name":"`...), n.Contract.Template.Pkg.Name...)
+	dst = append(append(dst, `","template_id":"`...), r.Names.TemplateIDs[n.Contract.Template.Number][u.Version]...)
 	return append(dst, `"}`...)
 }
 
 // reassignment appends one half of a reassignment; its form is the same in V1 and V2.
-func (r *renderer) reassignment(dst []byte, u *update, enc encoding, rows *schemas.Digest) []byte {
+func (r *Renderer) reassignment(dst []byte, u *Update, enc Encoding, rows *schemas.Digest) []byte {
 	dst = append(dst, `{"event":`...)
 	start := len(dst)
-	if u.kind == assignmentUpdate {
+	if u.Kind == AssignmentUpdate {
 		dst = r.assignment(dst, u, enc)
 	} else {
 		dst = r.unassignment(dst, u)
@@ -236,69 +236,69 @@ func (r *renderer) reassignment(dst []byte, u *update, enc encoding, rows *schem
 	if rows != nil {
 		rows.Add(dst[start:])
 	}
-	dst = append(append(dst, ','), importOffset...)
-	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.Micros(u.recordTime))
+	dst = append(append(dst, ','), ImportOffset...)
+	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.Micros(u.RecordTime))
 	return append(append(append(dst, `","update_id":"`...), r.id...), `"}`...)
 }
 
-func (r *renderer) assignment(dst []byte, u *update, enc encoding) []byte {
-	re := &u.reassignment
-	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(re.contract.createdAt))
+func (r *Renderer) assignment(dst []byte, u *Update, enc Encoding) []byte {
+	re := &u.Reassignment
+	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(re.Contract.CreatedAt))
 	dst = append(dst, `{"created_event":`...)
-	dst = r.created(dst, re.contract, 0, r.row, enc)
+	dst = r.created(dst, re.Contract, 0, r.row, enc)
 	dst = r.reassignmentHead(append(dst, ','), u)
 	return r.reassignmentTail(dst, re)
 }
 
-func (r *renderer) unassignment(dst []byte, u *update) []byte {
-	dst = r.names.ids.appendContractID(append(dst, `{"contract_id":"`...), u.reassignment.contract.number)
+func (r *Renderer) unassignment(dst []byte, u *Update) []byte {
+	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), u.Reassignment.Contract.Number)
 	dst = r.reassignmentHead(append(dst, `",`...), u)
-	return r.reassignmentTail(dst, &u.reassignment)
+	return r.reassignmentTail(dst, &u.Reassignment)
 }
 
-func (r *renderer) reassignmentHead(dst []byte, u *update) []byte {
-	dst = strconv.AppendInt(append(dst, `"migration_id":`...), u.migration, 10)
-	return strconv.AppendInt(append(dst, `,"reassignment_counter":`...), int64(u.reassignment.counter), 10)
+func (r *Renderer) reassignmentHead(dst []byte, u *Update) []byte {
+	dst = strconv.AppendInt(append(dst, `"migration_id":`...), u.Migration, 10)
+	return strconv.AppendInt(append(dst, `,"reassignment_counter":`...), int64(u.Reassignment.Counter), 10)
 }
 
-func (r *renderer) reassignmentTail(dst []byte, re *reassignment) []byte {
-	dst = append(append(dst, `,"source_synchronizer":"`...), r.names.synchronizers[re.source]...)
-	dst = append(append(dst, `","submitter":"`...), r.names.name(re.submitter)...)
-	dst = append(append(dst, `","target_synchronizer":"`...), r.names.synchronizers[re.target]...)
-	dst = appendHash(append(dst, `","unassign_id":"`...), r.names.ids.reassignments.hash(re.pair))
+func (r *Renderer) reassignmentTail(dst []byte, re *Reassignment) []byte {
+	dst = append(append(dst, `,"source_synchronizer":"`...), r.Names.Synchronizers[re.Source]...)
+	dst = append(append(dst, `","submitter":"`...), r.Names.Name(re.Submitter)...)
+	dst = append(append(dst, `","target_synchronizer":"`...), r.Names.Synchronizers[re.Target]...)
+	dst = AppendHash(append(dst, `","unassign_id":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
 	return append(dst, `"}`...)
 }
 
 // importItem adds an import update, which only exists in V1 form.
-func (r *renderer) importItem(out *rendered, i *importUpdate, migration int64) {
+func (r *Renderer) importItem(out *Rendered, i *ImportUpdate, migration int64) {
 	imports := &out.data[importsFile]
 	start := len(*imports)
-	dst := r.importUpdate(*imports, i, migration, protobufJSON)
+	dst := r.ImportUpdate(*imports, i, migration, ProtobufJSON)
 	out.tables[tableImports].Add(dst[start:])
 	*imports = append(dst, ',')
-	out.importEntries = append(out.importEntries, importEntry{number: i.contract.number, offset: int64(start)})
+	out.importEntries = append(out.importEntries, importEntry{Number: i.Contract.Number, offset: int64(start)})
 }
 
-// importUpdate appends an import update in its V1 form.
-func (r *renderer) importUpdate(dst []byte, i *importUpdate, migration int64, enc encoding) []byte {
-	c := i.contract
-	r.id = r.names.ids.appendContractID(r.id[:0], c.number)
-	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.createdAt))
+// ImportUpdate appends an import update in its V1 form.
+func (r *Renderer) ImportUpdate(dst []byte, i *ImportUpdate, migration int64, enc Encoding) []byte {
+	c := i.Contract
+	r.id = r.Names.Ids.AppendContractID(r.id[:0], c.Number)
+	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
 	dst = append(dst, `{"effective_at":"`...)
-	dst = schemas.AppendShortTime(dst, schemas.Micros(i.effectiveAt))
+	dst = schemas.AppendShortTime(dst, schemas.Micros(i.EffectiveAt))
 	dst = append(r.eventID(append(dst, `","events_by_id":{`...), 0), ':')
 	dst = r.created(dst, c, 0, r.row, enc)
 	dst = strconv.AppendInt(append(dst, `},"migration_id":`...), migration, 10)
-	dst = append(append(dst, ','), importOffset...)
+	dst = append(append(dst, ','), ImportOffset...)
 	dst = schemas.AppendRecordTime(append(dst, `"record_time":"`...), schemas.MinMicros)
 	dst = append(r.eventID(append(dst, `","root_event_ids":[`...), 0), `],"synchronizer_id":"`...)
-	dst = append(append(dst, r.names.synchronizers[i.synchronizer]...), `","update_id":"`...)
+	dst = append(append(dst, r.Names.Synchronizers[i.Synchronizer]...), `","update_id":"`...)
 	dst = append(append(dst, r.id...), `","workflow_id":"canton-network-acs-import-`...)
 	return append(append(dst, r.id...), `"}`...)
 }
 
-// activeContract appends a row of the active contracts table.
-func (r *renderer) activeContract(dst []byte, c *contract) []byte {
-	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.createdAt))
-	return r.created2(r.created1(dst, c, r.row, protobufJSON), c)
+// ActiveContract appends a row of the active contracts table.
+func (r *Renderer) ActiveContract(dst []byte, c *Contract) []byte {
+	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
+	return r.Created2(r.Created1(dst, c, r.row, ProtobufJSON), c)
 }

@@ -7,46 +7,46 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// encoding is one of the two JSON forms of contract values.
-type encoding uint8
+// Encoding is one of the two JSON forms of contract values.
+type Encoding uint8
 
 const (
-	protobufJSON encoding = iota // typed, positional, lossless
-	compactJSON                  // labels, no types
+	ProtobufJSON Encoding = iota // typed, positional, lossless
+	CompactJSON                  // labels, no types
 )
 
-// appendValue appends v as canonical JSON.
-func (e encoding) appendValue(dst []byte, names *names, v *value) []byte {
-	if e == compactJSON {
-		return appendCompact(dst, names, v)
+// AppendValue appends v as canonical JSON.
+func (e Encoding) AppendValue(dst []byte, names *Names, v *Value) []byte {
+	if e == CompactJSON {
+		return AppendCompact(dst, names, v)
 	}
 	return appendProtobuf(dst, names, v)
 }
 
 // appendProtobuf appends v in the typed form, as a node writes it for a stream
 // that is not verbose: no labels, no type ids, empty lists left out.
-func appendProtobuf(dst []byte, names *names, v *value) []byte {
-	switch v.kind {
+func appendProtobuf(dst []byte, names *Names, v *Value) []byte {
+	switch v.Kind {
 	case kindUnit:
 		return append(dst, `{"unit":{}}`...)
 	case kindBool:
 		return append(appendBool(append(dst, `{"bool":`...), v), '}')
 	case kindInt64:
-		dst = strconv.AppendInt(append(dst, `{"int64":"`...), v.num, 10)
-	case kindNumeric:
-		dst = decimal(v.num).appendTo(append(dst, `{"numeric":"`...))
-	case kindText:
-		return append(appendString(append(dst, `{"text":`...), v.text), '}')
-	case kindParty:
-		dst = append(append(dst, `{"party":"`...), names.name(party(v.num))...)
+		dst = strconv.AppendInt(append(dst, `{"int64":"`...), v.Num, 10)
+	case KindNumeric:
+		dst = Decimal(v.Num).appendTo(append(dst, `{"numeric":"`...))
+	case KindText:
+		return append(AppendString(append(dst, `{"text":`...), v.Text), '}')
+	case KindParty:
+		dst = append(append(dst, `{"party":"`...), names.Name(Party(v.Num))...)
 	case kindContractID:
-		dst = names.ids.appendContractID(append(dst, `{"contractId":"`...), uint64(v.num))
+		dst = names.Ids.AppendContractID(append(dst, `{"contractId":"`...), uint64(v.Num))
 	case kindTimestamp:
-		dst = strconv.AppendInt(append(dst, `{"timestamp":"`...), v.num, 10)
+		dst = strconv.AppendInt(append(dst, `{"timestamp":"`...), v.Num, 10)
 	case kindDate:
-		return append(strconv.AppendInt(append(dst, `{"date":`...), v.num, 10), '}')
+		return append(strconv.AppendInt(append(dst, `{"date":`...), v.Num, 10), '}')
 	case kindEnum:
-		dst = append(append(dst, `{"enum":{"constructor":"`...), v.text...)
+		dst = append(append(dst, `{"enum":{"constructor":"`...), v.Text...)
 		return append(dst, `"}}`...)
 	default:
 		return appendProtobufNested(dst, names, v)
@@ -54,34 +54,34 @@ func appendProtobuf(dst []byte, names *names, v *value) []byte {
 	return append(dst, `"}`...)
 }
 
-func appendProtobufNested(dst []byte, names *names, v *value) []byte {
-	switch v.kind {
-	case kindRecord:
+func appendProtobufNested(dst []byte, names *Names, v *Value) []byte {
+	switch v.Kind {
+	case KindRecord:
 		return appendProtobufElems(dst, names, v, `{"record":{`, `"fields":[`, `{"value":`, `}`)
-	case kindList:
+	case KindList:
 		return appendProtobufElems(dst, names, v, `{"list":{`, `"elements":[`, ``, ``)
-	case kindTextMap:
+	case KindTextMap:
 		return appendProtobufMap(dst, names, v, `{"textMap":{`)
-	case kindGenMap:
+	case KindGenMap:
 		return appendProtobufMap(dst, names, v, `{"genMap":{`)
 	case kindVariant:
-		dst = append(append(dst, `{"variant":{"constructor":"`...), v.text...)
+		dst = append(append(dst, `{"variant":{"constructor":"`...), v.Text...)
 		dst = append(dst, `","value":`...)
-		return append(appendProtobuf(dst, names, &v.elems[0]), `}}`...)
+		return append(appendProtobuf(dst, names, &v.Elems[0]), `}}`...)
 	}
-	if len(v.elems) == 0 {
+	if len(v.Elems) == 0 {
 		return append(dst, `{"optional":{}}`...)
 	}
 	dst = append(dst, `{"optional":{"value":`...)
-	return append(appendProtobuf(dst, names, &v.elems[0]), `}}`...)
+	return append(appendProtobuf(dst, names, &v.Elems[0]), `}}`...)
 }
 
-func appendProtobufElems(dst []byte, names *names, v *value, head, list, open, end string) []byte {
+func appendProtobufElems(dst []byte, names *Names, v *Value, head, list, open, end string) []byte {
 	dst = append(dst, head...)
-	if len(v.elems) > 0 {
+	if len(v.Elems) > 0 {
 		dst = append(dst, list...)
-		for i := range v.elems {
-			dst = append(appendProtobuf(append(dst, open...), names, &v.elems[i]), end...)
+		for i := range v.Elems {
+			dst = append(appendProtobuf(append(dst, open...), names, &v.Elems[i]), end...)
 			dst = append(dst, ',')
 		}
 		dst[len(dst)-1] = ']'
@@ -89,18 +89,18 @@ func appendProtobufElems(dst []byte, names *names, v *value, head, list, open, e
 	return append(dst, `}}`...)
 }
 
-func appendProtobufMap(dst []byte, names *names, v *value, head string) []byte {
+func appendProtobufMap(dst []byte, names *Names, v *Value, head string) []byte {
 	dst = append(dst, head...)
-	if len(v.elems) > 0 {
+	if len(v.Elems) > 0 {
 		dst = append(dst, `"entries":[`...)
-		for i := 0; i < len(v.elems); i += 2 {
+		for i := 0; i < len(v.Elems); i += 2 {
 			dst = append(dst, `{"key":`...)
-			if v.kind == kindTextMap {
-				dst = appendString(dst, v.elems[i].text)
+			if v.Kind == KindTextMap {
+				dst = AppendString(dst, v.Elems[i].Text)
 			} else {
-				dst = appendProtobuf(dst, names, &v.elems[i])
+				dst = appendProtobuf(dst, names, &v.Elems[i])
 			}
-			dst = appendProtobuf(append(dst, `,"value":`...), names, &v.elems[i+1])
+			dst = appendProtobuf(append(dst, `,"value":`...), names, &v.Elems[i+1])
 			dst = append(dst, `},`...)
 		}
 		dst[len(dst)-1] = ']'
@@ -108,110 +108,110 @@ func appendProtobufMap(dst []byte, names *names, v *value, head string) []byte {
 	return append(dst, `}}`...)
 }
 
-// appendCompact appends v in the readable form: labels, no types.
-func appendCompact(dst []byte, names *names, v *value) []byte {
-	switch v.kind {
+// AppendCompact appends v in the readable form: labels, no types.
+func AppendCompact(dst []byte, names *Names, v *Value) []byte {
+	switch v.Kind {
 	case kindUnit:
 		return append(dst, `{}`...)
 	case kindBool:
 		return appendBool(dst, v)
-	case kindText:
-		return appendString(dst, v.text)
-	case kindRecord:
+	case KindText:
+		return AppendString(dst, v.Text)
+	case KindRecord:
 		return appendCompactRecord(dst, names, v)
 	case kindVariant:
-		dst = append(append(dst, `{"tag":"`...), v.text...)
+		dst = append(append(dst, `{"tag":"`...), v.Text...)
 		dst = append(dst, `","value":`...)
-		return append(appendCompact(dst, names, &v.elems[0]), '}')
-	case kindList:
+		return append(AppendCompact(dst, names, &v.Elems[0]), '}')
+	case KindList:
 		return appendCompactList(dst, names, v)
 	case kindOptional:
 		return appendCompactOptional(dst, names, v)
-	case kindTextMap:
+	case KindTextMap:
 		return appendCompactTextMap(dst, names, v)
-	case kindGenMap:
+	case KindGenMap:
 		return appendCompactGenMap(dst, names, v)
 	}
 	dst = append(dst, '"')
-	switch v.kind {
+	switch v.Kind {
 	case kindInt64:
-		dst = strconv.AppendInt(dst, v.num, 10)
-	case kindNumeric:
-		dst = decimal(v.num).appendTo(dst)
-	case kindParty:
-		dst = append(dst, names.name(party(v.num))...)
+		dst = strconv.AppendInt(dst, v.Num, 10)
+	case KindNumeric:
+		dst = Decimal(v.Num).appendTo(dst)
+	case KindParty:
+		dst = append(dst, names.Name(Party(v.Num))...)
 	case kindContractID:
-		dst = names.ids.appendContractID(dst, uint64(v.num))
+		dst = names.Ids.AppendContractID(dst, uint64(v.Num))
 	case kindTimestamp:
-		dst = schemas.AppendShortTime(dst, schemas.Micros(v.num))
+		dst = schemas.AppendShortTime(dst, schemas.Micros(v.Num))
 	case kindDate:
-		dst = time.Unix(v.num*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
+		dst = time.Unix(v.Num*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
 	case kindEnum:
-		dst = append(dst, v.text...)
+		dst = append(dst, v.Text...)
 	}
 	return append(dst, '"')
 }
 
-func appendBool(dst []byte, v *value) []byte { return strconv.AppendBool(dst, v.num == 1) }
+func appendBool(dst []byte, v *Value) []byte { return strconv.AppendBool(dst, v.Num == 1) }
 
-func appendCompactRecord(dst []byte, names *names, v *value) []byte {
+func appendCompactRecord(dst []byte, names *Names, v *Value) []byte {
 	dst = append(dst, '{')
-	for _, at := range v.shape.sorted {
-		if at < len(v.elems) {
-			dst = append(appendPlain(dst, v.shape.labels[at]), ':')
-			dst = append(appendCompact(dst, names, &v.elems[at]), ',')
+	for _, at := range v.Shape.sorted {
+		if at < len(v.Elems) {
+			dst = append(AppendPlain(dst, v.Shape.labels[at]), ':')
+			dst = append(AppendCompact(dst, names, &v.Elems[at]), ',')
 		}
 	}
-	return closing(dst, '}')
+	return Closing(dst, '}')
 }
 
-func appendCompactList(dst []byte, names *names, v *value) []byte {
+func appendCompactList(dst []byte, names *Names, v *Value) []byte {
 	dst = append(dst, '[')
-	for i := range v.elems {
-		dst = append(appendCompact(dst, names, &v.elems[i]), ',')
+	for i := range v.Elems {
+		dst = append(AppendCompact(dst, names, &v.Elems[i]), ',')
 	}
-	return closing(dst, ']')
+	return Closing(dst, ']')
 }
 
 // appendCompactOptional writes none as null and some x as x. An optional within an
 // optional is put in an array, so that some none ([]) and none (null) differ.
-func appendCompactOptional(dst []byte, names *names, v *value) []byte {
-	if len(v.elems) == 0 {
+func appendCompactOptional(dst []byte, names *Names, v *Value) []byte {
+	if len(v.Elems) == 0 {
 		return append(dst, `null`...)
 	}
-	inner := &v.elems[0]
-	if inner.kind != kindOptional {
-		return appendCompact(dst, names, inner)
+	inner := &v.Elems[0]
+	if inner.Kind != kindOptional {
+		return AppendCompact(dst, names, inner)
 	}
 	dst = append(dst, '[')
-	if len(inner.elems) > 0 {
+	if len(inner.Elems) > 0 {
 		dst = appendCompactOptional(dst, names, inner)
 	}
 	return append(dst, ']')
 }
 
-func appendCompactTextMap(dst []byte, names *names, v *value) []byte {
+func appendCompactTextMap(dst []byte, names *Names, v *Value) []byte {
 	dst = append(dst, '{')
-	for i := 0; i < len(v.elems); i += 2 {
-		dst = append(appendString(dst, v.elems[i].text), ':')
-		dst = append(appendCompact(dst, names, &v.elems[i+1]), ',')
+	for i := 0; i < len(v.Elems); i += 2 {
+		dst = append(AppendString(dst, v.Elems[i].Text), ':')
+		dst = append(AppendCompact(dst, names, &v.Elems[i+1]), ',')
 	}
-	return closing(dst, '}')
+	return Closing(dst, '}')
 }
 
-func appendCompactGenMap(dst []byte, names *names, v *value) []byte {
+func appendCompactGenMap(dst []byte, names *Names, v *Value) []byte {
 	dst = append(dst, '[')
-	for i := 0; i < len(v.elems); i += 2 {
-		dst = appendCompact(append(dst, '['), names, &v.elems[i])
-		dst = appendCompact(append(dst, ','), names, &v.elems[i+1])
+	for i := 0; i < len(v.Elems); i += 2 {
+		dst = AppendCompact(append(dst, '['), names, &v.Elems[i])
+		dst = AppendCompact(append(dst, ','), names, &v.Elems[i+1])
 		dst = append(dst, `],`...)
 	}
-	return closing(dst, ']')
+	return Closing(dst, ']')
 }
 
-// closing ends a list or object: in place of the comma after its last element, if
+// Closing ends a list or object: in place of the comma after its last element, if
 // there is one.
-func closing(dst []byte, end byte) []byte {
+func Closing(dst []byte, end byte) []byte {
 	if dst[len(dst)-1] == ',' {
 		dst[len(dst)-1] = end
 		return dst

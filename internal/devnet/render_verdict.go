@@ -9,14 +9,14 @@ import (
 // sideData appends what an item of /v0/events has besides its update: the members
 // that come before "update" in the order of keys, each with a comma, then the
 // verdict member. It returns the length of the former.
-func (r *renderer) sideData(dst []byte, u *update, t *tables) ([]byte, uint16) {
-	start, v := len(dst), u.verdict
-	if len(v.activity) > 0 {
+func (r *Renderer) sideData(dst []byte, u *Update, t *Tables) ([]byte, uint16) {
+	start, v := len(dst), u.Verdict
+	if len(v.Activity) > 0 {
 		dst = r.member(dst, `"app_activity_records":`, &t[tableAppActivity], func(dst []byte) []byte {
 			return r.appActivity(dst, v)
 		})
 	}
-	if v.total > 0 {
+	if v.Total > 0 {
 		dst = r.member(dst, `"traffic_summary":`, &t[tableTraffic], func(dst []byte) []byte {
 			return appendTraffic(dst, v)
 		})
@@ -30,7 +30,7 @@ func (r *renderer) sideData(dst []byte, u *update, t *tables) ([]byte, uint16) {
 }
 
 // member appends a member and a comma, and digests {member,"update_id":...}.
-func (r *renderer) member(dst []byte, key string, rows *schemas.Digest, content func([]byte) []byte) []byte {
+func (r *Renderer) member(dst []byte, key string, rows *schemas.Digest, content func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = append(content(append(dst, key...)), ',')
 	r.row = append(append(append(r.row[:0], '{'), dst[start:]...), `"update_id":"`...)
@@ -39,41 +39,41 @@ func (r *renderer) member(dst []byte, key string, rows *schemas.Digest, content 
 	return dst
 }
 
-func (r *renderer) appActivity(dst []byte, v *verdict) []byte {
+func (r *Renderer) appActivity(dst []byte, v *Verdict) []byte {
 	dst = append(dst, `{"records":[`...)
-	for _, a := range v.activity {
-		dst = appendPlain(append(dst, `{"party":`...), r.names.name(a.provider))
-		dst = append(strconv.AppendInt(append(dst, `,"weight":`...), a.weight, 10), `},`...)
+	for _, a := range v.Activity {
+		dst = AppendPlain(append(dst, `{"party":`...), r.Names.Name(a.Provider))
+		dst = append(strconv.AppendInt(append(dst, `,"weight":`...), a.Weight, 10), `},`...)
 	}
-	dst = strconv.AppendInt(append(closing(dst, ']'), `,"round_number":`...), v.activityOf, 10)
+	dst = strconv.AppendInt(append(Closing(dst, ']'), `,"round_number":`...), v.ActivityOf, 10)
 	return append(dst, '}')
 }
 
-func appendTraffic(dst []byte, v *verdict) []byte {
+func appendTraffic(dst []byte, v *Verdict) []byte {
 	dst = append(dst, `{"envelope_traffic_summaries":[`...)
-	for i, w := range v.views {
-		dst = strconv.AppendInt(append(dst, `{"traffic_cost":`...), w.cost, 10)
+	for i, w := range v.Views {
+		dst = strconv.AppendInt(append(dst, `{"traffic_cost":`...), w.Cost, 10)
 		dst = append(strconv.AppendInt(append(dst, `,"view_ids":[`...), int64(i), 10), `]},`...)
 	}
-	dst = strconv.AppendInt(append(closing(dst, ']'), `,"total_traffic_cost":`...), v.total, 10)
+	dst = strconv.AppendInt(append(Closing(dst, ']'), `,"total_traffic_cost":`...), v.Total, 10)
 	return append(dst, '}')
 }
 
-func (r *renderer) verdict(dst []byte, u *update) []byte {
-	v := u.verdict
-	dst = appendPlain(append(dst, `{"domain_id":`...), r.names.synchronizers[u.synchronizer])
-	dst = schemas.AppendRecordTime(append(dst, `,"finalization_time":"`...), schemas.Micros(v.finalization))
-	dst = strconv.AppendInt(append(dst, `","mediator_group":0,"migration_id":`...), u.migration, 10)
-	dst = schemas.AppendRecordTime(append(dst, `,"record_time":"`...), schemas.Micros(u.recordTime))
+func (r *Renderer) verdict(dst []byte, u *Update) []byte {
+	v := u.Verdict
+	dst = AppendPlain(append(dst, `{"domain_id":`...), r.Names.Synchronizers[u.Synchronizer])
+	dst = schemas.AppendRecordTime(append(dst, `,"finalization_time":"`...), schemas.Micros(v.Finalization))
+	dst = strconv.AppendInt(append(dst, `","mediator_group":0,"migration_id":`...), u.Migration, 10)
+	dst = schemas.AppendRecordTime(append(dst, `,"record_time":"`...), schemas.Micros(u.RecordTime))
 	dst = append(dst, '"')
-	if v.round >= 0 {
-		dst = strconv.AppendInt(append(dst, `,"round_number":`...), v.round, 10)
+	if v.Round >= 0 {
+		dst = strconv.AppendInt(append(dst, `,"round_number":`...), v.Round, 10)
 	}
-	dst = appendPlain(append(dst, `,"submitting_participant_uid":`...), r.names.participants[v.participant])
-	dst = appendPlain(append(dst, `,"submitting_parties":[`...), r.names.name(v.submitter))
+	dst = AppendPlain(append(dst, `,"submitting_participant_uid":`...), r.Names.Participants[v.Participant])
+	dst = AppendPlain(append(dst, `,"submitting_parties":[`...), r.Names.Name(v.Submitter))
 	dst = r.views(append(dst, `],"transaction_views":`...), v)
 	dst = append(append(append(dst, `,"update_id":"`...), r.id...), `","verdict_result":"VERDICT_RESULT_`...)
-	if v.accepted {
+	if v.Accepted {
 		return append(dst, `ACCEPTED"}`...)
 	}
 	return append(dst, `REJECTED"}`...)
@@ -81,18 +81,18 @@ func (r *renderer) verdict(dst []byte, u *update) []byte {
 
 // views appends the views of a transaction: view 0 is the root, all others are
 // directly below it.
-func (r *renderer) views(dst []byte, v *verdict) []byte {
+func (r *Renderer) views(dst []byte, v *Verdict) []byte {
 	dst = append(dst, `{"root_views":[0],"views":[`...)
-	for i, w := range v.views {
-		dst = append(r.parties(append(dst, `{"confirming_parties":[{"parties":`...), w.confirmers), `,"threshold":`...)
-		dst = strconv.AppendInt(dst, int64(len(w.confirmers)), 10)
-		dst = r.parties(append(dst, `}],"informees":`...), w.informees)
+	for i, w := range v.Views {
+		dst = append(r.Parties(append(dst, `{"confirming_parties":[{"parties":`...), w.Confirmers), `,"threshold":`...)
+		dst = strconv.AppendInt(dst, int64(len(w.Confirmers)), 10)
+		dst = r.Parties(append(dst, `}],"informees":`...), w.Informees)
 		dst = append(dst, `,"sub_views":[`...)
-		for sub := 1; i == 0 && sub < len(v.views); sub++ {
+		for sub := 1; i == 0 && sub < len(v.Views); sub++ {
 			dst = append(strconv.AppendInt(dst, int64(sub), 10), ',')
 		}
-		dst = strconv.AppendInt(append(closing(dst, ']'), `,"view_hash":"","view_id":`...), int64(i), 10)
+		dst = strconv.AppendInt(append(Closing(dst, ']'), `,"view_hash":"","view_id":`...), int64(i), 10)
 		dst = append(dst, `},`...)
 	}
-	return append(closing(dst, ']'), '}')
+	return append(Closing(dst, ']'), '}')
 }

@@ -136,7 +136,7 @@ func TestHistoryIsExecutable(t *testing.T) {
 	if r.created != d.Counts.ContractsCreated {
 		t.Errorf("%d contracts created, the ledger says %d", r.created, d.Counts.ContractsCreated)
 	}
-	if d.Counts.Rounds < 20 || d.Counts.Rounds > 6000/updatesPerRound {
+	if d.Counts.Rounds < 20 || d.Counts.Rounds > 6000/UpdatesPerRound {
 		t.Errorf("%d rounds in 6000 updates", d.Counts.Rounds)
 	}
 	var sum rowSum

@@ -6,126 +6,126 @@ import "fmt"
 // party starts from the root of the tree over its allowances and works down to the coupons, a
 // batch at a time.
 
-// trafficRewards computes the rewards of apps for the traffic of their transactions.
-type trafficRewards struct {
-	core
-	payments *payments
+// TrafficRewards computes the rewards of apps for the traffic of their transactions.
+type TrafficRewards struct {
+	Core
+	payments *Payments
 	users    *users
-	rounds   *rounds
+	rounds   *Rounds
 
-	byRound []roundRewards
+	ByRound []roundRewards
 }
 
-// rewardsByTraffic reports whether apps are rewarded by the traffic of their transactions, and
+// RewardsByTraffic reports whether apps are rewarded by the traffic of their transactions, and
 // not by coupons for transfers and markers.
-func (x *trafficRewards) rewardsByTraffic() bool {
-	return x.config.TrafficRewards && x.tx.version() > 0
+func (x *TrafficRewards) RewardsByTraffic() bool {
+	return x.Config.TrafficRewards && x.Tx.Version() > 0
 }
 
 // calculateRewards has the rewards of a round that has just ended computed.
-func (x *trafficRewards) calculateRewards(number int64) {
-	if first, ok := x.earliestRewards(); !x.rewardsByTraffic() || !x.byRound[number].rewarded || !ok || number < first {
+func (x *TrafficRewards) calculateRewards(number int64) {
+	if first, ok := x.EarliestRewards(); !x.RewardsByTraffic() || !x.ByRound[number].Rewarded || !ok || number < first {
 		return
 	}
-	c := x.tx.create(calculateRewardsTemplate, calculateRewards{round: number, closedAt: x.clock.effectiveAt})
-	x.clock.tasks = append(x.clock.tasks, func() { x.startProcessing(c) })
+	c := x.Tx.Create(CalculateRewardsTemplate, CalculateRewards{Round: number, ClosedAt: x.Clock.EffectiveAt})
+	x.Clock.Tasks = append(x.Clock.Tasks, func() { x.startProcessing(c) })
 }
 
 // startProcessing takes the root of the tree, on which the super-validators have agreed.
-func (x *trafficRewards) startProcessing(c *contract) {
-	a, p := x.tx.arena(), c.payload.(calculateRewards)
-	tree := newRewardTree(x.rewardsOf(p.round).allowances)
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_StartProcessingRewardsV2",
-		a.record(startProcessingShape, contractID(c.number), a.record(rewardHashShape, text(tree.root))), dso)
-	x.tx.archive(c)
-	x.process(p, tree, tree.root)
-	x.tx.finish(at, a.record(emptyRecordShape))
+func (x *TrafficRewards) startProcessing(c *Contract) {
+	a, p := x.Tx.Arena(), c.Payload.(CalculateRewards)
+	tree := NewRewardTree(x.RewardsOf(p.Round).Allowances)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_StartProcessingRewardsV2",
+		a.Record(StartProcessingShape, ContractID(c.Number), a.Record(RewardHashShape, Text(tree.Root))), Dso)
+	x.Tx.Archive(c)
+	x.process(p, tree, tree.Root)
+	x.Tx.Finish(at, a.Record(EmptyRecordShape))
 }
 
 // process creates what stands for a batch of a tree, and has it processed.
-func (x *trafficRewards) process(p calculateRewards, tree *rewardTree, hash string) {
-	c := x.tx.create(processRewardsTemplate, processRewards{p, hash})
-	x.clock.tasks = append(x.clock.tasks, func() { x.processBatch(c, tree) })
+func (x *TrafficRewards) process(p CalculateRewards, tree *rewardTree, hash string) {
+	c := x.Tx.Create(ProcessRewardsTemplate, ProcessRewards{p, hash})
+	x.Clock.Tasks = append(x.Clock.Tasks, func() { x.processBatch(c, tree) })
 }
 
 // processBatch resolves a batch: into smaller ones, or into coupons.
-func (x *trafficRewards) processBatch(c *contract, tree *rewardTree) {
-	a, p := x.tx.arena(), c.payload.(processRewards)
-	batch := tree.batches[p.hash]
-	var content value
-	if batch.children != nil {
-		hashes := make([]value, len(batch.children))
-		for i, h := range batch.children {
-			hashes[i] = a.record(rewardHashShape, text(h))
+func (x *TrafficRewards) processBatch(c *Contract, tree *rewardTree) {
+	a, p := x.Tx.Arena(), c.Payload.(ProcessRewards)
+	batch := tree.Batches[p.Hash]
+	var content Value
+	if batch.Children != nil {
+		hashes := make([]Value, len(batch.Children))
+		for i, h := range batch.Children {
+			hashes[i] = a.Record(RewardHashShape, Text(h))
 		}
-		content = a.variant("BatchOfBatches", a.list(hashes...))
+		content = a.Variant("BatchOfBatches", a.List(hashes...))
 	} else {
-		all := make([]value, len(batch.allowances))
-		for i, m := range batch.allowances {
-			all[i] = a.record(mintingAllowanceShape, partyValue(x.providerOf(m)), numeric(m.amount))
+		all := make([]Value, len(batch.Allowances))
+		for i, m := range batch.Allowances {
+			all[i] = a.Record(MintingAllowanceShape, PartyValue(x.providerOf(m)), Numeric(m.Amount))
 		}
-		content = a.variant("BatchOfMintingAllowances", a.list(all...))
+		content = a.Variant("BatchOfMintingAllowances", a.List(all...))
 	}
-	at := x.tx.consume(c, "ProcessRewardsV2_ProcessBatch", a.record(processBatchShape, content, a.record(setShape, a.genMap())), dso)
-	for _, h := range batch.children {
-		x.process(p.calculateRewards, tree, h)
+	at := x.Tx.Consume(c, "ProcessRewardsV2_ProcessBatch", a.Record(ProcessBatchShape, content, a.Record(SetShape, a.GenMap())), Dso)
+	for _, h := range batch.Children {
+		x.process(p.CalculateRewards, tree, h)
 	}
-	if len(batch.allowances) > 0 {
-		x.issueCoupons(p.calculateRewards, batch.allowances)
+	if len(batch.Allowances) > 0 {
+		x.issueCoupons(p.CalculateRewards, batch.Allowances)
 	}
-	x.tx.finish(at, a.record(emptyRecordShape))
+	x.Tx.Finish(at, a.Record(EmptyRecordShape))
 }
 
-func (x *trafficRewards) providerOf(m allowance) party {
-	p, ok := x.names.named(m.provider)
+func (x *TrafficRewards) providerOf(m allowance) Party {
+	p, ok := x.Names.Named(m.Provider)
 	if !ok {
-		x.tx.fail(fmt.Errorf("%s may mint %s but is no party", m.provider, m.amount))
+		x.Tx.fail(fmt.Errorf("%s may mint %s but is no party", m.Provider, m.Amount))
 	}
 	return p
 }
 
 // issueCoupons creates the coupons of a batch. Simulated apps collect most of theirs some time
 // later; what is left when they expire is not minted.
-func (x *trafficRewards) issueCoupons(p calculateRewards, all []allowance) {
-	coupons, expires := make([]*contract, len(all)), p.closedAt+rewardCouponMicros
+func (x *TrafficRewards) issueCoupons(p CalculateRewards, all []allowance) {
+	coupons, expires := make([]*Contract, len(all)), p.ClosedAt+RewardCouponMicros
 	for i, m := range all {
-		c := x.tx.create(rewardCouponTemplate, couponV2{provider: x.providerOf(m), round: p.round, amount: m.amount,
-			expiresAt: expires, beneficiary: noParty})
+		c := x.Tx.Create(RewardCouponTemplate, CouponV2{Provider: x.providerOf(m), Round: p.Round, Amount: m.Amount,
+			ExpiresAt: expires, Beneficiary: NoParty})
 		coupons[i] = c
-		if !x.random.percent(15) {
-			x.clock.expireAt(x.clock.recordTime+x.clock.tick*int64(x.random.between(1, 6)), func() { x.collectCoupon(c) })
+		if !x.Random.Percent(15) {
+			x.Clock.expireAt(x.Clock.RecordTime+x.Clock.tick*int64(x.Random.Between(1, 6)), func() { x.collectCoupon(c) })
 		}
 	}
-	x.clock.alarmAt(expires, func() { x.expireCoupons(coupons) })
+	x.Clock.alarmAt(expires, func() { x.expireCoupons(coupons) })
 }
 
 // collectCoupon has a simulated app collect a coupon.
-func (x *trafficRewards) collectCoupon(c *contract) {
-	p := c.payload.(couponV2)
-	if c.active() && p.expiresAt > x.clock.effectiveAt && !x.users.isManaged(p.owner()) {
-		x.payments.collectGrant(p.owner(), c)
+func (x *TrafficRewards) collectCoupon(c *Contract) {
+	p := c.Payload.(CouponV2)
+	if c.Active() && p.ExpiresAt > x.Clock.EffectiveAt && !x.users.isManaged(p.Owner()) {
+		x.payments.collectGrant(p.Owner(), c)
 	}
 }
 
 // expireCoupons archives those of some coupons that nobody has collected.
-func (x *trafficRewards) expireCoupons(coupons []*contract) {
-	a := x.tx.arena()
-	var left []*contract
-	var ids []value
+func (x *TrafficRewards) expireCoupons(coupons []*Contract) {
+	a := x.Tx.Arena()
+	var left []*Contract
+	var ids []Value
 	for _, c := range coupons {
-		if c.active() {
-			left, ids = append(left, c), append(ids, contractID(c.number))
+		if c.Active() {
+			left, ids = append(left, c), append(ids, ContractID(c.Number))
 		}
 	}
 	if len(left) == 0 {
 		return
 	}
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewardsV2", a.record(claimExpiredV2Shape, a.list(ids...), a.list()), dso)
-	var worth decimal
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewardsV2", a.Record(ClaimExpiredV2Shape, a.List(ids...), a.List()), Dso)
+	var worth Decimal
 	for _, c := range left {
-		worth += c.payload.(couponV2).amount
-		x.tx.archive(c)
+		worth += c.Payload.(CouponV2).Amount
+		x.Tx.Archive(c)
 	}
 	x.rounds.addUnclaimed(worth)
-	x.tx.finish(at, a.record(emptyRecordShape))
+	x.Tx.Finish(at, a.Record(EmptyRecordShape))
 }

@@ -114,10 +114,10 @@ func walkRewards(t *testing.T, c client, round int64, hash string, amounts map[s
 	parts := batch.Children
 	for _, a := range batch.Allowances {
 		amounts[a.Provider] = a.Amount
-		parts = append(parts, hashText("2|"+hashText(a.Provider)+"|"+hashText(a.Amount)))
+		parts = append(parts, HashText("2|"+HashText(a.Provider)+"|"+HashText(a.Amount)))
 	}
-	list := hashText(strings.Join(append([]string{fmt.Sprint(len(parts))}, parts...), "|"))
-	if got := hashText(batch.Type + "|1|" + list); got != hash {
+	list := HashText(strings.Join(append([]string{fmt.Sprint(len(parts))}, parts...), "|"))
+	if got := HashText(batch.Type + "|1|" + list); got != hash {
 		t.Errorf("batch %s of round %d hashes to %s", hash, round, got)
 	}
 	for _, child := range batch.Children {
@@ -129,7 +129,7 @@ func walkRewards(t *testing.T, c client, round int64, hash string, amounts map[s
 // the sums of a round agree.
 func compareAllowances(t *testing.T, round int64, weights map[string]int64, amounts map[string]string, totals roundTotals) {
 	t.Helper()
-	var sum, rate decimal
+	var sum, rate Decimal
 	var of string
 	for party, text := range amounts {
 		amount := mustDecimal(t, text)

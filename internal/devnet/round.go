@@ -1,24 +1,24 @@
 package devnet
 
-// round is one mining round through all its states. What a contract of the round
+// Round is one mining round through all its states. What a contract of the round
 // shows is set before that contract is created and never changed afterwards.
-type round struct {
-	number          int64
-	price           decimal // USD per coin
-	opensAt         int64   // µs
-	closesAt        int64
-	issuesAt        int64
-	issuingClosesAt int64
+type Round struct {
+	Number          int64
+	Price           Decimal // USD per coin
+	OpensAt         int64   // µs
+	ClosesAt        int64
+	IssuesAt        int64
+	IssuingClosesAt int64
 
 	// contract is the one that stands for the round's present state.
-	contract *contract
+	Contract *Contract
 
 	// coupons of the round in order of creation, and their totals by kind.
-	coupons                                []*contract
-	featuredTotal, unfeaturedTotal         decimal
-	validatorTotal                         decimal
-	svWeightTotal, livenessTotal           int64
-	perFeaturedApp, perUnfeaturedApp       decimal
-	perValidator, perSvWeight, perLiveness decimal
-	unclaimed, fund                        decimal // of the pools, when issuing starts
+	Coupons                                []*Contract
+	FeaturedTotal, UnfeaturedTotal         Decimal
+	ValidatorTotal                         Decimal
+	SvWeightTotal, LivenessTotal           int64
+	PerFeaturedApp, PerUnfeaturedApp       Decimal
+	PerValidator, PerSvWeight, PerLiveness Decimal
+	Unclaimed, Fund                        Decimal // of the pools, when issuing starts
 }

@@ -2,88 +2,88 @@ package devnet
 
 import "time"
 
-// rounds are the mining rounds that are not archived.
-type rounds struct {
-	core
-	bank    *bank
-	rewards *trafficRewards
-	apps    *apps
-	fund    *fund
+// Rounds are the mining rounds that are not archived.
+type Rounds struct {
+	Core
+	bank    *Bank
+	rewards *TrafficRewards
+	apps    *Apps
+	fund    *Fund
 
-	priced  *round   // whose price applies in place of the open round's
-	open    []*round // three, oldest first
-	issuing []*round // oldest first
+	Priced  *Round   // whose price applies in place of the open round's
+	open    []*Round // three, oldest first
+	issuing []*Round // oldest first
 	// collections are the coupons that can be collected, by owner, of issuing rounds.
 	collections []collection
 	// markers wait to be converted to app rewards.
-	markers []*contract
+	markers []*Contract
 	// dust holds coins by the round in which holding fees have used them up.
-	dust map[int64][]*contract
+	dust map[int64][]*Contract
 	// unclaimed rewards wait to be merged.
-	unclaimed []*contract
+	unclaimed []*Contract
 }
 
 // collection is the coupons of one owner and round.
 type collection struct {
-	round   *round
-	owner   party
-	coupons []*contract
+	round   *Round
+	owner   Party
+	coupons []*Contract
 }
 
-// openRound is the newest round that is open now.
-func (x *rounds) openRound() *round {
-	if x.priced != nil {
-		return x.priced
+// OpenRound is the newest round that is open now.
+func (x *Rounds) OpenRound() *Round {
+	if x.Priced != nil {
+		return x.Priced
 	}
 	for i := len(x.open) - 1; i > 0; i-- {
-		if r := x.open[i]; r.opensAt <= x.clock.recordTime {
+		if r := x.open[i]; r.OpensAt <= x.Clock.RecordTime {
 			return r
 		}
 	}
 	return x.open[0]
 }
 
-// roundValue is the open round as it appears in results.
-func (x *rounds) roundValue() value { return roundValue(x.tx.arena(), x.openRound().number) }
+// RoundValue is the open round as it appears in results.
+func (x *Rounds) RoundValue() Value { return RoundValue(x.Tx.Arena(), x.OpenRound().Number) }
 
-func (x *rounds) newRound(number int64, price decimal, opensAt int64) *round {
-	r := &round{number: number, price: price, opensAt: opensAt, closesAt: opensAt + 2*x.clock.tick}
-	r.contract = x.tx.create(openRoundTemplate, openRound{x.payloadOf(r)})
+func (x *Rounds) newRound(number int64, price Decimal, opensAt int64) *Round {
+	r := &Round{Number: number, Price: price, OpensAt: opensAt, ClosesAt: opensAt + 2*x.Clock.tick}
+	r.Contract = x.Tx.Create(OpenRoundTemplate, OpenRound{x.payloadOf(r)})
 	x.open = append(x.open, r)
-	x.rewards.byRound = append(x.rewards.byRound, roundRewards{price: price, rewarded: x.tx.version() > 0})
+	x.rewards.ByRound = append(x.rewards.ByRound, roundRewards{price: price, Rewarded: x.Tx.Version() > 0})
 	return r
 }
 
-// roundsOpened is the number of rounds so far, 0 before the network is founded.
-func (x *rounds) roundsOpened() int64 {
+// RoundsOpened is the number of rounds so far, 0 before the network is founded.
+func (x *Rounds) RoundsOpened() int64 {
 	if len(x.open) == 0 {
 		return 0
 	}
-	return x.open[len(x.open)-1].number + 1
+	return x.open[len(x.open)-1].Number + 1
 }
 
-func (x *rounds) payloadOf(r *round) roundPayload {
-	return roundPayload{r, time.Duration(x.clock.tick) * time.Microsecond, x.config.TrafficRewards}
+func (x *Rounds) payloadOf(r *Round) RoundPayload {
+	return RoundPayload{r, time.Duration(x.Clock.tick) * time.Microsecond, x.Config.TrafficRewards}
 }
 
 // scheduleRounds queues the round automation when a tick has passed.
-func (x *rounds) scheduleRounds() {
-	if x.clock.nextTick == 0 || x.clock.recordTime < x.clock.nextTick {
+func (x *Rounds) scheduleRounds() {
+	if x.Clock.NextTick == 0 || x.Clock.RecordTime < x.Clock.NextTick {
 		return
 	}
-	x.clock.nextTick += x.clock.tick * (1 + (x.clock.recordTime-x.clock.nextTick)/x.clock.tick)
-	x.clock.tasks = append(x.clock.tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
+	x.Clock.NextTick += x.Clock.tick * (1 + (x.Clock.RecordTime-x.Clock.NextTick)/x.Clock.tick)
+	x.Clock.Tasks = append(x.Clock.Tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
 	for _, r := range x.issuing {
-		if r.issuingClosesAt <= x.clock.recordTime {
-			x.clock.tasks = append(x.clock.tasks, x.closeRound)
+		if r.IssuingClosesAt <= x.Clock.RecordTime {
+			x.Clock.Tasks = append(x.Clock.Tasks, x.closeRound)
 		}
 	}
-	if newest := x.openRound().number; newest%roundsPerReview == 0 {
-		app := x.names.providers.of(x.random)
-		x.clock.tasks = append(x.clock.tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
+	if newest := x.OpenRound().Number; newest%roundsPerReview == 0 {
+		app := x.Names.Providers.Of(x.Random)
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
 	}
-	for n := len(x.unclaimed); n > unclaimedBeforeMerge; n -= rewardsPerMerge {
-		x.clock.tasks = append(x.clock.tasks, x.mergeUnclaimed)
+	for n := len(x.unclaimed); n > UnclaimedBeforeMerge; n -= rewardsPerMerge {
+		x.Clock.Tasks = append(x.Clock.Tasks, x.mergeUnclaimed)
 	}
 }
 
@@ -94,99 +94,99 @@ const (
 )
 
 var (
-	advanceShape      = newShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
-	advanceDoneShape  = newShape("summarizingRoundCid", "openRoundCid")
-	startIssuingShape = newShape("miningRoundCid", "summary")
-	roundSummaryShape = newShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
-	issuingDoneShape  = newShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
-	closeRoundShape   = newShape("issuingRoundCid")
-	closeDoneShape    = newShape("closedRoundCid")
-	archiveRoundShape = newShape("closedRoundCid")
-	claimShape        = newShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
-	claimDoneShape    = newShape("unclaimedRewardCid")
-	expireCouponShape = newShape("closedRoundCid")
-	mergeRewardsShape = newShape("unclaimedRewardCids")
+	advanceShape      = NewShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
+	advanceDoneShape  = NewShape("summarizingRoundCid", "openRoundCid")
+	startIssuingShape = NewShape("miningRoundCid", "summary")
+	roundSummaryShape = NewShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
+	issuingDoneShape  = NewShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
+	closeRoundShape   = NewShape("issuingRoundCid")
+	closeDoneShape    = NewShape("closedRoundCid")
+	archiveRoundShape = NewShape("closedRoundCid")
+	claimShape        = NewShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
+	claimDoneShape    = NewShape("unclaimedRewardCid")
+	expireCouponShape = NewShape("closedRoundCid")
+	mergeRewardsShape = NewShape("unclaimedRewardCids")
 )
 
 // advanceRounds closes the oldest open round and opens the next.
-func (x *rounds) advanceRounds() {
-	a, open := x.tx.arena(), x.open
+func (x *Rounds) advanceRounds() {
+	a, open := x.Tx.Arena(), x.open
 	oldest, latest := open[0], open[len(open)-1]
-	price := max(one/20, latest.price+x.random.decimalBetween(0, one/50)-one/100)
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_AdvanceOpenMiningRounds", a.record(advanceShape, numeric(price),
-		contractID(oldest.contract.number), contractID(open[1].contract.number), contractID(latest.contract.number)), dso)
-	x.tx.archive(oldest.contract)
-	oldest.contract = x.tx.create(summarizingRoundTemplate, summarizingRound{x.payloadOf(oldest)})
+	price := max(One/20, latest.Price+x.Random.DecimalBetween(0, One/50)-One/100)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AdvanceOpenMiningRounds", a.Record(advanceShape, Numeric(price),
+		ContractID(oldest.Contract.Number), ContractID(open[1].Contract.Number), ContractID(latest.Contract.Number)), Dso)
+	x.Tx.Archive(oldest.Contract)
+	oldest.Contract = x.Tx.Create(SummarizingRoundTemplate, SummarizingRound{x.payloadOf(oldest)})
 	x.open = open[1:]
-	next := x.newRound(latest.number+1, price, max(x.clock.effectiveAt, latest.opensAt)+x.clock.tick)
-	x.rewards.calculateRewards(oldest.number)
-	x.tx.finish(at, a.record(advanceDoneShape, contractID(oldest.contract.number), contractID(next.contract.number)))
+	next := x.newRound(latest.Number+1, price, max(x.Clock.EffectiveAt, latest.OpensAt)+x.Clock.tick)
+	x.rewards.calculateRewards(oldest.Number)
+	x.Tx.Finish(at, a.Record(advanceDoneShape, ContractID(oldest.Contract.Number), ContractID(next.Contract.Number)))
 	x.issuing = append(x.issuing, oldest)
-	x.bank.expireDust(next.number)
+	x.bank.expireDust(next.Number)
 }
 
 // startIssuing fixes the rewards of the round that was summarized last.
-func (x *rounds) startIssuing() {
-	a, r := x.tx.arena(), x.issuing[len(x.issuing)-1]
+func (x *Rounds) startIssuing() {
+	a, r := x.Tx.Arena(), x.issuing[len(x.issuing)-1]
 	x.setIssuance(r)
-	summary := a.record(roundSummaryShape, numeric(r.validatorTotal), numeric(r.featuredTotal),
-		numeric(r.unfeaturedTotal), int64Value(r.svWeightTotal), a.some(int64Value(r.livenessTotal)))
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_StartIssuing",
-		a.record(startIssuingShape, contractID(r.contract.number), summary), dso)
-	x.tx.archive(r.contract)
-	r.issuesAt = x.clock.effectiveAt + x.clock.tick
-	r.issuingClosesAt = r.issuesAt + 2*x.clock.tick
-	r.contract = x.tx.create(issuingRoundTemplate, issuingRound{x.payloadOf(r)})
-	x.addUnclaimed(r.unclaimed)
-	done := []value{contractID(r.contract.number)}
-	if x.tx.version() > 0 {
-		c := x.fund.addToFund(r.fund)
-		done = append(done, optional(a, c != nil, idOf(c)))
+	summary := a.Record(roundSummaryShape, Numeric(r.ValidatorTotal), Numeric(r.FeaturedTotal),
+		Numeric(r.UnfeaturedTotal), Int64Value(r.SvWeightTotal), a.Some(Int64Value(r.LivenessTotal)))
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_StartIssuing",
+		a.Record(startIssuingShape, ContractID(r.Contract.Number), summary), Dso)
+	x.Tx.Archive(r.Contract)
+	r.IssuesAt = x.Clock.EffectiveAt + x.Clock.tick
+	r.IssuingClosesAt = r.IssuesAt + 2*x.Clock.tick
+	r.Contract = x.Tx.Create(IssuingRoundTemplate, IssuingRound{x.payloadOf(r)})
+	x.addUnclaimed(r.Unclaimed)
+	done := []Value{ContractID(r.Contract.Number)}
+	if x.Tx.Version() > 0 {
+		c := x.fund.addToFund(r.Fund)
+		done = append(done, Optional(a, c != nil, IdOf(c)))
 	}
-	x.tx.finish(at, a.record(issuingDoneShape, done...))
+	x.Tx.Finish(at, a.Record(issuingDoneShape, done...))
 	x.groupCoupons(r)
 }
 
 // setIssuance divides what the round issues among its coupons, up to the caps.
-func (x *rounds) setIssuance(r *round) {
+func (x *Rounds) setIssuance(r *Round) {
 	const year = int64(365 * 24 * time.Hour / time.Microsecond)
-	pool := issuancePerYear.times(decimal(x.clock.tick)).over(decimal(year))
-	if r.fund = 0; x.tx.version() > 0 {
-		r.fund = pool.times(fundShare)
-		pool -= r.fund
+	pool := IssuancePerYear.Times(Decimal(x.Clock.tick)).Over(Decimal(year))
+	if r.Fund = 0; x.Tx.Version() > 0 {
+		r.Fund = pool.Times(FundShare)
+		pool -= r.Fund
 	}
-	validators, apps := pool.times(validatorShare), pool.times(appShare)
+	validators, apps := pool.Times(ValidatorShare), pool.Times(AppShare)
 	svs := pool - validators - apps
 
-	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator decimal
-	r.perFeaturedApp, usedFeatured = rate(apps, r.featuredTotal, featuredAppCap)
-	if x.rewards.rewardsByTraffic() && x.rewards.byRound[r.number].rewarded {
-		usedFeatured = min(apps, usedFeatured+x.rewards.rewardsOf(r.number).minting)
+	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator Decimal
+	r.PerFeaturedApp, usedFeatured = rate(apps, r.FeaturedTotal, FeaturedAppCap)
+	if x.rewards.RewardsByTraffic() && x.rewards.ByRound[r.Number].Rewarded {
+		usedFeatured = min(apps, usedFeatured+x.rewards.RewardsOf(r.Number).Minting)
 	}
-	r.perUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.unfeaturedTotal, unfeaturedAppCap)
-	r.perLiveness, usedLiveness = rate(validators, coins(int(r.livenessTotal)), livenessCapUSD.over(r.price))
-	r.perValidator, usedValidator = rate(validators-usedLiveness, r.validatorTotal, validatorCap)
-	var usedSv decimal
-	r.perSvWeight, usedSv = rate(svs, coins(int(r.svWeightTotal)), one)
-	r.unclaimed = pool - usedFeatured - usedUnfeatured - usedLiveness - usedValidator - usedSv
+	r.PerUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.UnfeaturedTotal, UnfeaturedAppCap)
+	r.PerLiveness, usedLiveness = rate(validators, Coins(int(r.LivenessTotal)), LivenessCapUSD.Over(r.Price))
+	r.PerValidator, usedValidator = rate(validators-usedLiveness, r.ValidatorTotal, ValidatorCap)
+	var usedSv Decimal
+	r.PerSvWeight, usedSv = rate(svs, Coins(int(r.SvWeightTotal)), One)
+	r.Unclaimed = pool - usedFeatured - usedUnfeatured - usedLiveness - usedValidator - usedSv
 }
 
 // rate returns the issuance per unit of total, at most limit, and what of the pool
 // that uses. Rounding down keeps the use within the pool.
-func rate(pool, total, limit decimal) (per, used decimal) {
+func rate(pool, total, limit Decimal) (per, used Decimal) {
 	per = limit
-	if total > 0 && total.times(limit) > pool {
-		per = max(0, pool.over(total)-1)
+	if total > 0 && total.Times(limit) > pool {
+		per = max(0, pool.Over(total)-1)
 	}
-	return per, min(pool, total.times(per))
+	return per, min(pool, total.Times(per))
 }
 
 // groupCoupons makes the coupons of r collectable by their owners.
-func (x *rounds) groupCoupons(r *round) {
-	at := map[party]int{}
+func (x *Rounds) groupCoupons(r *Round) {
+	at := map[Party]int{}
 	first := len(x.collections)
-	for _, c := range r.coupons {
-		owner := c.payload.(coupon).owner()
+	for _, c := range r.Coupons {
+		owner := c.Payload.(Coupon).Owner()
 		i, ok := at[owner]
 		if !ok {
 			i = len(x.collections)
@@ -197,20 +197,20 @@ func (x *rounds) groupCoupons(r *round) {
 	}
 	fresh := x.collections[first:]
 	for i := len(fresh) - 1; i > 0; i-- { // else the same owners would always come too late
-		j := x.random.below(i + 1)
+		j := x.Random.Below(i + 1)
 		fresh[i], fresh[j] = fresh[j], fresh[i]
 	}
 }
 
 // closeRound ends the issuing of the oldest issuing round, then sweeps its coupons.
-func (x *rounds) closeRound() {
-	a, r := x.tx.arena(), x.issuing[0]
+func (x *Rounds) closeRound() {
+	a, r := x.Tx.Arena(), x.issuing[0]
 	x.issuing = x.issuing[1:]
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_Close",
-		a.record(closeRoundShape, contractID(r.contract.number)), dso)
-	x.tx.archive(r.contract)
-	r.contract = x.tx.create(closedRoundTemplate, closedRound{x.payloadOf(r)})
-	x.tx.finish(at, a.record(closeDoneShape, contractID(r.contract.number)))
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Close",
+		a.Record(closeRoundShape, ContractID(r.Contract.Number)), Dso)
+	x.Tx.Archive(r.Contract)
+	r.Contract = x.Tx.Create(ClosedRoundTemplate, ClosedRound{x.payloadOf(r)})
+	x.Tx.Finish(at, a.Record(closeDoneShape, ContractID(r.Contract.Number)))
 
 	kept := x.collections[:0]
 	for _, c := range x.collections {
@@ -225,21 +225,21 @@ func (x *rounds) closeRound() {
 
 // queueClaims queues the sweep of the coupons that nobody collected, in portions,
 // and the archival of the round some time after it.
-func (x *rounds) queueClaims(r *round) {
-	var left []*contract
-	for _, c := range r.coupons {
-		if c.active() {
+func (x *Rounds) queueClaims(r *Round) {
+	var left []*Contract
+	for _, c := range r.Coupons {
+		if c.Active() {
 			left = append(left, c)
 		}
 	}
-	r.coupons = nil
+	r.Coupons = nil
 	for len(left) > 0 {
 		n := min(couponsPerClaim, len(left))
 		portion := left[:n:n]
 		left = left[n:]
-		x.clock.tasks = append(x.clock.tasks, func() { x.claimExpired(r, portion) })
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.claimExpired(r, portion) })
 	}
-	x.clock.expireAt(x.clock.recordTime+closedRoundTicks*x.clock.tick, func() { x.archiveRound(r) })
+	x.Clock.expireAt(x.Clock.RecordTime+closedRoundTicks*x.Clock.tick, func() { x.archiveRound(r) })
 }
 
 const (
@@ -249,111 +249,111 @@ const (
 )
 
 // claimExpired turns uncollected coupons into an unclaimed reward.
-func (x *rounds) claimExpired(r *round, coupons []*contract) {
-	a := x.tx.arena()
-	byTemplate := func(t *template) value {
-		var ids []value
+func (x *Rounds) claimExpired(r *Round, coupons []*Contract) {
+	a := x.Tx.Arena()
+	byTemplate := func(t *Template) Value {
+		var ids []Value
 		for _, c := range coupons {
-			if c.template == t {
-				ids = append(ids, contractID(c.number))
+			if c.Template == t {
+				ids = append(ids, ContractID(c.Number))
 			}
 		}
-		return a.list(ids...)
+		return a.List(ids...)
 	}
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_ClaimExpiredRewards", a.record(claimShape,
-		contractID(r.contract.number), byTemplate(validatorRewardTemplate), byTemplate(appRewardTemplate),
-		byTemplate(svRewardTemplate), none(), a.some(byTemplate(livenessTemplate))), dso)
-	var worth decimal
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewards", a.Record(claimShape,
+		ContractID(r.Contract.Number), byTemplate(ValidatorRewardTemplate), byTemplate(AppRewardTemplate),
+		byTemplate(SvRewardTemplate), None(), a.Some(byTemplate(LivenessTemplate))), Dso)
+	var worth Decimal
 	for _, c := range coupons {
-		worth += c.payload.(coupon).worth(r)
-		x.tx.finish(x.tx.consume(c, c.template.entity()+"_DsoExpire",
-			a.record(expireCouponShape, contractID(r.contract.number)), dso), c.payload.(coupon).expiry(a))
+		worth += c.Payload.(Coupon).Worth(r)
+		x.Tx.Finish(x.Tx.Consume(c, c.Template.Entity()+"_DsoExpire",
+			a.Record(expireCouponShape, ContractID(r.Contract.Number)), Dso), c.Payload.(Coupon).Expiry(a))
 	}
 	reward := x.addUnclaimed(worth)
-	x.tx.finish(at, a.record(claimDoneShape, optional(a, reward != nil, idOf(reward))))
+	x.Tx.Finish(at, a.Record(claimDoneShape, Optional(a, reward != nil, IdOf(reward))))
 }
 
-// idOf is the contract id of c, or an arbitrary value if c is nil.
-func idOf(c *contract) value {
+// IdOf is the contract id of c, or an arbitrary value if c is nil.
+func IdOf(c *Contract) Value {
 	if c == nil {
-		return unit()
+		return Unit()
 	}
-	return contractID(c.number)
+	return ContractID(c.Number)
 }
 
 // addUnclaimed creates an unclaimed reward unless amount is 0.
-func (x *rounds) addUnclaimed(amount decimal) *contract {
+func (x *Rounds) addUnclaimed(amount Decimal) *Contract {
 	if amount <= 0 {
 		return nil
 	}
-	c := x.tx.create(unclaimedRewardTemplate, unclaimedReward{amount})
+	c := x.Tx.Create(UnclaimedRewardTemplate, UnclaimedReward{amount})
 	x.unclaimed = append(x.unclaimed, c)
 	return c
 }
 
-func (x *rounds) archiveRound(r *round) {
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MiningRound_Archive",
-		x.tx.arena().record(archiveRoundShape, contractID(r.contract.number)), dso)
-	x.tx.archive(r.contract)
-	x.tx.finish(at, enum("AmuletRules_MiningRound_ArchiveResult"))
+func (x *Rounds) archiveRound(r *Round) {
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Archive",
+		x.Tx.Arena().Record(archiveRoundShape, ContractID(r.Contract.Number)), Dso)
+	x.Tx.Archive(r.Contract)
+	x.Tx.Finish(at, Enum("AmuletRules_MiningRound_ArchiveResult"))
 }
 
 // mergeUnclaimed turns the oldest unclaimed rewards into one.
-func (x *rounds) mergeUnclaimed() {
-	a := x.tx.arena()
+func (x *Rounds) mergeUnclaimed() {
+	a := x.Tx.Arena()
 	n := min(rewardsPerMerge, len(x.unclaimed))
 	rewards := x.unclaimed[:n:n]
 	x.unclaimed = x.unclaimed[n:]
-	var ids []value
-	var total decimal
+	var ids []Value
+	var total Decimal
 	for _, c := range rewards {
-		ids = append(ids, contractID(c.number))
-		total += c.payload.(unclaimedReward).amount
+		ids = append(ids, ContractID(c.Number))
+		total += c.Payload.(UnclaimedReward).Amount
 	}
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_MergeUnclaimedRewards",
-		a.record(mergeRewardsShape, a.list(ids...)), dso)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedRewards",
+		a.Record(mergeRewardsShape, a.List(ids...)), Dso)
 	for _, c := range rewards {
-		x.tx.archive(c)
+		x.Tx.Archive(c)
 	}
 	merged := x.addUnclaimed(total)
-	x.tx.finish(at, a.record(claimDoneShape, idOf(merged)))
+	x.Tx.Finish(at, a.Record(claimDoneShape, IdOf(merged)))
 }
 
 var (
-	receiveSvShape     = newShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
-	receiveSvDoneShape = newShape("svRewardState", "svRewardCoupons")
+	receiveSvShape     = NewShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
+	receiveSvDoneShape = NewShape("svRewardState", "svRewardCoupons")
 )
 
 // rewardSuperValidator gives one of the super-validators, in turn, its coupon for
 // the open round.
-func (x *rounds) rewardSuperValidator() {
-	a, r := x.tx.arena(), x.openRound()
-	turn := int(r.number) % x.names.superValidators.len()
-	sv, state := x.names.superValidators.at(turn), x.rules.rewardStates[turn]
-	shares := []svReward{{sv: sv, beneficiary: sv, round: r.number, weight: svRewardWeight}}
-	if r.number%3 == 0 { // a part goes to somebody else
-		shares[0].weight -= 2500
-		shares = append(shares, svReward{sv, x.names.validators.at(0), r.number, 2500})
+func (x *Rounds) rewardSuperValidator() {
+	a, r := x.Tx.Arena(), x.OpenRound()
+	turn := int(r.Number) % x.Names.SuperValidators.Len()
+	sv, state := x.Names.SuperValidators.At(turn), x.Rules.rewardStates[turn]
+	shares := []SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: SvRewardWeight}}
+	if r.Number%3 == 0 { // a part goes to somebody else
+		shares[0].Weight -= 2500
+		shares = append(shares, SvReward{sv, x.Names.Validators.At(0), r.Number, 2500})
 	}
-	beneficiaries, ids := make([]value, len(shares)), make([]value, len(shares))
+	beneficiaries, ids := make([]Value, len(shares)), make([]Value, len(shares))
 	for i, s := range shares {
-		beneficiaries[i] = a.record(tupleShape, partyValue(s.beneficiary), int64Value(s.weight))
+		beneficiaries[i] = a.Record(TupleShape, PartyValue(s.Beneficiary), Int64Value(s.Weight))
 	}
-	at := x.tx.exercise(x.rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.record(receiveSvShape,
-		partyValue(sv), contractID(r.contract.number), contractID(state.number), a.list(beneficiaries...)), sv)
-	x.tx.archive(state)
-	next := x.tx.create(rewardStateTemplate, state.payload.(svRewardState).rewardedIn(r.number, int64(len(shares))))
-	x.rules.rewardStates[turn] = next
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.Record(receiveSvShape,
+		PartyValue(sv), ContractID(r.Contract.Number), ContractID(state.Number), a.List(beneficiaries...)), sv)
+	x.Tx.Archive(state)
+	next := x.Tx.Create(RewardStateTemplate, state.Payload.(SvRewardState).RewardedIn(r.Number, int64(len(shares))))
+	x.Rules.rewardStates[turn] = next
 	for i, s := range shares {
-		ids[i] = contractID(x.addCoupon(r, svRewardTemplate, s).number)
-		r.svWeightTotal += s.weight
+		ids[i] = ContractID(x.addCoupon(r, SvRewardTemplate, s).Number)
+		r.SvWeightTotal += s.Weight
 	}
-	x.tx.finish(at, a.record(receiveSvDoneShape, contractID(next.number), a.list(ids...)))
+	x.Tx.Finish(at, a.Record(receiveSvDoneShape, ContractID(next.Number), a.List(ids...)))
 }
 
 // addCoupon creates a coupon of round r.
-func (x *rounds) addCoupon(r *round, t *template, p coupon) *contract {
-	c := x.tx.create(t, p)
-	r.coupons = append(r.coupons, c)
+func (x *Rounds) addCoupon(r *Round, t *Template, p Coupon) *Contract {
+	c := x.Tx.Create(t, p)
+	r.Coupons = append(r.Coupons, c)
 	return c
 }

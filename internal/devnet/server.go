@@ -18,7 +18,7 @@ import (
 // evaluated when asked for, from the contracts that are active; "now" is the record
 // time of the last entry.
 func (l *Ledger) Handler() http.Handler {
-	b := backend{l, l.store}
+	b := backend{l, l.Store}
 	mux := http.NewServeMux()
 	for _, route := range slices.Concat((&historyServer{b}).routes(), (&snapshotServer{b}).routes(),
 		(&stateServer{b}).routes(), (&networkServer{b}).routes()) {
@@ -37,10 +37,10 @@ func unknown(mux *http.ServeMux) handler {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/" {
-				return &requestError{http.StatusMethodNotAllowed, "method not allowed"}
+				return &RequestError{http.StatusMethodNotAllowed, "method not allowed"}
 			}
 		}
-		return &requestError{http.StatusNotFound, "no such operation"}
+		return &RequestError{http.StatusNotFound, "no such operation"}
 	}
 }
 
@@ -75,9 +75,9 @@ func (s *stateServer) routes() []route {
 		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
 		{"GET", "/v0/closed-rounds", s.closedRounds},
 		{"GET", "/v0/dso", s.governance},
-		{"POST", "/v0/amulet-rules", s.rules(amuletRulesTemplate, "amulet_rules")},
-		{"POST", "/v0/external-party-amulet-rules", s.rules(externalRulesTemplate, "external_party_amulet_rules")},
-		{"POST", "/v0/ans-rules", s.rules(ansRulesTemplate, "ans_rules")},
+		{"POST", "/v0/amulet-rules", s.rules(AmuletRulesTemplate, "amulet_rules")},
+		{"POST", "/v0/external-party-amulet-rules", s.rules(ExternalRulesTemplate, "external_party_amulet_rules")},
+		{"POST", "/v0/ans-rules", s.rules(AnsRulesTemplate, "ans_rules")},
 		{"GET", "/v0/featured-apps", s.featuredApps},
 		{"GET", "/v0/featured-apps/{party}", s.featuredApp},
 		{"GET", "/v0/featured-apps/by-provider/{party}", s.featuredAppsOf},
@@ -143,7 +143,7 @@ func (s *snapshotServer) routes() []route {
 // backend is what answers are made from.
 type backend struct {
 	ledger *Ledger
-	store  *store
+	store  *Store
 }
 
 // The operations, by what they are about.
@@ -163,22 +163,22 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	answer := &requestError{http.StatusInternalServerError, "An unexpected error occurred."}
+	answer := &RequestError{http.StatusInternalServerError, "An unexpected error occurred."}
 	errors.As(err, &answer)
-	w.Header().Set("Content-Type", contentType)
-	w.WriteHeader(answer.status)
-	body, _ := json.Marshal(map[string]string{"error": answer.text}) // a map of strings always marshals
+	w.Header().Set("Content-Type", ContentType)
+	w.WriteHeader(answer.Status)
+	body, _ := json.Marshal(map[string]string{"error": answer.Text}) // a map of strings always marshals
 	w.Write(body)                                                    // if the client is gone, nobody is left to tell
 }
 
 // send writes an answer, or 404 if there is none.
-func send(w http.ResponseWriter, a *answer, missing string) error {
+func send(w http.ResponseWriter, a *Answer, missing string) error {
 	if a == nil {
-		return notFound("%s", missing)
+		return NotFound("%s", missing)
 	}
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.FormatInt(a.size, 10))
-	if err := a.writeTo(w); err != nil {
+	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Length", strconv.FormatInt(a.Size, 10))
+	if err := a.SendTo(w); err != nil {
 		// The status is sent: only breaking the connection tells the client.
 		panic(http.ErrAbortHandler)
 	}
@@ -187,12 +187,12 @@ func send(w http.ResponseWriter, a *answer, missing string) error {
 
 // decode reads the body into v, a pointer to a struct.
 func decode(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
 	if err != nil {
-		return badRequest("reading body: %v", err)
+		return BadRequest("reading body: %v", err)
 	}
 	if err := json.Unmarshal(body, v); err != nil {
-		return badRequest("invalid body: %v", err)
+		return BadRequest("invalid body: %v", err)
 	}
 	return nil
 }
@@ -201,11 +201,11 @@ func decode(r *http.Request, v any) error {
 func checkLimit(name string, limit *int32) error {
 	switch {
 	case limit == nil:
-		return badRequest("%s is required", name)
+		return BadRequest("%s is required", name)
 	case *limit < 1:
-		return badRequest("Limit must be at least 1.")
-	case *limit > maxPage:
-		return badRequest("Exceeded limit maximum (%d > %d).", *limit, maxPage)
+		return BadRequest("Limit must be at least 1.")
+	case *limit > MaxPage:
+		return BadRequest("Exceeded limit maximum (%d > %d).", *limit, MaxPage)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func checkLimit(name string, limit *int32) error {
 func parseTime(name, value string) (int64, error) {
 	t, err := schemas.ParseTime(value)
 	if err != nil {
-		return 0, badRequest("%s: %v", name, err)
+		return 0, BadRequest("%s: %v", name, err)
 	}
 	return int64(t), nil
 }
@@ -225,23 +225,23 @@ type encodings struct {
 }
 
 // encoding is the one asked for; the default is compact_json.
-func (s *historyServer) encoding(e encodings) (encoding, error) {
+func (s *historyServer) encoding(e encodings) (Encoding, error) {
 	name := string(schemas.CompactJSON)
 	for _, given := range []*string{e.Daml, e.Contract} {
 		if given != nil && *given != "" {
 			name = *given
 		}
 	}
-	enc := compactJSON
+	enc := CompactJSON
 	switch schemas.Encoding(name) {
 	case schemas.CompactJSON:
 	case schemas.ProtobufJSON:
-		enc = protobufJSON
+		enc = ProtobufJSON
 	default:
-		return 0, badRequest("unknown value encoding %q", name)
+		return 0, BadRequest("unknown value encoding %q", name)
 	}
-	if s.store.file(enc) == nil {
-		return 0, &requestError{http.StatusNotImplemented, "this devnet does not keep compact_json, ask for protobuf_json"}
+	if s.store.File(enc) == nil {
+		return 0, &RequestError{http.StatusNotImplemented, "this devnet does not keep compact_json, ask for protobuf_json"}
 	}
 	return enc, nil
 }
@@ -265,21 +265,21 @@ type after struct {
 }
 
 // cursor is nil if a is.
-func (a *after) cursor() (*cursor, error) {
+func (a *after) cursor() (*Cursor, error) {
 	if a == nil {
 		return nil, nil
 	}
 	if a.MigrationID == nil || a.RecordTime == nil {
-		return nil, badRequest("after needs after_migration_id and after_record_time")
+		return nil, BadRequest("after needs after_migration_id and after_record_time")
 	}
 	t, err := parseTime("after_record_time", *a.RecordTime)
 	if err != nil {
 		return nil, err
 	}
-	return &cursor{*a.MigrationID, t}, nil
+	return &Cursor{*a.MigrationID, t}, nil
 }
 
-func (s *historyServer) page(r *http.Request) (c *cursor, limit int, enc encoding, err error) {
+func (s *historyServer) page(r *http.Request) (c *Cursor, limit int, enc Encoding, err error) {
 	var q pageRequest
 	if err := decode(r, &q); err != nil {
 		return nil, 0, 0, err
@@ -302,7 +302,7 @@ func (s *historyServer) updates(v1 bool) handler {
 		if err != nil {
 			return err
 		}
-		return send(w, s.store.updatesAfter(c, limit, enc, v1), "")
+		return send(w, s.store.UpdatesAfter(c, limit, enc, v1), "")
 	}
 }
 
@@ -311,7 +311,7 @@ func (s *historyServer) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return send(w, s.store.eventsAfter(c, limit, enc), "")
+	return send(w, s.store.EventsAfter(c, limit, enc), "")
 }
 
 func (s *historyServer) update(v1 bool) handler {
@@ -321,7 +321,7 @@ func (s *historyServer) update(v1 bool) handler {
 			return err
 		}
 		id := r.PathValue("id")
-		return send(w, s.store.update(id, enc, v1), "Transaction with id "+id+" not found")
+		return send(w, s.store.Update(id, enc, v1), "Transaction with id "+id+" not found")
 	}
 }
 
@@ -331,7 +331,7 @@ func (s *historyServer) event(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	return send(w, s.store.event(id, enc), "Event with id "+id+" not found")
+	return send(w, s.store.Event(id, enc), "Event with id "+id+" not found")
 }
 
 func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) error {
@@ -342,13 +342,13 @@ func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil {
-		return badRequest("migration_id is required")
+		return BadRequest("migration_id is required")
 	}
-	info, ok := s.store.info(*q.MigrationID)
-	if !ok || len(info.ranges) == 0 {
-		return notFound("No data for migration %d", *q.MigrationID)
+	info, ok := s.store.Info(*q.MigrationID)
+	if !ok || len(info.Ranges) == 0 {
+		return NotFound("No data for migration %d", *q.MigrationID)
 	}
-	return sendJSON(w, info.answer(*q.MigrationID))
+	return SendJSON(w, info.answer(*q.MigrationID))
 }
 
 // migrationAnswer is the answer of migration-info.
@@ -366,15 +366,15 @@ type rangeAnswer struct {
 	Max          string `json:"max"`
 }
 
-func (i *migrationInfo) answer(id int64) migrationAnswer {
-	a := migrationAnswer{LastImport: i.lastImport, Complete: true, ImportsComplete: true}
+func (i *MigrationInfo) answer(id int64) migrationAnswer {
+	a := migrationAnswer{LastImport: i.LastImport, Complete: true, ImportsComplete: true}
 	if id > 0 {
 		previous := id - 1
 		a.Previous = &previous
 	}
-	for _, r := range i.ranges {
-		a.Ranges = append(a.Ranges, rangeAnswer{r.synchronizer,
-			schemas.Micros(r.min).String(), schemas.Micros(r.max).String()})
+	for _, r := range i.Ranges {
+		a.Ranges = append(a.Ranges, rangeAnswer{r.Synchronizer,
+			schemas.Micros(r.Min).String(), schemas.Micros(r.Max).String()})
 	}
 	return a
 }
@@ -391,7 +391,7 @@ func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil || q.Synchronizer == nil || q.Before == nil {
-		return badRequest("migration_id, synchronizer_id and before are required")
+		return BadRequest("migration_id, synchronizer_id and before are required")
 	}
 	if err := checkLimit("count", q.Count); err != nil {
 		return err
@@ -406,7 +406,7 @@ func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) er
 			return err
 		}
 	}
-	a := s.store.updatesBefore(*q.MigrationID, *q.Synchronizer, before, atOrAfter, int(*q.Count))
+	a := s.store.UpdatesBefore(*q.MigrationID, *q.Synchronizer, before, atOrAfter, int(*q.Count))
 	return send(w, a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
 }
 
@@ -420,24 +420,24 @@ func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil || q.After == nil {
-		return badRequest("migration_id and after_update_id are required")
+		return BadRequest("migration_id and after_update_id are required")
 	}
 	if err := checkLimit("limit", q.Limit); err != nil {
 		return err
 	}
-	return send(w, s.store.importsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
+	return send(w, s.store.ImportsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
 }
 
 func sendStatus(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]bool{"complete": true})
+	return SendJSON(w, map[string]bool{"complete": true})
 }
 
 func (s *snapshotServer) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
-	return snapshot(w, r, "before", s.store.snapshotBefore)
+	return snapshot(w, r, "before", s.store.SnapshotBefore)
 }
 
 func (s *snapshotServer) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
-	return snapshot(w, r, "after", s.store.snapshotAfter)
+	return snapshot(w, r, "after", s.store.SnapshotAfter)
 }
 
 // snapshot answers with the snapshot that find returns for the time parameter.
@@ -445,7 +445,7 @@ func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find fun
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
 	if err != nil {
-		return badRequest("migration_id: %q is not a number", q.Get("migration_id"))
+		return BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
 	}
 	t, err := parseTime(parameter, q.Get(parameter))
 	if err != nil {
@@ -453,17 +453,17 @@ func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find fun
 	}
 	at, ok := find(id, t)
 	if !ok {
-		return notFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+		return NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
 	}
-	return sendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
+	return SendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
 }
 
 func (s *networkServer) governanceParty(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
+	return SendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
 }
 
 func sendVersion(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
+	return SendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
 }
 
 func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
@@ -472,5 +472,5 @@ func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *networkServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return sendJSON(w, s.ledger.Digests())
+	return SendJSON(w, s.ledger.Digests())
 }

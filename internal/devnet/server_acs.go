@@ -28,9 +28,9 @@ type stateRequest struct {
 }
 
 // state returns the ledger at the instant that a request names.
-func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, found *pastLedger, err error) {
+func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, found *PastLedger, err error) {
 	if q.MigrationID == nil || q.RecordTime == nil {
-		return 0, nil, badRequest("migration_id and record_time are required")
+		return 0, nil, BadRequest("migration_id and record_time are required")
 	}
 	t, err := parseTime("record_time", *q.RecordTime)
 	if err != nil {
@@ -40,25 +40,25 @@ func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, foun
 	if q.Match != nil {
 		match = *q.Match
 	}
-	at, ok := s.store.snapshotBefore(*q.MigrationID, t)
+	at, ok := s.store.SnapshotBefore(*q.MigrationID, t)
 	switch {
 	case match != "exact" && match != "at_or_before":
-		return 0, nil, badRequest("record_time_match: %q is neither exact nor at_or_before", match)
+		return 0, nil, BadRequest("record_time_match: %q is neither exact nor at_or_before", match)
 	case !ok || match == "exact" && at != t:
-		return 0, nil, notFound("No snapshot found for migration %d at %s", *q.MigrationID, *q.RecordTime)
+		return 0, nil, NotFound("No snapshot found for migration %d at %s", *q.MigrationID, *q.RecordTime)
 	}
-	found, err = s.ledger.snapshotAt(r.Context(), *q.MigrationID, at)
+	found, err = s.ledger.SnapshotAt(r.Context(), *q.MigrationID, at)
 	return at, found, err
 }
 
 func checkTemplates(ts []string) error {
-	if len(ts) > maxPage {
-		return badRequest("templates: at most %d, not %d", maxPage, len(ts))
+	if len(ts) > MaxPage {
+		return BadRequest("templates: at most %d, not %d", MaxPage, len(ts))
 	}
 	for _, t := range ts {
 		parts := strings.Split(t, ":")
 		if len(parts) != 3 || slices.Contains(parts, "") {
-			return badRequest("templates: %q is not PACKAGE_NAME:MODULE_NAME:ENTITY_NAME", t)
+			return BadRequest("templates: %q is not PACKAGE_NAME:MODULE_NAME:ENTITY_NAME", t)
 		}
 	}
 	return nil
@@ -70,34 +70,34 @@ func (s *snapshotServer) acs(v apiVersion) handler {
 		if err := decode(r, &q); err != nil {
 			return err
 		}
-		if len(q.Parties) > maxPage {
-			return badRequest("party_ids: at most %d, not %d", maxPage, len(q.Parties))
+		if len(q.Parties) > MaxPage {
+			return BadRequest("party_ids: at most %d, not %d", MaxPage, len(q.Parties))
 		}
 		if err := checkTemplates(q.Templates); err != nil {
 			return err
 		}
-		return s.contractPage(w, r, v, &q, func(c *contract) bool {
-			return (len(q.Templates) == 0 || slices.Contains(q.Templates, c.template.pkg.name+":"+c.template.name)) &&
+		return s.contractPage(w, r, v, &q, func(c *Contract) bool {
+			return (len(q.Templates) == 0 || slices.Contains(q.Templates, c.Template.Pkg.Name+":"+c.Template.Name)) &&
 				(len(q.Parties) == 0 || s.isStakeholder(c, q.Parties))
 		})
 	}
 }
 
-func (s *snapshotServer) isStakeholder(c *contract, parties []string) bool {
-	signatories, observers := c.payload.stakeholders(nil, nil)
-	return slices.ContainsFunc(append(signatories, observers...), func(p party) bool {
-		return slices.Contains(parties, s.ledger.names.name(p))
+func (s *snapshotServer) isStakeholder(c *Contract, parties []string) bool {
+	signatories, observers := c.Payload.Stakeholders(nil, nil)
+	return slices.ContainsFunc(append(signatories, observers...), func(p Party) bool {
+		return slices.Contains(parties, s.ledger.Names.Name(p))
 	})
 }
 
 // ownedCoins selects the coins of the owners in a request.
-func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*contract) bool, error) {
-	if len(q.Owners) == 0 || len(q.Owners) > maxPage {
-		return nil, badRequest("owner_party_ids: 1 to %d parties, not %d", maxPage, len(q.Owners))
+func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*Contract) bool, error) {
+	if len(q.Owners) == 0 || len(q.Owners) > MaxPage {
+		return nil, BadRequest("owner_party_ids: 1 to %d parties, not %d", MaxPage, len(q.Owners))
 	}
-	return func(c *contract) bool {
-		return (c.template == amuletTemplate || c.template == lockedAmuletTemplate) &&
-			slices.Contains(q.Owners, s.ledger.names.name(coinOf(c).owner))
+	return func(c *Contract) bool {
+		return (c.Template == AmuletTemplate || c.Template == LockedAmuletTemplate) &&
+			slices.Contains(q.Owners, s.ledger.Names.Name(CoinOf(c).Owner))
 	}, nil
 }
 
@@ -117,7 +117,7 @@ func (s *snapshotServer) holdings(v apiVersion) handler {
 
 // contractPage answers with a page of the contracts that keep selects. The token is the
 // position of the last one among all contracts of the snapshot, counted from 1.
-func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*contract) bool) error {
+func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*Contract) bool) error {
 	if err := checkLimit("page_size", q.PageSize); err != nil {
 		return err
 	}
@@ -125,14 +125,14 @@ func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v 
 	if err != nil {
 		return err
 	}
-	next, err := v.position(q.After, len(found.active))
+	next, err := v.position(q.After, len(found.Active))
 	if err != nil {
 		return err
 	}
 	rows := []json.RawMessage{}
-	for ; next < len(found.active) && len(rows) < int(*q.PageSize); next++ {
-		if c := found.active[next]; keep(c.contract) {
-			rows = append(rows, s.activeContract(c.contract, v, found.migration))
+	for ; next < len(found.Active) && len(rows) < int(*q.PageSize); next++ {
+		if c := found.Active[next]; keep(c.Contract) {
+			rows = append(rows, s.activeContract(c.Contract, v, found.Migration))
 		}
 	}
 	answer := map[string]any{"record_time": schemas.Micros(at).String(), "migration_id": *q.MigrationID, "created_events": rows}
@@ -160,48 +160,48 @@ func (v apiVersion) position(after json.RawMessage, rows int) (int, error) {
 	if v >= 2 {
 		var text string
 		if err := json.Unmarshal(after, &text); err != nil {
-			return 0, badRequest("after: %s is not a text", after)
+			return 0, BadRequest("after: %s is not a text", after)
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(text)
 		if err != nil {
-			return 0, badRequest("Invalid after token %q", text)
+			return 0, BadRequest("Invalid after token %q", text)
 		}
 		number = strings.TrimPrefix(string(raw), tokenPrefix)
 	}
 	position, err := strconv.Atoi(number)
 	if err != nil || position < 1 || position > rows {
-		return 0, badRequest("Invalid after token %s", after)
+		return 0, BadRequest("Invalid after token %s", after)
 	}
 	return position, nil
 }
 
 // activeContract is an element of the answer: a created event in version 0.
-func (s *snapshotServer) activeContract(c *contract, v apiVersion, migration int64) json.RawMessage {
-	r := renderer{names: s.ledger.names}
-	createdAt := schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))
-	dst := r.created1(nil, c, createdAt, compactJSON)
-	imported := int64(c.migration) < migration
+func (s *snapshotServer) activeContract(c *Contract, v apiVersion, migration int64) json.RawMessage {
+	r := Renderer{Names: s.ledger.Names}
+	createdAt := schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))
+	dst := r.Created1(nil, c, createdAt, CompactJSON)
+	imported := int64(c.Migration) < migration
 	switch {
 	case v == 0 && imported:
-		dst = append(s.ledger.names.ids.appendContractID(append(dst, `,"event_id":"#`...), c.number), `:0"`...)
+		dst = append(s.ledger.Names.Ids.AppendContractID(append(dst, `,"event_id":"#`...), c.Number), `:0"`...)
 	case v == 0:
-		dst = append(s.ledger.names.ids.appendUpdateID(append(dst, `,"event_id":"#`...), uint64(c.entry)), ':')
-		dst = append(strconv.AppendInt(dst, int64(c.node), 10), '"')
+		dst = append(s.ledger.Names.Ids.AppendUpdateID(append(dst, `,"event_id":"#`...), uint64(c.Entry)), ':')
+		dst = append(strconv.AppendInt(dst, int64(c.Node), 10), '"')
 	case !imported:
-		dst = append(s.ledger.names.ids.appendUpdateID(append(dst, `,"created_in_update_id":"`...), uint64(c.entry)), '"')
+		dst = append(s.ledger.Names.Ids.AppendUpdateID(append(dst, `,"created_in_update_id":"`...), uint64(c.Entry)), '"')
 	}
 	if v == 0 {
 		dst = append(dst, `,"event_type":"created_event"`...)
 	}
-	return r.created2(dst, c)
+	return r.Created2(dst, c)
 }
 
 func (s *snapshotServer) forceSnapshot(http.ResponseWriter, *http.Request) error {
-	return badRequest("Forced snapshots are disabled.")
+	return BadRequest("Forced snapshots are disabled.")
 }
 
 // holdingTotals are what one party owns.
-type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees decimal }
+type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees Decimal }
 
 func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -231,41 +231,41 @@ func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 }
 
 // earliestOpenRound is the lowest round that was open at an instant.
-func earliestOpenRound(found *pastLedger, at int64) int64 {
+func earliestOpenRound(found *PastLedger, at int64) int64 {
 	earliest := int64(-1)
-	for _, c := range found.active {
-		if p, ok := c.payload.(openRound); ok && p.opensAt <= at && (earliest < 0 || p.number < earliest) {
-			earliest = p.number
+	for _, c := range found.Active {
+		if p, ok := c.Payload.(OpenRound); ok && p.OpensAt <= at && (earliest < 0 || p.Number < earliest) {
+			earliest = p.Number
 		}
 	}
 	return max(0, earliest)
 }
 
 // summaries adds up the coins that owned selects, by owner in the order of their texts.
-func (s *snapshotServer) summaries(found *pastLedger, owned func(*contract) bool, round int64, v apiVersion) []map[string]string {
-	totals := map[party]*holdingTotals{}
-	var owners []party
-	for _, c := range found.active {
-		if !owned(c.contract) {
+func (s *snapshotServer) summaries(found *PastLedger, owned func(*Contract) bool, round int64, v apiVersion) []map[string]string {
+	totals := map[Party]*holdingTotals{}
+	var owners []Party
+	for _, c := range found.Active {
+		if !owned(c.Contract) {
 			continue
 		}
-		coin := coinOf(c.contract)
-		t := totals[coin.owner]
+		coin := CoinOf(c.Contract)
+		t := totals[coin.Owner]
 		if t == nil {
 			t = &holdingTotals{}
-			totals[coin.owner] = t
-			owners = append(owners, coin.owner)
+			totals[coin.Owner] = t
+			owners = append(owners, coin.Owner)
 		}
-		fee := min(coin.amount, decimal(max(0, round-coin.created))*coin.rate)
-		if c.template == lockedAmuletTemplate {
-			t.locked, t.lockedFees = t.locked+coin.amount, t.lockedFees+fee
+		fee := min(coin.Amount, Decimal(max(0, round-coin.Created))*coin.Rate)
+		if c.Template == LockedAmuletTemplate {
+			t.locked, t.lockedFees = t.locked+coin.Amount, t.lockedFees+fee
 		} else {
-			t.unlocked, t.unlockedFees = t.unlocked+coin.amount, t.unlockedFees+fee
+			t.unlocked, t.unlockedFees = t.unlocked+coin.Amount, t.unlockedFees+fee
 		}
 	}
 	answers := []map[string]string{}
-	for _, p := range s.ledger.names.sortParties(owners) {
-		answers = append(answers, totals[p].answer(s.ledger.names.name(p), v))
+	for _, p := range s.ledger.Names.SortParties(owners) {
+		answers = append(answers, totals[p].answer(s.ledger.Names.Name(p), v))
 	}
 	return answers
 }

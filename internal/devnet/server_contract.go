@@ -9,8 +9,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// contractAnswer is a contract as the state operations give it.
-type contractAnswer struct {
+// ContractAnswer is a contract as the state operations give it.
+type ContractAnswer struct {
 	TemplateID string          `json:"template_id"`
 	ContractID string          `json:"contract_id"`
 	Payload    json.RawMessage `json:"payload"`
@@ -18,52 +18,52 @@ type contractAnswer struct {
 	CreatedAt  string          `json:"created_at"`
 }
 
-// placedContract is a contract and the synchronizer that it is on. The contract is
+// PlacedContract is a contract and the synchronizer that it is on. The contract is
 // absent if the client knows it already.
-type placedContract struct {
-	Contract *contractAnswer `json:"contract,omitempty"`
+type PlacedContract struct {
+	Contract *ContractAnswer `json:"contract,omitempty"`
 	DomainID string          `json:"domain_id,omitempty"`
 }
 
-func contractAnswerOf(l *Ledger, c *contract) *contractAnswer {
-	var values arena
-	arguments := c.payload.arguments(&values, c.version)
-	return &contractAnswer{
-		TemplateID: l.names.templateIDs[c.template.number][c.version],
-		ContractID: contractIDOf(l, c),
-		Payload:    appendCompact(nil, l.names, &arguments),
-		Blob:       string(appendBlob(nil, &l.names.ids, c.number)),
-		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.createdAt))),
+func contractAnswerOf(l *Ledger, c *Contract) *ContractAnswer {
+	var values Arena
+	arguments := c.Payload.Arguments(&values, c.Version)
+	return &ContractAnswer{
+		TemplateID: l.Names.TemplateIDs[c.Template.Number][c.Version],
+		ContractID: ContractIDOf(l, c),
+		Payload:    AppendCompact(nil, l.Names, &arguments),
+		Blob:       string(AppendBlob(nil, &l.Names.Ids, c.Number)),
+		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))),
 	}
 }
 
-func placed(l *Ledger, c contractState) placedContract {
-	return placedContract{contractAnswerOf(l, c.contract), l.names.synchronizers[c.synchronizer]}
+func placed(l *Ledger, c ContractState) PlacedContract {
+	return PlacedContract{contractAnswerOf(l, c.Contract), l.Names.Synchronizers[c.Synchronizer]}
 }
 
 // placedUnlessCached leaves out the contract if cached is its id.
-func placedUnlessCached(l *Ledger, c contractState, cached ...string) placedContract {
-	p := placedContract{DomainID: l.names.synchronizers[c.synchronizer]}
-	id := contractIDOf(l, c.contract)
+func placedUnlessCached(l *Ledger, c ContractState, cached ...string) PlacedContract {
+	p := PlacedContract{DomainID: l.Names.Synchronizers[c.Synchronizer]}
+	id := ContractIDOf(l, c.Contract)
 	for _, known := range cached {
 		if known == id {
 			return p
 		}
 	}
-	p.Contract = contractAnswerOf(l, c.contract)
+	p.Contract = contractAnswerOf(l, c.Contract)
 	return p
 }
 
-func contractAnswers(l *Ledger, cs []contractState) []*contractAnswer {
-	answers := make([]*contractAnswer, len(cs))
+func contractAnswers(l *Ledger, cs []ContractState) []*ContractAnswer {
+	answers := make([]*ContractAnswer, len(cs))
 	for i, c := range cs {
-		answers[i] = contractAnswerOf(l, c.contract)
+		answers[i] = contractAnswerOf(l, c.Contract)
 	}
 	return answers
 }
 
-func placedAll(l *Ledger, cs []contractState) []placedContract {
-	answers := make([]placedContract, len(cs))
+func placedAll(l *Ledger, cs []ContractState) []PlacedContract {
+	answers := make([]PlacedContract, len(cs))
 	for i, c := range cs {
 		answers[i] = placed(l, c)
 	}
@@ -78,7 +78,7 @@ func sendState(w http.ResponseWriter, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding answer: %w", err)
 	}
-	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Type", ContentType)
 	w.Write(bytes.TrimSpace(body.Bytes())) // if the client is gone, nobody is left to tell
 	return nil
 }

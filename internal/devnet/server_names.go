@@ -10,9 +10,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// entryAnswer is a name of the name service. Those of the governance party and the
+// EntryAnswer is a name of the name service. Those of the governance party and the
 // super-validators are on no contract and do not expire.
-type entryAnswer struct {
+type EntryAnswer struct {
 	ContractID  string `json:"contract_id,omitempty"`
 	User        string `json:"user"`
 	Name        string `json:"name"`
@@ -21,26 +21,26 @@ type entryAnswer struct {
 	ExpiresAt   string `json:"expires_at,omitempty"`
 }
 
-func entryAnswerOf(l *Ledger, c *contract) entryAnswer {
-	p := c.payload.(ansEntry)
-	return entryAnswer{contractIDOf(l, c), l.names.name(p.user), p.name, p.url, p.description,
-		string(schemas.AppendShortTime(nil, schemas.Micros(p.expiresAt)))}
+func entryAnswerOf(l *Ledger, c *Contract) EntryAnswer {
+	p := c.Payload.(AnsEntry)
+	return EntryAnswer{ContractIDOf(l, c), l.Names.Name(p.User), p.Name, p.Url, p.Description,
+		string(schemas.AppendShortTime(nil, schemas.Micros(p.ExpiresAt)))}
 }
 
 // entries are the names that have not expired and that keep selects, oldest first, then
 // those of the governance.
-func (s *stateServer) entries(keep func(entryAnswer) bool) []entryAnswer {
+func (s *stateServer) entries(keep func(EntryAnswer) bool) []EntryAnswer {
 	now := s.ledger.RecordTime()
-	entries := []entryAnswer{}
-	for _, c := range s.ledger.ofTemplate(ansEntryTemplate, func(c *contract) bool { return c.payload.(ansEntry).expiresAt > now }) {
-		if e := entryAnswerOf(s.ledger, c.contract); keep(e) {
+	entries := []EntryAnswer{}
+	for _, c := range s.ledger.OfTemplate(AnsEntryTemplate, func(c *Contract) bool { return c.Payload.(AnsEntry).ExpiresAt > now }) {
+		if e := entryAnswerOf(s.ledger, c.Contract); keep(e) {
 			entries = append(entries, e)
 		}
 	}
-	n := s.ledger.names
-	governance := []entryAnswer{{User: n.name(dso), Name: "dso.cns"}}
-	for p := n.superValidators.first; p < n.superValidators.end; p++ {
-		governance = append(governance, entryAnswer{User: n.name(p), Name: strings.ToLower(n.svName(p)) + ".sv.cns"})
+	n := s.ledger.Names
+	governance := []EntryAnswer{{User: n.Name(Dso), Name: "dso.cns"}}
+	for p := n.SuperValidators.First; p < n.SuperValidators.End; p++ {
+		governance = append(governance, EntryAnswer{User: n.Name(p), Name: strings.ToLower(n.SvName(p)) + ".sv.cns"})
 	}
 	for _, e := range governance {
 		if keep(e) {
@@ -56,7 +56,7 @@ func (s *stateServer) ansEntries(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	prefix := r.URL.Query().Get("name_prefix")
-	entries := s.entries(func(e entryAnswer) bool { return strings.HasPrefix(e.Name, prefix) })
+	entries := s.entries(func(e EntryAnswer) bool { return strings.HasPrefix(e.Name, prefix) })
 	return sendState(w, map[string]any{"entries": entries[:min(limit, len(entries))]})
 }
 
@@ -68,11 +68,11 @@ func queryLimit(r *http.Request, name string, standard int) (int, error) {
 		return standard, nil
 	}
 	if text == "" {
-		return 0, badRequest("%s is required", name)
+		return 0, BadRequest("%s is required", name)
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, badRequest("%s: %q is not a number", name, text)
+		return 0, BadRequest("%s: %q is not a number", name, text)
 	}
 	limit := int32(n)
 	return int(limit), checkLimit(name, &limit)
@@ -80,18 +80,18 @@ func queryLimit(r *http.Request, name string, standard int) (int, error) {
 
 func (s *stateServer) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
 	party := r.PathValue("party")
-	entries := s.entries(func(e entryAnswer) bool { return e.User == party })
+	entries := s.entries(func(e EntryAnswer) bool { return e.User == party })
 	if len(entries) == 0 {
-		return notFound("No ans entry found for party: %s", party)
+		return NotFound("No ans entry found for party: %s", party)
 	}
-	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b entryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
+	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b EntryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
 }
 
 func (s *stateServer) ansEntryNamed(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	entries := s.entries(func(e entryAnswer) bool { return e.Name == name })
+	entries := s.entries(func(e EntryAnswer) bool { return e.Name == name })
 	if len(entries) == 0 {
-		return notFound("No ans entry found for name: %s", name)
+		return NotFound("No ans entry found for name: %s", name)
 	}
 	return sendState(w, map[string]any{"entry": entries[0]})
 }

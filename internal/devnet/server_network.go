@@ -25,37 +25,37 @@ const (
 func (s *historyServer) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
 	t, ok := s.store.latestEvent()
 	if !ok {
-		return notFound("No events yet")
+		return NotFound("No events yet")
 	}
 	return sendState(w, map[string]string{"record_time": schemas.Micros(t).String()})
 }
 
 // latestEvent is the record time of the last event that can be seen.
-func (s *store) latestEvent() (int64, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	n := s.visibleEvents()
+func (s *Store) latestEvent() (int64, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	n := s.VisibleEvents()
 	if n == 0 {
 		return 0, false
 	}
-	return s.at(n - 1).time, true
+	return s.At(n - 1).Time, true
 }
 
 // synchronizer returns the number of the synchronizer in the path.
 func (s *networkServer) synchronizer(r *http.Request) (int, error) {
 	id := r.PathValue("domain")
-	i := slices.Index(s.ledger.names.synchronizers, id)
+	i := slices.Index(s.ledger.Names.Synchronizers, id)
 	if i < 0 {
-		return 0, notFound("Unknown synchronizer %s", id)
+		return 0, NotFound("Unknown synchronizer %s", id)
 	}
 	return i, nil
 }
 
 func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) error {
 	member := r.PathValue("member")
-	kind, uid, _ := strings.Cut(member, partyNamespaceMark)
-	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, partyNamespaceMark) {
-		return badRequest("member_id: %q is neither PAR::... nor MED::...", member)
+	kind, uid, _ := strings.Cut(member, PartyNamespaceMark)
+	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, PartyNamespaceMark) {
+		return BadRequest("member_id: %q is neither PAR::... nor MED::...", member)
 	}
 	synchronizer, err := s.synchronizer(r)
 	if err != nil {
@@ -63,12 +63,12 @@ func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) er
 	}
 	consumed, ok := trafficOf(s.ledger, synchronizer, member)
 	if !ok {
-		return notFound("No traffic state found for member: %s", member)
+		return NotFound("No traffic state found for member: %s", member)
 	}
 	var purchased int64
-	for _, c := range s.ledger.ofTemplate(memberTrafficTemplate, nil) {
-		if p := c.payload.(memberTraffic); p.member == member && p.synchronizer == s.ledger.names.synchronizers[synchronizer] {
-			purchased += p.purchased
+	for _, c := range s.ledger.OfTemplate(MemberTrafficTemplate, nil) {
+		if p := c.Payload.(MemberTraffic); p.Member == member && p.Synchronizer == s.ledger.Names.Synchronizers[synchronizer] {
+			purchased += p.Purchased
 		}
 	}
 	return sendState(w, map[string]any{"traffic_status": map[string]any{
@@ -79,18 +79,18 @@ func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) er
 
 // trafficOf returns what a member has consumed; false for an unknown member.
 func trafficOf(l *Ledger, synchronizer int, member string) (int64, bool) {
-	for p := l.names.superValidators.first; p < l.names.superValidators.end; p++ {
-		if l.names.mediatorOf(p) == member {
+	for p := l.Names.SuperValidators.First; p < l.Names.SuperValidators.End; p++ {
+		if l.Names.MediatorOf(p) == member {
 			return 0, true // mediators do not pay
 		}
 	}
-	i := slices.Index(l.names.participants, strings.TrimPrefix(member, "PAR::"))
+	i := slices.Index(l.Names.Participants, strings.TrimPrefix(member, "PAR::"))
 	if i < 0 {
 		return 0, false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.executor.verdicts.consumed[synchronizer][i], true
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Executor.Verdicts.Consumed[synchronizer][i], true
 }
 
 // hosts returns the participants that host the party in the path: one, but for the
@@ -99,19 +99,19 @@ func (s *networkServer) hosts(r *http.Request) ([]string, error) {
 	if _, err := s.synchronizer(r); err != nil {
 		return nil, err
 	}
-	n, id := s.ledger.names, r.PathValue("party")
-	p, ok := n.named(id)
+	n, id := s.ledger.Names, r.PathValue("party")
+	p, ok := n.Named(id)
 	switch {
 	case !ok:
-		return nil, notFound("No participant id found hosting party: %s", id)
-	case p == dso:
+		return nil, NotFound("No participant id found hosting party: %s", id)
+	case p == Dso:
 		var all []string
-		for _, uid := range n.participants[:superValidatorCount] {
+		for _, uid := range n.Participants[:SuperValidatorCount] {
 			all = append(all, "PAR::"+uid)
 		}
 		return all, nil
 	}
-	return []string{"PAR::" + n.participants[n.participantOf(p, 0)]}, nil
+	return []string{"PAR::" + n.Participants[n.ParticipantOf(p, 0)]}, nil
 }
 
 func (s *networkServer) participantID(w http.ResponseWriter, r *http.Request) error {
@@ -120,7 +120,7 @@ func (s *networkServer) participantID(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if len(hosts) > 1 {
-		return &requestError{http.StatusInternalServerError, fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
+		return &RequestError{http.StatusInternalServerError, fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
 	}
 	return sendState(w, map[string]string{"participant_id": hosts[0]})
 }
@@ -134,9 +134,9 @@ func (s *networkServer) participantIDs(w http.ResponseWriter, r *http.Request) e
 }
 
 func (s *networkServer) migration() int64 {
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	return s.ledger.executor.tx.migration
+	s.ledger.Mu.Lock()
+	defer s.ledger.Mu.Unlock()
+	return s.ledger.Executor.Tx.Migration
 }
 
 // migrationSchedule announces the one migration of the network until it has happened.
@@ -146,8 +146,8 @@ func (s *networkServer) migrationSchedule(w http.ResponseWriter, _ *http.Request
 		w.WriteHeader(http.StatusNotFound)
 		return nil
 	}
-	c := s.ledger.config
-	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * switchPercent / 100)
+	c := s.ledger.Config
+	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * SwitchPercent / 100)
 	return sendState(w, map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1})
 }
 
@@ -161,10 +161,10 @@ func sendActiveSerial(w http.ResponseWriter, _ *http.Request) error {
 
 // upgrade announces an upgrade of the synchronizer a month after the first history.
 func (s *networkServer) upgrade(w http.ResponseWriter, _ *http.Request) error {
-	t := s.ledger.config.Start.AddDate(0, 0, s.ledger.config.Days+30).UTC()
+	t := s.ledger.Config.Start.AddDate(0, 0, s.ledger.Config.Days+30).UTC()
 	return sendState(w, map[string]any{"lsu": map[string]string{
 		"topologyFreezeTime": t.Add(-24 * time.Hour).Format(time.RFC3339), "upgradeTime": t.Format(time.RFC3339),
-		"successorPhysicalSynchronizerId": fmt.Sprintf("%s::%d-%d", s.ledger.names.synchronizers[0], protocolVersion, synchronizerSerial+1),
+		"successorPhysicalSynchronizerId": fmt.Sprintf("%s::%d-%d", s.ledger.Names.Synchronizers[0], protocolVersion, synchronizerSerial+1),
 	}})
 }
 
@@ -175,10 +175,10 @@ func sendRollForward(w http.ResponseWriter, _ *http.Request) error {
 
 // serialized stands for bytes that only the nodes of the network can read, in base64.
 func (s *networkServer) serialized(kind string, size int) string {
-	space := newIDSpace(s.ledger.config.Seed, "serialized "+kind)
+	space := NewIDSpace(s.ledger.Config.Seed, "serialized "+kind)
 	var raw []byte
 	for i := uint64(0); len(raw) < size; i++ {
-		h := space.hash(i)
+		h := space.Hash(i)
 		raw = append(raw, h[:]...)
 	}
 	return base64.StdEncoding.EncodeToString(raw[:size])
@@ -188,12 +188,12 @@ func (s *networkServer) serialized(kind string, size int) string {
 // path.
 func (s *networkServer) synchronizerByPrefix(r *http.Request) (string, error) {
 	prefix := r.PathValue("prefix")
-	for _, id := range s.ledger.names.synchronizers {
-		if name, _, _ := strings.Cut(id, partyNamespaceMark); name == prefix {
+	for _, id := range s.ledger.Names.Synchronizers {
+		if name, _, _ := strings.Cut(id, PartyNamespaceMark); name == prefix {
 			return id, nil
 		}
 	}
-	return "", notFound("No synchronizer with the prefix %s", prefix)
+	return "", NotFound("No synchronizer with the prefix %s", prefix)
 }
 
 func (s *networkServer) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
@@ -201,10 +201,10 @@ func (s *networkServer) synchronizerIdentities(w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return err
 	}
-	n := s.ledger.names
-	sv := n.superValidators.first
+	n := s.ledger.Names
+	sv := n.SuperValidators.First
 	return sendState(w, map[string]any{
-		"sequencer_id": n.sequencerOf(sv), "mediator_id": n.mediatorOf(sv),
+		"sequencer_id": n.SequencerOf(sv), "mediator_id": n.MediatorOf(sv),
 		"sequencer_identity_transactions": []string{s.serialized(id+" sequencer 1", 300), s.serialized(id+" sequencer 2", 260)},
 		"mediator_identity_transactions":  []string{s.serialized(id+" mediator 1", 300), s.serialized(id+" mediator 2", 260)},
 	})
@@ -231,10 +231,10 @@ func sendInstanceNames(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // configuredNodes are the super-validators whose nodes are known.
-func (s *networkServer) configuredNodes() []svNodeState {
-	var nodes []svNodeState
+func (s *networkServer) configuredNodes() []SvNodeState {
+	var nodes []SvNodeState
 	for _, c := range nodeStates(s.ledger) {
-		if p := c.payload.(svNodeState); p.configured {
+		if p := c.Payload.(SvNodeState); p.Configured {
 			nodes = append(nodes, p)
 		}
 	}
@@ -242,47 +242,47 @@ func (s *networkServer) configuredNodes() []svNodeState {
 }
 
 func (s *networkServer) scans(w http.ResponseWriter, _ *http.Request) error {
-	n := s.ledger.names
+	n := s.ledger.Names
 	scans := []map[string]string{}
 	for _, p := range s.configuredNodes() {
-		scans = append(scans, map[string]string{"publicUrl": n.scanURL(p.sv), "svName": n.svName(p.sv)})
+		scans = append(scans, map[string]string{"publicUrl": n.ScanURL(p.Sv), "svName": n.SvName(p.Sv)})
 	}
-	return sendState(w, map[string]any{"scans": []any{map[string]any{"domainId": n.synchronizers[0], "scans": scans}}})
+	return sendState(w, map[string]any{"scans": []any{map[string]any{"domainId": n.Synchronizers[0], "scans": scans}}})
 }
 
 func (s *networkServer) sequencers(w http.ResponseWriter, _ *http.Request) error {
-	n := s.ledger.names
+	n := s.ledger.Names
 	sequencers := []map[string]any{}
 	for _, p := range s.configuredNodes() {
 		sequencers = append(sequencers, map[string]any{
-			"migrationId": p.migration, "id": n.sequencerOf(p.sv), "url": n.sequencerURL(p.sv, p.migration),
-			"svName": n.svName(p.sv), "availableAfter": string(schemas.AppendShortTime(nil, schemas.Micros(p.available)))})
+			"migrationId": p.Migration, "id": n.SequencerOf(p.Sv), "url": n.SequencerURL(p.Sv, p.Migration),
+			"svName": n.SvName(p.Sv), "availableAfter": string(schemas.AppendShortTime(nil, schemas.Micros(p.Available)))})
 	}
-	return sendState(w, map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.synchronizers[0], "sequencers": sequencers}}})
+	return sendState(w, map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.Synchronizers[0], "sequencers": sequencers}}})
 }
 
 func (s *networkServer) bftSequencers(w http.ResponseWriter, _ *http.Request) error {
-	n := s.ledger.names
-	sv := n.superValidators.first
+	n := s.ledger.Names
+	sv := n.SuperValidators.First
 	return sendState(w, map[string]any{"bftSequencers": []any{map[string]any{
-		"serialId": synchronizerSerial, "id": n.sequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.svHost(sv)}}})
+		"serialId": synchronizerSerial, "id": n.SequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.SvHost(sv)}}})
 }
 
 func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["validator_ids"]
-	if len(ids) == 0 || len(ids) > maxPage {
-		return badRequest("validator_ids: 1 to %d, not %d", maxPage, len(ids))
+	if len(ids) == 0 || len(ids) > MaxPage {
+		return BadRequest("validator_ids: 1 to %d, not %d", MaxPage, len(ids))
 	}
 	faucets := []map[string]any{}
-	for _, c := range s.ledger.ofTemplate(licenseTemplate, nil) {
-		p := c.payload.(validatorLicense)
-		if p.lastRound < 0 || !slices.Contains(ids, s.ledger.names.name(p.validator)) {
+	for _, c := range s.ledger.OfTemplate(LicenseTemplate, nil) {
+		p := c.Payload.(ValidatorLicense)
+		if p.LastRound < 0 || !slices.Contains(ids, s.ledger.Names.Name(p.Validator)) {
 			continue
 		}
 		faucets = append(faucets, map[string]any{
-			"validator":          s.ledger.names.name(p.validator),
-			"numRoundsCollected": p.lastRound - p.firstRound + 1 - p.missed, "numRoundsMissed": p.missed,
-			"firstCollectedInRound": p.firstRound, "lastCollectedInRound": p.lastRound})
+			"validator":          s.ledger.Names.Name(p.Validator),
+			"numRoundsCollected": p.LastRound - p.FirstRound + 1 - p.Missed, "numRoundsMissed": p.Missed,
+			"firstCollectedInRound": p.FirstRound, "lastCollectedInRound": p.LastRound})
 	}
 	slices.SortFunc(faucets, func(a, b map[string]any) int {
 		return cmp.Compare(a["validator"].(string), b["validator"].(string))
@@ -293,16 +293,16 @@ func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request)
 // licenses pages through the licenses, newest first. The token counts those that were
 // given before.
 func (s *networkServer) licenses(w http.ResponseWriter, r *http.Request) error {
-	limit, err := queryLimit(r, "limit", maxPage)
+	limit, err := queryLimit(r, "limit", MaxPage)
 	if err != nil {
 		return err
 	}
-	all := s.ledger.ofTemplate(licenseTemplate, nil)
+	all := s.ledger.OfTemplate(LicenseTemplate, nil)
 	slices.Reverse(all)
 	first := 0
 	if text := r.URL.Query().Get("after"); text != "" {
 		if first, err = strconv.Atoi(text); err != nil || first < 0 {
-			return badRequest("after: %q is not a token", text)
+			return BadRequest("after: %q is not a token", text)
 		}
 	}
 	first = min(first, len(all))
@@ -320,7 +320,7 @@ func sendFeatureSupport(w http.ResponseWriter, _ *http.Request) error {
 
 // serviceStatus tells that the service is up; its uptime is that of the network.
 func (s *networkServer) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
-	uptime := time.Duration(s.ledger.RecordTime()-s.ledger.config.Start.UnixMicro()) * time.Microsecond
+	uptime := time.Duration(s.ledger.RecordTime()-s.ledger.Config.Start.UnixMicro()) * time.Microsecond
 	return sendState(w, map[string]any{"success": map[string]any{
 		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}})
 }

@@ -22,31 +22,31 @@ func (s *stateServer) openAndIssuingRounds(w http.ResponseWriter, r *http.Reques
 		"cached_open_mining_round_contract_ids": q.Open, "cached_issuing_round_contract_ids": q.Issuing,
 	} {
 		if ids == nil {
-			return badRequest("%s is required", name)
+			return BadRequest("%s is required", name)
 		}
-		if len(ids) > maxPage {
-			return badRequest("%s: at most %d, not %d", name, maxPage, len(ids))
+		if len(ids) > MaxPage {
+			return BadRequest("%s: at most %d, not %d", name, MaxPage, len(ids))
 		}
 	}
 	return sendState(w, map[string]any{
 		"time_to_live_in_microseconds": int64(roundTTL),
-		"open_mining_rounds":           s.rounds(openRoundTemplate, q.Open),
-		"issuing_mining_rounds":        s.rounds(issuingRoundTemplate, q.Issuing),
+		"open_mining_rounds":           s.rounds(OpenRoundTemplate, q.Open),
+		"issuing_mining_rounds":        s.rounds(IssuingRoundTemplate, q.Issuing),
 	})
 }
 
-func (s *stateServer) rounds(t *template, cached []string) map[string]placedContract {
-	rounds := map[string]placedContract{}
-	for _, c := range s.ledger.ofTemplate(t, nil) {
-		rounds[contractIDOf(s.ledger, c.contract)] = placedUnlessCached(s.ledger, c, cached...)
+func (s *stateServer) rounds(t *Template, cached []string) map[string]PlacedContract {
+	rounds := map[string]PlacedContract{}
+	for _, c := range s.ledger.OfTemplate(t, nil) {
+		rounds[ContractIDOf(s.ledger, c.Contract)] = placedUnlessCached(s.ledger, c, cached...)
 	}
 	return rounds
 }
 
 func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error {
-	closed := s.ledger.ofTemplate(closedRoundTemplate, nil)
-	slices.SortFunc(closed, func(a, b contractState) int {
-		return cmp.Compare(a.payload.(closedRound).number, b.payload.(closedRound).number)
+	closed := s.ledger.OfTemplate(ClosedRoundTemplate, nil)
+	slices.SortFunc(closed, func(a, b ContractState) int {
+		return cmp.Compare(a.Payload.(ClosedRound).Number, b.Payload.(ClosedRound).Number)
 	})
 	return sendState(w, map[string]any{"rounds": contractAnswers(s.ledger, closed)})
 }
@@ -54,11 +54,11 @@ func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error
 // The four operations on rewards by activity.
 
 func (s *stateServer) earliestRewards(w http.ResponseWriter, _ *http.Request) error {
-	s.ledger.mu.Lock()
-	round, ok := s.ledger.executor.rewards.earliestRewards()
-	s.ledger.mu.Unlock()
+	s.ledger.Mu.Lock()
+	round, ok := s.ledger.Executor.Rewards.EarliestRewards()
+	s.ledger.Mu.Unlock()
 	if !ok {
-		return notFound("No reward accounting data available yet")
+		return NotFound("No reward accounting data available yet")
 	}
 	return sendState(w, map[string]int64{"earliest_round": round})
 }
@@ -71,21 +71,21 @@ const (
 
 // roundRewards returns the outcome of the round in the path, with a status other than
 // Ok if there is none.
-func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t rewardTotals, err error) {
+func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t RewardTotals, err error) {
 	round, err = strconv.ParseInt(r.PathValue("round"), 10, 64)
 	if err != nil || round < 0 {
-		return 0, "", t, badRequest("round_number: %q is not a round", r.PathValue("round"))
+		return 0, "", t, BadRequest("round_number: %q is not a round", r.PathValue("round"))
 	}
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	x := s.ledger.executor
-	if !x.rounds.roundOver(round) {
+	s.ledger.Mu.Lock()
+	defer s.ledger.Mu.Unlock()
+	x := s.ledger.Executor
+	if !x.Rounds.RoundOver(round) {
 		return round, rewardsUndetermined, t, nil
 	}
-	if earliest, ok := x.rewards.earliestRewards(); !ok || round < earliest || !x.rewards.byRound[round].rewarded {
+	if earliest, ok := x.Rewards.EarliestRewards(); !ok || round < earliest || !x.Rewards.ByRound[round].Rewarded {
 		return round, rewardsUnknown, t, nil
 	}
-	return round, rewardsOK, x.rewards.rewardsOf(round), nil
+	return round, rewardsOK, x.Rewards.RewardsOf(round), nil
 }
 
 func (s *stateServer) activityTotals(w http.ResponseWriter, r *http.Request) error {
@@ -98,11 +98,11 @@ func (s *stateServer) activityTotals(w http.ResponseWriter, r *http.Request) err
 	}
 	return sendState(w, map[string]any{
 		"status": status, "round_number": round,
-		"total_app_activity_weight": t.weight, "activity_records_count": t.records, "active_parties_count": t.parties,
-		"rewarded_app_provider_parties_count": len(t.allowances),
-		"total_app_reward_minting_allowance":  t.minting.String(),
-		"total_app_reward_thresholded":        t.thresholded.String(),
-		"total_app_reward_unclaimed":          t.unclaimed.String(),
+		"total_app_activity_weight": t.Weight, "activity_records_count": t.Records, "active_parties_count": t.Parties,
+		"rewarded_app_provider_parties_count": len(t.Allowances),
+		"total_app_reward_minting_allowance":  t.Minting.String(),
+		"total_app_reward_thresholded":        t.Thresholded.String(),
+		"total_app_reward_unclaimed":          t.Unclaimed.String(),
 	})
 }
 
@@ -114,7 +114,7 @@ func (s *stateServer) rewardRoot(w http.ResponseWriter, r *http.Request) error {
 	if status != rewardsOK {
 		return sendState(w, map[string]string{"status": status})
 	}
-	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": newRewardTree(t.allowances).root})
+	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": NewRewardTree(t.Allowances).Root})
 }
 
 func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error {
@@ -123,20 +123,20 @@ func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	hash := r.PathValue("hash")
-	var batch rewardNode
+	var batch RewardNode
 	ok := status == rewardsOK
 	if ok {
-		batch, ok = newRewardTree(t.allowances).batches[hash]
+		batch, ok = NewRewardTree(t.Allowances).Batches[hash]
 	}
 	if !ok {
-		return notFound("No batch %s in round %d", hash, round)
+		return NotFound("No batch %s in round %d", hash, round)
 	}
-	if batch.children != nil {
-		return sendState(w, map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.children})
+	if batch.Children != nil {
+		return sendState(w, map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.Children})
 	}
-	allowances := make([]map[string]string, len(batch.allowances))
-	for i, a := range batch.allowances {
-		allowances[i] = map[string]string{"provider": a.provider, "amount": a.amount.String()}
+	allowances := make([]map[string]string, len(batch.Allowances))
+	for i, a := range batch.Allowances {
+		allowances[i] = map[string]string{"provider": a.Provider, "amount": a.Amount.String()}
 	}
 	return sendState(w, map[string]any{"batch_type": "BatchOfMintingAllowances", "minting_allowances": allowances})
 }

@@ -6,17 +6,17 @@ import (
 )
 
 // newest is the contract of a template that was created last; false if there is none.
-func (s *stateServer) newest(t *template) (contractState, bool) {
-	all := s.ledger.ofTemplate(t, nil)
+func (s *stateServer) newest(t *Template) (ContractState, bool) {
+	all := s.ledger.OfTemplate(t, nil)
 	if len(all) == 0 {
-		return contractState{}, false
+		return ContractState{}, false
 	}
 	return all[len(all)-1], true
 }
 
 // rules answers with the rules contract of a template, by the cache protocol: name is
 // that of the rules in the members of request and answer.
-func (s *stateServer) rules(t *template, name string) handler {
+func (s *stateServer) rules(t *Template, name string) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		q := map[string]any{}
 		if err := decode(r, &q); err != nil {
@@ -26,7 +26,7 @@ func (s *stateServer) rules(t *template, name string) handler {
 		for _, member := range []string{"cached_" + name + "_contract_id", "cached_" + name + "_domain_id"} {
 			text, ok := q[member].(string)
 			if q[member] != nil && !ok {
-				return badRequest("%s must be a text", member)
+				return BadRequest("%s must be a text", member)
 			}
 			if cached == "" {
 				cached = text
@@ -34,35 +34,35 @@ func (s *stateServer) rules(t *template, name string) handler {
 		}
 		c, ok := s.newest(t)
 		if !ok {
-			return notFound("No active %s contract", t.entity())
+			return NotFound("No active %s contract", t.Entity())
 		}
 		return sendState(w, map[string]any{name + "_update": placedUnlessCached(s.ledger, c, cached)})
 	}
 }
 
 // latestRound is the open round of the highest number that has opened.
-func (s *stateServer) latestRound() (contractState, bool) {
+func (s *stateServer) latestRound() (ContractState, bool) {
 	now := s.ledger.RecordTime()
-	open := s.ledger.ofTemplate(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
+	open := s.ledger.OfTemplate(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
 	if len(open) == 0 {
-		return contractState{}, false
+		return ContractState{}, false
 	}
-	return slices.MaxFunc(open, func(a, b contractState) int {
-		return int(a.payload.(openRound).number - b.payload.(openRound).number)
+	return slices.MaxFunc(open, func(a, b ContractState) int {
+		return int(a.Payload.(OpenRound).Number - b.Payload.(OpenRound).Number)
 	}), true
 }
 
 func (s *stateServer) governance(w http.ResponseWriter, _ *http.Request) error {
 	round, haveRound := s.latestRound()
-	coin, haveCoin := s.newest(amuletRulesTemplate)
-	rules, haveRules := s.newest(dsoRulesTemplate)
+	coin, haveCoin := s.newest(AmuletRulesTemplate)
+	rules, haveRules := s.newest(DsoRulesTemplate)
 	if !haveRound || !haveCoin || !haveRules {
-		return notFound("The network is not founded yet")
+		return NotFound("The network is not founded yet")
 	}
-	n := s.ledger.names
+	n := s.ledger.Names
 	return sendState(w, map[string]any{
-		"sv_user": "sv-1", "sv_party_id": n.name(n.superValidators.first), "dso_party_id": n.name(dso),
-		"voting_threshold": votingThreshold(n.superValidators.len()), "latest_mining_round": placed(s.ledger, round),
+		"sv_user": "sv-1", "sv_party_id": n.Name(n.SuperValidators.First), "dso_party_id": n.Name(Dso),
+		"voting_threshold": votingThreshold(n.SuperValidators.Len()), "latest_mining_round": placed(s.ledger, round),
 		"amulet_rules": placed(s.ledger, coin), "dso_rules": placed(s.ledger, rules),
 		"sv_node_states": placedAll(s.ledger, nodeStates(s.ledger)), "initial_round": "0",
 	})
@@ -76,21 +76,21 @@ func votingThreshold(members int) int {
 }
 
 // nodeStates are the states of the super-validators' nodes, in their order.
-func nodeStates(l *Ledger) []contractState {
-	states := l.ofTemplate(svNodeStateTemplate, nil)
-	slices.SortFunc(states, func(a, b contractState) int {
-		return int(a.payload.(svNodeState).sv - b.payload.(svNodeState).sv)
+func nodeStates(l *Ledger) []ContractState {
+	states := l.OfTemplate(SvNodeStateTemplate, nil)
+	slices.SortFunc(states, func(a, b ContractState) int {
+		return int(a.Payload.(SvNodeState).Sv - b.Payload.(SvNodeState).Sv)
 	})
 	return states
 }
 
 func (s *stateServer) featuredApps(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.ofTemplate(featuredAppRightTemplate, nil))})
+	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.OfTemplate(FeaturedAppRightTemplate, nil))})
 }
 
-func (s *stateServer) rightsOf(provider string) []contractState {
-	return s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
-		return s.ledger.names.name(c.payload.(featuredAppRight).provider) == provider
+func (s *stateServer) rightsOf(provider string) []ContractState {
+	return s.ledger.OfTemplate(FeaturedAppRightTemplate, func(c *Contract) bool {
+		return s.ledger.Names.Name(c.Payload.(FeaturedAppRight).Provider) == provider
 	})
 }
 
@@ -103,20 +103,20 @@ func (s *stateServer) featuredApp(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (s *stateServer) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
-	return s.sendRight(w, s.ledger.ofTemplate(featuredAppRightTemplate, func(c *contract) bool {
-		return contractIDOf(s.ledger, c) == r.PathValue("id")
+	return s.sendRight(w, s.ledger.OfTemplate(FeaturedAppRightTemplate, func(c *Contract) bool {
+		return ContractIDOf(s.ledger, c) == r.PathValue("id")
 	}))
 }
 
 // sendRight answers with the first of rights, or with an empty object.
-func (s *stateServer) sendRight(w http.ResponseWriter, rights []contractState) error {
+func (s *stateServer) sendRight(w http.ResponseWriter, rights []ContractState) error {
 	if len(rights) == 0 {
 		return sendState(w, map[string]any{})
 	}
-	return sendState(w, map[string]any{"featured_app_right": contractAnswerOf(s.ledger, rights[0].contract)})
+	return sendState(w, map[string]any{"featured_app_right": contractAnswerOf(s.ledger, rights[0].Contract)})
 }
 
 func (s *stateServer) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{
-		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.ofTemplate(unclaimedFundTemplate, nil))})
+		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.OfTemplate(UnclaimedFundTemplate, nil))})
 }

@@ -10,8 +10,8 @@ import (
 
 func TestRefusals(t *testing.T) {
 	_, c := startLedger(t, Config{Updates: 200, Seed: 21})
-	names := newNames(21, 200, 1)
-	sync, dsoParty := names.synchronizers[0], names.parties[dso]
+	names := NewNames(21, 200, 1)
+	sync, dsoParty := names.Synchronizers[0], names.Parties[Dso]
 	acs := func(members string) string {
 		return `{"migration_id":0,"record_time":"2026-07-02T00:00:00Z",` + members + `}`
 	}
@@ -354,30 +354,30 @@ func compareLookups(t *testing.T, c client, at item, e *eventItem) {
 // TestEventCap checks that nothing beyond the last update or the last verdict of
 // the newest migration is an event yet.
 func TestEventCap(t *testing.T) {
-	n := &names{ids: newIDSpaces(1), synchronizers: []string{"a"}}
+	n := &Names{Ids: NewIDSpaces(1), Synchronizers: []string{"a"}}
 	for _, tc := range []struct {
 		name  string
-		kinds []updateKind
+		kinds []UpdateKind
 		want  int
 	}{
 		{"nothing", nil, 0},
-		{"update without verdicts", []updateKind{assignmentUpdate}, 0},
-		{"verdicts only", []updateKind{verdictOnly, verdictOnly}, 0},
-		{"transaction", []updateKind{transactionUpdate}, 1},
-		{"verdict after the last update", []updateKind{transactionUpdate, verdictOnly}, 1},
-		{"reassignment after the last verdict", []updateKind{transactionUpdate, verdictOnly, assignmentUpdate}, 2},
-		{"transaction at the end", []updateKind{verdictOnly, assignmentUpdate, transactionUpdate}, 3},
+		{"update without verdicts", []UpdateKind{AssignmentUpdate}, 0},
+		{"verdicts only", []UpdateKind{VerdictOnly, VerdictOnly}, 0},
+		{"transaction", []UpdateKind{TransactionUpdate}, 1},
+		{"verdict after the last update", []UpdateKind{TransactionUpdate, VerdictOnly}, 1},
+		{"reassignment after the last verdict", []UpdateKind{TransactionUpdate, VerdictOnly, AssignmentUpdate}, 2},
+		{"transaction at the end", []UpdateKind{VerdictOnly, AssignmentUpdate, TransactionUpdate}, 3},
 	} {
-		s := &store{names: n, grown: make(chan struct{})}
-		s.startMigration()
+		s := &Store{Names: n, Grown: make(chan struct{})}
+		s.StartMigration()
 		for i, kind := range tc.kinds {
-			s.publish(&rendered{entries: []entry{{time: int64(10 + i), kind: kind}}})
+			s.Publish(&Rendered{Entries: []Entry{{Time: int64(10 + i), Kind: kind}}})
 		}
-		if got := s.visibleEvents(); got != tc.want {
+		if got := s.VisibleEvents(); got != tc.want {
 			t.Errorf("%s: %d events visible, want %d", tc.name, got, tc.want)
 		}
-		s.startMigration()
-		if got := s.visibleEvents(); got != len(tc.kinds) {
+		s.StartMigration()
+		if got := s.VisibleEvents(); got != len(tc.kinds) {
 			t.Errorf("%s: %d events visible once the migration is over, want %d", tc.name, got, len(tc.kinds))
 		}
 	}
@@ -425,16 +425,16 @@ func manyTexts(n int) string {
 // agrees with what is.
 func TestNetworkInformation(t *testing.T) {
 	l, c := startLedger(t, Config{Updates: 200, Seed: 23})
-	sync, n := l.names.synchronizers[0], l.names
+	sync, n := l.Names.Synchronizers[0], l.Names
 	for _, tc := range []struct{ path, want string }{
 		{"/v0/migrations/last", `{"migration_id":1}`},
 		{"/v0/active-synchronizer-serial", `{"serial":2}`},
 		{"/v0/roll-forward-lsu", `{}`},
 		{"/v0/feature-support", `{}`},
 		{"/v0/lsu", `{"lsu":{"successorPhysicalSynchronizerId":"` + sync + `::35-3","topologyFreezeTime":"2026-08-07T00:00:00Z","upgradeTime":"2026-08-08T00:00:00Z"}}`},
-		{"/v0/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_id":"PAR::` + n.participants[1] + `"}`},
-		{"/v1/domains/" + sync + "/parties/" + n.parties[n.superValidators.at(1)] + "/participant-id", `{"participant_ids":["PAR::` + n.participants[1] + `"]}`},
-		{"/v0/domains/" + sync + "/members/" + n.mediatorOf(n.superValidators.at(0)) + "/traffic-status", `{"traffic_status":{"actual":{"total_consumed":0,"total_limit":0},"target":{"total_purchased":0}}}`},
+		{"/v0/domains/" + sync + "/parties/" + n.Parties[n.SuperValidators.At(1)] + "/participant-id", `{"participant_id":"PAR::` + n.Participants[1] + `"}`},
+		{"/v1/domains/" + sync + "/parties/" + n.Parties[n.SuperValidators.At(1)] + "/participant-id", `{"participant_ids":["PAR::` + n.Participants[1] + `"]}`},
+		{"/v0/domains/" + sync + "/members/" + n.MediatorOf(n.SuperValidators.At(0)) + "/traffic-status", `{"traffic_status":{"actual":{"total_consumed":0,"total_limit":0},"target":{"total_purchased":0}}}`},
 		{"/v0/splice-instance-names", `{"amulet_name":"Amulet","amulet_name_acronym":"AMT","name_service_name":"Amulet Name Service","name_service_name_acronym":"CNS","network_favicon_url":"https://devnet.example/favicon.ico","network_name":"Devnet"}`},
 	} {
 		if status, answer := c.do("GET", tc.path, ""); status != 200 || string(answer) != tc.want {
@@ -469,7 +469,7 @@ func TestNetworkInformation(t *testing.T) {
 			t.Errorf("sequencer is %+v", s)
 		}
 	}
-	if len(sequencers.Domains[0].Sequencers) != superValidatorCount {
+	if len(sequencers.Domains[0].Sequencers) != SuperValidatorCount {
 		t.Errorf("%d sequencers", len(sequencers.Domains[0].Sequencers))
 	}
 	for _, path := range []string{"/v0/synchronizer-bootstrapping-transactions/global-domain", "/v0/synchronizer-identities/harbor-domain", "/status"} {

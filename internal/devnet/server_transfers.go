@@ -7,23 +7,23 @@ import (
 
 func (s *stateServer) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 	receiver, now := r.PathValue("party"), s.ledger.RecordTime()
-	found := s.ledger.ofTemplate(preapprovalTemplate, func(c *contract) bool {
-		p := c.payload.(preapproval)
-		return s.ledger.names.name(p.receiver) == receiver && p.expiresAt > now
+	found := s.ledger.OfTemplate(PreapprovalTemplate, func(c *Contract) bool {
+		p := c.Payload.(Preapproval)
+		return s.ledger.Names.Name(p.Receiver) == receiver && p.ExpiresAt > now
 	})
 	if len(found) == 0 {
-		return notFound("No TransferPreapproval found for party: %s", receiver)
+		return NotFound("No TransferPreapproval found for party: %s", receiver)
 	}
 	return sendState(w, map[string]any{"transfer_preapproval": placed(s.ledger, found[0])})
 }
 
 func (s *stateServer) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
 	sender := r.PathValue("party")
-	found := s.ledger.ofTemplate(commandCounterTemplate, func(c *contract) bool {
-		return s.ledger.names.name(c.payload.(commandCounter).sender) == sender
+	found := s.ledger.OfTemplate(CommandCounterTemplate, func(c *Contract) bool {
+		return s.ledger.Names.Name(c.Payload.(CommandCounter).Sender) == sender
 	})
 	if len(found) == 0 {
-		return notFound("No TransferCommandCounter found for party: %s", sender)
+		return NotFound("No TransferCommandCounter found for party: %s", sender)
 	}
 	return sendState(w, map[string]any{"transfer_command_counter": placed(s.ledger, found[0])})
 }
@@ -35,43 +35,43 @@ func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) erro
 	q := r.URL.Query()
 	sender := q.Get("sender")
 	if sender == "" {
-		return badRequest("sender is required")
+		return BadRequest("sender is required")
 	}
 	nonce, err := strconv.ParseInt(q.Get("nonce"), 10, 64)
 	if err != nil {
-		return badRequest("nonce: %q is not a number", q.Get("nonce"))
+		return BadRequest("nonce: %q is not a number", q.Get("nonce"))
 	}
-	found := commandsOf(s.ledger, sender, nonce)
+	found := CommandsOf(s.ledger, sender, nonce)
 	if len(found) == 0 {
-		return notFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
+		return NotFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
 	}
 	answers := map[string]any{}
 	for _, c := range found {
-		answers[contractIDOf(s.ledger, c.contract)] = map[string]any{
-			"contract": contractAnswerOf(s.ledger, c.contract), "status": c.answer()}
+		answers[ContractIDOf(s.ledger, c.Contract)] = map[string]any{
+			"contract": contractAnswerOf(s.ledger, c.Contract), "status": c.answer()}
 	}
 	return sendState(w, map[string]any{"transfer_commands_by_contract_id": answers})
 }
 
-// commandsOf returns the commands of a sender and nonce of which something was heard
+// CommandsOf returns the commands of a sender and nonce of which something was heard
 // within the last day.
-func commandsOf(l *Ledger, sender string, nonce int64) []command {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var found []command
-	for _, c := range l.executor.commands.recent {
-		p := c.contract.payload.(transferCommand)
-		if l.names.name(p.sender) == sender && p.nonce == nonce && c.contract.createdAt >= l.executor.clock.recordTime-commandMemory && len(found) < maxCommands {
+func CommandsOf(l *Ledger, sender string, nonce int64) []CommandState {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	var found []CommandState
+	for _, c := range l.Executor.Commands.Recent {
+		p := c.Contract.Payload.(TransferCommand)
+		if l.Names.Name(p.Sender) == sender && p.Nonce == nonce && c.Contract.CreatedAt >= l.Executor.Clock.RecordTime-CommandMemory && len(found) < maxCommands {
 			found = append(found, *c)
 		}
 	}
 	return found
 }
 
-func (c *command) answer() map[string]string {
-	switch c.status {
-	case commandCreated, commandSent:
-		return map[string]string{"status": string(c.status)}
+func (c *CommandState) answer() map[string]string {
+	switch c.Status {
+	case CommandCreated, CommandSent:
+		return map[string]string{"status": string(c.Status)}
 	}
-	return map[string]string{"status": string(commandFailed), "failure_kind": string(c.status), "reason": c.reason}
+	return map[string]string{"status": string(CommandFailed), "failure_kind": string(c.Status), "reason": c.Reason}
 }

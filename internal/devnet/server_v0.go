@@ -17,7 +17,7 @@ import (
 // and event ids with a # in front. It also has the import updates.
 
 // losslessEncoding is the encoding that version 0 asks for by a flag.
-func (s *historyServer) losslessEncoding(lossless bool) (encoding, error) {
+func (s *historyServer) losslessEncoding(lossless bool) (Encoding, error) {
 	name := string(schemas.CompactJSON)
 	if lossless {
 		name = string(schemas.ProtobufJSON)
@@ -54,7 +54,7 @@ func (s *historyServer) updatesV0(w http.ResponseWriter, r *http.Request) error 
 
 // itemsV0 collects up to limit updates behind c: the imports of a migration come
 // before its other updates.
-func (s *historyServer) itemsV0(r *http.Request, c *cursor, limit int, enc encoding) ([]json.RawMessage, error) {
+func (s *historyServer) itemsV0(r *http.Request, c *Cursor, limit int, enc Encoding) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	entries, importsFrom := s.store.entriesV0(c, limit)
 	for at, i := range entries {
@@ -90,17 +90,17 @@ func (s *historyServer) itemsV0(r *http.Request, c *cursor, limit int, enc encod
 
 // entriesV0 returns the numbers of up to limit updates behind c, and how many of them
 // come before the imports; -1 if the imports are not among what is asked for.
-func (s *store) entriesV0(c *cursor, limit int) (entries []int, importsFrom int) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+func (s *Store) entriesV0(c *Cursor, limit int) (entries []int, importsFrom int) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
 	importsFrom = -1
-	imports := len(s.migrations) > importMigration && (c == nil || c.migration < importMigration)
-	i := s.after(c)
-	for ; i < s.count && len(entries) < limit; i++ {
-		if imports && importsFrom < 0 && i >= s.migrations[importMigration].first {
+	imports := len(s.Migrations) > ImportMigration && (c == nil || c.Migration < ImportMigration)
+	i := s.After(c)
+	for ; i < s.Count && len(entries) < limit; i++ {
+		if imports && importsFrom < 0 && i >= s.Migrations[ImportMigration].First {
 			importsFrom = len(entries)
 		}
-		if s.at(i).hasUpdate() {
+		if s.At(i).HasUpdate() {
 			entries = append(entries, i)
 		}
 	}
@@ -111,18 +111,18 @@ func (s *store) entriesV0(c *cursor, limit int) (entries []int, importsFrom int)
 }
 
 // itemV0 returns the update of entry i.
-func (s *historyServer) itemV0(i int, enc encoding) (json.RawMessage, error) {
-	s.store.mu.RLock()
-	a := &answer{}
-	a.item(s.store, i, enc, true)
-	id := string(s.ledger.names.ids.appendUpdateID(nil, uint64(i)))
-	s.store.mu.RUnlock()
+func (s *historyServer) itemV0(i int, enc Encoding) (json.RawMessage, error) {
+	s.store.Mu.RLock()
+	a := &Answer{}
+	a.Item(s.store, i, enc, true)
+	id := string(s.ledger.Names.Ids.AppendUpdateID(nil, uint64(i)))
+	s.store.Mu.RUnlock()
 	var item bytes.Buffer
-	if err := a.writeTo(&item); err != nil {
+	if err := a.SendTo(&item); err != nil {
 		return nil, fmt.Errorf("reading update %s: %w", id, err)
 	}
 	offset := fmt.Appendf(nil, `"offset":"%018x",`, i+1)
-	return toV0(bytes.Replace(item.Bytes(), []byte(importOffset), offset, 1), id)
+	return toV0(bytes.Replace(item.Bytes(), []byte(ImportOffset), offset, 1), id)
 }
 
 // toV0 puts a # in front of the event ids of an update.
@@ -137,16 +137,16 @@ func toV0(item []byte, updateID string) (json.RawMessage, error) {
 }
 
 // importsV0 returns all import updates, ordered by update id.
-func (s *historyServer) importsV0(r *http.Request, enc encoding) ([]json.RawMessage, error) {
-	found, err := s.ledger.snapshotAt(r.Context(), importMigration, int64(schemas.MinMicros))
+func (s *historyServer) importsV0(r *http.Request, enc Encoding) ([]json.RawMessage, error) {
+	found, err := s.ledger.SnapshotAt(r.Context(), ImportMigration, int64(schemas.MinMicros))
 	if err != nil {
 		return nil, err
 	}
-	render := renderer{names: s.ledger.names}
+	render := Renderer{Names: s.ledger.Names}
 	var items []json.RawMessage
-	for i := range found.imports {
-		item := render.importUpdate(nil, &found.imports[i], importMigration, enc)
-		v0, err := toV0(item, contractIDOf(s.ledger, found.imports[i].contract))
+	for i := range found.Imports {
+		item := render.ImportUpdate(nil, &found.Imports[i], ImportMigration, enc)
+		v0, err := toV0(item, ContractIDOf(s.ledger, found.Imports[i].Contract))
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 	if text := r.URL.Query().Get("lossless"); text != "" {
 		var err error
 		if lossless, err = strconv.ParseBool(text); err != nil {
-			return badRequest("lossless: %q is neither true nor false", text)
+			return BadRequest("lossless: %q is neither true nor false", text)
 		}
 	}
 	enc, err := s.losslessEncoding(lossless)
@@ -182,24 +182,24 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 		}
 		return sendState(w, imports[at])
 	}
-	return notFound("Transaction with id %s not found", id)
+	return NotFound("Transaction with id %s not found", id)
 }
 
 // updateEntry returns the entry with the update of an id.
-func (s *store) updateEntry(id string) (int, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	i, ok := s.entryOf(id)
-	return i, ok && s.at(i).hasUpdate()
+func (s *Store) updateEntry(id string) (int, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	i, ok := s.EntryOf(id)
+	return i, ok && s.At(i).HasUpdate()
 }
 
 // importNumber returns the position of the import update with an id.
-func (s *store) importNumber(id string) (int, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	at := func(i int) string { return string(s.names.ids.appendContractID(nil, s.importsAt[i].number)) }
-	i := sort.Search(len(s.importsAt), func(i int) bool { return at(i) >= id })
-	return i, i < len(s.importsAt) && at(i) == id
+func (s *Store) importNumber(id string) (int, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	at := func(i int) string { return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) }
+	i := sort.Search(len(s.ImportsAt), func(i int) bool { return at(i) >= id })
+	return i, i < len(s.ImportsAt) && at(i) == id
 }
 
 // updateByHash answers with the transaction that an external party signed.
@@ -209,5 +209,5 @@ func (s *historyServer) updateByHash(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	hash := r.PathValue("hash")
-	return send(w, s.store.updateByHash(hash, enc), "Transaction with hash "+hash+" not found")
+	return send(w, s.store.UpdateByHash(hash, enc), "Transaction with hash "+hash+" not found")
 }

@@ -44,11 +44,11 @@ func (r *replay) ofTemplate(name string) []event {
 	return found
 }
 
-func (c client) contracts(member, method, path, body string) []contractAnswer {
+func (c client) contracts(member, method, path, body string) []ContractAnswer {
 	c.t.Helper()
 	var answer map[string]json.RawMessage
 	c.ask(method, path, body, &answer)
-	var contracts []contractAnswer
+	var contracts []ContractAnswer
 	if err := json.Unmarshal(answer[member], &contracts); err != nil {
 		c.t.Fatalf("%s: %v in %s", path, err, answer[member])
 	}
@@ -56,7 +56,7 @@ func (c client) contracts(member, method, path, body string) []contractAnswer {
 }
 
 // equalContracts compares answers with contracts of the history, in order.
-func equalContracts(t *testing.T, what string, got []contractAnswer, want []event) {
+func equalContracts(t *testing.T, what string, got []ContractAnswer, want []event) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d contracts, the history has %d", what, len(got), len(want))
@@ -67,7 +67,7 @@ func equalContracts(t *testing.T, what string, got []contractAnswer, want []even
 	}
 }
 
-func equalContract(t *testing.T, what string, got contractAnswer, e event) {
+func equalContract(t *testing.T, what string, got ContractAnswer, e event) {
 	t.Helper()
 	if got.ContractID != e.ContractID || got.TemplateID != e.TemplateID || got.CreatedAt != e.CreatedAt ||
 		string(got.Payload) != string(e.CreateArguments) || len(got.Blob) != 120 {
@@ -113,7 +113,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		equalContracts(t, "by provider", c.contracts("featured_apps", "GET", "/v0/featured-apps/by-provider/"+provider, ""), want[:1])
 		for _, path := range []string{provider, "by-contract-id/" + got[0].ContractID} {
 			var one struct {
-				Right contractAnswer `json:"featured_app_right"`
+				Right ContractAnswer `json:"featured_app_right"`
 			}
 			c.ask("GET", "/v0/featured-apps/"+path, "", &one)
 			equalContract(t, path, one.Right, want[0])
@@ -130,8 +130,8 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 			t.Error("no closed round")
 		}
 		var rounds struct {
-			Open    map[string]placedContract `json:"open_mining_rounds"`
-			Issuing map[string]placedContract `json:"issuing_mining_rounds"`
+			Open    map[string]PlacedContract `json:"open_mining_rounds"`
+			Issuing map[string]PlacedContract `json:"issuing_mining_rounds"`
 			TTL     int64                     `json:"time_to_live_in_microseconds"`
 		}
 		const path = "/v0/open-and-issuing-mining-rounds"
@@ -168,9 +168,9 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 			{"/v0/ans-rules", "ans_rules", "Splice.Ans:AnsRules"},
 		} {
 			want := r.ofTemplate(tc.template)
-			var answer map[string]placedContract
+			var answer map[string]PlacedContract
 			c.ask("POST", tc.path, `{}`, &answer)
-			equalContracts(t, tc.path, []contractAnswer{*answer[tc.name+"_update"].Contract}, want)
+			equalContracts(t, tc.path, []ContractAnswer{*answer[tc.name+"_update"].Contract}, want)
 			cached := fmt.Sprintf(`{"cached_%s_contract_id":%q,"cached_%s_domain_id":"x"}`, tc.name, want[0].ContractID, tc.name)
 			answer = nil
 			c.ask("POST", tc.path, cached, &answer)
@@ -184,22 +184,22 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		var d struct {
 			Party     string           `json:"dso_party_id"`
 			Threshold int              `json:"voting_threshold"`
-			Round     placedContract   `json:"latest_mining_round"`
-			Rules     placedContract   `json:"dso_rules"`
-			Coin      placedContract   `json:"amulet_rules"`
-			Nodes     []placedContract `json:"sv_node_states"`
+			Round     PlacedContract   `json:"latest_mining_round"`
+			Rules     PlacedContract   `json:"dso_rules"`
+			Coin      PlacedContract   `json:"amulet_rules"`
+			Nodes     []PlacedContract `json:"sv_node_states"`
 		}
 		c.ask("GET", "/v0/dso", "", &d)
 		equalContract(t, "dso rules", *d.Rules.Contract, r.ofTemplate("Splice.DsoRules:DsoRules")[0])
 		equalContract(t, "amulet rules", *d.Coin.Contract, r.ofTemplate("Splice.AmuletRules:AmuletRules")[0])
-		if d.Threshold != 3 || len(d.Nodes) != superValidatorCount || member(t, d.Round.Contract.Payload, "dso") != d.Party {
+		if d.Threshold != 3 || len(d.Nodes) != SuperValidatorCount || member(t, d.Round.Contract.Payload, "dso") != d.Party {
 			t.Errorf("governance is %+v", d)
 		}
 	})
 
 	t.Run("names", func(t *testing.T) {
 		var all struct {
-			Entries []entryAnswer `json:"entries"`
+			Entries []EntryAnswer `json:"entries"`
 		}
 		c.ask("GET", "/v0/ans-entries?page_size=1000", "", &all)
 		now := mustTime(t, events.RecordTime)
@@ -212,7 +212,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				expired++
 			}
 		}
-		if len(all.Entries) != len(want)+1+superValidatorCount || len(want) == 0 || expired == 0 {
+		if len(all.Entries) != len(want)+1+SuperValidatorCount || len(want) == 0 || expired == 0 {
 			t.Fatalf("%d entries, the history has %d and %d expired ones", len(all.Entries), len(want), expired)
 		}
 		for i, e := range want {
@@ -222,7 +222,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		}
 		first := all.Entries[0]
 		var one struct {
-			Entry entryAnswer `json:"entry"`
+			Entry EntryAnswer `json:"entry"`
 		}
 		c.ask("GET", "/v0/ans-entries/by-name/"+first.Name, "", &one)
 		if one.Entry != first {
@@ -241,10 +241,10 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 	t.Run("licenses", func(t *testing.T) {
 		want := r.ofTemplate("Splice.ValidatorLicense:ValidatorLicense")
 		slices.Reverse(want)
-		var got []contractAnswer
+		var got []ContractAnswer
 		for after := ""; ; {
 			var page struct {
-				Licenses []contractAnswer `json:"validator_licenses"`
+				Licenses []ContractAnswer `json:"validator_licenses"`
 				Next     *int64           `json:"next_page_token"`
 			}
 			c.ask("GET", "/v0/admin/validator/licenses?limit=2"+after, "", &page)
@@ -277,7 +277,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 
 	t.Run("development fund", func(t *testing.T) {
 		var answer struct {
-			Coupons []placedContract `json:"unclaimed-development-fund-coupons"`
+			Coupons []PlacedContract `json:"unclaimed-development-fund-coupons"`
 		}
 		c.ask("GET", "/v0/unclaimed-development-fund-coupons", "", &answer)
 		want := r.ofTemplate("Splice.Amulet:UnclaimedDevelopmentFundCoupon")
@@ -297,7 +297,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				continue
 			}
 			var answer struct {
-				Preapproval placedContract `json:"transfer_preapproval"`
+				Preapproval PlacedContract `json:"transfer_preapproval"`
 			}
 			c.ask("GET", path, "", &answer)
 			equalContract(t, path, *answer.Preapproval.Contract, e)
@@ -313,7 +313,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		for _, e := range counters {
 			sender := member(t, e.CreateArguments, "sender")
 			var answer struct {
-				Counter placedContract `json:"transfer_command_counter"`
+				Counter PlacedContract `json:"transfer_command_counter"`
 			}
 			c.ask("GET", "/v0/transfer-command-counter/"+sender, "", &answer)
 			equalContract(t, sender, *answer.Counter.Contract, e)
@@ -324,7 +324,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				}
 				var found struct {
 					Commands map[string]struct {
-						Contract contractAnswer    `json:"contract"`
+						Contract ContractAnswer    `json:"contract"`
 						Status   map[string]string `json:"status"`
 					} `json:"transfer_commands_by_contract_id"`
 				}

@@ -16,10 +16,10 @@ import (
 // is open between the parties.
 type walletModel struct {
 	*desk
-	random   random
+	random   Random
 	parties  []string
 	wallets  map[string]string
-	funds    map[string]decimal // unlocked
+	funds    map[string]Decimal // unlocked
 	offers   []openOffer
 	accepted []openOffer
 	pending  []openOffer // of the token standard: the coins are locked
@@ -32,15 +32,15 @@ type walletModel struct {
 type openOffer struct {
 	id               string
 	sender, receiver string
-	amount           decimal
+	amount           Decimal
 	ends             time.Time // of the token standard
 }
 
 // TestCommandModel has parties act at random, also in ways that must be refused, while the
 // simulated users go on, and compares each outcome with the model.
 func TestCommandModel(t *testing.T) {
-	m := &walletModel{desk: newDesk(t, Config{Updates: 600, Seed: 71}), random: random{7}, wallets: map[string]string{},
-		funds: map[string]decimal{}, done: map[string]int{}}
+	m := &walletModel{desk: newDesk(t, Config{Updates: 600, Seed: 71}), random: Random{7}, wallets: map[string]string{},
+		funds: map[string]Decimal{}, done: map[string]int{}}
 	for i := range 4 {
 		p := m.party(fmt.Sprint("party-", i), nil)
 		m.parties, m.wallets[p] = append(m.parties, p), m.onboard(p)
@@ -51,15 +51,15 @@ func TestCommandModel(t *testing.T) {
 	}{
 		{"tap", m.tapSome}, {"transfer", m.transferSome}, {"offer", m.offerSome}, {"accept", m.acceptSome}, {"reject", m.endSome},
 		{"complete", m.completeSome}, {"tokens", m.tokensSome}, {"answer", m.answerSome}, {"merge", m.mergeSome}, {"traffic", m.trafficSome},
-		{"time", func() { m.advance(time.Duration(m.random.below(900)) * time.Second) }},
+		{"time", func() { m.advance(time.Duration(m.random.Below(900)) * time.Second) }},
 		{"others", func() {
-			if err := m.l.Advance(t.Context(), 1+m.random.below(6)); err != nil {
+			if err := m.l.Advance(t.Context(), 1+m.random.Below(6)); err != nil {
 				t.Fatal(err)
 			}
 		}},
 	}
 	for m.steps = range 260 {
-		a := actions[m.random.below(len(actions))]
+		a := actions[m.random.Below(len(actions))]
 		m.done[a.name]++
 		a.run()
 		m.expirePending(a.name == "time")
@@ -69,7 +69,7 @@ func TestCommandModel(t *testing.T) {
 		m.tapSome()
 		m.tokensSome()
 	}
-	m.advance(time.Hour + m.l.config.tick())
+	m.advance(time.Hour + m.l.Config.Tick())
 	m.expirePending(true)
 	m.compare("the end")
 	if m.refusals < 10 || m.done["complete"] < 5 || m.done["expired"] == 0 {
@@ -81,11 +81,11 @@ func TestCommandModel(t *testing.T) {
 	m.checkServed()
 }
 
-func (m *walletModel) someone() string { return m.parties[m.random.below(len(m.parties))] }
+func (m *walletModel) someone() string { return m.parties[m.random.Below(len(m.parties))] }
 
 // some is an amount that a party mostly has.
-func (m *walletModel) some(party string) decimal {
-	return 1 + m.funds[party].times(m.random.decimalBetween(0, one*12/10))
+func (m *walletModel) some(party string) Decimal {
+	return 1 + m.funds[party].Times(m.random.DecimalBetween(0, One*12/10))
 }
 
 // expect submits commands that must succeed if ok is true, and be refused else.
@@ -101,7 +101,7 @@ func (m *walletModel) expect(ok bool, actAs []string, commands ...Command) (Comm
 }
 
 func (m *walletModel) tapSome() {
-	p, amount := m.someone(), m.random.decimalBetween(1, coins(100))
+	p, amount := m.someone(), m.random.DecimalBetween(1, Coins(100))
 	m.tap(p, amount.String())
 	m.funds[p] += amount
 }
@@ -117,7 +117,7 @@ func (m *walletModel) transferSome() {
 }
 
 func (m *walletModel) offerSome() {
-	from, to, amount := m.someone(), m.someone(), decimal(0)
+	from, to, amount := m.someone(), m.someone(), Decimal(0)
 	amount = m.some(from)
 	id := m.offer(m.wallets[from], from, to, amount.String(), fmt.Sprint("model-", m.steps))
 	m.offers = append(m.offers, openOffer{id: id, sender: from, receiver: to, amount: amount})
@@ -128,18 +128,18 @@ func (m *walletModel) take(list *[]openOffer) (openOffer, bool) {
 	if len(*list) == 0 {
 		return openOffer{}, false
 	}
-	at := m.random.below(len(*list))
+	at := m.random.Below(len(*list))
 	o := (*list)[at]
 	*list = slices.Delete(*list, at, at+1)
 	return o, true
 }
 
 func (m *walletModel) expired(id string) bool {
-	m.l.mu.Lock()
-	defer m.l.mu.Unlock()
-	n, _ := m.l.names.ids.contractNumber(id)
-	c := m.l.executor.tx.byNumber[n]
-	return c != nil && trackedOffer(c).expiresAt <= m.l.executor.clock.recordTime+submissionGap
+	m.l.Mu.Lock()
+	defer m.l.Mu.Unlock()
+	n, _ := m.l.Names.Ids.ContractNumber(id)
+	c := m.l.Executor.Tx.ByNumber[n]
+	return c != nil && TrackedOffer(c).ExpiresAt <= m.l.Executor.Clock.RecordTime+SubmissionGap
 }
 
 func (m *walletModel) acceptSome() {
@@ -148,11 +148,11 @@ func (m *walletModel) acceptSome() {
 		return
 	}
 	as, may := o.receiver, !m.expired(o.id)
-	if m.random.percent(20) {
+	if m.random.Percent(20) {
 		as = m.someone()
 	}
 	may = may && as == o.receiver
-	done, ok := m.expect(may, []string{as}, exercise(transferOfferTemplate, o.id, "TransferOffer_Accept"))
+	done, ok := m.expect(may, []string{as}, exercise(TransferOfferTemplate, o.id, "TransferOffer_Accept"))
 	if !ok {
 		m.offers = append(m.offers, o)
 		return
@@ -163,7 +163,7 @@ func (m *walletModel) acceptSome() {
 
 func (m *walletModel) endSome() {
 	if o, ok := m.take(&m.offers); ok {
-		m.must([]string{o.receiver}, exercise(transferOfferTemplate, o.id, "TransferOffer_Reject"))
+		m.must([]string{o.receiver}, exercise(TransferOfferTemplate, o.id, "TransferOffer_Reject"))
 	}
 }
 
@@ -173,7 +173,7 @@ func (m *walletModel) completeSome() {
 		return
 	}
 	if m.expired(o.id) {
-		m.must([]string{o.sender}, exercise(acceptedOfferTemplate, o.id, "AcceptedTransferOffer_Expire", "actor", o.sender))
+		m.must([]string{o.sender}, exercise(AcceptedOfferTemplate, o.id, "AcceptedTransferOffer_Expire", "actor", o.sender))
 		return
 	}
 	outcome := m.batch(m.wallets[o.sender], o.sender, operation("CO_CompleteAcceptedTransfer", o.id), operation("CO_MergeTransferInputs", nil))
@@ -202,7 +202,7 @@ func (m *walletModel) tokensSome() {
 	}
 	m.funds[from] -= amount
 	m.pending = append(m.pending, openOffer{in(m.t, done.Results[0], "output", "value", "transferInstructionCid"), from, to, amount,
-		done.RecordTime.Add(time.Hour - submissionGap*time.Microsecond + m.l.config.tick())})
+		done.RecordTime.Add(time.Hour - SubmissionGap*time.Microsecond + m.l.Config.Tick())})
 }
 
 // expirePending gives the senders of offers that the governance party has ended, a tick after
@@ -210,10 +210,10 @@ func (m *walletModel) tokensSome() {
 func (m *walletModel) expirePending(moved bool) {
 	now := m.l.Now()
 	m.pending = slices.DeleteFunc(m.pending, func(o openOffer) bool {
-		m.l.mu.Lock()
-		n, _ := m.l.names.ids.contractNumber(o.id)
-		gone := m.l.executor.tx.byNumber[n] == nil
-		m.l.mu.Unlock()
+		m.l.Mu.Lock()
+		n, _ := m.l.Names.Ids.ContractNumber(o.id)
+		gone := m.l.Executor.Tx.ByNumber[n] == nil
+		m.l.Mu.Unlock()
 		if gone && o.ends.After(now) || !gone && moved && !o.ends.After(now) {
 			m.t.Fatalf("step %d: at %s the offer that ends at %s is gone: %v", m.steps, now, o.ends, gone)
 		}
@@ -230,20 +230,20 @@ func (m *walletModel) answerSome() {
 	if !ok {
 		return
 	}
-	choice := []string{"TransferInstruction_Accept", "TransferInstruction_Reject", "TransferInstruction_Withdraw"}[m.random.below(3)]
+	choice := []string{"TransferInstruction_Accept", "TransferInstruction_Reject", "TransferInstruction_Withdraw"}[m.random.Below(3)]
 	as, to := o.receiver, o.sender
 	if choice == "TransferInstruction_Withdraw" {
 		as = o.sender
 	}
-	m.l.mu.Lock()
-	n, _ := m.l.names.ids.contractNumber(o.id)
-	late := m.l.executor.tx.byNumber[n].payload.(transferInstruction).transfer.executeBefore <= m.l.executor.clock.recordTime+submissionGap
-	m.l.mu.Unlock()
+	m.l.Mu.Lock()
+	n, _ := m.l.Names.Ids.ContractNumber(o.id)
+	late := m.l.Executor.Tx.ByNumber[n].Payload.(TransferInstruction).Transfer.ExecuteBefore <= m.l.Executor.Clock.RecordTime+SubmissionGap
+	m.l.Mu.Unlock()
 	if choice == "TransferInstruction_Accept" {
 		to = o.receiver
 	}
 	may := !late || choice != "TransferInstruction_Accept"
-	if _, ok := m.expect(may, []string{as}, exercise(transferInstructionTemplate, o.id, choice, "extraArgs", emptyExtraArgs)); !ok {
+	if _, ok := m.expect(may, []string{as}, exercise(TransferInstructionTemplate, o.id, choice, "extraArgs", emptyExtraArgs)); !ok {
 		m.pending = append(m.pending, o)
 		return
 	}
@@ -262,19 +262,19 @@ func (m *walletModel) mergeSome() {
 
 func (m *walletModel) trafficSome() {
 	p := m.someone()
-	cost := decimal(minTopUp * 1e4).times(trafficPrice).over(m.price())
-	_, ok := m.expect(cost <= m.funds[p], []string{p}, exercise(amuletRulesTemplate, m.rules(), "AmuletRules_BuyMemberTraffic",
-		"inputs", m.inputs(p), "context", m.context(), "provider", p, "memberId", m.l.view.uid(), "synchronizerId", m.l.names.synchronizers[0],
-		"migrationId", 1, "trafficAmount", minTopUp))
+	cost := Decimal(MinTopUp * 1e4).Times(TrafficPrice).Over(m.price())
+	_, ok := m.expect(cost <= m.funds[p], []string{p}, exercise(AmuletRulesTemplate, m.rules(), "AmuletRules_BuyMemberTraffic",
+		"inputs", m.inputs(p), "context", m.context(), "provider", p, "memberId", m.l.View.Uid(), "synchronizerId", m.l.Names.Synchronizers[0],
+		"migrationId", 1, "trafficAmount", MinTopUp))
 	if ok {
 		m.funds[p] -= cost
 	}
 }
 
-func (m *walletModel) price() decimal {
+func (m *walletModel) price() Decimal {
 	now := m.l.Now().UnixMicro()
-	all := m.l.ofTemplate(openRoundTemplate, func(c *contract) bool { return c.payload.(openRound).opensAt <= now })
-	return all[len(all)-1].payload.(openRound).price
+	all := m.l.OfTemplate(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
+	return all[len(all)-1].Payload.(OpenRound).Price
 }
 
 // compare compares the ledger with the model.
@@ -286,12 +286,12 @@ func (m *walletModel) compare(action string) {
 			m.t.Fatalf("step %d, %s: %s has %s, want %s", m.steps, action, p, got, m.funds[p])
 		}
 	}
-	locked := map[string]decimal{}
+	locked := map[string]Decimal{}
 	for _, o := range m.pending {
 		locked[o.sender] += o.amount
 	}
-	for _, c := range m.l.ofTemplate(lockedAmuletTemplate, nil) {
-		locked[m.l.names.name(c.payload.(lockedAmulet).owner)] -= c.payload.(lockedAmulet).amount
+	for _, c := range m.l.OfTemplate(LockedAmuletTemplate, nil) {
+		locked[m.l.Names.Name(c.Payload.(LockedAmulet).Owner)] -= c.Payload.(LockedAmulet).Amount
 	}
 	for _, p := range m.parties {
 		if locked[p] != 0 {
@@ -319,20 +319,20 @@ func (m *walletModel) checkPublic() {
 // checkNode compares what is active on the node with what its parties are stakeholders of.
 func (m *walletModel) checkNode() {
 	m.t.Helper()
-	m.l.mu.Lock()
-	defer m.l.mu.Unlock()
-	m.l.store.mu.RLock()
-	defer m.l.store.mu.RUnlock()
-	active := m.l.store.node.active
-	for n, c := range m.l.executor.tx.byNumber {
-		signatories, observers := c.payload.stakeholders(nil, nil)
-		if _, ok := active[n]; ok != slices.ContainsFunc(append(signatories, observers...), m.l.view.hostsParty) {
-			m.t.Errorf("contract %d of %s is active on the node: %v", n, c.template.name, ok)
+	m.l.Mu.Lock()
+	defer m.l.Mu.Unlock()
+	m.l.Store.Mu.RLock()
+	defer m.l.Store.Mu.RUnlock()
+	active := m.l.Store.Node.Active
+	for n, c := range m.l.Executor.Tx.ByNumber {
+		signatories, observers := c.Payload.Stakeholders(nil, nil)
+		if _, ok := active[n]; ok != slices.ContainsFunc(append(signatories, observers...), m.l.View.HostsParty) {
+			m.t.Errorf("contract %d of %s is active on the node: %v", n, c.Template.Name, ok)
 		}
 	}
 	for n := range active {
-		flying := slices.ContainsFunc(m.l.executor.harbor.inFlight, func(f flight) bool { return f.contract.number == n })
-		if m.l.executor.tx.byNumber[n] == nil && !flying {
+		flying := slices.ContainsFunc(m.l.Executor.Harbor.InFlight, func(f Flight) bool { return f.Contract.Number == n })
+		if m.l.Executor.Tx.ByNumber[n] == nil && !flying {
 			m.t.Errorf("contract %d is active on the node only", n)
 		}
 	}

@@ -28,7 +28,7 @@ func (d *desk) expiry() string { return d.l.Now().Add(6 * time.Hour).Format(time
 // offer has a wallet offer coins.
 func (d *desk) offer(install, sender, receiver, amount, tracking string) string {
 	d.t.Helper()
-	done := d.must([]string{d.operator, sender}, exercise(walletInstallTemplate, install, "WalletAppInstall_CreateTransferOffer",
+	done := d.must([]string{d.operator, sender}, exercise(WalletInstallTemplate, install, "WalletAppInstall_CreateTransferOffer",
 		"receiver", receiver, "amount", map[string]any{"amount": amount, "unit": "AmuletUnit"}, "description", "rent",
 		"expiresAt", d.expiry(), "trackingId", tracking))
 	return in(d.t, done[0], "transferOffer")
@@ -41,16 +41,16 @@ func TestOffers(t *testing.T) {
 	wallet := d.onboard(alice)
 	d.onboard(bob)
 	d.batch(wallet, alice, operation("CO_Tap", map[string]any{"tapAmount": "100.5"}))
-	if got := d.balance(alice); got != coins(100)+one/2 {
+	if got := d.balance(alice); got != Coins(100)+One/2 {
 		t.Fatalf("alice has %s after the tap", got)
 	}
 	offer := d.offer(wallet, alice, bob, "40.25", "t-1")
-	accepted := in(t, d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	accepted := in(t, d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
 	outcome := d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted))
 	if in(t, outcome[0], "tag") != "COO_CompleteAcceptedTransfer" || in(t, outcome[0], "value", "_2", "trackingId") != "t-1" {
 		t.Errorf("outcome is %s", outcome[0])
 	}
-	if d.balance(alice) != coins(60)+one/4 || d.balance(bob) != coins(40)+one/4 {
+	if d.balance(alice) != Coins(60)+One/4 || d.balance(bob) != Coins(40)+One/4 {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	d.check()
@@ -62,36 +62,36 @@ func TestOffers(t *testing.T) {
 		{alice, "TransferOffer_Withdraw", []any{"reason", "too late"}},
 	} {
 		offer := d.offer(wallet, alice, bob, "1", "t-"+end.choice)
-		done := d.must([]string{end.party}, exercise(transferOfferTemplate, offer, end.choice, end.members...))
+		done := d.must([]string{end.party}, exercise(TransferOfferTemplate, offer, end.choice, end.members...))
 		if in(t, done[0], "trackingInfo", "trackingId") != "t-"+end.choice {
 			t.Errorf("%s gives %s", end.choice, done[0])
 		}
-		again := d.refused(d.submission([]string{end.party}, exercise(transferOfferTemplate, offer, end.choice, end.members...)))
+		again := d.refused(d.submission([]string{end.party}, exercise(TransferOfferTemplate, offer, end.choice, end.members...)))
 		if again.Code != CodeContractNotFound {
 			t.Errorf("%s again: %v", end.choice, again)
 		}
 	}
 	// More than there is: the operation fails, the batch does not.
 	offer = d.offer(wallet, alice, bob, "61", "t-9")
-	accepted = in(t, d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	accepted = in(t, d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
 	outcome = d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted), operation("CO_MergeTransferInputs", map[string]any{}))
 	if in(t, outcome[0], "tag") != "COO_Error" || in(t, outcome[0], "value", "value", "missingAmount") != "0.7500000000" {
 		t.Errorf("outcome is %s", outcome[0])
 	}
-	if in(t, outcome[1], "tag") != "COO_MergeTransferInputs" || d.balance(alice) != coins(60)+one/4 {
+	if in(t, outcome[1], "tag") != "COO_MergeTransferInputs" || d.balance(alice) != Coins(60)+One/4 {
 		t.Errorf("outcome is %s, alice has %s", outcome[1], d.balance(alice))
 	}
-	d.must([]string{alice}, exercise(acceptedOfferTemplate, accepted, "AcceptedTransferOffer_Abort", "reason", "no funds"))
+	d.must([]string{alice}, exercise(AcceptedOfferTemplate, accepted, "AcceptedTransferOffer_Abort", "reason", "no funds"))
 	// Expired.
 	offer = d.offer(wallet, alice, bob, "1", "t-10")
-	if r := d.refused(d.submission([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))); r.Code != CodeFailed {
 		t.Errorf("expired too early: %v", r)
 	}
 	d.advance(7 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Accept"))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))); r.Code != CodeFailed {
 		t.Errorf("accepted after its expiry: %v", r)
 	}
-	d.must([]string{bob}, exercise(transferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))
+	d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))
 	d.finish()
 }
 
@@ -100,10 +100,10 @@ func TestTraffic(t *testing.T) {
 	d := newDesk(t, Config{Seed: 52})
 	alice := d.party("alice", nil)
 	wallet, own := d.onboard(alice), d.onboard(d.operator)
-	member := d.l.view.uid()
+	member := d.l.View.Uid()
 	request := func(bytes int, tracking string) string {
-		done := d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
-			"memberId", member, "synchronizerId", d.l.names.synchronizers[0], "migrationId", 1, "trafficAmount", bytes,
+		done := d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
+			"memberId", member, "synchronizerId", d.l.Names.Synchronizers[0], "migrationId", 1, "trafficAmount", bytes,
 			"expiresAt", d.expiry(), "trackingId", tracking))
 		return in(t, done[0], "buyTrafficRequest")
 	}
@@ -122,47 +122,47 @@ func TestTraffic(t *testing.T) {
 		t.Errorf("outcome is %s", o[0])
 	}
 	spent := before - d.balance(alice)
-	var price decimal
-	for _, c := range d.l.ofTemplate(memberTrafficTemplate, func(c *contract) bool { return contractIDOf(d.l, c) == in(t, o[0], "value", "_1") }) {
-		if p := c.payload.(memberTraffic); p.amuletSpent == spent && p.purchased == 1_000_000 {
-			price = p.usdSpent
+	var price Decimal
+	for _, c := range d.l.OfTemplate(MemberTrafficTemplate, func(c *Contract) bool { return ContractIDOf(d.l, c) == in(t, o[0], "value", "_1") }) {
+		if p := c.Payload.(MemberTraffic); p.AmuletSpent == spent && p.Purchased == 1_000_000 {
+			price = p.UsdSpent
 		}
 	}
-	if price < 59*one || price > 61*one {
+	if price < 59*One || price > 61*One {
 		t.Errorf("%s coins were spent for traffic of %s USD", spent, price)
 	}
 	// The operator tops up; a second time only after the interval.
 	top := func(state any) json.RawMessage {
 		return d.batch(own, d.operator, operation("CO_BuyMemberTraffic", map[string]any{"trafficAmount": 300_000, "memberId": member,
-			"synchronizerId": d.l.names.synchronizers[0], "migrationId": 1, "minTopupInterval": map[string]any{"microseconds": "600000000"},
+			"synchronizerId": d.l.Names.Synchronizers[0], "migrationId": 1, "minTopupInterval": map[string]any{"microseconds": "600000000"},
 			"topupStateCid": state}))[0]
 	}
 	if o := top(nil); in(t, o, "tag") != "COO_BuyMemberTraffic" {
 		t.Fatalf("top-up: %s", o)
 	}
-	state := d.private(topUpStateTemplate)
+	state := d.private(TopUpStateTemplate)
 	if o := top(state); in(t, o, "value", "tag") != "ITR_Other" {
 		t.Errorf("top-up too early: %s", o)
 	}
 	d.advance(11 * time.Minute)
-	if o := top(state); in(t, o, "tag") != "COO_BuyMemberTraffic" || d.private(topUpStateTemplate) == state {
+	if o := top(state); in(t, o, "tag") != "COO_BuyMemberTraffic" || d.private(TopUpStateTemplate) == state {
 		t.Errorf("second top-up: %s", o)
 	}
 	d.finish()
 }
 
 // private is the id of the only active contract of a template that public history does not have.
-func (d *desk) private(tpl *template) string {
+func (d *desk) private(tpl *Template) string {
 	d.t.Helper()
-	d.l.mu.Lock()
-	defer d.l.mu.Unlock()
+	d.l.Mu.Lock()
+	defer d.l.Mu.Unlock()
 	found := ""
-	for _, c := range d.l.executor.tx.byNumber {
-		if c.template == tpl && !strings.HasSuffix(contractIDOf(d.l, c), found+"!") {
+	for _, c := range d.l.Executor.Tx.ByNumber {
+		if c.Template == tpl && !strings.HasSuffix(ContractIDOf(d.l, c), found+"!") {
 			if found != "" {
-				d.t.Fatalf("there are several %s", tpl.name)
+				d.t.Fatalf("there are several %s", tpl.Name)
 			}
-			found = contractIDOf(d.l, c)
+			found = ContractIDOf(d.l, c)
 		}
 	}
 	return found
@@ -175,46 +175,46 @@ func TestPreapprovals(t *testing.T) {
 	wallet := d.onboard(d.operator)
 	d.tap(d.operator, 500)
 	d.tap(alice, 70)
-	proposal := in(t, d.must([]string{bob}, create(preapprovalProposalTemplate, "receiver", bob, "provider", d.operator, "expectedDso", d.l.GovernanceParty()))[0])
+	proposal := in(t, d.must([]string{bob}, create(PreapprovalProposalTemplate, "receiver", bob, "provider", d.operator, "expectedDso", d.l.GovernanceParty()))[0])
 	o := d.batch(wallet, d.operator, operation("CO_AcceptTransferPreapprovalProposal", map[string]any{
 		"preapprovalProposalCid": proposal, "expiresAt": d.l.Now().Add(90 * 24 * time.Hour).Format(time.RFC3339Nano)}))
 	approval := in(t, o[0], "value")
 	disclosed := []DisclosedContract{{ContractID: approval, Blob: d.blob(approval)}}
-	send := d.submission([]string{alice}, exercise(preapprovalTemplate, approval, "TransferPreapproval_Send", "context", d.payment(),
+	send := d.submission([]string{alice}, exercise(PreapprovalTemplate, approval, "TransferPreapproval_Send", "context", d.payment(),
 		"inputs", d.inputs(alice), "amount", "12.5", "sender", alice, "description", "lunch"))
 	if r := d.refused(send); r.Code != CodeContractNotFound {
 		t.Errorf("undisclosed: %v", r)
 	}
 	send.Disclosed = disclosed
 	done := d.mustSubmit(send)
-	if d.balance(bob) != coins(12)+one/2 || d.balance(alice) != coins(57)+one/2 {
+	if d.balance(bob) != Coins(12)+One/2 || d.balance(alice) != Coins(57)+One/2 {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	if text := d.nodeText(done.Offset); !containsAll(text, `"choice":"TransferPreapproval_Send"`, `"choice":"AmuletRules_Transfer"`, done.UpdateID, send.CommandID) {
 		t.Errorf("the node's stream has %s", text)
 	}
-	send = d.submission([]string{alice}, exercise(preapprovalTemplate, approval, "TransferPreapproval_SendV2",
-		"context", map[string]any{"externalPartyConfigState": d.newest(configStateTemplate, nil)},
+	send = d.submission([]string{alice}, exercise(PreapprovalTemplate, approval, "TransferPreapproval_SendV2",
+		"context", map[string]any{"externalPartyConfigState": d.newest(ConfigStateTemplate, nil)},
 		"inputs", d.inputs(alice), "amount", "7.5", "sender", alice))
 	send.Disclosed = disclosed
 	d.mustSubmit(send)
-	if d.balance(bob) != coins(20) || d.balance(alice) != coins(50) {
+	if d.balance(bob) != Coins(20) || d.balance(alice) != Coins(50) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	o = d.batch(wallet, d.operator, operation("CO_RenewTransferPreapproval", map[string]any{
 		"previousApprovalCid": approval, "newExpiresAt": d.l.Now().Add(180 * 24 * time.Hour).Format(time.RFC3339Nano)}))
 	renewed := in(t, o[0], "value")
-	d.must([]string{bob}, exercise(preapprovalTemplate, renewed, "TransferPreapproval_Cancel", "p", bob))
+	d.must([]string{bob}, exercise(PreapprovalTemplate, renewed, "TransferPreapproval_Cancel", "p", bob))
 	d.finish()
 }
 
 // blob is the serialized form of a contract.
 func (d *desk) blob(id string) string {
-	n, ok := d.l.names.ids.contractNumber(id)
+	n, ok := d.l.Names.Ids.ContractNumber(id)
 	if !ok {
 		d.t.Fatalf("%s is no contract", id)
 	}
-	return string(appendBlob(nil, &d.l.names.ids, n))
+	return string(AppendBlob(nil, &d.l.Names.Ids, n))
 }
 
 // tokens transfers by the token standard.
@@ -226,12 +226,12 @@ func (d *desk) tokens(sender, receiver, amount string) json.RawMessage {
 func (d *desk) tokenCommand(sender, receiver, amount string) Command {
 	ids, _ := d.coins(sender)
 	now := d.l.Now()
-	c := exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "TransferFactory_Transfer", "expectedAdmin", d.l.GovernanceParty(),
+	c := exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "TransferFactory_Transfer", "expectedAdmin", d.l.GovernanceParty(),
 		"transfer", map[string]any{"sender": sender, "receiver": receiver, "amount": amount,
 			"instrumentId": map[string]any{"admin": d.l.GovernanceParty(), "id": "Amulet"}, "requestedAt": now.Format(time.RFC3339Nano),
 			"executeBefore": now.Add(time.Hour).Format(time.RFC3339Nano), "inputHoldingCids": ids, "meta": map[string]any{"values": map[string]any{}}},
 		"extraArgs", emptyExtraArgs)
-	c.TemplateID = "#" + interfaceNames[transferFactoryInterface][0] + ":" + interfaceNames[transferFactoryInterface][1]
+	c.TemplateID = "#" + InterfaceNames[TransferFactoryInterface][0] + ":" + InterfaceNames[TransferFactoryInterface][1]
 	return c
 }
 
@@ -244,7 +244,7 @@ func TestTokenOffers(t *testing.T) {
 	d.tap(alice, 30)
 	d.tap(alice, 30)
 	answer := func(party, id, choice string) json.RawMessage {
-		return d.must([]string{party}, exercise(transferInstructionTemplate, id, choice, "extraArgs", emptyExtraArgs))[0]
+		return d.must([]string{party}, exercise(TransferInstructionTemplate, id, choice, "extraArgs", emptyExtraArgs))[0]
 	}
 	pending := func(amount string) string {
 		r := d.tokens(alice, bob, amount)
@@ -254,24 +254,24 @@ func TestTokenOffers(t *testing.T) {
 		return in(t, r, "output", "value", "transferInstructionCid")
 	}
 	id := pending("10")
-	if d.balance(alice) != coins(50) || d.balance(bob) != 0 {
+	if d.balance(alice) != Coins(50) || d.balance(bob) != 0 {
 		t.Errorf("alice has %s", d.balance(alice))
 	}
 	answer(bob, id, "TransferInstruction_Accept")
-	if d.balance(alice) != coins(50) || d.balance(bob) != coins(10) {
+	if d.balance(alice) != Coins(50) || d.balance(bob) != Coins(10) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	answer(bob, pending("5"), "TransferInstruction_Reject")
 	answer(alice, pending("6"), "TransferInstruction_Withdraw")
-	if d.balance(alice) != coins(50) || d.balance(bob) != coins(10) {
+	if d.balance(alice) != Coins(50) || d.balance(bob) != Coins(10) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	id = pending("7")
-	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Withdraw", "extraArgs", emptyExtraArgs))); r.Context["error_id"] != "missing-authorization" {
+	if r := d.refused(d.submission([]string{bob}, exercise(TransferInstructionTemplate, id, "TransferInstruction_Withdraw", "extraArgs", emptyExtraArgs))); r.Context["error_id"] != "missing-authorization" {
 		t.Errorf("bob withdraws: %v", r)
 	}
 	d.advance(2 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(transferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(TransferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
 		t.Errorf("accepted too late: %v", r)
 	}
 	answer(alice, id, "TransferInstruction_Withdraw")
@@ -311,29 +311,29 @@ func TestOverdueTokenOffers(t *testing.T) {
 	}
 	d.advance(2 * time.Second) // what contracts see as now may be ahead of record time until then
 	first := offer("3", 30*time.Millisecond)
-	locked := d.newest(lockedAmuletTemplate, nil)
-	late := d.submission([]string{bob}, exercise(transferInstructionTemplate, first, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))
+	locked := d.newest(LockedAmuletTemplate, nil)
+	late := d.submission([]string{bob}, exercise(TransferInstructionTemplate, first, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))
 	d.tap(bob, 1)
 	d.tap(bob, 1)
 	if r := d.refused(late); r.Code != CodeFailed {
 		t.Errorf("accepted too late: %v", r)
 	}
-	d.must([]string{alice}, exercise(lockedAmuletTemplate, locked, "LockedAmulet_OwnerExpireLockV2"))
+	d.must([]string{alice}, exercise(LockedAmuletTemplate, locked, "LockedAmulet_OwnerExpireLockV2"))
 	for range 3 {
 		offer("1", time.Minute)
 	}
-	end := d.l.store.ledgerEnd(d.l.view)
-	d.advance(time.Minute + d.l.config.tick())
-	if n := len(d.l.ofTemplate(transferInstructionTemplate, func(c *contract) bool {
-		return d.l.names.name(c.payload.(transferInstruction).transfer.sender) == alice
+	end := d.l.Store.LedgerEnd(d.l.View)
+	d.advance(time.Minute + d.l.Config.Tick())
+	if n := len(d.l.OfTemplate(TransferInstructionTemplate, func(c *Contract) bool {
+		return d.l.Names.Name(c.Payload.(TransferInstruction).Transfer.Sender) == alice
 	})); n > 0 {
 		t.Errorf("%d offers are left", n)
 	}
-	if d.balance(alice) != coins(6) || d.balance(bob) != coins(2) {
+	if d.balance(alice) != Coins(6) || d.balance(bob) != Coins(2) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	text := ""
-	for at := end + 1; at <= d.l.store.ledgerEnd(d.l.view); at++ {
+	for at := end + 1; at <= d.l.Store.LedgerEnd(d.l.View); at++ {
 		text += d.nodeText(at)
 	}
 	if !containsAll(text, "TransferInstruction_Update", "LockedAmulet_OwnerExpireLockV2", first) {
@@ -348,22 +348,22 @@ func TestOverdueDust(t *testing.T) {
 	d := newDesk(t, Config{Seed: 65})
 	alice := d.party("alice", nil)
 	coin := d.tap(alice, 1)
-	until := d.l.Now().Add(time.Duration(300) * d.l.config.tick())
-	d.must([]string{alice}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": alice, "provider": alice,
+	until := d.l.Now().Add(time.Duration(300) * d.l.Config.Tick())
+	d.must([]string{alice}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": alice, "provider": alice,
 		"inputs": []any{operation("InputAmulet", coin)}, "outputs": []any{
 			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001"},
 			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001", "lock": map[string]any{
 				"holders": []string{alice}, "expiresAt": until.Format(time.RFC3339Nano)}},
 		}}, "context", d.context()))
-	d.advance(20 * d.l.config.tick())
+	d.advance(20 * d.l.Config.Tick())
 	locked := func() int {
-		return len(d.l.ofTemplate(lockedAmuletTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(lockedAmulet).owner) == alice }))
+		return len(d.l.OfTemplate(LockedAmuletTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(LockedAmulet).Owner) == alice }))
 	}
-	if ids, sum := d.coins(alice); len(ids) != 1 || sum != one*998/1000 || locked() != 1 {
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != One*998/1000 || locked() != 1 {
 		t.Errorf("alice has %d coins worth %s and %d locked ones", len(ids), sum, locked())
 	}
-	d.advance(290 * d.l.config.tick())
-	if locked() != 0 || d.balance(alice) != one*998/1000 {
+	d.advance(290 * d.l.Config.Tick())
+	if locked() != 0 || d.balance(alice) != One*998/1000 {
 		t.Errorf("alice has %s and %d locked coins", d.balance(alice), locked())
 	}
 	d.finish()
@@ -378,22 +378,22 @@ func TestDelegateSends(t *testing.T) {
 	d.tap(ext, 20)
 	year := d.l.Now().Add(300 * 24 * time.Hour).Format(time.RFC3339Nano)
 	proposal := d.batch(wallet, d.operator, operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
-	approval := in(t, d.must([]string{bob}, exercise(setupProposalTemplate, in(t, proposal[0], "value"), "ExternalPartySetupProposal_Accept"))[0], "transferPreapprovalCid")
-	command := in(t, d.must([]string{ext}, exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+	approval := in(t, d.must([]string{bob}, exercise(SetupProposalTemplate, in(t, proposal[0], "value"), "ExternalPartySetupProposal_Accept"))[0], "transferPreapprovalCid")
+	command := in(t, d.must([]string{ext}, exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
 		"sender", ext, "receiver", bob, "delegate", d.operator, "amount", "4", "expiresAt", d.expiry(), "nonce", 0, "expectedDso", d.l.GovernanceParty()))[0], "transferCommandCid")
 	d.advance(time.Hour)
 	if d.balance(bob) != 0 {
 		t.Fatalf("bob has %s before the delegate has sent anything", d.balance(bob))
 	}
-	counter := d.newest(commandCounterTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(commandCounter).sender) == ext })
-	s := d.submission([]string{d.operator}, exercise(transferCommandTemplate, command, "TransferCommand_Send", "context", d.payment(),
+	counter := d.newest(CommandCounterTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CommandCounter).Sender) == ext })
+	s := d.submission([]string{d.operator}, exercise(TransferCommandTemplate, command, "TransferCommand_Send", "context", d.payment(),
 		"inputs", d.inputs(ext), "transferPreapprovalCidO", approval, "transferCounterCid", counter))
 	s.ReadAs = []string{ext}
 	d.mustSubmit(s)
-	if d.balance(bob) != coins(4) || d.balance(ext) != coins(16) {
+	if d.balance(bob) != Coins(4) || d.balance(ext) != Coins(16) {
 		t.Errorf("bob has %s, ext %s", d.balance(bob), d.balance(ext))
 	}
-	if all := commandsOf(d.l, ext, 0); len(all) != 1 || all[0].status != commandSent {
+	if all := CommandsOf(d.l, ext, 0); len(all) != 1 || all[0].Status != CommandSent {
 		t.Errorf("the status of the command is %+v", all)
 	}
 	d.finish()
@@ -417,7 +417,7 @@ func TestExternalParty(t *testing.T) {
 		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": ext, "preapprovalExpiresAt": year}),
 		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
 	for i, p := range []string{ext, bob} {
-		s := d.submission([]string{p}, exercise(setupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
+		s := d.submission([]string{p}, exercise(SetupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
 		prepared, err := d.l.Prepare(t.Context(), s)
 		if err != nil || len(prepared.Created) != 2 || len(prepared.Inputs) != 1 {
 			t.Fatalf("prepared %+v: %v", prepared, err)
@@ -435,34 +435,34 @@ func TestExternalParty(t *testing.T) {
 	}
 	d.tap(ext, 20)
 	order := func(nonce int, amount string) {
-		d.must([]string{ext}, exercise(externalRulesTemplate, d.newest(externalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+		d.must([]string{ext}, exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
 			"sender", ext, "receiver", bob, "delegate", d.operator, "amount", amount, "expiresAt", d.expiry(), "nonce", nonce,
 			"expectedDso", d.l.GovernanceParty()))
 	}
-	statuses := func(nonce int64) (all []commandStatus) {
-		for _, c := range commandsOf(d.l, ext, nonce) {
-			all = append(all, c.status)
+	statuses := func(nonce int64) (all []CommandStatus) {
+		for _, c := range CommandsOf(d.l, ext, nonce) {
+			all = append(all, c.Status)
 		}
 		return all
 	}
 	order(1, "3") // waits for the one before it
 	order(0, "4")
 	d.advance(time.Second)
-	if d.balance(bob) != coins(7) || d.balance(ext) != coins(13) {
+	if d.balance(bob) != Coins(7) || d.balance(ext) != Coins(13) {
 		t.Errorf("ext has %s, bob %s: %v %v", d.balance(ext), d.balance(bob), statuses(0), statuses(1))
 	}
 	order(1, "1")  // used up
 	order(2, "99") // more than there is
 	order(7, "1")  // never its turn
 	d.advance(time.Second)
-	if s := append(statuses(1), statuses(2)...); len(s) != 3 || s[0] != commandSent || s[1] != commandFailed || s[2] != commandFailed {
+	if s := append(statuses(1), statuses(2)...); len(s) != 3 || s[0] != CommandSent || s[1] != CommandFailed || s[2] != CommandFailed {
 		t.Errorf("statuses are %v", s)
 	}
-	if s := statuses(7); s[0] != commandCreated {
+	if s := statuses(7); s[0] != CommandCreated {
 		t.Errorf("nonce 7 is %v", s)
 	}
 	d.advance(7 * time.Hour)
-	if s := statuses(7); s[0] != commandExpired || d.balance(ext) != coins(13) {
+	if s := statuses(7); s[0] != CommandExpired || d.balance(ext) != Coins(13) {
 		t.Errorf("nonce 7 is %v", s)
 	}
 	d.finish()
@@ -474,31 +474,31 @@ func TestNames(t *testing.T) {
 	alice := d.party("alice", nil)
 	wallet := d.onboard(alice)
 	d.tap(alice, 100)
-	request := in(t, d.must([]string{alice}, exercise(ansRulesTemplate, d.newest(ansRulesTemplate, nil), "AnsRules_RequestEntry",
+	request := in(t, d.must([]string{alice}, exercise(AnsRulesTemplate, d.newest(AnsRulesTemplate, nil), "AnsRules_RequestEntry",
 		"name", "alice.unverified.cns", "url", "", "description", "", "user", alice))[0], "requestCid")
 	o := d.batch(wallet, alice, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
 	if in(t, o[0], "tag") != "COO_SubscriptionInitialPayment" {
 		t.Fatalf("payment: %s", o[0])
 	}
 	d.advance(time.Second)
-	mine := func(c *contract) bool { p, ok := c.payload.(ansEntry); return ok && p.name == "alice.unverified.cns" }
-	entry := d.newest(ansEntryTemplate, mine)
-	idle := func(c *contract) bool { return c.payload.(subscriptionIdle).name == "alice.unverified.cns" }
-	d.advance(time.Duration(d.l.executor.ans.entryLifetime()) * time.Microsecond / 2)
-	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(subscriptionIdleTemplate, idle)))
+	mine := func(c *Contract) bool { p, ok := c.Payload.(AnsEntry); return ok && p.Name == "alice.unverified.cns" }
+	entry := d.newest(AnsEntryTemplate, mine)
+	idle := func(c *Contract) bool { return c.Payload.(SubscriptionIdle).Name == "alice.unverified.cns" }
+	d.advance(time.Duration(d.l.Executor.Ans.EntryLifetime()) * time.Microsecond / 2)
+	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(SubscriptionIdleTemplate, idle)))
 	d.advance(time.Second)
-	if d.newest(ansEntryTemplate, mine) == entry {
+	if d.newest(AnsEntryTemplate, mine) == entry {
 		t.Error("the name was not renewed")
 	}
 	// A second one for the same name is rejected and paid back.
 	bob := d.party("bob", nil)
 	other := d.onboard(bob)
 	d.tap(bob, 100)
-	request = in(t, d.must([]string{bob}, exercise(ansRulesTemplate, d.newest(ansRulesTemplate, nil), "AnsRules_RequestEntry",
+	request = in(t, d.must([]string{bob}, exercise(AnsRulesTemplate, d.newest(AnsRulesTemplate, nil), "AnsRules_RequestEntry",
 		"name", "alice.unverified.cns", "url", "", "description", "", "user", bob))[0], "requestCid")
 	d.batch(other, bob, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
 	d.advance(time.Second)
-	if d.balance(bob) != coins(100) {
+	if d.balance(bob) != Coins(100) {
 		t.Errorf("bob has %s of his 100 coins", d.balance(bob))
 	}
 	d.finish()
@@ -508,21 +508,21 @@ func TestNames(t *testing.T) {
 func TestRewards(t *testing.T) {
 	d := newDesk(t, Config{Seed: 57})
 	d.onboard(d.operator)
-	licensed := func(c *contract) bool { return d.l.names.name(c.payload.(validatorLicense).validator) == d.operator }
+	licensed := func(c *Contract) bool { return d.l.Names.Name(c.Payload.(ValidatorLicense).Validator) == d.operator }
 	record := func() json.RawMessage {
-		return d.must([]string{d.operator}, exercise(licenseTemplate, d.newest(licenseTemplate, licensed),
+		return d.must([]string{d.operator}, exercise(LicenseTemplate, d.newest(LicenseTemplate, licensed),
 			"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound()))[0]
 	}
-	d.advance(d.l.config.tick())
+	d.advance(d.l.Config.Tick())
 	coupon := in(t, record(), "couponCid")
-	again := d.refused(d.submission([]string{d.operator}, exercise(licenseTemplate, d.newest(licenseTemplate, licensed),
+	again := d.refused(d.submission([]string{d.operator}, exercise(LicenseTemplate, d.newest(LicenseTemplate, licensed),
 		"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound())))
 	if again.Code != CodeFailed {
 		t.Errorf("recorded twice: %v", again)
 	}
 	input := []map[string]any{{"tag": "InputValidatorLivenessActivityRecord", "value": coupon}}
 	collect := func() Submission {
-		return d.submission([]string{d.operator}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer",
+		return d.submission([]string{d.operator}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer",
 			"transfer", map[string]any{"sender": d.operator, "provider": d.operator, "inputs": input, "outputs": []any{}},
 			"context", d.context(), "expectedDso", d.l.GovernanceParty()))
 	}
@@ -531,7 +531,7 @@ func TestRewards(t *testing.T) {
 	}
 	before := d.balance(d.operator)
 	for range 6 {
-		d.advance(d.l.config.tick())
+		d.advance(d.l.Config.Tick())
 		if done, err := d.l.Submit(t.Context(), collect()); err == nil {
 			if d.balance(d.operator) <= before || in(t, done.Results[0], "summary", "inputAppRewardAmount") != "0.0000000000" {
 				t.Errorf("the operator has %s, had %s", d.balance(d.operator), before)
@@ -553,12 +553,12 @@ func TestDelegations(t *testing.T) {
 	for range 6 {
 		d.tap(alice, 2)
 	}
-	proposal := in(t, d.must([]string{alice}, create(mintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
+	proposal := in(t, d.must([]string{alice}, create(MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
 		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.expiry(), "amuletMergeLimit": 3}))[0])
-	delegation := in(t, d.must([]string{d.operator}, exercise(mintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	delegation := in(t, d.must([]string{d.operator}, exercise(MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
 	all := d.inputs(alice)
 	mint := func(n int) Submission {
-		s := d.submission([]string{d.operator}, exercise(mintingDelegationTemplate, delegation, "MintingDelegation_Mint",
+		s := d.submission([]string{d.operator}, exercise(MintingDelegationTemplate, delegation, "MintingDelegation_Mint",
 			"inputs", all[:n], "context", d.payment()))
 		s.ReadAs = []string{alice}
 		return s
@@ -567,23 +567,23 @@ func TestDelegations(t *testing.T) {
 		t.Errorf("too many merged: %v", r)
 	}
 	d.mustSubmit(mint(4))
-	if ids, sum := d.coins(alice); len(ids) != 3 || sum != coins(12) {
+	if ids, sum := d.coins(alice); len(ids) != 3 || sum != Coins(12) {
 		t.Errorf("alice has %d coins of %s", len(ids), sum)
 	}
-	utility := in(t, d.must([]string{d.operator}, create(batchMergeTemplate, "operator", d.operator))[0])
-	proposal = in(t, d.must([]string{alice}, create(mergeProposalTemplate, "delegation", map[string]any{"operator": d.operator, "owner": alice,
+	utility := in(t, d.must([]string{d.operator}, create(BatchMergeTemplate, "operator", d.operator))[0])
+	proposal = in(t, d.must([]string{alice}, create(MergeProposalTemplate, "delegation", map[string]any{"operator": d.operator, "owner": alice,
 		"meta": map[string]any{"values": map[string]any{"a": "b"}}}))[0])
-	merge := in(t, d.must([]string{d.operator}, exercise(mergeProposalTemplate, proposal, "MergeDelegationProposal_Accept"))[0], "mergeDelegationCid")
+	merge := in(t, d.must([]string{d.operator}, exercise(MergeProposalTemplate, proposal, "MergeDelegationProposal_Accept"))[0], "mergeDelegationCid")
 	var arg any
 	if err := json.Unmarshal(d.tokenCommand(alice, alice, "12").Argument, &arg); err != nil {
 		t.Fatal(err)
 	}
-	s := d.submission([]string{d.operator}, exercise(batchMergeTemplate, utility, "BatchMergeUtility_BatchMerge", "mergeCalls", []any{map[string]any{
+	s := d.submission([]string{d.operator}, exercise(BatchMergeTemplate, utility, "BatchMergeUtility_BatchMerge", "mergeCalls", []any{map[string]any{
 		"delegationCid": merge, "choiceArg": map[string]any{"optMergeTransfer": map[string]any{
-			"factoryCid": d.newest(externalRulesTemplate, nil), "choiceArg": arg}}}}))
+			"factoryCid": d.newest(ExternalRulesTemplate, nil), "choiceArg": arg}}}}))
 	s.ReadAs = []string{alice}
 	d.mustSubmit(s)
-	if ids, sum := d.coins(alice); len(ids) != 1 || sum != coins(12) {
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != Coins(12) {
 		t.Errorf("alice has %d coins of %s", len(ids), sum)
 	}
 	d.finish()
@@ -596,10 +596,10 @@ func TestSubmitWhileRunning(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- d.l.RunLive(ctx, 200) }()
 	alice := d.party("alice", nil)
-	sum := decimal(0)
+	sum := Decimal(0)
 	for range 60 {
 		d.tap(alice, 1)
-		sum += one
+		sum += One
 	}
 	// On a busy machine all that was submitted before the clock began to go.
 	lag := time.Since(d.l.Now())
@@ -632,8 +632,8 @@ func TestClockAfterHistory(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	rounds := d.l.Digests().Counts.Rounds
-	d.advance(3 * d.l.config.tick())
-	if past := d.l.Now().Sub(end); past < 3*d.l.config.tick() || past > 3*d.l.config.tick()+time.Minute {
+	d.advance(3 * d.l.Config.Tick())
+	if past := d.l.Now().Sub(end); past < 3*d.l.Config.Tick() || past > 3*d.l.Config.Tick()+time.Minute {
 		t.Errorf("%s have passed", past)
 	}
 	if opened := d.l.Digests().Counts.Rounds - rounds; opened != 3 {
@@ -655,27 +655,27 @@ func TestClockAfterHistory(t *testing.T) {
 // collect them or not.
 func TestFund(t *testing.T) {
 	d := newDesk(t, Config{Updates: 2500, Seed: 62})
-	manager, alice := d.l.names.name(d.l.executor.fund.fundManager()), d.party("alice", nil)
+	manager, alice := d.l.Names.Name(d.l.Executor.Fund.FundManager()), d.party("alice", nil)
 	give := func(amount string) string {
 		unclaimed := []string{}
-		for _, c := range d.l.ofTemplate(unclaimedFundTemplate, nil) {
-			unclaimed = append(unclaimed, contractIDOf(d.l, c.contract))
+		for _, c := range d.l.OfTemplate(UnclaimedFundTemplate, nil) {
+			unclaimed = append(unclaimed, ContractIDOf(d.l, c.Contract))
 		}
-		return in(t, d.must([]string{manager}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
+		return in(t, d.must([]string{manager}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
 			"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", alice, "amount", amount, "expiresAt", d.expiry(),
 			"reason", "grant", "fundManager", manager))[0], "developmentFundCouponCid")
 	}
 	collect := func(coupon string) Submission {
-		return d.submission([]string{alice}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
+		return d.submission([]string{alice}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
 			"sender": alice, "provider": alice, "inputs": []any{map[string]any{"tag": "InputDevelopmentFundCoupon", "value": coupon}}, "outputs": []any{}},
 			"context", d.context()))
 	}
 	d.mustSubmit(collect(give("2.5")))
-	if d.balance(alice) != coins(2)+one/2 {
+	if d.balance(alice) != Coins(2)+One/2 {
 		t.Errorf("alice has %s", d.balance(alice))
 	}
-	d.must([]string{alice}, exercise(fundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
-	d.must([]string{manager}, exercise(fundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
+	d.must([]string{alice}, exercise(FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
+	d.must([]string{manager}, exercise(FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
 	late := give("1")
 	d.advance(7 * time.Hour)
 	if r := d.refused(collect(late)); r.Code != CodeFailed {
@@ -690,7 +690,7 @@ func TestFeaturedApp(t *testing.T) {
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(alice)
 	both := []string{d.operator, alice}
-	right := in(t, d.must(both, exercise(walletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
+	right := in(t, d.must(both, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
 	d.tap(alice, 10)
 	transfer := d.transfer(alice, nil, bob, "1")
 	var arg map[string]any
@@ -703,20 +703,20 @@ func TestFeaturedApp(t *testing.T) {
 	move["beneficiaries"] = []any{map[string]any{"beneficiary": bob, "weight": "0.25"}, map[string]any{"beneficiary": alice, "weight": "0.75"}}
 	transfer.Argument = object("transfer", move, "context", arg["context"], "expectedDso", d.l.GovernanceParty())
 	d.must([]string{alice, bob}, transfer)
-	shares := map[string]decimal{}
-	for _, c := range d.l.ofTemplate(appRewardTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(appReward).provider) == alice }) {
-		p := c.payload.(appReward)
-		shares[d.l.names.name(p.beneficiary)] += p.amount
+	shares := map[string]Decimal{}
+	for _, c := range d.l.OfTemplate(AppRewardTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(AppReward).Provider) == alice }) {
+		p := c.Payload.(AppReward)
+		shares[d.l.Names.Name(p.Beneficiary)] += p.Amount
 	}
 	if len(shares) != 2 || shares[alice] < 2*shares[bob] {
 		t.Errorf("rewards are %v", shares)
 	}
-	d.must([]string{alice}, exercise(featuredAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
+	d.must([]string{alice}, exercise(FeaturedAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
 		"beneficiaries", []any{map[string]any{"beneficiary": alice, "weight": 1}}))
-	d.must(both, exercise(walletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
-	if r := d.refused(d.submission([]string{alice}, exercise(featuredAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != CodeContractNotFound {
+	d.must(both, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
+	if r := d.refused(d.submission([]string{alice}, exercise(FeaturedAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != CodeContractNotFound {
 		t.Errorf("cancelled twice: %v", r)
 	}
-	d.advance(4 * d.l.config.tick())
+	d.advance(4 * d.l.Config.Tick())
 	d.finish()
 }

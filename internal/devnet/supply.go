@@ -2,23 +2,23 @@ package devnet
 
 import "fmt"
 
-// supply counts coins. At any time circulating = minted - burned, and circulating
+// CoinSupply counts coins. At any time circulating = minted - burned, and circulating
 // is the sum over all active coins, locked ones included.
-type supply struct{ minted, burned, circulating decimal }
+type CoinSupply struct{ minted, burned, Circulating Decimal }
 
-// bank keeps the coins of all parties.
-type bank struct {
-	core
+// Bank keeps the coins of all parties.
+type Bank struct {
+	Core
 	users  *users
-	rounds *rounds
+	rounds *Rounds
 
-	supply  supply
-	wallets []wallet // by party
+	Supply  CoinSupply
+	Wallets []wallet // by party
 }
 
 // wallet holds the unlocked coins of a party. Coins that were archived otherwise
 // than by spending may linger in it.
-type wallet struct{ coins []*contract }
+type wallet struct{ Coins []*Contract }
 
 // Supply is the coin supply of a ledger, in coins with ten fraction digits.
 // Circulating is the sum over all active coins and equals Minted - Burned.
@@ -28,27 +28,27 @@ type Supply struct {
 	Circulating string `json:"circulating"`
 }
 
-func (s supply) export() Supply {
-	return Supply{s.minted.String(), s.burned.String(), s.circulating.String()}
+func (s CoinSupply) Export() Supply {
+	return Supply{s.minted.String(), s.burned.String(), s.Circulating.String()}
 }
 
-// mint creates new coins, burn destroys some: the coins themselves are created and
+// Mint creates new coins, burn destroys some: the coins themselves are created and
 // archived apart from that.
-func (x *bank) mint(amount decimal) {
-	x.supply.minted += amount
-	if x.supply.minted < 0 {
-		x.tx.fail(fmt.Errorf("more coins minted than a devnet can count"))
+func (x *Bank) Mint(amount Decimal) {
+	x.Supply.minted += amount
+	if x.Supply.minted < 0 {
+		x.Tx.fail(fmt.Errorf("more coins minted than a devnet can count"))
 	}
 }
 
-func (x *bank) burn(amount decimal) { x.supply.burned += amount }
+func (x *Bank) Burn(amount Decimal) { x.Supply.burned += amount }
 
 // checkSupply verifies the conservation of coins after an update.
-func (x *bank) checkSupply() {
-	if s := x.supply; s.circulating != s.minted-s.burned {
-		x.tx.fail(fmt.Errorf("coins not conserved: %s circulate, %s minted, %s burned",
-			s.circulating, s.minted, s.burned))
+func (x *Bank) checkSupply() {
+	if s := x.Supply; s.Circulating != s.minted-s.burned {
+		x.Tx.fail(fmt.Errorf("coins not conserved: %s circulate, %s minted, %s burned",
+			s.Circulating, s.minted, s.burned))
 	}
 }
 
-var unlockV2DoneShape = newShape("amuletCid", "meta")
+var UnlockV2DoneShape = NewShape("amuletCid", "meta")

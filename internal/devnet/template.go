@@ -5,205 +5,205 @@ import "strings"
 // pkg is a package of contract code. Its id differs from version to version,
 // unless the package was never upgraded.
 type pkg struct {
-	name       string
-	oneVersion bool
+	Name       string
+	OneVersion bool
 }
 
-// versions is the number of versions of each package: version 0 is in use in
+// Versions is the number of versions of each package: version 0 is in use in
 // migration 0, version 1 afterwards. The newer one knows more trailing optional
 // fields and has no transfer fees.
-const versions = 2
+const Versions = 2
 
-// template is a contract template. number is its index in templates.
-type template struct {
-	number int
-	pkg    *pkg
-	name   string // Module:Entity
+// Template is a contract template. number is its index in templates.
+type Template struct {
+	Number int
+	Pkg    *pkg
+	Name   string // Module:Entity
 	// private says that the governance party is no stakeholder: public history has no
 	// contract of it.
-	private bool
+	Private bool
 }
 
-// templates lists the templates of all packages, each under its number.
-var templates []*template
+// Templates lists the templates of all packages, each under its number.
+var Templates []*Template
 
-func newTemplate(p *pkg, name string) *template {
-	t := &template{number: len(templates), pkg: p, name: name}
-	templates = append(templates, t)
+func newTemplate(p *pkg, name string) *Template {
+	t := &Template{Number: len(Templates), Pkg: p, Name: name}
+	Templates = append(Templates, t)
 	return t
 }
 
-func newPrivateTemplate(p *pkg, name string) *template {
+func newPrivateTemplate(p *pkg, name string) *Template {
 	t := newTemplate(p, name)
-	t.private = true
+	t.Private = true
 	return t
 }
 
 var (
-	amuletPackage     = &pkg{name: "splice-amulet"}
-	ansPackage        = &pkg{name: "splice-amulet-name-service"}
-	paymentsPackage   = &pkg{name: "splice-wallet-payments", oneVersion: true}
-	walletPackage     = &pkg{name: "splice-wallet", oneVersion: true}
-	governancePackage = &pkg{name: "splice-dso-governance"}
-	harborPackage     = &pkg{name: "harbor-logistics", oneVersion: true}
-	mergePackage      = &pkg{name: "splice-util-token-standard-wallet", oneVersion: true}
+	amuletPackage     = &pkg{Name: "splice-amulet"}
+	ansPackage        = &pkg{Name: "splice-amulet-name-service"}
+	paymentsPackage   = &pkg{Name: "splice-wallet-payments", OneVersion: true}
+	walletPackage     = &pkg{Name: "splice-wallet", OneVersion: true}
+	governancePackage = &pkg{Name: "splice-dso-governance"}
+	HarborPackage     = &pkg{Name: "harbor-logistics", OneVersion: true}
+	mergePackage      = &pkg{Name: "splice-util-token-standard-wallet", OneVersion: true}
 
-	amuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
-	lockedAmuletTemplate        = newTemplate(amuletPackage, "Splice.Amulet:LockedAmulet")
-	featuredAppRightTemplate    = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppRight")
-	activityMarkerTemplate      = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppActivityMarker")
-	appRewardTemplate           = newTemplate(amuletPackage, "Splice.Amulet:AppRewardCoupon")
-	validatorRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:ValidatorRewardCoupon")
-	svRewardTemplate            = newTemplate(amuletPackage, "Splice.Amulet:SvRewardCoupon")
-	unclaimedRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedReward")
-	activityRecordTemplate      = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedActivityRecord")
-	unclaimedFundTemplate       = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
-	fundCouponTemplate          = newTemplate(amuletPackage, "Splice.Amulet:DevelopmentFundCoupon")
-	openRoundTemplate           = newTemplate(amuletPackage, "Splice.Round:OpenMiningRound")
-	summarizingRoundTemplate    = newTemplate(amuletPackage, "Splice.Round:SummarizingMiningRound")
-	issuingRoundTemplate        = newTemplate(amuletPackage, "Splice.Round:IssuingMiningRound")
-	closedRoundTemplate         = newTemplate(amuletPackage, "Splice.Round:ClosedMiningRound")
-	amuletRulesTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:AmuletRules")
-	preapprovalTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:TransferPreapproval")
-	externalRulesTemplate       = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules")
-	transferCommandTemplate     = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommand")
-	commandCounterTemplate      = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommandCounter")
-	configStateTemplate         = newTemplate(amuletPackage, "Splice.ExternalPartyConfigState:ExternalPartyConfigState")
-	transferInstructionTemplate = newTemplate(amuletPackage, "Splice.AmuletTransferInstruction:AmuletTransferInstruction")
-	memberTrafficTemplate       = newTemplate(amuletPackage, "Splice.DecentralizedSynchronizer:MemberTraffic")
-	licenseTemplate             = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLicense")
-	livenessTemplate            = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLivenessActivityRecord")
+	AmuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
+	LockedAmuletTemplate        = newTemplate(amuletPackage, "Splice.Amulet:LockedAmulet")
+	FeaturedAppRightTemplate    = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppRight")
+	ActivityMarkerTemplate      = newTemplate(amuletPackage, "Splice.Amulet:FeaturedAppActivityMarker")
+	AppRewardTemplate           = newTemplate(amuletPackage, "Splice.Amulet:AppRewardCoupon")
+	ValidatorRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:ValidatorRewardCoupon")
+	SvRewardTemplate            = newTemplate(amuletPackage, "Splice.Amulet:SvRewardCoupon")
+	UnclaimedRewardTemplate     = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedReward")
+	ActivityRecordTemplate      = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedActivityRecord")
+	UnclaimedFundTemplate       = newTemplate(amuletPackage, "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
+	FundCouponTemplate          = newTemplate(amuletPackage, "Splice.Amulet:DevelopmentFundCoupon")
+	OpenRoundTemplate           = newTemplate(amuletPackage, "Splice.Round:OpenMiningRound")
+	SummarizingRoundTemplate    = newTemplate(amuletPackage, "Splice.Round:SummarizingMiningRound")
+	IssuingRoundTemplate        = newTemplate(amuletPackage, "Splice.Round:IssuingMiningRound")
+	ClosedRoundTemplate         = newTemplate(amuletPackage, "Splice.Round:ClosedMiningRound")
+	AmuletRulesTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:AmuletRules")
+	PreapprovalTemplate         = newTemplate(amuletPackage, "Splice.AmuletRules:TransferPreapproval")
+	ExternalRulesTemplate       = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules")
+	TransferCommandTemplate     = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommand")
+	CommandCounterTemplate      = newTemplate(amuletPackage, "Splice.ExternalPartyAmuletRules:TransferCommandCounter")
+	ConfigStateTemplate         = newTemplate(amuletPackage, "Splice.ExternalPartyConfigState:ExternalPartyConfigState")
+	TransferInstructionTemplate = newTemplate(amuletPackage, "Splice.AmuletTransferInstruction:AmuletTransferInstruction")
+	MemberTrafficTemplate       = newTemplate(amuletPackage, "Splice.DecentralizedSynchronizer:MemberTraffic")
+	LicenseTemplate             = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLicense")
+	LivenessTemplate            = newTemplate(amuletPackage, "Splice.ValidatorLicense:ValidatorLivenessActivityRecord")
 
-	ansRulesTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsRules")
-	ansEntryTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsEntry")
-	ansEntryContextTemplate = newTemplate(ansPackage, "Splice.Ans:AnsEntryContext")
+	AnsRulesTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsRules")
+	AnsEntryTemplate        = newTemplate(ansPackage, "Splice.Ans:AnsEntry")
+	AnsEntryContextTemplate = newTemplate(ansPackage, "Splice.Ans:AnsEntryContext")
 
-	subscriptionRequestTemplate = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionRequest")
-	subscriptionIdleTemplate    = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionIdleState")
-	initialPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionInitialPayment")
-	renewalPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionPayment")
-	terminatedTemplate          = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:TerminatedSubscription")
+	SubscriptionRequestTemplate = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionRequest")
+	SubscriptionIdleTemplate    = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionIdleState")
+	InitialPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionInitialPayment")
+	RenewalPaymentTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:SubscriptionPayment")
+	TerminatedTemplate          = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:TerminatedSubscription")
 
-	dsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
-	dsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")
-	svNodeStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvNodeState")
-	rewardStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvRewardState")
-	unallocatedTemplate  = newTemplate(governancePackage, "Splice.DsoRules:UnallocatedUnclaimedActivityRecord")
+	DsoBootstrapTemplate = newTemplate(governancePackage, "Splice.DsoBootstrap:DsoBootstrap")
+	DsoRulesTemplate     = newTemplate(governancePackage, "Splice.DsoRules:DsoRules")
+	SvNodeStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvNodeState")
+	RewardStateTemplate  = newTemplate(governancePackage, "Splice.DSO.SvState:SvRewardState")
+	UnallocatedTemplate  = newTemplate(governancePackage, "Splice.DsoRules:UnallocatedUnclaimedActivityRecord")
 
-	shipmentTemplate = newTemplate(harborPackage, "Harbor.Trade.Shipment:Shipment")
-	laneTemplate     = newTemplate(harborPackage, "Harbor.Trade.Lane:Lane")
+	ShipmentTemplate = newTemplate(HarborPackage, "Harbor.Trade.Shipment:Shipment")
+	LaneTemplate     = newTemplate(HarborPackage, "Harbor.Trade.Lane:Lane")
 
-	transferOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:TransferOffer")
-	acceptedOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:AcceptedTransferOffer")
-	trafficRequestTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest")
-	quoteTemplate          = newPrivateTemplate(harborPackage, "Harbor.Trade.Quote:Quote")
-	noticeTemplate         = newPrivateTemplate(harborPackage, "Harbor.Trade.Notice:Notice")
+	TransferOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:TransferOffer")
+	AcceptedOfferTemplate  = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferOffer:AcceptedTransferOffer")
+	TrafficRequestTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest")
+	QuoteTemplate          = newPrivateTemplate(HarborPackage, "Harbor.Trade.Quote:Quote")
+	NoticeTemplate         = newPrivateTemplate(HarborPackage, "Harbor.Trade.Notice:Notice")
 
 	// Those that only commands bring about.
-	setupProposalTemplate       = newTemplate(amuletPackage, "Splice.AmuletRules:ExternalPartySetupProposal")
-	validatorRightTemplate      = newPrivateTemplate(amuletPackage, "Splice.Amulet:ValidatorRight")
-	walletInstallTemplate       = newPrivateTemplate(walletPackage, "Splice.Wallet.Install:WalletAppInstall")
-	topUpStateTemplate          = newPrivateTemplate(walletPackage, "Splice.Wallet.TopUpState:ValidatorTopUpState")
-	preapprovalProposalTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal")
-	mintingDelegationTemplate   = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegation")
-	mintingProposalTemplate     = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegationProposal")
-	mergeDelegationTemplate     = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation")
-	mergeProposalTemplate       = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal")
-	batchMergeTemplate          = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility")
+	SetupProposalTemplate       = newTemplate(amuletPackage, "Splice.AmuletRules:ExternalPartySetupProposal")
+	ValidatorRightTemplate      = newPrivateTemplate(amuletPackage, "Splice.Amulet:ValidatorRight")
+	WalletInstallTemplate       = newPrivateTemplate(walletPackage, "Splice.Wallet.Install:WalletAppInstall")
+	TopUpStateTemplate          = newPrivateTemplate(walletPackage, "Splice.Wallet.TopUpState:ValidatorTopUpState")
+	PreapprovalProposalTemplate = newPrivateTemplate(walletPackage, "Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal")
+	MintingDelegationTemplate   = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegation")
+	MintingProposalTemplate     = newPrivateTemplate(walletPackage, "Splice.Wallet.MintingDelegation:MintingDelegationProposal")
+	MergeDelegationTemplate     = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation")
+	MergeProposalTemplate       = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal")
+	BatchMergeTemplate          = newPrivateTemplate(mergePackage, "Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility")
 
-	subscriptionTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:Subscription")
-	paymentRequestTemplate    = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AppPaymentRequest")
-	acceptedPaymentTemplate   = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AcceptedAppPayment")
-	terminatedPaymentTemplate = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:TerminatedAppPayment")
-	allocationTemplate        = newTemplate(amuletPackage, "Splice.AmuletAllocation:AmuletAllocation")
-	rewardCouponTemplate      = newTemplate(amuletPackage, "Splice.Amulet:RewardCouponV2")
-	calculateRewardsTemplate  = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2")
-	processRewardsTemplate    = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:ProcessRewardsV2")
+	SubscriptionTemplate      = newTemplate(paymentsPackage, "Splice.Wallet.Subscriptions:Subscription")
+	PaymentRequestTemplate    = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AppPaymentRequest")
+	AcceptedPaymentTemplate   = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:AcceptedAppPayment")
+	TerminatedPaymentTemplate = newPrivateTemplate(paymentsPackage, "Splice.Wallet.Payment:TerminatedAppPayment")
+	AllocationTemplate        = newTemplate(amuletPackage, "Splice.AmuletAllocation:AmuletAllocation")
+	RewardCouponTemplate      = newTemplate(amuletPackage, "Splice.Amulet:RewardCouponV2")
+	CalculateRewardsTemplate  = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2")
+	ProcessRewardsTemplate    = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:ProcessRewardsV2")
 )
 
-// contract is a contract of the ledger. All members but the last three are fixed
+// Contract is a contract of the ledger. All members but the last three are fixed
 // at creation and may be read while the ledger goes on.
-type contract struct {
-	number    uint64
-	template  *template
-	version   uint8
-	createdAt int64 // µs
-	payload   payload
-	entry     uint32 // of the history, that created it
-	node      int32  // of that entry's tree
-	migration uint8  // that it was created in
+type Contract struct {
+	Number    uint64
+	Template  *Template
+	Version   uint8
+	CreatedAt int64 // µs
+	Payload   Payload
+	Entry     uint32 // of the history, that created it
+	Node      int32  // of that entry's tree
+	Migration uint8  // that it was created in
 
-	private bool // public history has no contract of it, see template.private
+	Private bool // public history has no contract of it, see template.private
 
-	slot         int32 // index in the active set, or archived
-	synchronizer uint8
-	counter      int32 // number of unassignments so far
+	Slot         int32 // index in the active set, or archived
+	Synchronizer uint8
+	Counter      int32 // number of unassignments so far
 }
 
-// archived is the slot of a contract that is not active.
-const archived = -1
+// Archived is the slot of a contract that is not active.
+const Archived = -1
 
-func (c *contract) active() bool { return c.slot != archived }
+func (c *Contract) Active() bool { return c.Slot != Archived }
 
-// payload is the typed content of a contract. Payloads are immutable.
-type payload interface {
+// Payload is the typed content of a contract. Payloads are immutable.
+type Payload interface {
 	// arguments returns the create arguments as the package version in question
 	// defines them.
-	arguments(a *arena, version uint8) value
+	Arguments(a *Arena, version uint8) Value
 	// stakeholders appends the signatories and the observers, in any order.
-	stakeholders(signatories, observers []party) (sig, obs []party)
+	Stakeholders(signatories, observers []Party) (sig, obs []Party)
 }
 
-// entity is the last part of the template's name.
-func (t *template) entity() string { return t.name[strings.LastIndexByte(t.name, ':')+1:] }
+// Entity is the last part of the template's name.
+func (t *Template) Entity() string { return t.Name[strings.LastIndexByte(t.Name, ':')+1:] }
 
-// isActive is active for a contract that there may not be.
-func (c *contract) isActive() bool { return c != nil && c.active() }
+// IsActive is active for a contract that there may not be.
+func (c *Contract) IsActive() bool { return c != nil && c.Active() }
 
-// coinOf returns the coin in an Amulet or a LockedAmulet.
-func coinOf(c *contract) amulet {
-	if p, ok := c.payload.(lockedAmulet); ok {
-		return p.amulet
+// CoinOf returns the coin in an Amulet or a LockedAmulet.
+func CoinOf(c *Contract) Amulet {
+	if p, ok := c.Payload.(LockedAmulet); ok {
+		return p.Amulet
 	}
-	return c.payload.(amulet)
+	return c.Payload.(Amulet)
 }
 
-// subscriptionOf is what the contracts of a subscription repeat.
-func subscriptionOf(c *contract) subscription {
-	switch p := c.payload.(type) {
-	case subscriptionIdle:
-		return p.subscription
-	case subscriptionPayment:
-		return p.subscription
-	case terminatedSubscription:
-		return p.subscription
-	case agreement:
-		return p.subscription
+// SubscriptionOf is what the contracts of a subscription repeat.
+func SubscriptionOf(c *Contract) Subscription {
+	switch p := c.Payload.(type) {
+	case SubscriptionIdle:
+		return p.Subscription
+	case SubscriptionPayment:
+		return p.Subscription
+	case TerminatedSubscription:
+		return p.Subscription
+	case Agreement:
+		return p.Subscription
 	}
-	return c.payload.(subscriptionRequest).subscription
+	return c.Payload.(SubscriptionRequest).Subscription
 }
 
-// referenceOf is the number of the request by which a subscription is referred to.
-func referenceOf(c *contract) uint64 {
-	switch p := c.payload.(type) {
-	case subscriptionIdle:
-		return p.reference
-	case subscriptionPayment:
-		return p.reference
-	case terminatedSubscription:
-		return p.reference
-	case ansEntryContext:
-		return p.reference
-	case agreement:
-		return p.reference
+// ReferenceOf is the number of the request by which a subscription is referred to.
+func ReferenceOf(c *Contract) uint64 {
+	switch p := c.Payload.(type) {
+	case SubscriptionIdle:
+		return p.Reference
+	case SubscriptionPayment:
+		return p.Reference
+	case TerminatedSubscription:
+		return p.Reference
+	case AnsEntryContext:
+		return p.Reference
+	case Agreement:
+		return p.Reference
 	}
-	return c.number
+	return c.Number
 }
 
-// numberOf is the number of a contract, 0 if there is none.
-func numberOf(c *contract) uint64 {
+// NumberOf is the number of a contract, 0 if there is none.
+func NumberOf(c *Contract) uint64 {
 	if c == nil {
 		return 0
 	}
-	return c.number
+	return c.Number
 }

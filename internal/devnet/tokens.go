@@ -1,49 +1,49 @@
 package devnet
 
 // awaitSettlement has an allocation end when its time is over.
-func (x *tokens) awaitSettlement(c *contract) {
+func (x *Tokens) awaitSettlement(c *Contract) {
 	x.allocations = append(x.allocations, c)
-	x.clock.alarmAt(c.payload.(allocation).leg.settleBefore+x.clock.grace(), x.expireAllocations)
+	x.Clock.alarmAt(c.Payload.(AmuletAllocation).Leg.SettleBefore+x.Clock.grace(), x.expireAllocations)
 }
 
 // expireAllocations gives the senders of all allocations that were not settled in time their
 // coins back.
-func (x *tokens) expireAllocations() {
-	due := x.clock.overdue(&x.allocations, func(c *contract) int64 { return c.payload.(allocation).leg.settleBefore })
+func (x *Tokens) expireAllocations() {
+	due := x.Clock.overdue(&x.allocations, func(c *Contract) int64 { return c.Payload.(AmuletAllocation).Leg.SettleBefore })
 	if len(due) == 0 {
 		return
 	}
-	a := x.tx.arena()
-	inputs, results := make([]value, len(due)), make([]value, len(due))
+	a := x.Tx.Arena()
+	inputs, results := make([]Value, len(due)), make([]Value, len(due))
 	for i, c := range due {
-		inputs[i] = a.record(expireAllocationIn, contractID(c.number), boolean(x.tx.byNumber[c.payload.(allocation).locked].isActive()))
+		inputs[i] = a.Record(expireAllocationIn, ContractID(c.Number), Boolean(x.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked].IsActive()))
 	}
-	at := x.tx.exercise(x.rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
-		a.record(expireAllocationsShape, partyValue(dso), a.list(inputs...), a.list()), dso)
+	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
+		a.Record(expireAllocationsShape, PartyValue(Dso), a.List(inputs...), a.List()), Dso)
 	for i, c := range due {
 		results[i] = x.endAllocation(c)
 	}
-	x.tx.finish(at, a.record(expireTokensDoneShape, a.list(results...)))
+	x.Tx.Finish(at, a.Record(expireTokensDoneShape, a.List(results...)))
 	if len(due) == overduePerBatch {
-		x.clock.tasks = append(x.clock.tasks, x.expireAllocations)
+		x.Clock.Tasks = append(x.Clock.Tasks, x.expireAllocations)
 	}
 }
 
-func (x *tokens) endAllocation(c *contract) value {
-	a, locked, back := x.tx.arena(), x.tx.byNumber[c.payload.(allocation).locked], x.tx.arena().list()
-	at := x.tx.consume(c, "AmuletAllocation_DsoExpire", a.record(expireAllocationArg, boolean(locked.isActive())), dso)
-	if locked.isActive() {
-		back = a.list(contractID(x.bank.expireLock(locked).number))
+func (x *Tokens) endAllocation(c *Contract) Value {
+	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked], x.Tx.Arena().List()
+	at := x.Tx.Consume(c, "AmuletAllocation_DsoExpire", a.Record(expireAllocationArg, Boolean(locked.IsActive())), Dso)
+	if locked.IsActive() {
+		back = a.List(ContractID(x.bank.expireLock(locked).Number))
 	}
-	result := a.record(allocationReturnedShape, back, metadata(a, txKindMetaKey, "unlock"))
-	x.tx.finish(at, result)
+	result := a.Record(AllocationReturnedShape, back, Metadata(a, TxKindMetaKey, "unlock"))
+	x.Tx.Finish(at, result)
 	return result
 }
 
-var expireAllocationsShape = newShape("expectedDso", "inputs", "observers")
+var expireAllocationsShape = NewShape("expectedDso", "inputs", "observers")
 
-var expireAllocationIn = newShape("allocationCid", "expireLock")
+var expireAllocationIn = NewShape("allocationCid", "expireLock")
 
-var expireAllocationArg = newShape("expireLock")
+var expireAllocationArg = NewShape("expireLock")
 
-var allocationReturnedShape = newShape("senderHoldingCids", "meta")
+var AllocationReturnedShape = NewShape("senderHoldingCids", "meta")

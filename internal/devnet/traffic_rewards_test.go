@@ -12,7 +12,7 @@ func TestRewardsByTraffic(t *testing.T) {
 	l, c := startLedger(t, Config{Updates: 6000, Seed: 36, TrafficRewards: true})
 	digestsMatch(t, c)
 	r := newReplay(t)
-	issued, collected := map[int64]decimal{}, 0
+	issued, collected := map[int64]Decimal{}, 0
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
 		r.add(it)
 	}
@@ -44,14 +44,14 @@ func TestRewardsByTraffic(t *testing.T) {
 					collected++
 				}
 			}
-			if e.Argument == nil || e.Template[65:] != rewardCouponTemplate.name {
+			if e.Argument == nil || e.Template[65:] != RewardCouponTemplate.Name {
 				continue
 			}
 			var p coupon
 			if err := json.Unmarshal(e.Argument, &p); err != nil {
 				t.Fatal(err)
 			}
-			amount, err := parseDecimal(p.Amount)
+			amount, err := ParseDecimal(p.Amount)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,11 +62,11 @@ func TestRewardsByTraffic(t *testing.T) {
 		t.Errorf("%d rounds have coupons, %d were collected", len(issued), collected)
 	}
 	for round, sum := range issued {
-		if want := l.executor.rewards.rewardsOf(round).minting; sum != want {
+		if want := l.Executor.Rewards.RewardsOf(round).Minting; sum != want {
 			t.Errorf("coupons of round %d are worth %s, computed was %s", round, sum, want)
 		}
 	}
-	if left := l.ofTemplate(appRewardTemplate, func(c *contract) bool { return c.payload.(appReward).featured && c.version > 0 }); len(left) > 0 {
+	if left := l.OfTemplate(AppRewardTemplate, func(c *Contract) bool { return c.Payload.(AppReward).Featured && c.Version > 0 }); len(left) > 0 {
 		t.Errorf("%d coupons for transfers are there in spite of it", len(left))
 	}
 }
@@ -76,10 +76,10 @@ func TestAssignedRewards(t *testing.T) {
 	d := newDesk(t, Config{Updates: 2500, Days: 1, Seed: 66, TrafficRewards: true})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(alice)
-	right := in(t, d.must([]string{d.operator, alice}, exercise(walletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
-	proposal := in(t, d.must([]string{alice}, create(mintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
+	right := in(t, d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
+	proposal := in(t, d.must([]string{alice}, create(MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
 		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.l.Now().Add(100 * time.Hour).Format(time.RFC3339Nano), "amuletMergeLimit": 3}))[0])
-	delegation := in(t, d.must([]string{d.operator}, exercise(mintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	delegation := in(t, d.must([]string{d.operator}, exercise(MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
 	// earn has alice's app be busy for a round, and waits for its coupons.
 	earn := func() []string {
 		d.tap(alice, 10)
@@ -89,19 +89,19 @@ func TestAssignedRewards(t *testing.T) {
 			c.Argument = edited(t, c.Argument, "context", "featuredAppRight", right)
 			d.must([]string{alice}, c)
 		}
-		d.advance(4 * d.l.config.tick())
+		d.advance(4 * d.l.Config.Tick())
 		ids := []string{}
-		for _, c := range d.l.ofTemplate(rewardCouponTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(couponV2).owner()) == alice }) {
-			ids = append(ids, contractIDOf(d.l, c.contract))
+		for _, c := range d.l.OfTemplate(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == alice }) {
+			ids = append(ids, ContractIDOf(d.l, c.Contract))
 		}
 		if len(ids) == 0 {
 			t.Fatal("alice has no coupon")
 		}
 		return ids
 	}
-	worth := func(party string) (sum decimal) {
-		for _, c := range d.l.ofTemplate(rewardCouponTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(couponV2).owner()) == party }) {
-			sum += c.payload.(couponV2).amount
+	worth := func(party string) (sum Decimal) {
+		for _, c := range d.l.OfTemplate(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == party }) {
+			sum += c.Payload.(CouponV2).Amount
 		}
 		return sum
 	}
@@ -112,7 +112,7 @@ func TestAssignedRewards(t *testing.T) {
 		for i := 0; i < len(parts); i += 2 {
 			shares = append(shares, map[string]any{"beneficiary": parts[i], "percentage": parts[i+1]})
 		}
-		s := d.submission([]string{d.operator}, exercise(mintingDelegationTemplate, delegation, "MintingDelegation_AssignAndMint", "couponCid", ids[0],
+		s := d.submission([]string{d.operator}, exercise(MintingDelegationTemplate, delegation, "MintingDelegation_AssignAndMint", "couponCid", ids[0],
 			"assignBeneficiaries", map[string]any{"additionalCoupons": ids[1:], "newBeneficiaries": shares, "extraArgs": emptyExtraArgs},
 			"inputs", []any{}, "context", d.payment()))
 		s.ReadAs = []string{alice}
@@ -132,11 +132,11 @@ func TestAssignedRewards(t *testing.T) {
 		t.Errorf("of %s alice gets %s, bob is left %s", total, got, worth(bob))
 	}
 	collect := func(party, coupon string) Submission {
-		return d.submission([]string{party}, exercise(amuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
+		return d.submission([]string{party}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
 			"sender": party, "provider": party, "inputs": []any{operation("InputRewardCouponV2", coupon)}, "outputs": []any{}}, "context", d.context()))
 	}
-	bobs := d.newest(rewardCouponTemplate, func(c *contract) bool { return d.l.names.name(c.payload.(couponV2).owner()) == bob })
-	s := d.submission([]string{alice}, exercise(rewardCouponTemplate, bobs, "RewardCoupon_AssignBeneficiaries", "additionalCoupons", []any{},
+	bobs := d.newest(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == bob })
+	s := d.submission([]string{alice}, exercise(RewardCouponTemplate, bobs, "RewardCoupon_AssignBeneficiaries", "additionalCoupons", []any{},
 		"newBeneficiaries", []any{map[string]any{"beneficiary": alice, "percentage": "1"}}, "extraArgs", emptyExtraArgs))
 	if r := d.refused(s); r.Code != CodeFailed {
 		t.Errorf("assigned twice: %v", r)

@@ -5,121 +5,121 @@ import "fmt"
 // transaction builds the tree of the update in execution. It applies each effect to the
 // active set at once, so that a choice can never use a contract that is not there.
 type transaction struct {
-	names  *names
-	random *random
+	names  *Names
+	random *Random
 	clock  *clock
 
-	migration int64
+	Migration int64
 	switchAt  int    // number of updates after which migration 1 starts
-	updates   int    // executed so far, without verdict-only entries
-	entries   uint64 // executed so far, all
+	Updates   int    // executed so far, without verdict-only entries
+	Entries   uint64 // executed so far, all
 
 	// The update in execution.
-	batch   *batch
-	current *update
+	Batch   *Batch
+	Current *Update
 	// provider is the app on whose behalf the update runs, or noParty.
-	provider party
-	attempt  *attempt // at the submission in execution, nil for what the network does by itself
-	err      error    // first violation of a ledger rule; stops the ledger
+	Provider Party
+	Attempt  *Attempt // at the submission in execution, nil for what the network does by itself
+	Err      error    // first violation of a ledger rule; stops the ledger
 
-	active         []*contract
-	byNumber       map[uint64]*contract // active contracts, private ones too; nil until there was a command
-	contractNumber uint64
-	privateNumbers uint64
-	created        uint64
+	Active         []*Contract
+	ByNumber       map[uint64]*Contract // active contracts, private ones too; nil until there was a command
+	ContractNumber uint64
+	PrivateNumbers uint64
+	Created        uint64
 }
 
-// create adds a contract to the tree and to the active set.
-func (x *transaction) create(t *template, p payload) *contract {
-	c := &contract{
-		number: x.newContractNumber(), template: t, version: x.version(),
-		createdAt: x.clock.effectiveAt, payload: p, synchronizer: x.current.synchronizer,
-		entry: uint32(x.current.number), node: int32(len(x.current.nodes)), migration: uint8(x.migration),
+// Create adds a contract to the tree and to the active set.
+func (x *transaction) Create(t *Template, p Payload) *Contract {
+	c := &Contract{
+		Number: x.newContractNumber(), Template: t, Version: x.Version(),
+		CreatedAt: x.clock.EffectiveAt, Payload: p, Synchronizer: x.Current.Synchronizer,
+		Entry: uint32(x.Current.Number), Node: int32(len(x.Current.Nodes)), Migration: uint8(x.Migration),
 	}
-	x.activate(c)
-	x.created++
-	x.attempt.note(c, true)
-	x.current.nodes = append(x.current.nodes, node{contract: c, end: int32(len(x.current.nodes) + 1)})
+	x.Activate(c)
+	x.Created++
+	x.Attempt.note(c, true)
+	x.Current.Nodes = append(x.Current.Nodes, Node{Contract: c, End: int32(len(x.Current.Nodes) + 1)})
 	return c
 }
 
 // newContractNumber takes the next number; contracts that only other participants
 // see take numbers as well.
 func (x *transaction) newContractNumber() uint64 {
-	if x.attempt != nil && x.attempt.reserved != 0 {
-		x.attempt.reserved++
-		return x.attempt.reserved
+	if x.Attempt != nil && x.Attempt.Reserved != 0 {
+		x.Attempt.Reserved++
+		return x.Attempt.Reserved
 	}
-	x.contractNumber++
-	return x.contractNumber
+	x.ContractNumber++
+	return x.ContractNumber
 }
 
-// exercise opens a node for a choice; finish closes it after its consequences.
-func (x *transaction) exercise(c *contract, choice string, argument value, actors ...party) int {
-	if !c.active() {
-		x.fail(fmt.Errorf("exercising %s on archived contract %d", choice, c.number))
+// Exercise opens a node for a choice; finish closes it after its consequences.
+func (x *transaction) Exercise(c *Contract, choice string, argument Value, actors ...Party) int {
+	if !c.Active() {
+		x.fail(fmt.Errorf("exercising %s on archived contract %d", choice, c.Number))
 	}
-	x.current.nodes = append(x.current.nodes, node{
-		contract: c, choice: choice, argument: argument,
-		actors: x.names.sortParties(append([]party(nil), actors...)),
+	x.Current.Nodes = append(x.Current.Nodes, Node{
+		Contract: c, Choice: choice, Argument: argument,
+		Actors: x.names.SortParties(append([]Party(nil), actors...)),
 	})
-	return len(x.current.nodes) - 1
+	return len(x.Current.Nodes) - 1
 }
 
-// consume is exercise for a choice that archives its contract.
-func (x *transaction) consume(c *contract, choice string, argument value, actors ...party) int {
-	at := x.exercise(c, choice, argument, actors...)
-	x.current.nodes[at].consuming = true
-	x.deactivate(c)
+// Consume is exercise for a choice that archives its contract.
+func (x *transaction) Consume(c *Contract, choice string, argument Value, actors ...Party) int {
+	at := x.Exercise(c, choice, argument, actors...)
+	x.Current.Nodes[at].Consuming = true
+	x.Deactivate(c)
 	return at
 }
 
-// through marks an exercise as made through an interface.
-func (x *transaction) through(at int, i interfaceName) {
-	x.current.nodes[at].iface = x.names.interfaces[i]
+// Through marks an exercise as made through an interface.
+func (x *transaction) Through(at int, i InterfaceName) {
+	x.Current.Nodes[at].Iface = x.names.Interfaces[i]
 }
 
-func (x *transaction) finish(at int, result value) {
-	n := &x.current.nodes[at]
-	n.result, n.end = result, int32(len(x.current.nodes))
+func (x *transaction) Finish(at int, result Value) {
+	n := &x.Current.Nodes[at]
+	n.Result, n.End = result, int32(len(x.Current.Nodes))
 }
 
-// archive exercises the plain archival choice with the signatories as actors.
-func (x *transaction) archive(c *contract) {
-	signatories, _ := c.payload.stakeholders(nil, nil)
-	x.finish(x.consume(c, "Archive", x.arena().record(emptyRecordShape), signatories...), unit())
+// Archive exercises the plain archival choice with the signatories as actors.
+func (x *transaction) Archive(c *Contract) {
+	signatories, _ := c.Payload.Stakeholders(nil, nil)
+	x.Finish(x.Consume(c, "Archive", x.Arena().Record(EmptyRecordShape), signatories...), Unit())
 }
 
-func (x *transaction) activate(c *contract) {
-	if !c.private {
-		c.slot = int32(len(x.active))
-		x.active = append(x.active, c)
+func (x *transaction) Activate(c *Contract) {
+	if !c.Private {
+		c.Slot = int32(len(x.Active))
+		x.Active = append(x.Active, c)
 	} else {
-		c.slot = 0
+		c.Slot = 0
 	}
-	if x.byNumber != nil {
-		x.byNumber[c.number] = c
+	if x.ByNumber != nil {
+		x.ByNumber[c.Number] = c
 	}
 }
 
-// deactivate takes c out of the active set by moving the last contract to its slot.
+// Deactivate takes c out of the active set by moving the last contract to its slot.
 // Private contracts are in no slot.
-func (x *transaction) deactivate(c *contract) {
-	if !c.active() {
-		x.fail(fmt.Errorf("archiving contract %d twice", c.number))
+func (x *transaction) Deactivate(c *Contract) {
+	if !c.Active() {
+		x.fail(fmt.Errorf("archiving contract %d twice", c.Number))
 		return
 	}
-	if !c.private {
-		last := x.active[len(x.active)-1]
-		x.active[c.slot], last.slot = last, c.slot
-		x.active = x.active[:len(x.active)-1]
+	if !c.Private {
+		last := x.Active[len(x.Active)-1]
+		x.Active[c.Slot], last.Slot = last, c.Slot
+		x.Active = x.Active[:len(x.Active)-1]
 	}
-	c.slot = archived
-	if x.byNumber != nil {
-		delete(x.byNumber, c.number)
+	c.Slot = Archived
+	if x.ByNumber != nil {
+		delete(x.ByNumber, c.Number)
 	}
-	x.attempt.note(c, false)
+	x.Attempt.note(c, false)
 }
 
-// arena returns the arena that holds the values of the update in execution.
-func (x *transaction) arena() *arena { return &x.batch.arena }
+// Arena returns the arena that holds the values of the update in execution.
+func (x *transaction) Arena() *Arena { return &x.Batch.arena }

@@ -6,137 +6,137 @@ import (
 )
 
 var (
-	transferArgShape     = newShape("transfer", "context", "expectedDso")
-	transferShape        = newShape("sender", "provider", "inputs", "outputs", "beneficiaries")
-	outputShape          = newShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
-	transferContextShape = newShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
-	paymentContextShape  = newShape("amuletRules", "context")
-	transferResultShape  = newShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
-	transferSummaryShape = newShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
-	balanceChangeShape   = newShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
-	appBeneficiaryShape  = newShape("beneficiary", "weight")
+	TransferArgShape     = NewShape("transfer", "context", "expectedDso")
+	TransferShape        = NewShape("sender", "provider", "inputs", "outputs", "beneficiaries")
+	outputShape          = NewShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
+	TransferContextShape = NewShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
+	PaymentContextShape  = NewShape("amuletRules", "context")
+	transferResultShape  = NewShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
+	transferSummaryShape = NewShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
+	balanceChangeShape   = NewShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+	appBeneficiaryShape  = NewShape("beneficiary", "weight")
 )
 
-// payments executes payments.
-type payments struct {
-	core
-	bank    *bank
-	rounds  *rounds
-	rewards *trafficRewards
-	apps    *apps
+// Payments executes payments.
+type Payments struct {
+	Core
+	bank    *Bank
+	rounds  *Rounds
+	rewards *TrafficRewards
+	apps    *Apps
 
 	// validatorRights holds contract numbers by party. These contracts are not
 	// public, but the arguments of transfers refer to them.
 	validatorRights []uint64
 }
 
-// payment is a movement of coins: inputs of one sender to outputs and change.
-type payment struct {
-	sender  party
-	coins   []*contract
-	coupons []*contract // of round
-	round   *round      // the issuing round of coupons, or nil
-	outputs []output
+// Payment is a movement of coins: inputs of one sender to outputs and change.
+type Payment struct {
+	Sender  Party
+	Coins   []*Contract
+	coupons []*Contract // of round
+	round   *Round      // the issuing round of coupons, or nil
+	Outputs []Output
 	// provider is the app on whose behalf the sender acts; it earns the reward.
-	provider party
+	Provider Party
 }
 
-// output is one output of a payment; a lock makes it a locked coin.
-type output struct {
-	receiver party
-	amount   decimal
-	lock     *lockedAmulet // only the lock part is read
+// Output is one output of a payment; a lock makes it a locked coin.
+type Output struct {
+	Receiver Party
+	Amount   Decimal
+	Lock     *LockedAmulet // only the lock part is read
 	reason   string
 }
 
-// controllers are the parties that must agree to a payment: nobody is given a coin, or made the
+// Controllers are the parties that must agree to a payment: nobody is given a coin, or made the
 // holder of a lock, without. The governance party agrees to all that its rules allow.
-func (p *payment) controllers() []party {
-	ps := []party{p.sender}
-	if p.provider != noParty {
-		ps = append(ps, p.provider)
+func (p *Payment) Controllers() []Party {
+	ps := []Party{p.Sender}
+	if p.Provider != NoParty {
+		ps = append(ps, p.Provider)
 	}
-	for _, out := range p.outputs {
-		ps = append(ps, out.receiver)
-		if out.lock != nil {
-			ps = append(append(ps, out.lock.holder), out.lock.others...)
+	for _, out := range p.Outputs {
+		ps = append(ps, out.Receiver)
+		if out.Lock != nil {
+			ps = append(append(ps, out.Lock.Holder), out.Lock.Others...)
 		}
 	}
-	return withoutDSO(ps)
+	return WithoutDSO(ps)
 }
 
-// settlement is a payment that was executed.
-type settlement struct {
-	payment
-	created   []*contract // by output
-	change    *contract   // or nil
-	inCoins   decimal
-	inApp     decimal
-	inValid   decimal
-	inSv      decimal
-	inFaucet  decimal
-	inRecords decimal
-	inFund    decimal
-	fees      []decimal // by output
-	changeFee decimal
+// Settlement is a payment that was executed.
+type Settlement struct {
+	Payment
+	Created   []*Contract // by output
+	Change    *Contract   // or nil
+	InCoins   Decimal
+	inApp     Decimal
+	inValid   Decimal
+	inSv      Decimal
+	inFaucet  Decimal
+	inRecords Decimal
+	inFund    Decimal
+	Fees      []Decimal // by output
+	ChangeFee Decimal
 	balances  []balanceChange
 }
 
 // balanceChange sums up what happened to the coins of one party: their amounts
 // as if created in round 0, and their holding fees.
 type balanceChange struct {
-	owner        party
-	amount, rate decimal
+	owner        Party
+	amount, rate Decimal
 }
 
-func (s *settlement) inputs() decimal {
-	return s.inCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
+func (s *Settlement) Inputs() Decimal {
+	return s.InCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
 }
 
-func (s *settlement) changeAmount() decimal {
-	if s.change == nil {
+func (s *Settlement) changeAmount() Decimal {
+	if s.Change == nil {
 		return 0
 	}
-	return s.change.payload.(amulet).amount
+	return s.Change.Payload.(Amulet).Amount
 }
 
-// outputFee is the fee for creating one coin.
-func (x *payments) outputFee() decimal {
-	if x.tx.version() > 0 {
+// OutputFee is the fee for creating one coin.
+func (x *Payments) OutputFee() Decimal {
+	if x.Tx.Version() > 0 {
 		return 0
 	}
-	return createFeeUSD.over(x.rounds.openRound().price)
+	return CreateFeeUSD.Over(x.rounds.OpenRound().Price)
 }
 
 // takeCoins removes up to limit coins from a wallet and returns them with their sum.
-func (x *bank) takeCoins(owner party, limit int) (taken []*contract, sum decimal) {
+func (x *Bank) takeCoins(owner Party, limit int) (taken []*Contract, sum Decimal) {
 	if x.users.isManaged(owner) {
 		return nil, 0
 	}
-	w := &x.wallets[owner]
-	for len(w.coins) > 0 && len(taken) < limit {
-		at, last := x.random.below(len(w.coins)), len(w.coins)-1
-		c := w.coins[at]
-		w.coins[at] = w.coins[last]
-		w.coins[last] = nil
-		w.coins = w.coins[:last]
-		if c.active() {
+	w := &x.Wallets[owner]
+	for len(w.Coins) > 0 && len(taken) < limit {
+		at, last := x.Random.Below(len(w.Coins)), len(w.Coins)-1
+		c := w.Coins[at]
+		w.Coins[at] = w.Coins[last]
+		w.Coins[last] = nil
+		w.Coins = w.Coins[:last]
+		if c.Active() {
 			taken = append(taken, c)
-			sum += c.payload.(amulet).amount
+			sum += c.Payload.(Amulet).Amount
 		}
 	}
 	return taken, sum
 }
 
 // returnCoins puts coins back that were not used after all.
-func (x *bank) returnCoins(owner party, cs []*contract) {
-	x.wallets[owner].coins = append(x.wallets[owner].coins, cs...)
+func (x *Bank) returnCoins(owner Party, cs []*Contract) {
+	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, cs...)
 }
 
 // gather takes coins until they are worth at least amount, up to maxInputs.
-func (x *bank) gather(owner party, amount decimal) (taken []*contract, ok bool) {
-	var sum decimal
-	for sum < amount && len(taken) < maxInputs {
+func (x *Bank) gather(owner Party, amount Decimal) (taken []*Contract, ok bool) {
+	var sum Decimal
+	for sum < amount && len(taken) < MaxInputs {
 		more, worth := x.takeCoins(owner, 1)
 		if len(more) == 0 {
 			break
@@ -151,276 +151,276 @@ func (x *bank) gather(owner party, amount decimal) (taken []*contract, ok bool) 
 }
 
 // newCoin creates a coin and puts it into the owner's wallet.
-func (x *bank) newCoin(owner party, amount decimal) *contract {
-	p := x.coinPayload(owner, amount)
-	c := x.tx.create(amuletTemplate, p)
-	x.supply.circulating += amount
-	x.wallets[owner].coins = append(x.wallets[owner].coins, c)
-	if p.expiresIn()-p.created < dustRounds {
-		x.rounds.noteDust(p.expiresIn(), c)
+func (x *Bank) newCoin(owner Party, amount Decimal) *Contract {
+	p := x.CoinPayload(owner, amount)
+	c := x.Tx.Create(AmuletTemplate, p)
+	x.Supply.Circulating += amount
+	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, c)
+	if p.ExpiresIn()-p.Created < dustRounds {
+		x.rounds.noteDust(p.ExpiresIn(), c)
 	}
 	return c
 }
 
-func (x *bank) coinPayload(owner party, amount decimal) amulet {
-	r := x.rounds.openRound()
-	return amulet{owner: owner, amount: amount, created: r.number, rate: holdingFeeUSD.over(r.price)}
+func (x *Bank) CoinPayload(owner Party, amount Decimal) Amulet {
+	r := x.rounds.OpenRound()
+	return Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: HoldingFeeUSD.Over(r.Price)}
 }
 
-func (x *bank) newLockedCoin(owner party, amount decimal, lock lockedAmulet) *contract {
-	lock.amulet = x.coinPayload(owner, amount)
-	c := x.tx.create(lockedAmuletTemplate, lock)
-	x.supply.circulating += amount
+func (x *Bank) newLockedCoin(owner Party, amount Decimal, lock LockedAmulet) *Contract {
+	lock.Amulet = x.CoinPayload(owner, amount)
+	c := x.Tx.Create(LockedAmuletTemplate, lock)
+	x.Supply.Circulating += amount
 	return c
 }
 
-// spend archives a coin, locked or not, and returns its amount.
-func (x *bank) spend(c *contract) decimal {
-	p := coinOf(c)
-	x.tx.archive(c)
-	x.supply.circulating -= p.amount
-	return p.amount
+// Spend archives a coin, locked or not, and returns its amount.
+func (x *Bank) Spend(c *Contract) Decimal {
+	p := CoinOf(c)
+	x.Tx.Archive(c)
+	x.Supply.Circulating -= p.Amount
+	return p.Amount
 }
 
-// expectedDSO is the argument by which a caller makes sure of the network it is on.
-func (x *transaction) expectedDSO() value { return x.arena().some(partyValue(dso)) }
+// ExpectedDSO is the argument by which a caller makes sure of the network it is on.
+func (x *transaction) ExpectedDSO() Value { return x.Arena().Some(PartyValue(Dso)) }
 
 // settle executes a payment within the node that is open: it archives the inputs,
 // creates outputs and change, and hands out the rewards for it.
-func (x *payments) settle(p payment) *settlement {
-	s := &settlement{payment: p}
+func (x *Payments) settle(p Payment) *Settlement {
+	s := &Settlement{Payment: p}
 	x.consumeInputs(s)
-	x.bank.mint(s.inputs() - s.inCoins)
-	rest := s.inputs()
-	for _, o := range p.outputs {
-		s.created = append(s.created, x.createOutput(s, o))
-		fee := x.outputFee()
-		s.fees = append(s.fees, fee)
-		rest -= o.amount + fee
+	x.bank.Mint(s.Inputs() - s.InCoins)
+	rest := s.Inputs()
+	for _, o := range p.Outputs {
+		s.Created = append(s.Created, x.createOutput(s, o))
+		fee := x.OutputFee()
+		s.Fees = append(s.Fees, fee)
+		rest -= o.Amount + fee
 	}
 	if rest < 0 {
-		x.tx.fail(fmt.Errorf("payment of party %d lacks %s coins", p.sender, -rest))
+		x.Tx.fail(fmt.Errorf("payment of party %d lacks %s coins", p.Sender, -rest))
 	}
-	s.changeFee = min(rest, x.outputFee())
-	if rest -= s.changeFee; rest > 0 {
-		s.change = x.bank.newCoin(p.sender, rest)
-		s.note(s.change, 1)
+	s.ChangeFee = min(rest, x.OutputFee())
+	if rest -= s.ChangeFee; rest > 0 {
+		s.Change = x.bank.newCoin(p.Sender, rest)
+		s.Note(s.Change, 1)
 	}
-	fees := s.changeFee
-	for _, f := range s.fees {
+	fees := s.ChangeFee
+	for _, f := range s.Fees {
 		fees += f
 	}
-	x.bank.burn(fees)
+	x.bank.Burn(fees)
 	x.reward(s, fees)
 	return s
 }
 
-func (x *payments) consumeInputs(s *settlement) {
-	for _, c := range s.coins {
-		s.note(c, -1)
-		s.inCoins += x.bank.spend(c)
+func (x *Payments) consumeInputs(s *Settlement) {
+	for _, c := range s.Coins {
+		s.Note(c, -1)
+		s.InCoins += x.bank.Spend(c)
 	}
 	for _, c := range s.coupons {
-		p := c.payload.(coupon)
-		s.add(p, p.worth(s.round))
-		x.tx.archive(c)
+		p := c.Payload.(Coupon)
+		s.Add(p, p.Worth(s.round))
+		x.Tx.Archive(c)
 	}
 }
 
-// add counts a coupon among the inputs.
-func (s *settlement) add(p coupon, worth decimal) {
+// Add counts a coupon among the inputs.
+func (s *Settlement) Add(p Coupon, worth Decimal) {
 	switch p.(type) {
-	case appReward, couponV2:
+	case AppReward, CouponV2:
 		s.inApp += worth
-	case validatorReward:
+	case ValidatorReward:
 		s.inValid += worth
-	case svReward:
+	case SvReward:
 		s.inSv += worth
-	case liveness:
+	case Liveness:
 		s.inFaucet += worth
-	case activityRecord:
+	case ActivityRecord:
 		s.inRecords += worth
-	case fundCoupon:
+	case FundCoupon:
 		s.inFund += worth
 	}
 }
 
-func (x *payments) createOutput(s *settlement, o output) *contract {
-	var c *contract
-	if o.lock != nil {
-		c = x.bank.newLockedCoin(s.sender, o.amount, *o.lock)
+func (x *Payments) createOutput(s *Settlement, o Output) *Contract {
+	var c *Contract
+	if o.Lock != nil {
+		c = x.bank.newLockedCoin(s.Sender, o.Amount, *o.Lock)
 	} else {
-		c = x.bank.newCoin(o.receiver, o.amount)
+		c = x.bank.newCoin(o.Receiver, o.Amount)
 	}
-	s.note(c, 1)
+	s.Note(c, 1)
 	return c
 }
 
-// note adds a created (sign 1) or archived (sign -1) coin to its owner's balance change.
-func (s *settlement) note(c *contract, sign decimal) {
-	coin := coinOf(c)
-	at := slices.IndexFunc(s.balances, func(b balanceChange) bool { return b.owner == coin.owner })
+// Note adds a created (sign 1) or archived (sign -1) coin to its owner's balance change.
+func (s *Settlement) Note(c *Contract, sign Decimal) {
+	coin := CoinOf(c)
+	at := slices.IndexFunc(s.balances, func(b balanceChange) bool { return b.owner == coin.Owner })
 	if at < 0 {
 		at = len(s.balances)
-		s.balances = append(s.balances, balanceChange{owner: coin.owner})
+		s.balances = append(s.balances, balanceChange{owner: coin.Owner})
 	}
-	s.balances[at].amount += sign * (coin.amount + decimal(coin.created)*coin.rate)
-	s.balances[at].rate += sign * coin.rate
+	s.balances[at].amount += sign * (coin.Amount + Decimal(coin.Created)*coin.Rate)
+	s.balances[at].rate += sign * coin.Rate
 }
 
 // reward gives the app a coupon if it is featured, and in return for burned fees
 // one to the app and one to the sender for its validator.
-func (x *payments) reward(s *settlement, fees decimal) {
-	r := x.rounds.openRound()
-	featured := s.provider != noParty && x.apps.right(s.provider) != nil
+func (x *Payments) reward(s *Settlement, fees Decimal) {
+	r := x.rounds.OpenRound()
+	featured := s.Provider != NoParty && x.apps.Right(s.Provider) != nil
 	if featured {
-		x.tx.provider = s.provider
+		x.Tx.Provider = s.Provider
 	}
-	if featured && !x.rewards.rewardsByTraffic() {
-		amount := extraRewardUSD.over(r.price)
-		beneficiary := noParty
-		if x.random.percent(15) {
-			beneficiary = x.names.providers.of(x.random)
+	if featured && !x.rewards.RewardsByTraffic() {
+		amount := ExtraRewardUSD.Over(r.Price)
+		beneficiary := NoParty
+		if x.Random.Percent(15) {
+			beneficiary = x.Names.Providers.Of(x.Random)
 		}
-		x.rounds.addCoupon(r, appRewardTemplate, appReward{s.provider, true, amount, r.number, beneficiary})
-		r.featuredTotal += amount
+		x.rounds.addCoupon(r, AppRewardTemplate, AppReward{s.Provider, true, amount, r.Number, beneficiary})
+		r.FeaturedTotal += amount
 	}
 	if fees == 0 {
 		return
 	}
-	if s.provider != noParty && !featured {
-		x.rounds.addCoupon(r, appRewardTemplate, appReward{s.provider, false, fees, r.number, noParty})
-		r.unfeaturedTotal += fees
+	if s.Provider != NoParty && !featured {
+		x.rounds.addCoupon(r, AppRewardTemplate, AppReward{s.Provider, false, fees, r.Number, NoParty})
+		r.UnfeaturedTotal += fees
 	}
-	x.rounds.addCoupon(r, validatorRewardTemplate, validatorReward{s.sender, fees, r.number})
-	r.validatorTotal += fees
+	x.rounds.addCoupon(r, ValidatorRewardTemplate, ValidatorReward{s.Sender, fees, r.Number})
+	r.ValidatorTotal += fees
 }
 
 // inputsValue lists the inputs of a payment as a choice argument.
-func (x *payments) inputsValue(p *payment) value {
-	a := x.tx.arena()
-	vs := make([]value, 0, len(p.coins)+len(p.coupons))
-	for _, c := range p.coins {
-		vs = append(vs, a.variant("InputAmulet", contractID(c.number)))
+func (x *Payments) inputsValue(p *Payment) Value {
+	a := x.Tx.Arena()
+	vs := make([]Value, 0, len(p.Coins)+len(p.coupons))
+	for _, c := range p.Coins {
+		vs = append(vs, a.Variant("InputAmulet", ContractID(c.Number)))
 	}
 	for _, c := range p.coupons {
-		vs = append(vs, a.variant(c.payload.(coupon).input(), contractID(c.number)))
+		vs = append(vs, a.Variant(c.Payload.(Coupon).Input(), ContractID(c.Number)))
 	}
-	return a.list(vs...)
+	return a.List(vs...)
 }
 
 // context names the rounds and rights that a payment refers to.
-func (x *payments) context(p *payment) value {
-	a := x.tx.arena()
-	issuing, rights := a.genMap(), a.genMap()
+func (x *Payments) context(p *Payment) Value {
+	a := x.Tx.Arena()
+	issuing, rights := a.GenMap(), a.GenMap()
 	if p.round != nil {
-		issuing = a.genMap(roundValue(a, p.round.number), contractID(p.round.contract.number))
+		issuing = a.GenMap(RoundValue(a, p.round.Number), ContractID(p.round.Contract.Number))
 	}
 	for _, c := range p.coupons {
-		if _, ok := c.payload.(validatorReward); ok {
-			rights = a.genMap(partyValue(p.sender), contractID(x.validatorRights[p.sender]))
+		if _, ok := c.Payload.(ValidatorReward); ok {
+			rights = a.GenMap(PartyValue(p.Sender), ContractID(x.validatorRights[p.Sender]))
 		}
 	}
-	right := x.apps.right(p.provider)
-	return a.record(transferContextShape, contractID(x.rounds.openRound().contract.number), issuing, rights,
-		optional(a, right != nil, idOf(right)))
+	right := x.apps.Right(p.Provider)
+	return a.Record(TransferContextShape, ContractID(x.rounds.OpenRound().Contract.Number), issuing, rights,
+		Optional(a, right != nil, IdOf(right)))
 }
 
 // paymentContext is the context with the rules contract, for choices on others.
-func (x *payments) paymentContext(p *payment) value {
-	return x.tx.arena().record(paymentContextShape, contractID(x.rules.amulet.number), x.context(p))
+func (x *Payments) paymentContext(p *Payment) Value {
+	return x.Tx.Arena().Record(PaymentContextShape, ContractID(x.Rules.Amulet.Number), x.context(p))
 }
 
-func (x *payments) outputsValue(p *payment) value {
-	a := x.tx.arena()
-	vs := make([]value, len(p.outputs))
-	for i, o := range p.outputs {
-		lock := none()
-		if o.lock != nil {
-			lock = a.some(o.lock.lock(a))
+func (x *Payments) OutputsValue(p *Payment) Value {
+	a := x.Tx.Arena()
+	vs := make([]Value, len(p.Outputs))
+	for i, o := range p.Outputs {
+		lock := None()
+		if o.Lock != nil {
+			lock = a.Some(o.Lock.Lock(a))
 		}
-		fields := []value{partyValue(o.receiver), numeric(0), numeric(o.amount), lock}
-		if x.tx.version() > 0 {
-			fields = append(fields, optional(a, o.reason != "", metadata(a, reasonMetaKey, o.reason)))
+		fields := []Value{PartyValue(o.Receiver), Numeric(0), Numeric(o.Amount), lock}
+		if x.Tx.Version() > 0 {
+			fields = append(fields, Optional(a, o.reason != "", Metadata(a, ReasonMetaKey, o.reason)))
 		}
-		vs[i] = a.record(outputShape, fields...)
+		vs[i] = a.Record(outputShape, fields...)
 	}
-	return a.list(vs...)
+	return a.List(vs...)
 }
 
 // transfer exercises AmuletRules_Transfer for a payment.
-func (x *payments) transfer(p payment) (*settlement, value) {
-	a := x.tx.arena()
-	provider := p.provider
-	if provider == noParty {
-		provider = p.sender
+func (x *Payments) transfer(p Payment) (*Settlement, Value) {
+	a := x.Tx.Arena()
+	provider := p.Provider
+	if provider == NoParty {
+		provider = p.Sender
 	}
-	fields := []value{partyValue(p.sender), partyValue(provider), x.inputsValue(&p), x.outputsValue(&p)}
-	if x.tx.version() > 0 {
-		fields = append(fields, none())
+	fields := []Value{PartyValue(p.Sender), PartyValue(provider), x.inputsValue(&p), x.OutputsValue(&p)}
+	if x.Tx.Version() > 0 {
+		fields = append(fields, None())
 	}
-	at := x.tx.exercise(x.rules.amulet, "AmuletRules_Transfer", a.record(transferArgShape,
-		a.record(transferShape, fields...), x.context(&p), x.tx.expectedDSO()), p.controllers()...)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Transfer", a.Record(TransferArgShape,
+		a.Record(TransferShape, fields...), x.context(&p), x.Tx.ExpectedDSO()), p.Controllers()...)
 	s := x.settle(p)
-	result := x.transferResult(s)
-	x.tx.finish(at, result)
+	result := x.TransferResult(s)
+	x.Tx.Finish(at, result)
 	return s, result
 }
 
-func (x *payments) transferResult(s *settlement) value {
-	a := x.tx.arena()
-	created := make([]value, len(s.created))
-	for i, c := range s.created {
+func (x *Payments) TransferResult(s *Settlement) Value {
+	a := x.Tx.Arena()
+	created := make([]Value, len(s.Created))
+	for i, c := range s.Created {
 		tag := "TransferResultAmulet"
-		if c.template == lockedAmuletTemplate {
+		if c.Template == LockedAmuletTemplate {
 			tag = "TransferResultLockedAmulet"
 		}
-		created[i] = a.variant(tag, contractID(c.number))
+		created[i] = a.Variant(tag, ContractID(c.Number))
 	}
-	fields := []value{x.rounds.roundValue(), x.summary(s), a.list(created...), x.changeID(s)}
-	return a.record(transferResultShape, x.tx.withMeta(fields, none())...)
+	fields := []Value{x.rounds.RoundValue(), x.Summary(s), a.List(created...), x.ChangeID(s)}
+	return a.Record(transferResultShape, x.Tx.WithMeta(fields, None())...)
 }
 
-// withMeta adds a trailing optional field that only the newer version has.
-func (x *transaction) withMeta(fields []value, meta value) []value {
-	if x.version() == 0 {
+// WithMeta adds a trailing optional field that only the newer version has.
+func (x *transaction) WithMeta(fields []Value, meta Value) []Value {
+	if x.Version() == 0 {
 		return fields
 	}
 	return append(fields, meta)
 }
 
-func (x *payments) changeID(s *settlement) value {
-	return optional(x.tx.arena(), s.change != nil, idOf(s.change))
+func (x *Payments) ChangeID(s *Settlement) Value {
+	return Optional(x.Tx.Arena(), s.Change != nil, IdOf(s.Change))
 }
 
-func (x *payments) summary(s *settlement) value {
-	a := x.tx.arena()
-	fees := make([]value, len(s.fees))
-	for i, f := range s.fees {
-		fees[i] = numeric(f)
+func (x *Payments) Summary(s *Settlement) Value {
+	a := x.Tx.Arena()
+	fees := make([]Value, len(s.Fees))
+	for i, f := range s.Fees {
+		fees[i] = Numeric(f)
 	}
-	fields := []value{numeric(s.inApp), numeric(s.inValid), numeric(s.inSv), numeric(s.inCoins),
-		x.balancesValue(s), numeric(0), a.list(fees...), numeric(s.changeFee), numeric(s.changeAmount()),
-		numeric(x.rounds.openRound().price), a.some(numeric(s.inFaucet))}
-	if x.tx.version() > 0 {
-		fields = append(fields, a.some(numeric(s.inRecords)), optional(a, s.inFund > 0, numeric(s.inFund)))
+	fields := []Value{Numeric(s.inApp), Numeric(s.inValid), Numeric(s.inSv), Numeric(s.InCoins),
+		x.balancesValue(s), Numeric(0), a.List(fees...), Numeric(s.ChangeFee), Numeric(s.changeAmount()),
+		Numeric(x.rounds.OpenRound().Price), a.Some(Numeric(s.inFaucet))}
+	if x.Tx.Version() > 0 {
+		fields = append(fields, a.Some(Numeric(s.inRecords)), Optional(a, s.inFund > 0, Numeric(s.inFund)))
 	}
-	return a.record(transferSummaryShape, fields...)
+	return a.Record(transferSummaryShape, fields...)
 }
 
-func (x *payments) balancesValue(s *settlement) value {
-	a := x.tx.arena()
+func (x *Payments) balancesValue(s *Settlement) Value {
+	a := x.Tx.Arena()
 	slices.SortFunc(s.balances, func(b, c balanceChange) int {
-		return x.names.compare(b.owner, c.owner)
+		return x.Names.Compare(b.owner, c.owner)
 	})
-	vs := make([]value, 0, 2*len(s.balances))
+	vs := make([]Value, 0, 2*len(s.balances))
 	for _, b := range s.balances {
-		vs = append(vs, partyValue(b.owner), a.record(balanceChangeShape, numeric(b.amount), numeric(b.rate)))
+		vs = append(vs, PartyValue(b.owner), a.Record(balanceChangeShape, Numeric(b.amount), Numeric(b.rate)))
 	}
-	return a.genMap(vs...)
+	return a.GenMap(vs...)
 }
 
-// withoutDSO leaves the governance party out, which agrees to all that its rules allow.
-func withoutDSO(ps []party) []party {
-	return slices.DeleteFunc(ps, func(p party) bool { return p == dso })
+// WithoutDSO leaves the governance party out, which agrees to all that its rules allow.
+func WithoutDSO(ps []Party) []Party {
+	return slices.DeleteFunc(ps, func(p Party) bool { return p == Dso })
 }

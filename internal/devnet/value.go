@@ -9,22 +9,22 @@ const (
 	kindUnit kind = iota
 	kindBool
 	kindInt64
-	kindNumeric
-	kindText
-	kindParty
+	KindNumeric
+	KindText
+	KindParty
 	kindContractID
 	kindTimestamp
 	kindDate
-	kindRecord
+	KindRecord
 	kindVariant
 	kindEnum
-	kindList
+	KindList
 	kindOptional
-	kindTextMap
-	kindGenMap
+	KindTextMap
+	KindGenMap
 )
 
-// value is a contract value. What the members hold depends on the kind:
+// Value is a contract value. What the members hold depends on the kind:
 //
 //	num    bool (0, 1), int64, numeric (units of 10^-10), party number, contract
 //	       number, timestamp (µs since 1970), date (days since 1970)
@@ -35,22 +35,22 @@ const (
 //
 // A record may have fewer fields than its shape has labels: the trailing optional
 // ones that an older package version did not know are then missing.
-type value struct {
-	kind  kind
-	shape *shape
-	num   int64
-	text  string
-	elems []value
+type Value struct {
+	Kind  kind
+	Shape *Shape
+	Num   int64
+	Text  string
+	Elems []Value
 }
 
-// shape holds the labels of a record type, in positional order.
-type shape struct {
+// Shape holds the labels of a record type, in positional order.
+type Shape struct {
 	labels []string
 	sorted []int // positions, ordered by label
 }
 
-func newShape(labels ...string) *shape {
-	s := &shape{labels: labels, sorted: make([]int, len(labels))}
+func NewShape(labels ...string) *Shape {
+	s := &Shape{labels: labels, sorted: make([]int, len(labels))}
 	for i := range s.sorted {
 		s.sorted[i] = i
 	}
@@ -58,44 +58,44 @@ func newShape(labels ...string) *shape {
 	return s
 }
 
-func unit() value                  { return value{kind: kindUnit} }
-func int64Value(n int64) value     { return value{kind: kindInt64, num: n} }
-func numeric(d decimal) value      { return value{kind: kindNumeric, num: int64(d)} }
-func text(s string) value          { return value{kind: kindText, text: s} }
-func partyValue(p party) value     { return value{kind: kindParty, num: int64(p)} }
-func contractID(n uint64) value    { return value{kind: kindContractID, num: int64(n)} }
-func timestamp(micros int64) value { return value{kind: kindTimestamp, num: micros} }
-func date(days int64) value        { return value{kind: kindDate, num: days} }
-func enum(constructor string) value {
-	return value{kind: kindEnum, text: constructor}
+func Unit() Value                  { return Value{Kind: kindUnit} }
+func Int64Value(n int64) Value     { return Value{Kind: kindInt64, Num: n} }
+func Numeric(d Decimal) Value      { return Value{Kind: KindNumeric, Num: int64(d)} }
+func Text(s string) Value          { return Value{Kind: KindText, Text: s} }
+func PartyValue(p Party) Value     { return Value{Kind: KindParty, Num: int64(p)} }
+func ContractID(n uint64) Value    { return Value{Kind: kindContractID, Num: int64(n)} }
+func Timestamp(micros int64) Value { return Value{Kind: kindTimestamp, Num: micros} }
+func Date(days int64) Value        { return Value{Kind: kindDate, Num: days} }
+func Enum(constructor string) Value {
+	return Value{Kind: kindEnum, Text: constructor}
 }
 
-func boolean(b bool) value {
+func Boolean(b bool) Value {
 	if b {
-		return value{kind: kindBool, num: 1}
+		return Value{Kind: kindBool, Num: 1}
 	}
-	return value{kind: kindBool}
+	return Value{Kind: kindBool}
 }
 
-func none() value { return value{kind: kindOptional} }
+func None() Value { return Value{Kind: kindOptional} }
 
-// arena hands out the element slices of values. Slices stay valid until reset, so
+// Arena hands out the element slices of values. Slices stay valid until reset, so
 // a batch of updates costs no garbage. Not safe for concurrent use.
-type arena struct {
-	chunks [][]value
+type Arena struct {
+	chunks [][]Value
 	chunk  int // index of the chunk in use
 }
 
 const arenaChunk = 4096
 
-// alloc returns n zero values.
-func (a *arena) alloc(n int) []value {
+// Alloc returns n zero values.
+func (a *Arena) Alloc(n int) []Value {
 	if n > arenaChunk {
-		return make([]value, n)
+		return make([]Value, n)
 	}
 	for {
 		if a.chunk == len(a.chunks) {
-			a.chunks = append(a.chunks, make([]value, 0, arenaChunk))
+			a.chunks = append(a.chunks, make([]Value, 0, arenaChunk))
 		}
 		c := a.chunks[a.chunk]
 		if len(c)+n <= cap(c) {
@@ -106,8 +106,8 @@ func (a *arena) alloc(n int) []value {
 	}
 }
 
-// reset takes all slices back and drops what their values refer to.
-func (a *arena) reset() {
+// Reset takes all slices back and drops what their values refer to.
+func (a *Arena) Reset() {
 	for i, c := range a.chunks {
 		clear(c)
 		a.chunks[i] = c[:0]
@@ -115,38 +115,38 @@ func (a *arena) reset() {
 	a.chunk = 0
 }
 
-func (a *arena) copyOf(vs []value) []value {
-	elems := a.alloc(len(vs))
+func (a *Arena) copyOf(vs []Value) []Value {
+	elems := a.Alloc(len(vs))
 	copy(elems, vs)
 	return elems
 }
 
-func (a *arena) record(s *shape, fields ...value) value {
-	return value{kind: kindRecord, shape: s, elems: a.copyOf(fields)}
+func (a *Arena) Record(s *Shape, fields ...Value) Value {
+	return Value{Kind: KindRecord, Shape: s, Elems: a.copyOf(fields)}
 }
 
-func (a *arena) variant(constructor string, content value) value {
-	elems := a.alloc(1)
+func (a *Arena) Variant(constructor string, content Value) Value {
+	elems := a.Alloc(1)
 	elems[0] = content
-	return value{kind: kindVariant, text: constructor, elems: elems}
+	return Value{Kind: kindVariant, Text: constructor, Elems: elems}
 }
 
-func (a *arena) some(content value) value {
-	elems := a.alloc(1)
+func (a *Arena) Some(content Value) Value {
+	elems := a.Alloc(1)
 	elems[0] = content
-	return value{kind: kindOptional, elems: elems}
+	return Value{Kind: kindOptional, Elems: elems}
 }
 
-func (a *arena) list(vs ...value) value {
-	return value{kind: kindList, elems: a.copyOf(vs)}
+func (a *Arena) List(vs ...Value) Value {
+	return Value{Kind: KindList, Elems: a.copyOf(vs)}
 }
 
-// textMap takes alternating keys (texts) and values, sorted by key.
-func (a *arena) textMap(vs ...value) value {
-	return value{kind: kindTextMap, elems: a.copyOf(vs)}
+// TextMap takes alternating keys (texts) and values, sorted by key.
+func (a *Arena) TextMap(vs ...Value) Value {
+	return Value{Kind: KindTextMap, Elems: a.copyOf(vs)}
 }
 
-// genMap takes alternating keys and values, in the order of the keys.
-func (a *arena) genMap(vs ...value) value {
-	return value{kind: kindGenMap, elems: a.copyOf(vs)}
+// GenMap takes alternating keys and values, in the order of the keys.
+func (a *Arena) GenMap(vs ...Value) Value {
+	return Value{Kind: KindGenMap, Elems: a.copyOf(vs)}
 }

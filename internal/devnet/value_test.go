@@ -5,63 +5,63 @@ import (
 	"testing"
 )
 
-func testNames() *names {
-	return &names{
-		ids:     newIDSpaces(7),
-		parties: []string{"DSO::1220aa", "alice::1220bb"},
+func testNames() *Names {
+	return &Names{
+		Ids:     NewIDSpaces(7),
+		Parties: []string{"DSO::1220aa", "alice::1220bb"},
 	}
 }
 
 func TestValueEncodings(t *testing.T) {
-	a, n := &arena{}, testNames()
-	cid := string(n.ids.appendContractID(nil, 5))
-	pair := newShape("zeta", "alpha")
+	a, n := &Arena{}, testNames()
+	cid := string(n.Ids.AppendContractID(nil, 5))
+	pair := NewShape("zeta", "alpha")
 	for _, tc := range []struct {
 		name              string
-		value             value
+		value             Value
 		compact, protobuf string
 	}{
-		{"unit", unit(), `{}`, `{"unit":{}}`},
-		{"bool", boolean(true), `true`, `{"bool":true}`},
-		{"false", boolean(false), `false`, `{"bool":false}`},
-		{"int64", int64Value(-42), `"-42"`, `{"int64":"-42"}`},
-		{"numeric", numeric(one), `"1.0000000000"`, `{"numeric":"1.0000000000"}`},
-		{"negative numeric", numeric(-1), `"-0.0000000001"`, `{"numeric":"-0.0000000001"}`},
-		{"text", text("h\"i\n\u0001ü"), `"h\"i\n\u0001ü"`, `{"text":"h\"i\n\u0001ü"}`},
-		{"party", partyValue(1), `"alice::1220bb"`, `{"party":"alice::1220bb"}`},
-		{"contract id", contractID(5), `"` + cid + `"`, `{"contractId":"` + cid + `"}`},
-		{"timestamp", timestamp(1726839089552807), `"2024-09-20T13:31:29.552807Z"`, `{"timestamp":"1726839089552807"}`},
-		{"whole second", timestamp(1726839089000000), `"2024-09-20T13:31:29Z"`, `{"timestamp":"1726839089000000"}`},
-		{"date", date(19986), `"2024-09-20"`, `{"date":19986}`},
-		{"date before 1970", date(-1), `"1969-12-31"`, `{"date":-1}`},
-		{"record", a.record(pair, int64Value(1), text("x")), `{"alpha":"x","zeta":"1"}`,
+		{"unit", Unit(), `{}`, `{"unit":{}}`},
+		{"bool", Boolean(true), `true`, `{"bool":true}`},
+		{"false", Boolean(false), `false`, `{"bool":false}`},
+		{"int64", Int64Value(-42), `"-42"`, `{"int64":"-42"}`},
+		{"numeric", Numeric(One), `"1.0000000000"`, `{"numeric":"1.0000000000"}`},
+		{"negative numeric", Numeric(-1), `"-0.0000000001"`, `{"numeric":"-0.0000000001"}`},
+		{"text", Text("h\"i\n\u0001ü"), `"h\"i\n\u0001ü"`, `{"text":"h\"i\n\u0001ü"}`},
+		{"party", PartyValue(1), `"alice::1220bb"`, `{"party":"alice::1220bb"}`},
+		{"contract id", ContractID(5), `"` + cid + `"`, `{"contractId":"` + cid + `"}`},
+		{"timestamp", Timestamp(1726839089552807), `"2024-09-20T13:31:29.552807Z"`, `{"timestamp":"1726839089552807"}`},
+		{"whole second", Timestamp(1726839089000000), `"2024-09-20T13:31:29Z"`, `{"timestamp":"1726839089000000"}`},
+		{"date", Date(19986), `"2024-09-20"`, `{"date":19986}`},
+		{"date before 1970", Date(-1), `"1969-12-31"`, `{"date":-1}`},
+		{"record", a.Record(pair, Int64Value(1), Text("x")), `{"alpha":"x","zeta":"1"}`,
 			`{"record":{"fields":[{"value":{"int64":"1"}},{"value":{"text":"x"}}]}}`},
-		{"record of an older version", a.record(pair, int64Value(1)), `{"zeta":"1"}`,
+		{"record of an older version", a.Record(pair, Int64Value(1)), `{"zeta":"1"}`,
 			`{"record":{"fields":[{"value":{"int64":"1"}}]}}`},
-		{"record without fields", a.record(emptyRecordShape), `{}`, `{"record":{}}`},
-		{"list", a.list(int64Value(1), int64Value(2)), `["1","2"]`, `{"list":{"elements":[{"int64":"1"},{"int64":"2"}]}}`},
-		{"empty list", a.list(), `[]`, `{"list":{}}`},
-		{"none", none(), `null`, `{"optional":{}}`},
-		{"some", a.some(int64Value(5)), `"5"`, `{"optional":{"value":{"int64":"5"}}}`},
-		{"some none", a.some(none()), `[]`, `{"optional":{"value":{"optional":{}}}}`},
-		{"some some", a.some(a.some(text("x"))), `["x"]`, `{"optional":{"value":{"optional":{"value":{"text":"x"}}}}}`},
-		{"some some none", a.some(a.some(none())), `[[]]`,
+		{"record without fields", a.Record(EmptyRecordShape), `{}`, `{"record":{}}`},
+		{"list", a.List(Int64Value(1), Int64Value(2)), `["1","2"]`, `{"list":{"elements":[{"int64":"1"},{"int64":"2"}]}}`},
+		{"empty list", a.List(), `[]`, `{"list":{}}`},
+		{"none", None(), `null`, `{"optional":{}}`},
+		{"some", a.Some(Int64Value(5)), `"5"`, `{"optional":{"value":{"int64":"5"}}}`},
+		{"some none", a.Some(None()), `[]`, `{"optional":{"value":{"optional":{}}}}`},
+		{"some some", a.Some(a.Some(Text("x"))), `["x"]`, `{"optional":{"value":{"optional":{"value":{"text":"x"}}}}}`},
+		{"some some none", a.Some(a.Some(None())), `[[]]`,
 			`{"optional":{"value":{"optional":{"value":{"optional":{}}}}}}`},
-		{"some some some", a.some(a.some(a.some(unit()))), `[[{}]]`,
+		{"some some some", a.Some(a.Some(a.Some(Unit()))), `[[{}]]`,
 			`{"optional":{"value":{"optional":{"value":{"optional":{"value":{"unit":{}}}}}}}}`},
-		{"variant", a.variant("InAccount", unit()), `{"tag":"InAccount","value":{}}`,
+		{"variant", a.Variant("InAccount", Unit()), `{"tag":"InAccount","value":{}}`,
 			`{"variant":{"constructor":"InAccount","value":{"unit":{}}}}`},
-		{"enum", enum("Red"), `"Red"`, `{"enum":{"constructor":"Red"}}`},
-		{"text map", a.textMap(text("k"), text("v"), text("l"), text("w")), `{"k":"v","l":"w"}`,
+		{"enum", Enum("Red"), `"Red"`, `{"enum":{"constructor":"Red"}}`},
+		{"text map", a.TextMap(Text("k"), Text("v"), Text("l"), Text("w")), `{"k":"v","l":"w"}`,
 			`{"textMap":{"entries":[{"key":"k","value":{"text":"v"}},{"key":"l","value":{"text":"w"}}]}}`},
-		{"empty text map", a.textMap(), `{}`, `{"textMap":{}}`},
-		{"gen map", a.genMap(int64Value(1), text("a")), `[["1","a"]]`,
+		{"empty text map", a.TextMap(), `{}`, `{"textMap":{}}`},
+		{"gen map", a.GenMap(Int64Value(1), Text("a")), `[["1","a"]]`,
 			`{"genMap":{"entries":[{"key":{"int64":"1"},"value":{"text":"a"}}]}}`},
-		{"empty gen map", a.genMap(), `[]`, `{"genMap":{}}`},
+		{"empty gen map", a.GenMap(), `[]`, `{"genMap":{}}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for enc, want := range map[encoding]string{compactJSON: tc.compact, protobufJSON: tc.protobuf} {
-				got := string(enc.appendValue(nil, n, &tc.value))
+			for enc, want := range map[Encoding]string{CompactJSON: tc.compact, ProtobufJSON: tc.protobuf} {
+				got := string(enc.AppendValue(nil, n, &tc.value))
 				if got != want {
 					t.Errorf("encoding %d: got %s, want %s", enc, got, want)
 				}
@@ -74,21 +74,21 @@ func TestValueEncodings(t *testing.T) {
 }
 
 func TestArenaKeepsSlicesApart(t *testing.T) {
-	a := &arena{}
-	var lists []value
+	a := &Arena{}
+	var lists []Value
 	for i := range 3 * arenaChunk {
-		lists = append(lists, a.list(int64Value(int64(i)), int64Value(int64(-i))))
+		lists = append(lists, a.List(Int64Value(int64(i)), Int64Value(int64(-i))))
 	}
 	for i, l := range lists {
-		if l.elems[0].num != int64(i) || l.elems[1].num != int64(-i) {
-			t.Fatalf("list %d holds %d and %d", i, l.elems[0].num, l.elems[1].num)
+		if l.Elems[0].Num != int64(i) || l.Elems[1].Num != int64(-i) {
+			t.Fatalf("list %d holds %d and %d", i, l.Elems[0].Num, l.Elems[1].Num)
 		}
 	}
-	if n := len(a.alloc(2 * arenaChunk)); n != 2*arenaChunk {
+	if n := len(a.Alloc(2 * arenaChunk)); n != 2*arenaChunk {
 		t.Fatalf("large slice has %d elements, want %d", n, 2*arenaChunk)
 	}
-	a.reset()
-	if again := a.alloc(2); again[0].kind != 0 || again[0].elems != nil {
+	a.Reset()
+	if again := a.Alloc(2); again[0].Kind != 0 || again[0].Elems != nil {
 		t.Fatalf("after reset the arena hands out a used value: %+v", again[0])
 	}
 }

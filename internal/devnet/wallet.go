@@ -3,29 +3,29 @@ package devnet
 import "strconv"
 
 var (
-	tapShape          = newShape("receiver", "amount", "openRound")
-	mintShape         = newShape("receiver", "amount", "openRound", "reason")
-	tapDoneShape      = newShape("amuletSum", "meta")
-	mintDoneShape     = newShape("amuletSum")
-	amuletSumShape    = newShape("amulet", "amuletPrice", "round")
-	unlockShape       = newShape("openRoundCid")
-	expireAmuletShape = newShape("roundCid")
-	expireDoneShape   = newShape("expireSum", "meta")
-	expireSumShape    = newShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+	TapShape          = NewShape("receiver", "amount", "openRound")
+	MintShape         = NewShape("receiver", "amount", "openRound", "reason")
+	TapDoneShape      = NewShape("amuletSum", "meta")
+	MintDoneShape     = NewShape("amuletSum")
+	amuletSumShape    = NewShape("amulet", "amuletPrice", "round")
+	UnlockShape       = NewShape("openRoundCid")
+	expireAmuletShape = NewShape("roundCid")
+	expireDoneShape   = NewShape("expireSum", "meta")
+	expireSumShape    = NewShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
 
 	transferReasons = []string{"", "", "rent", "Kaffee & Kuchen", "invoice \"7-B\"", "お土産", "split of dinner\n2 persons"}
 )
 
 // users decides what simulated users do with their coins.
 type users struct {
-	core
-	bank     *bank
-	payments *payments
-	rounds   *rounds
+	Core
+	bank     *Bank
+	payments *Payments
+	rounds   *Rounds
 
-	managed map[party]bool // parties that act by commands: nobody else acts for them
-	acting  party          // a managed party for which a task acts
-	locks   []*contract
+	managed map[Party]bool // parties that act by commands: nobody else acts for them
+	acting  Party          // a managed party for which a task acts
+	locks   []*Contract
 }
 
 // dustRounds is how soon a coin must expire to be dust that is watched.
@@ -33,46 +33,46 @@ const dustRounds = 400
 
 // tapSomeone gives a user new coins, as only a development network does.
 func (x *users) tapSomeone() {
-	x.payments.tap(x.someUser(), x.random.decimalBetween(coins(10), coins(400)))
+	x.payments.tap(x.someUser(), x.Random.DecimalBetween(Coins(10), Coins(400)))
 }
 
 // tap mints coins for p, in a node of its own.
-func (x *payments) tap(p party, amount decimal) *contract {
-	a := x.tx.arena()
-	open := contractID(x.rounds.openRound().contract.number)
-	tap := x.tx.exercise(x.rules.amulet, "AmuletRules_DevNet_Tap",
-		a.record(tapShape, partyValue(p), numeric(amount), open), p)
-	fields := []value{partyValue(p), numeric(amount), open}
-	if x.tx.version() > 0 {
-		fields = append(fields, a.some(text("tap")))
+func (x *Payments) tap(p Party, amount Decimal) *Contract {
+	a := x.Tx.Arena()
+	open := ContractID(x.rounds.OpenRound().Contract.Number)
+	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
+		a.Record(TapShape, PartyValue(p), Numeric(amount), open), p)
+	fields := []Value{PartyValue(p), Numeric(amount), open}
+	if x.Tx.Version() > 0 {
+		fields = append(fields, a.Some(Text("tap")))
 	}
-	mint := x.tx.exercise(x.rules.amulet, "AmuletRules_Mint", a.record(mintShape, fields...), dso, p)
-	x.bank.mint(amount)
+	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), Dso, p)
+	x.bank.Mint(amount)
 	c := x.bank.newCoin(p, amount)
-	x.tx.finish(mint, a.record(mintDoneShape, x.amuletSum(c)))
-	x.tx.finish(tap, a.record(tapDoneShape, x.tx.withMeta([]value{x.amuletSum(c)}, none())...))
+	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
+	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(c)}, None())...))
 	return c
 }
 
-// amuletSum is how results describe a coin that was created.
-func (x *payments) amuletSum(c *contract) value {
-	return x.tx.arena().record(amuletSumShape, contractID(c.number), numeric(x.rounds.openRound().price), x.rounds.roundValue())
+// AmuletSum is how results describe a coin that was created.
+func (x *Payments) AmuletSum(c *Contract) Value {
+	return x.Tx.Arena().Record(amuletSumShape, ContractID(c.Number), Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
 }
 
 // transferCoins moves coins from one user to one to three others, often through an app.
 func (x *users) transferCoins() bool {
 	sender := x.someUser()
-	p, spendable, ok := x.payments.takeFunds(sender, 3+x.random.below(6), 8)
+	p, spendable, ok := x.payments.takeFunds(sender, 3+x.Random.Below(6), 8)
 	if !ok {
 		return false
 	}
-	p.provider = x.someProvider(sender)
-	for range 2 + x.random.below(7) {
-		amount := max(1, spendable.times(x.random.decimalBetween(one/100, one/9)))
-		if x.random.percent(4) {
-			amount = min(amount, x.random.decimalBetween(1000, one/200)) // dust
+	p.Provider = x.someProvider(sender)
+	for range 2 + x.Random.Below(7) {
+		amount := max(1, spendable.Times(x.Random.DecimalBetween(One/100, One/9)))
+		if x.Random.Percent(4) {
+			amount = min(amount, x.Random.DecimalBetween(1000, One/200)) // dust
 		}
-		p.outputs = append(p.outputs, output{receiver: x.names.users.of(x.random), amount: amount, reason: x.reason()})
+		p.Outputs = append(p.Outputs, Output{Receiver: x.Names.Users.Of(x.Random), Amount: amount, reason: x.reason()})
 	}
 	x.payments.transfer(p)
 	return true
@@ -80,25 +80,25 @@ func (x *users) transferCoins() bool {
 
 // takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
 // anything left to spend after fees it takes none.
-func (x *payments) takeFunds(sender party, limit, outputs int) (p payment, spendable decimal, ok bool) {
+func (x *Payments) takeFunds(sender Party, limit, outputs int) (p Payment, spendable Decimal, ok bool) {
 	taken, sum := x.bank.takeCoins(sender, limit)
-	spendable = sum - decimal(outputs+1)*x.outputFee()
-	if spendable < one/1000 {
+	spendable = sum - Decimal(outputs+1)*x.OutputFee()
+	if spendable < One/1000 {
 		x.bank.returnCoins(sender, taken)
-		return payment{}, 0, false
+		return Payment{}, 0, false
 	}
-	return payment{sender: sender, coins: taken, provider: noParty}, spendable, true
+	return Payment{Sender: sender, Coins: taken, Provider: NoParty}, spendable, true
 }
 
-func (x *users) reason() string { return transferReasons[x.random.below(len(transferReasons))] }
+func (x *users) reason() string { return transferReasons[x.Random.Below(len(transferReasons))] }
 
 // someProvider is the app through which a user transfers: mostly one of the
 // providers, else the user's own validator.
-func (x *users) someProvider(user party) party {
-	if x.random.percent(70) {
-		return x.names.providers.of(x.random)
+func (x *users) someProvider(user Party) Party {
+	if x.Random.Percent(70) {
+		return x.Names.Providers.Of(x.Random)
 	}
-	return x.names.validatorOf(user)
+	return x.Names.ValidatorOf(user)
 }
 
 // collectRewards turns coupons of an issuing round into coins of their owner.
@@ -107,21 +107,21 @@ func (x *users) collectRewards() bool {
 	if len(all) == 0 {
 		return false
 	}
-	at := x.random.below(len(all))
+	at := x.Random.Below(len(all))
 	c := &all[at]
-	if c.round.issuesAt > x.clock.recordTime || x.isManaged(c.owner) {
+	if c.round.IssuesAt > x.Clock.RecordTime || x.isManaged(c.owner) {
 		return false
 	}
 	n := min(couponsPerTransfer, len(c.coupons))
-	p := payment{sender: c.owner, coupons: c.coupons[:n:n], round: c.round, provider: noParty}
+	p := Payment{Sender: c.owner, coupons: c.coupons[:n:n], round: c.round, Provider: NoParty}
 	c.coupons = c.coupons[n:]
 	if len(c.coupons) == 0 {
 		all[at] = all[len(all)-1]
 		all[len(all)-1] = collection{}
 		x.rounds.collections = all[:len(all)-1]
 	}
-	p.coins, _ = x.bank.takeCoins(p.sender, 3)
-	x.tx.current.workflow = "collect-rewards"
+	p.Coins, _ = x.bank.takeCoins(p.Sender, 3)
+	x.Tx.Current.Workflow = "collect-rewards"
 	x.payments.transfer(p)
 	return true
 }
@@ -131,16 +131,16 @@ const couponsPerTransfer = 16
 // mergeCoins turns the coins of a party that has many into one.
 func (x *users) mergeCoins() bool {
 	for range 8 {
-		p := party(x.random.below(len(x.names.parties)))
-		if len(x.bank.wallets[p].coins) < coinsBeforeMerge {
+		p := Party(x.Random.Below(len(x.Names.Parties)))
+		if len(x.bank.Wallets[p].Coins) < coinsBeforeMerge {
 			continue
 		}
 		taken, sum := x.bank.takeCoins(p, coinsPerMerge)
-		if sum <= x.payments.outputFee() {
+		if sum <= x.payments.OutputFee() {
 			x.bank.returnCoins(p, taken)
 			continue
 		}
-		x.payments.transfer(payment{sender: p, coins: taken, provider: noParty})
+		x.payments.transfer(Payment{Sender: p, Coins: taken, Provider: NoParty})
 		return true
 	}
 	return false
@@ -158,52 +158,52 @@ func (x *users) lockCoins() bool {
 	if !ok {
 		return false
 	}
-	expires := x.clock.effectiveAt + x.clock.tick*int64(x.random.between(1, 12))
-	lock := lockedAmulet{holder: x.names.users.of(x.random), expiresAt: expires}
-	if x.tx.version() > 0 {
-		lock.context = "escrow № " + strconv.Itoa(x.tx.updates)
+	expires := x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(1, 12))
+	lock := LockedAmulet{Holder: x.Names.Users.Of(x.Random), ExpiresAt: expires}
+	if x.Tx.Version() > 0 {
+		lock.Context = "escrow № " + strconv.Itoa(x.Tx.Updates)
 	}
-	p.outputs = []output{{receiver: sender, amount: max(1, spendable.times(one/3)), lock: &lock}}
+	p.Outputs = []Output{{Receiver: sender, Amount: max(1, spendable.Times(One/3)), Lock: &lock}}
 	s, _ := x.payments.transfer(p)
-	x.locks = append(x.locks, s.created[0])
+	x.locks = append(x.locks, s.Created[0])
 	return true
 }
 
 // unlockCoins ends a lock, by its holder or, when it has expired, by the owner.
 func (x *users) unlockCoins() bool {
-	c := takeAny(x.random, &x.locks)
+	c := takeAny(x.Random, &x.locks)
 	if c == nil {
 		return false
 	}
-	lock := c.payload.(lockedAmulet)
-	if x.isManaged(lock.owner) || x.isManaged(lock.holder) {
+	lock := c.Payload.(LockedAmulet)
+	if x.isManaged(lock.Owner) || x.isManaged(lock.Holder) {
 		return false
 	}
-	if lock.expiresAt < x.clock.effectiveAt {
-		x.payments.unlockBy(c, "LockedAmulet_OwnerExpireLock", lock.owner)
+	if lock.ExpiresAt < x.Clock.EffectiveAt {
+		x.payments.unlockBy(c, "LockedAmulet_OwnerExpireLock", lock.Owner)
 	} else {
-		x.payments.unlockBy(c, "LockedAmulet_Unlock", lock.owner, lock.holder)
+		x.payments.unlockBy(c, "LockedAmulet_Unlock", lock.Owner, lock.Holder)
 	}
 	return true
 }
 
 // unlockBy turns a locked coin into one of its owner by a choice, and returns that.
-func (x *payments) unlockBy(c *contract, choice string, actors ...party) *contract {
-	a, lock := x.tx.arena(), c.payload.(lockedAmulet)
-	at := x.tx.consume(c, choice, a.record(unlockShape, contractID(x.rounds.openRound().contract.number)), actors...)
-	x.bank.supply.circulating -= lock.amount
-	coin := x.bank.newCoin(lock.owner, lock.amount)
-	x.tx.finish(at, a.record(tapDoneShape, x.tx.withMeta([]value{x.amuletSum(coin)}, none())...))
+func (x *Payments) unlockBy(c *Contract, choice string, actors ...Party) *Contract {
+	a, lock := x.Tx.Arena(), c.Payload.(LockedAmulet)
+	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
+	x.bank.Supply.Circulating -= lock.Amount
+	coin := x.bank.newCoin(lock.Owner, lock.Amount)
+	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(coin)}, None())...))
 	return coin
 }
 
 // takeAny removes a random contract from a list, or returns nil.
-func takeAny(r *random, list *[]*contract) *contract {
+func takeAny(r *Random, list *[]*Contract) *Contract {
 	n := len(*list)
 	if n == 0 {
 		return nil
 	}
-	at := r.below(n)
+	at := r.Below(n)
 	c := (*list)[at]
 	(*list)[at] = (*list)[n-1]
 	(*list)[n-1] = nil
@@ -212,17 +212,17 @@ func takeAny(r *random, list *[]*contract) *contract {
 }
 
 // noteDust remembers a coin that holding fees use up by the given round.
-func (x *rounds) noteDust(round int64, c *contract) {
+func (x *Rounds) noteDust(round int64, c *Contract) {
 	if x.dust == nil {
-		x.dust = map[int64][]*contract{}
+		x.dust = map[int64][]*Contract{}
 	}
 	x.dust[round] = append(x.dust[round], c)
 }
 
 // expireDust queues the expiry of the coins that are used up by a round.
-func (x *bank) expireDust(round int64) {
+func (x *Bank) expireDust(round int64) {
 	for _, c := range x.rounds.dust[round] {
-		x.clock.tasks = append(x.clock.tasks, func() { x.expireCoin(c) })
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.expireCoin(c) })
 	}
 	delete(x.rounds.dust, round)
 }
