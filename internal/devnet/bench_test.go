@@ -67,7 +67,7 @@ func BenchmarkPages(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	h := l.Handler()
+	h := Handler(l)
 	for _, q := range []struct{ path, body string }{
 		{"/v2/updates", `{"page_size":1000}`},
 		{"/v0/events", `{"page_size":1000}`},

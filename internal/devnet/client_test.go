@@ -32,7 +32,7 @@ func startLedger(t *testing.T, c Config) (*Ledger, client) {
 // serveScan serves a ledger until the test ends.
 func serveScan(t *testing.T, l *Ledger) client {
 	t.Helper()
-	srv := httptest.NewServer(l.Handler())
+	srv := httptest.NewServer(Handler(l))
 	t.Cleanup(srv.Close)
 	return client{t, srv.URL}
 }

@@ -314,7 +314,7 @@ func (d *desk) checkKept() {
 // nodeText is the update at an offset as the node's stream has it.
 func (d *desk) nodeText(offset int64) string {
 	d.t.Helper()
-	h, err := d.l.NodeHandler(NodeOptions{})
+	h, err := NodeHandler(d.l, NodeOptions{})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func readHeader(r *bufio.Reader) (*Network, int64, error) {
 	return &h.Network, int64(len(line)), nil
 }
 
-func (c *Config) network() Network {
+func networkOf(c *Config) Network {
 	return Network{ID: rand.Text(), Updates: c.Updates, Seed: c.Seed, Start: c.Start.UTC(), Days: c.Days, Synchronizers: c.Synchronizers,
 		TrafficRewards: c.TrafficRewards, DelegatesSend: c.DelegatesSend, HugeUpdateBytes: c.HugeUpdateBytes}
 }
@@ -135,7 +135,7 @@ func openKept(l *Ledger) error {
 	if l.network != nil {
 		return nil
 	}
-	n := l.Config.network()
+	n := networkOf(&l.Config)
 	line, err := json.Marshal(journalHeader{Simulation, n})
 	if err == nil {
 		err = j.write(append(line, '\n'))

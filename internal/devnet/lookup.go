@@ -235,3 +235,71 @@ func (s *Store) snapshots(migrationID int64) (first, last int64, ok bool) {
 	last = (maximum - 1) / snapshotPeriod * snapshotPeriod
 	return first, last, first <= last
 }
+
+// UpdatesUpTo counts the updates of a migration up to a record time, and of those before.
+func (s *Store) UpdatesUpTo(migration, t int64) int {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	count := 0
+	for id, m := range s.Migrations {
+		for _, updates := range m.Updates {
+			switch {
+			case int64(id) < migration:
+				count += len(updates)
+			case int64(id) == migration:
+				count += sort.Search(len(updates), func(i int) bool { return s.At(int(updates[i])).Time > t })
+			}
+		}
+	}
+	return count
+}
+
+// LatestEvent is the record time of the last event that can be seen.
+func (s *Store) LatestEvent() (int64, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	n := s.VisibleEvents()
+	if n == 0 {
+		return 0, false
+	}
+	return s.At(n - 1).Time, true
+}
+
+// EntriesV0 returns the numbers of up to limit updates behind c, and how many of them
+// come before the imports; -1 if the imports are not among what is asked for.
+func (s *Store) EntriesV0(c *Cursor, limit int) (entries []int, importsFrom int) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	importsFrom = -1
+	imports := len(s.Migrations) > ImportMigration && (c == nil || c.Migration < ImportMigration)
+	i := s.After(c)
+	for ; i < s.Count && len(entries) < limit; i++ {
+		if imports && importsFrom < 0 && i >= s.Migrations[ImportMigration].First {
+			importsFrom = len(entries)
+		}
+		if s.At(i).HasUpdate() {
+			entries = append(entries, i)
+		}
+	}
+	if imports && importsFrom < 0 && len(entries) < limit {
+		importsFrom = len(entries) // no update follows them yet
+	}
+	return entries, importsFrom
+}
+
+// UpdateEntry returns the entry with the update of an id.
+func (s *Store) UpdateEntry(id string) (int, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	i, ok := s.EntryOf(id)
+	return i, ok && s.At(i).HasUpdate()
+}
+
+// ImportNumber returns the position of the import update with an id.
+func (s *Store) ImportNumber(id string) (int, bool) {
+	s.Mu.RLock()
+	defer s.Mu.RUnlock()
+	at := func(i int) string { return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) }
+	i := sort.Search(len(s.ImportsAt), func(i int) bool { return at(i) >= id })
+	return i, i < len(s.ImportsAt) && at(i) == id
+}

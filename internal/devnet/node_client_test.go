@@ -65,7 +65,7 @@ func startNode(t testing.TB, c Config, o NodeOptions) (*Ledger, nodeClient) {
 
 func serveNode(t testing.TB, l *Ledger, o NodeOptions) nodeClient {
 	t.Helper()
-	h, err := l.NodeHandler(o)
+	h, err := NodeHandler(l, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,7 +258,7 @@ func (c *completionStream) idle() []byte {
 		return nil
 	}
 	dst := append([]byte(nil), `{"completionResponse":`...)
-	return append(c.node.store.appendCheckpoint(dst, c.node.view, c.cursor), '}')
+	return append(c.node.store.AppendCheckpoint(dst, c.node.view, c.cursor), '}')
 }
 
 // WireCompletion is a completion as answers have it.

@@ -2,6 +2,9 @@ package devnet
 
 import (
 	"sort"
+	"strconv"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // nodeIndex is the index of the node's stream. The lock of the store guards it.
@@ -107,4 +110,18 @@ func (s *Store) TimeAt(v *NodeView, offset int64) int64 {
 		return v.start
 	}
 	return s.At(min(i, s.Count-1)).Time
+}
+
+// AppendCheckpoint appends what a stream has come to at an offset.
+func (s *Store) AppendCheckpoint(dst []byte, v *NodeView, offset int64) []byte {
+	s.Mu.RLock()
+	t := s.TimeAt(v, offset)
+	s.Mu.RUnlock()
+	dst = strconv.AppendInt(append(dst, `{"OffsetCheckpoint":{"value":{"offset":`...), offset, 10)
+	dst = append(dst, `,"synchronizerTimes":[`...)
+	for _, name := range v.Names.Synchronizers {
+		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), schemas.Micros(t))
+		dst = append(append(append(dst, `","synchronizerId":"`...), name...), `"},`...)
+	}
+	return append(Closing(dst, ']'), `}}}`...)
 }

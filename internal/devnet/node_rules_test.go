@@ -114,7 +114,7 @@ func TestNodeRefusals(t *testing.T) {
 	if _, _, answer := c.do("GET", "/v2/state/latest-pruned-offsets", ""); !strings.Contains(string(answer), `"participantPrunedUpToInclusive":100`) {
 		t.Errorf("pruned offsets are %s", answer)
 	}
-	if _, err := (&Ledger{}).NodeHandler(NodeOptions{}); err == nil {
+	if _, err := NodeHandler((&Ledger{}), NodeOptions{}); err == nil {
 		t.Error("a ledger without a view serves a node")
 	}
 	if _, err := New(t.Context(), Config{Updates: 1, Node: &NodeConfig{Participant: "nobody"}}, nil); err == nil {

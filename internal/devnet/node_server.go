@@ -40,7 +40,7 @@ type NodeOptions struct {
 // and completions belong to the handler. The ledger must have been created with
 // Config.Node. Handlers of different options may serve one ledger, but a kept ledger has one
 // handler: it has the users and completions of the earlier processes.
-func (l *Ledger) NodeHandler(o NodeOptions) (http.Handler, error) {
+func NodeHandler(l *Ledger, o NodeOptions) (http.Handler, error) {
 	if l.View == nil {
 		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
 	}

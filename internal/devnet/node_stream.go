@@ -1,11 +1,5 @@
 package devnet
 
-import (
-	"strconv"
-
-	"github.com/ledgerlake/ledgerlake/schemas"
-)
-
 // elementStream gives the elements of an answer bit by bit.
 type elementStream interface {
 	// take returns the next elements, valid until the next call. more is closed when
@@ -187,19 +181,5 @@ func (u *updateStream) idle() []byte {
 // checkpoint returns an element that says how far the stream has come.
 func (u *updateStream) checkpoint() []byte {
 	u.unmarked = 0
-	return append(u.store.appendCheckpoint([]byte(`{"update":`), u.view, u.cursor), '}')
-}
-
-// appendCheckpoint appends what a stream has come to at an offset.
-func (s *Store) appendCheckpoint(dst []byte, v *NodeView, offset int64) []byte {
-	s.Mu.RLock()
-	t := s.TimeAt(v, offset)
-	s.Mu.RUnlock()
-	dst = strconv.AppendInt(append(dst, `{"OffsetCheckpoint":{"value":{"offset":`...), offset, 10)
-	dst = append(dst, `,"synchronizerTimes":[`...)
-	for _, name := range v.Names.Synchronizers {
-		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), schemas.Micros(t))
-		dst = append(append(append(dst, `","synchronizerId":"`...), name...), `"},`...)
-	}
-	return append(Closing(dst, ']'), `}}}`...)
+	return append(u.store.AppendCheckpoint([]byte(`{"update":`), u.view, u.cursor), '}')
 }

@@ -38,14 +38,14 @@ type wireRightValue struct {
 	Party string `json:"party,omitempty"`
 }
 
-func (r Right) wire() WireRight {
+func wireOf(r Right) WireRight {
 	return WireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
 }
 
 func WireRights(rights []Right) []WireRight {
 	list := make([]WireRight, len(rights))
 	for i, r := range rights {
-		list[i] = r.wire()
+		list[i] = wireOf(r)
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package devnet
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -95,4 +96,48 @@ func Fingerprint(publicKey []byte) string {
 	const purpose = "\x00\x00\x00\x0c"
 	h := sha256.Sum256(append([]byte(purpose), publicKey...))
 	return FingerprintPrefix + hex.EncodeToString(h[:])
+}
+
+// IsHosted reports whether a participant hosts p. All super-validators host the
+// governance party.
+func (n *Names) IsHosted(p Party, participant int) bool {
+	if p == Dso {
+		return participant < SuperValidatorCount
+	}
+	return n.ParticipantOf(p, 0) == participant
+}
+
+func (n *Names) ParticipantNamed(name string) (int, bool) {
+	for i, uid := range n.Participants {
+		if name == uid || name == "PAR::"+uid || name == Hint(uid) || "participant-"+name == Hint(uid) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// BusiestValidator estimates which validator's node sees most: transfers name one of
+// few apps, and users with low numbers are busier than others.
+func (n *Names) BusiestValidator() int {
+	weights := make([]int, len(n.Participants))
+	users := n.Users.Len()
+	for i := range users {
+		weights[n.ParticipantOf(n.Users.At(i), 0)] += 2*(users-i) + 3*users
+	}
+	for i := range n.Providers.Len() {
+		weights[n.ParticipantOf(n.Providers.At(i), 0)] += 4 * users * users / n.Providers.Len()
+	}
+	busiest := SuperValidatorCount
+	for i := SuperValidatorCount; i < len(weights); i++ {
+		if weights[i] > weights[busiest] {
+			busiest = i
+		}
+	}
+	return busiest
+}
+
+// Hint is the part of an identity before its fingerprint.
+func Hint(identity string) string {
+	name, _, _ := strings.Cut(identity, PartyNamespaceMark)
+	return name
 }

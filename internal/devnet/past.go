@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"sync"
 )
 
@@ -37,7 +36,7 @@ const pastLedgersKept = 2
 // SnapshotAt returns the ledger after all updates of a migration up to a record time,
 // and all of the migrations before.
 func (l *Ledger) SnapshotAt(ctx context.Context, migration, t int64) (*PastLedger, error) {
-	updates := l.Store.updatesUpTo(migration, t)
+	updates := l.Store.UpdatesUpTo(migration, t)
 	l.past.mu.Lock()
 	defer l.past.mu.Unlock()
 	for _, s := range l.past.last {
@@ -54,24 +53,6 @@ func (l *Ledger) SnapshotAt(ctx context.Context, migration, t int64) (*PastLedge
 		l.past.last = slices.Delete(l.past.last, 0, 1)
 	}
 	return s, nil
-}
-
-// updatesUpTo counts the updates of a migration up to a record time, and of those before.
-func (s *Store) updatesUpTo(migration, t int64) int {
-	s.Mu.RLock()
-	defer s.Mu.RUnlock()
-	count := 0
-	for id, m := range s.Migrations {
-		for _, updates := range m.Updates {
-			switch {
-			case int64(id) < migration:
-				count += len(updates)
-			case int64(id) == migration:
-				count += sort.Search(len(updates), func(i int) bool { return s.At(int(updates[i])).Time > t })
-			}
-		}
-	}
-	return count
 }
 
 // ExecuteAgain executes the first updates of the ledger, and after them the start of

@@ -17,7 +17,7 @@ import (
 // /api/scan, and its digests under /devnet/digests. Everything but history is
 // evaluated when asked for, from the contracts that are active; "now" is the record
 // time of the last entry.
-func (l *Ledger) Handler() http.Handler {
+func Handler(l *Ledger) http.Handler {
 	b := backend{l, l.Store}
 	mux := http.NewServeMux()
 	for _, route := range slices.Concat((&historyServer{b}).routes(), (&snapshotServer{b}).routes(),
@@ -348,7 +348,7 @@ func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) er
 	if !ok || len(info.Ranges) == 0 {
 		return NotFound("No data for migration %d", *q.MigrationID)
 	}
-	return SendJSON(w, info.answer(*q.MigrationID))
+	return SendJSON(w, migrationAnswerOf(&info, *q.MigrationID))
 }
 
 // migrationAnswer is the answer of migration-info.
@@ -366,7 +366,7 @@ type rangeAnswer struct {
 	Max          string `json:"max"`
 }
 
-func (i *MigrationInfo) answer(id int64) migrationAnswer {
+func migrationAnswerOf(i *MigrationInfo, id int64) migrationAnswer {
 	a := migrationAnswer{LastImport: i.LastImport, Complete: true, ImportsComplete: true}
 	if id > 0 {
 		previous := id - 1

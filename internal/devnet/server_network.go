@@ -23,22 +23,11 @@ const (
 )
 
 func (s *historyServer) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
-	t, ok := s.store.latestEvent()
+	t, ok := s.store.LatestEvent()
 	if !ok {
 		return NotFound("No events yet")
 	}
 	return sendState(w, map[string]string{"record_time": schemas.Micros(t).String()})
-}
-
-// latestEvent is the record time of the last event that can be seen.
-func (s *Store) latestEvent() (int64, bool) {
-	s.Mu.RLock()
-	defer s.Mu.RUnlock()
-	n := s.VisibleEvents()
-	if n == 0 {
-		return 0, false
-	}
-	return s.At(n - 1).Time, true
 }
 
 // synchronizer returns the number of the synchronizer in the path.

@@ -48,7 +48,7 @@ func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) erro
 	answers := map[string]any{}
 	for _, c := range found {
 		answers[ContractIDOf(s.ledger, c.Contract)] = map[string]any{
-			"contract": contractAnswerOf(s.ledger, c.Contract), "status": c.answer()}
+			"contract": contractAnswerOf(s.ledger, c.Contract), "status": statusOf(&c)}
 	}
 	return sendState(w, map[string]any{"transfer_commands_by_contract_id": answers})
 }
@@ -68,7 +68,7 @@ func CommandsOf(l *Ledger, sender string, nonce int64) []CommandState {
 	return found
 }
 
-func (c *CommandState) answer() map[string]string {
+func statusOf(c *CommandState) map[string]string {
 	switch c.Status {
 	case CommandCreated, CommandSent:
 		return map[string]string{"status": string(c.Status)}

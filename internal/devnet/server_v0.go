@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"sort"
 	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -56,7 +55,7 @@ func (s *historyServer) updatesV0(w http.ResponseWriter, r *http.Request) error 
 // before its other updates.
 func (s *historyServer) itemsV0(r *http.Request, c *Cursor, limit int, enc Encoding) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
-	entries, importsFrom := s.store.entriesV0(c, limit)
+	entries, importsFrom := s.store.EntriesV0(c, limit)
 	for at, i := range entries {
 		if at == importsFrom {
 			break
@@ -86,28 +85,6 @@ func (s *historyServer) itemsV0(r *http.Request, c *Cursor, limit int, enc Encod
 		items = append(items, item)
 	}
 	return items, nil
-}
-
-// entriesV0 returns the numbers of up to limit updates behind c, and how many of them
-// come before the imports; -1 if the imports are not among what is asked for.
-func (s *Store) entriesV0(c *Cursor, limit int) (entries []int, importsFrom int) {
-	s.Mu.RLock()
-	defer s.Mu.RUnlock()
-	importsFrom = -1
-	imports := len(s.Migrations) > ImportMigration && (c == nil || c.Migration < ImportMigration)
-	i := s.After(c)
-	for ; i < s.Count && len(entries) < limit; i++ {
-		if imports && importsFrom < 0 && i >= s.Migrations[ImportMigration].First {
-			importsFrom = len(entries)
-		}
-		if s.At(i).HasUpdate() {
-			entries = append(entries, i)
-		}
-	}
-	if imports && importsFrom < 0 && len(entries) < limit {
-		importsFrom = len(entries) // no update follows them yet
-	}
-	return entries, importsFrom
 }
 
 // itemV0 returns the update of entry i.
@@ -168,14 +145,14 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	if i, ok := s.store.updateEntry(id); ok {
+	if i, ok := s.store.UpdateEntry(id); ok {
 		item, err := s.itemV0(i, enc)
 		if err != nil {
 			return err
 		}
 		return sendState(w, item)
 	}
-	if at, ok := s.store.importNumber(id); ok {
+	if at, ok := s.store.ImportNumber(id); ok {
 		imports, err := s.importsV0(r, enc)
 		if err != nil {
 			return err
@@ -183,23 +160,6 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 		return sendState(w, imports[at])
 	}
 	return NotFound("Transaction with id %s not found", id)
-}
-
-// updateEntry returns the entry with the update of an id.
-func (s *Store) updateEntry(id string) (int, bool) {
-	s.Mu.RLock()
-	defer s.Mu.RUnlock()
-	i, ok := s.EntryOf(id)
-	return i, ok && s.At(i).HasUpdate()
-}
-
-// importNumber returns the position of the import update with an id.
-func (s *Store) importNumber(id string) (int, bool) {
-	s.Mu.RLock()
-	defer s.Mu.RUnlock()
-	at := func(i int) string { return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) }
-	i := sort.Search(len(s.ImportsAt), func(i int) bool { return at(i) >= id })
-	return i, i < len(s.ImportsAt) && at(i) == id
 }
 
 // updateByHash answers with the transaction that an external party signed.
