@@ -7,6 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 // BenchmarkNew reports executed, rendered and stored updates per second. Each ledger

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"testing"
 
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // fileHashes are the SHA-256 of all data files, by name.

@@ -3,6 +3,10 @@ package devnet
 import (
 	"fmt"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // BenchmarkNodeSubmits reports how many commands one client has executed over HTTP.

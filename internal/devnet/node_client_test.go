@@ -18,7 +18,10 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // commandBody is a request with one command that creates a transfer preapproval proposal.

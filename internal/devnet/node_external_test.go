@@ -12,6 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // testKey is a key that depends on nothing but a number.

@@ -5,6 +5,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // TestCommandRefusals has commands that the ledger must not execute. None of them changes anything.

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // replay follows the history that a client is given and knows what must be active.

@@ -6,6 +6,9 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // roundTotals is the answer on the activity of a round.

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 func TestRefusals(t *testing.T) {

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 // stateConfig is a ledger that is long enough for everything to be on it.

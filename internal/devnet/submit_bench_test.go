@@ -3,6 +3,9 @@ package devnet
 import (
 	"fmt"
 	"testing"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // BenchmarkSubmit reports the rate at which transfers that are submitted are executed,

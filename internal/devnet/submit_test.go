@@ -10,6 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 func post(t testing.TB, h http.Handler, path, body string) []byte {

@@ -4,6 +4,11 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // TestRewardsByTraffic has a network reward apps by traffic: coupons for transfers end when it

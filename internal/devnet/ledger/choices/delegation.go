@@ -1,0 +1,251 @@
+package choices
+
+import (
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+)
+
+var (
+	delegationAcceptedShape = NewShape("mintingDelegationCid")
+	mintDelegatedShape      = NewShape("transferResult")
+)
+
+func addDelegationChoices(all *choices) {
+	all.creations[MintingProposalTemplate] = func(e *Execution, a Argument) (Payload, error) {
+		d := a.Record("delegation")
+		p := MintingDelegation{Beneficiary: d.Party("beneficiary"), Delegate: d.Party("delegate"),
+			ExpiresAt: d.Time("expiresAt"), MergeLimit: d.Int64("amuletMergeLimit")}
+		if p.MergeLimit < 1 {
+			return nil, broken("amuletMergeLimit must be positive, not %d", p.MergeLimit)
+		}
+		if err := e.isDSO(d.Party("dso")); err != nil {
+			return nil, err
+		}
+		return MintingProposal{p}, e.later("expiry of the delegation at", p.ExpiresAt)
+	}
+	delegate := byPayload(func(p MintingProposal) []Party { return []Party{p.Delegate} })
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Reject", consuming(delegate, toEmpty))
+	all.on(MintingProposalTemplate, "MintingDelegationProposal_Withdraw", consuming(
+		byPayload(func(p MintingProposal) []Party { return []Party{p.Beneficiary} }), toEmpty))
+
+	all.on(MintingDelegationTemplate, "MintingDelegation_Mint", nonconsuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), mintDelegated))
+	all.on(MintingDelegationTemplate, "MintingDelegation_Reject", consuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), toEmpty))
+	all.on(MintingDelegationTemplate, "MintingDelegation_Withdraw", consuming(
+		byPayload(func(p MintingDelegation) []Party { return []Party{p.Beneficiary} }), toEmpty))
+}
+
+// acceptDelegation takes a delegation on, perhaps in place of an older one.
+func acceptDelegation(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p := c.Payload.(MintingProposal)
+	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
+		return Value{}, err
+	}
+	if existing := arg.Given("existingDelegationCid"); existing != nil {
+		old, err := e.fetchOf(MintingDelegationTemplate, uint64(existing.Num))
+		if err != nil {
+			return Value{}, err
+		}
+		if d := old.Payload.(MintingDelegation); d.Beneficiary != p.Beneficiary || d.Delegate != p.Delegate {
+			return Value{}, broken("the existing delegation is one of other parties")
+		}
+		e.Tx.Archive(old)
+	}
+	next, err := e.add(MintingDelegationTemplate, p.MintingDelegation)
+	if err != nil {
+		return Value{}, err
+	}
+	return e.Tx.Arena().Record(delegationAcceptedShape, ContractID(next.Number)), nil
+}
+
+// mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
+// so many as the delegation says.
+func mintDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
+	result, err := mintFor(e, c.Payload.(MintingDelegation), arg.List("inputs"), arg.Record("context"))
+	if err != nil {
+		return Value{}, err
+	}
+	return e.Tx.Arena().Record(mintDelegatedShape, result), nil
+}
+
+// mintFor collects inputs for the beneficiary of a delegation and returns the result of the
+// transfer.
+func mintFor(e *Execution, p MintingDelegation, inputs []Value, context Argument) (Value, error) {
+	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
+		return Value{}, err
+	}
+	coinInputs := 0
+	for i := range inputs {
+		if inputs[i].Text == "InputAmulet" {
+			coinInputs++
+		}
+	}
+	switch {
+	case len(inputs) == 0:
+		return Value{}, broken("there are no inputs")
+	case int64(coinInputs) > p.MergeLimit && !mayMerge(e, p, int64(coinInputs)):
+		return Value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
+	}
+	ctx, err := paymentContextOf(e, context)
+	if err != nil {
+		return Value{}, err
+	}
+	_, result, err := transferBy(e, order{sender: p.Beneficiary, provider: p.Beneficiary, inputs: inputs, context: ctx})
+	return result, err
+}
+
+// mayMerge reports whether the beneficiary of a delegation has twice as many coins as its
+// limit, and enough of them are left.
+func mayMerge(e *Execution, p MintingDelegation, merged int64) bool {
+	var have int64
+	for _, c := range e.bank.Wallets[p.Beneficiary].Coins {
+		if c.Active() {
+			have++
+		}
+	}
+	return have >= 2*p.MergeLimit && have-merged+1 >= p.MergeLimit
+}
+
+var (
+	mergeAcceptedShape = NewShape("mergeDelegationCid")
+	resultUnitShape    = NewShape("result")
+	mergeDoneShape     = NewShape("optMergeTransferResult", "optExtraTransferResult")
+	batchMergedShape   = NewShape("results", "operatorChangeMap")
+)
+
+func addMergeChoices(all *choices) {
+	all.creations[MergeProposalTemplate] = func(_ *Execution, a Argument) (Payload, error) {
+		d := a.Record("delegation")
+		return MergeProposal{MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}, nil
+	}
+	all.creations[BatchMergeTemplate] = func(_ *Execution, a Argument) (Payload, error) {
+		return BatchMergeUtility{a.Party("operator")}, nil
+	}
+	toUnitResult := func(e *Execution, _ *Contract, _ Argument) (Value, error) {
+		return e.Tx.Arena().Record(resultUnitShape, Unit()), nil
+	}
+	operator := byPayload(func(p MergeProposal) []Party { return []Party{p.Operator} })
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
+		func(e *Execution, c *Contract, _ Argument) (Value, error) {
+			next, err := e.add(MergeDelegationTemplate, c.Payload.(MergeProposal).MergeDelegation)
+			if err != nil {
+				return Value{}, err
+			}
+			return e.Tx.Arena().Record(mergeAcceptedShape, ContractID(next.Number)), nil
+		}))
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
+	all.on(MergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
+		byPayload(func(p MergeProposal) []Party { return []Party{p.Owner} }), toUnitResult))
+
+	byOperator := byPayload(func(p MergeDelegation) []Party { return []Party{p.Operator} })
+	all.on(MergeDelegationTemplate, "MergeDelegation_Merge", nonconsuming(byOperator, mergeDelegated))
+	all.on(MergeDelegationTemplate, "MergeDelegation_Reject", consuming(byOperator, toUnitResult))
+	all.on(MergeDelegationTemplate, "MergeDelegation_Withdraw", consuming(
+		byPayload(func(p MergeDelegation) []Party { return []Party{p.Owner} }), toUnitResult))
+	byUtility := byPayload(func(p BatchMergeUtility) []Party { return []Party{p.Operator} })
+	for _, choice := range []string{"BatchMergeUtility_BatchMerge", "BatchMergeUtility_MergeHoldings"} {
+		all.on(BatchMergeTemplate, choice, nonconsuming(byUtility, mergeBatch))
+	}
+}
+
+// mergeDelegated merges holdings of an owner, and may deliver a transfer from the operator.
+func mergeDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
+	p, a := c.Payload.(MergeDelegation), e.Tx.Arena()
+	merge, extra, mark := arg.Given("optMergeTransfer"), arg.Given("optExtraTransfer"), arg.Given("optFeaturedAppRight")
+	if merge == nil && extra == nil {
+		return Value{}, broken("there is nothing to merge")
+	}
+	merged, delivered := None(), None()
+	if merge != nil {
+		result, err := mergeTransfer(e, p, Argument{merge})
+		if err != nil {
+			return Value{}, err
+		}
+		merged = a.Some(result)
+	}
+	if extra != nil {
+		call := Argument{extra}
+		t := call.Record("choiceArg").Record("transfer")
+		if t.Party("sender") != p.Operator || t.Party("receiver") != p.Owner {
+			return Value{}, broken("the extra transfer must go from the operator to the owner")
+		}
+		result, err := delegated("factoryCid", "choiceArg", "TransferFactory_Transfer")(e, c, call)
+		if err != nil {
+			return Value{}, err
+		}
+		if len(result.Elems) == 0 || result.Elems[0].Text != "TransferInstructionResult_Completed" {
+			return Value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
+		}
+		delivered = a.Some(result)
+	}
+	if mark != nil {
+		call := Argument{mark}
+		right, err := e.fetchOf(FeaturedAppRightTemplate, call.Contract("appRightCid"))
+		if err != nil {
+			return Value{}, err
+		}
+		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, *call.At("beneficiaries"))); err != nil {
+			return Value{}, err
+		}
+	}
+	return a.Record(mergeDoneShape, merged, delivered), nil
+}
+
+// mergeTransfer executes the transfer of an owner to itself, which must leave it fewer holdings.
+func mergeTransfer(e *Execution, p MergeDelegation, call Argument) (Value, error) {
+	t := call.Record("choiceArg").Record("transfer")
+	if t.Party("sender") != p.Owner || t.Party("receiver") != p.Owner {
+		return Value{}, broken("a merge must be a transfer of the owner to itself")
+	}
+	factory, err := e.fetch(call.Contract("factoryCid"))
+	if err != nil {
+		return Value{}, err
+	}
+	result, err := e.perform(factory, "TransferFactory_Transfer", *call.At("choiceArg"))
+	if err != nil {
+		return Value{}, err
+	}
+	left := 1 + len(Argument{&result}.List("senderChangeCids"))
+	if inputs := len(t.List("inputHoldingCids")); left >= inputs {
+		return Value{}, broken("the merge leaves %d holdings of %d", left, inputs)
+	}
+	return result, nil
+}
+
+// maxMerges bounds the delegations of one batch.
+const maxMerges = 200
+
+// mergeBatch exercises many delegations. What the operator has left of one transfer is not
+// used for the next: the calls name all inputs.
+func mergeBatch(e *Execution, c *Contract, arg Argument) (Value, error) {
+	calls := arg.List("mergeCalls")
+	if len(calls) == 0 || len(calls) > maxMerges {
+		return Value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
+	}
+	operator, a := c.Payload.(BatchMergeUtility).Operator, e.Tx.Arena()
+	results := make([]Value, len(calls))
+	var changes []Value
+	for i := range calls {
+		call := Argument{&calls[i]}
+		d, err := e.fetchOf(MergeDelegationTemplate, call.Contract("delegationCid"))
+		if err != nil {
+			return Value{}, err
+		}
+		if d.Payload.(MergeDelegation).Operator != operator {
+			return Value{}, broken("delegation %d is one of another operator", i)
+		}
+		if results[i], err = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg")); err != nil {
+			return Value{}, err
+		}
+		if extra := (Argument{&results[i]}).Given("optExtraTransferResult"); extra != nil {
+			changes = append(changes, (Argument{extra}).List("senderChangeCids")...)
+		}
+	}
+	change := a.GenMap()
+	if len(changes) > 0 {
+		change = a.GenMap(a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), a.List(changes...))
+	}
+	return a.Record(batchMergedShape, a.List(results...), change), nil
+}

@@ -1,0 +1,476 @@
+package choices
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Execution is a submission in execution. Contracts are created and archived at once, as
+// by all else on the ledger, and taken back if the submission is refused. What the executor
+// knows besides (who has which coins, which coupons a round has) follows once the
+// submission has succeeded; see absorb.
+type Execution struct {
+	*Submitter
+	Core
+	bank         *Bank
+	payments     *Payments
+	rounds       *Rounds
+	rewards      *TrafficRewards
+	ans          *NameService
+	apps         *Apps
+	fund         *Fund
+	tokens       *Tokens
+	preapprovals *Preapprovals
+	validators   *Validators
+	submission   *Submission
+	actAs        []Party
+	sees         []Party // actAs and readAs
+	disclosed    map[uint64]bool
+	// authority are those who authorize what happens below the node in work: the
+	// signatories of its contract and its actors.
+	authority []Party
+	Attempt   *Attempt
+	Used      []uint64 // contracts that were there before, in order of first use
+}
+
+// savepoint is a state to return to.
+type savepoint struct {
+	effects, nodes, used                int
+	supply                              CoinSupply
+	contractNumber, created, privateNum uint64
+	reserved                            uint64
+	provider                            Party
+}
+
+func (e *Execution) savepoint() savepoint {
+	return savepoint{effects: len(e.Attempt.Effects), nodes: len(e.Tx.Current.Nodes), used: len(e.Used), supply: e.bank.Supply,
+		contractNumber: e.Tx.ContractNumber, created: e.Tx.Created, privateNum: e.Tx.PrivateNumbers,
+		reserved: e.Attempt.Reserved, provider: e.Tx.Provider}
+}
+
+// rollback undoes all since a savepoint.
+func (e *Execution) rollback(s savepoint) {
+	undo := e.Attempt.Effects[s.effects:]
+	e.Tx.Attempt = nil // what follows is no effect
+	for _, f := range slices.Backward(undo) {
+		if f.Created {
+			e.Tx.Deactivate(f.Contract)
+		} else {
+			e.Tx.Activate(f.Contract)
+		}
+	}
+	e.Tx.Attempt = e.Attempt
+	e.Attempt.Effects, e.Used = e.Attempt.Effects[:s.effects], e.Used[:s.used]
+	clear(e.Tx.Current.Nodes[s.nodes:])
+	e.Tx.Current.Nodes = e.Tx.Current.Nodes[:s.nodes]
+	e.bank.Supply, e.Tx.ContractNumber, e.Tx.Created, e.Tx.PrivateNumbers = s.supply, s.contractNumber, s.created, s.privateNum
+	e.Attempt.Reserved, e.Tx.Provider = s.reserved, s.provider
+}
+
+const (
+	// SubmissionGap is the time, in µs, between two submissions when no clock goes on.
+	SubmissionGap            = 10_000
+	maxCommandsPerSubmission = 200
+	MaxNodes                 = 10_000
+)
+
+// Submitter executes submissions.
+type Submitter struct {
+	X       *Executor
+	reader  *arguments
+	choices *choices
+	done    map[uint64]bool // numbers of prepared submissions that were executed
+}
+
+func NewSubmitter(x *Executor) *Submitter { return &Submitter{X: x, done: map[uint64]bool{}} }
+
+// begin begins an attempt at a submission, in an entry of its own.
+func (s *Submitter) begin(b *Batch, sub *Submission, recordTime int64) *Execution {
+	x := s.X
+	x.Index()
+	if s.reader == nil {
+		s.reader, s.choices = newArguments(x.Names), newChoices()
+	}
+	x.Tx.Batch = b
+	x.Tx.BeginAt(recordTime)
+	e := &Execution{Submitter: s, Core: x.Core, bank: x.Bank,
+		payments: x.Payments, rounds: x.Rounds, rewards: x.Rewards, ans: x.Ans, apps: x.Apps, fund: x.Fund, tokens: x.Tokens,
+		preapprovals: x.Preapprovals, validators: x.Validators, submission: sub, Attempt: &Attempt{Reserved: sub.Reserved}}
+	x.Tx.Attempt = e.Attempt
+	return e
+}
+
+// end ends an attempt.
+func (s *Submitter) end() { s.X.Tx.Attempt, s.X.Rounds.Priced = nil, nil }
+
+// Submit executes a submission into b as an entry of the history, at a record time after
+// that of the last one. If it is refused nothing has changed. home is the participant that
+// submits.
+func (s *Submitter) Submit(b *Batch, sub *Submission, recordTime int64, home int) (*Update, []Value, error) {
+	x := s.X
+	now, effective, random := x.Clock.RecordTime, x.Clock.EffectiveAt, *x.Random
+	e := s.begin(b, sub, recordTime)
+	start := e.savepoint()
+	results, err := e.run()
+	if err == nil && x.Tx.Err != nil {
+		err = x.Tx.Err
+	}
+	if err != nil {
+		e.rollback(start)
+		x.Tx.Abandon(now, effective)
+		*x.Random = random
+	}
+	s.end()
+	if err != nil {
+		return nil, nil, err
+	}
+	if sub.Reserved != 0 {
+		s.done[sub.Reserved] = true
+	}
+	x.Conclude(sub.CommandID, e.actAs, sub.External, home)
+	return x.Tx.Current, results, x.Tx.Err
+}
+
+// Rehearse executes a submission, has look see what it does, and takes it back.
+func (s *Submitter) Rehearse(b *Batch, sub *Submission, recordTime int64, look func(*Execution)) error {
+	x := s.X
+	now, effective := x.Clock.RecordTime, x.Clock.EffectiveAt
+	e := s.begin(b, sub, recordTime)
+	start := e.savepoint()
+	_, err := e.run()
+	if err == nil {
+		look(e)
+	}
+	e.rollback(start)
+	x.Tx.Abandon(now, effective)
+	s.end()
+	return err
+}
+
+// run executes the commands and returns the result of each.
+func (e *Execution) run() ([]Value, error) {
+	if err := e.admit(); err != nil {
+		return nil, err
+	}
+	results := make([]Value, len(e.submission.Commands))
+	for i := range e.submission.Commands {
+		var err error
+		if results[i], err = e.execute(&e.submission.Commands[i]); err != nil {
+			return nil, err
+		}
+		if len(e.Tx.Current.Nodes) > MaxNodes {
+			return nil, Refuse(CodeInvalidArgument, "the transaction has more than %d nodes", MaxNodes)
+		}
+	}
+	return results, nil
+}
+
+// admit checks what a submission says of itself.
+func (e *Execution) admit() error {
+	s := e.submission
+	switch {
+	case len(s.Commands) == 0:
+		return Refuse(CodeMissingField, "The submitted command is missing a mandatory field: commands")
+	case len(s.Commands) > maxCommandsPerSubmission:
+		return Refuse(CodeInvalidArgument, "a submission has at most %d commands, not %d", maxCommandsPerSubmission, len(s.Commands))
+	case len(s.ActAs) == 0:
+		return Refuse(CodeMissingField, "The submitted command is missing a mandatory field: act_as")
+	case s.SynchronizerID != "" && s.SynchronizerID != e.Names.Synchronizers[0]:
+		return Refuse(CodeNotExecutable, "commands are executed on synchronizer %s, not %.255s", e.Names.Synchronizers[0], s.SynchronizerID)
+	case !s.MaxRecordTime.IsZero() && e.Clock.RecordTime > s.MaxRecordTime.UnixMicro():
+		return Refuse(CodeNotExecutable, "record time %s is after the latest one allowed, %s",
+			time.UnixMicro(e.Clock.RecordTime).UTC().Format(time.RFC3339Nano), s.MaxRecordTime.UTC().Format(time.RFC3339Nano))
+	case e.done[s.Reserved] && s.Reserved != 0:
+		return Refuse(CodeDuplicateCommand, "the prepared transaction was executed before")
+	}
+	if at := s.MinLedgerTime.UnixMicro(); !s.MinLedgerTime.IsZero() && at > e.Clock.EffectiveAt {
+		if at > e.Clock.RecordTime+maxLedgerTimeSkew {
+			return Refuse(CodeNotExecutable, "ledger time %s is too far ahead of record time", s.MinLedgerTime.UTC().Format(time.RFC3339Nano))
+		}
+		e.Clock.EffectiveAt, e.Tx.Current.EffectiveAt = at, at
+	}
+	e.Tx.Current.Workflow = s.WorkflowID
+	var err error
+	if e.actAs, err = e.parties(s.ActAs); err != nil {
+		return err
+	}
+	if e.sees, err = e.parties(s.ReadAs); err != nil {
+		return err
+	}
+	e.sees = append(e.sees, e.actAs...)
+	return e.disclose()
+}
+
+// maxLedgerTimeSkew is how far, in µs, ledger time may be ahead of record time.
+const maxLedgerTimeSkew = 60e6
+
+func (e *Execution) parties(ids []string) ([]Party, error) {
+	list := make([]Party, len(ids))
+	for i, id := range ids {
+		p, ok := e.Names.Named(id)
+		if !ok {
+			return nil, Refuse(CodeInvalidArgument, "the network knows no party %.255s", id).with("unknown_party", id)
+		}
+		list[i] = p
+	}
+	return list, nil
+}
+
+// disclose reads the disclosed contracts.
+func (e *Execution) disclose() error {
+	if len(e.submission.Disclosed) == 0 {
+		return nil
+	}
+	e.disclosed = map[uint64]bool{}
+	for i, d := range e.submission.Disclosed {
+		n, ok := e.Names.Ids.ContractNumber(d.ContractID)
+		if d.ContractID == "" {
+			n, ok = e.Names.Ids.BlobNumber(d.Blob)
+		}
+		if !ok || d.Blob != string(AppendBlob(nil, &e.Names.Ids, n)) {
+			return Refuse(CodeInvalidArgument, "disclosed contract %d: the created event blob is not that of a contract %.150s", i, d.ContractID)
+		}
+		e.disclosed[n] = true
+	}
+	return nil
+}
+
+// execute executes one command as the parties of the submission.
+func (e *Execution) execute(c *Command) (Value, error) {
+	e.authority = e.actAs
+	name, iface, err := e.templateNamed(c.TemplateID)
+	if err != nil {
+		return Value{}, err
+	}
+	switch {
+	case c.ContractID != "":
+		return e.executeExercise(c, name, iface)
+	case name == nil:
+		return Value{}, Refuse(CodeInvalidArgument, "%s is an interface: only templates can be created", c.TemplateID)
+	case c.CreateArguments == nil:
+		return Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: create_arguments")
+	}
+	created, err := e.executeCreate(name, c.CreateArguments)
+	if err != nil || c.Choice == "" {
+		return created, err
+	}
+	both := *c
+	both.ContractID = string(e.Names.Ids.AppendContractID(nil, uint64(created.Num)))
+	return e.executeExercise(&both, name, iface)
+}
+
+// templateNamed finds a template by its id, or else an interface.
+func (e *Execution) templateNamed(id string) (*Template, InterfaceName, error) {
+	pkg, entity, ok := strings.Cut(id, ":")
+	if !ok || strings.Count(entity, ":") != 1 {
+		return nil, NoInterface, Refuse(CodeInvalidArgument, "%.255q is not PACKAGE:MODULE:ENTITY", id)
+	}
+	name, byName := strings.CutPrefix(pkg, "#")
+	known := false
+	for i, t := range Templates {
+		same := byName && t.Pkg.Name == name || !byName && slices.ContainsFunc(e.Names.TemplateIDs[i][:], func(id string) bool {
+			return id[:PackageIDLength] == pkg
+		})
+		if known = known || same; same && t.Name == entity {
+			return t, NoInterface, nil
+		}
+	}
+	for i, own := range InterfaceNames {
+		same := byName && own[0] == name || !byName && strings.HasPrefix(e.Names.Interfaces[i], pkg+":")
+		if known = known || same; same && own[1] == entity {
+			return nil, InterfaceName(i), nil
+		}
+	}
+	if byName && !known {
+		return nil, NoInterface, Refuse(CodePackageNotFound, "The package name %.255s is unknown", name)
+	}
+	r := Refuse(CodeTemplateNotFound, "Templates or interfaces not found: %.255s", id)
+	r.Resources = [][2]string{{"TEMPLATE_ID", id}}
+	return nil, NoInterface, r
+}
+
+func (e *Execution) executeCreate(t *Template, raw json.RawMessage) (Value, error) {
+	typ, read := values.Default().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
+	if typ == nil || read == nil {
+		return Value{}, broken("contracts of %s are not created by commands here", t.Name)
+	}
+	v, err := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
+	if err != nil {
+		return Value{}, err
+	}
+	p, err := read(e, Argument{&v})
+	if err != nil {
+		return Value{}, err
+	}
+	c, err := e.add(t, p)
+	if err != nil {
+		return Value{}, err
+	}
+	return ContractID(c.Number), nil
+}
+
+// add creates a contract, for which its signatories must have given their authority.
+func (e *Execution) add(t *Template, p Payload) (*Contract, error) {
+	signatories, _ := p.Stakeholders(nil, nil)
+	if err := e.authorized(signatories, "creating a "+t.Entity()); err != nil {
+		return nil, err
+	}
+	if s, ok := p.(interface{ IsPrivate() bool }); t.Private || ok && s.IsPrivate() {
+		return e.Tx.AddPrivate(t, p), nil
+	}
+	return e.Tx.Create(t, p), nil
+}
+
+// authorized checks that all of some parties have given their authority.
+func (e *Execution) authorized(needed []Party, what string) error {
+	for _, p := range needed {
+		if !slices.Contains(e.authority, p) {
+			return Refuse(codeAuthorization, "%s requires authorization from %s, which is missing", what, e.Names.Name(p)).
+				with("error_id", "missing-authorization").with("missing_party", e.Names.Name(p))
+		}
+	}
+	return nil
+}
+
+func (e *Execution) executeExercise(c *Command, t *Template, iface InterfaceName) (Value, error) {
+	n, ok := e.Names.Ids.ContractNumber(c.ContractID)
+	if !ok {
+		return Value{}, contractNotFound(c.ContractID)
+	}
+	target, err := e.fetch(n)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case c.Choice == "":
+		return Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: choice")
+	case t != nil && target.Template != t:
+		return Value{}, Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s", c.ContractID, target.Template.Name, t.Name)
+	}
+	rule, iface := e.ruleOf(target.Template, c.Choice, iface)
+	if rule == nil {
+		return Value{}, Refuse(CodePreprocessing, "contract %s of %s has no choice %.100s that commands can exercise",
+			c.ContractID, target.Template.Name, c.Choice)
+	}
+	typ := choiceArgument(target.Template, iface, c.Choice)
+	if typ == nil {
+		return Value{}, Refuse(CodePreprocessing, "the argument of %.100s is not known", c.Choice)
+	}
+	raw := c.Argument
+	if raw == nil {
+		raw = json.RawMessage(`{}`)
+	}
+	v, err := e.reader.read(e.Tx.Arena(), "choiceArgument", typ, raw)
+	if err != nil {
+		return Value{}, err
+	}
+	return e.exerciseRule(rule, target, c.Choice, iface, v)
+}
+
+func choiceArgument(t *Template, iface InterfaceName, choice string) *values.Type {
+	name := ""
+	if iface != NoInterface {
+		name = InterfaceNames[iface][1]
+	}
+	return values.Default().ChoiceArgument(t.Pkg.Name, t.Name, name, choice)
+}
+
+// ruleOf finds what a choice does. A choice of an interface is found without it, too.
+func (e *Execution) ruleOf(t *Template, choice string, iface InterfaceName) (*rule, InterfaceName) {
+	if choice == "Archive" && iface == NoInterface {
+		return e.choices.archival, NoInterface
+	}
+	r := e.choices.rules[t][choice]
+	if r == nil || iface != NoInterface && r.through != iface {
+		return nil, iface
+	}
+	return r, r.through
+}
+
+// perform exercises a choice that is part of another.
+func (e *Execution) perform(c *Contract, choice string, arg Value) (Value, error) {
+	r, iface := e.ruleOf(c.Template, choice, NoInterface)
+	if r == nil {
+		return Value{}, broken("contract of %s has no choice %s", c.Template.Name, choice)
+	}
+	return e.exerciseRule(r, c, choice, iface, arg)
+}
+
+func (e *Execution) exerciseRule(r *rule, c *Contract, choice string, iface InterfaceName, v Value) (Value, error) {
+	arg := Argument{&v}
+	controllers := r.controllers(e, c, arg)
+	if err := e.authorized(controllers, "exercising "+choice); err != nil {
+		return Value{}, err
+	}
+	outer := e.authority
+	signatories, _ := c.Payload.Stakeholders(nil, nil)
+	e.authority = append(signatories, controllers...)
+	defer func() { e.authority = outer }()
+	var at int
+	if r.consuming {
+		at = e.Tx.Consume(c, choice, v, controllers...)
+	} else {
+		at = e.Tx.Exercise(c, choice, v, controllers...)
+	}
+	if iface != NoInterface {
+		e.Tx.Through(at, iface)
+	}
+	result, err := r.run(e, c, arg)
+	if err != nil {
+		return Value{}, err
+	}
+	e.Tx.Finish(at, result)
+	return result, nil
+}
+
+// fetch returns an active contract that the submitters may use.
+func (e *Execution) fetch(n uint64) (*Contract, error) {
+	c := e.Tx.ByNumber[n]
+	if c == nil || !e.visible(c) {
+		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
+	}
+	if c.Entry != uint32(e.Tx.Current.Number) && !slices.Contains(e.Used, n) {
+		e.Used = append(e.Used, n)
+	}
+	return c, nil
+}
+
+// fetchOf is fetch for a contract of a template.
+func (e *Execution) fetchOf(t *Template, n uint64) (*Contract, error) {
+	c, err := e.fetch(n)
+	if err == nil && c.Template != t {
+		err = Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s",
+			e.Names.Ids.AppendContractID(nil, n), c.Template.Name, t.Name)
+	}
+	return c, err
+}
+
+// visible reports whether the submitters see a contract: as stakeholders, because it is
+// disclosed to them, because the transaction created it, or because it only concerns the
+// governance party, whose contracts every scan hands out.
+func (e *Execution) visible(c *Contract) bool {
+	if e.disclosed[c.Number] || c.Entry == uint32(e.Tx.Current.Number) {
+		return true
+	}
+	signatories, observers := c.Payload.Stakeholders(nil, nil)
+	all := append(signatories, observers...)
+	if slices.IndexFunc(all, func(p Party) bool { return p != Dso }) < 0 {
+		return true
+	}
+	return slices.ContainsFunc(all, func(p Party) bool { return slices.Contains(e.sees, p) })
+}
+
+// Now is what contracts see as the time, µs.
+func (e *Execution) Now() int64 { return e.Clock.EffectiveAt }
+
+// at has amounts priced by a round until the returned function is called.
+func (e *Execution) at(r *Round) func() {
+	outer := e.rounds.Priced
+	e.rounds.Priced = r
+	return func() { e.rounds.Priced = outer }
+}

@@ -1,0 +1,59 @@
+package history
+
+import (
+	"fmt"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+)
+
+// NodeView is what a participant can see. It never changes: parties that are added later
+// are asked for by hostsParty.
+type NodeView struct {
+	Names       *Names
+	Participant int
+	Parties     []Party // that it hosts from the start, sorted by text
+	hosts       []bool  // by party
+	Migration   int64
+	start       int64 // µs; the parties were allocated before
+}
+
+func NewNodeView(c Config, n *Names) (*NodeView, error) {
+	participant := n.BusiestValidator()
+	if c.Node.Participant != "" {
+		var ok bool
+		if participant, ok = n.ParticipantNamed(c.Node.Participant); !ok {
+			return nil, fmt.Errorf("devnet has no participant %q, but %s to %s", c.Node.Participant,
+				Hint(n.Participants[0]), Hint(n.Participants[len(n.Participants)-1]))
+		}
+	}
+	v := &NodeView{Names: n, Participant: participant, hosts: make([]bool, len(n.Parties)),
+		Migration: c.Node.MigrationID, start: c.Start.UnixMicro()}
+	for p := range n.Parties {
+		if n.IsHosted(Party(p), participant) {
+			v.Parties, v.hosts[p] = append(v.Parties, Party(p)), true
+		}
+	}
+	v.Parties = n.SortParties(v.Parties)
+	return v, nil
+}
+
+// HostsParty reports whether the node hosts p.
+func (v *NodeView) HostsParty(p Party) bool {
+	if int(p) < len(v.hosts) {
+		return v.hosts[p]
+	}
+	return v.Names.IsHosted(p, v.Participant)
+}
+
+// Uid names the participant: PAR::hint::fingerprint.
+func (v *NodeView) Uid() string { return "PAR::" + v.Names.Participants[v.Participant] }
+
+// Offsets of the node's stream: first the allocations of its parties from 1 on, then two
+// for each entry of the network's history, seen or not: one for a topology transaction
+// that precedes it, one for itself. So there are gaps, as with every node.
+
+func (v *NodeView) OffsetOf(entry uint64) int64 { return int64(len(v.Parties)) + 2*int64(entry) + 2 }
+
+// entryAt returns the number of the last entry at or below an offset, -1 before the first.
+func (v *NodeView) entryAt(offset int64) int { return max(-1, int((offset-int64(len(v.Parties)))/2)-1) }

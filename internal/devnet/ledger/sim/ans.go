@@ -1,0 +1,260 @@
+package sim
+
+import (
+	"strconv"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+// NameService is the state of the name service: subscriptions by their next step.
+type NameService struct {
+	Core
+	bank     *Bank
+	payments *Payments
+	users    *users
+	rounds   *Rounds
+
+	count      int           // names asked for so far
+	requested  []*ansAccount // wait for the first payment
+	paid       []*ansAccount // wait for a payment to be collected
+	subscribed []*ansAccount // have a name
+	// byReference holds all accounts once there are commands.
+	byReference map[uint64]*ansAccount
+}
+
+// ansAccount is one name and the contracts around it.
+type ansAccount struct {
+	Subscription
+	reference uint64 // number of the request, by which contracts refer to the subscription
+	context   *Contract
+	request   *Contract // until the first payment
+	payment   *Contract // while one waits
+	locked    *Contract // the coin of the payment
+	entry     *Contract // once there is one
+	agreement *Contract // the Subscription, from the first payment on
+	idle      *Contract // between payments
+}
+
+var (
+	requestEntryShape     = NewShape("name", "url", "description", "user")
+	RequestEntryDoneShape = NewShape("entryCid", "requestCid")
+	AcceptPaymentShape    = NewShape("inputs", "context", "walletProvider")
+	acceptDoneShape       = NewShape("subscriptionPayment", "senderChange")
+	collectPaymentShape   = NewShape("user", "entryContext", "paymentCid", "transferContext")
+	appContextShape       = NewShape("amuletRules", "openMiningRound", "featuredAppRight")
+	collectDoneShape      = NewShape("entryCid", "subscriptionStateCid")
+	transferContextArg    = NewShape("transferContext")
+	FirstCollectedShape   = NewShape("subscription", "subscriptionState", "amulet")
+	CollectedShape        = NewShape("subscriptionState", "amulet")
+	collectRenewalShape   = NewShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
+	ExpireEntryShape      = NewShape("actor")
+	expireIdleDoneShape   = NewShape("terminatedSubscription")
+	terminateContextShape = NewShape("actor", "terminatedSubscriptionCid")
+)
+
+// requestName has a user ask for a name.
+func (x *NameService) requestName() bool {
+	a, user := x.Tx.Arena(), x.users.someUser()
+	x.count++
+	name := "name-" + strconv.Itoa(x.count) + ".unverified.cns"
+	account := &ansAccount{Subscription: NameSubscription(NameRequest{
+		User: user, Validator: x.Names.ValidatorOf(user), Name: name,
+		Url: "https://" + name + "/?q=a&b=\"c\"", Description: x.users.reason(),
+	}, x.EntryLifetime())}
+	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RequestEntry", a.Record(requestEntryShape, Text(name),
+		Text(account.Url), Text(account.NameRequest.Description), PartyValue(user)), user)
+	account.request = x.Tx.Create(SubscriptionRequestTemplate, SubscriptionRequest{account.Subscription})
+	account.reference = account.request.Number
+	account.context = x.Tx.Create(AnsEntryContextTemplate, AnsEntryContext{account.NameRequest, account.reference})
+	x.Tx.Finish(at, a.Record(RequestEntryDoneShape, ContractID(account.context.Number), ContractID(account.request.Number)))
+	x.requested = append(x.requested, account)
+	if x.byReference != nil {
+		x.byReference[account.reference] = account
+	}
+	return true
+}
+
+// EntryLifetime is how long a name lasts: short enough for renewals and expiries
+// to happen within the history.
+func (x *NameService) EntryLifetime() int64 { return int64(x.Config.Days) * 86400e6 / 5 }
+
+// payForName makes the first payment for a name, or a renewal.
+func (x *NameService) payForName() bool {
+	if account := popOldest(&x.requested); account != nil {
+		if x.pay(account, account.request, "SubscriptionRequest_AcceptAndMakePayment", false) {
+			account.request = nil
+			return true
+		}
+		x.requested = append(x.requested, account)
+		return false
+	}
+	for i, account := range x.subscribed {
+		if i == 4 {
+			return false
+		}
+		if !x.users.isManaged(account.User) && account.entry.Active() && account.idle.Payload.(SubscriptionIdle).DueAt < x.Clock.EffectiveAt {
+			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
+				return false
+			}
+			account.idle = nil
+			x.subscribed = append(x.subscribed[:i], x.subscribed[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// popOldest removes the first element of a queue, or returns nil.
+func popOldest(queue *[]*ansAccount) *ansAccount {
+	if len(*queue) == 0 {
+		return nil
+	}
+	first := (*queue)[0]
+	(*queue)[0] = nil
+	*queue = (*queue)[1:]
+	return first
+}
+
+// pay locks the entry fee of an account by a choice on c, which it consumes. It
+// returns false if the user has not enough coins.
+func (x *NameService) pay(account *ansAccount, c *Contract, choice string, renewal bool) bool {
+	amount := EntryFeeUSD.Over(x.rounds.OpenRound().Price)
+	taken, ok := x.bank.gather(account.User, amount+2*x.payments.OutputFee())
+	if !ok {
+		return false
+	}
+	a, r := x.Tx.Arena(), x.rounds.OpenRound()
+	lock := LockedAmulet{Holder: Dso, ExpiresAt: x.Clock.EffectiveAt + account.Lifetime}
+	p := Payment{Sender: account.User, Coins: taken, Provider: account.Validator,
+		Outputs: []Output{{Receiver: account.User, Amount: amount, Lock: &lock}}}
+	at := x.Tx.Consume(c, choice, a.Record(AcceptPaymentShape, x.payments.inputsValue(&p),
+		x.payments.paymentContext(&p), PartyValue(account.Validator)), account.User)
+	s, _ := x.payments.transfer(p)
+	account.locked = s.Created[0]
+	template := InitialPaymentTemplate
+	if renewal {
+		template = RenewalPaymentTemplate
+	}
+	account.payment = x.Tx.Create(template, SubscriptionPayment{Subscription: account.Subscription, Renewal: renewal,
+		DueAt: x.Clock.EffectiveAt, Amount: amount, Locked: account.locked.Number, Round: r.Number, Agreement: NumberOf(account.agreement), Reference: account.reference})
+	x.Tx.Finish(at, a.Record(acceptDoneShape, ContractID(account.payment.Number), x.payments.ChangeID(s)))
+	x.paid = append(x.paid, account)
+	return true
+}
+
+// collectNamePayment burns a waiting payment and in return issues or renews the name.
+func (x *NameService) collectNamePayment() bool {
+	account := popOldest(&x.paid)
+	if account == nil {
+		return false
+	}
+	a, context := x.Tx.Arena(), x.appContext()
+	var at int
+	if account.entry == nil {
+		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectInitialEntryPayment", a.Record(collectPaymentShape,
+			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number), context), Dso)
+	} else {
+		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectEntryRenewalPayment", a.Record(collectRenewalShape,
+			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number),
+			ContractID(account.entry.Number), context), Dso)
+	}
+	expires := x.Clock.EffectiveAt + account.Lifetime
+	if account.entry.IsActive() {
+		expires = account.entry.Payload.(AnsEntry).ExpiresAt + account.Lifetime
+	}
+	coin := x.takePayment(account, context, expires-account.Lifetime/3)
+	x.bank.Burn(x.bank.Spend(coin))
+	x.bank.Wallets[Dso].Coins = without(x.bank.Wallets[Dso].Coins, coin)
+	x.issueName(account, expires)
+	x.Tx.Finish(at, a.Record(collectDoneShape, ContractID(account.entry.Number), ContractID(account.idle.Number)))
+	x.subscribed = append(x.subscribed, account)
+	return true
+}
+
+// appContext is what the governance party collects payments in.
+func (x *NameService) appContext() Value {
+	return x.Tx.Arena().Record(appContextShape, ContractID(x.Rules.Amulet.Number), ContractID(x.rounds.OpenRound().Contract.Number), None())
+}
+
+// takePayment has the governance party take the payment of an account, whose next one is due
+// at a time. It returns the coin that the party got.
+func (x *NameService) takePayment(account *ansAccount, context Value, due int64) *Contract {
+	a, first := x.Tx.Arena(), account.agreement == nil
+	choice := "SubscriptionPayment_Collect"
+	if first {
+		choice = "SubscriptionInitialPayment_Collect"
+	}
+	at := x.Tx.Consume(account.payment, choice, a.Record(transferContextArg, context), Dso)
+	coin := x.unlockPayment(account)
+	// Where there are fees the governance party bears them.
+	paid, _ := x.payments.transfer(Payment{Sender: account.User, Coins: []*Contract{coin}, Provider: NoParty,
+		Outputs: []Output{{Receiver: Dso, Amount: CoinOf(coin).Amount - x.payments.OutputFee()}}})
+	if first {
+		account.agreement = x.Tx.Create(SubscriptionTemplate, Agreement{account.Subscription, account.reference})
+	}
+	account.idle = x.Tx.Create(SubscriptionIdleTemplate, SubscriptionIdle{Subscription: account.Subscription,
+		DueAt: due, Agreement: account.agreement.Number, Reference: account.reference})
+	state, got := ContractID(account.idle.Number), ContractID(paid.Created[0].Number)
+	if first {
+		x.Tx.Finish(at, a.Record(FirstCollectedShape, ContractID(account.agreement.Number), state, got))
+	} else {
+		x.Tx.Finish(at, a.Record(CollectedShape, state, got))
+	}
+	return paid.Created[0]
+}
+
+// unlockPayment returns the coin of the payment of an account to the user.
+func (x *NameService) unlockPayment(account *ansAccount) *Contract {
+	p := account.locked.Payload.(LockedAmulet)
+	coin := x.payments.unlockBy(account.locked, "LockedAmulet_Unlock", p.Owner, p.Holder)
+	account.payment, account.locked = nil, nil
+	return coin
+}
+
+// issueName creates the entry of an account, in place of an older one that is
+// still active.
+func (x *NameService) issueName(account *ansAccount, expires int64) {
+	if account.entry.IsActive() {
+		x.Tx.Archive(account.entry)
+	}
+	entry := x.Tx.Create(AnsEntryTemplate, AnsEntry{account.NameRequest, expires})
+	account.entry = entry
+	// The governance party takes its time: names that have expired are still around.
+	x.Clock.expireAt(expires+3*x.Clock.tick, func() { x.expireName(account, entry) })
+}
+
+// expireName archives an entry whose time is over, and the subscription if no
+// payment is under way.
+func (x *NameService) expireName(account *ansAccount, entry *Contract) {
+	if !entry.Active() {
+		return
+	}
+	a := x.Tx.Arena()
+	x.Tx.Finish(x.Tx.Consume(entry, "AnsEntry_Expire", a.Record(ExpireEntryShape, PartyValue(Dso)), Dso), a.Record(EmptyRecordShape))
+	if account.idle == nil {
+		return
+	}
+	x.terminate(account)
+	for i, other := range x.subscribed {
+		if other == account {
+			x.subscribed = append(x.subscribed[:i], x.subscribed[i+1:]...)
+			break
+		}
+	}
+}
+
+// terminate ends the subscription of an account.
+func (x *NameService) terminate(account *ansAccount) {
+	a := x.Tx.Arena()
+	at := x.Tx.Consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
+		a.Record(ExpireEntryShape, PartyValue(Dso)), Dso)
+	if account.agreement.IsActive() {
+		x.Tx.Archive(account.agreement)
+	}
+	ended := x.Tx.Create(TerminatedTemplate, TerminatedSubscription{account.Subscription, account.reference})
+	x.Tx.Finish(at, a.Record(expireIdleDoneShape, ContractID(ended.Number)))
+	at = x.Tx.Consume(account.context, "AnsEntryContext_Terminate",
+		a.Record(terminateContextShape, PartyValue(Dso), ContractID(ended.Number)), Dso)
+	x.Tx.Archive(ended)
+	x.Tx.Finish(at, a.Record(EmptyRecordShape))
+}

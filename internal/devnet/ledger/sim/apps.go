@@ -1,0 +1,149 @@
+package sim
+
+import (
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+// Apps are the featured apps.
+type Apps struct {
+	Core
+	users   *users
+	rounds  *Rounds
+	rewards *TrafficRewards
+
+	providers Span
+	rights    []*Contract // by provider, nil if not featured
+	// others are the rights of parties that are no providers from the start.
+	others map[Party]*Contract
+}
+
+func newApps(k Core) *Apps {
+	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*Contract, k.Names.Providers.Len())}
+}
+
+// Right is the featured app right of p, or nil.
+func (s *Apps) Right(p Party) *Contract {
+	if !s.providers.Has(p) {
+		return s.others[p]
+	}
+	return s.rights[s.providers.Index(p)]
+}
+
+// grant sets the right of p, or takes it if c is nil.
+func (s *Apps) grant(p Party, c *Contract) {
+	switch {
+	case s.providers.Has(p):
+		s.rights[s.providers.Index(p)] = c
+	case c == nil:
+		delete(s.others, p)
+	default:
+		if s.others == nil {
+			s.others = map[Party]*Contract{}
+		}
+		s.others[p] = c
+	}
+}
+
+var (
+	FeatureShape      = NewShape("provider")
+	FeatureDoneShape  = NewShape("featuredAppRightCid")
+	MarkShape         = NewShape("beneficiaries")
+	MarkDoneShape     = NewShape("activityMarkerCids")
+	convertShape      = NewShape("markerCids", "openMiningRoundCid")
+	convertDoneShape  = NewShape("appRewardCouponCids")
+	withdrawAppShape  = NewShape("reason")
+	convertAtMost     = 7
+	markersPerConvert = 6
+)
+
+// featureApp makes p a featured app.
+func (x *Apps) featureApp(p Party) {
+	if x.Right(p) != nil { // a command was faster
+		return
+	}
+	a := x.Tx.Arena()
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, PartyValue(p)), p)
+	right := FeaturedAppRight{Provider: p}
+	if x.Tx.Version() > 0 {
+		right.Weight = One
+	}
+	c := x.Tx.Create(FeaturedAppRightTemplate, right)
+	x.grant(p, c)
+	x.Tx.Finish(at, a.Record(FeatureDoneShape, ContractID(c.Number)))
+}
+
+// endApp ends the right of p: the governance party withdraws it, or the app gives it up.
+// Some time later the app is featured again, but for the last one that ever was.
+func (x *Apps) endApp(p Party, review int64) {
+	c := x.Right(p)
+	if c == nil {
+		return
+	}
+	x.rights[x.providers.Index(p)] = nil
+	if review%2 == 0 {
+		at := x.Tx.Consume(c, "FeaturedAppRight_Withdraw", x.Tx.Arena().Record(withdrawAppShape, Text("under review")), Dso)
+		x.Tx.Finish(at, Enum("FeaturedAppRight_WithdrawResult"))
+	} else {
+		at := x.Tx.Consume(c, "FeaturedAppRight_Cancel", x.Tx.Arena().Record(EmptyRecordShape), p)
+		x.Tx.Finish(at, Enum("FeaturedAppRight_CancelResult"))
+	}
+	if p != x.Names.Providers.At(x.Names.Providers.Len()-2) {
+		x.Clock.expireAt(x.Clock.RecordTime+5*x.Clock.tick, func() { x.featureApp(p) })
+	}
+}
+
+// markActivity has a featured app record activity that was no coin transfer.
+func (x *Apps) markActivity() bool {
+	p := x.Names.Providers.Of(x.Random)
+	right := x.Right(p)
+	if right == nil || x.users.isManaged(p) {
+		return false
+	}
+	a := x.Tx.Arena()
+	markers := []ActivityMarker{{p, p, One}}
+	if x.Random.Percent(30) {
+		markers[0].Weight = One * 6 / 10
+		markers = append(markers, ActivityMarker{p, x.Names.Validators.Of(x.Random), One * 4 / 10})
+	}
+	beneficiaries, ids := make([]Value, len(markers)), make([]Value, len(markers))
+	for i, m := range markers {
+		beneficiaries[i] = a.Record(appBeneficiaryShape, PartyValue(m.Beneficiary), Numeric(m.Weight))
+	}
+	at := x.Tx.Exercise(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, a.List(beneficiaries...)), p)
+	x.Tx.Through(at, FeaturedAppRightInterface)
+	for i, m := range markers {
+		c := x.Tx.Create(ActivityMarkerTemplate, m)
+		x.rounds.markers = append(x.rounds.markers, c)
+		ids[i] = ContractID(c.Number)
+	}
+	x.Tx.Finish(at, a.Record(MarkDoneShape, a.List(ids...)))
+	x.Tx.Provider = p
+	return true
+}
+
+// convertMarkers turns markers into app reward coupons of the open round.
+func (x *Apps) convertMarkers() bool {
+	if len(x.rounds.markers) < markersPerConvert || x.rewards.RewardsByTraffic() {
+		return false
+	}
+	a, r := x.Tx.Arena(), x.rounds.OpenRound()
+	n := min(convertAtMost, len(x.rounds.markers))
+	markers := x.rounds.markers[:n:n]
+	x.rounds.markers = x.rounds.markers[n:]
+	ids, couponIDs := make([]Value, n), make([]Value, n)
+	for i, m := range markers {
+		ids[i] = ContractID(m.Number)
+	}
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
+		a.Record(convertShape, a.List(ids...), ContractID(r.Contract.Number)), Dso)
+	for i, m := range markers {
+		p := m.Payload.(ActivityMarker)
+		x.Tx.Archive(m)
+		amount := ExtraRewardUSD.Over(r.Price).Times(p.Weight)
+		couponIDs[i] = ContractID(x.rounds.addCoupon(r, AppRewardTemplate,
+			AppReward{p.Provider, true, amount, r.Number, p.Beneficiary}).Number)
+		r.FeaturedTotal += amount
+	}
+	x.Tx.Finish(at, a.Record(convertDoneShape, a.List(couponIDs...)))
+	return true
+}

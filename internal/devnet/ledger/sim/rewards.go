@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+// roundRewards counts the activity of apps in one round: a hundred bytes a round, of
+// which there is one per so many updates.
+type roundRewards struct {
+	price Decimal // USD per coin
+	// rewarded says that the round has a configuration for rewards by activity.
+	Rewarded bool
+	activity []partyActivity // by first appearance
+}
+
+type partyActivity struct {
+	provider Party
+	weight   int64
+	records  int64
+}
+
+const ()
+
+// countActivity adds the activity of a transaction to its round.
+func (x *TrafficRewards) countActivity(v *Verdict) {
+	if len(v.Activity) == 0 {
+		return
+	}
+	r := &x.ByRound[v.ActivityOf]
+	for _, a := range v.Activity {
+		i := slices.IndexFunc(r.activity, func(p partyActivity) bool { return p.provider == a.Provider })
+		if i < 0 {
+			i = len(r.activity)
+			r.activity = append(r.activity, partyActivity{provider: a.Provider})
+		}
+		r.activity[i].weight += a.Weight
+		r.activity[i].records++
+	}
+}
+
+// EarliestRewards is the first round all of whose activity is known; false if it is not
+// over yet. The round in which recording began is not complete.
+func (x *TrafficRewards) EarliestRewards() (int64, bool) {
+	first := slices.IndexFunc(x.ByRound, func(r roundRewards) bool { return len(r.activity) > 0 })
+	if first < 0 {
+		return 0, false
+	}
+	return int64(first + 1), x.rounds.RoundOver(int64(first + 1))
+}
+
+// RoundOver reports whether a round is not open any more.
+func (x *Rounds) RoundOver(number int64) bool {
+	return len(x.open) > 0 && number < x.open[0].Number
+}
+
+// allowance is what an app may mint for a round.
+type allowance struct {
+	Provider string
+	Amount   Decimal
+}
+
+// RewardTotals is the outcome of a round.
+type RewardTotals struct {
+	Weight, Records, Parties        int64
+	Allowances                      []allowance // by party
+	Minting, Thresholded, Unclaimed Decimal
+}
+
+// RewardsOf computes what the apps may mint for a round:
+//
+//	issued     = issuance per year / rounds per year, less the share of the
+//	             development fund, times the share of apps
+//	per coupon = min(cap, issued / coupons), coupons = megabytes × price of traffic
+//	of an app  = megabytes × price of traffic × per coupon, unless below the threshold
+//
+// with each operation rounded half even to ten digits, for which reason what stays
+// below the threshold may come out a little below 0.
+func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
+	r := &x.ByRound[number]
+	var t RewardTotals
+	for _, a := range r.activity {
+		t.Weight, t.Records, t.Parties = t.Weight+a.weight, t.Records+a.records, t.Parties+1
+	}
+	issued := AppIssuance(x.Clock.tick)
+	perMegabyte := TrafficPrice.Over(r.price)
+	coupons := megabytes(t.Weight).Times(perMegabyte)
+	perCoupon := FeaturedAppCap
+	if coupons > 0 {
+		perCoupon = min(perCoupon, issued.Over(coupons))
+	}
+	t.Unclaimed = max(0, issued-perCoupon.Times(coupons))
+	rate, threshold := perMegabyte.Times(perCoupon), RewardThreshold(x.Clock.tick).Over(r.price)
+	for _, a := range r.activity {
+		if amount := megabytes(a.weight).Times(rate); amount >= threshold {
+			t.Allowances = append(t.Allowances, allowance{x.Names.Name(a.provider), amount})
+			t.Minting += amount
+		}
+	}
+	t.Thresholded = issued - t.Unclaimed - t.Minting
+	slices.SortFunc(t.Allowances, func(a, b allowance) int { return strings.Compare(a.Provider, b.Provider) })
+	return t
+}
+
+// megabytes converts bytes to units of 10^6.
+func megabytes(bytes int64) Decimal { return Decimal(bytes) * (One / 1e6) }
+
+// rewardTree is the Merkle tree over allowances. Batches are found by their hash.
+type rewardTree struct {
+	Root    string
+	Batches map[string]RewardNode
+}
+
+// RewardNode is a batch: of batches if children is not nil, else of allowances.
+type RewardNode struct {
+	Children   []string
+	Allowances []allowance
+}
+
+func NewRewardTree(all []allowance) *rewardTree {
+	t := &rewardTree{Batches: map[string]RewardNode{}}
+	level := []string{}
+	for first := 0; first == 0 || first < len(all); first += RewardBatch {
+		part := all[first:min(len(all), first+RewardBatch)]
+		hashes := make([]string, len(part))
+		for i, a := range part {
+			hashes[i] = hashList(HashText(a.Provider), HashText(a.Amount.String()))
+		}
+		h := hashVariant("BatchOfMintingAllowances", hashList(hashes...))
+		t.Batches[h] = RewardNode{Allowances: part}
+		level = append(level, h)
+	}
+	for len(level) > 1 {
+		var above []string
+		for part := range slices.Chunk(level, RewardBatch) {
+			h := hashVariant("BatchOfBatches", hashList(part...))
+			t.Batches[h] = RewardNode{Children: part}
+			above = append(above, h)
+		}
+		level = above
+	}
+	t.Root = level[0]
+	return t
+}
+
+// The contract code hashes texts as they are, and what consists of hashes as the text
+// of its parts with bars in between.
+
+func HashText(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+func hashList(hashes ...string) string {
+	return HashText(strings.Join(append([]string{strconv.Itoa(len(hashes))}, hashes...), "|"))
+}
+
+func hashVariant(tag string, fields ...string) string {
+	return HashText(strings.Join(append([]string{tag, strconv.Itoa(len(fields))}, fields...), "|"))
+}

@@ -1,0 +1,363 @@
+package sim
+
+import (
+	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+// Rounds are the mining rounds that are not archived.
+type Rounds struct {
+	Core
+	bank    *Bank
+	rewards *TrafficRewards
+	apps    *Apps
+	fund    *Fund
+
+	Priced  *Round   // whose price applies in place of the open round's
+	open    []*Round // three, oldest first
+	issuing []*Round // oldest first
+	// collections are the coupons that can be collected, by owner, of issuing rounds.
+	collections []collection
+	// markers wait to be converted to app rewards.
+	markers []*Contract
+	// dust holds coins by the round in which holding fees have used them up.
+	dust map[int64][]*Contract
+	// unclaimed rewards wait to be merged.
+	unclaimed []*Contract
+}
+
+// collection is the coupons of one owner and round.
+type collection struct {
+	round   *Round
+	owner   Party
+	coupons []*Contract
+}
+
+// OpenRound is the newest round that is open now.
+func (x *Rounds) OpenRound() *Round {
+	if x.Priced != nil {
+		return x.Priced
+	}
+	for i := len(x.open) - 1; i > 0; i-- {
+		if r := x.open[i]; r.OpensAt <= x.Clock.RecordTime {
+			return r
+		}
+	}
+	return x.open[0]
+}
+
+// RoundValue is the open round as it appears in results.
+func (x *Rounds) RoundValue() Value { return RoundValue(x.Tx.Arena(), x.OpenRound().Number) }
+
+func (x *Rounds) newRound(number int64, price Decimal, opensAt int64) *Round {
+	r := &Round{Number: number, Price: price, OpensAt: opensAt, ClosesAt: opensAt + 2*x.Clock.tick}
+	r.Contract = x.Tx.Create(OpenRoundTemplate, OpenRound{x.payloadOf(r)})
+	x.open = append(x.open, r)
+	x.rewards.ByRound = append(x.rewards.ByRound, roundRewards{price: price, Rewarded: x.Tx.Version() > 0})
+	return r
+}
+
+// RoundsOpened is the number of rounds so far, 0 before the network is founded.
+func (x *Rounds) RoundsOpened() int64 {
+	if len(x.open) == 0 {
+		return 0
+	}
+	return x.open[len(x.open)-1].Number + 1
+}
+
+func (x *Rounds) payloadOf(r *Round) RoundPayload {
+	return RoundPayload{r, time.Duration(x.Clock.tick) * time.Microsecond, x.Config.TrafficRewards}
+}
+
+// scheduleRounds queues the round automation when a tick has passed.
+func (x *Rounds) scheduleRounds() {
+	if x.Clock.NextTick == 0 || x.Clock.RecordTime < x.Clock.NextTick {
+		return
+	}
+	x.Clock.NextTick += x.Clock.tick * (1 + (x.Clock.RecordTime-x.Clock.NextTick)/x.Clock.tick)
+	x.Clock.Tasks = append(x.Clock.Tasks, x.advanceRounds, x.startIssuing, x.rewardSuperValidator)
+	for _, r := range x.issuing {
+		if r.IssuingClosesAt <= x.Clock.RecordTime {
+			x.Clock.Tasks = append(x.Clock.Tasks, x.closeRound)
+		}
+	}
+	if newest := x.OpenRound().Number; newest%roundsPerReview == 0 {
+		app := x.Names.Providers.Of(x.Random)
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
+	}
+	for n := len(x.unclaimed); n > UnclaimedBeforeMerge; n -= rewardsPerMerge {
+		x.Clock.Tasks = append(x.Clock.Tasks, x.mergeUnclaimed)
+	}
+}
+
+const (
+	rewardsPerMerge = 12
+	// roundsPerReview is how often an app loses its right for a while.
+	roundsPerReview = 9
+)
+
+var (
+	advanceShape      = NewShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
+	advanceDoneShape  = NewShape("summarizingRoundCid", "openRoundCid")
+	startIssuingShape = NewShape("miningRoundCid", "summary")
+	roundSummaryShape = NewShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
+	issuingDoneShape  = NewShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
+	closeRoundShape   = NewShape("issuingRoundCid")
+	closeDoneShape    = NewShape("closedRoundCid")
+	archiveRoundShape = NewShape("closedRoundCid")
+	claimShape        = NewShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
+	claimDoneShape    = NewShape("unclaimedRewardCid")
+	expireCouponShape = NewShape("closedRoundCid")
+	mergeRewardsShape = NewShape("unclaimedRewardCids")
+)
+
+// advanceRounds closes the oldest open round and opens the next.
+func (x *Rounds) advanceRounds() {
+	a, open := x.Tx.Arena(), x.open
+	oldest, latest := open[0], open[len(open)-1]
+	price := max(One/20, latest.Price+x.Random.DecimalBetween(0, One/50)-One/100)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AdvanceOpenMiningRounds", a.Record(advanceShape, Numeric(price),
+		ContractID(oldest.Contract.Number), ContractID(open[1].Contract.Number), ContractID(latest.Contract.Number)), Dso)
+	x.Tx.Archive(oldest.Contract)
+	oldest.Contract = x.Tx.Create(SummarizingRoundTemplate, SummarizingRound{x.payloadOf(oldest)})
+	x.open = open[1:]
+	next := x.newRound(latest.Number+1, price, max(x.Clock.EffectiveAt, latest.OpensAt)+x.Clock.tick)
+	x.rewards.calculateRewards(oldest.Number)
+	x.Tx.Finish(at, a.Record(advanceDoneShape, ContractID(oldest.Contract.Number), ContractID(next.Contract.Number)))
+	x.issuing = append(x.issuing, oldest)
+	x.bank.expireDust(next.Number)
+}
+
+// startIssuing fixes the rewards of the round that was summarized last.
+func (x *Rounds) startIssuing() {
+	a, r := x.Tx.Arena(), x.issuing[len(x.issuing)-1]
+	x.setIssuance(r)
+	summary := a.Record(roundSummaryShape, Numeric(r.ValidatorTotal), Numeric(r.FeaturedTotal),
+		Numeric(r.UnfeaturedTotal), Int64Value(r.SvWeightTotal), a.Some(Int64Value(r.LivenessTotal)))
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_StartIssuing",
+		a.Record(startIssuingShape, ContractID(r.Contract.Number), summary), Dso)
+	x.Tx.Archive(r.Contract)
+	r.IssuesAt = x.Clock.EffectiveAt + x.Clock.tick
+	r.IssuingClosesAt = r.IssuesAt + 2*x.Clock.tick
+	r.Contract = x.Tx.Create(IssuingRoundTemplate, IssuingRound{x.payloadOf(r)})
+	x.addUnclaimed(r.Unclaimed)
+	done := []Value{ContractID(r.Contract.Number)}
+	if x.Tx.Version() > 0 {
+		c := x.fund.addToFund(r.Fund)
+		done = append(done, Optional(a, c != nil, IdOf(c)))
+	}
+	x.Tx.Finish(at, a.Record(issuingDoneShape, done...))
+	x.groupCoupons(r)
+}
+
+// setIssuance divides what the round issues among its coupons, up to the caps.
+func (x *Rounds) setIssuance(r *Round) {
+	const year = int64(365 * 24 * time.Hour / time.Microsecond)
+	pool := IssuancePerYear.Times(Decimal(x.Clock.tick)).Over(Decimal(year))
+	if r.Fund = 0; x.Tx.Version() > 0 {
+		r.Fund = pool.Times(FundShare)
+		pool -= r.Fund
+	}
+	validators, apps := pool.Times(ValidatorShare), pool.Times(AppShare)
+	svs := pool - validators - apps
+
+	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator Decimal
+	r.PerFeaturedApp, usedFeatured = rate(apps, r.FeaturedTotal, FeaturedAppCap)
+	if x.rewards.RewardsByTraffic() && x.rewards.ByRound[r.Number].Rewarded {
+		usedFeatured = min(apps, usedFeatured+x.rewards.RewardsOf(r.Number).Minting)
+	}
+	r.PerUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.UnfeaturedTotal, UnfeaturedAppCap)
+	r.PerLiveness, usedLiveness = rate(validators, Coins(int(r.LivenessTotal)), LivenessCapUSD.Over(r.Price))
+	r.PerValidator, usedValidator = rate(validators-usedLiveness, r.ValidatorTotal, ValidatorCap)
+	var usedSv Decimal
+	r.PerSvWeight, usedSv = rate(svs, Coins(int(r.SvWeightTotal)), One)
+	r.Unclaimed = pool - usedFeatured - usedUnfeatured - usedLiveness - usedValidator - usedSv
+}
+
+// rate returns the issuance per unit of total, at most limit, and what of the pool
+// that uses. Rounding down keeps the use within the pool.
+func rate(pool, total, limit Decimal) (per, used Decimal) {
+	per = limit
+	if total > 0 && total.Times(limit) > pool {
+		per = max(0, pool.Over(total)-1)
+	}
+	return per, min(pool, total.Times(per))
+}
+
+// groupCoupons makes the coupons of r collectable by their owners.
+func (x *Rounds) groupCoupons(r *Round) {
+	at := map[Party]int{}
+	first := len(x.collections)
+	for _, c := range r.Coupons {
+		owner := c.Payload.(Coupon).Owner()
+		i, ok := at[owner]
+		if !ok {
+			i = len(x.collections)
+			at[owner] = i
+			x.collections = append(x.collections, collection{round: r, owner: owner})
+		}
+		x.collections[i].coupons = append(x.collections[i].coupons, c)
+	}
+	fresh := x.collections[first:]
+	for i := len(fresh) - 1; i > 0; i-- { // else the same owners would always come too late
+		j := x.Random.Below(i + 1)
+		fresh[i], fresh[j] = fresh[j], fresh[i]
+	}
+}
+
+// closeRound ends the issuing of the oldest issuing round, then sweeps its coupons.
+func (x *Rounds) closeRound() {
+	a, r := x.Tx.Arena(), x.issuing[0]
+	x.issuing = x.issuing[1:]
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Close",
+		a.Record(closeRoundShape, ContractID(r.Contract.Number)), Dso)
+	x.Tx.Archive(r.Contract)
+	r.Contract = x.Tx.Create(ClosedRoundTemplate, ClosedRound{x.payloadOf(r)})
+	x.Tx.Finish(at, a.Record(closeDoneShape, ContractID(r.Contract.Number)))
+
+	kept := x.collections[:0]
+	for _, c := range x.collections {
+		if c.round != r {
+			kept = append(kept, c)
+		}
+	}
+	clear(x.collections[len(kept):])
+	x.collections = kept
+	x.queueClaims(r)
+}
+
+// queueClaims queues the sweep of the coupons that nobody collected, in portions,
+// and the archival of the round some time after it.
+func (x *Rounds) queueClaims(r *Round) {
+	var left []*Contract
+	for _, c := range r.Coupons {
+		if c.Active() {
+			left = append(left, c)
+		}
+	}
+	r.Coupons = nil
+	for len(left) > 0 {
+		n := min(couponsPerClaim, len(left))
+		portion := left[:n:n]
+		left = left[n:]
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.claimExpired(r, portion) })
+	}
+	x.Clock.expireAt(x.Clock.RecordTime+closedRoundTicks*x.Clock.tick, func() { x.archiveRound(r) })
+}
+
+const (
+	couponsPerClaim = 12
+	// closedRoundTicks is how long a closed round stays.
+	closedRoundTicks = 2
+)
+
+// claimExpired turns uncollected coupons into an unclaimed reward.
+func (x *Rounds) claimExpired(r *Round, coupons []*Contract) {
+	a := x.Tx.Arena()
+	byTemplate := func(t *Template) Value {
+		var ids []Value
+		for _, c := range coupons {
+			if c.Template == t {
+				ids = append(ids, ContractID(c.Number))
+			}
+		}
+		return a.List(ids...)
+	}
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewards", a.Record(claimShape,
+		ContractID(r.Contract.Number), byTemplate(ValidatorRewardTemplate), byTemplate(AppRewardTemplate),
+		byTemplate(SvRewardTemplate), None(), a.Some(byTemplate(LivenessTemplate))), Dso)
+	var worth Decimal
+	for _, c := range coupons {
+		worth += c.Payload.(Coupon).Worth(r)
+		x.Tx.Finish(x.Tx.Consume(c, c.Template.Entity()+"_DsoExpire",
+			a.Record(expireCouponShape, ContractID(r.Contract.Number)), Dso), c.Payload.(Coupon).Expiry(a))
+	}
+	reward := x.addUnclaimed(worth)
+	x.Tx.Finish(at, a.Record(claimDoneShape, Optional(a, reward != nil, IdOf(reward))))
+}
+
+// IdOf is the contract id of c, or an arbitrary value if c is nil.
+func IdOf(c *Contract) Value {
+	if c == nil {
+		return Unit()
+	}
+	return ContractID(c.Number)
+}
+
+// addUnclaimed creates an unclaimed reward unless amount is 0.
+func (x *Rounds) addUnclaimed(amount Decimal) *Contract {
+	if amount <= 0 {
+		return nil
+	}
+	c := x.Tx.Create(UnclaimedRewardTemplate, UnclaimedReward{amount})
+	x.unclaimed = append(x.unclaimed, c)
+	return c
+}
+
+func (x *Rounds) archiveRound(r *Round) {
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Archive",
+		x.Tx.Arena().Record(archiveRoundShape, ContractID(r.Contract.Number)), Dso)
+	x.Tx.Archive(r.Contract)
+	x.Tx.Finish(at, Enum("AmuletRules_MiningRound_ArchiveResult"))
+}
+
+// mergeUnclaimed turns the oldest unclaimed rewards into one.
+func (x *Rounds) mergeUnclaimed() {
+	a := x.Tx.Arena()
+	n := min(rewardsPerMerge, len(x.unclaimed))
+	rewards := x.unclaimed[:n:n]
+	x.unclaimed = x.unclaimed[n:]
+	var ids []Value
+	var total Decimal
+	for _, c := range rewards {
+		ids = append(ids, ContractID(c.Number))
+		total += c.Payload.(UnclaimedReward).Amount
+	}
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedRewards",
+		a.Record(mergeRewardsShape, a.List(ids...)), Dso)
+	for _, c := range rewards {
+		x.Tx.Archive(c)
+	}
+	merged := x.addUnclaimed(total)
+	x.Tx.Finish(at, a.Record(claimDoneShape, IdOf(merged)))
+}
+
+var (
+	receiveSvShape     = NewShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
+	receiveSvDoneShape = NewShape("svRewardState", "svRewardCoupons")
+)
+
+// rewardSuperValidator gives one of the super-validators, in turn, its coupon for
+// the open round.
+func (x *Rounds) rewardSuperValidator() {
+	a, r := x.Tx.Arena(), x.OpenRound()
+	turn := int(r.Number) % x.Names.SuperValidators.Len()
+	sv, state := x.Names.SuperValidators.At(turn), x.Rules.rewardStates[turn]
+	shares := []SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: SvRewardWeight}}
+	if r.Number%3 == 0 { // a part goes to somebody else
+		shares[0].Weight -= 2500
+		shares = append(shares, SvReward{sv, x.Names.Validators.At(0), r.Number, 2500})
+	}
+	beneficiaries, ids := make([]Value, len(shares)), make([]Value, len(shares))
+	for i, s := range shares {
+		beneficiaries[i] = a.Record(TupleShape, PartyValue(s.Beneficiary), Int64Value(s.Weight))
+	}
+	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.Record(receiveSvShape,
+		PartyValue(sv), ContractID(r.Contract.Number), ContractID(state.Number), a.List(beneficiaries...)), sv)
+	x.Tx.Archive(state)
+	next := x.Tx.Create(RewardStateTemplate, state.Payload.(SvRewardState).RewardedIn(r.Number, int64(len(shares))))
+	x.Rules.rewardStates[turn] = next
+	for i, s := range shares {
+		ids[i] = ContractID(x.addCoupon(r, SvRewardTemplate, s).Number)
+		r.SvWeightTotal += s.Weight
+	}
+	x.Tx.Finish(at, a.Record(receiveSvDoneShape, ContractID(next.Number), a.List(ids...)))
+}
+
+// addCoupon creates a coupon of round r.
+func (x *Rounds) addCoupon(r *Round, t *Template, p Coupon) *Contract {
+	c := x.Tx.Create(t, p)
+	r.Coupons = append(r.Coupons, c)
+	return c
+}

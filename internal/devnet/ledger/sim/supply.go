@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"fmt"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+// CoinSupply counts coins. At any time circulating = minted - burned, and circulating
+// is the sum over all active coins, locked ones included.
+type CoinSupply struct{ minted, burned, Circulating Decimal }
+
+// Bank keeps the coins of all parties.
+type Bank struct {
+	Core
+	users  *users
+	rounds *Rounds
+
+	Supply  CoinSupply
+	Wallets []wallet // by party
+}
+
+// wallet holds the unlocked coins of a party. Coins that were archived otherwise
+// than by spending may linger in it.
+type wallet struct{ Coins []*Contract }
+
+// Supply is the coin supply of a ledger, in coins with ten fraction digits.
+// Circulating is the sum over all active coins and equals Minted - Burned.
+type Supply struct {
+	Minted      string `json:"minted"`
+	Burned      string `json:"burned"`
+	Circulating string `json:"circulating"`
+}
+
+func (s CoinSupply) Export() Supply {
+	return Supply{s.minted.String(), s.burned.String(), s.Circulating.String()}
+}
+
+// Mint creates new coins, burn destroys some: the coins themselves are created and
+// archived apart from that.
+func (x *Bank) Mint(amount Decimal) {
+	x.Supply.minted += amount
+	if x.Supply.minted < 0 {
+		x.Tx.fail(fmt.Errorf("more coins minted than a devnet can count"))
+	}
+}
+
+func (x *Bank) Burn(amount Decimal) { x.Supply.burned += amount }
+
+// checkSupply verifies the conservation of coins after an update.
+func (x *Bank) checkSupply() {
+	if s := x.Supply; s.Circulating != s.minted-s.burned {
+		x.Tx.fail(fmt.Errorf("coins not conserved: %s circulate, %s minted, %s burned",
+			s.Circulating, s.minted, s.burned))
+	}
+}
+
+var UnlockV2DoneShape = NewShape("amuletCid", "meta")

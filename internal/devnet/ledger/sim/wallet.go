@@ -1,0 +1,232 @@
+package sim
+
+import (
+	"strconv"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
+
+var (
+	TapShape          = NewShape("receiver", "amount", "openRound")
+	MintShape         = NewShape("receiver", "amount", "openRound", "reason")
+	TapDoneShape      = NewShape("amuletSum", "meta")
+	MintDoneShape     = NewShape("amuletSum")
+	amuletSumShape    = NewShape("amulet", "amuletPrice", "round")
+	UnlockShape       = NewShape("openRoundCid")
+	expireAmuletShape = NewShape("roundCid")
+	expireDoneShape   = NewShape("expireSum", "meta")
+	expireSumShape    = NewShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+
+	transferReasons = []string{"", "", "rent", "Kaffee & Kuchen", "invoice \"7-B\"", "お土産", "split of dinner\n2 persons"}
+)
+
+// users decides what simulated users do with their coins.
+type users struct {
+	Core
+	bank     *Bank
+	payments *Payments
+	rounds   *Rounds
+
+	managed map[Party]bool // parties that act by commands: nobody else acts for them
+	acting  Party          // a managed party for which a task acts
+	locks   []*Contract
+}
+
+// dustRounds is how soon a coin must expire to be dust that is watched.
+const dustRounds = 400
+
+// tapSomeone gives a user new coins, as only a development network does.
+func (x *users) tapSomeone() {
+	x.payments.tap(x.someUser(), x.Random.DecimalBetween(Coins(10), Coins(400)))
+}
+
+// tap mints coins for p, in a node of its own.
+func (x *Payments) tap(p Party, amount Decimal) *Contract {
+	a := x.Tx.Arena()
+	open := ContractID(x.rounds.OpenRound().Contract.Number)
+	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
+		a.Record(TapShape, PartyValue(p), Numeric(amount), open), p)
+	fields := []Value{PartyValue(p), Numeric(amount), open}
+	if x.Tx.Version() > 0 {
+		fields = append(fields, a.Some(Text("tap")))
+	}
+	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), Dso, p)
+	x.bank.Mint(amount)
+	c := x.bank.newCoin(p, amount)
+	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
+	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(c)}, None())...))
+	return c
+}
+
+// AmuletSum is how results describe a coin that was created.
+func (x *Payments) AmuletSum(c *Contract) Value {
+	return x.Tx.Arena().Record(amuletSumShape, ContractID(c.Number), Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
+}
+
+// transferCoins moves coins from one user to one to three others, often through an app.
+func (x *users) transferCoins() bool {
+	sender := x.someUser()
+	p, spendable, ok := x.payments.takeFunds(sender, 3+x.Random.Below(6), 8)
+	if !ok {
+		return false
+	}
+	p.Provider = x.someProvider(sender)
+	for range 2 + x.Random.Below(7) {
+		amount := max(1, spendable.Times(x.Random.DecimalBetween(One/100, One/9)))
+		if x.Random.Percent(4) {
+			amount = min(amount, x.Random.DecimalBetween(1000, One/200)) // dust
+		}
+		p.Outputs = append(p.Outputs, Output{Receiver: x.Names.Users.Of(x.Random), Amount: amount, reason: x.reason()})
+	}
+	x.payments.transfer(p)
+	return true
+}
+
+// takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
+// anything left to spend after fees it takes none.
+func (x *Payments) takeFunds(sender Party, limit, outputs int) (p Payment, spendable Decimal, ok bool) {
+	taken, sum := x.bank.takeCoins(sender, limit)
+	spendable = sum - Decimal(outputs+1)*x.OutputFee()
+	if spendable < One/1000 {
+		x.bank.returnCoins(sender, taken)
+		return Payment{}, 0, false
+	}
+	return Payment{Sender: sender, Coins: taken, Provider: NoParty}, spendable, true
+}
+
+func (x *users) reason() string { return transferReasons[x.Random.Below(len(transferReasons))] }
+
+// someProvider is the app through which a user transfers: mostly one of the
+// providers, else the user's own validator.
+func (x *users) someProvider(user Party) Party {
+	if x.Random.Percent(70) {
+		return x.Names.Providers.Of(x.Random)
+	}
+	return x.Names.ValidatorOf(user)
+}
+
+// collectRewards turns coupons of an issuing round into coins of their owner.
+func (x *users) collectRewards() bool {
+	all := x.rounds.collections
+	if len(all) == 0 {
+		return false
+	}
+	at := x.Random.Below(len(all))
+	c := &all[at]
+	if c.round.IssuesAt > x.Clock.RecordTime || x.isManaged(c.owner) {
+		return false
+	}
+	n := min(couponsPerTransfer, len(c.coupons))
+	p := Payment{Sender: c.owner, coupons: c.coupons[:n:n], round: c.round, Provider: NoParty}
+	c.coupons = c.coupons[n:]
+	if len(c.coupons) == 0 {
+		all[at] = all[len(all)-1]
+		all[len(all)-1] = collection{}
+		x.rounds.collections = all[:len(all)-1]
+	}
+	p.Coins, _ = x.bank.takeCoins(p.Sender, 3)
+	x.Tx.Current.Workflow = "collect-rewards"
+	x.payments.transfer(p)
+	return true
+}
+
+const couponsPerTransfer = 16
+
+// mergeCoins turns the coins of a party that has many into one.
+func (x *users) mergeCoins() bool {
+	for range 8 {
+		p := Party(x.Random.Below(len(x.Names.Parties)))
+		if len(x.bank.Wallets[p].Coins) < coinsBeforeMerge {
+			continue
+		}
+		taken, sum := x.bank.takeCoins(p, coinsPerMerge)
+		if sum <= x.payments.OutputFee() {
+			x.bank.returnCoins(p, taken)
+			continue
+		}
+		x.payments.transfer(Payment{Sender: p, Coins: taken, Provider: NoParty})
+		return true
+	}
+	return false
+}
+
+const (
+	coinsBeforeMerge = 8
+	coinsPerMerge    = 12
+)
+
+// lockCoins locks coins of a user with another user as holder.
+func (x *users) lockCoins() bool {
+	sender := x.someUser()
+	p, spendable, ok := x.payments.takeFunds(sender, 2, 1)
+	if !ok {
+		return false
+	}
+	expires := x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(1, 12))
+	lock := LockedAmulet{Holder: x.Names.Users.Of(x.Random), ExpiresAt: expires}
+	if x.Tx.Version() > 0 {
+		lock.Context = "escrow № " + strconv.Itoa(x.Tx.Updates)
+	}
+	p.Outputs = []Output{{Receiver: sender, Amount: max(1, spendable.Times(One/3)), Lock: &lock}}
+	s, _ := x.payments.transfer(p)
+	x.locks = append(x.locks, s.Created[0])
+	return true
+}
+
+// unlockCoins ends a lock, by its holder or, when it has expired, by the owner.
+func (x *users) unlockCoins() bool {
+	c := takeAny(x.Random, &x.locks)
+	if c == nil {
+		return false
+	}
+	lock := c.Payload.(LockedAmulet)
+	if x.isManaged(lock.Owner) || x.isManaged(lock.Holder) {
+		return false
+	}
+	if lock.ExpiresAt < x.Clock.EffectiveAt {
+		x.payments.unlockBy(c, "LockedAmulet_OwnerExpireLock", lock.Owner)
+	} else {
+		x.payments.unlockBy(c, "LockedAmulet_Unlock", lock.Owner, lock.Holder)
+	}
+	return true
+}
+
+// unlockBy turns a locked coin into one of its owner by a choice, and returns that.
+func (x *Payments) unlockBy(c *Contract, choice string, actors ...Party) *Contract {
+	a, lock := x.Tx.Arena(), c.Payload.(LockedAmulet)
+	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
+	x.bank.Supply.Circulating -= lock.Amount
+	coin := x.bank.newCoin(lock.Owner, lock.Amount)
+	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(coin)}, None())...))
+	return coin
+}
+
+// takeAny removes a random contract from a list, or returns nil.
+func takeAny(r *Random, list *[]*Contract) *Contract {
+	n := len(*list)
+	if n == 0 {
+		return nil
+	}
+	at := r.Below(n)
+	c := (*list)[at]
+	(*list)[at] = (*list)[n-1]
+	(*list)[n-1] = nil
+	*list = (*list)[:n-1]
+	return c
+}
+
+// noteDust remembers a coin that holding fees use up by the given round.
+func (x *Rounds) noteDust(round int64, c *Contract) {
+	if x.dust == nil {
+		x.dust = map[int64][]*Contract{}
+	}
+	x.dust[round] = append(x.dust[round], c)
+}
+
+// expireDust queues the expiry of the coins that are used up by a round.
+func (x *Bank) expireDust(round int64) {
+	for _, c := range x.rounds.dust[round] {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.expireCoin(c) })
+	}
+	delete(x.rounds.dust, round)
+}

@@ -1,0 +1,423 @@
+package nodeapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+)
+
+// NodeOptions says how a node serves its ledger API.
+type NodeOptions struct {
+	// ListLimit is the number of elements above which a list is refused; 200 when zero.
+	ListLimit int
+	// ListIdle is how long an open-ended list waits for another element, unless the
+	// request says so; 500 ms when zero.
+	ListIdle time.Duration
+	// CheckpointEvery is the number of updates after which a stream has a checkpoint;
+	// 1000 when zero.
+	CheckpointEvery int
+	// CheckpointDelay is the time after which an open-ended stream has another
+	// checkpoint; 1 s when zero.
+	CheckpointDelay time.Duration
+	// PrunedOffset, if positive, is the offset up to which the node has forgotten its
+	// updates.
+	PrunedOffset int64
+	// CompletionsKept is the number of completions that the node remembers, for who asks and
+	// against commands that come twice; 100,000 when zero.
+	CompletionsKept int
+	// Auth says who may do what; everybody may do everything when nil.
+	Auth *NodeAuth
+}
+
+// NodeHandler serves what a participant sees the way its node does: the ledger API over
+// JSON and websockets, and the digests of its stream under /devnet/node-digests. It
+// follows the ledger as that goes on, and executes the commands that it is sent. Users
+// and completions belong to the handler. The ledger must have been created with
+// Config.Node. Handlers of different options may serve one ledger, but a kept ledger has one
+// handler: it has the users and completions of the earlier processes.
+func NodeHandler(l *Ledger, o NodeOptions) (http.Handler, error) {
+	if l.View == nil {
+		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
+	}
+	if o.ListLimit < 0 || o.CheckpointEvery < 0 || o.PrunedOffset < 0 || o.CompletionsKept < 0 {
+		return nil, fmt.Errorf("devnet cannot serve a node with %+v", o)
+	}
+	o.ListLimit = cmp.Or(o.ListLimit, 200)
+	o.ListIdle = cmp.Or(o.ListIdle, 500*time.Millisecond)
+	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, 1000)
+	o.CompletionsKept = cmp.Or(o.CompletionsKept, 100_000)
+	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
+	core := nodeCore{options: o, ledger: l, store: l.Store, view: l.View, formats: newFormats(l.View),
+		users: newNodeUsers(o.Auth), parties: l.Parties, completions: NewCompletionLog(o.CompletionsKept),
+		events: newContractEvents(l.Store)}
+	n := &nodeServer{nodeCore: core, reads: &readServer{core}, hosting: &partyServer{core}, accounts: &userServer{core}}
+	n.commands = &commandServer{core, n.reads, n.hosting}
+	if l.Config.Keep {
+		n.users.restore(l.Kept.Users, &l.Journal)
+		n.completions.restore(l.Kept.Completions)
+	}
+	return n.routes(), nil
+}
+
+// nodeCore is what answers are made from.
+type nodeCore struct {
+	options NodeOptions
+	ledger  *Ledger
+	store   *Store
+	view    *NodeView
+	formats *formats
+
+	users       *nodeUsers
+	parties     *NodeParties
+	completions *completionLog
+	events      *contractEvents
+}
+
+// nodeServer serves a participant's view. The operations belong to its parts, by what they
+// are about.
+type nodeServer struct {
+	nodeCore
+	reads    *readServer
+	commands *commandServer
+	hosting  *partyServer
+	accounts *userServer
+}
+
+type (
+	readServer struct{ nodeCore } // updates and contracts
+	// commandServer executes commands, also of parties that sign for themselves.
+	commandServer struct {
+		nodeCore
+		reads   *readServer
+		hosting *partyServer
+	}
+	partyServer struct{ nodeCore }
+	userServer  struct{ nodeCore }
+)
+
+func (n *nodeServer) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range []struct {
+		method, path string
+		handle       nodeHandler
+		public       bool
+	}{
+		{"GET", "/v2/updates", n.socket(n.reads.updatesOf(true)), false},
+		{"POST", "/v2/updates", n.list(n.reads.updatesOf(false)), false},
+		{"POST", "/v2/updates/flats", n.list(n.reads.updatesOf(true)), false},
+		{"GET", "/v2/updates/flats", n.socket(n.reads.updatesOf(true)), false},
+		{"GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf), false},
+		{"POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf), false},
+		{"GET", "/v2/state/ledger-end", n.ledgerEnd, false},
+		{"GET", "/v2/state/latest-pruned-offsets", n.prunedOffsets, false},
+		{"GET", "/v2/state/connected-synchronizers", n.synchronizers, false},
+		{"GET", "/v2/parties/participant-id", n.participantID, false},
+		{"POST", "/v2/updates/update-by-id", n.reads.updateByID, false},
+		{"POST", "/v2/updates/update-by-offset", n.reads.updateByOffset, false},
+		{"POST", "/v2/events/events-by-contract-id", n.reads.eventsByContractID, false},
+		{"POST", "/v2/commands/submit-and-wait", n.commands.submitAndWait, false},
+		{"POST", "/v2/commands/submit-and-wait-for-transaction", n.commands.submitAndWaitForTransaction, false},
+		{"POST", "/v2/commands/async/submit", n.commands.submitAsync, false},
+		{"POST", "/v2/commands/completions", n.list(n.commands.completionsOf), false},
+		{"GET", "/v2/commands/completions", n.socket(n.commands.completionsOf), false},
+		{"GET", "/v2/commands/command-completions", n.socket(n.commands.completionsOf), false},
+		{"POST", "/v2/interactive-submission/prepare", n.commands.prepare, false},
+		{"POST", "/v2/interactive-submission/execute", n.commands.executePrepared, false},
+		{"POST", "/v2/interactive-submission/executeAndWait", n.commands.executePreparedAndWait, false},
+		{"POST", "/v2/interactive-submission/executeAndWaitForTransaction", n.commands.executePreparedForTransaction, false},
+		{"POST", "/v2/interactive-submission/preferred-packages", n.hosting.preferredPackages, false},
+		{"GET", "/v2/parties", n.hosting.listParties, false},
+		{"POST", "/v2/parties", n.hosting.allocateParty, false},
+		{"GET", "/v2/parties/{party}", n.hosting.getParties, false},
+		{"PATCH", "/v2/parties/{party}", n.hosting.updateParty, false},
+		{"POST", "/v2/parties/external/generate-topology", n.hosting.generateTopology, false},
+		{"POST", "/v2/parties/external/allocate", n.hosting.allocateExternalParty, false},
+		{"GET", "/v2/users", n.accounts.listUsers, false},
+		{"POST", "/v2/users", n.accounts.createUser, false},
+		{"GET", "/v2/users/{user}", n.accounts.getUser, false},
+		{"PATCH", "/v2/users/{user}", n.accounts.updateUser, false},
+		{"DELETE", "/v2/users/{user}", n.accounts.deleteUser, false},
+		{"GET", "/v2/users/{user}/rights", n.accounts.userRights, false},
+		{"POST", "/v2/users/{user}/rights", n.accounts.grantRights, false},
+		{"PATCH", "/v2/users/{user}/rights", n.accounts.revokeRights, false},
+		{"GET", "/v2/authenticated-user", n.accounts.authenticatedUser, false},
+		{"GET", "/v2/version", n.version, true},
+		{"GET", "/livez", n.healthy, true},
+		{"GET", "/readyz", n.healthy, true},
+		{"GET", "/devnet/node-digests", n.digests, true},
+		{"GET", "/devnet/time", n.time, true},
+		{"POST", "/devnet/advance-time", n.advanceTime, false},
+	} {
+		handle := route.handle
+		if !route.public {
+			handle = n.authenticated(handle)
+		}
+		mux.Handle(route.method+" "+route.path, handle)
+	}
+	return mux
+}
+
+type principalKey struct{}
+
+// authenticated lets only known users through; the context says who it is.
+func (n *nodeServer) authenticated(handle nodeHandler) nodeHandler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		who, err := n.authenticate(r)
+		if err != nil {
+			return err
+		}
+		return handle(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, who)))
+	}
+}
+
+func principalOf(ctx context.Context) principal {
+	who, _ := ctx.Value(principalKey{}).(principal) // nobody without
+	return who
+}
+
+// opener turns a request into the stream of its elements.
+type opener func(ctx context.Context, body []byte) (elementStream, error)
+
+// updatesOf opens streams of updates.
+func (n *readServer) updatesOf(legacy bool) opener {
+	return func(ctx context.Context, body []byte) (elementStream, error) {
+		var q updatesRequest
+		if err := decodeRequest(body, &q); err != nil {
+			return nil, err
+		}
+		f, err := n.formats.update(&q, legacy)
+		if err != nil {
+			return nil, err
+		}
+		if err := principalOf(ctx).mayReadUpdates(f); err != nil {
+			return nil, err
+		}
+		end, err := n.checkRange(&q)
+		if err != nil {
+			return nil, err
+		}
+		return newUpdateStream(n.store, n.view, f, q.Begin, end, q.Descending, n.options.CheckpointEvery), nil
+	}
+}
+
+// checkRange verifies the offsets of a request and returns its end, or never.
+func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
+	ledgerEnd := n.currentEnd()
+	switch {
+	case q.Begin < 0:
+		return 0, invalidArgument("begin_exclusive %d is negative", q.Begin)
+	case q.End == nil && q.Descending:
+		return 0, invalidArgument("descending_order needs end_inclusive")
+	case q.Begin > ledgerEnd:
+		return 0, afterLedgerEnd("Begin", q.Begin, ledgerEnd)
+	case q.End != nil && *q.End > ledgerEnd:
+		return 0, afterLedgerEnd("End", *q.End, ledgerEnd)
+	case q.End != nil && *q.End < q.Begin:
+		return 0, invalidArgument("end_inclusive %d is before begin_exclusive %d", *q.End, q.Begin)
+	case q.Begin < n.options.PrunedOffset:
+		return 0, prunedData(q.Begin, n.options.PrunedOffset)
+	case q.End == nil:
+		return Never, nil
+	}
+	return *q.End, nil
+}
+
+func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStream, error) {
+	var q contractsRequest
+	if err := decodeRequest(body, &q); err != nil {
+		return nil, err
+	}
+	if q.At == nil {
+		return nil, BadRequest("invalid body: activeAtOffset is required")
+	}
+	f, err := n.formats.contracts(&q)
+	if err != nil {
+		return nil, err
+	}
+	if err := principalOf(ctx).mayReadEvents(f); err != nil {
+		return nil, err
+	}
+	switch ledgerEnd := n.currentEnd(); {
+	case *q.At < 0:
+		return nil, invalidArgument("active_at_offset %d is negative", *q.At)
+	case *q.At > ledgerEnd:
+		return nil, afterLedgerEnd("active_at_offset", *q.At, ledgerEnd)
+	case *q.At < n.options.PrunedOffset:
+		return nil, prunedData(*q.At, n.options.PrunedOffset)
+	}
+	stream, err := newContractStream(n.store, n.view, f, *q.At, q.Token)
+	if err != nil {
+		return nil, err
+	}
+	return stream, nil
+}
+
+func (n *readServer) currentEnd() int64 {
+	n.store.Mu.RLock()
+	defer n.store.Mu.RUnlock()
+	return n.store.LedgerEnd(n.view)
+}
+
+// list answers with all elements of a stream at once.
+func (n *nodeServer) list(open opener) nodeHandler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		limit, strict, err := n.listLimit(r)
+		if err != nil {
+			return err
+		}
+		idle, err := n.listIdle(r)
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+		if err != nil {
+			return BadRequest("reading body: %v", err)
+		}
+		stream, err := open(r.Context(), body)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		answer, count, err := collect(r.Context(), stream, limit, idle)
+		if err != nil {
+			return err
+		}
+		if strict && count == limit {
+			return listTooLong(limit - 1)
+		}
+		w.Header().Set("Content-Type", ContentType)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		w.Write(answer) // if the client is gone, nobody is left to tell
+		return nil
+	}
+}
+
+// listLimit returns how many elements to collect. strict says that collecting so many
+// is too many.
+func (n *nodeServer) listLimit(r *http.Request) (limit int, strict bool, err error) {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
+		return n.options.ListLimit + 1, true, nil
+	}
+	asked, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil || asked < 0:
+		return 0, false, BadRequest("Invalid value for: query parameter limit")
+	case asked > int64(n.options.ListLimit):
+		return n.options.ListLimit + 1, true, nil
+	}
+	return int(asked), false, nil
+}
+
+func (n *nodeServer) listIdle(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("stream_idle_timeout_ms")
+	if text == "" {
+		return n.options.ListIdle, nil
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 0 || ms > time.Hour.Milliseconds() {
+		return 0, BadRequest("Invalid value for: query parameter stream_idle_timeout_ms")
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// collect gathers up to limit elements as a JSON list. An open-ended stream is over when
+// it has had nothing new for the idle time.
+func collect(ctx context.Context, stream elementStream, limit int, idle time.Duration) ([]byte, int, error) {
+	answer, count := []byte{'['}, 0
+	timer := time.NewTimer(idle)
+	defer timer.Stop()
+	for count < limit {
+		elements, more, done, err := stream.take()
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, element := range elements[:min(len(elements), limit-count)] {
+			if count > 0 {
+				answer = append(answer, ',')
+			}
+			answer = append(answer, element...)
+			count++
+		}
+		if done {
+			break
+		}
+		if more == nil {
+			timer.Reset(idle)
+			continue
+		}
+		select {
+		case <-more:
+			continue
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, 0, context.Cause(ctx)
+		}
+		break
+	}
+	return append(answer, ']'), count, nil
+}
+
+func (n *nodeServer) ledgerEnd(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
+}
+
+func (n *nodeServer) prunedOffsets(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]int64{
+		"participantPrunedUpToInclusive":          n.options.PrunedOffset,
+		"allDivulgedContractsPrunedUpToInclusive": 0,
+	})
+}
+
+// connectedSynchronizer is one that the node is connected to.
+type connectedSynchronizer struct {
+	Alias      string `json:"synchronizerAlias"`
+	ID         string `json:"synchronizerId"`
+	Permission string `json:"permission,omitempty"`
+}
+
+func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error {
+	list := make([]connectedSynchronizer, len(n.view.Names.Synchronizers))
+	for i, id := range n.view.Names.Synchronizers {
+		list[i] = connectedSynchronizer{Alias: [...]string{"global", "harbor"}[i], ID: id}
+		if _, ok := n.formats.party(r.URL.Query().Get("party")); ok {
+			list[i].Permission = "PARTICIPANT_PERMISSION_SUBMISSION"
+		}
+	}
+	return SendJSON(w, map[string]any{"connectedSynchronizers": list})
+}
+
+func (n *nodeServer) participantID(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]string{"participantId": n.view.Uid()})
+}
+
+func (n *nodeServer) version(w http.ResponseWriter, _ *http.Request) error {
+	delay := n.options.CheckpointDelay
+	return SendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
+		"experimental":    map[string]any{},
+		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": MaxUserRights, "maxUsersPageSize": maxUsersPage},
+		"partyManagement": map[string]any{"maxPartiesPageSize": maxPartiesPage},
+		"offsetCheckpoint": map[string]any{"maxOffsetCheckpointEmissionDelay": map[string]any{
+			"seconds": int64(delay / time.Second), "nanos": int64(delay % time.Second), "unknownFields": map[string]any{"fields": map[string]any{}}}},
+		"packageFeature": map[string]any{"maxVettedPackagesPageSize": 0},
+	}})
+}
+
+func (n *nodeServer) healthy(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (n *nodeServer) digests(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, n.ledger.NodeDigests())
+}

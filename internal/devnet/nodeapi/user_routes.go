@@ -1,0 +1,262 @@
+package nodeapi
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+)
+
+// fieldMask says which members of a request are to be taken over.
+type fieldMask struct {
+	Paths []string `json:"paths"`
+}
+
+// readRequest reads the body of a request into v, a pointer to a struct.
+func readRequest(r *http.Request, v any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+	if err != nil {
+		return BadRequest("reading body: %v", err)
+	}
+	return decodeRequest(body, v)
+}
+
+// checkIdentityProvider refuses identity providers: there is the default one only.
+func checkIdentityProvider(id string) error {
+	if id == "" || id == "default" {
+		return nil
+	}
+	return nodeRefusal("IDENTITY_PROVIDER_CONFIG_NOT_FOUND", "Identity provider config %q has not been found.", id)
+}
+
+// page says which part of a list a request wants.
+type page struct {
+	after string // the last element of the page before
+	limit int
+}
+
+// pageOf reads the parameters of a list with pages of at most most elements.
+func pageOf(r *http.Request, most int) (page, error) {
+	p := page{limit: most}
+	query := r.URL.Query()
+	if text := query.Get("pageSize"); text != "" {
+		size, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return p, BadRequest("Invalid value for: query parameter pageSize")
+		}
+		if size < 0 {
+			return p, invalidArgument("page_size %d is negative", size)
+		}
+		if size > 0 {
+			p.limit = int(min(size, int64(most)))
+		}
+	}
+	after, err := base64.RawURLEncoding.DecodeString(query.Get("pageToken"))
+	if err != nil {
+		return p, invalidArgument("page_token is not one of this operation")
+	}
+	p.after = string(after)
+	return p, nil
+}
+
+// nextPage is the token of the page behind an element.
+func nextPage(last string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(last))
+}
+
+func (n *userServer) listUsers(w http.ResponseWriter, r *http.Request) error {
+	if err := principalOf(r.Context()).mayManage(); err != nil {
+		return err
+	}
+	p, err := pageOf(r, maxUsersPage)
+	if err != nil {
+		return err
+	}
+	users, more := n.users.list(p.after, p.limit)
+	answer := map[string]any{"users": users, "nextPageToken": ""}
+	if more {
+		answer["nextPageToken"] = nextPage(users[len(users)-1].ID)
+	}
+	return SendJSON(w, answer)
+}
+
+func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		User   *WireUser   `json:"user"`
+		Rights []WireRight `json:"rights"`
+	}
+	who := principalOf(r.Context())
+	if err := who.mayManage(); err != nil {
+		return err
+	}
+	if err := readRequest(r, &q); err != nil {
+		return err
+	}
+	if q.User == nil {
+		return BadRequest("invalid body: user is required")
+	}
+	if err := checkIdentityProvider(q.User.IdentityProviderID); err != nil {
+		return err
+	}
+	rights, err := decodeRights(q.Rights)
+	if err != nil {
+		return err
+	}
+	if err := who.mayGrant(rights); err != nil {
+		return err
+	}
+	user, err := n.users.create(*q.User, rights)
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"user": user})
+}
+
+// getUser answers with a user; one's own may be read without further rights.
+func (n *userServer) getUser(w http.ResponseWriter, r *http.Request) error {
+	user, _, err := n.readableUser(r, r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"user": user})
+}
+
+func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
+	user, _, err := n.readableUser(r, principalOf(r.Context()).user)
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"user": user})
+}
+
+func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
+	_, rights, err := n.readableUser(r, r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"rights": WireRights(rights)})
+}
+
+func (n *userServer) readableUser(r *http.Request, id string) (WireUser, []Right, error) {
+	who := principalOf(r.Context())
+	if id != who.user {
+		if err := who.mayManage(); err != nil {
+			return WireUser{}, nil, err
+		}
+	}
+	if err := checkIdentityProvider(r.URL.Query().Get("identity-provider-id")); err != nil {
+		return WireUser{}, nil, err
+	}
+	return n.users.get(id)
+}
+
+func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		User *WireUser  `json:"user"`
+		Mask *fieldMask `json:"updateMask"`
+	}
+	who := principalOf(r.Context())
+	if err := who.mayManage(); err != nil {
+		return err
+	}
+	if err := readRequest(r, &q); err != nil {
+		return err
+	}
+	id := r.PathValue("user")
+	switch {
+	case q.User == nil:
+		return BadRequest("invalid body: user is required")
+	case q.Mask == nil || len(q.Mask.Paths) == 0:
+		return missingField("update_mask")
+	case q.User.ID != "" && q.User.ID != id:
+		return invalidArgument("user.id %q is not the user of the path, %q", q.User.ID, id)
+	}
+	q.User.ID = id
+	user, err := n.users.update(*q.User, q.Mask.Paths, who.user)
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"user": user})
+}
+
+func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
+	who := principalOf(r.Context())
+	if err := who.mayManage(); err != nil {
+		return err
+	}
+	if err := n.users.remove(r.PathValue("user"), who.user); err != nil {
+		return err
+	}
+	return SendJSON(w, struct{}{})
+}
+
+func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
+	changed, err := n.changeRights(r, n.users.grant)
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"newlyGrantedRights": WireRights(changed)})
+}
+
+func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
+	changed, err := n.changeRights(r, n.users.revoke)
+	if err != nil {
+		return err
+	}
+	return SendJSON(w, map[string]any{"newlyRevokedRights": WireRights(changed)})
+}
+
+// changeRights reads a request that grants or revokes rights and has change do it.
+func (n *userServer) changeRights(r *http.Request, change func(id string, rights []Right) ([]Right, error)) ([]Right, error) {
+	var q struct {
+		UserID             string      `json:"userId"`
+		Rights             []WireRight `json:"rights"`
+		IdentityProviderID string      `json:"identityProviderId"`
+	}
+	who := principalOf(r.Context())
+	if err := who.mayManage(); err != nil {
+		return nil, err
+	}
+	if err := readRequest(r, &q); err != nil {
+		return nil, err
+	}
+	id := r.PathValue("user")
+	if q.UserID != "" && q.UserID != id {
+		return nil, invalidArgument("userId %q is not the user of the path, %q", q.UserID, id)
+	}
+	if err := checkIdentityProvider(q.IdentityProviderID); err != nil {
+		return nil, err
+	}
+	rights, err := decodeRights(q.Rights)
+	if err != nil {
+		return nil, err
+	}
+	if err := who.mayGrant(rights); err != nil {
+		return nil, err
+	}
+	return change(id, rights)
+}
+
+// mayManage checks the right to manage users and parties.
+func (p principal) mayManage() error {
+	if p.everything || p.has("ParticipantAdmin") || p.has("IdentityProviderAdmin") {
+		return nil
+	}
+	return permissionDenied()
+}
+
+// mayGrant checks that nobody makes a participant administrator who is none.
+func (p principal) mayGrant(rights []Right) error {
+	if p.everything || p.has("ParticipantAdmin") || !slices.Contains(rights, Right{Kind: "ParticipantAdmin"}) {
+		return nil
+	}
+	return permissionDenied()
+}
+
+func (p principal) has(kind string) bool {
+	return slices.ContainsFunc(p.rights, func(r Right) bool { return r.Kind == kind })
+}

@@ -1,0 +1,87 @@
+package scanapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// ContractAnswer is a contract as the state operations give it.
+type ContractAnswer struct {
+	TemplateID string          `json:"template_id"`
+	ContractID string          `json:"contract_id"`
+	Payload    json.RawMessage `json:"payload"`
+	Blob       string          `json:"created_event_blob"`
+	CreatedAt  string          `json:"created_at"`
+}
+
+// PlacedContract is a contract and the synchronizer that it is on. The contract is
+// absent if the client knows it already.
+type PlacedContract struct {
+	Contract *ContractAnswer `json:"contract,omitempty"`
+	DomainID string          `json:"domain_id,omitempty"`
+}
+
+func contractAnswerOf(l *Ledger, c *Contract) *ContractAnswer {
+	var values Arena
+	arguments := c.Payload.Arguments(&values, c.Version)
+	return &ContractAnswer{
+		TemplateID: l.Names.TemplateIDs[c.Template.Number][c.Version],
+		ContractID: ContractIDOf(l, c),
+		Payload:    AppendCompact(nil, l.Names, &arguments),
+		Blob:       string(AppendBlob(nil, &l.Names.Ids, c.Number)),
+		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))),
+	}
+}
+
+func placed(l *Ledger, c ContractState) PlacedContract {
+	return PlacedContract{contractAnswerOf(l, c.Contract), l.Names.Synchronizers[c.Synchronizer]}
+}
+
+// placedUnlessCached leaves out the contract if cached is its id.
+func placedUnlessCached(l *Ledger, c ContractState, cached ...string) PlacedContract {
+	p := PlacedContract{DomainID: l.Names.Synchronizers[c.Synchronizer]}
+	id := ContractIDOf(l, c.Contract)
+	for _, known := range cached {
+		if known == id {
+			return p
+		}
+	}
+	p.Contract = contractAnswerOf(l, c.Contract)
+	return p
+}
+
+func contractAnswers(l *Ledger, cs []ContractState) []*ContractAnswer {
+	answers := make([]*ContractAnswer, len(cs))
+	for i, c := range cs {
+		answers[i] = contractAnswerOf(l, c.Contract)
+	}
+	return answers
+}
+
+func placedAll(l *Ledger, cs []ContractState) []PlacedContract {
+	answers := make([]PlacedContract, len(cs))
+	for i, c := range cs {
+		answers[i] = placed(l, c)
+	}
+	return answers
+}
+
+// sendState answers with v, whose texts go out as they are.
+func sendState(w http.ResponseWriter, v any) error {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encoding answer: %w", err)
+	}
+	w.Header().Set("Content-Type", ContentType)
+	w.Write(bytes.TrimSpace(body.Bytes())) // if the client is gone, nobody is left to tell
+	return nil
+}

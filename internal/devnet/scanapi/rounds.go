@@ -1,0 +1,147 @@
+package scanapi
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+)
+
+// roundTTL is how long clients may keep rounds, µs.
+const roundTTL = 30e6
+
+func (s *stateServer) openAndIssuingRounds(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		Open    []string `json:"cached_open_mining_round_contract_ids"`
+		Issuing []string `json:"cached_issuing_round_contract_ids"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	for name, ids := range map[string][]string{
+		"cached_open_mining_round_contract_ids": q.Open, "cached_issuing_round_contract_ids": q.Issuing,
+	} {
+		if ids == nil {
+			return BadRequest("%s is required", name)
+		}
+		if len(ids) > MaxPage {
+			return BadRequest("%s: at most %d, not %d", name, MaxPage, len(ids))
+		}
+	}
+	return sendState(w, map[string]any{
+		"time_to_live_in_microseconds": int64(roundTTL),
+		"open_mining_rounds":           s.rounds(OpenRoundTemplate, q.Open),
+		"issuing_mining_rounds":        s.rounds(IssuingRoundTemplate, q.Issuing),
+	})
+}
+
+func (s *stateServer) rounds(t *Template, cached []string) map[string]PlacedContract {
+	rounds := map[string]PlacedContract{}
+	for _, c := range s.ledger.OfTemplate(t, nil) {
+		rounds[ContractIDOf(s.ledger, c.Contract)] = placedUnlessCached(s.ledger, c, cached...)
+	}
+	return rounds
+}
+
+func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error {
+	closed := s.ledger.OfTemplate(ClosedRoundTemplate, nil)
+	slices.SortFunc(closed, func(a, b ContractState) int {
+		return cmp.Compare(a.Payload.(ClosedRound).Number, b.Payload.(ClosedRound).Number)
+	})
+	return sendState(w, map[string]any{"rounds": contractAnswers(s.ledger, closed)})
+}
+
+// The four operations on rewards by activity.
+
+func (s *stateServer) earliestRewards(w http.ResponseWriter, _ *http.Request) error {
+	s.ledger.Mu.Lock()
+	round, ok := s.ledger.Executor.Rewards.EarliestRewards()
+	s.ledger.Mu.Unlock()
+	if !ok {
+		return NotFound("No reward accounting data available yet")
+	}
+	return sendState(w, map[string]int64{"earliest_round": round})
+}
+
+const (
+	rewardsOK           = "Ok"
+	rewardsUndetermined = "Undetermined"
+	rewardsUnknown      = "CannotProvide"
+)
+
+// roundRewards returns the outcome of the round in the path, with a status other than
+// Ok if there is none.
+func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t RewardTotals, err error) {
+	round, err = strconv.ParseInt(r.PathValue("round"), 10, 64)
+	if err != nil || round < 0 {
+		return 0, "", t, BadRequest("round_number: %q is not a round", r.PathValue("round"))
+	}
+	s.ledger.Mu.Lock()
+	defer s.ledger.Mu.Unlock()
+	x := s.ledger.Executor
+	if !x.Rounds.RoundOver(round) {
+		return round, rewardsUndetermined, t, nil
+	}
+	if earliest, ok := x.Rewards.EarliestRewards(); !ok || round < earliest || !x.Rewards.ByRound[round].Rewarded {
+		return round, rewardsUnknown, t, nil
+	}
+	return round, rewardsOK, x.Rewards.RewardsOf(round), nil
+}
+
+func (s *stateServer) activityTotals(w http.ResponseWriter, r *http.Request) error {
+	round, status, t, err := s.roundRewards(r)
+	if err != nil {
+		return err
+	}
+	if status != rewardsOK {
+		return sendState(w, map[string]string{"status": status})
+	}
+	return sendState(w, map[string]any{
+		"status": status, "round_number": round,
+		"total_app_activity_weight": t.Weight, "activity_records_count": t.Records, "active_parties_count": t.Parties,
+		"rewarded_app_provider_parties_count": len(t.Allowances),
+		"total_app_reward_minting_allowance":  t.Minting.String(),
+		"total_app_reward_thresholded":        t.Thresholded.String(),
+		"total_app_reward_unclaimed":          t.Unclaimed.String(),
+	})
+}
+
+func (s *stateServer) rewardRoot(w http.ResponseWriter, r *http.Request) error {
+	round, status, t, err := s.roundRewards(r)
+	if err != nil {
+		return err
+	}
+	if status != rewardsOK {
+		return sendState(w, map[string]string{"status": status})
+	}
+	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": NewRewardTree(t.Allowances).Root})
+}
+
+func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error {
+	round, status, t, err := s.roundRewards(r)
+	if err != nil {
+		return err
+	}
+	hash := r.PathValue("hash")
+	var batch RewardNode
+	ok := status == rewardsOK
+	if ok {
+		batch, ok = NewRewardTree(t.Allowances).Batches[hash]
+	}
+	if !ok {
+		return NotFound("No batch %s in round %d", hash, round)
+	}
+	if batch.Children != nil {
+		return sendState(w, map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.Children})
+	}
+	allowances := make([]map[string]string, len(batch.Allowances))
+	for i, a := range batch.Allowances {
+		allowances[i] = map[string]string{"provider": a.Provider, "amount": a.Amount.String()}
+	}
+	return sendState(w, map[string]any{"batch_type": "BatchOfMintingAllowances", "minting_allowances": allowances})
+}

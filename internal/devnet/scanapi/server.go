@@ -1,0 +1,480 @@
+package scanapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// Handler serves the ledger the way a scan does, with and without the prefix
+// /api/scan, and its digests under /devnet/digests. Everything but history is
+// evaluated when asked for, from the contracts that are active; "now" is the record
+// time of the last entry.
+func Handler(l *Ledger) http.Handler {
+	b := backend{l, l.Store}
+	mux := http.NewServeMux()
+	for _, route := range slices.Concat((&historyServer{b}).routes(), (&snapshotServer{b}).routes(),
+		(&stateServer{b}).routes(), (&networkServer{b}).routes()) {
+		for _, prefix := range []string{"", "/api/scan"} {
+			mux.Handle(route.method+" "+prefix+route.path, route.handle)
+		}
+	}
+	mux.Handle("/", unknown(mux))
+	return mux
+}
+
+// unknown refuses what no operation of mux is for, in the words of the service.
+func unknown(mux *http.ServeMux) handler {
+	return func(_ http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				return &RequestError{http.StatusMethodNotAllowed, "method not allowed"}
+			}
+		}
+		return &RequestError{http.StatusNotFound, "no such operation"}
+	}
+}
+
+// route is one operation.
+type route struct {
+	method, path string
+	handle       handler
+}
+
+func (s *historyServer) routes() []route {
+	return []route{
+		{"POST", "/v0/backfilling/migration-info", s.migrationInfo},
+		{"POST", "/v0/backfilling/updates-before", s.updatesBefore},
+		{"POST", "/v0/backfilling/import-updates", s.importUpdates},
+		{"GET", "/v0/backfilling/status", sendStatus},
+		{"POST", "/v2/updates", s.updates(false)},
+		{"POST", "/v1/updates", s.updates(true)},
+		{"GET", "/v2/updates/{id}", s.update(false)},
+		{"GET", "/v1/updates/{id}", s.update(true)},
+		{"POST", "/v0/events", s.events},
+		{"GET", "/v0/events/{id}", s.event},
+		{"POST", "/v0/updates", s.updatesV0},
+		{"GET", "/v0/updates/{id}", s.updateV0},
+		{"GET", "/v2/updates/hash/{hash}", s.updateByHash},
+		{"GET", "/v0/events/latest-record-time", s.latestRecordTime},
+	}
+}
+
+func (s *stateServer) routes() []route {
+	const rewards = "/v0/internal/reward-accounting-process/rounds"
+	return []route{
+		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
+		{"GET", "/v0/closed-rounds", s.closedRounds},
+		{"GET", "/v0/dso", s.governance},
+		{"POST", "/v0/amulet-rules", s.rules(AmuletRulesTemplate, "amulet_rules")},
+		{"POST", "/v0/external-party-amulet-rules", s.rules(ExternalRulesTemplate, "external_party_amulet_rules")},
+		{"POST", "/v0/ans-rules", s.rules(AnsRulesTemplate, "ans_rules")},
+		{"GET", "/v0/featured-apps", s.featuredApps},
+		{"GET", "/v0/featured-apps/{party}", s.featuredApp},
+		{"GET", "/v0/featured-apps/by-provider/{party}", s.featuredAppsOf},
+		{"GET", "/v0/featured-apps/by-contract-id/{id}", s.featuredAppByID},
+		{"GET", "/v0/ans-entries", s.ansEntries},
+		{"GET", "/v0/ans-entries/by-party/{party}", s.ansEntryOf},
+		{"GET", "/v0/ans-entries/by-name/{name}", s.ansEntryNamed},
+		{"GET", "/v0/transfer-preapprovals/by-party/{party}", s.preapprovalOf},
+		{"GET", "/v0/transfer-command-counter/{party}", s.commandCounterOf},
+		{"GET", "/v0/transfer-command/status", s.commandStatus},
+		{"GET", "/v0/unclaimed-development-fund-coupons", s.unclaimedFund},
+		{"GET", rewards + "/earliest-available", s.earliestRewards},
+		{"GET", rewards + "/{round}/activity-totals", s.activityTotals},
+		{"GET", rewards + "/{round}/root-hash", s.rewardRoot},
+		{"GET", rewards + "/{round}/batches/{hash}", s.rewardBatch},
+	}
+}
+
+func (s *networkServer) routes() []route {
+	return []route{
+		{"GET", "/v0/domains/{domain}/members/{member}/traffic-status", s.trafficStatus},
+		{"GET", "/v0/domains/{domain}/parties/{party}/participant-id", s.participantID},
+		{"GET", "/v1/domains/{domain}/parties/{party}/participant-id", s.participantIDs},
+		{"GET", "/v0/migrations/schedule", s.migrationSchedule},
+		{"GET", "/v0/migrations/last", s.lastMigration},
+		{"GET", "/v0/active-synchronizer-serial", sendActiveSerial},
+		{"GET", "/v0/validators/validator-faucets", s.validatorFaucets},
+		{"GET", "/v0/admin/validator/licenses", s.licenses},
+		{"GET", "/v0/lsu", s.upgrade},
+		{"GET", "/v0/dso-party-id", s.governanceParty},
+		{"GET", "/devnet/digests", s.digests},
+		{"GET", "/v0/roll-forward-lsu", sendRollForward},
+		{"GET", "/v0/synchronizer-identities/{prefix}", s.synchronizerIdentities},
+		{"GET", "/v0/synchronizer-bootstrapping-transactions/{prefix}", s.bootstrappingTransactions},
+		{"GET", "/v0/splice-instance-names", sendInstanceNames},
+		{"GET", "/v0/scans", s.scans},
+		{"GET", "/v0/dso-sequencers", s.sequencers},
+		{"GET", "/v0/sv-bft-sequencers", s.bftSequencers},
+		{"GET", "/v0/feature-support", sendFeatureSupport},
+		{"GET", "/version", sendVersion},
+		{"GET", "/status", s.serviceStatus},
+		{"GET", "/readyz", sendHealthy},
+		{"GET", "/livez", sendHealthy},
+	}
+}
+
+func (s *snapshotServer) routes() []route {
+	return []route{
+		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
+		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
+		{"POST", "/v2/state/acs", s.acs(2)},
+		{"POST", "/v1/state/acs", s.acs(1)},
+		{"POST", "/v0/state/acs", s.acs(0)},
+		{"POST", "/v0/state/acs/force", s.forceSnapshot},
+		{"POST", "/v2/holdings/state", s.holdings(2)},
+		{"POST", "/v1/holdings/state", s.holdings(1)},
+		{"POST", "/v0/holdings/state", s.holdings(0)},
+		{"POST", "/v1/holdings/summary", s.holdingsSummary(1)},
+		{"POST", "/v0/holdings/summary", s.holdingsSummary(0)},
+	}
+}
+
+// backend is what answers are made from.
+type backend struct {
+	ledger *Ledger
+	store  *Store
+}
+
+// The operations, by what they are about.
+type (
+	historyServer  struct{ backend } // updates and their verdicts
+	snapshotServer struct{ backend } // contracts that were active at an instant
+	stateServer    struct{ backend } // contracts that are active now
+	networkServer  struct{ backend } // members and nodes of the network
+)
+
+// handler answers a request; an error becomes the answer {"error": text}.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// ServeHTTP answers with the status that belongs to the handler's error.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h(w, r)
+	if err == nil {
+		return
+	}
+	answer := &RequestError{http.StatusInternalServerError, "An unexpected error occurred."}
+	errors.As(err, &answer)
+	w.Header().Set("Content-Type", ContentType)
+	w.WriteHeader(answer.Status)
+	body, _ := json.Marshal(map[string]string{"error": answer.Text}) // a map of strings always marshals
+	w.Write(body)                                                    // if the client is gone, nobody is left to tell
+}
+
+// send writes an answer, or 404 if there is none.
+func send(w http.ResponseWriter, a *Answer, missing string) error {
+	if a == nil {
+		return NotFound("%s", missing)
+	}
+	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Length", strconv.FormatInt(a.Size, 10))
+	if err := a.SendTo(w); err != nil {
+		// The status is sent: only breaking the connection tells the client.
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// decode reads the body into v, a pointer to a struct.
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+	if err != nil {
+		return BadRequest("reading body: %v", err)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return BadRequest("invalid body: %v", err)
+	}
+	return nil
+}
+
+// checkLimit verifies the number of items asked for.
+func checkLimit(name string, limit *int32) error {
+	switch {
+	case limit == nil:
+		return BadRequest("%s is required", name)
+	case *limit < 1:
+		return BadRequest("Limit must be at least 1.")
+	case *limit > MaxPage:
+		return BadRequest("Exceeded limit maximum (%d > %d).", *limit, MaxPage)
+	}
+	return nil
+}
+
+func parseTime(name, value string) (int64, error) {
+	t, err := schemas.ParseTime(value)
+	if err != nil {
+		return 0, BadRequest("%s: %v", name, err)
+	}
+	return int64(t), nil
+}
+
+// encodings are the two spellings of the parameter for the encoding of values.
+type encodings struct {
+	Contract *string `json:"contract_value_encoding"`
+	Daml     *string `json:"daml_value_encoding"`
+}
+
+// encoding is the one asked for; the default is compact_json.
+func (s *historyServer) encoding(e encodings) (Encoding, error) {
+	name := string(schemas.CompactJSON)
+	for _, given := range []*string{e.Daml, e.Contract} {
+		if given != nil && *given != "" {
+			name = *given
+		}
+	}
+	enc := CompactJSON
+	switch schemas.Encoding(name) {
+	case schemas.CompactJSON:
+	case schemas.ProtobufJSON:
+		enc = ProtobufJSON
+	default:
+		return 0, BadRequest("unknown value encoding %q", name)
+	}
+	if s.store.File(enc) == nil {
+		return 0, &RequestError{http.StatusNotImplemented, "this devnet does not keep compact_json, ask for protobuf_json"}
+	}
+	return enc, nil
+}
+
+func queryEncodings(r *http.Request) encodings {
+	contract, daml := r.URL.Query().Get("contract_value_encoding"), r.URL.Query().Get("daml_value_encoding")
+	return encodings{&contract, &daml}
+}
+
+// pageRequest is the body of the paged operations.
+type pageRequest struct {
+	PageSize *int32 `json:"page_size"`
+	After    *after `json:"after"`
+	encodings
+}
+
+// after is the position behind which a page starts.
+type after struct {
+	MigrationID *int64  `json:"after_migration_id"`
+	RecordTime  *string `json:"after_record_time"`
+}
+
+// cursor is nil if a is.
+func (a *after) cursor() (*Cursor, error) {
+	if a == nil {
+		return nil, nil
+	}
+	if a.MigrationID == nil || a.RecordTime == nil {
+		return nil, BadRequest("after needs after_migration_id and after_record_time")
+	}
+	t, err := parseTime("after_record_time", *a.RecordTime)
+	if err != nil {
+		return nil, err
+	}
+	return &Cursor{*a.MigrationID, t}, nil
+}
+
+func (s *historyServer) page(r *http.Request) (c *Cursor, limit int, enc Encoding, err error) {
+	var q pageRequest
+	if err := decode(r, &q); err != nil {
+		return nil, 0, 0, err
+	}
+	if err := checkLimit("page_size", q.PageSize); err != nil {
+		return nil, 0, 0, err
+	}
+	if enc, err = s.encoding(q.encodings); err != nil {
+		return nil, 0, 0, err
+	}
+	if c, err = q.After.cursor(); err != nil {
+		return nil, 0, 0, err
+	}
+	return c, int(*q.PageSize), enc, nil
+}
+
+func (s *historyServer) updates(v1 bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		c, limit, enc, err := s.page(r)
+		if err != nil {
+			return err
+		}
+		return send(w, s.store.UpdatesAfter(c, limit, enc, v1), "")
+	}
+}
+
+func (s *historyServer) events(w http.ResponseWriter, r *http.Request) error {
+	c, limit, enc, err := s.page(r)
+	if err != nil {
+		return err
+	}
+	return send(w, s.store.EventsAfter(c, limit, enc), "")
+}
+
+func (s *historyServer) update(v1 bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		enc, err := s.encoding(queryEncodings(r))
+		if err != nil {
+			return err
+		}
+		id := r.PathValue("id")
+		return send(w, s.store.Update(id, enc, v1), "Transaction with id "+id+" not found")
+	}
+}
+
+func (s *historyServer) event(w http.ResponseWriter, r *http.Request) error {
+	enc, err := s.encoding(queryEncodings(r))
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	return send(w, s.store.Event(id, enc), "Event with id "+id+" not found")
+}
+
+func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID *int64 `json:"migration_id"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil {
+		return BadRequest("migration_id is required")
+	}
+	info, ok := s.store.Info(*q.MigrationID)
+	if !ok || len(info.Ranges) == 0 {
+		return NotFound("No data for migration %d", *q.MigrationID)
+	}
+	return SendJSON(w, migrationAnswerOf(&info, *q.MigrationID))
+}
+
+// migrationAnswer is the answer of migration-info.
+type migrationAnswer struct {
+	Previous        *int64        `json:"previous_migration_id,omitempty"`
+	Ranges          []rangeAnswer `json:"record_time_range"`
+	LastImport      string        `json:"last_import_update_id,omitempty"`
+	Complete        bool          `json:"complete"`
+	ImportsComplete bool          `json:"import_updates_complete"`
+}
+
+type rangeAnswer struct {
+	Synchronizer string `json:"synchronizer_id"`
+	Min          string `json:"min"`
+	Max          string `json:"max"`
+}
+
+func migrationAnswerOf(i *MigrationInfo, id int64) migrationAnswer {
+	a := migrationAnswer{LastImport: i.LastImport, Complete: true, ImportsComplete: true}
+	if id > 0 {
+		previous := id - 1
+		a.Previous = &previous
+	}
+	for _, r := range i.Ranges {
+		a.Ranges = append(a.Ranges, rangeAnswer{r.Synchronizer,
+			schemas.Micros(r.Min).String(), schemas.Micros(r.Max).String()})
+	}
+	return a
+}
+
+func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID  *int64  `json:"migration_id"`
+		Synchronizer *string `json:"synchronizer_id"`
+		Before       *string `json:"before"`
+		AtOrAfter    *string `json:"at_or_after"`
+		Count        *int32  `json:"count"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil || q.Synchronizer == nil || q.Before == nil {
+		return BadRequest("migration_id, synchronizer_id and before are required")
+	}
+	if err := checkLimit("count", q.Count); err != nil {
+		return err
+	}
+	before, err := parseTime("before", *q.Before)
+	if err != nil {
+		return err
+	}
+	atOrAfter := int64(schemas.MinMicros)
+	if q.AtOrAfter != nil {
+		if atOrAfter, err = parseTime("at_or_after", *q.AtOrAfter); err != nil {
+			return err
+		}
+	}
+	a := s.store.UpdatesBefore(*q.MigrationID, *q.Synchronizer, before, atOrAfter, int(*q.Count))
+	return send(w, a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
+}
+
+func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		MigrationID *int64  `json:"migration_id"`
+		After       *string `json:"after_update_id"`
+		Limit       *int32  `json:"limit"`
+	}
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	if q.MigrationID == nil || q.After == nil {
+		return BadRequest("migration_id and after_update_id are required")
+	}
+	if err := checkLimit("limit", q.Limit); err != nil {
+		return err
+	}
+	return send(w, s.store.ImportsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
+}
+
+func sendStatus(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]bool{"complete": true})
+}
+
+func (s *snapshotServer) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
+	return snapshot(w, r, "before", s.store.SnapshotBefore)
+}
+
+func (s *snapshotServer) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
+	return snapshot(w, r, "after", s.store.SnapshotAfter)
+}
+
+// snapshot answers with the snapshot that find returns for the time parameter.
+func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find func(migrationID, t int64) (int64, bool)) error {
+	q := r.URL.Query()
+	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
+	if err != nil {
+		return BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
+	}
+	t, err := parseTime(parameter, q.Get(parameter))
+	if err != nil {
+		return err
+	}
+	at, ok := find(id, t)
+	if !ok {
+		return NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+	}
+	return SendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
+}
+
+func (s *networkServer) governanceParty(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
+}
+
+func sendVersion(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
+}
+
+func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (s *networkServer) digests(w http.ResponseWriter, _ *http.Request) error {
+	return SendJSON(w, s.ledger.Digests())
+}
