@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 // BenchmarkNew reports executed, rendered and stored updates per second. Each ledger
@@ -23,7 +23,7 @@ func BenchmarkNew(b *testing.B) {
 			const updates = 50_000
 			b.ReportAllocs()
 			for b.Loop() {
-				l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: skip}, nil)
+				l, err := ledger.New(context.Background(), sim.Config{Updates: updates, Seed: 1, SkipCompact: skip}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -43,17 +43,17 @@ func BenchmarkNew(b *testing.B) {
 
 // BenchmarkExecute reports what execution alone costs.
 func BenchmarkExecute(b *testing.B) {
-	c, err := Config{Updates: 1 << 20, Seed: 1}.WithDefaults()
+	c, err := sim.Config{Updates: 1 << 20, Seed: 1}.WithDefaults()
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, batch := NewExecutor(c, NewNames(c.Seed, c.Updates, c.Synchronizers)), &Batch{}
+	x, batch := sim.NewExecutor(c, model.NewNames(c.Seed, c.Updates, c.Synchronizers)), &sim.Batch{}
 	b.ReportAllocs()
 	for b.Loop() {
 		if x.SwitchDue() {
 			x.SwitchMigration()
 		}
-		if batch.Counted == UpdatesPerBatch {
+		if batch.Counted == ledger.UpdatesPerBatch {
 			batch.Reset()
 		}
 		if err := x.Step(batch, false); err != nil {
@@ -64,7 +64,7 @@ func BenchmarkExecute(b *testing.B) {
 
 // BenchmarkPages reports the rate at which pages of 1,000 items are served.
 func BenchmarkPages(b *testing.B) {
-	l, err := New(context.Background(), Config{Updates: 5000, Seed: 1, Dir: b.TempDir()}, nil)
+	l, err := ledger.New(context.Background(), sim.Config{Updates: 5000, Seed: 1, Dir: b.TempDir()}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func BenchmarkPages(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	h := Handler(l)
+	h := scanapi.Handler(l)
 	for _, q := range []struct{ path, body string }{
 		{"/v2/updates", `{"page_size":1000}`},
 		{"/v0/events", `{"page_size":1000}`},
@@ -110,8 +110,8 @@ func (w *discardResponse) Write(p []byte) (int, error) {
 func BenchmarkNewWithNode(b *testing.B) {
 	const updates = 20_000
 	for b.Loop() {
-		l, err := New(context.Background(), Config{Updates: updates, Seed: 1, SkipCompact: true,
-			Node: &NodeConfig{Participant: "Super-Validator-1"}}, nil)
+		l, err := ledger.New(context.Background(), sim.Config{Updates: updates, Seed: 1, SkipCompact: true,
+			Node: &sim.NodeConfig{Participant: "Super-Validator-1"}}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -125,8 +125,8 @@ func BenchmarkNewWithNode(b *testing.B) {
 // BenchmarkNodeReplay reports the rate at which a websocket client is sent history: as
 // it is kept, and cut to the changes of active contracts.
 func BenchmarkNodeReplay(b *testing.B) {
-	_, c := startNode(b, Config{Updates: 20_000, Seed: 1, SkipCompact: true,
-		Node: &NodeConfig{Participant: "Super-Validator-1"}}, NodeOptions{})
+	_, c := startNode(b, sim.Config{Updates: 20_000, Seed: 1, SkipCompact: true,
+		Node: &sim.NodeConfig{Participant: "Super-Validator-1"}}, nodeapi.NodeOptions{})
 	end := c.ledgerEnd()
 	for _, format := range []struct{ name, text string }{{"everything", everything}, {"acs_delta", acsDeltas}} {
 		b.Run(format.name, func(b *testing.B) {

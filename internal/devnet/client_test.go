@@ -10,18 +10,18 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 // startLedger executes a ledger and serves it until the test ends.
-func startLedger(t *testing.T, c Config) (*Ledger, client) {
+func startLedger(t *testing.T, c sim.Config) (*ledger.Ledger, client) {
 	t.Helper()
 	if c.Dir == "" {
 		c.Dir = t.TempDir()
 	}
-	l, err := New(context.Background(), c, nil)
+	l, err := ledger.New(context.Background(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +34,9 @@ func startLedger(t *testing.T, c Config) (*Ledger, client) {
 }
 
 // serveScan serves a ledger until the test ends.
-func serveScan(t *testing.T, l *Ledger) client {
+func serveScan(t *testing.T, l *ledger.Ledger) client {
 	t.Helper()
-	srv := httptest.NewServer(Handler(l))
+	srv := httptest.NewServer(scanapi.Handler(l))
 	t.Cleanup(srv.Close)
 	return client{t, srv.URL}
 }

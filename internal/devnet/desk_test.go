@@ -9,32 +9,32 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // desk submits commands to a ledger for the parties of its node.
 type desk struct {
 	t        testing.TB
-	l        *Ledger
+	l        *ledger.Ledger
 	operator string
 	commands int
 	first    int64 // offset of the node's stream before the first command
 }
 
-func newDesk(t testing.TB, c Config) *desk {
+func newDesk(t testing.TB, c sim.Config) *desk {
 	t.Helper()
 	if c.Updates == 0 {
 		c.Updates = 400
 	}
-	c.Node = &NodeConfig{}
+	c.Node = &sim.NodeConfig{}
 	c.Dir, c.Keep = t.TempDir(), true
-	l, err := New(t.Context(), c, nil)
+	l, err := ledger.New(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,22 +47,22 @@ func newDesk(t testing.TB, c Config) *desk {
 	return &desk{t: t, l: l, first: first, operator: l.Names.Name(l.Names.SuperValidators.At(l.View.Participant))}
 }
 
-func (d *desk) submission(actAs []string, commands ...Command) Submission {
+func (d *desk) submission(actAs []string, commands ...choices.Command) choices.Submission {
 	d.commands++
-	return Submission{UserID: "test", CommandID: fmt.Sprint("c-", d.commands), ActAs: actAs, Commands: commands}
+	return choices.Submission{UserID: "test", CommandID: fmt.Sprint("c-", d.commands), ActAs: actAs, Commands: commands}
 }
 
 // must submits what has to succeed and returns the results.
-func (d *desk) must(actAs []string, commands ...Command) []json.RawMessage {
+func (d *desk) must(actAs []string, commands ...choices.Command) []json.RawMessage {
 	d.t.Helper()
 	return d.mustSubmit(d.submission(actAs, commands...)).Results
 }
 
-func (d *desk) mustSubmit(s Submission) Committed {
+func (d *desk) mustSubmit(s choices.Submission) ledger.Committed {
 	d.t.Helper()
 	done, err := d.l.Submit(d.t.Context(), s)
 	if err != nil {
-		var r *Refusal
+		var r *choices.Refusal
 		if errors.As(err, &r) {
 			d.t.Fatalf("%v: %v", r, r.Context)
 		}
@@ -72,10 +72,10 @@ func (d *desk) mustSubmit(s Submission) Committed {
 }
 
 // refused submits what has to be refused.
-func (d *desk) refused(s Submission) *Refusal {
+func (d *desk) refused(s choices.Submission) *choices.Refusal {
 	d.t.Helper()
 	_, err := d.l.Submit(d.t.Context(), s)
-	var r *Refusal
+	var r *choices.Refusal
 	if !errors.As(err, &r) {
 		d.t.Fatalf("%+v is not refused: %v", s, err)
 	}
@@ -110,14 +110,14 @@ func object(members ...any) json.RawMessage {
 	return b
 }
 
-func templateID(t *Template) string { return "#" + t.Pkg.Name + ":" + t.Name }
+func templateID(t *model.Template) string { return "#" + t.Pkg.Name + ":" + t.Name }
 
-func create(t *Template, members ...any) Command {
-	return Command{TemplateID: templateID(t), CreateArguments: object(members...)}
+func create(t *model.Template, members ...any) choices.Command {
+	return choices.Command{TemplateID: templateID(t), CreateArguments: object(members...)}
 }
 
-func exercise(t *Template, id, choice string, members ...any) Command {
-	return Command{TemplateID: templateID(t), ContractID: id, Choice: choice, Argument: object(members...)}
+func exercise(t *model.Template, id, choice string, members ...any) choices.Command {
+	return choices.Command{TemplateID: templateID(t), ContractID: id, Choice: choice, Argument: object(members...)}
 }
 
 // in reads a text out of a result.
@@ -149,27 +149,27 @@ func in(t testing.TB, raw json.RawMessage, path ...any) string {
 }
 
 // only is the id of the newest contract of a template that keep selects.
-func (d *desk) newest(t *Template, keep func(*Contract) bool) string {
+func (d *desk) newest(t *model.Template, keep func(*model.Contract) bool) string {
 	d.t.Helper()
 	all := d.l.OfTemplate(t, keep)
 	if len(all) == 0 {
 		d.t.Fatalf("there is no %s", t.Name)
 	}
-	return ContractIDOf(d.l, all[len(all)-1].Contract)
+	return ledger.ContractIDOf(d.l, all[len(all)-1].Contract)
 }
 
-func (d *desk) rules() string { return d.newest(AmuletRulesTemplate, nil) }
+func (d *desk) rules() string { return d.newest(model.AmuletRulesTemplate, nil) }
 
 // openRound is the newest round that is open.
 func (d *desk) openRound() string {
 	now := d.l.Now().UnixMicro()
-	return d.newest(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
+	return d.newest(model.OpenRoundTemplate, func(c *model.Contract) bool { return c.Payload.(model.OpenRound).OpensAt <= now })
 }
 
 func (d *desk) context(rights ...[2]string) map[string]any {
 	issuing, now := [][2]any{}, d.l.Now().UnixMicro()
-	for _, c := range d.l.OfTemplate(IssuingRoundTemplate, func(c *Contract) bool { return c.Payload.(IssuingRound).IssuesAt <= now }) {
-		issuing = append(issuing, [2]any{map[string]any{"number": c.Payload.(IssuingRound).Number}, ContractIDOf(d.l, c.Contract)})
+	for _, c := range d.l.OfTemplate(model.IssuingRoundTemplate, func(c *model.Contract) bool { return c.Payload.(model.IssuingRound).IssuesAt <= now }) {
+		issuing = append(issuing, [2]any{map[string]any{"number": c.Payload.(model.IssuingRound).Number}, ledger.ContractIDOf(d.l, c.Contract)})
 	}
 	if rights == nil {
 		rights = [][2]string{}
@@ -182,14 +182,14 @@ func (d *desk) payment() map[string]any {
 }
 
 // coins are the ids of the unlocked coins of a party, oldest first, and their sum.
-func (d *desk) coins(party string) (ids []string, sum Decimal) {
-	for _, c := range d.l.OfTemplate(AmuletTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(Amulet).Owner) == party }) {
-		ids, sum = append(ids, ContractIDOf(d.l, c.Contract)), sum+c.Payload.(Amulet).Amount
+func (d *desk) coins(party string) (ids []string, sum model.Decimal) {
+	for _, c := range d.l.OfTemplate(model.AmuletTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.Amulet).Owner) == party }) {
+		ids, sum = append(ids, ledger.ContractIDOf(d.l, c.Contract)), sum+c.Payload.(model.Amulet).Amount
 	}
 	return ids, sum
 }
 
-func (d *desk) balance(party string) Decimal {
+func (d *desk) balance(party string) model.Decimal {
 	_, sum := d.coins(party)
 	return sum
 }
@@ -206,7 +206,7 @@ func (d *desk) inputs(party string) []map[string]any {
 
 func (d *desk) tap(party string, amount any) string {
 	d.t.Helper()
-	done := d.must([]string{party}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
+	done := d.must([]string{party}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_DevNet_Tap",
 		"receiver", party, "amount", amount, "openRound", d.openRound()))
 	return in(d.t, done[0], "amuletSum", "amulet")
 }
@@ -215,15 +215,15 @@ func (d *desk) tap(party string, amount any) string {
 func (d *desk) onboard(party string) string {
 	d.t.Helper()
 	done := d.must([]string{party, d.operator},
-		create(WalletInstallTemplate, "dsoParty", d.l.GovernanceParty(), "validatorParty", d.operator, "endUserName", Hint(party), "endUserParty", party),
-		create(ValidatorRightTemplate, "dso", d.l.GovernanceParty(), "user", party, "validator", d.operator))
+		create(model.WalletInstallTemplate, "dsoParty", d.l.GovernanceParty(), "validatorParty", d.operator, "endUserName", model.Hint(party), "endUserParty", party),
+		create(model.ValidatorRightTemplate, "dso", d.l.GovernanceParty(), "user", party, "validator", d.operator))
 	return in(d.t, done[0])
 }
 
 // batch executes operations in a wallet and returns the outcomes.
 func (d *desk) batch(install, party string, operations ...map[string]any) []json.RawMessage {
 	d.t.Helper()
-	done := d.must([]string{d.operator, party}, exercise(WalletInstallTemplate, install, "WalletAppInstall_ExecuteBatch",
+	done := d.must([]string{d.operator, party}, exercise(model.WalletInstallTemplate, install, "WalletAppInstall_ExecuteBatch",
 		"context", d.payment(), "inputs", d.inputs(party), "operations", operations))
 	var result struct {
 		Outcomes []json.RawMessage `json:"outcomes"`
@@ -259,7 +259,7 @@ func (d *desk) finish() {
 // types of the catalogue. Those of the third-party app are in none.
 func (d *desk) checkTypes() {
 	d.t.Helper()
-	c := serveNode(d.t, d.l, NodeOptions{})
+	c := serveNode(d.t, d.l, nodeapi.NodeOptions{})
 	catalog := values.Default()
 	typed := func(e *nodeEvent, what string, t *values.Type, raw json.RawMessage) {
 		d.t.Helper()
@@ -280,7 +280,7 @@ func (d *desk) checkTypes() {
 		for i := range u.Events {
 			e := &u.Events[i]
 			switch {
-			case e.PackageName == HarborPackage.Name:
+			case e.PackageName == model.HarborPackage.Name:
 			case e.CreateArgument != nil:
 				typed(e, "arguments", catalog.Template(e.PackageName, e.TemplateID), e.CreateArgument)
 			case e.Choice != "":
@@ -296,16 +296,16 @@ func (d *desk) checkPast() {
 	d.t.Helper()
 	d.l.Mu.Lock()
 	migration, updates := d.l.Executor.Tx.Migration, d.l.Executor.Tx.Updates
-	now := StatesOf(d.l, d.l.Executor.Tx.Active, func(*Contract) bool { return true })
+	now := ledger.StatesOf(d.l, d.l.Executor.Tx.Active, func(*model.Contract) bool { return true })
 	d.l.Mu.Unlock()
 	past, err := d.l.ExecuteAgain(d.t.Context(), migration, updates)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	row := func(c ContractState) string {
-		return string((&Renderer{Names: d.l.Names}).ActiveContract(nil, c.Contract))
+	row := func(c ledger.ContractState) string {
+		return string((&history.Renderer{Names: d.l.Names}).ActiveContract(nil, c.Contract))
 	}
-	if !slices.EqualFunc(past.Active, now, func(a, b ContractState) bool { return row(a) == row(b) }) {
+	if !slices.EqualFunc(past.Active, now, func(a, b ledger.ContractState) bool { return row(a) == row(b) }) {
 		d.t.Fatalf("executed again, %d contracts are active, not the same as now: %d", len(past.Active), len(now))
 	}
 }
@@ -320,7 +320,7 @@ func (d *desk) checkKept() {
 // nodeText is the update at an offset as the node's stream has it.
 func (d *desk) nodeText(offset int64) string {
 	d.t.Helper()
-	h, err := NodeHandler(d.l, NodeOptions{})
+	h, err := nodeapi.NodeHandler(d.l, nodeapi.NodeOptions{})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -24,10 +24,10 @@ func (s *rowSum) add(row []byte) {
 	s.sum.Add(&s.sum, new(big.Int).SetBytes(h[:]))
 }
 
-func (s *rowSum) compare(t *testing.T, table string, d Digests) {
+func (s *rowSum) compare(t *testing.T, table string, d history.Digests) {
 	t.Helper()
 	modulus := new(big.Int).Lsh(big.NewInt(1), 256)
-	got := TableDigest{s.rows, fmt.Sprintf("%064x", new(big.Int).Mod(&s.sum, modulus))}
+	got := history.TableDigest{Rows: s.rows, Hash: fmt.Sprintf("%064x", new(big.Int).Mod(&s.sum, modulus))}
 	if got != d.Tables[table] {
 		t.Errorf("table %s: what was served digests to %+v, the ledger says %+v", table, got, d.Tables[table])
 	}
@@ -35,7 +35,7 @@ func (s *rowSum) compare(t *testing.T, table string, d Digests) {
 
 // TestDigestsMatchWhatIsServed recomputes every table from the answers.
 func TestDigestsMatchWhatIsServed(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 2500, Seed: 5})
+	_, c := startLedger(t, sim.Config{Updates: 2500, Seed: 5})
 	d, verdicts, traffic, activity := digestsMatch(t, c)
 	if d.Counts.Updates != 2500 {
 		t.Errorf("counts are %+v", d.Counts)
@@ -46,7 +46,7 @@ func TestDigestsMatchWhatIsServed(t *testing.T) {
 }
 
 // digestsMatch recomputes every table from the answers and returns some of them.
-func digestsMatch(t *testing.T, c client) (d Digests, verdicts, traffic, activity rowSum) {
+func digestsMatch(t *testing.T, c client) (d history.Digests, verdicts, traffic, activity rowSum) {
 	t.Helper()
 	c.ask("GET", "/devnet/digests", "", &d)
 	var updates, events, imports rowSum
@@ -91,7 +91,7 @@ func digestsMatch(t *testing.T, c client) (d Digests, verdicts, traffic, activit
 // TestAnswersAreCanonical holds for whole pages, as their items are digested as
 // they are.
 func TestAnswersAreCanonical(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 1500, Seed: 6})
+	_, c := startLedger(t, sim.Config{Updates: 1500, Seed: 6})
 	for _, q := range []struct{ path, body string }{
 		{"/v2/updates", `{"page_size":1000}`},
 		{"/v2/updates", `{"page_size":1000,"daml_value_encoding":"protobuf_json"}`},
@@ -110,7 +110,7 @@ func TestAnswersAreCanonical(t *testing.T) {
 }
 
 func TestTableDigestJSON(t *testing.T) {
-	got, err := json.Marshal(TableDigest{Rows: 2, Hash: "ab"})
+	got, err := json.Marshal(history.TableDigest{Rows: 2, Hash: "ab"})
 	if err != nil || string(got) != `{"rows":2,"hash":"ab"}` {
 		t.Errorf("got %s, %v", got, err)
 	}

@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // goOn has another ledger go on from the journal of l as it is now, cut as cut says, as if
 // the process of l had been killed.
-func goOn(t testing.TB, l *Ledger, cut func(journal []byte) []byte) *Ledger {
+func goOn(t testing.TB, l *ledger.Ledger, cut func(journal []byte) []byte) *ledger.Ledger {
 	t.Helper()
 	again, err := goOnWith(t, l, l.Config, cut)
 	if err != nil {
@@ -30,9 +30,9 @@ func goOn(t testing.TB, l *Ledger, cut func(journal []byte) []byte) *Ledger {
 	return again
 }
 
-func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte) (*Ledger, error) {
+func goOnWith(t testing.TB, l *ledger.Ledger, c sim.Config, cut func(journal []byte) []byte) (*ledger.Ledger, error) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(l.Config.Dir, JournalName))
+	raw, err := os.ReadFile(filepath.Join(l.Config.Dir, ledger.JournalName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +40,10 @@ func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte
 		raw = cut(raw)
 	}
 	c.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(c.Dir, JournalName), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Dir, ledger.JournalName), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := New(context.Background(), c, nil)
+	again, err := ledger.New(context.Background(), c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func goOnWith(t testing.TB, l *Ledger, c Config, cut func(journal []byte) []byte
 }
 
 // files are all bytes that a ledger serves.
-func files(t testing.TB, l *Ledger) (all [FileCount][]byte) {
+func files(t testing.TB, l *ledger.Ledger) (all [history.FileCount][]byte) {
 	t.Helper()
 	for i, f := range l.Store.Files {
 		if f == nil {
 			continue
 		}
 		var out bytes.Buffer
-		a := Answer{}
-		a.Extent(Extent{f, 0, l.Store.Ends[i]})
+		a := history.Answer{}
+		a.Extent(history.Extent{File: f, Start: 0, Size: l.Store.Ends[i]})
 		if err := a.SendTo(&out); err != nil {
 			t.Fatal(err)
 		}
@@ -74,12 +74,12 @@ func files(t testing.TB, l *Ledger) (all [FileCount][]byte) {
 }
 
 // sameHistory compares what two ledgers serve, and what they will do next.
-func sameHistory(t testing.TB, l, again *Ledger) {
+func sameHistory(t testing.TB, l, again *ledger.Ledger) {
 	t.Helper()
 	was, is := files(t, l), files(t, again)
 	for i := range was {
 		if !bytes.Equal(was[i], is[i]) {
-			t.Errorf("%s has other bytes: %d and %d", FileNames[i], len(was[i]), len(is[i]))
+			t.Errorf("%s has other bytes: %d and %d", history.FileNames[i], len(was[i]), len(is[i]))
 		}
 	}
 	for _, pair := range [][2]any{{l.Digests(), again.Digests()}, {l.NodeDigests(), again.NodeDigests()}} {
@@ -93,7 +93,7 @@ func sameHistory(t testing.TB, l, again *Ledger) {
 }
 
 // chance is what the next updates of a ledger follow from, besides its contracts.
-func chance(l *Ledger) string {
+func chance(l *ledger.Ledger) string {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	x := l.Executor
@@ -104,9 +104,9 @@ func chance(l *Ledger) string {
 // TestGoesOn stops a ledger in several ways and at many points, and compares it with one
 // that was never stopped.
 func TestGoesOn(t *testing.T) {
-	c := Config{Updates: 900, Seed: 7, Node: &NodeConfig{}, Keep: true}
+	c := sim.Config{Updates: 900, Seed: 7, Node: &sim.NodeConfig{}, Keep: true}
 	c.Dir = t.TempDir()
-	whole, err := New(t.Context(), c, nil)
+	whole, err := ledger.New(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestGoesOn(t *testing.T) {
 		if err := whole.AdvanceTime(t.Context(), time.Duration(round)*20*time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := New(t.Context(), c, nil)
+		parts, err := ledger.New(t.Context(), c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestGoesOn(t *testing.T) {
 // TestGoesOnAfterAnyCut cuts the journal at every kind of place. What is left is a beginning
 // of the same history, that goes on.
 func TestGoesOnAfterAnyCut(t *testing.T) {
-	d := newDesk(t, Config{Updates: 120, Seed: 9})
+	d := newDesk(t, sim.Config{Updates: 120, Seed: 9})
 	alice := d.party("alice", nil)
 	for i := range 4 {
 		d.tap(alice, 10)
@@ -148,7 +148,7 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 		}
 		d.advance(25 * time.Minute)
 	}
-	raw, err := os.ReadFile(filepath.Join(d.l.Config.Dir, JournalName))
+	raw, err := os.ReadFile(filepath.Join(d.l.Config.Dir, ledger.JournalName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 		again := goOn(t, d.l, func(journal []byte) []byte { return journal[:at] })
 		for i, part := range files(t, again) {
 			if !bytes.HasPrefix(complete[i], part) {
-				t.Fatalf("cut at byte %d of %d, %s is no beginning of what it was", at, len(raw), FileNames[i])
+				t.Fatalf("cut at byte %d of %d, %s is no beginning of what it was", at, len(raw), history.FileNames[i])
 			}
 		}
 		if err := again.Advance(t.Context(), 3); err != nil {
@@ -175,32 +175,32 @@ func TestGoesOnAfterAnyCut(t *testing.T) {
 
 // TestKeptIsRefused has what cannot go on.
 func TestKeptIsRefused(t *testing.T) {
-	c := Config{Updates: 200, Seed: 5, Dir: t.TempDir(), Keep: true, Node: &NodeConfig{}}
-	l, err := New(t.Context(), c, nil)
+	c := sim.Config{Updates: 200, Seed: 5, Dir: t.TempDir(), Keep: true, Node: &sim.NodeConfig{}}
+	l, err := ledger.New(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := ReadNetwork(c.Dir); err != nil || n == nil || *n != l.Network() || n.Updates != 200 || n.Seed != 5 {
+	if n, err := ledger.ReadNetwork(c.Dir); err != nil || n == nil || *n != l.Network() || n.Updates != 200 || n.Seed != 5 {
 		t.Errorf("the folder says %+v, %v; the ledger %+v", n, err, l.Network())
 	}
-	if _, err := New(t.Context(), c, nil); !errors.Is(err, ErrInUse) {
+	if _, err := ledger.New(t.Context(), c, nil); !errors.Is(err, ledger.ErrInUse) {
 		t.Errorf("a second ledger in the folder: %v", err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Config){
-		"other updates": func(c *Config) { c.Updates++ },
-		"another seed":  func(c *Config) { c.Seed++ },
-		"other days":    func(c *Config) { c.Days = 9 },
-		"another node":  func(c *Config) { c.Node = &NodeConfig{Participant: "Super-Validator-1"} },
-		"rewards":       func(c *Config) { c.TrafficRewards = true },
-		"fewer domains": func(c *Config) { c.Synchronizers = 1 },
-		"a text":        func(c *Config) { c.HugeUpdateBytes = 10 },
+	for name, change := range map[string]func(*sim.Config){
+		"other updates": func(c *sim.Config) { c.Updates++ },
+		"another seed":  func(c *sim.Config) { c.Seed++ },
+		"other days":    func(c *sim.Config) { c.Days = 9 },
+		"another node":  func(c *sim.Config) { c.Node = &sim.NodeConfig{Participant: "Super-Validator-1"} },
+		"rewards":       func(c *sim.Config) { c.TrafficRewards = true },
+		"fewer domains": func(c *sim.Config) { c.Synchronizers = 1 },
+		"a text":        func(c *sim.Config) { c.HugeUpdateBytes = 10 },
 	} {
 		other := c
 		change(&other)
-		if l, err := New(t.Context(), other, nil); !errors.Is(err, ErrOtherNetwork) {
+		if l, err := ledger.New(t.Context(), other, nil); !errors.Is(err, ledger.ErrOtherNetwork) {
 			t.Errorf("%s: %v", name, err)
 			if err == nil {
 				l.Close()
@@ -212,12 +212,12 @@ func TestKeptIsRefused(t *testing.T) {
 		"other first updates": func(s string) string { return strings.Replace(s, `"genesis":"`, `"genesis":"00`, 1) },
 	} {
 		_, err := goOnWith(t, l, c, func(journal []byte) []byte { return []byte(edit(string(journal))) })
-		if !errors.Is(err, ErrOtherVersion) {
+		if !errors.Is(err, ledger.ErrOtherVersion) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	c.DelegatesSend, c.Start = true, time.Now() // these are no reason
-	again, err := New(t.Context(), c, nil)
+	again, err := ledger.New(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestKeptIsRefused(t *testing.T) {
 // simulation was changed on purpose, raise the constant simulation and put in what is new:
 // networks that were kept cannot go on then, and say so.
 func TestSimulationVersion(t *testing.T) {
-	l, err := New(t.Context(), Config{Updates: 500, Seed: 3, Node: &NodeConfig{}}, nil)
+	l, err := ledger.New(t.Context(), sim.Config{Updates: 500, Seed: 3, Node: &sim.NodeConfig{}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,21 +245,21 @@ func TestSimulationVersion(t *testing.T) {
 	if err := errors.Join(l.AdvanceTime(t.Context(), 3*time.Hour), l.Advance(t.Context(), 100)); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := GenesisOf(l)
+	digest, err := ledger.GenesisOf(l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const version, want = 1, "ac7091f7a7bca39f095421e4e1d0654b"
-	if Simulation != version || digest != want {
-		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", Simulation, digest, want, version)
+	if ledger.Simulation != version || digest != want {
+		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", ledger.Simulation, digest, want, version)
 	}
 }
 
 // TestKeptNode has clients of a node change everything that it knows, and asks the one that
 // goes on for it.
 func TestKeptNode(t *testing.T) {
-	l, c := startNode(t, Config{Updates: 600, Seed: 11, SkipCompact: true, Keep: true}, NodeOptions{})
-	f := flow{c, l, l.Names.Name(Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
+	l, c := startNode(t, sim.Config{Updates: 600, Seed: 11, SkipCompact: true, Keep: true}, nodeapi.NodeOptions{})
+	f := flow{c, l, l.Names.Name(model.Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
 	ada, bob := f.onboardExternal("ada", 21), f.addParty("bob")
 	var ignored json.RawMessage
 	for _, user := range []string{"bob", "gone"} {
@@ -273,12 +273,12 @@ func TestKeptNode(t *testing.T) {
 	events := f.signAndExecute(21, ada, "propose", fmt.Sprintf(`{"CreateCommand":{"templateId":"#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal","createArguments":{"receiver":%q,"provider":%q,"expectedDso":%q}}}`, ada, f.operator, f.dso))
 	archive := exerciseText("#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal",
 		createdOf(t, events, "TransferPreapprovalProposal").ContractID, "Archive", `{}`)
-	var prepared WirePrepared
+	var prepared nodeapi.WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"archive","actAs":[%q],"commands":[%s]}`, ada, archive), &prepared)
 
 	again := goOn(t, l, nil)
 	sameHistory(t, l, again)
-	g := flow{serveNode(t, again, NodeOptions{}), again, f.dso, f.operator}
+	g := flow{serveNode(t, again, nodeapi.NodeOptions{}), again, f.dso, f.operator}
 	for _, ask := range []string{"/v2/users", "/v2/users/bob/rights", "/v2/users/gone", "/v2/parties/" + bob, "/v2/parties"} {
 		wasStatus, _, was := f.do("GET", ask, "")
 		isStatus, _, is := g.do("GET", ask, "")
@@ -286,7 +286,7 @@ func TestKeptNode(t *testing.T) {
 			t.Errorf("%s was %d %s, gone on %d %s", ask, wasStatus, was, isStatus, is)
 		}
 	}
-	for user, party := range map[string]string{AdminUser: bob} {
+	for user, party := range map[string]string{nodeapi.AdminUser: bob} {
 		was, is := f.completionsSince(user, party, 0), g.completionsSince(user, party, 0)
 		if a, b := fmt.Sprintf("%+v", was), fmt.Sprintf("%+v", is); a != b || len(was) == 0 {
 			t.Errorf("the completions of %s were %s, gone on %s", user, a, b)
@@ -303,7 +303,7 @@ func TestKeptNode(t *testing.T) {
 // TestKeptWithoutNode goes on without the node's view, and then with it again: what the
 // node's clients did holds all the same.
 func TestKeptWithoutNode(t *testing.T) {
-	d := newDesk(t, Config{Updates: 500, Seed: 13})
+	d := newDesk(t, sim.Config{Updates: 500, Seed: 13})
 	alice := d.party("alice", nil)
 	d.tap(alice, 10)
 	if err := d.l.Advance(t.Context(), 200); err != nil {
@@ -315,7 +315,7 @@ func TestKeptWithoutNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []*Ledger{d.l, without} {
+	for _, l := range []*ledger.Ledger{d.l, without} {
 		if err := l.Advance(t.Context(), 200); err != nil {
 			t.Fatal(err)
 		}
@@ -333,9 +333,9 @@ func TestKeptWithoutNode(t *testing.T) {
 
 // TestClosedWhileLive closes a kept ledger while time goes on, as a stop by signal does.
 func TestClosedWhileLive(t *testing.T) {
-	c := Config{Updates: 200, Seed: 5, Dir: t.TempDir(), Keep: true, Node: &NodeConfig{}}
+	c := sim.Config{Updates: 200, Seed: 5, Dir: t.TempDir(), Keep: true, Node: &sim.NodeConfig{}}
 	for range 4 {
-		l, err := New(t.Context(), c, nil)
+		l, err := ledger.New(t.Context(), c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +351,7 @@ func TestClosedWhileLive(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-done; err != nil && !errors.Is(err, ErrClosed) {
+		if err := <-done; err != nil && !errors.Is(err, ledger.ErrClosed) {
 			t.Fatal(err)
 		}
 	}
@@ -360,7 +360,7 @@ func TestClosedWhileLive(t *testing.T) {
 // TestRunReachesTheClock has the simulated users, whose time goes faster than ours, come up
 // with the wall clock. History never gets ahead of it: that would be a fault of an upstream.
 func TestRunReachesTheClock(t *testing.T) {
-	l, err := New(t.Context(), Config{Updates: 300, Seed: 5, Start: time.Now().Add(-10 * 24 * time.Hour)}, nil)
+	l, err := ledger.New(t.Context(), sim.Config{Updates: 300, Seed: 5, Start: time.Now().Add(-10 * 24 * time.Hour)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // fileHashes are the SHA-256 of all data files, by name.
@@ -40,11 +40,11 @@ func fileHashes(t *testing.T, dir string) map[string]string {
 
 // TestSameSeedSameBytes runs once with several renderers and once with one.
 func TestSameSeedSameBytes(t *testing.T) {
-	a, _ := startLedger(t, Config{Updates: 2000, Seed: 1})
+	a, _ := startLedger(t, sim.Config{Updates: 2000, Seed: 1})
 	before := runtime.GOMAXPROCS(1)
-	b, _ := startLedger(t, Config{Updates: 2000, Seed: 1})
+	b, _ := startLedger(t, sim.Config{Updates: 2000, Seed: 1})
 	runtime.GOMAXPROCS(before)
-	other, _ := startLedger(t, Config{Updates: 2000, Seed: 2})
+	other, _ := startLedger(t, sim.Config{Updates: 2000, Seed: 2})
 
 	hashes := fileHashes(t, a.Config.Dir)
 	if got := fileHashes(t, b.Config.Dir); !reflect.DeepEqual(got, hashes) {
@@ -71,8 +71,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 // TestAdvanceContinues compares a ledger that was advanced in steps with one that
 // was advanced at once.
 func TestAdvanceContinues(t *testing.T) {
-	a, _ := startLedger(t, Config{Updates: 500, Seed: 3})
-	b, client := startLedger(t, Config{Updates: 500, Seed: 3})
+	a, _ := startLedger(t, sim.Config{Updates: 500, Seed: 3})
+	b, client := startLedger(t, sim.Config{Updates: 500, Seed: 3})
 	if err := a.Advance(t.Context(), 400); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAdvanceContinues(t *testing.T) {
 // TestServesWhileAdvancing polls a live ledger: what was seen once never changes
 // and nothing is skipped.
 func TestServesWhileAdvancing(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 300, Seed: 4})
+	l, c := startLedger(t, sim.Config{Updates: 300, Seed: 4})
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -136,7 +136,7 @@ func TestServesWhileAdvancing(t *testing.T) {
 }
 
 func TestRunAdvancesUntilStopped(t *testing.T) {
-	l, _ := startLedger(t, Config{Updates: 50, Seed: 10, SkipCompact: true})
+	l, _ := startLedger(t, sim.Config{Updates: 50, Seed: 10, SkipCompact: true})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx, 200) }()
@@ -165,7 +165,7 @@ func TestRunAdvancesUntilStopped(t *testing.T) {
 
 func TestHugeUpdate(t *testing.T) {
 	const size = 3 << 20
-	l, c := startLedger(t, Config{Updates: 40, Seed: 8, HugeUpdateBytes: size})
+	l, c := startLedger(t, sim.Config{Updates: 40, Seed: 8, HugeUpdateBytes: size})
 	huge := 0
 	for _, it := range c.allUpdates("/v2/updates", "compact_json", 7) {
 		if len(it.raw) > size {
@@ -187,7 +187,7 @@ func TestHugeUpdate(t *testing.T) {
 // TestSmallLedgers covers the sizes at which the network is hardly founded.
 func TestSmallLedgers(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 13, 50} {
-		l, c := startLedger(t, Config{Updates: n, Seed: 9, Synchronizers: 1, Days: 1})
+		l, c := startLedger(t, sim.Config{Updates: n, Seed: 9, Synchronizers: 1, Days: 1})
 		if got := len(c.allUpdates("/v2/updates", "protobuf_json", 1000)); got != n {
 			t.Errorf("%d updates served, want %d", got, n)
 		}
@@ -198,11 +198,11 @@ func TestSmallLedgers(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	for _, c := range []Config{
+	for _, c := range []sim.Config{
 		{}, {Updates: -1}, {Updates: 1, Days: 400}, {Updates: 1, Synchronizers: 3}, {Updates: 1, HugeUpdateBytes: -1},
-		{Updates: MaxUpdates + 1},
+		{Updates: sim.MaxUpdates + 1},
 	} {
-		if l, err := New(t.Context(), c, nil); err == nil {
+		if l, err := ledger.New(t.Context(), c, nil); err == nil {
 			t.Errorf("%+v was accepted", c)
 			if err := l.Close(); err != nil {
 				t.Error(err)
@@ -215,7 +215,7 @@ func TestNewStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("enough")
 	calls := 0
-	_, err := New(ctx, Config{Updates: 1 << 20, Seed: 1, SkipCompact: true, Dir: t.TempDir()}, func(done, total int) {
+	_, err := ledger.New(ctx, sim.Config{Updates: 1 << 20, Seed: 1, SkipCompact: true, Dir: t.TempDir()}, func(done, total int) {
 		calls++
 		if done > total || total != 1<<20 {
 			t.Errorf("progress is %d of %d", done, total)
@@ -229,7 +229,7 @@ func TestNewStopsWithItsContext(t *testing.T) {
 
 // TestCloseRemovesOnlyOwnFiles: a temporary folder goes, a given one stays.
 func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
-	l, err := New(t.Context(), Config{Updates: 10}, nil)
+	l, err := ledger.New(t.Context(), sim.Config{Updates: 10}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
 		t.Errorf("temporary folder %s is still there: %v", dir, err)
 	}
 	given := t.TempDir()
-	if l, err = New(t.Context(), Config{Updates: 10, Dir: given}, nil); err != nil {
+	if l, err = ledger.New(t.Context(), sim.Config{Updates: 10, Dir: given}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -255,7 +255,7 @@ func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
 // TestHistoryIsVaried guards the point of the simulation: that everything a reader
 // must cope with occurs.
 func TestHistoryIsVaried(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 12000, Seed: 42, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 12000, Seed: 42, SkipCompact: true})
 	choices, templates := map[string]int{}, map[string]int{}
 	var bytes, nodes, updates, synchronizers, interfaces, roots int
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
@@ -320,9 +320,9 @@ func TestHistoryIsVaried(t *testing.T) {
 // allTemplateNames are those of the contracts that all histories have: others take a command, or
 // rewards by traffic.
 func allTemplateNames() []string {
-	others := []*Template{SetupProposalTemplate, AllocationTemplate, RewardCouponTemplate, CalculateRewardsTemplate, ProcessRewardsTemplate}
+	others := []*model.Template{model.SetupProposalTemplate, model.AllocationTemplate, model.RewardCouponTemplate, model.CalculateRewardsTemplate, model.ProcessRewardsTemplate}
 	var all []string
-	for _, t := range Templates {
+	for _, t := range model.Templates {
 		if !t.Private && !slices.Contains(others, t) {
 			all = append(all, t.Name)
 		}
@@ -331,13 +331,13 @@ func allTemplateNames() []string {
 }
 
 // countedCoins sums up the coins that are active now, for comparison with Supply.
-func countedCoins(l *Ledger) Decimal {
+func countedCoins(l *ledger.Ledger) model.Decimal {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	var sum Decimal
+	var sum model.Decimal
 	for _, c := range l.Executor.Tx.Active {
-		if c.Template == AmuletTemplate || c.Template == LockedAmuletTemplate {
-			sum += CoinOf(c).Amount
+		if c.Template == model.AmuletTemplate || c.Template == model.LockedAmuletTemplate {
+			sum += model.CoinOf(c).Amount
 		}
 	}
 	return sum

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -46,15 +46,15 @@ func updatesBody(begin, end int64, format string) string {
 }
 
 // startNode executes a ledger with a participant's view and serves that until the test ends.
-func startNode(t testing.TB, c Config, o NodeOptions) (*Ledger, nodeClient) {
+func startNode(t testing.TB, c sim.Config, o nodeapi.NodeOptions) (*ledger.Ledger, nodeClient) {
 	t.Helper()
 	if c.Dir == "" {
 		c.Dir = t.TempDir()
 	}
 	if c.Node == nil {
-		c.Node = &NodeConfig{}
+		c.Node = &sim.NodeConfig{}
 	}
-	l, err := New(context.Background(), c, nil)
+	l, err := ledger.New(context.Background(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func startNode(t testing.TB, c Config, o NodeOptions) (*Ledger, nodeClient) {
 	return l, serveNode(t, l, o)
 }
 
-func serveNode(t testing.TB, l *Ledger, o NodeOptions) nodeClient {
+func serveNode(t testing.TB, l *ledger.Ledger, o nodeapi.NodeOptions) nodeClient {
 	t.Helper()
-	h, err := NodeHandler(l, o)
+	h, err := nodeapi.NodeHandler(l, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (c nodeClient) frames(path, body string) [][]byte {
 }
 
 // failure sends a request over a websocket that must end with an error.
-func (c nodeClient) failure(path, body string) LedgerError {
+func (c nodeClient) failure(path, body string) nodeapi.LedgerError {
 	c.t.Helper()
 	frame, err := c.frame(c.dial(path, body))
 	if err != nil {
@@ -190,7 +190,7 @@ func (c nodeClient) failure(path, body string) LedgerError {
 	return c.decodeError(frame)
 }
 
-func (c nodeClient) decodeError(b []byte) (e LedgerError) {
+func (c nodeClient) decodeError(b []byte) (e nodeapi.LedgerError) {
 	c.t.Helper()
 	if err := json.Unmarshal(b, &e); err != nil || e.Code == "" || e.Category == 0 {
 		c.t.Fatalf("not an error: %v, %.200s", err, b)
@@ -410,18 +410,18 @@ func (e *nodeEvent) asSchema(t testing.TB, u *schemas.Update) schemas.Event {
 }
 
 // digestsOf computes the digests of a stream from what a client was sent.
-func digestsOf(t testing.TB, updates []nodeUpdate, migration int64) map[string]TableDigest {
+func digestsOf(t testing.TB, updates []nodeUpdate, migration int64) map[string]history.TableDigest {
 	t.Helper()
-	var tables NodeTables
+	var tables history.NodeTables
 	for i := range updates {
 		s := updates[i].asSchema(t, migration)
-		tables[NodeTableUpdates].Add(schemas.AppendLocalUpdate(nil, s))
+		tables[history.NodeTableUpdates].Add(schemas.AppendLocalUpdate(nil, s))
 		for j := range s.Events {
-			tables[NodeTableEvents].Add(schemas.AppendLocalEvent(nil, s, &s.Events[j]))
+			tables[history.NodeTableEvents].Add(schemas.AppendLocalEvent(nil, s, &s.Events[j]))
 		}
 	}
-	return map[string]TableDigest{
-		"updates": {tables[0].Rows, tables[0].Hash()}, "events": {tables[1].Rows, tables[1].Hash()},
+	return map[string]history.TableDigest{
+		"updates": {Rows: tables[0].Rows, Hash: tables[0].Hash()}, "events": {Rows: tables[1].Rows, Hash: tables[1].Hash()},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // commandBody is a request with one command that creates a transfer preapproval proposal.
@@ -19,7 +19,7 @@ func commandBody(actAs, commandID string, members ...string) string {
 
 // TestNodeCommandRefusals has what is wrong with a request before any contract is looked at.
 func TestNodeCommandRefusals(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	end := c.ledgerEnd()
 	mine := localParty(l)
 	other := l.Names.Name(l.Names.SuperValidators.First)
@@ -90,7 +90,7 @@ func TestNodeCommandRefusals(t *testing.T) {
 }
 
 // localParty is a user of the node that does not sign for itself.
-func localParty(l *Ledger) string {
+func localParty(l *ledger.Ledger) string {
 	for _, p := range l.View.Parties {
 		if l.Names.Users.Has(p) && !l.Names.IsExternal(p) {
 			return l.Names.Name(p)
@@ -100,12 +100,12 @@ func localParty(l *Ledger) string {
 }
 
 func TestNodeCommandRights(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
 	mine := localParty(l)
-	auth := &NodeAuth{Secret: []byte("secret"), Users: map[string][]Right{
-		"reader": {{"CanReadAs", mine}}, "executor": {{"CanExecuteAs", mine}}, "actor": {{"CanActAs", mine}}, "all": {{Kind: "CanReadAsAnyParty"}},
+	auth := &nodeapi.NodeAuth{Secret: []byte("secret"), Users: map[string][]ledger.Right{
+		"reader": {{Kind: "CanReadAs", Party: mine}}, "executor": {{Kind: "CanExecuteAs", Party: mine}}, "actor": {{Kind: "CanActAs", Party: mine}}, "all": {{Kind: "CanReadAsAnyParty"}},
 	}}
-	c := serveNode(t, l, NodeOptions{Auth: auth})
+	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth})
 	as := func(user string) nodeClient {
 		token, err := auth.Token(user, time.Time{})
 		if err != nil {
@@ -119,7 +119,7 @@ func TestNodeCommandRights(t *testing.T) {
 		{"reader", "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"executor", "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"all", "/v2/commands/async/submit", commandBody(mine, "c")},
-		{AdminUser, "/v2/commands/submit-and-wait", commandBody(mine, "c")},
+		{nodeapi.AdminUser, "/v2/commands/submit-and-wait", commandBody(mine, "c")},
 		{"actor", "/v2/commands/submit-and-wait", commandBody(mine, "c", fmt.Sprintf(`"readAs":[%q]`, other))},
 		{"actor", "/v2/commands/submit-and-wait", commandBody(mine, "c", `"userId":"reader"`)},
 		{"actor", "/v2/commands/submit-and-wait-for-transaction", fmt.Sprintf(`{"commands":%s,"transactionFormat":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":%s}}`, commandBody(mine, "c"), anyParty)},
@@ -140,7 +140,7 @@ func TestNodeCommandRights(t *testing.T) {
 }
 
 func TestNodeCompletionRefusals(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	mine := localParty(l)
 	for _, tc := range []struct {
 		name, body string
@@ -169,54 +169,54 @@ func TestNodeCompletionRefusals(t *testing.T) {
 // TestCommandsAreExecutedOnce has what the periods say about a command that comes again.
 func TestCommandsAreExecutedOnce(t *testing.T) {
 	const second = int64(1e6)
-	c := NewChange("u", []string{"b", "a", "b"}, "c")
-	if c != NewChange("u", []string{"a", "b"}, "c") {
+	c := nodeapi.NewChange("u", []string{"b", "a", "b"}, "c")
+	if c != nodeapi.NewChange("u", []string{"a", "b"}, "c") {
 		t.Fatal("the order of parties makes another change")
 	}
-	if c == NewChange("v", []string{"a", "b"}, "c") || c == NewChange("u", []string{"a"}, "c") || c == NewChange("u", []string{"a", "b"}, "d") {
+	if c == nodeapi.NewChange("v", []string{"a", "b"}, "c") || c == nodeapi.NewChange("u", []string{"a"}, "c") || c == nodeapi.NewChange("u", []string{"a", "b"}, "d") {
 		t.Fatal("another user, party or command id is the same change")
 	}
-	byDuration := func(d time.Duration) DeduplicationPeriod {
-		return DeduplicationPeriod{Kind: PeriodByDuration, Duration: d}
+	byDuration := func(d time.Duration) nodeapi.DeduplicationPeriod {
+		return nodeapi.DeduplicationPeriod{Kind: ledger.PeriodByDuration, Duration: d}
 	}
 	for _, tc := range []struct {
 		name   string
-		period DeduplicationPeriod
+		period nodeapi.DeduplicationPeriod
 		now    int64
 		twice  bool
 	}{
-		{"at once", DeduplicationPeriod{}, 10 * second, true},
-		{"within the longest period", DeduplicationPeriod{}, 10*second + MaxDeduplication.Microseconds() - 1, true},
-		{"behind the longest period", DeduplicationPeriod{}, 10*second + MaxDeduplication.Microseconds(), false},
+		{"at once", nodeapi.DeduplicationPeriod{}, 10 * second, true},
+		{"within the longest period", nodeapi.DeduplicationPeriod{}, 10*second + nodeapi.MaxDeduplication.Microseconds() - 1, true},
+		{"behind the longest period", nodeapi.DeduplicationPeriod{}, 10*second + nodeapi.MaxDeduplication.Microseconds(), false},
 		{"within a duration", byDuration(5 * time.Second), 14 * second, true},
 		{"behind a duration", byDuration(5 * time.Second), 15 * second, false},
 		{"no duration", byDuration(0), 10 * second, false},
-		{"since an offset before", DeduplicationPeriod{Kind: PeriodByOffset, Offset: 99}, 1000 * second, true},
-		{"since its offset", DeduplicationPeriod{Kind: PeriodByOffset, Offset: 100}, 10 * second, false},
+		{"since an offset before", nodeapi.DeduplicationPeriod{Kind: ledger.PeriodByOffset, Offset: 99}, 1000 * second, true},
+		{"since its offset", nodeapi.DeduplicationPeriod{Kind: ledger.PeriodByOffset, Offset: 100}, 10 * second, false},
 	} {
-		log := NewCompletionLog(10)
+		log := nodeapi.NewCompletionLog(10)
 		if err := log.Begin(c, tc.period, 90, 9*second); err != nil {
 			t.Fatalf("%s: the first time: %v", tc.name, err)
 		}
-		if err := log.Begin(c, tc.period, 90, 9*second); err == nil || AsLedgerError(err).Code != "SUBMISSION_ALREADY_IN_FLIGHT" {
+		if err := log.Begin(c, tc.period, 90, 9*second); err == nil || nodeapi.AsLedgerError(err).Code != "SUBMISSION_ALREADY_IN_FLIGHT" {
 			t.Errorf("%s: while in execution: %v", tc.name, err)
 		}
-		log.Finish(c, &Completion{Change: c, Offset: 100, RecordTime: 10 * second, SubmissionID: "s"})
+		log.Finish(c, &nodeapi.Completion{Change: c, Offset: 100, RecordTime: 10 * second, SubmissionID: "s"})
 		switch err := log.Begin(c, tc.period, 100, tc.now); {
 		case (err != nil) != tc.twice:
 			t.Errorf("%s: the second time: %v", tc.name, err)
 		case err != nil:
-			if e := AsLedgerError(err); e.Code != "DUPLICATE_COMMAND" || e.Status() != 409 || e.Context["completion_offset"] != "100" || e.Context["existing_submission_id"] != "s" {
+			if e := nodeapi.AsLedgerError(err); e.Code != "DUPLICATE_COMMAND" || e.Status() != 409 || e.Context["completion_offset"] != "100" || e.Context["existing_submission_id"] != "s" {
 				t.Errorf("%s: %+v", tc.name, e)
 			}
 		}
 	}
-	log := NewCompletionLog(10)
-	if err := log.Begin(c, DeduplicationPeriod{}, 1, 1); err != nil {
+	log := nodeapi.NewCompletionLog(10)
+	if err := log.Begin(c, nodeapi.DeduplicationPeriod{}, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	log.Finish(c, nil)
-	if err := log.Begin(c, DeduplicationPeriod{}, 1, 1); err != nil {
+	if err := log.Begin(c, nodeapi.DeduplicationPeriod{}, 1, 1); err != nil {
 		t.Errorf("after a refusal: %v", err)
 	}
 }
@@ -224,14 +224,16 @@ func TestCommandsAreExecutedOnce(t *testing.T) {
 // TestCompletionsWaitForEarlierOnes has two commands that end in another order than they
 // have in history.
 func TestCompletionsWaitForEarlierOnes(t *testing.T) {
-	log := NewCompletionLog(8)
-	change := func(i int) Change { return NewChange("u", []string{"a"}, fmt.Sprint(i)) }
+	log := nodeapi.NewCompletionLog(8)
+	change := func(i int) nodeapi.Change { return nodeapi.NewChange("u", []string{"a"}, fmt.Sprint(i)) }
 	begin := func(i int, end int64) {
-		if err := log.Begin(change(i), DeduplicationPeriod{}, end, 0); err != nil {
+		if err := log.Begin(change(i), nodeapi.DeduplicationPeriod{}, end, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	finish := func(i int, offset int64) { log.Finish(change(i), &Completion{Change: change(i), Offset: offset}) }
+	finish := func(i int, offset int64) {
+		log.Finish(change(i), &nodeapi.Completion{Change: change(i), Offset: offset})
+	}
 	begin(1, 10)
 	begin(2, 10)
 	finish(2, 14)

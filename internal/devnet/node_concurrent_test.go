@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // TestNodeTakesCommandsAtOnce submits from many clients, each command twice. Each is executed
 // once, and the stream of completions has them in the order of history without a gap.
 func TestNodeTakesCommandsAtOnce(t *testing.T) {
 	const clients, each = 8, 12
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	alice := f.addParty("alice")
 	begin := f.ledgerEnd()
 	conn := f.dial("/v2/commands/completions", fmt.Sprintf(`{"parties":[%q],"beginExclusive":%d}`, alice, begin))
@@ -52,8 +52,8 @@ func TestNodeTakesCommandsAtOnce(t *testing.T) {
 			t.Errorf("%s was executed %d times", id, n)
 		}
 	}
-	listed := f.completionsSince(AdminUser, alice, begin)
-	if len(listed) != want || !slices.IsSortedFunc(listed, func(a, b WireCompletion) int { return int(a.Offset - b.Offset) }) {
+	listed := f.completionsSince(nodeapi.AdminUser, alice, begin)
+	if len(listed) != want || !slices.IsSortedFunc(listed, func(a, b nodeapi.WireCompletion) int { return int(a.Offset - b.Offset) }) {
 		t.Errorf("%d completions for %d commands, or not in order", len(listed), want)
 	}
 	for i := range listed {
@@ -72,7 +72,7 @@ func TestNodeTakesCommandsAtOnce(t *testing.T) {
 // says to have passed, it has passed: no completion comes behind a checkpoint of a later offset.
 func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 	const clients, each = 4, 10
-	f := startFlow(t, NodeOptions{CheckpointDelay: time.Millisecond})
+	f := startFlow(t, nodeapi.NodeOptions{CheckpointDelay: time.Millisecond})
 	alice := f.addParty("alice")
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
@@ -98,7 +98,7 @@ func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 		var element struct {
 			Response struct {
 				Completion, OffsetCheckpoint *struct {
-					Value WireCompletion `json:"value"`
+					Value nodeapi.WireCompletion `json:"value"`
 				}
 			} `json:"completionResponse"`
 		}
@@ -134,7 +134,7 @@ func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 
 // TestNodeForgetsCompletions has a node that remembers few.
 func TestNodeForgetsCompletions(t *testing.T) {
-	f := startFlow(t, NodeOptions{CompletionsKept: 8})
+	f := startFlow(t, nodeapi.NodeOptions{CompletionsKept: 8})
 	alice := f.addParty("alice")
 	var first, last waited
 	for i := range 20 {
@@ -145,7 +145,7 @@ func TestNodeForgetsCompletions(t *testing.T) {
 	}
 	f.refuses(refusal{"completions that are forgotten", "POST", "/v2/commands/completions",
 		fmt.Sprintf(`{"parties":[%q],"beginExclusive":%d}`, alice, first.Offset), 400, "PARTICIPANT_PRUNED_DATA_ACCESSED"})
-	got := f.completionsSince(AdminUser, alice, 0)
+	got := f.completionsSince(nodeapi.AdminUser, alice, 0)
 	if n := len(got); n == 0 || n > 8 || got[n-1].UpdateID != last.UpdateID {
 		t.Errorf("%d completions are left, the last is not %+v", n, last)
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // submit executes one command and returns the events that the parties of the node see.
@@ -37,19 +37,19 @@ func createdOf(t *testing.T, events []nodeEvent, entity string) nodeEvent {
 }
 
 // active returns a contract of the governance party's, which scans hand out.
-func (f flow) active(t *Template, keep func(*Contract) bool) string {
+func (f flow) active(t *model.Template, keep func(*model.Contract) bool) string {
 	f.t.Helper()
 	found := f.ledger.OfTemplate(t, keep)
 	if len(found) == 0 {
 		f.t.Fatalf("no %s is active", t.Name)
 	}
-	return ContractIDOf(f.ledger, found[0].Contract)
+	return ledger.ContractIDOf(f.ledger, found[0].Contract)
 }
 
 // signAndExecute has an external party execute a command.
 func (f flow) signAndExecute(key byte, party, commandID, command string) []nodeEvent {
 	f.t.Helper()
-	var prepared WirePrepared
+	var prepared nodeapi.WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":%q,"actAs":[%q],"commands":[%s]}`, commandID, party, command), &prepared)
 	var done waited
 	f.call("POST", "/v2/interactive-submission/executeAndWait", executeBody(prepared.Transaction, party, signatureBy(testKey(key), prepared.Hash)), &done)
@@ -71,19 +71,19 @@ func (f flow) onboardExternal(hint string, key byte) string {
 // TestNodeSetsUpAnExternalParty goes from a key to a transfer that the party orders: the
 // operator pays for its preapproval, the party accepts, and orders a transfer.
 func TestNodeSetsUpAnExternalParty(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	ada := f.onboardExternal("ada", 21)
 	var done waited
 	f.call("POST", "/v2/commands/submit-and-wait", strings.Replace(f.install("operator", f.operator, "wallet"), fmt.Sprintf("%q,%q", f.operator, f.operator), fmt.Sprintf("%q", f.operator), 1), &done)
 	install := createdOf(t, f.streamed(done.Offset).Events, "WalletAppInstall").ContractID
 
 	now := f.ledger.Now().UnixMicro()
-	round := f.active(OpenRoundTemplate, func(c *Contract) bool {
-		p := c.Payload.(OpenRound)
+	round := f.active(model.OpenRoundTemplate, func(c *model.Contract) bool {
+		p := c.Payload.(model.OpenRound)
 		return p.OpensAt <= now
 	})
 	context := fmt.Sprintf(`{"amuletRules":%q,"context":{"openMiningRound":%q,"issuingMiningRounds":[],"validatorRights":[],"featuredAppRight":null}}`,
-		f.active(AmuletRulesTemplate, nil), round)
+		f.active(model.AmuletRulesTemplate, nil), round)
 	expires := f.ledger.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)
 	batch := fmt.Sprintf(`{"context":%s,"inputs":[],"operations":[{"tag":"CO_Tap","value":{"tapAmount":"500.0"}},{"tag":"CO_CreateExternalPartySetupProposal","value":{"externalParty":%q,"preapprovalExpiresAt":%q}}]}`, context, ada, expires)
 	events := f.submit(f.operator, "propose", exerciseText("#splice-wallet:Splice.Wallet.Install:WalletAppInstall", install, "WalletAppInstall_ExecuteBatch", batch))
@@ -97,10 +97,10 @@ func TestNodeSetsUpAnExternalParty(t *testing.T) {
 		t.Errorf("the preapproval is %s, %v", approval.CreateArgument, err)
 	}
 
-	var prepared WirePrepared
+	var prepared nodeapi.WirePrepared
 	order := fmt.Sprintf(`{"sender":%q,"receiver":%q,"delegate":%q,"amount":"5.0","expiresAt":%q,"nonce":"0","description":null,"expectedDso":%q}`, ada, ada, f.operator, expires, f.dso)
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"order","actAs":[%q],"commands":[%s]}`, ada,
-		exerciseText("#splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", f.active(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand", order)), &prepared)
+		exerciseText("#splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules", f.active(model.ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand", order)), &prepared)
 	transaction, hash := hashOfPrepared(t, prepared.Transaction)
 	f.call("POST", "/v2/interactive-submission/executeAndWait", executeBody(prepared.Transaction, ada, signatureBy(testKey(21), hash)), &done)
 	events = f.streamed(done.Offset).Events
@@ -111,12 +111,12 @@ func TestNodeSetsUpAnExternalParty(t *testing.T) {
 
 // TestNodeRefusesWhatIsNoLongerSigned changes the ledger between preparing and executing.
 func TestNodeRefusesWhatIsNoLongerSigned(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	ada := f.onboardExternal("ada", 22)
 	events := f.signAndExecute(22, ada, "propose", fmt.Sprintf(`{"CreateCommand":{"templateId":"#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal","createArguments":{"receiver":%q,"provider":%q,"expectedDso":%q}}}`, ada, f.operator, f.dso))
 	proposal := createdOf(t, events, "TransferPreapprovalProposal").ContractID
 	archive := exerciseText("#splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal", proposal, "Archive", `{}`)
-	var first WirePrepared
+	var first nodeapi.WirePrepared
 	f.call("POST", "/v2/interactive-submission/prepare", fmt.Sprintf(`{"commandId":"first","actAs":[%q],"commands":[%s]}`, ada, archive), &first)
 	f.signAndExecute(22, ada, "second", archive)
 	end := f.ledgerEnd()
@@ -129,13 +129,13 @@ func TestNodeRefusesWhatIsNoLongerSigned(t *testing.T) {
 
 // TestNodeKnowsWhoMayExecute has the rights that signed transactions take.
 func TestNodeKnowsWhoMayExecute(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	ada := f.onboardExternal("ada", 23)
-	auth := &NodeAuth{Secret: []byte("secret"), Users: map[string][]Right{
-		"reader": {{"CanReadAs", ada}}, "executor": {{"CanExecuteAs", ada}}, "actor": {{"CanActAs", ada}},
-		"any": {{Kind: "CanExecuteAsAnyParty"}}, "stranger": {{"CanExecuteAs", f.operator}},
+	auth := &nodeapi.NodeAuth{Secret: []byte("secret"), Users: map[string][]ledger.Right{
+		"reader": {{Kind: "CanReadAs", Party: ada}}, "executor": {{Kind: "CanExecuteAs", Party: ada}}, "actor": {{Kind: "CanActAs", Party: ada}},
+		"any": {{Kind: "CanExecuteAsAnyParty"}}, "stranger": {{Kind: "CanExecuteAs", Party: f.operator}},
 	}}
-	server := serveNode(t, f.ledger, NodeOptions{Auth: auth})
+	server := serveNode(t, f.ledger, nodeapi.NodeOptions{Auth: auth})
 	as := func(user string) nodeClient {
 		token, err := auth.Token(user, time.Time{})
 		if err != nil {
@@ -143,8 +143,8 @@ func TestNodeKnowsWhoMayExecute(t *testing.T) {
 		}
 		return nodeClient{t: t, url: server.url, token: token}
 	}
-	for user, may := range map[string]bool{"reader": false, "executor": true, "actor": true, "any": true, "stranger": false, AdminUser: false} {
-		var prepared WirePrepared
+	for user, may := range map[string]bool{"reader": false, "executor": true, "actor": true, "any": true, "stranger": false, nodeapi.AdminUser: false} {
+		var prepared nodeapi.WirePrepared
 		as("reader").call("POST", "/v2/interactive-submission/prepare", f.prepareBody(ada, user), &prepared)
 		body := executeBody(prepared.Transaction, ada, signatureBy(testKey(23), prepared.Hash))
 		if !may {
@@ -160,16 +160,16 @@ func TestNodeKnowsWhoMayExecute(t *testing.T) {
 // named by interface, and has the receiver accept.
 func TestNodeTransfersTokens(t *testing.T) {
 	const instruction = "#splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:"
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	alice, bob := f.addParty("alice"), f.addParty("bob")
 	now := f.ledger.Now().UnixMicro()
-	round := f.active(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
-	coin := createdOf(t, f.submit(alice, "tap", exerciseText("#splice-amulet:Splice.AmuletRules:AmuletRules", f.active(AmuletRulesTemplate, nil),
+	round := f.active(model.OpenRoundTemplate, func(c *model.Contract) bool { return c.Payload.(model.OpenRound).OpensAt <= now })
+	coin := createdOf(t, f.submit(alice, "tap", exerciseText("#splice-amulet:Splice.AmuletRules:AmuletRules", f.active(model.AmuletRulesTemplate, nil),
 		"AmuletRules_DevNet_Tap", fmt.Sprintf(`{"receiver":%q,"amount":12.5,"openRound":%q}`, alice, round))), "Amulet").ContractID
 	transfer := fmt.Sprintf(`{"expectedAdmin":%q,"transfer":{"sender":%q,"receiver":%q,"amount":"5.0","instrumentId":{"admin":%q,"id":"Amulet"},
 		"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],"meta":{"values":{"splice.lfdecentralizedtrust.org/reason":"rent"}}},"extraArgs":{"context":{"values":{}},"meta":{"values":{}}}}`,
 		f.dso, alice, bob, f.dso, f.ledger.Now().Add(-time.Second).Format(time.RFC3339), f.ledger.Now().Add(time.Hour).Format(time.RFC3339), coin)
-	events := f.submit(alice, "offer", exerciseText(instruction+"TransferFactory", f.active(ExternalRulesTemplate, nil), "TransferFactory_Transfer", transfer))
+	events := f.submit(alice, "offer", exerciseText(instruction+"TransferFactory", f.active(model.ExternalRulesTemplate, nil), "TransferFactory_Transfer", transfer))
 	offered := createdOf(t, events, "AmuletTransferInstruction")
 	if locked := createdOf(t, events, "LockedAmulet"); !strings.Contains(string(locked.CreateArgument), `"initialAmount":"5.0000000000"`) {
 		t.Errorf("locked is %s", locked.CreateArgument)

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // testKey is a key that depends on nothing but a number.
@@ -39,7 +39,7 @@ type topologyAnswer struct {
 	MultiHash    []byte   `json:"multiHash"`
 }
 
-func generateBody(l *Ledger, hint string, key ed25519.PublicKey, members ...string) string {
+func generateBody(l *ledger.Ledger, hint string, key ed25519.PublicKey, members ...string) string {
 	return fmt.Sprintf(`{"synchronizer":%q,"partyHint":%q,"publicKey":{"format":"CRYPTO_KEY_FORMAT_RAW","keyData":%q,"keySpec":"SIGNING_KEY_SPEC_EC_CURVE25519"}%s}`,
 		l.Names.Synchronizers[0], hint, base64.StdEncoding.EncodeToString(key), strings.Join(append([]string{""}, members...), ","))
 }
@@ -47,12 +47,12 @@ func generateBody(l *Ledger, hint string, key ed25519.PublicKey, members ...stri
 // signatureBy is a signature as requests have it.
 func signatureBy(key ed25519.PrivateKey, content []byte) string {
 	return fmt.Sprintf(`{"format":"SIGNATURE_FORMAT_CONCAT","signature":%q,"signedBy":%q,"signingAlgorithmSpec":"SIGNING_ALGORITHM_SPEC_ED25519"}`,
-		base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)), Fingerprint(publicOf(key)))
+		base64.StdEncoding.EncodeToString(ed25519.Sign(key, content)), model.Fingerprint(publicOf(key)))
 }
 
 // onboardBody is a request for an external party; sign returns the signatures of one of its
 // transactions, all those of the whole.
-func onboardBody(l *Ledger, transactions [][]byte, sign func([]byte) string, all string) string {
+func onboardBody(l *ledger.Ledger, transactions [][]byte, sign func([]byte) string, all string) string {
 	list := make([]string, len(transactions))
 	for i, t := range transactions {
 		signatures := ""
@@ -66,7 +66,7 @@ func onboardBody(l *Ledger, transactions [][]byte, sign func([]byte) string, all
 }
 
 func TestNodeGeneratesTopology(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	key := testKey(1)
 	var raw, der topologyAnswer
 	c.call("POST", "/v2/parties/external/generate-topology", generateBody(l, "ada", publicOf(key)), &raw)
@@ -99,7 +99,7 @@ func TestNodeGeneratesTopology(t *testing.T) {
 }
 
 func TestNodeExternalPartyRefusals(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	key, other := testKey(2), testKey(3)
 	const generate, allocate = "/v2/parties/external/generate-topology", "/v2/parties/external/allocate"
 	good := generateBody(l, "ada", publicOf(key))
@@ -108,7 +108,7 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 	c.call("POST", generate, good, &a)
 	c.call("POST", generate, generateBody(l, "ada", publicOf(other)), &b)
 	each := func(k ed25519.PrivateKey) func([]byte) string {
-		return func(transaction []byte) string { return signatureBy(k, TopologyHash(transaction)) }
+		return func(transaction []byte) string { return signatureBy(k, nodeapi.TopologyHash(transaction)) }
 	}
 	changed := bytes.Replace(a.Transactions[1], []byte(`"threshold":1`), []byte(`"threshold":2`), 1)
 	for _, tc := range []refusal{
@@ -119,7 +119,7 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 		{"an unknown synchronizer", "POST", generate, replaced(l.Names.Synchronizers[0], "x::y"), 400, "INVALID_ARGUMENT"},
 		{"no hint", "POST", generate, replaced(`"ada"`, `""`), 400, "INVALID_FIELD"},
 		{"a hint with a fingerprint", "POST", generate, replaced(`"ada"`, `"ada::1220"`), 400, "INVALID_FIELD"},
-		{"a hint too long", "POST", generate, replaced(`"ada"`, `"`+strings.Repeat("a", MaxHint+1)+`"`), 400, "INVALID_FIELD"},
+		{"a hint too long", "POST", generate, replaced(`"ada"`, `"`+strings.Repeat("a", ledger.MaxHint+1)+`"`), 400, "INVALID_FIELD"},
 		{"a short key", "POST", generate, generateBody(l, "ada", publicOf(key)[:31]), 400, "INVALID_FIELD"},
 		{"a key of another kind", "POST", generate, replaced("CURVE25519", "P256"), 400, "INVALID_FIELD"},
 		{"a key in another format", "POST", generate, replaced("FORMAT_RAW", "FORMAT_SYMBOLIC"), 400, "INVALID_FIELD"},
@@ -130,7 +130,7 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 		{"no signature", "POST", allocate, onboardBody(l, a.Transactions, nil, ""), 400, "INVALID_ARGUMENT"},
 		{"one transaction unsigned", "POST", allocate, strings.Replace(onboardBody(l, a.Transactions, each(key), ""), each(key)(a.Transactions[2]), "", 1), 400, "INVALID_ARGUMENT"},
 		{"signed by another", "POST", allocate, onboardBody(l, a.Transactions, each(other), ""), 400, "INVALID_ARGUMENT"},
-		{"in the name of another", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(other, a.MultiHash), Fingerprint(publicOf(other)), Fingerprint(publicOf(key)), 1)), 400, "INVALID_ARGUMENT"},
+		{"in the name of another", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(other, a.MultiHash), model.Fingerprint(publicOf(other)), model.Fingerprint(publicOf(key)), 1)), 400, "INVALID_ARGUMENT"},
 		{"the text of a hash signed", "POST", allocate, onboardBody(l, a.Transactions, nil, signatureBy(key, []byte(hex.EncodeToString(a.MultiHash)))), 400, "INVALID_ARGUMENT"},
 		{"another algorithm", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(key, a.MultiHash), "ED25519", "EC_DSA_SHA_256", 1)), 400, "INVALID_ARGUMENT"},
 		{"another signature format", "POST", allocate, onboardBody(l, a.Transactions, nil, strings.Replace(signatureBy(key, a.MultiHash), "CONCAT", "DER", 1)), 400, "INVALID_ARGUMENT"},
@@ -149,10 +149,10 @@ func TestNodeExternalPartyRefusals(t *testing.T) {
 }
 
 // allNames are the ids of all parties.
-func allNames(l *Ledger) []string {
+func allNames(l *ledger.Ledger) []string {
 	ids := make([]string, l.Names.Count())
 	for p := range ids {
-		ids[p] = l.Names.Name(Party(p))
+		ids[p] = l.Names.Name(model.Party(p))
 	}
 	return ids
 }
@@ -212,20 +212,20 @@ func hashOfPrepared(t *testing.T, b []byte) (transaction, hash []byte) {
 
 func TestPreparedTransactionsAreHashedAsDocumented(t *testing.T) {
 	tree := json.RawMessage(`[{"choice":"C","contractId":"00aa"},{"contractId":"00bb","createArguments":{"note":"` + strings.Repeat("x", 300) + `"}}]`)
-	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7}, Transaction: tree}
-	prepared, err := NewPreparedTransaction(&p, p.LedgerTime)
+	p := ledger.Prepared{Submission: choices.Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []choices.Command{{TemplateID: "t"}}, Reserved: 7}, Transaction: tree}
+	prepared, err := nodeapi.NewPreparedTransaction(&p, p.LedgerTime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := prepared.Encode()
 	transaction, want := hashOfPrepared(t, b)
-	if got := PreparedHash(2, prepared.Transaction, prepared.Metadata); !bytes.Equal(got, want) {
+	if got := nodeapi.PreparedHash(2, prepared.Transaction, prepared.Metadata); !bytes.Equal(got, want) {
 		t.Errorf("hash %x, want %x", got, want)
 	}
 	if ids := createdIDs(t, transaction); !slices.Equal(ids, []string{"00bb"}) {
 		t.Errorf("created contracts are %q", ids)
 	}
-	again, err := DecodePrepared(b)
+	again, err := nodeapi.DecodePrepared(b)
 	if err != nil || !bytes.Equal(again.Encode(), b) {
 		t.Errorf("decoded to %+v, %v", again, err)
 	}
@@ -236,11 +236,11 @@ func TestPreparedTransactionsAreHashedAsDocumented(t *testing.T) {
 		t.Errorf("content %+v, %v", m, err)
 	}
 	for n := range b {
-		if _, err := DecodePrepared(b[:n]); err == nil {
+		if _, err := nodeapi.DecodePrepared(b[:n]); err == nil {
 			t.Errorf("%d of %d bytes are decoded", n, len(b))
 		}
 	}
-	if _, err := DecodePrepared(append(b, 0)); err == nil {
+	if _, err := nodeapi.DecodePrepared(append(b, 0)); err == nil {
 		t.Error("a byte more is decoded")
 	}
 }
@@ -262,33 +262,33 @@ func TestOnlyTimesMayDiffer(t *testing.T) {
 		{`[]`, `{}`, false},
 	} {
 		var a, b any
-		if err := DecodeNumbers([]byte(tc.a), &a); err != nil {
+		if err := nodeapi.DecodeNumbers([]byte(tc.a), &a); err != nil {
 			t.Fatal(err)
 		}
-		if err := DecodeNumbers([]byte(tc.b), &b); err != nil {
+		if err := nodeapi.DecodeNumbers([]byte(tc.b), &b); err != nil {
 			t.Fatal(err)
 		}
-		if SameButTimes(a, b) != tc.same || SameButTimes(b, a) != tc.same {
+		if nodeapi.SameButTimes(a, b) != tc.same || nodeapi.SameButTimes(b, a) != tc.same {
 			t.Errorf("%s and %s: want same %t", tc.a, tc.b, tc.same)
 		}
 	}
 }
 
 func FuzzDecodePrepared(f *testing.F) {
-	p := Prepared{Submission: Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []Command{{TemplateID: "t"}}, Reserved: 7},
+	p := ledger.Prepared{Submission: choices.Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []choices.Command{{TemplateID: "t"}}, Reserved: 7},
 		Transaction: json.RawMessage(`[{"contractId":"00bb","createArguments":{}}]`)}
-	prepared, err := NewPreparedTransaction(&p, p.LedgerTime)
+	prepared, err := nodeapi.NewPreparedTransaction(&p, p.LedgerTime)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(prepared.Encode())
 	f.Add([]byte{0x0a, 0, 0x12, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decoded, err := DecodePrepared(b)
+		decoded, err := nodeapi.DecodePrepared(b)
 		if err != nil {
 			return
 		}
-		again, err := DecodePrepared(decoded.Encode())
+		again, err := nodeapi.DecodePrepared(decoded.Encode())
 		if err != nil || !bytes.Equal(again.Transaction, decoded.Transaction) || !bytes.Equal(again.Metadata, decoded.Metadata) {
 			t.Errorf("%x was decoded to %+v, its encoding to %+v, %v", b, decoded, again, err)
 		}

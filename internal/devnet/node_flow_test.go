@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // wireTransaction is a transaction that was waited for.
@@ -31,20 +31,20 @@ type waited struct {
 // flow is a node to write to, with the parties that the tests need.
 type flow struct {
 	nodeClient
-	ledger        *Ledger
+	ledger        *ledger.Ledger
 	dso, operator string
 }
 
-func startFlow(t *testing.T, o NodeOptions) flow {
-	l, c := startNode(t, Config{Updates: 600, Seed: 11, SkipCompact: true}, o)
-	return flow{c, l, l.Names.Name(Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
+func startFlow(t *testing.T, o nodeapi.NodeOptions) flow {
+	l, c := startNode(t, sim.Config{Updates: 600, Seed: 11, SkipCompact: true}, o)
+	return flow{c, l, l.Names.Name(model.Dso), l.Names.Name(l.Names.ValidatorOf(l.View.Parties[0]))}
 }
 
 // addParty allocates a party over the API.
 func (f flow) addParty(hint string) string {
 	f.t.Helper()
 	var answer struct {
-		Details PartyDetails `json:"partyDetails"`
+		Details nodeapi.PartyDetails `json:"partyDetails"`
 	}
 	f.call("POST", "/v2/parties", fmt.Sprintf(`{"partyIdHint":%q,"identityProviderId":""}`, hint), &answer)
 	if !strings.HasPrefix(answer.Details.Party, hint+"::1220") || !answer.Details.Local {
@@ -61,14 +61,14 @@ func (f flow) install(user, party, commandID string, members ...string) string {
 }
 
 // completionsSince reads the completions of a user.
-func (f flow) completionsSince(user, party string, begin int64) (found []WireCompletion) {
+func (f flow) completionsSince(user, party string, begin int64) (found []nodeapi.WireCompletion) {
 	f.t.Helper()
 	for _, raw := range f.list("/v2/commands/completions?stream_idle_timeout_ms=20", fmt.Sprintf(`{"userId":%q,"parties":[%q],"beginExclusive":%d}`, user, party, begin)) {
 		kind, value := single(f.t, unwrap(f.t, raw, "completionResponse"))
 		if kind != "Completion" {
 			continue
 		}
-		var c WireCompletion
+		var c nodeapi.WireCompletion
 		decodeStrictly(f.t, unwrap(f.t, value, "value"), &c)
 		found = append(found, c)
 	}
@@ -86,7 +86,7 @@ func (f flow) streamed(offset int64) nodeUpdate {
 }
 
 func TestNodeExecutesCommands(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	begin := f.ledgerEnd()
 	conn := f.dial("/v2/commands/command-completions", fmt.Sprintf(`{"userId":"ann","parties":[%q],"beginExclusive":%d}`, f.operator, begin))
 	alice, bob := f.addParty("alice"), f.addParty("bob")
@@ -143,11 +143,11 @@ func TestNodeExecutesCommands(t *testing.T) {
 }
 
 func TestNodeExecutesACommandOnce(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	alice := f.addParty("alice")
 	var none struct{}
 	f.call("POST", "/v2/commands/async/submit", f.install("alice", alice, "c", `"submissionId":"first"`), &none)
-	completions := f.completionsSince(AdminUser, alice, 0)
+	completions := f.completionsSince(nodeapi.AdminUser, alice, 0)
 	if len(completions) != 1 {
 		t.Fatalf("completions are %+v", completions)
 	}
@@ -175,7 +175,7 @@ func TestNodeExecutesACommandOnce(t *testing.T) {
 
 // TestNodeTellsWhatTheLedgerRefuses has commands that the ledger does not execute.
 func TestNodeTellsWhatTheLedgerRefuses(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	alice := f.addParty("alice")
 	end := f.ledgerEnd()
 	exercise := func(contractID, choice, argument string) string {
@@ -194,7 +194,7 @@ func TestNodeTellsWhatTheLedgerRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := f.completionsSince(AdminUser, alice, 0); len(got) != 0 || f.ledgerEnd() != end {
+	if got := f.completionsSince(nodeapi.AdminUser, alice, 0); len(got) != 0 || f.ledgerEnd() != end {
 		t.Errorf("refused commands have completions %+v and move the ledger from %d to %d", got, end, f.ledgerEnd())
 	}
 	// A refused command may come again.
@@ -203,12 +203,12 @@ func TestNodeTellsWhatTheLedgerRefuses(t *testing.T) {
 }
 
 func TestNodeAllocatesParties(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	var created userAnswer
 	f.call("POST", "/v2/users", `{"user":{"id":"alice"}}`, &created)
 	before := f.ledgerEnd()
 	var answer struct {
-		Details PartyDetails `json:"partyDetails"`
+		Details nodeapi.PartyDetails `json:"partyDetails"`
 	}
 	f.call("POST", "/v2/parties", `{"partyIdHint":"alice","userId":"alice","localMetadata":{"annotations":{"k":"v"}}}`, &answer)
 	alice := answer.Details.Party
@@ -237,8 +237,8 @@ func TestNodeAllocatesParties(t *testing.T) {
 	f.call("PATCH", "/v2/parties/"+alice, `{"partyDetails":{"localMetadata":{"annotations":{"k":"","l":"w"}}},"updateMask":{"paths":["local_metadata.annotations"]}}`, &answer)
 
 	var list struct {
-		Details []PartyDetails `json:"partyDetails"`
-		Next    string         `json:"nextPageToken"`
+		Details []nodeapi.PartyDetails `json:"partyDetails"`
+		Next    string                 `json:"nextPageToken"`
 	}
 	f.call("GET", "/v2/parties/"+alice+"?parties=eve::1220&parties="+f.dso, "", &list)
 	if len(list.Details) != 2 || fmt.Sprint(list.Details[0].Metadata.Annotations) != "map[l:w]" || list.Details[1].Local {
@@ -275,11 +275,11 @@ func executeBody(prepared []byte, party, signature string, members ...string) st
 
 // TestNodeExecutesWhatIsSigned takes an external party from its key to a transaction.
 func TestNodeExecutesWhatIsSigned(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	key, other := testKey(7), testKey(8)
 	var topology topologyAnswer
 	f.call("POST", "/v2/parties/external/generate-topology", generateBody(f.ledger, "ada", publicOf(key)), &topology)
-	each := func(transaction []byte) string { return signatureBy(key, TopologyHash(transaction)) }
+	each := func(transaction []byte) string { return signatureBy(key, nodeapi.TopologyHash(transaction)) }
 	onboard := onboardBody(f.ledger, topology.Transactions, each, "")
 	var allocated struct {
 		Party string `json:"partyId"`
@@ -294,7 +294,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 
 	const prepare, execute = "/v2/interactive-submission/prepare", "/v2/interactive-submission/executeAndWait"
 	end := f.ledgerEnd()
-	var prepared WirePrepared
+	var prepared nodeapi.WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "c", `"verboseHashing":true`), &prepared)
 	transaction, hash := hashOfPrepared(t, prepared.Transaction)
 	if !bytes.Equal(hash, prepared.Hash) || prepared.Scheme != "HASHING_SCHEME_VERSION_V2" || prepared.Details == nil || prepared.Cost == nil || prepared.Cost.Total <= 0 {
@@ -303,7 +303,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 	if f.ledgerEnd() != end {
 		t.Error("preparing has moved the ledger")
 	}
-	var v3, cheap WirePrepared
+	var v3, cheap nodeapi.WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "c3", `"hashingSchemeVersion":"HASHING_SCHEME_VERSION_V3"`), &v3)
 	f.call("POST", prepare, f.prepareBody(ada, "c4", `"estimateTrafficCost":{"disabled":true}`), &cheap)
 	if cheap.Cost != nil || cheap.Details != nil || v3.Scheme != "HASHING_SCHEME_VERSION_V3" {
@@ -350,7 +350,7 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 
 	var none struct{}
 	f.call("POST", "/v2/interactive-submission/execute", strings.Replace(executeBody(v3.Transaction, ada, signatureBy(key, v3.Hash)), "VERSION_V2", "VERSION_V3", 1), &none)
-	if got := f.completionsSince(AdminUser, ada, done.Offset); len(got) != 1 || got[0].CommandID != "c3" {
+	if got := f.completionsSince(nodeapi.AdminUser, ada, done.Offset); len(got) != 1 || got[0].CommandID != "c3" {
 		t.Errorf("completions are %+v", got)
 	}
 	var last wireTransaction
@@ -359,23 +359,23 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 		t.Errorf("transaction is %+v", last)
 	}
 
-	forged, err := NewPreparedTransaction(&Prepared{Transaction: []byte(`[]`), Submission: Submission{CommandID: "forged", ActAs: []string{ada},
-		Commands: []Command{{TemplateID: "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}, Reserved: PreparedNumbers + 3}}, f.ledger.Now())
+	forged, err := nodeapi.NewPreparedTransaction(&ledger.Prepared{Transaction: []byte(`[]`), Submission: choices.Submission{CommandID: "forged", ActAs: []string{ada},
+		Commands: []choices.Command{{TemplateID: "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}, Reserved: ledger.PreparedNumbers + 3}}, f.ledger.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.refuses(refusal{"what the node has not prepared", "POST", execute,
-		executeBody(forged.Encode(), ada, signatureBy(key, PreparedHash(2, forged.Transaction, forged.Metadata))), 400, "INVALID_ARGUMENT"})
+		executeBody(forged.Encode(), ada, signatureBy(key, nodeapi.PreparedHash(2, forged.Transaction, forged.Metadata))), 400, "INVALID_ARGUMENT"})
 
-	var late WirePrepared
+	var late nodeapi.WirePrepared
 	f.call("POST", prepare, f.prepareBody(ada, "late"), &late)
-	f.call("POST", "/devnet/advance-time", fmt.Sprintf(`{"duration":{"seconds":%d}}`, int(PreparedLife/time.Second)+1), &none)
+	f.call("POST", "/devnet/advance-time", fmt.Sprintf(`{"duration":{"seconds":%d}}`, int(nodeapi.PreparedLife/time.Second)+1), &none)
 	f.refuses(refusal{"too late", "POST", execute, executeBody(late.Transaction, ada, signatureBy(key, late.Hash)), 400, "FAILED_TO_EXECUTE_TRANSACTION"})
 }
 
 // TestNodeTimeIsAdvanced moves the ledger's time.
 func TestNodeTimeIsAdvanced(t *testing.T) {
-	f := startFlow(t, NodeOptions{})
+	f := startFlow(t, nodeapi.NodeOptions{})
 	now := func() time.Time {
 		var answer struct{ Now time.Time }
 		f.call("GET", "/devnet/time", "", &answer)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // contractEventsAnswer is what the node tells about a contract.
@@ -24,7 +24,7 @@ type contractEventsAnswer struct {
 
 // TestNodeFindsContracts compares the events of every contract with those of the stream.
 func TestNodeFindsContracts(t *testing.T) {
-	_, c := readNode(t, NodeOptions{})
+	_, c := readNode(t, nodeapi.NodeOptions{})
 	const effects = `{"includeTransactions":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":` + anyParty + `},"includeReassignments":` + anyParty + `}`
 	updates := decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), effects)))
 	created, archived := map[string]string{}, map[string]string{}
@@ -72,7 +72,7 @@ func TestNodeFindsContracts(t *testing.T) {
 }
 
 func TestNodeFindsUpdates(t *testing.T) {
-	_, c := readNode(t, NodeOptions{})
+	_, c := readNode(t, nodeapi.NodeOptions{})
 	frames := c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), everything))
 	for i := 0; i < len(frames); i += 7 {
 		u := decodeNodeUpdate(t, frames[i])
@@ -94,7 +94,7 @@ func TestNodeFindsUpdates(t *testing.T) {
 }
 
 func TestNodeLookupRefusals(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	coins := `{"filtersForAnyParty":{"cumulative":[{"identifierFilter":{"TemplateFilter":{"value":{"templateId":"#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}}}]}}`
 	var first nodeUpdate
 	for _, frame := range c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), everything)) {
@@ -127,7 +127,7 @@ func TestNodeLookupRefusals(t *testing.T) {
 		References []map[string]string `json:"packageReferences"`
 	}
 	c.call("POST", packages, `{"packageVettingRequirements":[{"parties":[],"packageName":"splice-amulet"}]}`, &preferred)
-	if len(preferred.References) != 1 || preferred.References[0]["packageId"] != l.Names.TemplateIDs[0][1][:PackageIDLength] {
+	if len(preferred.References) != 1 || preferred.References[0]["packageId"] != l.Names.TemplateIDs[0][1][:model.PackageIDLength] {
 		t.Errorf("preferred packages are %+v", preferred)
 	}
 }

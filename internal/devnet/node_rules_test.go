@@ -15,16 +15,16 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // shared is a ledger that many tests read and none advances.
 var shared struct {
 	once   sync.Once
-	ledger *Ledger
+	ledger *ledger.Ledger
 	err    error
 }
 
@@ -39,10 +39,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func readNode(t *testing.T, o NodeOptions) (*Ledger, nodeClient) {
+func readNode(t *testing.T, o nodeapi.NodeOptions) (*ledger.Ledger, nodeClient) {
 	t.Helper()
 	shared.once.Do(func() {
-		shared.ledger, shared.err = New(context.Background(), Config{Updates: 1200, Seed: 11, SkipCompact: true, Node: &NodeConfig{}}, nil)
+		shared.ledger, shared.err = ledger.New(context.Background(), sim.Config{Updates: 1200, Seed: 11, SkipCompact: true, Node: &sim.NodeConfig{}}, nil)
 	})
 	if shared.err != nil {
 		t.Fatal(shared.err)
@@ -52,7 +52,7 @@ func readNode(t *testing.T, o NodeOptions) (*Ledger, nodeClient) {
 
 // TestNodeRefusals asks the same by list and by websocket.
 func TestNodeRefusals(t *testing.T) {
-	_, c := readNode(t, NodeOptions{PrunedOffset: 100})
+	_, c := readNode(t, nodeapi.NodeOptions{PrunedOffset: 100})
 	end := c.ledgerEnd()
 	template := func(id string) string {
 		return fmt.Sprintf(`{"includeReassignments":{"filtersForAnyParty":{"cumulative":[{"identifierFilter":{"TemplateFilter":{"value":{"templateId":%q}}}}]}}}`, id)
@@ -118,16 +118,16 @@ func TestNodeRefusals(t *testing.T) {
 	if _, _, answer := c.do("GET", "/v2/state/latest-pruned-offsets", ""); !strings.Contains(string(answer), `"participantPrunedUpToInclusive":100`) {
 		t.Errorf("pruned offsets are %s", answer)
 	}
-	if _, err := NodeHandler((&Ledger{}), NodeOptions{}); err == nil {
+	if _, err := nodeapi.NodeHandler((&ledger.Ledger{}), nodeapi.NodeOptions{}); err == nil {
 		t.Error("a ledger without a view serves a node")
 	}
-	if _, err := New(t.Context(), Config{Updates: 1, Node: &NodeConfig{Participant: "nobody"}}, nil); err == nil {
+	if _, err := ledger.New(t.Context(), sim.Config{Updates: 1, Node: &sim.NodeConfig{Participant: "nobody"}}, nil); err == nil {
 		t.Error("an unknown participant was accepted")
 	}
 }
 
 func TestNodeListLimits(t *testing.T) {
-	_, c := readNode(t, NodeOptions{ListLimit: 30, ListIdle: 20 * time.Millisecond})
+	_, c := readNode(t, nodeapi.NodeOptions{ListLimit: 30, ListIdle: 20 * time.Millisecond})
 	end := c.ledgerEnd()
 	all := decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, end, everything)))
 	upTo := func(n int) string { return updatesBody(0, all[n-1].Value.Offset, everything) }
@@ -173,7 +173,7 @@ func TestNodeListLimits(t *testing.T) {
 
 // TestNodeDescends compares both directions.
 func TestNodeDescends(t *testing.T) {
-	_, c := readNode(t, NodeOptions{ListLimit: 5000})
+	_, c := readNode(t, nodeapi.NodeOptions{ListLimit: 5000})
 	end := c.ledgerEnd()
 	for _, format := range []string{everything, acsDeltas} {
 		up := c.list("/v2/updates", updatesBody(50, end-9, format))
@@ -195,7 +195,7 @@ func withoutCheckpoints(list []json.RawMessage) []json.RawMessage {
 
 // TestNodeResumesAnywhere begins at offsets of updates, at gaps and at checkpoints.
 func TestNodeResumesAnywhere(t *testing.T) {
-	_, c := readNode(t, NodeOptions{ListLimit: 5000, CheckpointEvery: 7})
+	_, c := readNode(t, nodeapi.NodeOptions{ListLimit: 5000, CheckpointEvery: 7})
 	end := c.ledgerEnd()
 	all := decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, end, everything)))
 	checkpoints := 0
@@ -221,7 +221,7 @@ func TestNodeResumesAnywhere(t *testing.T) {
 // TestNodeCheckpoints: each is as far as the updates before it, or farther, but not as
 // far as the next.
 func TestNodeCheckpoints(t *testing.T) {
-	_, c := readNode(t, NodeOptions{CheckpointEvery: 5, CheckpointDelay: 20 * time.Millisecond})
+	_, c := readNode(t, nodeapi.NodeOptions{CheckpointEvery: 5, CheckpointDelay: 20 * time.Millisecond})
 	end := c.ledgerEnd()
 	offset, updates, checkpoints := int64(0), 0, 0
 	for _, f := range c.frames("/v2/updates", updatesBody(0, end, everything)) {
@@ -312,7 +312,7 @@ func contractsAt(t *testing.T, frames [][]byte) (set activeSet, inFlight int) {
 // contracts at M, in both shapes.
 func TestNodeContractsFollowUpdates(t *testing.T) {
 	for _, participant := range []string{"", "Super-Validator-1"} {
-		_, c := startNode(t, Config{Updates: 1000, Seed: 12, SkipCompact: true, Node: &NodeConfig{Participant: participant}}, NodeOptions{})
+		_, c := startNode(t, sim.Config{Updates: 1000, Seed: 12, SkipCompact: true, Node: &sim.NodeConfig{Participant: participant}}, nodeapi.NodeOptions{})
 		end := c.ledgerEnd()
 		read := func(at int64) (activeSet, int) {
 			return contractsAt(t, c.frames("/v2/state/active-contracts", fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s}`, at, anyParty)))
@@ -347,7 +347,7 @@ func TestNodeContractsFollowUpdates(t *testing.T) {
 
 // TestNodeContractsContinue resumes a listing behind each of its elements.
 func TestNodeContractsContinue(t *testing.T) {
-	_, c := readNode(t, NodeOptions{ListLimit: 5000})
+	_, c := readNode(t, nodeapi.NodeOptions{ListLimit: 5000})
 	body := fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s}`, c.ledgerEnd()/2, anyParty)
 	all := c.list("/v2/state/active-contracts", body)
 	for i := 0; i < len(all); i += 1 + len(all)/20 {
@@ -367,7 +367,7 @@ func TestNodeContractsContinue(t *testing.T) {
 // TestNodeFilters cuts by party, template and shape, and computes the same from
 // everything.
 func TestNodeFilters(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	end := c.ledgerEnd()
 	all := decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, end, everything)))
 	user := busiestUser(t, l, all)
@@ -378,7 +378,7 @@ func TestNodeFilters(t *testing.T) {
 		return fmt.Sprintf(`{"cumulative":[{"identifierFilter":{"TemplateFilter":{"value":{%q:%q}}}}]}`, kind, id)
 	}
 	isAmulet := func(e *nodeEvent) bool { return strings.HasSuffix(e.TemplateID, ":Splice.Amulet:Amulet") }
-	oldAmulet := l.Names.TemplateIDs[AmuletTemplate.Number][0]
+	oldAmulet := l.Names.TemplateIDs[model.AmuletTemplate.Number][0]
 	for _, tc := range []struct {
 		name, format string
 		wants        func(e *nodeEvent) bool
@@ -414,7 +414,7 @@ func TestNodeFilters(t *testing.T) {
 }
 
 // busiestUser is the party that sees most.
-func busiestUser(t *testing.T, l *Ledger, all []nodeUpdate) string {
+func busiestUser(t *testing.T, l *ledger.Ledger, all []nodeUpdate) string {
 	t.Helper()
 	count := map[string]int{}
 	for _, u := range all {
@@ -487,7 +487,7 @@ func modelText(u *nodeUpdate) string {
 
 // TestNodeTellsTheSubmitterOnly: others do not learn command and cost.
 func TestNodeTellsTheSubmitterOnly(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	told := 0
 	for _, p := range l.View.Parties {
 		name := l.Names.Parties[p]
@@ -513,8 +513,8 @@ func TestNodeTellsTheSubmitterOnly(t *testing.T) {
 
 // TestNodeFollowsTheLedger streams while the ledger goes on.
 func TestNodeFollowsTheLedger(t *testing.T) {
-	l, c := startNode(t, Config{Updates: 300, Seed: 13, SkipCompact: true, Node: &NodeConfig{Participant: "Super-Validator-1"}},
-		NodeOptions{CheckpointDelay: time.Hour})
+	l, c := startNode(t, sim.Config{Updates: 300, Seed: 13, SkipCompact: true, Node: &sim.NodeConfig{Participant: "Super-Validator-1"}},
+		nodeapi.NodeOptions{CheckpointDelay: time.Hour})
 	conn := c.dial("/v2/updates", updatesBody(0, 0, everything))
 	done := make(chan error, 1)
 	go func() {
@@ -556,14 +556,14 @@ func TestNodeFollowsTheLedger(t *testing.T) {
 }
 
 func TestNodeAuthorization(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
 	mine := l.Names.Parties[l.View.Parties[0]]
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	auth := &NodeAuth{Secret: []byte("secret"), Audience: "node", Now: func() time.Time { return now }, Users: map[string][]Right{
+	auth := &nodeapi.NodeAuth{Secret: []byte("secret"), Audience: "node", Now: func() time.Time { return now }, Users: map[string][]ledger.Right{
 		"indexer": {{Kind: "CanReadAsAnyParty"}}, "mine": {{Kind: "CanActAs", Party: mine}}, "nothing": nil,
 	}}
-	c := serveNode(t, l, NodeOptions{Auth: auth, ListLimit: 5000})
-	token := func(a *NodeAuth, user string, expires time.Time) string {
+	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth, ListLimit: 5000})
+	token := func(a *nodeapi.NodeAuth, user string, expires time.Time) string {
 		text, err := a.Token(user, expires)
 		if err != nil {
 			t.Fatal(err)
@@ -578,8 +578,8 @@ func TestNodeAuthorization(t *testing.T) {
 	}{
 		{"no token", "", everything, 401},
 		{"garbage", "x.y.z", everything, 401},
-		{"another secret", token(&NodeAuth{Secret: []byte("other"), Audience: "node"}, "indexer", time.Time{}), everything, 401},
-		{"another audience", token(&NodeAuth{Secret: auth.Secret, Audience: "x"}, "indexer", time.Time{}), everything, 401},
+		{"another secret", token(&nodeapi.NodeAuth{Secret: []byte("other"), Audience: "node"}, "indexer", time.Time{}), everything, 401},
+		{"another audience", token(&nodeapi.NodeAuth{Secret: auth.Secret, Audience: "x"}, "indexer", time.Time{}), everything, 401},
 		{"an unknown user", token(auth, "somebody", time.Time{}), everything, 401},
 		{"expired", token(auth, "indexer", now.Add(-time.Second)), everything, 401},
 		{"reads all", token(auth, "indexer", now.Add(time.Hour)), everything, 200},
@@ -623,12 +623,12 @@ func TestNodeAuthorization(t *testing.T) {
 }
 
 // serverEnd is the ledger end without asking the node.
-func (c nodeClient) serverEnd(l *Ledger) int64 { return l.NodeDigests().LedgerEnd }
+func (c nodeClient) serverEnd(l *ledger.Ledger) int64 { return l.NodeDigests().LedgerEnd }
 
 func TestNodeTokenExpiresWhileStreaming(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
-	auth := &NodeAuth{Secret: []byte("secret"), Scope: "daml_ledger_api", Users: map[string][]Right{"indexer": {{Kind: "CanReadAsAnyParty"}}}}
-	c := serveNode(t, l, NodeOptions{Auth: auth, CheckpointDelay: 50 * time.Millisecond})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
+	auth := &nodeapi.NodeAuth{Secret: []byte("secret"), Scope: "daml_ledger_api", Users: map[string][]ledger.Right{"indexer": {{Kind: "CanReadAsAnyParty"}}}}
+	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth, CheckpointDelay: 50 * time.Millisecond})
 	var err error
 	if c.token, err = auth.Token("indexer", time.Now().Add(2*time.Second)); err != nil {
 		t.Fatal(err)
@@ -653,7 +653,7 @@ func TestNodeTokenExpiresWhileStreaming(t *testing.T) {
 }
 
 func TestNodeTakesOneRequestPerSocket(t *testing.T) {
-	_, c := readNode(t, NodeOptions{CheckpointDelay: time.Hour})
+	_, c := readNode(t, nodeapi.NodeOptions{CheckpointDelay: time.Hour})
 	conn := c.dial("/v2/updates", updatesBody(c.ledgerEnd(), 0, everything))
 	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{}`)); err != nil {
 		t.Fatal(err)
@@ -664,7 +664,7 @@ func TestNodeTakesOneRequestPerSocket(t *testing.T) {
 }
 
 func TestNodeDescribesItself(t *testing.T) {
-	l, c := readNode(t, NodeOptions{})
+	l, c := readNode(t, nodeapi.NodeOptions{})
 	party := l.Names.Parties[l.View.Parties[0]]
 	for path, want := range map[string]string{
 		"/v2/parties/participant-id":                       `{"participantId":"` + l.View.Uid() + `"}`,

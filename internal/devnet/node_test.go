@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -20,8 +20,8 @@ import (
 func TestNodeDigestsMatchTheStream(t *testing.T) {
 	for _, participant := range []string{"", "Super-Validator-2", "validator-2"} {
 		t.Run(participant, func(t *testing.T) {
-			l, c := startNode(t, Config{Updates: 900, Seed: 5, SkipCompact: true,
-				Node: &NodeConfig{Participant: participant, MigrationID: 3}}, NodeOptions{})
+			l, c := startNode(t, sim.Config{Updates: 900, Seed: 5, SkipCompact: true,
+				Node: &sim.NodeConfig{Participant: participant, MigrationID: 3}}, nodeapi.NodeOptions{})
 			frames := c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), everything))
 			updates := decodeNodeUpdates(t, frames)
 			d := l.NodeDigests()
@@ -50,8 +50,8 @@ func TestNodeDigestsMatchTheStream(t *testing.T) {
 
 // TestNodeLeavesPublicHistoryAlone compares the data files with and without a view.
 func TestNodeLeavesPublicHistoryAlone(t *testing.T) {
-	plain, _ := startLedger(t, Config{Updates: 1500, Seed: 6})
-	viewed, _ := startNode(t, Config{Updates: 1500, Seed: 6}, NodeOptions{})
+	plain, _ := startLedger(t, sim.Config{Updates: 1500, Seed: 6})
+	viewed, _ := startNode(t, sim.Config{Updates: 1500, Seed: 6}, nodeapi.NodeOptions{})
 	got, want := fileHashes(t, viewed.Config.Dir), fileHashes(t, plain.Config.Dir)
 	for name, hash := range want {
 		if got[name] != hash {
@@ -67,9 +67,9 @@ func TestNodeLeavesPublicHistoryAlone(t *testing.T) {
 }
 
 func TestNodeSameSeedSameStream(t *testing.T) {
-	a, _ := startNode(t, Config{Updates: 1200, Seed: 1, SkipCompact: true}, NodeOptions{})
+	a, _ := startNode(t, sim.Config{Updates: 1200, Seed: 1, SkipCompact: true}, nodeapi.NodeOptions{})
 	before := runtime.GOMAXPROCS(1)
-	b, _ := startNode(t, Config{Updates: 1200, Seed: 1, SkipCompact: true}, NodeOptions{})
+	b, _ := startNode(t, sim.Config{Updates: 1200, Seed: 1, SkipCompact: true}, nodeapi.NodeOptions{})
 	runtime.GOMAXPROCS(before)
 	if !reflect.DeepEqual(fileHashes(t, a.Config.Dir), fileHashes(t, b.Config.Dir)) {
 		t.Error("same seed, different files")
@@ -80,7 +80,7 @@ func TestNodeSameSeedSameStream(t *testing.T) {
 }
 
 // publicTrees are the transactions of the scan by update id, with their verdicts.
-func publicTrees(t *testing.T, l *Ledger) (map[string]item, map[string]eventItem) {
+func publicTrees(t *testing.T, l *ledger.Ledger) (map[string]item, map[string]eventItem) {
 	t.Helper()
 	c := serveScan(t, l)
 	trees, events := map[string]item{}, map[string]eventItem{}
@@ -98,7 +98,7 @@ func publicTrees(t *testing.T, l *Ledger) (map[string]item, map[string]eventItem
 func TestNodeSeesWhatItsPartiesAreInformedOf(t *testing.T) {
 	for _, participant := range []string{"", "Super-Validator-1"} {
 		t.Run(participant, func(t *testing.T) {
-			l, c := startNode(t, Config{Updates: 1000, Seed: 7, SkipCompact: true, Node: &NodeConfig{Participant: participant}}, NodeOptions{})
+			l, c := startNode(t, sim.Config{Updates: 1000, Seed: 7, SkipCompact: true, Node: &sim.NodeConfig{Participant: participant}}, nodeapi.NodeOptions{})
 			hosted := map[string]bool{}
 			for _, p := range l.View.Parties {
 				hosted[l.Names.Parties[p]] = true

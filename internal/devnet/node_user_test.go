@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
 
 // call sends a request that must succeed and decodes the answer into v.
@@ -52,18 +52,18 @@ func (c nodeClient) refuses(tc refusal) {
 }
 
 type userAnswer struct {
-	User WireUser `json:"user"`
+	User ledger.WireUser `json:"user"`
 }
 
 type rightsAnswer struct {
-	Rights  []WireRight `json:"rights"`
-	Granted []WireRight `json:"newlyGrantedRights"`
-	Revoked []WireRight `json:"newlyRevokedRights"`
+	Rights  []nodeapi.WireRight `json:"rights"`
+	Granted []nodeapi.WireRight `json:"newlyGrantedRights"`
+	Revoked []nodeapi.WireRight `json:"newlyRevokedRights"`
 }
 
 func TestNodeUsersComeAndGo(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
-	c := serveNode(t, l, NodeOptions{})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
+	c := serveNode(t, l, nodeapi.NodeOptions{})
 	mine := l.Names.Name(l.View.Parties[0])
 	var created, got userAnswer
 	c.call("POST", "/v2/users", fmt.Sprintf(`{"user":{"id":"alice","primaryParty":%q,"metadata":{"annotations":{"a":"1","b":"2"}}},
@@ -74,7 +74,7 @@ func TestNodeUsersComeAndGo(t *testing.T) {
 	}
 	var rights rightsAnswer
 	c.call("GET", "/v2/users/alice/rights", "", &rights)
-	if want := WireRights([]Right{{"CanActAs", mine}}); fmt.Sprint(rights.Rights[0].Kind["CanActAs"].Value) != fmt.Sprint(want[0].Kind["CanActAs"].Value) || len(rights.Rights) != 1 {
+	if want := nodeapi.WireRights([]ledger.Right{{Kind: "CanActAs", Party: mine}}); fmt.Sprint(rights.Rights[0].Kind["CanActAs"].Value) != fmt.Sprint(want[0].Kind["CanActAs"].Value) || len(rights.Rights) != 1 {
 		t.Errorf("rights are %+v", rights)
 	}
 	both := fmt.Sprintf(`{"userId":"alice","rights":[{"kind":{"CanActAs":{"value":{"party":%q}}}},{"kind":{"CanReadAsAnyParty":{"value":{}}}}]}`, mine)
@@ -99,9 +99,9 @@ func TestNodeUsersComeAndGo(t *testing.T) {
 }
 
 func TestNodeListsUsers(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
-	c := serveNode(t, l, NodeOptions{})
-	want := []string{AdminUser}
+	l, _ := readNode(t, nodeapi.NodeOptions{})
+	c := serveNode(t, l, nodeapi.NodeOptions{})
+	want := []string{nodeapi.AdminUser}
 	for i := range 7 {
 		id := fmt.Sprintf("user-%d", i)
 		var created userAnswer
@@ -113,7 +113,7 @@ func TestNodeListsUsers(t *testing.T) {
 		token := ""
 		for {
 			var page struct {
-				Users []WireUser
+				Users []ledger.WireUser
 				Next  string `json:"nextPageToken"`
 			}
 			c.call("GET", fmt.Sprintf("/v2/users?pageSize=%d&pageToken=%s", size, token), "", &page)
@@ -134,21 +134,21 @@ func TestNodeListsUsers(t *testing.T) {
 }
 
 func TestNodeUserRefusals(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
-	c := serveNode(t, l, NodeOptions{})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
+	c := serveNode(t, l, nodeapi.NodeOptions{})
 	const users = "/v2/users"
-	rights := users + "/" + AdminUser + "/rights"
+	rights := users + "/" + nodeapi.AdminUser + "/rights"
 	for _, tc := range []refusal{
 		{"no JSON", "POST", users, `{`, 400, ""},
 		{"no user", "POST", users, `{}`, 400, ""},
 		{"no id", "POST", users, `{"user":{}}`, 400, "MISSING_FIELD"},
 		{"an id with a space", "POST", users, `{"user":{"id":"a b"}}`, 400, "INVALID_FIELD"},
 		{"a long id", "POST", users, `{"user":{"id":"` + strings.Repeat("a", 129) + `"}}`, 400, "INVALID_FIELD"},
-		{"an id that is taken", "POST", users, `{"user":{"id":"` + AdminUser + `"}}`, 409, "USER_ALREADY_EXISTS"},
+		{"an id that is taken", "POST", users, `{"user":{"id":"` + nodeapi.AdminUser + `"}}`, 409, "USER_ALREADY_EXISTS"},
 		{"a party that is none", "POST", users, `{"user":{"id":"a","primaryParty":"alice"}}`, 400, "INVALID_FIELD"},
 		{"a version", "POST", users, `{"user":{"id":"a","metadata":{"resourceVersion":"3"}}}`, 400, "INVALID_FIELD"},
 		{"another identity provider", "POST", users, `{"user":{"id":"a","identityProviderId":"corp"}}`, 404, "IDENTITY_PROVIDER_CONFIG_NOT_FOUND"},
-		{"large annotations", "POST", users, `{"user":{"id":"a","metadata":{"annotations":{"a":"` + strings.Repeat("x", MaxAnnotations) + `"}}}}`, 400, "INVALID_ARGUMENT"},
+		{"large annotations", "POST", users, `{"user":{"id":"a","metadata":{"annotations":{"a":"` + strings.Repeat("x", nodeapi.MaxAnnotations) + `"}}}}`, 400, "INVALID_ARGUMENT"},
 		{"an unknown right", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"CanFly":{"value":{}}}}]}`, 400, ""},
 		{"a right of two kinds", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"Empty":{},"ParticipantAdmin":{}}}]}`, 400, ""},
 		{"a right without party", "POST", users, `{"user":{"id":"a"},"rights":[{"kind":{"CanActAs":{"value":{}}}}]}`, 400, "MISSING_FIELD"},
@@ -158,20 +158,20 @@ func TestNodeUserRefusals(t *testing.T) {
 		{"granting to an unknown user", "POST", users + "/nobody/rights", `{"rights":[]}`, 404, "USER_NOT_FOUND"},
 		{"revoking from an unknown user", "PATCH", users + "/nobody/rights", `{"rights":[]}`, 404, "USER_NOT_FOUND"},
 		{"deleting an unknown user", "DELETE", users + "/nobody", "", 404, "USER_NOT_FOUND"},
-		{"deleting oneself", "DELETE", users + "/" + AdminUser, "", 400, "INVALID_ARGUMENT"},
+		{"deleting oneself", "DELETE", users + "/" + nodeapi.AdminUser, "", 400, "INVALID_ARGUMENT"},
 		{"rights of another user than named", "POST", rights, `{"userId":"x","rights":[]}`, 400, "INVALID_ARGUMENT"},
-		{"an update without mask", "PATCH", users + "/" + AdminUser, `{"user":{}}`, 400, "MISSING_FIELD"},
-		{"an update of an unknown member", "PATCH", users + "/" + AdminUser, `{"user":{},"updateMask":{"paths":["id"]}}`, 400, "INVALID_FIELD"},
-		{"an update of another user", "PATCH", users + "/" + AdminUser, `{"user":{"id":"x"},"updateMask":{"paths":["metadata"]}}`, 400, "INVALID_ARGUMENT"},
+		{"an update without mask", "PATCH", users + "/" + nodeapi.AdminUser, `{"user":{}}`, 400, "MISSING_FIELD"},
+		{"an update of an unknown member", "PATCH", users + "/" + nodeapi.AdminUser, `{"user":{},"updateMask":{"paths":["id"]}}`, 400, "INVALID_FIELD"},
+		{"an update of another user", "PATCH", users + "/" + nodeapi.AdminUser, `{"user":{"id":"x"},"updateMask":{"paths":["metadata"]}}`, 400, "INVALID_ARGUMENT"},
 		{"an update of an unknown user", "PATCH", users + "/nobody", `{"user":{},"updateMask":{"paths":["metadata"]}}`, 404, "USER_NOT_FOUND"},
-		{"deactivating oneself", "PATCH", users + "/" + AdminUser, `{"user":{"isDeactivated":true},"updateMask":{"paths":["is_deactivated"]}}`, 400, "INVALID_ARGUMENT"},
+		{"deactivating oneself", "PATCH", users + "/" + nodeapi.AdminUser, `{"user":{"isDeactivated":true},"updateMask":{"paths":["is_deactivated"]}}`, 400, "INVALID_ARGUMENT"},
 		{"a page of letters", "GET", users + "?pageSize=x", "", 400, ""},
 		{"a negative page", "GET", users + "?pageSize=-1", "", 400, "INVALID_ARGUMENT"},
 		{"a page token of another kind", "GET", users + "?pageToken=%25", "", 400, "INVALID_ARGUMENT"},
 	} {
 		c.refuses(tc)
 	}
-	many := make([]string, MaxUserRights)
+	many := make([]string, nodeapi.MaxUserRights)
 	for i := range many {
 		many[i] = fmt.Sprintf(`{"kind":{"CanReadAs":{"value":{"party":"p%d::1220"}}}}`, i)
 	}
@@ -181,10 +181,10 @@ func TestNodeUserRefusals(t *testing.T) {
 // TestNodeKnowsWhoMayManage walks the operations with tokens of users that were created
 // over the API.
 func TestNodeKnowsWhoMayManage(t *testing.T) {
-	l, _ := readNode(t, NodeOptions{})
+	l, _ := readNode(t, nodeapi.NodeOptions{})
 	mine := l.Names.Name(l.View.Parties[0])
-	auth := &NodeAuth{Secret: []byte("secret")}
-	c := serveNode(t, l, NodeOptions{Auth: auth})
+	auth := &nodeapi.NodeAuth{Secret: []byte("secret")}
+	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth})
 	as := func(user string) nodeClient {
 		token, err := auth.Token(user, time.Time{})
 		if err != nil {
@@ -192,7 +192,7 @@ func TestNodeKnowsWhoMayManage(t *testing.T) {
 		}
 		return nodeClient{t: t, url: c.url, token: token}
 	}
-	admin := as(AdminUser)
+	admin := as(nodeapi.AdminUser)
 	var created userAnswer
 	for id, kind := range map[string]string{"alice": `"CanActAs":{"value":{"party":"` + mine + `"}}`, "idp": `"IdentityProviderAdmin":{"value":{}}`} {
 		admin.call("POST", "/v2/users", fmt.Sprintf(`{"user":{"id":%q},"rights":[{"kind":{%s}}]}`, id, kind), &created)
@@ -201,8 +201,8 @@ func TestNodeKnowsWhoMayManage(t *testing.T) {
 	for _, tc := range []struct{ method, path, body string }{
 		{"GET", "/v2/users", ""},
 		{"POST", "/v2/users", `{"user":{"id":"x"}}`},
-		{"GET", "/v2/users/" + AdminUser, ""},
-		{"GET", "/v2/users/" + AdminUser + "/rights", ""},
+		{"GET", "/v2/users/" + nodeapi.AdminUser, ""},
+		{"GET", "/v2/users/" + nodeapi.AdminUser + "/rights", ""},
 		{"PATCH", "/v2/users/alice", `{"user":{},"updateMask":{"paths":["metadata"]}}`},
 		{"DELETE", "/v2/users/alice", ""},
 		{"POST", "/v2/users/alice/rights", `{"rights":[{"kind":{"ParticipantAdmin":{"value":{}}}}]}`},

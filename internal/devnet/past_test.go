@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // activeAnswer is an element of the answers on active contracts.
@@ -78,7 +78,7 @@ func someSnapshots(t *testing.T, c client) (found [][2]string) {
 // TestActiveContractsAreThoseOfTheHistory compares the contracts that are active at
 // some instants with those that the history up to there leaves.
 func TestActiveContractsAreThoseOfTheHistory(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 3000, Seed: 32})
+	_, c := startLedger(t, sim.Config{Updates: 3000, Seed: 32})
 	snapshots := someSnapshots(t, c)
 	if len(snapshots) < 4 {
 		t.Fatalf("snapshots are %v", snapshots)
@@ -196,7 +196,7 @@ func holdingsAddUp(t *testing.T, c client, at string, r *replay) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	totals := map[string][2]Decimal{}
+	totals := map[string][2]model.Decimal{}
 	for _, e := range r.ofTemplate("") {
 		kind, path := 0, []string{}
 		switch {
@@ -244,19 +244,19 @@ func holdingsAddUp(t *testing.T, c client, at string, r *replay) {
 	}
 }
 
-func mustDecimal(t *testing.T, text string) Decimal {
+func mustDecimal(t *testing.T, text string) model.Decimal {
 	t.Helper()
 	whole, fraction, _ := strings.Cut(text, ".")
 	d, err := strconv.ParseInt(whole+fraction, 10, 64)
 	if err != nil || len(fraction) != 10 {
 		t.Fatalf("%q is no decimal: %v", text, err)
 	}
-	return Decimal(d)
+	return model.Decimal(d)
 }
 
 // TestPastOfAnAdvancedLedger executes again what was executed in several runs.
 func TestPastOfAnAdvancedLedger(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 800, Seed: 33})
+	l, c := startLedger(t, sim.Config{Updates: 800, Seed: 33})
 	for _, n := range []int{1, 7, 300} {
 		if err := l.Advance(t.Context(), n); err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestPastOfAnAdvancedLedger(t *testing.T) {
 
 // TestStateWhileAdvancing asks about present and past while the ledger goes on.
 func TestStateWhileAdvancing(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 400, Seed: 37})
+	l, c := startLedger(t, sim.Config{Updates: 400, Seed: 37})
 	snapshots := someSnapshots(t, c)
 	last := snapshots[len(snapshots)-1]
 	want := c.allActive("/v2/state/acs", "", 1, last[1], 1000)
@@ -308,7 +308,7 @@ func TestStateWhileAdvancing(t *testing.T) {
 
 // TestUpdatesOfVersion0 compares the first version of the updates with the later ones.
 func TestUpdatesOfVersion0(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 500, Seed: 34})
+	_, c := startLedger(t, sim.Config{Updates: 500, Seed: 34})
 	for _, tc := range []struct{ lossless, encoding string }{{"true", "protobuf_json"}, {"false", "compact_json"}} {
 		var v0 []item
 		after := ""
@@ -361,7 +361,7 @@ func TestUpdatesOfVersion0(t *testing.T) {
 
 // TestLookupByHash finds each transaction with an external hash by it.
 func TestLookupByHash(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 800, Seed: 35})
+	_, c := startLedger(t, sim.Config{Updates: 800, Seed: 35})
 	found := 0
 	for _, it := range c.allUpdates("/v2/updates", "compact_json", 1000) {
 		var u struct {

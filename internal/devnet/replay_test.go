@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // replay follows the history that a client is given and knows what must be active.
@@ -119,7 +119,7 @@ func (e *event) row() []byte {
 // active contract, migration 1 imports exactly what was active, and the contracts
 // that remain are those that the ledger says are active.
 func TestHistoryIsExecutable(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 6000, Seed: 11})
+	l, c := startLedger(t, sim.Config{Updates: 6000, Seed: 11})
 	r := newReplay(t)
 	reassigned, switched := 0, false
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
@@ -139,7 +139,7 @@ func TestHistoryIsExecutable(t *testing.T) {
 	if r.created != d.Counts.ContractsCreated {
 		t.Errorf("%d contracts created, the ledger says %d", r.created, d.Counts.ContractsCreated)
 	}
-	if d.Counts.Rounds < 20 || d.Counts.Rounds > 6000/UpdatesPerRound {
+	if d.Counts.Rounds < 20 || d.Counts.Rounds > 6000/sim.UpdatesPerRound {
 		t.Errorf("%d rounds in 6000 updates", d.Counts.Rounds)
 	}
 	var sum rowSum
@@ -179,7 +179,7 @@ func compareImports(t *testing.T, r *replay, imports []item) {
 }
 
 // compareSupply adds up the coins that are active after the replay.
-func compareSupply(t *testing.T, r *replay, l *Ledger) {
+func compareSupply(t *testing.T, r *replay, l *ledger.Ledger) {
 	t.Helper()
 	sum := new(big.Int)
 	for _, e := range r.active {
@@ -249,7 +249,7 @@ func number(t *testing.T, raw json.RawMessage) *big.Int {
 // TestTransfersConserveCoins checks every transfer: what goes in is what comes out
 // plus the change and the fees.
 func TestTransfersConserveCoins(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 3000, Seed: 12, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 3000, Seed: 12, SkipCompact: true})
 	transfers, withFees, collecting := 0, 0, 0
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
 		for id, raw := range it.EventsByID {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // roundTotals is the answer on the activity of a round.
@@ -29,7 +29,7 @@ const rewardsPath = "/v0/internal/reward-accounting-process/rounds/"
 // TestRewardsFollowFromActivity adds up what the events say about the activity of apps
 // and walks the tree of allowances of every round from its root.
 func TestRewardsFollowFromActivity(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 6000, Seed: 36})
+	_, c := startLedger(t, sim.Config{Updates: 6000, Seed: 36})
 	weights, records := map[int64]map[string]int64{}, map[int64]int64{}
 	for _, e := range c.allEvents("protobuf_json", 1000) {
 		var a struct {
@@ -117,10 +117,10 @@ func walkRewards(t *testing.T, c client, round int64, hash string, amounts map[s
 	parts := batch.Children
 	for _, a := range batch.Allowances {
 		amounts[a.Provider] = a.Amount
-		parts = append(parts, HashText("2|"+HashText(a.Provider)+"|"+HashText(a.Amount)))
+		parts = append(parts, sim.HashText("2|"+sim.HashText(a.Provider)+"|"+sim.HashText(a.Amount)))
 	}
-	list := HashText(strings.Join(append([]string{fmt.Sprint(len(parts))}, parts...), "|"))
-	if got := HashText(batch.Type + "|1|" + list); got != hash {
+	list := sim.HashText(strings.Join(append([]string{fmt.Sprint(len(parts))}, parts...), "|"))
+	if got := sim.HashText(batch.Type + "|1|" + list); got != hash {
 		t.Errorf("batch %s of round %d hashes to %s", hash, round, got)
 	}
 	for _, child := range batch.Children {
@@ -132,7 +132,7 @@ func walkRewards(t *testing.T, c client, round int64, hash string, amounts map[s
 // the sums of a round agree.
 func compareAllowances(t *testing.T, round int64, weights map[string]int64, amounts map[string]string, totals roundTotals) {
 	t.Helper()
-	var sum, rate Decimal
+	var sum, rate model.Decimal
 	var of string
 	for party, text := range amounts {
 		amount := mustDecimal(t, text)

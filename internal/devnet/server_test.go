@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 func TestRefusals(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 200, Seed: 21})
-	names := NewNames(21, 200, 1)
-	sync, dsoParty := names.Synchronizers[0], names.Parties[Dso]
+	_, c := startLedger(t, sim.Config{Updates: 200, Seed: 21})
+	names := model.NewNames(21, 200, 1)
+	sync, dsoParty := names.Synchronizers[0], names.Parties[model.Dso]
 	acs := func(members string) string {
 		return `{"migration_id":0,"record_time":"2026-07-02T00:00:00Z",` + members + `}`
 	}
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestCompactIsRefusedWhenSkipped(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 20, Seed: 22, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 20, Seed: 22, SkipCompact: true})
 	if status, answer := c.do("POST", "/v2/updates", `{"page_size":1}`); status != 501 {
 		t.Errorf("status %d, %s, want 501", status, answer)
 	}
@@ -172,7 +172,7 @@ type info struct {
 // TestBackfillCoversEverything walks back from the newest migration the way a
 // backfill does and finds each update once, as /v1/updates gives it.
 func TestBackfillCoversEverything(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 2500, Seed: 23})
+	_, c := startLedger(t, sim.Config{Updates: 2500, Seed: 23})
 	want := map[string]string{}
 	last := item{MigrationID: -1}
 	for _, it := range c.allUpdates("/v1/updates", "protobuf_json", 333) {
@@ -252,7 +252,7 @@ func backfill(t *testing.T, c client, migration int64, synchronizer, first, newe
 
 // TestEncodingsAgree compares the two encodings of every update but for the values.
 func TestEncodingsAgree(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 800, Seed: 24})
+	_, c := startLedger(t, sim.Config{Updates: 800, Seed: 24})
 	compact, protobuf := c.allUpdates("/v2/updates", "compact_json", 500), c.allUpdates("/v2/updates", "protobuf_json", 499)
 	if len(compact) != len(protobuf) {
 		t.Fatalf("%d and %d updates", len(compact), len(protobuf))
@@ -291,7 +291,7 @@ func withoutValues(t *testing.T, raw json.RawMessage) string {
 
 // TestEvents checks the order of events, their lookup, and which parts they have.
 func TestEvents(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 1500, Seed: 25})
+	_, c := startLedger(t, sim.Config{Updates: 1500, Seed: 25})
 	events := c.allEvents("compact_json", 400)
 	last := item{MigrationID: -1}
 	var updates, alone, rejected, reassignments int
@@ -358,24 +358,24 @@ func compareLookups(t *testing.T, c client, at item, e *eventItem) {
 // TestEventCap checks that nothing beyond the last update or the last verdict of
 // the newest migration is an event yet.
 func TestEventCap(t *testing.T) {
-	n := &Names{Ids: NewIDSpaces(1), Synchronizers: []string{"a"}}
+	n := &model.Names{Ids: model.NewIDSpaces(1), Synchronizers: []string{"a"}}
 	for _, tc := range []struct {
 		name  string
-		kinds []UpdateKind
+		kinds []sim.UpdateKind
 		want  int
 	}{
 		{"nothing", nil, 0},
-		{"update without verdicts", []UpdateKind{AssignmentUpdate}, 0},
-		{"verdicts only", []UpdateKind{VerdictOnly, VerdictOnly}, 0},
-		{"transaction", []UpdateKind{TransactionUpdate}, 1},
-		{"verdict after the last update", []UpdateKind{TransactionUpdate, VerdictOnly}, 1},
-		{"reassignment after the last verdict", []UpdateKind{TransactionUpdate, VerdictOnly, AssignmentUpdate}, 2},
-		{"transaction at the end", []UpdateKind{VerdictOnly, AssignmentUpdate, TransactionUpdate}, 3},
+		{"update without verdicts", []sim.UpdateKind{sim.AssignmentUpdate}, 0},
+		{"verdicts only", []sim.UpdateKind{sim.VerdictOnly, sim.VerdictOnly}, 0},
+		{"transaction", []sim.UpdateKind{sim.TransactionUpdate}, 1},
+		{"verdict after the last update", []sim.UpdateKind{sim.TransactionUpdate, sim.VerdictOnly}, 1},
+		{"reassignment after the last verdict", []sim.UpdateKind{sim.TransactionUpdate, sim.VerdictOnly, sim.AssignmentUpdate}, 2},
+		{"transaction at the end", []sim.UpdateKind{sim.VerdictOnly, sim.AssignmentUpdate, sim.TransactionUpdate}, 3},
 	} {
-		s := &Store{Names: n, Grown: make(chan struct{})}
+		s := &history.Store{Names: n, Grown: make(chan struct{})}
 		s.StartMigration()
 		for i, kind := range tc.kinds {
-			s.Publish(&Rendered{Entries: []Entry{{Time: int64(10 + i), Kind: kind}}})
+			s.Publish(&history.Rendered{Entries: []history.Entry{{Time: int64(10 + i), Kind: kind}}})
 		}
 		if got := s.VisibleEvents(); got != tc.want {
 			t.Errorf("%s: %d events visible, want %d", tc.name, got, tc.want)
@@ -389,7 +389,7 @@ func TestEventCap(t *testing.T) {
 
 // TestSnapshotTimestamps compares with the record times that are served.
 func TestSnapshotTimestamps(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 400, Seed: 26})
+	_, c := startLedger(t, sim.Config{Updates: 400, Seed: 26})
 	snapshot := func(operation, parameter, at string, migration int) string {
 		var v struct {
 			RecordTime string `json:"record_time"`
@@ -428,7 +428,7 @@ func manyTexts(n int) string {
 // TestNetworkInformation checks what is not on the ledger: it is there, complete, and
 // agrees with what is.
 func TestNetworkInformation(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 200, Seed: 23})
+	l, c := startLedger(t, sim.Config{Updates: 200, Seed: 23})
 	sync, n := l.Names.Synchronizers[0], l.Names
 	for _, tc := range []struct{ path, want string }{
 		{"/v0/migrations/last", `{"migration_id":1}`},
@@ -473,7 +473,7 @@ func TestNetworkInformation(t *testing.T) {
 			t.Errorf("sequencer is %+v", s)
 		}
 	}
-	if len(sequencers.Domains[0].Sequencers) != SuperValidatorCount {
+	if len(sequencers.Domains[0].Sequencers) != model.SuperValidatorCount {
 		t.Errorf("%d sequencers", len(sequencers.Domains[0].Sequencers))
 	}
 	for _, path := range []string{"/v0/synchronizer-bootstrapping-transactions/global-domain", "/v0/synchronizer-identities/harbor-domain", "/status"} {
@@ -486,7 +486,7 @@ func TestNetworkInformation(t *testing.T) {
 
 // TestMigrationIsAnnounced asks a network that has its migration before it.
 func TestMigrationIsAnnounced(t *testing.T) {
-	_, c := startLedger(t, Config{Updates: 1, Seed: 24})
+	_, c := startLedger(t, sim.Config{Updates: 1, Seed: 24})
 	var schedule struct {
 		Time string `json:"time"`
 		ID   int64  `json:"migration_id"`

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 // stateConfig is a ledger that is long enough for everything to be on it.
-func stateConfig() Config { return Config{Updates: 6000, Seed: 31, Days: 2} }
+func stateConfig() sim.Config { return sim.Config{Updates: 6000, Seed: 31, Days: 2} }
 
 // replayed executes updates up to a position: all if record time is "".
 func replayed(t *testing.T, updates []item, migration int64, recordTime string) *replay {
@@ -48,11 +48,11 @@ func (r *replay) ofTemplate(name string) []event {
 	return found
 }
 
-func (c client) contracts(member, method, path, body string) []ContractAnswer {
+func (c client) contracts(member, method, path, body string) []scanapi.ContractAnswer {
 	c.t.Helper()
 	var answer map[string]json.RawMessage
 	c.ask(method, path, body, &answer)
-	var contracts []ContractAnswer
+	var contracts []scanapi.ContractAnswer
 	if err := json.Unmarshal(answer[member], &contracts); err != nil {
 		c.t.Fatalf("%s: %v in %s", path, err, answer[member])
 	}
@@ -60,7 +60,7 @@ func (c client) contracts(member, method, path, body string) []ContractAnswer {
 }
 
 // equalContracts compares answers with contracts of the history, in order.
-func equalContracts(t *testing.T, what string, got []ContractAnswer, want []event) {
+func equalContracts(t *testing.T, what string, got []scanapi.ContractAnswer, want []event) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d contracts, the history has %d", what, len(got), len(want))
@@ -71,7 +71,7 @@ func equalContracts(t *testing.T, what string, got []ContractAnswer, want []even
 	}
 }
 
-func equalContract(t *testing.T, what string, got ContractAnswer, e event) {
+func equalContract(t *testing.T, what string, got scanapi.ContractAnswer, e event) {
 	t.Helper()
 	if got.ContractID != e.ContractID || got.TemplateID != e.TemplateID || got.CreatedAt != e.CreatedAt ||
 		string(got.Payload) != string(e.CreateArguments) || len(got.Blob) != 120 {
@@ -117,7 +117,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		equalContracts(t, "by provider", c.contracts("featured_apps", "GET", "/v0/featured-apps/by-provider/"+provider, ""), want[:1])
 		for _, path := range []string{provider, "by-contract-id/" + got[0].ContractID} {
 			var one struct {
-				Right ContractAnswer `json:"featured_app_right"`
+				Right scanapi.ContractAnswer `json:"featured_app_right"`
 			}
 			c.ask("GET", "/v0/featured-apps/"+path, "", &one)
 			equalContract(t, path, one.Right, want[0])
@@ -134,9 +134,9 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 			t.Error("no closed round")
 		}
 		var rounds struct {
-			Open    map[string]PlacedContract `json:"open_mining_rounds"`
-			Issuing map[string]PlacedContract `json:"issuing_mining_rounds"`
-			TTL     int64                     `json:"time_to_live_in_microseconds"`
+			Open    map[string]scanapi.PlacedContract `json:"open_mining_rounds"`
+			Issuing map[string]scanapi.PlacedContract `json:"issuing_mining_rounds"`
+			TTL     int64                             `json:"time_to_live_in_microseconds"`
 		}
 		const path = "/v0/open-and-issuing-mining-rounds"
 		c.ask("POST", path, `{"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`, &rounds)
@@ -172,9 +172,9 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 			{"/v0/ans-rules", "ans_rules", "Splice.Ans:AnsRules"},
 		} {
 			want := r.ofTemplate(tc.template)
-			var answer map[string]PlacedContract
+			var answer map[string]scanapi.PlacedContract
 			c.ask("POST", tc.path, `{}`, &answer)
-			equalContracts(t, tc.path, []ContractAnswer{*answer[tc.name+"_update"].Contract}, want)
+			equalContracts(t, tc.path, []scanapi.ContractAnswer{*answer[tc.name+"_update"].Contract}, want)
 			cached := fmt.Sprintf(`{"cached_%s_contract_id":%q,"cached_%s_domain_id":"x"}`, tc.name, want[0].ContractID, tc.name)
 			answer = nil
 			c.ask("POST", tc.path, cached, &answer)
@@ -186,24 +186,24 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 
 	t.Run("governance", func(t *testing.T) {
 		var d struct {
-			Party     string           `json:"dso_party_id"`
-			Threshold int              `json:"voting_threshold"`
-			Round     PlacedContract   `json:"latest_mining_round"`
-			Rules     PlacedContract   `json:"dso_rules"`
-			Coin      PlacedContract   `json:"amulet_rules"`
-			Nodes     []PlacedContract `json:"sv_node_states"`
+			Party     string                   `json:"dso_party_id"`
+			Threshold int                      `json:"voting_threshold"`
+			Round     scanapi.PlacedContract   `json:"latest_mining_round"`
+			Rules     scanapi.PlacedContract   `json:"dso_rules"`
+			Coin      scanapi.PlacedContract   `json:"amulet_rules"`
+			Nodes     []scanapi.PlacedContract `json:"sv_node_states"`
 		}
 		c.ask("GET", "/v0/dso", "", &d)
 		equalContract(t, "dso rules", *d.Rules.Contract, r.ofTemplate("Splice.DsoRules:DsoRules")[0])
 		equalContract(t, "amulet rules", *d.Coin.Contract, r.ofTemplate("Splice.AmuletRules:AmuletRules")[0])
-		if d.Threshold != 3 || len(d.Nodes) != SuperValidatorCount || member(t, d.Round.Contract.Payload, "dso") != d.Party {
+		if d.Threshold != 3 || len(d.Nodes) != model.SuperValidatorCount || member(t, d.Round.Contract.Payload, "dso") != d.Party {
 			t.Errorf("governance is %+v", d)
 		}
 	})
 
 	t.Run("names", func(t *testing.T) {
 		var all struct {
-			Entries []EntryAnswer `json:"entries"`
+			Entries []scanapi.EntryAnswer `json:"entries"`
 		}
 		c.ask("GET", "/v0/ans-entries?page_size=1000", "", &all)
 		now := mustTime(t, events.RecordTime)
@@ -216,7 +216,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				expired++
 			}
 		}
-		if len(all.Entries) != len(want)+1+SuperValidatorCount || len(want) == 0 || expired == 0 {
+		if len(all.Entries) != len(want)+1+model.SuperValidatorCount || len(want) == 0 || expired == 0 {
 			t.Fatalf("%d entries, the history has %d and %d expired ones", len(all.Entries), len(want), expired)
 		}
 		for i, e := range want {
@@ -226,7 +226,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		}
 		first := all.Entries[0]
 		var one struct {
-			Entry EntryAnswer `json:"entry"`
+			Entry scanapi.EntryAnswer `json:"entry"`
 		}
 		c.ask("GET", "/v0/ans-entries/by-name/"+first.Name, "", &one)
 		if one.Entry != first {
@@ -245,11 +245,11 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 	t.Run("licenses", func(t *testing.T) {
 		want := r.ofTemplate("Splice.ValidatorLicense:ValidatorLicense")
 		slices.Reverse(want)
-		var got []ContractAnswer
+		var got []scanapi.ContractAnswer
 		for after := ""; ; {
 			var page struct {
-				Licenses []ContractAnswer `json:"validator_licenses"`
-				Next     *int64           `json:"next_page_token"`
+				Licenses []scanapi.ContractAnswer `json:"validator_licenses"`
+				Next     *int64                   `json:"next_page_token"`
 			}
 			c.ask("GET", "/v0/admin/validator/licenses?limit=2"+after, "", &page)
 			got = append(got, page.Licenses...)
@@ -281,7 +281,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 
 	t.Run("development fund", func(t *testing.T) {
 		var answer struct {
-			Coupons []PlacedContract `json:"unclaimed-development-fund-coupons"`
+			Coupons []scanapi.PlacedContract `json:"unclaimed-development-fund-coupons"`
 		}
 		c.ask("GET", "/v0/unclaimed-development-fund-coupons", "", &answer)
 		want := r.ofTemplate("Splice.Amulet:UnclaimedDevelopmentFundCoupon")
@@ -301,7 +301,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				continue
 			}
 			var answer struct {
-				Preapproval PlacedContract `json:"transfer_preapproval"`
+				Preapproval scanapi.PlacedContract `json:"transfer_preapproval"`
 			}
 			c.ask("GET", path, "", &answer)
 			equalContract(t, path, *answer.Preapproval.Contract, e)
@@ -317,7 +317,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 		for _, e := range counters {
 			sender := member(t, e.CreateArguments, "sender")
 			var answer struct {
-				Counter PlacedContract `json:"transfer_command_counter"`
+				Counter scanapi.PlacedContract `json:"transfer_command_counter"`
 			}
 			c.ask("GET", "/v0/transfer-command-counter/"+sender, "", &answer)
 			equalContract(t, sender, *answer.Counter.Contract, e)
@@ -328,8 +328,8 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 				}
 				var found struct {
 					Commands map[string]struct {
-						Contract ContractAnswer    `json:"contract"`
-						Status   map[string]string `json:"status"`
+						Contract scanapi.ContractAnswer `json:"contract"`
+						Status   map[string]string      `json:"status"`
 					} `json:"transfer_commands_by_contract_id"`
 				}
 				if err := json.Unmarshal(raw, &found); err != nil || status != 200 || len(found.Commands) == 0 {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // BenchmarkSubmit reports the rate at which transfers that are submitted are executed,
@@ -14,13 +14,13 @@ import (
 func BenchmarkSubmit(b *testing.B) {
 	for _, skip := range []bool{true, false} {
 		b.Run(fmt.Sprintf("skip_compact=%v", skip), func(b *testing.B) {
-			d := newDesk(b, Config{Updates: 5000, Seed: 1, SkipCompact: skip})
+			d := newDesk(b, sim.Config{Updates: 5000, Seed: 1, SkipCompact: skip})
 			alice, bob := d.party("alice", nil), d.party("bob", nil)
 			coin := d.tap(alice, "100000000")
 			template := d.transfer(alice, []string{coin}, bob, "0.0001")
 			b.ReportAllocs()
 			for b.Loop() {
-				s := d.submission([]string{alice, bob}, Command{TemplateID: template.TemplateID, ContractID: template.ContractID,
+				s := d.submission([]string{alice, bob}, choices.Command{TemplateID: template.TemplateID, ContractID: template.ContractID,
 					Choice: template.Choice, Argument: replaceOnce(template.Argument, coin)})
 				done, err := d.l.Submit(b.Context(), s)
 				if err != nil {

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -21,10 +21,10 @@ import (
 // is open between the parties.
 type walletModel struct {
 	*desk
-	random   Random
+	random   model.Random
 	parties  []string
 	wallets  map[string]string
-	funds    map[string]Decimal // unlocked
+	funds    map[string]model.Decimal // unlocked
 	offers   []openOffer
 	accepted []openOffer
 	pending  []openOffer // of the token standard: the coins are locked
@@ -37,15 +37,15 @@ type walletModel struct {
 type openOffer struct {
 	id               string
 	sender, receiver string
-	amount           Decimal
+	amount           model.Decimal
 	ends             time.Time // of the token standard
 }
 
 // TestCommandModel has parties act at random, also in ways that must be refused, while the
 // simulated users go on, and compares each outcome with the model.
 func TestCommandModel(t *testing.T) {
-	m := &walletModel{desk: newDesk(t, Config{Updates: 600, Seed: 71}), random: Random{7}, wallets: map[string]string{},
-		funds: map[string]Decimal{}, done: map[string]int{}}
+	m := &walletModel{desk: newDesk(t, sim.Config{Updates: 600, Seed: 71}), random: model.Random{State: 7}, wallets: map[string]string{},
+		funds: map[string]model.Decimal{}, done: map[string]int{}}
 	for i := range 4 {
 		p := m.party(fmt.Sprint("party-", i), nil)
 		m.parties, m.wallets[p] = append(m.parties, p), m.onboard(p)
@@ -89,12 +89,12 @@ func TestCommandModel(t *testing.T) {
 func (m *walletModel) someone() string { return m.parties[m.random.Below(len(m.parties))] }
 
 // some is an amount that a party mostly has.
-func (m *walletModel) some(party string) Decimal {
-	return 1 + m.funds[party].Times(m.random.DecimalBetween(0, One*12/10))
+func (m *walletModel) some(party string) model.Decimal {
+	return 1 + m.funds[party].Times(m.random.DecimalBetween(0, model.One*12/10))
 }
 
 // expect submits commands that must succeed if ok is true, and be refused else.
-func (m *walletModel) expect(ok bool, actAs []string, commands ...Command) (Committed, bool) {
+func (m *walletModel) expect(ok bool, actAs []string, commands ...choices.Command) (ledger.Committed, bool) {
 	m.t.Helper()
 	s := m.submission(actAs, commands...)
 	if ok {
@@ -102,11 +102,11 @@ func (m *walletModel) expect(ok bool, actAs []string, commands ...Command) (Comm
 	}
 	m.refused(s)
 	m.refusals++
-	return Committed{}, false
+	return ledger.Committed{}, false
 }
 
 func (m *walletModel) tapSome() {
-	p, amount := m.someone(), m.random.DecimalBetween(1, Coins(100))
+	p, amount := m.someone(), m.random.DecimalBetween(1, model.Coins(100))
 	m.tap(p, amount.String())
 	m.funds[p] += amount
 }
@@ -122,7 +122,7 @@ func (m *walletModel) transferSome() {
 }
 
 func (m *walletModel) offerSome() {
-	from, to, amount := m.someone(), m.someone(), Decimal(0)
+	from, to, amount := m.someone(), m.someone(), model.Decimal(0)
 	amount = m.some(from)
 	id := m.offer(m.wallets[from], from, to, amount.String(), fmt.Sprint("model-", m.steps))
 	m.offers = append(m.offers, openOffer{id: id, sender: from, receiver: to, amount: amount})
@@ -144,7 +144,7 @@ func (m *walletModel) expired(id string) bool {
 	defer m.l.Mu.Unlock()
 	n, _ := m.l.Names.Ids.ContractNumber(id)
 	c := m.l.Executor.Tx.ByNumber[n]
-	return c != nil && TrackedOffer(c).ExpiresAt <= m.l.Executor.Clock.RecordTime+SubmissionGap
+	return c != nil && choices.TrackedOffer(c).ExpiresAt <= m.l.Executor.Clock.RecordTime+choices.SubmissionGap
 }
 
 func (m *walletModel) acceptSome() {
@@ -157,7 +157,7 @@ func (m *walletModel) acceptSome() {
 		as = m.someone()
 	}
 	may = may && as == o.receiver
-	done, ok := m.expect(may, []string{as}, exercise(TransferOfferTemplate, o.id, "TransferOffer_Accept"))
+	done, ok := m.expect(may, []string{as}, exercise(model.TransferOfferTemplate, o.id, "TransferOffer_Accept"))
 	if !ok {
 		m.offers = append(m.offers, o)
 		return
@@ -168,7 +168,7 @@ func (m *walletModel) acceptSome() {
 
 func (m *walletModel) endSome() {
 	if o, ok := m.take(&m.offers); ok {
-		m.must([]string{o.receiver}, exercise(TransferOfferTemplate, o.id, "TransferOffer_Reject"))
+		m.must([]string{o.receiver}, exercise(model.TransferOfferTemplate, o.id, "TransferOffer_Reject"))
 	}
 }
 
@@ -178,7 +178,7 @@ func (m *walletModel) completeSome() {
 		return
 	}
 	if m.expired(o.id) {
-		m.must([]string{o.sender}, exercise(AcceptedOfferTemplate, o.id, "AcceptedTransferOffer_Expire", "actor", o.sender))
+		m.must([]string{o.sender}, exercise(model.AcceptedOfferTemplate, o.id, "AcceptedTransferOffer_Expire", "actor", o.sender))
 		return
 	}
 	outcome := m.batch(m.wallets[o.sender], o.sender, operation("CO_CompleteAcceptedTransfer", o.id), operation("CO_MergeTransferInputs", nil))
@@ -207,7 +207,7 @@ func (m *walletModel) tokensSome() {
 	}
 	m.funds[from] -= amount
 	m.pending = append(m.pending, openOffer{in(m.t, done.Results[0], "output", "value", "transferInstructionCid"), from, to, amount,
-		done.RecordTime.Add(time.Hour - SubmissionGap*time.Microsecond + m.l.Config.Tick())})
+		done.RecordTime.Add(time.Hour - choices.SubmissionGap*time.Microsecond + m.l.Config.Tick())})
 }
 
 // expirePending gives the senders of offers that the governance party has ended, a tick after
@@ -242,13 +242,13 @@ func (m *walletModel) answerSome() {
 	}
 	m.l.Mu.Lock()
 	n, _ := m.l.Names.Ids.ContractNumber(o.id)
-	late := m.l.Executor.Tx.ByNumber[n].Payload.(TransferInstruction).Transfer.ExecuteBefore <= m.l.Executor.Clock.RecordTime+SubmissionGap
+	late := m.l.Executor.Tx.ByNumber[n].Payload.(model.TransferInstruction).Transfer.ExecuteBefore <= m.l.Executor.Clock.RecordTime+choices.SubmissionGap
 	m.l.Mu.Unlock()
 	if choice == "TransferInstruction_Accept" {
 		to = o.receiver
 	}
 	may := !late || choice != "TransferInstruction_Accept"
-	if _, ok := m.expect(may, []string{as}, exercise(TransferInstructionTemplate, o.id, choice, "extraArgs", emptyExtraArgs)); !ok {
+	if _, ok := m.expect(may, []string{as}, exercise(model.TransferInstructionTemplate, o.id, choice, "extraArgs", emptyExtraArgs)); !ok {
 		m.pending = append(m.pending, o)
 		return
 	}
@@ -267,19 +267,19 @@ func (m *walletModel) mergeSome() {
 
 func (m *walletModel) trafficSome() {
 	p := m.someone()
-	cost := Decimal(MinTopUp * 1e4).Times(TrafficPrice).Over(m.price())
-	_, ok := m.expect(cost <= m.funds[p], []string{p}, exercise(AmuletRulesTemplate, m.rules(), "AmuletRules_BuyMemberTraffic",
+	cost := model.Decimal(model.MinTopUp * 1e4).Times(model.TrafficPrice).Over(m.price())
+	_, ok := m.expect(cost <= m.funds[p], []string{p}, exercise(model.AmuletRulesTemplate, m.rules(), "AmuletRules_BuyMemberTraffic",
 		"inputs", m.inputs(p), "context", m.context(), "provider", p, "memberId", m.l.View.Uid(), "synchronizerId", m.l.Names.Synchronizers[0],
-		"migrationId", 1, "trafficAmount", MinTopUp))
+		"migrationId", 1, "trafficAmount", model.MinTopUp))
 	if ok {
 		m.funds[p] -= cost
 	}
 }
 
-func (m *walletModel) price() Decimal {
+func (m *walletModel) price() model.Decimal {
 	now := m.l.Now().UnixMicro()
-	all := m.l.OfTemplate(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
-	return all[len(all)-1].Payload.(OpenRound).Price
+	all := m.l.OfTemplate(model.OpenRoundTemplate, func(c *model.Contract) bool { return c.Payload.(model.OpenRound).OpensAt <= now })
+	return all[len(all)-1].Payload.(model.OpenRound).Price
 }
 
 // compare compares the ledger with the model.
@@ -291,12 +291,12 @@ func (m *walletModel) compare(action string) {
 			m.t.Fatalf("step %d, %s: %s has %s, want %s", m.steps, action, p, got, m.funds[p])
 		}
 	}
-	locked := map[string]Decimal{}
+	locked := map[string]model.Decimal{}
 	for _, o := range m.pending {
 		locked[o.sender] += o.amount
 	}
-	for _, c := range m.l.OfTemplate(LockedAmuletTemplate, nil) {
-		locked[m.l.Names.Name(c.Payload.(LockedAmulet).Owner)] -= c.Payload.(LockedAmulet).Amount
+	for _, c := range m.l.OfTemplate(model.LockedAmuletTemplate, nil) {
+		locked[m.l.Names.Name(c.Payload.(model.LockedAmulet).Owner)] -= c.Payload.(model.LockedAmulet).Amount
 	}
 	for _, p := range m.parties {
 		if locked[p] != 0 {
@@ -336,7 +336,7 @@ func (m *walletModel) checkNode() {
 		}
 	}
 	for n := range active {
-		flying := slices.ContainsFunc(m.l.Executor.Harbor.InFlight, func(f Flight) bool { return f.Contract.Number == n })
+		flying := slices.ContainsFunc(m.l.Executor.Harbor.InFlight, func(f sim.Flight) bool { return f.Contract.Number == n })
 		if m.l.Executor.Tx.ByNumber[n] == nil && !flying {
 			m.t.Errorf("contract %d is active on the node only", n)
 		}
@@ -351,7 +351,7 @@ func (m *walletModel) checkServed() {
 		t.Fatal(err)
 	}
 	digestsMatch(t, serveScan(t, m.l))
-	c := serveNode(t, m.l, NodeOptions{})
+	c := serveNode(t, m.l, nodeapi.NodeOptions{})
 	frames := c.frames("/v2/updates", updatesBody(0, c.ledgerEnd(), everything))
 	if got, d := digestsOf(t, decodeNodeUpdates(t, frames), 0), m.l.NodeDigests(); !maps.Equal(got, d.Tables) {
 		t.Errorf("what was sent digests to %v, the node says %v", got, d.Tables)

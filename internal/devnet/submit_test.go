@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
 
 func post(t testing.TB, h http.Handler, path, body string) []byte {
@@ -34,7 +34,7 @@ func (d *desk) expiry() string { return d.l.Now().Add(6 * time.Hour).Format(time
 // offer has a wallet offer coins.
 func (d *desk) offer(install, sender, receiver, amount, tracking string) string {
 	d.t.Helper()
-	done := d.must([]string{d.operator, sender}, exercise(WalletInstallTemplate, install, "WalletAppInstall_CreateTransferOffer",
+	done := d.must([]string{d.operator, sender}, exercise(model.WalletInstallTemplate, install, "WalletAppInstall_CreateTransferOffer",
 		"receiver", receiver, "amount", map[string]any{"amount": amount, "unit": "AmuletUnit"}, "description", "rent",
 		"expiresAt", d.expiry(), "trackingId", tracking))
 	return in(d.t, done[0], "transferOffer")
@@ -42,21 +42,21 @@ func (d *desk) offer(install, sender, receiver, amount, tracking string) string 
 
 // TestOffers takes offers of coins through all they can become.
 func TestOffers(t *testing.T) {
-	d := newDesk(t, Config{Seed: 51})
+	d := newDesk(t, sim.Config{Seed: 51})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(alice)
 	d.onboard(bob)
 	d.batch(wallet, alice, operation("CO_Tap", map[string]any{"tapAmount": "100.5"}))
-	if got := d.balance(alice); got != Coins(100)+One/2 {
+	if got := d.balance(alice); got != model.Coins(100)+model.One/2 {
 		t.Fatalf("alice has %s after the tap", got)
 	}
 	offer := d.offer(wallet, alice, bob, "40.25", "t-1")
-	accepted := in(t, d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	accepted := in(t, d.must([]string{bob}, exercise(model.TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
 	outcome := d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted))
 	if in(t, outcome[0], "tag") != "COO_CompleteAcceptedTransfer" || in(t, outcome[0], "value", "_2", "trackingId") != "t-1" {
 		t.Errorf("outcome is %s", outcome[0])
 	}
-	if d.balance(alice) != Coins(60)+One/4 || d.balance(bob) != Coins(40)+One/4 {
+	if d.balance(alice) != model.Coins(60)+model.One/4 || d.balance(bob) != model.Coins(40)+model.One/4 {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	d.check()
@@ -68,47 +68,47 @@ func TestOffers(t *testing.T) {
 		{alice, "TransferOffer_Withdraw", []any{"reason", "too late"}},
 	} {
 		offer := d.offer(wallet, alice, bob, "1", "t-"+end.choice)
-		done := d.must([]string{end.party}, exercise(TransferOfferTemplate, offer, end.choice, end.members...))
+		done := d.must([]string{end.party}, exercise(model.TransferOfferTemplate, offer, end.choice, end.members...))
 		if in(t, done[0], "trackingInfo", "trackingId") != "t-"+end.choice {
 			t.Errorf("%s gives %s", end.choice, done[0])
 		}
-		again := d.refused(d.submission([]string{end.party}, exercise(TransferOfferTemplate, offer, end.choice, end.members...)))
-		if again.Code != CodeContractNotFound {
+		again := d.refused(d.submission([]string{end.party}, exercise(model.TransferOfferTemplate, offer, end.choice, end.members...)))
+		if again.Code != choices.CodeContractNotFound {
 			t.Errorf("%s again: %v", end.choice, again)
 		}
 	}
 	// More than there is: the operation fails, the batch does not.
 	offer = d.offer(wallet, alice, bob, "61", "t-9")
-	accepted = in(t, d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
+	accepted = in(t, d.must([]string{bob}, exercise(model.TransferOfferTemplate, offer, "TransferOffer_Accept"))[0], "acceptedTransferOffer")
 	outcome = d.batch(wallet, alice, operation("CO_CompleteAcceptedTransfer", accepted), operation("CO_MergeTransferInputs", map[string]any{}))
 	if in(t, outcome[0], "tag") != "COO_Error" || in(t, outcome[0], "value", "value", "missingAmount") != "0.7500000000" {
 		t.Errorf("outcome is %s", outcome[0])
 	}
-	if in(t, outcome[1], "tag") != "COO_MergeTransferInputs" || d.balance(alice) != Coins(60)+One/4 {
+	if in(t, outcome[1], "tag") != "COO_MergeTransferInputs" || d.balance(alice) != model.Coins(60)+model.One/4 {
 		t.Errorf("outcome is %s, alice has %s", outcome[1], d.balance(alice))
 	}
-	d.must([]string{alice}, exercise(AcceptedOfferTemplate, accepted, "AcceptedTransferOffer_Abort", "reason", "no funds"))
+	d.must([]string{alice}, exercise(model.AcceptedOfferTemplate, accepted, "AcceptedTransferOffer_Abort", "reason", "no funds"))
 	// Expired.
 	offer = d.offer(wallet, alice, bob, "1", "t-10")
-	if r := d.refused(d.submission([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(model.TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))); r.Code != choices.CodeFailed {
 		t.Errorf("expired too early: %v", r)
 	}
 	d.advance(7 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Accept"))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(model.TransferOfferTemplate, offer, "TransferOffer_Accept"))); r.Code != choices.CodeFailed {
 		t.Errorf("accepted after its expiry: %v", r)
 	}
-	d.must([]string{bob}, exercise(TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))
+	d.must([]string{bob}, exercise(model.TransferOfferTemplate, offer, "TransferOffer_Expire", "actor", bob))
 	d.finish()
 }
 
 // TestTraffic has a user buy traffic by request, and the operator top up.
 func TestTraffic(t *testing.T) {
-	d := newDesk(t, Config{Seed: 52})
+	d := newDesk(t, sim.Config{Seed: 52})
 	alice := d.party("alice", nil)
 	wallet, own := d.onboard(alice), d.onboard(d.operator)
 	member := d.l.View.Uid()
 	request := func(bytes int, tracking string) string {
-		done := d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
+		done := d.must([]string{d.operator, alice}, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
 			"memberId", member, "synchronizerId", d.l.Names.Synchronizers[0], "migrationId", 1, "trafficAmount", bytes,
 			"expiresAt", d.expiry(), "trackingId", tracking))
 		return in(t, done[0], "buyTrafficRequest")
@@ -128,13 +128,13 @@ func TestTraffic(t *testing.T) {
 		t.Errorf("outcome is %s", o[0])
 	}
 	spent := before - d.balance(alice)
-	var price Decimal
-	for _, c := range d.l.OfTemplate(MemberTrafficTemplate, func(c *Contract) bool { return ContractIDOf(d.l, c) == in(t, o[0], "value", "_1") }) {
-		if p := c.Payload.(MemberTraffic); p.AmuletSpent == spent && p.Purchased == 1_000_000 {
+	var price model.Decimal
+	for _, c := range d.l.OfTemplate(model.MemberTrafficTemplate, func(c *model.Contract) bool { return ledger.ContractIDOf(d.l, c) == in(t, o[0], "value", "_1") }) {
+		if p := c.Payload.(model.MemberTraffic); p.AmuletSpent == spent && p.Purchased == 1_000_000 {
 			price = p.UsdSpent
 		}
 	}
-	if price < 59*One || price > 61*One {
+	if price < 59*model.One || price > 61*model.One {
 		t.Errorf("%s coins were spent for traffic of %s USD", spent, price)
 	}
 	// The operator tops up; a second time only after the interval.
@@ -146,29 +146,29 @@ func TestTraffic(t *testing.T) {
 	if o := top(nil); in(t, o, "tag") != "COO_BuyMemberTraffic" {
 		t.Fatalf("top-up: %s", o)
 	}
-	state := d.private(TopUpStateTemplate)
+	state := d.private(model.TopUpStateTemplate)
 	if o := top(state); in(t, o, "value", "tag") != "ITR_Other" {
 		t.Errorf("top-up too early: %s", o)
 	}
 	d.advance(11 * time.Minute)
-	if o := top(state); in(t, o, "tag") != "COO_BuyMemberTraffic" || d.private(TopUpStateTemplate) == state {
+	if o := top(state); in(t, o, "tag") != "COO_BuyMemberTraffic" || d.private(model.TopUpStateTemplate) == state {
 		t.Errorf("second top-up: %s", o)
 	}
 	d.finish()
 }
 
 // private is the id of the only active contract of a template that public history does not have.
-func (d *desk) private(tpl *Template) string {
+func (d *desk) private(tpl *model.Template) string {
 	d.t.Helper()
 	d.l.Mu.Lock()
 	defer d.l.Mu.Unlock()
 	found := ""
 	for _, c := range d.l.Executor.Tx.ByNumber {
-		if c.Template == tpl && !strings.HasSuffix(ContractIDOf(d.l, c), found+"!") {
+		if c.Template == tpl && !strings.HasSuffix(ledger.ContractIDOf(d.l, c), found+"!") {
 			if found != "" {
 				d.t.Fatalf("there are several %s", tpl.Name)
 			}
-			found = ContractIDOf(d.l, c)
+			found = ledger.ContractIDOf(d.l, c)
 		}
 	}
 	return found
@@ -176,41 +176,41 @@ func (d *desk) private(tpl *Template) string {
 
 // TestPreapprovals sends in one step, renews and cancels.
 func TestPreapprovals(t *testing.T) {
-	d := newDesk(t, Config{Seed: 53})
+	d := newDesk(t, sim.Config{Seed: 53})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(d.operator)
 	d.tap(d.operator, 500)
 	d.tap(alice, 70)
-	proposal := in(t, d.must([]string{bob}, create(PreapprovalProposalTemplate, "receiver", bob, "provider", d.operator, "expectedDso", d.l.GovernanceParty()))[0])
+	proposal := in(t, d.must([]string{bob}, create(model.PreapprovalProposalTemplate, "receiver", bob, "provider", d.operator, "expectedDso", d.l.GovernanceParty()))[0])
 	o := d.batch(wallet, d.operator, operation("CO_AcceptTransferPreapprovalProposal", map[string]any{
 		"preapprovalProposalCid": proposal, "expiresAt": d.l.Now().Add(90 * 24 * time.Hour).Format(time.RFC3339Nano)}))
 	approval := in(t, o[0], "value")
-	disclosed := []DisclosedContract{{ContractID: approval, Blob: d.blob(approval)}}
-	send := d.submission([]string{alice}, exercise(PreapprovalTemplate, approval, "TransferPreapproval_Send", "context", d.payment(),
+	disclosed := []choices.DisclosedContract{{ContractID: approval, Blob: d.blob(approval)}}
+	send := d.submission([]string{alice}, exercise(model.PreapprovalTemplate, approval, "TransferPreapproval_Send", "context", d.payment(),
 		"inputs", d.inputs(alice), "amount", "12.5", "sender", alice, "description", "lunch"))
-	if r := d.refused(send); r.Code != CodeContractNotFound {
+	if r := d.refused(send); r.Code != choices.CodeContractNotFound {
 		t.Errorf("undisclosed: %v", r)
 	}
 	send.Disclosed = disclosed
 	done := d.mustSubmit(send)
-	if d.balance(bob) != Coins(12)+One/2 || d.balance(alice) != Coins(57)+One/2 {
+	if d.balance(bob) != model.Coins(12)+model.One/2 || d.balance(alice) != model.Coins(57)+model.One/2 {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	if text := d.nodeText(done.Offset); !containsAll(text, `"choice":"TransferPreapproval_Send"`, `"choice":"AmuletRules_Transfer"`, done.UpdateID, send.CommandID) {
 		t.Errorf("the node's stream has %s", text)
 	}
-	send = d.submission([]string{alice}, exercise(PreapprovalTemplate, approval, "TransferPreapproval_SendV2",
-		"context", map[string]any{"externalPartyConfigState": d.newest(ConfigStateTemplate, nil)},
+	send = d.submission([]string{alice}, exercise(model.PreapprovalTemplate, approval, "TransferPreapproval_SendV2",
+		"context", map[string]any{"externalPartyConfigState": d.newest(model.ConfigStateTemplate, nil)},
 		"inputs", d.inputs(alice), "amount", "7.5", "sender", alice))
 	send.Disclosed = disclosed
 	d.mustSubmit(send)
-	if d.balance(bob) != Coins(20) || d.balance(alice) != Coins(50) {
+	if d.balance(bob) != model.Coins(20) || d.balance(alice) != model.Coins(50) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	o = d.batch(wallet, d.operator, operation("CO_RenewTransferPreapproval", map[string]any{
 		"previousApprovalCid": approval, "newExpiresAt": d.l.Now().Add(180 * 24 * time.Hour).Format(time.RFC3339Nano)}))
 	renewed := in(t, o[0], "value")
-	d.must([]string{bob}, exercise(PreapprovalTemplate, renewed, "TransferPreapproval_Cancel", "p", bob))
+	d.must([]string{bob}, exercise(model.PreapprovalTemplate, renewed, "TransferPreapproval_Cancel", "p", bob))
 	d.finish()
 }
 
@@ -220,7 +220,7 @@ func (d *desk) blob(id string) string {
 	if !ok {
 		d.t.Fatalf("%s is no contract", id)
 	}
-	return string(AppendBlob(nil, &d.l.Names.Ids, n))
+	return string(model.AppendBlob(nil, &d.l.Names.Ids, n))
 }
 
 // tokens transfers by the token standard.
@@ -229,15 +229,15 @@ func (d *desk) tokens(sender, receiver, amount string) json.RawMessage {
 	return d.must([]string{sender}, d.tokenCommand(sender, receiver, amount))[0]
 }
 
-func (d *desk) tokenCommand(sender, receiver, amount string) Command {
+func (d *desk) tokenCommand(sender, receiver, amount string) choices.Command {
 	ids, _ := d.coins(sender)
 	now := d.l.Now()
-	c := exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "TransferFactory_Transfer", "expectedAdmin", d.l.GovernanceParty(),
+	c := exercise(model.ExternalRulesTemplate, d.newest(model.ExternalRulesTemplate, nil), "TransferFactory_Transfer", "expectedAdmin", d.l.GovernanceParty(),
 		"transfer", map[string]any{"sender": sender, "receiver": receiver, "amount": amount,
 			"instrumentId": map[string]any{"admin": d.l.GovernanceParty(), "id": "Amulet"}, "requestedAt": now.Format(time.RFC3339Nano),
 			"executeBefore": now.Add(time.Hour).Format(time.RFC3339Nano), "inputHoldingCids": ids, "meta": map[string]any{"values": map[string]any{}}},
 		"extraArgs", emptyExtraArgs)
-	c.TemplateID = "#" + InterfaceNames[TransferFactoryInterface][0] + ":" + InterfaceNames[TransferFactoryInterface][1]
+	c.TemplateID = "#" + model.InterfaceNames[model.TransferFactoryInterface][0] + ":" + model.InterfaceNames[model.TransferFactoryInterface][1]
 	return c
 }
 
@@ -245,12 +245,12 @@ var emptyExtraArgs = map[string]any{"context": map[string]any{"values": map[stri
 
 // TestTokenOffers takes offers of the token standard through their states.
 func TestTokenOffers(t *testing.T) {
-	d := newDesk(t, Config{Seed: 54})
+	d := newDesk(t, sim.Config{Seed: 54})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	d.tap(alice, 30)
 	d.tap(alice, 30)
 	answer := func(party, id, choice string) json.RawMessage {
-		return d.must([]string{party}, exercise(TransferInstructionTemplate, id, choice, "extraArgs", emptyExtraArgs))[0]
+		return d.must([]string{party}, exercise(model.TransferInstructionTemplate, id, choice, "extraArgs", emptyExtraArgs))[0]
 	}
 	pending := func(amount string) string {
 		r := d.tokens(alice, bob, amount)
@@ -260,24 +260,24 @@ func TestTokenOffers(t *testing.T) {
 		return in(t, r, "output", "value", "transferInstructionCid")
 	}
 	id := pending("10")
-	if d.balance(alice) != Coins(50) || d.balance(bob) != 0 {
+	if d.balance(alice) != model.Coins(50) || d.balance(bob) != 0 {
 		t.Errorf("alice has %s", d.balance(alice))
 	}
 	answer(bob, id, "TransferInstruction_Accept")
-	if d.balance(alice) != Coins(50) || d.balance(bob) != Coins(10) {
+	if d.balance(alice) != model.Coins(50) || d.balance(bob) != model.Coins(10) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	answer(bob, pending("5"), "TransferInstruction_Reject")
 	answer(alice, pending("6"), "TransferInstruction_Withdraw")
-	if d.balance(alice) != Coins(50) || d.balance(bob) != Coins(10) {
+	if d.balance(alice) != model.Coins(50) || d.balance(bob) != model.Coins(10) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	id = pending("7")
-	if r := d.refused(d.submission([]string{bob}, exercise(TransferInstructionTemplate, id, "TransferInstruction_Withdraw", "extraArgs", emptyExtraArgs))); r.Context["error_id"] != "missing-authorization" {
+	if r := d.refused(d.submission([]string{bob}, exercise(model.TransferInstructionTemplate, id, "TransferInstruction_Withdraw", "extraArgs", emptyExtraArgs))); r.Context["error_id"] != "missing-authorization" {
 		t.Errorf("bob withdraws: %v", r)
 	}
 	d.advance(2 * time.Hour)
-	if r := d.refused(d.submission([]string{bob}, exercise(TransferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != CodeFailed {
+	if r := d.refused(d.submission([]string{bob}, exercise(model.TransferInstructionTemplate, id, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))); r.Code != choices.CodeFailed {
 		t.Errorf("accepted too late: %v", r)
 	}
 	answer(alice, id, "TransferInstruction_Withdraw")
@@ -307,7 +307,7 @@ func edited(t *testing.T, argument json.RawMessage, record, field string, value 
 // TestOverdueTokenOffers lets offers of the token standard expire: the governance party ends
 // them, also those whose coins the sender has unlocked before it did.
 func TestOverdueTokenOffers(t *testing.T) {
-	d := newDesk(t, Config{Seed: 64})
+	d := newDesk(t, sim.Config{Seed: 64})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	offer := func(amount string, within time.Duration) string {
 		d.tap(alice, amount)
@@ -317,25 +317,25 @@ func TestOverdueTokenOffers(t *testing.T) {
 	}
 	d.advance(2 * time.Second) // what contracts see as now may be ahead of record time until then
 	first := offer("3", 30*time.Millisecond)
-	locked := d.newest(LockedAmuletTemplate, nil)
-	late := d.submission([]string{bob}, exercise(TransferInstructionTemplate, first, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))
+	locked := d.newest(model.LockedAmuletTemplate, nil)
+	late := d.submission([]string{bob}, exercise(model.TransferInstructionTemplate, first, "TransferInstruction_Accept", "extraArgs", emptyExtraArgs))
 	d.tap(bob, 1)
 	d.tap(bob, 1)
-	if r := d.refused(late); r.Code != CodeFailed {
+	if r := d.refused(late); r.Code != choices.CodeFailed {
 		t.Errorf("accepted too late: %v", r)
 	}
-	d.must([]string{alice}, exercise(LockedAmuletTemplate, locked, "LockedAmulet_OwnerExpireLockV2"))
+	d.must([]string{alice}, exercise(model.LockedAmuletTemplate, locked, "LockedAmulet_OwnerExpireLockV2"))
 	for range 3 {
 		offer("1", time.Minute)
 	}
 	end := d.l.Store.LedgerEnd(d.l.View)
 	d.advance(time.Minute + d.l.Config.Tick())
-	if n := len(d.l.OfTemplate(TransferInstructionTemplate, func(c *Contract) bool {
-		return d.l.Names.Name(c.Payload.(TransferInstruction).Transfer.Sender) == alice
+	if n := len(d.l.OfTemplate(model.TransferInstructionTemplate, func(c *model.Contract) bool {
+		return d.l.Names.Name(c.Payload.(model.TransferInstruction).Transfer.Sender) == alice
 	})); n > 0 {
 		t.Errorf("%d offers are left", n)
 	}
-	if d.balance(alice) != Coins(6) || d.balance(bob) != Coins(2) {
+	if d.balance(alice) != model.Coins(6) || d.balance(bob) != model.Coins(2) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
 	text := ""
@@ -351,11 +351,11 @@ func TestOverdueTokenOffers(t *testing.T) {
 // TestOverdueDust lets coins that are worth less than they cost to hold be used up, locked
 // ones once their lock is over.
 func TestOverdueDust(t *testing.T) {
-	d := newDesk(t, Config{Seed: 65})
+	d := newDesk(t, sim.Config{Seed: 65})
 	alice := d.party("alice", nil)
 	coin := d.tap(alice, 1)
 	until := d.l.Now().Add(time.Duration(300) * d.l.Config.Tick())
-	d.must([]string{alice}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": alice, "provider": alice,
+	d.must([]string{alice}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{"sender": alice, "provider": alice,
 		"inputs": []any{operation("InputAmulet", coin)}, "outputs": []any{
 			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001"},
 			map[string]any{"receiver": alice, "receiverFeeRatio": "0", "amount": "0.001", "lock": map[string]any{
@@ -363,13 +363,13 @@ func TestOverdueDust(t *testing.T) {
 		}}, "context", d.context()))
 	d.advance(20 * d.l.Config.Tick())
 	locked := func() int {
-		return len(d.l.OfTemplate(LockedAmuletTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(LockedAmulet).Owner) == alice }))
+		return len(d.l.OfTemplate(model.LockedAmuletTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.LockedAmulet).Owner) == alice }))
 	}
-	if ids, sum := d.coins(alice); len(ids) != 1 || sum != One*998/1000 || locked() != 1 {
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != model.One*998/1000 || locked() != 1 {
 		t.Errorf("alice has %d coins worth %s and %d locked ones", len(ids), sum, locked())
 	}
 	d.advance(290 * d.l.Config.Tick())
-	if locked() != 0 || d.balance(alice) != One*998/1000 {
+	if locked() != 0 || d.balance(alice) != model.One*998/1000 {
 		t.Errorf("alice has %s and %d locked coins", d.balance(alice), locked())
 	}
 	d.finish()
@@ -377,29 +377,29 @@ func TestOverdueDust(t *testing.T) {
 
 // TestDelegateSends leaves a transfer command to its delegate.
 func TestDelegateSends(t *testing.T) {
-	d := newDesk(t, Config{Seed: 67, DelegatesSend: true})
+	d := newDesk(t, sim.Config{Seed: 67, DelegatesSend: true})
 	ext, bob := d.party("ext", bytes.Repeat([]byte{9}, 32)), d.party("bob", nil)
 	wallet := d.onboard(d.operator)
 	d.tap(d.operator, 300)
 	d.tap(ext, 20)
 	year := d.l.Now().Add(300 * 24 * time.Hour).Format(time.RFC3339Nano)
 	proposal := d.batch(wallet, d.operator, operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
-	approval := in(t, d.must([]string{bob}, exercise(SetupProposalTemplate, in(t, proposal[0], "value"), "ExternalPartySetupProposal_Accept"))[0], "transferPreapprovalCid")
-	command := in(t, d.must([]string{ext}, exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+	approval := in(t, d.must([]string{bob}, exercise(model.SetupProposalTemplate, in(t, proposal[0], "value"), "ExternalPartySetupProposal_Accept"))[0], "transferPreapprovalCid")
+	command := in(t, d.must([]string{ext}, exercise(model.ExternalRulesTemplate, d.newest(model.ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
 		"sender", ext, "receiver", bob, "delegate", d.operator, "amount", "4", "expiresAt", d.expiry(), "nonce", 0, "expectedDso", d.l.GovernanceParty()))[0], "transferCommandCid")
 	d.advance(time.Hour)
 	if d.balance(bob) != 0 {
 		t.Fatalf("bob has %s before the delegate has sent anything", d.balance(bob))
 	}
-	counter := d.newest(CommandCounterTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CommandCounter).Sender) == ext })
-	s := d.submission([]string{d.operator}, exercise(TransferCommandTemplate, command, "TransferCommand_Send", "context", d.payment(),
+	counter := d.newest(model.CommandCounterTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.CommandCounter).Sender) == ext })
+	s := d.submission([]string{d.operator}, exercise(model.TransferCommandTemplate, command, "TransferCommand_Send", "context", d.payment(),
 		"inputs", d.inputs(ext), "transferPreapprovalCidO", approval, "transferCounterCid", counter))
 	s.ReadAs = []string{ext}
 	d.mustSubmit(s)
-	if d.balance(bob) != Coins(4) || d.balance(ext) != Coins(16) {
+	if d.balance(bob) != model.Coins(4) || d.balance(ext) != model.Coins(16) {
 		t.Errorf("bob has %s, ext %s", d.balance(bob), d.balance(ext))
 	}
-	if all := CommandsOf(d.l, ext, 0); len(all) != 1 || all[0].Status != CommandSent {
+	if all := scanapi.CommandsOf(d.l, ext, 0); len(all) != 1 || all[0].Status != sim.CommandSent {
 		t.Errorf("the status of the command is %+v", all)
 	}
 	d.finish()
@@ -407,13 +407,13 @@ func TestDelegateSends(t *testing.T) {
 
 // TestExternalParty sets an external party up and has it send by a command.
 func TestExternalParty(t *testing.T) {
-	d := newDesk(t, Config{Seed: 55})
+	d := newDesk(t, sim.Config{Seed: 55})
 	key := bytes.Repeat([]byte{7}, 32)
 	ext, bob := d.party("ext", key), d.party("bob", nil)
-	if ext != "ext::"+Fingerprint(key) {
+	if ext != "ext::"+model.Fingerprint(key) {
 		t.Errorf("the party is %s", ext)
 	}
-	if _, err := d.l.AllocateParty(t.Context(), "ext", key); !errors.As(err, new(*Refusal)) {
+	if _, err := d.l.AllocateParty(t.Context(), "ext", key); !errors.As(err, new(*choices.Refusal)) {
 		t.Errorf("allocated twice: %v", err)
 	}
 	wallet := d.onboard(d.operator)
@@ -423,7 +423,7 @@ func TestExternalParty(t *testing.T) {
 		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": ext, "preapprovalExpiresAt": year}),
 		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
 	for i, p := range []string{ext, bob} {
-		s := d.submission([]string{p}, exercise(SetupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
+		s := d.submission([]string{p}, exercise(model.SetupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
 		prepared, err := d.l.Prepare(t.Context(), s)
 		if err != nil || len(prepared.Created) != 2 || len(prepared.Inputs) != 1 {
 			t.Fatalf("prepared %+v: %v", prepared, err)
@@ -435,18 +435,18 @@ func TestExternalParty(t *testing.T) {
 		if got := []string{in(t, done.Results[0], "validatorRightCid"), in(t, done.Results[0], "transferPreapprovalCid")}; got[0] != prepared.Created[0] || got[1] != prepared.Created[1] {
 			t.Errorf("created %v, prepared %v", got, prepared.Created)
 		}
-		if r := d.refused(prepared.Submission); r.Code != CodeDuplicateCommand {
+		if r := d.refused(prepared.Submission); r.Code != choices.CodeDuplicateCommand {
 			t.Errorf("executed twice: %v", r)
 		}
 	}
 	d.tap(ext, 20)
 	order := func(nonce int, amount string) {
-		d.must([]string{ext}, exercise(ExternalRulesTemplate, d.newest(ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
+		d.must([]string{ext}, exercise(model.ExternalRulesTemplate, d.newest(model.ExternalRulesTemplate, nil), "ExternalPartyAmuletRules_CreateTransferCommand",
 			"sender", ext, "receiver", bob, "delegate", d.operator, "amount", amount, "expiresAt", d.expiry(), "nonce", nonce,
 			"expectedDso", d.l.GovernanceParty()))
 	}
-	statuses := func(nonce int64) (all []CommandStatus) {
-		for _, c := range CommandsOf(d.l, ext, nonce) {
+	statuses := func(nonce int64) (all []sim.CommandStatus) {
+		for _, c := range scanapi.CommandsOf(d.l, ext, nonce) {
 			all = append(all, c.Status)
 		}
 		return all
@@ -454,21 +454,21 @@ func TestExternalParty(t *testing.T) {
 	order(1, "3") // waits for the one before it
 	order(0, "4")
 	d.advance(time.Second)
-	if d.balance(bob) != Coins(7) || d.balance(ext) != Coins(13) {
+	if d.balance(bob) != model.Coins(7) || d.balance(ext) != model.Coins(13) {
 		t.Errorf("ext has %s, bob %s: %v %v", d.balance(ext), d.balance(bob), statuses(0), statuses(1))
 	}
 	order(1, "1")  // used up
 	order(2, "99") // more than there is
 	order(7, "1")  // never its turn
 	d.advance(time.Second)
-	if s := append(statuses(1), statuses(2)...); len(s) != 3 || s[0] != CommandSent || s[1] != CommandFailed || s[2] != CommandFailed {
+	if s := append(statuses(1), statuses(2)...); len(s) != 3 || s[0] != sim.CommandSent || s[1] != sim.CommandFailed || s[2] != sim.CommandFailed {
 		t.Errorf("statuses are %v", s)
 	}
-	if s := statuses(7); s[0] != CommandCreated {
+	if s := statuses(7); s[0] != sim.CommandCreated {
 		t.Errorf("nonce 7 is %v", s)
 	}
 	d.advance(7 * time.Hour)
-	if s := statuses(7); s[0] != CommandExpired || d.balance(ext) != Coins(13) {
+	if s := statuses(7); s[0] != sim.CommandExpired || d.balance(ext) != model.Coins(13) {
 		t.Errorf("nonce 7 is %v", s)
 	}
 	d.finish()
@@ -476,35 +476,38 @@ func TestExternalParty(t *testing.T) {
 
 // TestNames has a user take a name and renew it.
 func TestNames(t *testing.T) {
-	d := newDesk(t, Config{Seed: 56})
+	d := newDesk(t, sim.Config{Seed: 56})
 	alice := d.party("alice", nil)
 	wallet := d.onboard(alice)
 	d.tap(alice, 100)
-	request := in(t, d.must([]string{alice}, exercise(AnsRulesTemplate, d.newest(AnsRulesTemplate, nil), "AnsRules_RequestEntry",
+	request := in(t, d.must([]string{alice}, exercise(model.AnsRulesTemplate, d.newest(model.AnsRulesTemplate, nil), "AnsRules_RequestEntry",
 		"name", "alice.unverified.cns", "url", "", "description", "", "user", alice))[0], "requestCid")
 	o := d.batch(wallet, alice, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
 	if in(t, o[0], "tag") != "COO_SubscriptionInitialPayment" {
 		t.Fatalf("payment: %s", o[0])
 	}
 	d.advance(time.Second)
-	mine := func(c *Contract) bool { p, ok := c.Payload.(AnsEntry); return ok && p.Name == "alice.unverified.cns" }
-	entry := d.newest(AnsEntryTemplate, mine)
-	idle := func(c *Contract) bool { return c.Payload.(SubscriptionIdle).Name == "alice.unverified.cns" }
+	mine := func(c *model.Contract) bool {
+		p, ok := c.Payload.(model.AnsEntry)
+		return ok && p.Name == "alice.unverified.cns"
+	}
+	entry := d.newest(model.AnsEntryTemplate, mine)
+	idle := func(c *model.Contract) bool { return c.Payload.(model.SubscriptionIdle).Name == "alice.unverified.cns" }
 	d.advance(time.Duration(d.l.Executor.Ans.EntryLifetime()) * time.Microsecond / 2)
-	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(SubscriptionIdleTemplate, idle)))
+	d.batch(wallet, alice, operation("CO_SubscriptionMakePayment", d.newest(model.SubscriptionIdleTemplate, idle)))
 	d.advance(time.Second)
-	if d.newest(AnsEntryTemplate, mine) == entry {
+	if d.newest(model.AnsEntryTemplate, mine) == entry {
 		t.Error("the name was not renewed")
 	}
 	// A second one for the same name is rejected and paid back.
 	bob := d.party("bob", nil)
 	other := d.onboard(bob)
 	d.tap(bob, 100)
-	request = in(t, d.must([]string{bob}, exercise(AnsRulesTemplate, d.newest(AnsRulesTemplate, nil), "AnsRules_RequestEntry",
+	request = in(t, d.must([]string{bob}, exercise(model.AnsRulesTemplate, d.newest(model.AnsRulesTemplate, nil), "AnsRules_RequestEntry",
 		"name", "alice.unverified.cns", "url", "", "description", "", "user", bob))[0], "requestCid")
 	d.batch(other, bob, operation("CO_SubscriptionAcceptAndMakeInitialPayment", request))
 	d.advance(time.Second)
-	if d.balance(bob) != Coins(100) {
+	if d.balance(bob) != model.Coins(100) {
 		t.Errorf("bob has %s of his 100 coins", d.balance(bob))
 	}
 	d.finish()
@@ -512,23 +515,25 @@ func TestNames(t *testing.T) {
 
 // TestRewards records activity, and has its reward collected by a delegate.
 func TestRewards(t *testing.T) {
-	d := newDesk(t, Config{Seed: 57})
+	d := newDesk(t, sim.Config{Seed: 57})
 	d.onboard(d.operator)
-	licensed := func(c *Contract) bool { return d.l.Names.Name(c.Payload.(ValidatorLicense).Validator) == d.operator }
+	licensed := func(c *model.Contract) bool {
+		return d.l.Names.Name(c.Payload.(model.ValidatorLicense).Validator) == d.operator
+	}
 	record := func() json.RawMessage {
-		return d.must([]string{d.operator}, exercise(LicenseTemplate, d.newest(LicenseTemplate, licensed),
+		return d.must([]string{d.operator}, exercise(model.LicenseTemplate, d.newest(model.LicenseTemplate, licensed),
 			"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound()))[0]
 	}
 	d.advance(d.l.Config.Tick())
 	coupon := in(t, record(), "couponCid")
-	again := d.refused(d.submission([]string{d.operator}, exercise(LicenseTemplate, d.newest(LicenseTemplate, licensed),
+	again := d.refused(d.submission([]string{d.operator}, exercise(model.LicenseTemplate, d.newest(model.LicenseTemplate, licensed),
 		"ValidatorLicense_RecordValidatorLivenessActivity", "openRoundCid", d.openRound())))
-	if again.Code != CodeFailed {
+	if again.Code != choices.CodeFailed {
 		t.Errorf("recorded twice: %v", again)
 	}
 	input := []map[string]any{{"tag": "InputValidatorLivenessActivityRecord", "value": coupon}}
-	collect := func() Submission {
-		return d.submission([]string{d.operator}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer",
+	collect := func() choices.Submission {
+		return d.submission([]string{d.operator}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer",
 			"transfer", map[string]any{"sender": d.operator, "provider": d.operator, "inputs": input, "outputs": []any{}},
 			"context", d.context(), "expectedDso", d.l.GovernanceParty()))
 	}
@@ -554,42 +559,42 @@ func TestRewards(t *testing.T) {
 
 // TestDelegations mints and merges by delegation.
 func TestDelegations(t *testing.T) {
-	d := newDesk(t, Config{Seed: 58})
+	d := newDesk(t, sim.Config{Seed: 58})
 	alice := d.party("alice", nil)
 	for range 6 {
 		d.tap(alice, 2)
 	}
-	proposal := in(t, d.must([]string{alice}, create(MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
+	proposal := in(t, d.must([]string{alice}, create(model.MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
 		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.expiry(), "amuletMergeLimit": 3}))[0])
-	delegation := in(t, d.must([]string{d.operator}, exercise(MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	delegation := in(t, d.must([]string{d.operator}, exercise(model.MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
 	all := d.inputs(alice)
-	mint := func(n int) Submission {
-		s := d.submission([]string{d.operator}, exercise(MintingDelegationTemplate, delegation, "MintingDelegation_Mint",
+	mint := func(n int) choices.Submission {
+		s := d.submission([]string{d.operator}, exercise(model.MintingDelegationTemplate, delegation, "MintingDelegation_Mint",
 			"inputs", all[:n], "context", d.payment()))
 		s.ReadAs = []string{alice}
 		return s
 	}
-	if r := d.refused(mint(5)); r.Code != CodeFailed {
+	if r := d.refused(mint(5)); r.Code != choices.CodeFailed {
 		t.Errorf("too many merged: %v", r)
 	}
 	d.mustSubmit(mint(4))
-	if ids, sum := d.coins(alice); len(ids) != 3 || sum != Coins(12) {
+	if ids, sum := d.coins(alice); len(ids) != 3 || sum != model.Coins(12) {
 		t.Errorf("alice has %d coins of %s", len(ids), sum)
 	}
-	utility := in(t, d.must([]string{d.operator}, create(BatchMergeTemplate, "operator", d.operator))[0])
-	proposal = in(t, d.must([]string{alice}, create(MergeProposalTemplate, "delegation", map[string]any{"operator": d.operator, "owner": alice,
+	utility := in(t, d.must([]string{d.operator}, create(model.BatchMergeTemplate, "operator", d.operator))[0])
+	proposal = in(t, d.must([]string{alice}, create(model.MergeProposalTemplate, "delegation", map[string]any{"operator": d.operator, "owner": alice,
 		"meta": map[string]any{"values": map[string]any{"a": "b"}}}))[0])
-	merge := in(t, d.must([]string{d.operator}, exercise(MergeProposalTemplate, proposal, "MergeDelegationProposal_Accept"))[0], "mergeDelegationCid")
+	merge := in(t, d.must([]string{d.operator}, exercise(model.MergeProposalTemplate, proposal, "MergeDelegationProposal_Accept"))[0], "mergeDelegationCid")
 	var arg any
 	if err := json.Unmarshal(d.tokenCommand(alice, alice, "12").Argument, &arg); err != nil {
 		t.Fatal(err)
 	}
-	s := d.submission([]string{d.operator}, exercise(BatchMergeTemplate, utility, "BatchMergeUtility_BatchMerge", "mergeCalls", []any{map[string]any{
+	s := d.submission([]string{d.operator}, exercise(model.BatchMergeTemplate, utility, "BatchMergeUtility_BatchMerge", "mergeCalls", []any{map[string]any{
 		"delegationCid": merge, "choiceArg": map[string]any{"optMergeTransfer": map[string]any{
-			"factoryCid": d.newest(ExternalRulesTemplate, nil), "choiceArg": arg}}}}))
+			"factoryCid": d.newest(model.ExternalRulesTemplate, nil), "choiceArg": arg}}}}))
 	s.ReadAs = []string{alice}
 	d.mustSubmit(s)
-	if ids, sum := d.coins(alice); len(ids) != 1 || sum != Coins(12) {
+	if ids, sum := d.coins(alice); len(ids) != 1 || sum != model.Coins(12) {
 		t.Errorf("alice has %d coins of %s", len(ids), sum)
 	}
 	d.finish()
@@ -597,15 +602,15 @@ func TestDelegations(t *testing.T) {
 
 // TestSubmitWhileRunning submits while the simulated users go on and the clock does.
 func TestSubmitWhileRunning(t *testing.T) {
-	d := newDesk(t, Config{Seed: 59, Start: time.Now().Add(-9 * 24 * time.Hour)})
+	d := newDesk(t, sim.Config{Seed: 59, Start: time.Now().Add(-9 * 24 * time.Hour)})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- d.l.RunLive(ctx, 200) }()
 	alice := d.party("alice", nil)
-	sum := Decimal(0)
+	sum := model.Decimal(0)
 	for range 60 {
 		d.tap(alice, 1)
-		sum += One
+		sum += model.One
 	}
 	// On a busy machine all that was submitted before the clock began to go.
 	lag := time.Since(d.l.Now())
@@ -629,7 +634,7 @@ func TestSubmitWhileRunning(t *testing.T) {
 // TestClockAfterHistory has time go on from an end of history that is later than now, and
 // moves it on top of that.
 func TestClockAfterHistory(t *testing.T) {
-	d := newDesk(t, Config{Seed: 60, Start: time.Now().Add(24 * time.Hour)})
+	d := newDesk(t, sim.Config{Seed: 60, Start: time.Now().Add(24 * time.Hour)})
 	end := d.l.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -660,31 +665,31 @@ func TestClockAfterHistory(t *testing.T) {
 // TestFund has the manager of the development fund give coins away, and the beneficiary
 // collect them or not.
 func TestFund(t *testing.T) {
-	d := newDesk(t, Config{Updates: 2500, Seed: 62})
+	d := newDesk(t, sim.Config{Updates: 2500, Seed: 62})
 	manager, alice := d.l.Names.Name(d.l.Executor.Fund.FundManager()), d.party("alice", nil)
 	give := func(amount string) string {
 		unclaimed := []string{}
-		for _, c := range d.l.OfTemplate(UnclaimedFundTemplate, nil) {
-			unclaimed = append(unclaimed, ContractIDOf(d.l, c.Contract))
+		for _, c := range d.l.OfTemplate(model.UnclaimedFundTemplate, nil) {
+			unclaimed = append(unclaimed, ledger.ContractIDOf(d.l, c.Contract))
 		}
-		return in(t, d.must([]string{manager}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
+		return in(t, d.must([]string{manager}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
 			"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", alice, "amount", amount, "expiresAt", d.expiry(),
 			"reason", "grant", "fundManager", manager))[0], "developmentFundCouponCid")
 	}
-	collect := func(coupon string) Submission {
-		return d.submission([]string{alice}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
+	collect := func(coupon string) choices.Submission {
+		return d.submission([]string{alice}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
 			"sender": alice, "provider": alice, "inputs": []any{map[string]any{"tag": "InputDevelopmentFundCoupon", "value": coupon}}, "outputs": []any{}},
 			"context", d.context()))
 	}
 	d.mustSubmit(collect(give("2.5")))
-	if d.balance(alice) != Coins(2)+One/2 {
+	if d.balance(alice) != model.Coins(2)+model.One/2 {
 		t.Errorf("alice has %s", d.balance(alice))
 	}
-	d.must([]string{alice}, exercise(FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
-	d.must([]string{manager}, exercise(FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
+	d.must([]string{alice}, exercise(model.FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
+	d.must([]string{manager}, exercise(model.FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
 	late := give("1")
 	d.advance(7 * time.Hour)
-	if r := d.refused(collect(late)); r.Code != CodeFailed {
+	if r := d.refused(collect(late)); r.Code != choices.CodeFailed {
 		t.Errorf("collected too late: %v", r)
 	}
 	d.finish()
@@ -692,11 +697,11 @@ func TestFund(t *testing.T) {
 
 // TestFeaturedApp has a wallet feature itself, be rewarded for it, and give it up.
 func TestFeaturedApp(t *testing.T) {
-	d := newDesk(t, Config{Seed: 63})
+	d := newDesk(t, sim.Config{Seed: 63})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(alice)
 	both := []string{d.operator, alice}
-	right := in(t, d.must(both, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
+	right := in(t, d.must(both, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
 	d.tap(alice, 10)
 	transfer := d.transfer(alice, nil, bob, "1")
 	var arg map[string]any
@@ -709,18 +714,18 @@ func TestFeaturedApp(t *testing.T) {
 	move["beneficiaries"] = []any{map[string]any{"beneficiary": bob, "weight": "0.25"}, map[string]any{"beneficiary": alice, "weight": "0.75"}}
 	transfer.Argument = object("transfer", move, "context", arg["context"], "expectedDso", d.l.GovernanceParty())
 	d.must([]string{alice, bob}, transfer)
-	shares := map[string]Decimal{}
-	for _, c := range d.l.OfTemplate(AppRewardTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(AppReward).Provider) == alice }) {
-		p := c.Payload.(AppReward)
+	shares := map[string]model.Decimal{}
+	for _, c := range d.l.OfTemplate(model.AppRewardTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.AppReward).Provider) == alice }) {
+		p := c.Payload.(model.AppReward)
 		shares[d.l.Names.Name(p.Beneficiary)] += p.Amount
 	}
 	if len(shares) != 2 || shares[alice] < 2*shares[bob] {
 		t.Errorf("rewards are %v", shares)
 	}
-	d.must([]string{alice}, exercise(FeaturedAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
+	d.must([]string{alice}, exercise(model.FeaturedAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
 		"beneficiaries", []any{map[string]any{"beneficiary": alice, "weight": 1}}))
-	d.must(both, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
-	if r := d.refused(d.submission([]string{alice}, exercise(FeaturedAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != CodeContractNotFound {
+	d.must(both, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
+	if r := d.refused(d.submission([]string{alice}, exercise(model.FeaturedAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != choices.CodeContractNotFound {
 		t.Errorf("cancelled twice: %v", r)
 	}
 	d.advance(4 * d.l.Config.Tick())

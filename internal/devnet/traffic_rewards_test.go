@@ -5,19 +5,19 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // TestRewardsByTraffic has a network reward apps by traffic: coupons for transfers end when it
 // begins to, and those of each round are what was computed for it.
 func TestRewardsByTraffic(t *testing.T) {
-	l, c := startLedger(t, Config{Updates: 6000, Seed: 36, TrafficRewards: true})
+	l, c := startLedger(t, sim.Config{Updates: 6000, Seed: 36, TrafficRewards: true})
 	digestsMatch(t, c)
 	r := newReplay(t)
-	issued, collected := map[int64]Decimal{}, 0
+	issued, collected := map[int64]model.Decimal{}, 0
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
 		r.add(it)
 	}
@@ -49,14 +49,14 @@ func TestRewardsByTraffic(t *testing.T) {
 					collected++
 				}
 			}
-			if e.Argument == nil || e.Template[65:] != RewardCouponTemplate.Name {
+			if e.Argument == nil || e.Template[65:] != model.RewardCouponTemplate.Name {
 				continue
 			}
 			var p coupon
 			if err := json.Unmarshal(e.Argument, &p); err != nil {
 				t.Fatal(err)
 			}
-			amount, err := ParseDecimal(p.Amount)
+			amount, err := model.ParseDecimal(p.Amount)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,20 +71,20 @@ func TestRewardsByTraffic(t *testing.T) {
 			t.Errorf("coupons of round %d are worth %s, computed was %s", round, sum, want)
 		}
 	}
-	if left := l.OfTemplate(AppRewardTemplate, func(c *Contract) bool { return c.Payload.(AppReward).Featured && c.Version > 0 }); len(left) > 0 {
+	if left := l.OfTemplate(model.AppRewardTemplate, func(c *model.Contract) bool { return c.Payload.(model.AppReward).Featured && c.Version > 0 }); len(left) > 0 {
 		t.Errorf("%d coupons for transfers are there in spite of it", len(left))
 	}
 }
 
 // TestAssignedRewards has a delegate divide the coupon of an app and collect its part.
 func TestAssignedRewards(t *testing.T) {
-	d := newDesk(t, Config{Updates: 2500, Days: 1, Seed: 66, TrafficRewards: true})
+	d := newDesk(t, sim.Config{Updates: 2500, Days: 1, Seed: 66, TrafficRewards: true})
 	alice, bob := d.party("alice", nil), d.party("bob", nil)
 	wallet := d.onboard(alice)
-	right := in(t, d.must([]string{d.operator, alice}, exercise(WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
-	proposal := in(t, d.must([]string{alice}, create(MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
+	right := in(t, d.must([]string{d.operator, alice}, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_SelfGrant", "amuletRulesCid", d.rules()))[0], "featuredAppRight")
+	proposal := in(t, d.must([]string{alice}, create(model.MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
 		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.l.Now().Add(100 * time.Hour).Format(time.RFC3339Nano), "amuletMergeLimit": 3}))[0])
-	delegation := in(t, d.must([]string{d.operator}, exercise(MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	delegation := in(t, d.must([]string{d.operator}, exercise(model.MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
 	// earn has alice's app be busy for a round, and waits for its coupons.
 	earn := func() []string {
 		d.tap(alice, 10)
@@ -96,35 +96,35 @@ func TestAssignedRewards(t *testing.T) {
 		}
 		d.advance(4 * d.l.Config.Tick())
 		ids := []string{}
-		for _, c := range d.l.OfTemplate(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == alice }) {
-			ids = append(ids, ContractIDOf(d.l, c.Contract))
+		for _, c := range d.l.OfTemplate(model.RewardCouponTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.CouponV2).Owner()) == alice }) {
+			ids = append(ids, ledger.ContractIDOf(d.l, c.Contract))
 		}
 		if len(ids) == 0 {
 			t.Fatal("alice has no coupon")
 		}
 		return ids
 	}
-	worth := func(party string) (sum Decimal) {
-		for _, c := range d.l.OfTemplate(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == party }) {
-			sum += c.Payload.(CouponV2).Amount
+	worth := func(party string) (sum model.Decimal) {
+		for _, c := range d.l.OfTemplate(model.RewardCouponTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.CouponV2).Owner()) == party }) {
+			sum += c.Payload.(model.CouponV2).Amount
 		}
 		return sum
 	}
 	ids := earn()
 	total, before := worth(alice), d.balance(alice)
-	mint := func(parts ...any) Submission {
+	mint := func(parts ...any) choices.Submission {
 		shares := []any{}
 		for i := 0; i < len(parts); i += 2 {
 			shares = append(shares, map[string]any{"beneficiary": parts[i], "percentage": parts[i+1]})
 		}
-		s := d.submission([]string{d.operator}, exercise(MintingDelegationTemplate, delegation, "MintingDelegation_AssignAndMint", "couponCid", ids[0],
+		s := d.submission([]string{d.operator}, exercise(model.MintingDelegationTemplate, delegation, "MintingDelegation_AssignAndMint", "couponCid", ids[0],
 			"assignBeneficiaries", map[string]any{"additionalCoupons": ids[1:], "newBeneficiaries": shares, "extraArgs": emptyExtraArgs},
 			"inputs", []any{}, "context", d.payment()))
 		s.ReadAs = []string{alice}
 		return s
 	}
 	for what, parts := range map[string][]any{"too little": {alice, "0.5", bob, "0.4"}, "too much": {alice, "0.5", bob, "0.6"}, "a negative part": {alice, "1.5", bob, "-0.5"}, "nobody": {}} {
-		if r := d.refused(mint(parts...)); r.Code != CodeFailed {
+		if r := d.refused(mint(parts...)); r.Code != choices.CodeFailed {
 			t.Errorf("%s: %v", what, r)
 		}
 	}
@@ -136,14 +136,14 @@ func TestAssignedRewards(t *testing.T) {
 	if got+worth(bob) != total || got < worth(bob)*29/10 || got > worth(bob)*31/10 || worth(alice) != 0 {
 		t.Errorf("of %s alice gets %s, bob is left %s", total, got, worth(bob))
 	}
-	collect := func(party, coupon string) Submission {
-		return d.submission([]string{party}, exercise(AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
+	collect := func(party, coupon string) choices.Submission {
+		return d.submission([]string{party}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
 			"sender": party, "provider": party, "inputs": []any{operation("InputRewardCouponV2", coupon)}, "outputs": []any{}}, "context", d.context()))
 	}
-	bobs := d.newest(RewardCouponTemplate, func(c *Contract) bool { return d.l.Names.Name(c.Payload.(CouponV2).Owner()) == bob })
-	s := d.submission([]string{alice}, exercise(RewardCouponTemplate, bobs, "RewardCoupon_AssignBeneficiaries", "additionalCoupons", []any{},
+	bobs := d.newest(model.RewardCouponTemplate, func(c *model.Contract) bool { return d.l.Names.Name(c.Payload.(model.CouponV2).Owner()) == bob })
+	s := d.submission([]string{alice}, exercise(model.RewardCouponTemplate, bobs, "RewardCoupon_AssignBeneficiaries", "additionalCoupons", []any{},
 		"newBeneficiaries", []any{map[string]any{"beneficiary": alice, "percentage": "1"}}, "extraArgs", emptyExtraArgs))
-	if r := d.refused(s); r.Code != CodeFailed {
+	if r := d.refused(s); r.Code != choices.CodeFailed {
 		t.Errorf("assigned twice: %v", r)
 	}
 	if r := d.refused(collect(alice, bobs)); r.Context["error_id"] != "not-owner" {
@@ -155,7 +155,7 @@ func TestAssignedRewards(t *testing.T) {
 	}
 	late := earn()[0]
 	d.advance(37 * time.Hour)
-	if r := d.refused(collect(alice, late)); r.Code != CodeContractNotFound || worth(alice) != 0 {
+	if r := d.refused(collect(alice, late)); r.Code != choices.CodeContractNotFound || worth(alice) != 0 {
 		t.Errorf("collected too late: %v, %s are left", r, worth(alice))
 	}
 	d.finish()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // Now is the time of the ledger: that of the last entry, or of the clock if that goes on.
@@ -95,7 +95,7 @@ func (l *Ledger) RunLive(ctx context.Context, perSecond float64) error {
 	defer ticker.Stop()
 	due, live := 0.0, int64(0)
 	if perSecond > 0 {
-		live = max(MinGap, int64(1e6/perSecond))
+		live = max(sim.MinGap, int64(1e6/perSecond))
 		defer func() { restoreGap(l, gap) }()
 	}
 	for {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // Journal records what happened to the ledger from outside, in a file: executing history
@@ -38,17 +38,17 @@ type JournalEntry struct {
 	// Entries is the number of entries that history had before.
 	Entries uint64 `json:"entries"`
 	// Time is the record time (µs) of what happened, or to which time was moved.
-	Time       int64       `json:"time,omitempty"`
-	Submission *Submission `json:"submission,omitempty"`
+	Time       int64               `json:"time,omitempty"`
+	Submission *choices.Submission `json:"submission,omitempty"`
 	// Completion is what the node remembers of the submission besides.
 	Completion *KeptCompletion `json:"completion,omitempty"`
 	// Home is the participant that submitted, or that hosts the party.
 	Home int `json:"home,omitempty"`
 	// Party is the number of a party that was added, Name its id, and Key the public key of
 	// one that signs for itself.
-	Party *Party `json:"party,omitempty"`
-	Name  string `json:"name,omitempty"`
-	Key   []byte `json:"key,omitempty"`
+	Party *model.Party `json:"party,omitempty"`
+	Name  string       `json:"name,omitempty"`
+	Key   []byte       `json:"key,omitempty"`
 	// Due says that something was executed because it was due.
 	Due bool `json:"due,omitempty"`
 	// Gap is the mean time between two updates (µs) from now on.
@@ -197,7 +197,7 @@ func (r *journalReader) take(entries uint64) *JournalEntry {
 var errDiverged = errors.New("executed again, the ledger takes another course")
 
 // again has happen what a journal tells.
-func again(s *Submitter, b *Batch, e *JournalEntry) error {
+func again(s *choices.Submitter, b *sim.Batch, e *JournalEntry) error {
 	x := s.X
 	switch {
 	case e.Submission != nil:

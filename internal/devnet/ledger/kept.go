@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // A kept ledger goes on where it was when New is called again with its folder. The journal
@@ -101,14 +101,14 @@ func readHeader(r *bufio.Reader) (*Network, int64, error) {
 	return &h.Network, int64(len(line)), nil
 }
 
-func networkOf(c *Config) Network {
+func networkOf(c *sim.Config) Network {
 	return Network{ID: rand.Text(), Updates: c.Updates, Seed: c.Seed, Start: c.Start.UTC(), Days: c.Days, Synchronizers: c.Synchronizers,
 		TrafficRewards: c.TrafficRewards, DelegatesSend: c.DelegatesSend, HugeUpdateBytes: c.HugeUpdateBytes}
 }
 
 // differs reports whether c describes another network. Start and DelegatesSend are what they
 // were at first: the clock goes on whatever is asked for.
-func (n *Network) differs(c *Config) bool {
+func (n *Network) differs(c *sim.Config) bool {
 	return n.Updates != c.Updates || n.Seed != c.Seed || n.Days != c.Days || n.Synchronizers != c.Synchronizers ||
 		n.TrafficRewards != c.TrafficRewards || n.HugeUpdateBytes != c.HugeUpdateBytes
 }
@@ -319,7 +319,7 @@ func GenesisOf(l *Ledger) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("digesting the simulated network: %w", err)
 	}
-	h := NewIDSpace(0, string(raw)).Hash(0)
+	h := model.NewIDSpace(0, string(raw)).Hash(0)
 	return fmt.Sprintf("%x", h[:16]), nil
 }
 
@@ -350,7 +350,7 @@ func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 	b := l.Commander.batch
 	b.Reset()
 	if e.Party != nil {
-		if p := l.Names.Add(AddedParty{Name: e.Name, Participant: e.Home, External: e.Key != nil}); p != *e.Party {
+		if p := l.Names.Add(model.AddedParty{Name: e.Name, Participant: e.Home, External: e.Key != nil}); p != *e.Party {
 			return fmt.Errorf("%w: party %s", errDiverged, e.Name)
 		}
 		if e.Key != nil {
@@ -368,7 +368,7 @@ func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 
 // rerun is what a journal has the network do by itself.
 type rerun struct {
-	submitter *Submitter
+	submitter *choices.Submitter
 	reader    *journalReader
 	next      *JournalEntry // nil at the end
 	done      int           // updates before the ones in work
@@ -380,7 +380,7 @@ func (r *rerun) advance() { r.next = r.reader.entry() }
 func (r *rerun) more() bool { return r.next != nil && r.next.bySimulation() }
 
 // step does the next thing.
-func (r *rerun) step(x *Executor, b *Batch) error {
+func (r *rerun) step(x *sim.Executor, b *sim.Batch) error {
 	e := r.next
 	if e.Run == 0 {
 		if e.Entries != x.Tx.Entries {

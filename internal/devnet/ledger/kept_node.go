@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 )
 
 // WireUser is a user as requests and answers have it.
@@ -127,6 +127,6 @@ func (p *NodeParties) Annotate(party string, change func(PartyMeta) (map[string]
 // KeptSubmission is a submission of the node's clients that was executed.
 type KeptSubmission struct {
 	Note       *KeptCompletion
-	Submission *Submission
+	Submission *choices.Submission
 	Done       Committed
 }

@@ -9,32 +9,32 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Ledger is a simulated ledger with its history. Its methods may be called
 // concurrently; Close comes last.
 type Ledger struct {
-	Config  Config
-	Names   *Names
+	Config  sim.Config
+	Names   *model.Names
 	past    pastLedgers
-	View    *NodeView // nil if no participant's view is kept
-	Store   *Store
+	View    *history.NodeView // nil if no participant's view is kept
+	Store   *history.Store
 	ownsDir bool
 	Parties *NodeParties // what is known about parties; has a lock of its own
 
 	Mu        sync.Mutex // guards all below: held while executing
-	Executor  *Executor
-	submitter *Submitter
+	Executor  *sim.Executor
+	submitter *choices.Submitter
 	pipeline  *pipeline
 	failed    error    // of an earlier execution; the ledger is unusable then
 	Finals    []uint32 // numbers of updates after which an execution ended
 	closed    bool
-	active    *Tables // digest of the active contracts, nil after execution
+	active    *history.Tables // digest of the active contracts, nil after execution
 
 	Commander *commander
 	Journal   Journal
@@ -49,7 +49,7 @@ type Ledger struct {
 // New creates a ledger and executes c.Updates updates, and what happened to it since if it was
 // kept. progress, if not nil, is
 // called now and then with the updates that are done, from one goroutine at a time.
-func New(ctx context.Context, c Config, progress func(done, total int)) (*Ledger, error) {
+func New(ctx context.Context, c sim.Config, progress func(done, total int)) (*Ledger, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -81,25 +81,25 @@ func (l *Ledger) open() error {
 			return err
 		}
 	}
-	l.Names = NewNames(l.Config.Seed, l.Config.Updates, l.Config.Synchronizers)
+	l.Names = model.NewNames(l.Config.Seed, l.Config.Updates, l.Config.Synchronizers)
 	var err error
 	if l.Config.Node != nil {
-		if l.View, err = NewNodeView(l.Config, l.Names); err != nil {
+		if l.View, err = history.NewNodeView(l.Config, l.Names); err != nil {
 			return err
 		}
 		if err := checkNode(l); err != nil {
 			return err
 		}
 	}
-	if l.Store, err = OpenStore(l.Config.Dir, l.Names, skippedFiles(l)...); err != nil {
+	if l.Store, err = history.OpenStore(l.Config.Dir, l.Names, skippedFiles(l)...); err != nil {
 		return err
 	}
 	if l.View != nil {
-		l.Store.Node = NewNodeIndex()
+		l.Store.Node = history.NewNodeIndex()
 	}
 	l.Store.StartMigration()
-	l.Executor = NewExecutor(executedConfig(l), l.Names)
-	l.submitter = NewSubmitter(l.Executor)
+	l.Executor = sim.NewExecutor(executedConfig(l), l.Names)
+	l.submitter = choices.NewSubmitter(l.Executor)
 	l.pipeline = newPipeline(l)
 	l.Commander = newCommander(l)
 	return nil
@@ -107,10 +107,10 @@ func (l *Ledger) open() error {
 
 // executedConfig is the configuration to execute history with: what a node's clients did needs its
 // private transactions, whether its view is kept or not.
-func executedConfig(l *Ledger) Config {
+func executedConfig(l *Ledger) sim.Config {
 	c := l.Config
 	if c.Node == nil && l.Kept.submitted {
-		c.Node = &NodeConfig{}
+		c.Node = &sim.NodeConfig{}
 	}
 	return c
 }
@@ -132,12 +132,12 @@ func (l *Ledger) begin(ctx context.Context, progress func(done, total int)) erro
 }
 
 // skippedFiles are the data files that the configuration does without.
-func skippedFiles(l *Ledger) (skip []FileNumber) {
+func skippedFiles(l *Ledger) (skip []history.FileNumber) {
 	if l.Config.SkipCompact {
-		skip = append(skip, CompactFile)
+		skip = append(skip, history.CompactFile)
 	}
 	if l.Config.Node == nil {
-		skip = append(skip, NodeFile, NodeRecordFile)
+		skip = append(skip, history.NodeFile, history.NodeRecordFile)
 	}
 	return skip
 }
@@ -228,8 +228,8 @@ func (l *Ledger) executeLocked(ctx context.Context, n int, progress func(done, t
 	if l.failed != nil {
 		return l.failed
 	}
-	if l.Executor.Tx.Updates+n > MaxUpdates {
-		return fmt.Errorf("devnet holds at most %d updates", MaxUpdates)
+	if l.Executor.Tx.Updates+n > sim.MaxUpdates {
+		return fmt.Errorf("devnet holds at most %d updates", sim.MaxUpdates)
 	}
 	err := l.runLocked(ctx, n, progress)
 	if err != nil && ctx.Err() == nil {
@@ -284,7 +284,7 @@ func (l *Ledger) DelegatesSend() bool {
 
 // Digests returns what the ledger has served so far. It waits for an execution
 // that is going on.
-func (l *Ledger) Digests() Digests {
+func (l *Ledger) Digests() history.Digests {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	if l.active == nil {
@@ -292,49 +292,49 @@ func (l *Ledger) Digests() Digests {
 	}
 	all := l.Store.Digests()
 	all.Merge(l.active)
-	return Digests{Tables: all.Export(), Supply: l.Executor.Bank.Supply.Export(), Counts: Counts{
-		Updates:          all[TableUpdates].Rows,
-		Events:           all[TableEvents].Rows,
+	return history.Digests{Tables: all.Export(), Supply: l.Executor.Bank.Supply.Export(), Counts: history.Counts{
+		Updates:          all[history.TableUpdates].Rows,
+		Events:           all[history.TableEvents].Rows,
 		ContractsCreated: l.Executor.Tx.Created,
-		ActiveContracts:  all[TableActiveContracts].Rows,
+		ActiveContracts:  all[history.TableActiveContracts].Rows,
 		Rounds:           uint64(l.Executor.Rounds.RoundsOpened()),
 	}}
 }
 
-func digestActive(l *Ledger) *Tables {
-	r := Renderer{Names: l.Names}
-	t := new(Tables)
+func digestActive(l *Ledger) *history.Tables {
+	r := history.Renderer{Names: l.Names}
+	t := new(history.Tables)
 	var row []byte
 	for _, c := range l.Executor.Tx.Active {
 		row = r.ActiveContract(row[:0], c)
-		t[TableActiveContracts].Add(row)
+		t[history.TableActiveContracts].Add(row)
 	}
 	return t
 }
 
 // Supply returns the coin supply.
-func (l *Ledger) Supply() Supply {
+func (l *Ledger) Supply() sim.Supply {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	return l.Executor.Bank.Supply.Export()
 }
 
 // GovernanceParty is the party that sees all public history.
-func (l *Ledger) GovernanceParty() string { return l.Names.Name(Dso) }
+func (l *Ledger) GovernanceParty() string { return l.Names.Name(model.Dso) }
 
 // NodeDigests returns what the node's stream has had so far, the zero value if no
 // participant's view is kept.
-func (l *Ledger) NodeDigests() NodeDigests {
+func (l *Ledger) NodeDigests() history.NodeDigests {
 	if l.View == nil {
-		return NodeDigests{}
+		return history.NodeDigests{}
 	}
 	l.Store.Mu.RLock()
 	defer l.Store.Mu.RUnlock()
-	d := NodeDigests{Stream: schemas.NodeStream(l.View.Uid()), ParticipantID: l.View.Uid(),
-		MigrationID: l.View.Migration, LedgerEnd: l.Store.LedgerEnd(l.View), Tables: map[string]TableDigest{}}
-	for i, name := range [NodeTableCount]string{"updates", "events"} {
+	d := history.NodeDigests{Stream: schemas.NodeStream(l.View.Uid()), ParticipantID: l.View.Uid(),
+		MigrationID: l.View.Migration, LedgerEnd: l.Store.LedgerEnd(l.View), Tables: map[string]history.TableDigest{}}
+	for i, name := range [history.NodeTableCount]string{"updates", "events"} {
 		t := &l.Store.Node.Tables[i]
-		d.Tables[name] = TableDigest{t.Rows, t.Hash()}
+		d.Tables[name] = history.TableDigest{Rows: t.Rows, Hash: t.Hash()}
 	}
 	return d
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // The ledger at an instant of the past is found by executing it again up to there:
@@ -17,7 +17,7 @@ import (
 
 // ContractState is an active contract with the synchronizer that it is on.
 type ContractState struct {
-	*Contract
+	*model.Contract
 	Synchronizer uint8
 }
 
@@ -25,8 +25,8 @@ type ContractState struct {
 type PastLedger struct {
 	Migration int64
 	updates   int
-	Active    []ContractState // ordered by creation time, then contract id
-	Imports   []ImportUpdate  // those that opened the migration, if no update followed yet
+	Active    []ContractState    // ordered by creation time, then contract id
+	Imports   []sim.ImportUpdate // those that opened the migration, if no update followed yet
 }
 
 // pastLedgers keeps the last ones that were asked for, as they are read page by page.
@@ -70,8 +70,8 @@ func (l *Ledger) ExecuteAgain(ctx context.Context, migration int64, updates int)
 	if outside.left == 0 {
 		c.Node = nil // private transactions have no influence on public ones, but for commands
 	}
-	x, b := NewExecutor(c, l.Names), &Batch{}
-	commands := NewSubmitter(x)
+	x, b := sim.NewExecutor(c, l.Names), &sim.Batch{}
+	commands := choices.NewSubmitter(x)
 	for x.Tx.Updates < updates {
 		if len(b.Updates) >= 2*UpdatesPerBatch {
 			if err := ctx.Err(); err != nil {
@@ -100,12 +100,12 @@ func (l *Ledger) ExecuteAgain(ctx context.Context, migration int64, updates int)
 	if x.Tx.Migration < migration && x.SwitchDue() {
 		s.Imports = x.SwitchMigration()
 	}
-	s.Active = StatesOf(l, x.Tx.Active, func(*Contract) bool { return true })
+	s.Active = StatesOf(l, x.Tx.Active, func(*model.Contract) bool { return true })
 	return s, nil
 }
 
 // StatesOf copies the contracts that keep selects, ordered by creation time and id.
-func StatesOf(l *Ledger, active []*Contract, keep func(*Contract) bool) []ContractState {
+func StatesOf(l *Ledger, active []*model.Contract, keep func(*model.Contract) bool) []ContractState {
 	var states []ContractState
 	for _, c := range active {
 		if keep(c) {
@@ -121,10 +121,10 @@ func StatesOf(l *Ledger, active []*Contract, keep func(*Contract) bool) []Contra
 
 // OfTemplate returns the contracts of a template that are active now and that keep
 // selects, ordered by creation time and id.
-func (l *Ledger) OfTemplate(t *Template, keep func(*Contract) bool) []ContractState {
+func (l *Ledger) OfTemplate(t *model.Template, keep func(*model.Contract) bool) []ContractState {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	return StatesOf(l, l.Executor.Tx.Active, func(c *Contract) bool {
+	return StatesOf(l, l.Executor.Tx.Active, func(c *model.Contract) bool {
 		return c.Template == t && (keep == nil || keep(c))
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -20,22 +20,22 @@ const UpdatesPerBatch = 64
 // and publishes them in the order of execution in one. The bytes do not depend on
 // the number of goroutines.
 type pipeline struct {
-	executor    *Executor
-	store       *Store
-	names       *Names
+	executor    *sim.Executor
+	store       *history.Store
+	names       *model.Names
 	skipCompact bool
-	view        *NodeView // nil if no participant's view is kept
+	view        *history.NodeView // nil if no participant's view is kept
 	workers     int
 	free        chan *work // kept from run to run with their buffers
 }
 
 // work is a batch on its way into the files.
 type work struct {
-	Batch
-	out Rendered
+	sim.Batch
+	out history.Rendered
 	// at receives where in the files the batch goes, next passes on where the one
 	// after it goes. done receives once when the batch is written.
-	at, next chan Sizes
+	at, next chan history.Sizes
 	done     chan error
 }
 
@@ -56,7 +56,7 @@ type course interface {
 	// more reports whether anything is left.
 	more() bool
 	// step executes the next thing into b.
-	step(x *Executor, b *Batch) error
+	step(x *sim.Executor, b *sim.Batch) error
 }
 
 // updatesLeft is a number of updates in a row.
@@ -64,7 +64,7 @@ type updatesLeft int
 
 func (n *updatesLeft) more() bool { return *n > 0 }
 
-func (n *updatesLeft) step(x *Executor, b *Batch) error {
+func (n *updatesLeft) step(x *sim.Executor, b *sim.Batch) error {
 	*n--
 	return x.Step(b, *n == 0)
 }
@@ -104,10 +104,10 @@ func (p *pipeline) follow(ctx context.Context, c course, progress func(done int)
 
 // execute fills batches and sends each to both channels.
 func (p *pipeline) execute(ctx context.Context, c course, todo, ordered chan<- *work) error {
-	at := make(chan Sizes, 1)
+	at := make(chan history.Sizes, 1)
 	at <- p.store.End()
 	send := func(b *work) {
-		b.at, b.next = at, make(chan Sizes, 1)
+		b.at, b.next = at, make(chan history.Sizes, 1)
 		at = b.next
 		todo <- b
 		ordered <- b
@@ -167,8 +167,8 @@ func take(ctx context.Context, free <-chan *work) (*work, error) {
 // render renders batches and writes them. Where a batch goes is known as soon as
 // the one before it is packed, which another goroutine took earlier.
 func (p *pipeline) render(todo <-chan *work) {
-	r := Renderer{Names: p.names, SkipCompact: p.skipCompact}
-	node := NodeRenderer{Renderer: &r, View: p.view, Witnesses: Witnesses{View: p.view}}
+	r := history.Renderer{Names: p.names, SkipCompact: p.skipCompact}
+	node := history.NodeRenderer{Renderer: &r, View: p.view, Witnesses: history.Witnesses{View: p.view}}
 	for b := range todo {
 		r.Render(&b.Batch, &b.out)
 		if p.view != nil {

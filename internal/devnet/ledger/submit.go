@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 )
 
 // Committed says where a submission stands in history.
@@ -27,7 +27,7 @@ type Committed struct {
 // Prepared is what a submission would do, for external parties to sign.
 type Prepared struct {
 	// Submission is to be submitted, with Reserved set and names resolved.
-	Submission Submission
+	Submission choices.Submission
 	// LedgerTime is what the contracts saw as now.
 	LedgerTime     time.Time
 	SynchronizerID string
@@ -48,7 +48,7 @@ type Prepared struct {
 // Submit executes commands now, as one transaction, and returns once it is visible on the
 // streams. What the ledger does not execute is a *Refusal. Commands are executed one
 // submission at a time; the caller has checked that the user may act as the parties.
-func (l *Ledger) Submit(ctx context.Context, s Submission) (Committed, error) {
+func (l *Ledger) Submit(ctx context.Context, s choices.Submission) (Committed, error) {
 	return l.SubmitNoted(ctx, s, nil)
 }
 

@@ -9,20 +9,20 @@ import (
 	"strconv"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // commander executes what comes from outside and publishes it: one entry at a time, without
 // the goroutines of the pipeline. The lock of the ledger guards it.
 type commander struct {
-	batch    *Batch
-	out      Rendered
-	renderer Renderer
-	node     NodeRenderer
+	batch    *sim.Batch
+	out      history.Rendered
+	renderer history.Renderer
+	node     history.NodeRenderer
 	Prepared uint64 // numbers reserved for prepared submissions
 	guest    int    // hints made up for parties
 	// live says that time follows the wall clock, by ahead (µs) in front of it.
@@ -31,8 +31,8 @@ type commander struct {
 }
 
 func newCommander(l *Ledger) *commander {
-	c := &commander{batch: &Batch{}, renderer: Renderer{Names: l.Names, SkipCompact: l.Config.SkipCompact}}
-	c.node = NodeRenderer{Renderer: &c.renderer, View: l.View, Witnesses: Witnesses{View: l.View}}
+	c := &commander{batch: &sim.Batch{}, renderer: history.Renderer{Names: l.Names, SkipCompact: l.Config.SkipCompact}}
+	c.node = history.NodeRenderer{Renderer: &c.renderer, View: l.View, Witnesses: history.Witnesses{View: l.View}}
 	return c
 }
 
@@ -52,8 +52,8 @@ func (l *Ledger) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("executing commands: %w", err)
 	}
-	if l.Executor.Tx.Updates+1 > MaxUpdates {
-		return fmt.Errorf("devnet holds at most %d updates", MaxUpdates)
+	if l.Executor.Tx.Updates+1 > sim.MaxUpdates {
+		return fmt.Errorf("devnet holds at most %d updates", sim.MaxUpdates)
 	}
 	if l.Executor.SwitchDue() { // commands are not what a migration begins with
 		if err := l.runLocked(ctx, 1, nil); err != nil {
@@ -67,13 +67,13 @@ func (l *Ledger) ready(ctx context.Context) error {
 // submissionTime is the record time that a submission gets now; the caller holds the lock.
 func (l *Ledger) submissionTime() int64 {
 	if l.Commander.live {
-		return max(l.Executor.Clock.RecordTime+MinGap, l.clock())
+		return max(l.Executor.Clock.RecordTime+sim.MinGap, l.clock())
 	}
-	return l.Executor.Clock.RecordTime + SubmissionGap
+	return l.Executor.Clock.RecordTime + choices.SubmissionGap
 }
 
 // SubmitNoted is Submit; note is what the node remembers of it besides, or nil.
-func (l *Ledger) SubmitNoted(ctx context.Context, s Submission, note *KeptCompletion) (Committed, error) {
+func (l *Ledger) SubmitNoted(ctx context.Context, s choices.Submission, note *KeptCompletion) (Committed, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	if err := l.ready(ctx); err != nil {
@@ -87,13 +87,13 @@ func (l *Ledger) SubmitNoted(ctx context.Context, s Submission, note *KeptComple
 	}
 	done := l.committed(u)
 	for i := range results {
-		done.Results = append(done.Results, CompactJSON.AppendValue(nil, l.Names, &results[i]))
+		done.Results = append(done.Results, model.CompactJSON.AppendValue(nil, l.Names, &results[i]))
 	}
 	return done, l.commit(e)
 }
 
 // committed says where the update of a submission stands in history.
-func (l *Ledger) committed(u *Update) Committed {
+func (l *Ledger) committed(u *sim.Update) Committed {
 	done := Committed{UpdateID: string(l.Names.Ids.AppendUpdateID(nil, u.Number)), RecordTime: time.UnixMicro(u.RecordTime).UTC(),
 		EffectiveAt: time.UnixMicro(u.EffectiveAt).UTC(), SynchronizerID: l.Names.Synchronizers[u.Synchronizer],
 		PaidTrafficCost: u.Verdict.Total}
@@ -105,7 +105,7 @@ func (l *Ledger) committed(u *Update) Committed {
 
 // refusal returns err as a refusal, unless the ledger is broken.
 func (l *Ledger) refusal(err error) error {
-	var r *Refusal
+	var r *choices.Refusal
 	if errors.As(err, &r) {
 		return r
 	}
@@ -151,12 +151,12 @@ func (l *Ledger) publish() error {
 // that their ids are known before they are executed.
 const (
 	PreparedNumbers    = 1 << 61
-	numbersPerPrepared = 2 * MaxNodes
+	numbersPerPrepared = 2 * choices.MaxNodes
 )
 
 // Prepare executes commands without effect and returns what they would do. Executing them
 // later may have another outcome, as the ledger has gone on.
-func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
+func (l *Ledger) Prepare(ctx context.Context, s choices.Submission) (Prepared, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	if err := l.ready(ctx); err != nil {
@@ -168,7 +168,7 @@ func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
 	}
 	x, b := l.Executor, l.Commander.batch
 	p := Prepared{Submission: s, SynchronizerID: l.Names.Synchronizers[0]}
-	err := l.submitter.Rehearse(b, &s, l.submissionTime(), func(e *Execution) {
+	err := l.submitter.Rehearse(b, &s, l.submissionTime(), func(e *choices.Execution) {
 		p.LedgerTime = time.UnixMicro(e.Now()).UTC()
 		p.Transaction = describeTree(l, e)
 		for _, n := range e.Used {
@@ -192,13 +192,13 @@ func (l *Ledger) Prepare(ctx context.Context, s Submission) (Prepared, error) {
 }
 
 // describeTree writes the tree of a submission in execution; see Prepared.
-func describeTree(l *Ledger, e *Execution) json.RawMessage {
-	r := Renderer{Names: l.Names}
+func describeTree(l *Ledger, e *choices.Execution) json.RawMessage {
+	r := history.Renderer{Names: l.Names}
 	dst := []byte{'['}
 	for i := range e.Tx.Current.Nodes {
 		dst = append(r.Describe(dst, &e.Tx.Current.Nodes[i], i, uint8(e.Tx.Migration)), ',')
 	}
-	return Closing(dst, ']')
+	return model.Closing(dst, ']')
 }
 
 // MaxHint is the longest that the network allows.
@@ -220,17 +220,17 @@ func (l *Ledger) AllocateParty(ctx context.Context, hint string, publicKey []byt
 		hint = freeHint(l, home)
 	}
 	if !ValidHint(hint) {
-		return Allocation{}, Refuse(CodeInvalidArgument, "party hint %.200q has not 1 to %d letters, digits, - or _", hint, MaxHint)
+		return Allocation{}, choices.Refuse(choices.CodeInvalidArgument, "party hint %.200q has not 1 to %d letters, digits, - or _", hint, MaxHint)
 	}
-	added := AddedParty{Name: partyAt(l, hint, home), Participant: home}
+	added := model.AddedParty{Name: partyAt(l, hint, home), Participant: home}
 	if publicKey != nil {
 		if len(publicKey) != ed25519KeyBytes {
-			return Allocation{}, Refuse(CodeInvalidArgument, "an ed25519 public key has %d bytes, not %d", ed25519KeyBytes, len(publicKey))
+			return Allocation{}, choices.Refuse(choices.CodeInvalidArgument, "an ed25519 public key has %d bytes, not %d", ed25519KeyBytes, len(publicKey))
 		}
-		added.Name, added.External = hint+PartyNamespaceMark+Fingerprint(publicKey), true
+		added.Name, added.External = hint+model.PartyNamespaceMark+model.Fingerprint(publicKey), true
 	}
 	if _, ok := l.Names.Named(added.Name); ok {
-		return Allocation{}, Refuse(CodeInvalidArgument, "Party already exists: party %s is already allocated on this node", added.Name)
+		return Allocation{}, choices.Refuse(choices.CodeInvalidArgument, "Party already exists: party %s is already allocated on this node", added.Name)
 	}
 	p := l.Names.Add(added)
 	e := JournalEntry{Entries: l.Executor.Tx.Entries, Time: l.submissionTime(), Home: home, Party: &p, Name: added.Name, Key: publicKey}
@@ -270,7 +270,7 @@ func ValidHint(hint string) bool {
 
 // fingerprintOf is the part of an identity behind its hint.
 func fingerprintOf(identity string) string {
-	return identity[len(identity)-len(FingerprintPrefix)-64:]
+	return identity[len(identity)-len(model.FingerprintPrefix)-64:]
 }
 
 // HasPrepared reports whether Prepare gave out the ids of contracts that a submission is to
@@ -284,9 +284,9 @@ func HasPrepared(l *Ledger, reserved uint64) bool {
 
 // partyAt is the id of a party in the namespace of a participant.
 func partyAt(l *Ledger, hint string, participant int) string {
-	return hint + PartyNamespaceMark + fingerprintOf(l.Names.Participants[participant])
+	return hint + model.PartyNamespaceMark + fingerprintOf(l.Names.Participants[participant])
 }
 
-func ContractIDOf(l *Ledger, c *Contract) string {
+func ContractIDOf(l *Ledger, c *model.Contract) string {
 	return string(l.Names.Ids.AppendContractID(nil, c.Number))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
 )
 
 // NodeAuth says who may use the node, by tokens signed with a shared secret.
@@ -22,7 +22,7 @@ type NodeAuth struct {
 	Scope string
 	// Users are the users that the node has from the start, besides participant_admin:
 	// their rights by id, the subject of their tokens. Others are created over the API.
-	Users map[string][]Right
+	Users map[string][]ledger.Right
 	// Now is the clock by which tokens expire; time.Now when nil.
 	Now func() time.Time
 }
@@ -57,7 +57,7 @@ func (a *NodeAuth) now() time.Time {
 type principal struct {
 	everything bool // no authorization is configured
 	user       string
-	rights     []Right
+	rights     []ledger.Right
 	expires    time.Time       // zero for never
 	changed    <-chan struct{} // closed when the rights are no longer these; nil for never
 }
@@ -147,7 +147,7 @@ func (p principal) mayExecuteAs(parties []string) error {
 // mayAs checks for each party that one of some kinds of rights is there.
 func (p principal) mayAs(parties []string, kinds ...string) error {
 	for _, name := range parties {
-		if !p.everything && !slices.ContainsFunc(p.rights, func(r Right) bool {
+		if !p.everything && !slices.ContainsFunc(p.rights, func(r ledger.Right) bool {
 			return r.Party == name && slices.Contains(kinds, r.Kind)
 		}) {
 			return permissionDenied()
@@ -158,7 +158,7 @@ func (p principal) mayAs(parties []string, kinds ...string) error {
 
 // mayReadAs checks the right to read what one party sees.
 func (p principal) mayReadAs(party string) error {
-	if slices.ContainsFunc(p.rights, func(r Right) bool {
+	if slices.ContainsFunc(p.rights, func(r ledger.Right) bool {
 		return (r.Kind == "CanReadAs" || r.Kind == "CanActAs") && r.Party == party
 	}) {
 		return nil

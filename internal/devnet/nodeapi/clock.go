@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -16,7 +16,7 @@ const maxAdvance = 400 * 24 * time.Hour
 // time answers with the time of the ledger.
 func (n *nodeServer) time(w http.ResponseWriter, _ *http.Request) error {
 	now := schemas.Micros(n.ledger.Now().UnixMicro())
-	return SendJSON(w, map[string]string{"now": string(schemas.AppendShortTime(nil, now))})
+	return reply.SendJSON(w, map[string]string{"now": string(schemas.AppendShortTime(nil, now))})
 }
 
 // advanceTime moves the time of the ledger. No node has such an operation: it is for tests.
@@ -31,7 +31,7 @@ func (n *nodeServer) advanceTime(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if q.Duration == nil {
-		return BadRequest("invalid body: duration is required")
+		return reply.BadRequest("invalid body: duration is required")
 	}
 	d, err := q.Duration.duration()
 	if err != nil || d > maxAdvance {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -53,7 +53,7 @@ var ledgerStringForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._:\-#/ ]{1,%d
 
 // commandRequest is a decoded and checked request to execute commands.
 type commandRequest struct {
-	Submission
+	choices.Submission
 	submissionID string
 	period       DeduplicationPeriod
 	signed       string // hash that the parties signed, "" for others
@@ -66,13 +66,13 @@ func (o *commandRequest) change() Change { return NewChange(o.UserID, o.ActAs, o
 func (n *commandServer) commandRequest(who principal, q *wireCommands) (commandRequest, error) {
 	o := commandRequest{submissionID: q.SubmissionID}
 	if q.Commands == nil || q.CommandID == nil || q.ActAs == nil {
-		return o, BadRequest("invalid body: commands, commandId and actAs are required")
+		return o, reply.BadRequest("invalid body: commands, commandId and actAs are required")
 	}
 	user, err := who.userFor(q.UserID)
 	if err != nil {
 		return o, err
 	}
-	o.Submission = Submission{UserID: user, CommandID: *q.CommandID, WorkflowID: q.WorkflowID,
+	o.Submission = choices.Submission{UserID: user, CommandID: *q.CommandID, WorkflowID: q.WorkflowID,
 		ActAs: q.ActAs, ReadAs: q.ReadAs, SynchronizerID: q.SynchronizerID}
 	if err := q.checkIDs(); err != nil {
 		return o, err
@@ -148,14 +148,14 @@ func (n *commandServer) checkSubmitters(actAs []string) error {
 }
 
 // commands decodes the commands of a submission.
-func (n *commandServer) commands(list []map[string]wireCommand) ([]Command, error) {
+func (n *commandServer) commands(list []map[string]wireCommand) ([]choices.Command, error) {
 	if len(list) == 0 {
 		return nil, missingField("commands")
 	}
-	commands := make([]Command, 0, len(list))
+	commands := make([]choices.Command, 0, len(list))
 	for _, w := range list {
 		if len(w) != 1 {
-			return nil, BadRequest("invalid body: a command has %d members, want one", len(w))
+			return nil, reply.BadRequest("invalid body: a command has %d members, want one", len(w))
 		}
 		for kind, content := range w {
 			c, err := content.decode(kind)
@@ -172,8 +172,8 @@ func (n *commandServer) commands(list []map[string]wireCommand) ([]Command, erro
 }
 
 // decode returns a command if it has the members of its kind.
-func (w *wireCommand) decode(kind string) (Command, error) {
-	var c Command
+func (w *wireCommand) decode(kind string) (choices.Command, error) {
+	var c choices.Command
 	creates, exercises := false, false
 	switch kind {
 	case "CreateCommand":
@@ -188,7 +188,7 @@ func (w *wireCommand) decode(kind string) (Command, error) {
 	case "ExerciseByKeyCommand":
 		return c, nodeRefusal("COMMAND_PREPROCESSING_FAILED", "template %s has no contract key", w.TemplateID)
 	default:
-		return c, BadRequest("invalid body: command %q is unknown", kind)
+		return c, reply.BadRequest("invalid body: command %q is unknown", kind)
 	}
 	if c.TemplateID = w.TemplateID; c.TemplateID == "" {
 		return c, missingField("template_id")
@@ -214,13 +214,13 @@ func hasValue(raw json.RawMessage) bool {
 	return len(raw) > 0 && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
 }
 
-func disclosedContracts(list []wireDisclosed) ([]DisclosedContract, error) {
-	var contracts []DisclosedContract
+func disclosedContracts(list []wireDisclosed) ([]choices.DisclosedContract, error) {
+	var contracts []choices.DisclosedContract
 	for _, w := range list {
 		if w.Blob == "" {
 			return nil, missingField("created_event_blob")
 		}
-		contracts = append(contracts, DisclosedContract{ContractID: w.ContractID, TemplateID: w.TemplateID, Blob: w.Blob})
+		contracts = append(contracts, choices.DisclosedContract{ContractID: w.ContractID, TemplateID: w.TemplateID, Blob: w.Blob})
 	}
 	return contracts, nil
 }
@@ -243,7 +243,7 @@ func (n *commandServer) minLedgerTime(abs *string, rel *wireDuration) (t time.Ti
 	case abs != nil:
 		micros, err := schemas.ParseTime(*abs)
 		if err != nil {
-			return t, BadRequest("invalid body: minLedgerTimeAbs: %v", err)
+			return t, reply.BadRequest("invalid body: minLedgerTimeAbs: %v", err)
 		}
 		return time.UnixMicro(int64(micros)).UTC(), nil
 	case rel != nil:

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // submitAndWait executes commands and answers with where they stand in history.
@@ -14,7 +14,7 @@ func (n *commandServer) submitAndWait(w http.ResponseWriter, r *http.Request) er
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+	return reply.SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
 }
 
 // submitAsync executes commands as well: what is refused is said at once, the rest is told
@@ -23,18 +23,18 @@ func (n *commandServer) submitAsync(w http.ResponseWriter, r *http.Request) erro
 	if _, err := n.submitBody(r); err != nil {
 		return err
 	}
-	return SendJSON(w, struct{}{})
+	return reply.SendJSON(w, struct{}{})
 }
 
 // submitBody executes the commands of a request.
-func (n *commandServer) submitBody(r *http.Request) (Committed, error) {
+func (n *commandServer) submitBody(r *http.Request) (ledger.Committed, error) {
 	var q wireCommands
 	if err := readRequest(r, &q); err != nil {
-		return Committed{}, err
+		return ledger.Committed{}, err
 	}
 	o, err := n.authorizedRequest(r.Context(), &q)
 	if err != nil {
-		return Committed{}, err
+		return ledger.Committed{}, err
 	}
 	return n.execute(r.Context(), o)
 }
@@ -49,7 +49,7 @@ func (n *commandServer) submitAndWaitForTransaction(w http.ResponseWriter, r *ht
 		return err
 	}
 	if q.Commands == nil {
-		return BadRequest("invalid body: commands is required")
+		return reply.BadRequest("invalid body: commands is required")
 	}
 	o, err := n.authorizedRequest(r.Context(), q.Commands)
 	if err != nil {
@@ -85,10 +85,10 @@ func (n *commandServer) authorizedRequest(ctx context.Context, q *wireCommands) 
 }
 
 // execute executes a request unless it was executed before, and keeps its completion.
-func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committed, error) {
+func (n *commandServer) execute(ctx context.Context, o commandRequest) (ledger.Committed, error) {
 	c := o.change()
 	if err := n.completions.Begin(c, o.period, n.reads.currentEnd(), n.ledger.Now().UnixMicro()); err != nil {
-		return Committed{}, err
+		return ledger.Committed{}, err
 	}
 	// Once begun, a command is executed even if the client has left: it may ask for the
 	// outcome by its id.
@@ -96,7 +96,7 @@ func (n *commandServer) execute(ctx context.Context, o commandRequest) (Committe
 	done, err := n.ledger.SubmitNoted(context.WithoutCancel(ctx), o.Submission, note)
 	if err != nil {
 		n.completions.Finish(c, nil)
-		return Committed{}, asNodeError(err)
+		return ledger.Committed{}, asNodeError(err)
 	}
 	n.completions.Finish(c, completionOf(note, &o.Submission, done))
 	return done, nil
@@ -122,7 +122,7 @@ func (n *readServer) transactionFormat(ctx context.Context, w *wireTransactionFo
 }
 
 // sendTransaction answers with a transaction as a format has it, perhaps without events.
-func (n *readServer) sendTransaction(w http.ResponseWriter, done Committed, f *updateFormat) error {
+func (n *readServer) sendTransaction(w http.ResponseWriter, done ledger.Committed, f *updateFormat) error {
 	item, ok := n.itemAt(done.Offset)
 	if !ok {
 		return nodeRefusal("UPDATE_NOT_FOUND", "Update %s is not visible to the parties of this participant", done.UpdateID)

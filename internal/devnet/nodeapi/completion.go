@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -122,7 +122,7 @@ func (l *completionLog) Finish(c Change, done *Completion) {
 }
 
 // restore takes over the completions of an earlier process, in order of their offsets.
-func (l *completionLog) restore(all []KeptSubmission) {
+func (l *completionLog) restore(all []ledger.KeptSubmission) {
 	for _, k := range all {
 		c := completionOf(k.Note, k.Submission, k.Done)
 		l.Finish(c.Change, c)
@@ -301,12 +301,12 @@ func recordTimeText(micros int64) string {
 }
 
 // newKeptCompletion is what to remember of a request.
-func newKeptCompletion(o *commandRequest) *KeptCompletion {
-	return &KeptCompletion{o.submissionID, o.period.Kind, o.period.Duration, o.period.Offset, []byte(o.signed)}
+func newKeptCompletion(o *commandRequest) *ledger.KeptCompletion {
+	return &ledger.KeptCompletion{SubmissionID: o.submissionID, Kind: o.period.Kind, Duration: o.period.Duration, Offset: o.period.Offset, Signed: []byte(o.signed)}
 }
 
 // completionOf is that of a submission that was executed.
-func completionOf(k *KeptCompletion, s *Submission, done Committed) *Completion {
+func completionOf(k *ledger.KeptCompletion, s *choices.Submission, done ledger.Committed) *Completion {
 	return &Completion{Change: NewChange(s.UserID, s.ActAs, s.CommandID), actAs: s.ActAs, SubmissionID: k.SubmissionID,
 		updateID: done.UpdateID, Offset: done.Offset, RecordTime: done.RecordTime.UnixMicro(),
 		period:      DeduplicationPeriod{k.Kind, k.Duration, k.Offset},

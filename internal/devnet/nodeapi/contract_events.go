@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // contractEvents knows where on the node's stream each contract begins and ends. It is
 // built when somebody asks for the first time, and then follows the stream.
 type contractEvents struct {
-	store *Store
+	store *history.Store
 
 	mu       sync.Mutex
 	scanned  int // entries of the stream
@@ -24,7 +24,7 @@ type contractEvents struct {
 // eventPlace is an event of an entry of the node's stream.
 type eventPlace struct{ entry, event int32 }
 
-func newContractEvents(s *Store) *contractEvents {
+func newContractEvents(s *history.Store) *contractEvents {
 	return &contractEvents{store: s, created: map[uint64]eventPlace{}, archived: map[uint64]eventPlace{}}
 }
 
@@ -47,16 +47,16 @@ func (c *contractEvents) of(contract uint64) (created, archived *eventPlace, err
 
 // follow reads what the stream has had since the last time.
 func (c *contractEvents) follow() error {
-	var records BlockReader
-	records.Open(c.store.Files[NodeRecordFile])
+	var records history.BlockReader
+	records.Open(c.store.Files[history.NodeRecordFile])
 	defer records.Close()
 	var packed []byte
-	var record NodeRecord
-	var reader RecordReader
+	var record history.NodeRecord
+	var reader history.RecordReader
 	for {
 		c.store.Mu.RLock()
 		more := c.scanned < len(c.store.Node.Entries)
-		var item NodeItem
+		var item history.NodeItem
 		if more {
 			item = c.store.NodeItem(c.scanned)
 		}
@@ -74,17 +74,17 @@ func (c *contractEvents) follow() error {
 	}
 }
 
-func (c *contractEvents) add(r *NodeRecord) {
+func (c *contractEvents) add(r *history.NodeRecord) {
 	for i := range r.List {
 		e := &r.List[i]
 		place := eventPlace{int32(c.scanned), int32(i)}
 		switch {
 		case !e.AcsDelta: // also of contracts that end in the transaction in which they begin
-		case e.Kind == CreatedKind, e.Kind == AssignedKind:
+		case e.Kind == history.CreatedKind, e.Kind == history.AssignedKind:
 			if _, known := c.created[e.Contract]; !known {
 				c.created[e.Contract] = place
 			}
-		case e.Kind == ExercisedKind:
+		case e.Kind == history.ExercisedKind:
 			c.archived[e.Contract] = place
 		}
 	}
@@ -100,7 +100,7 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 		return err
 	}
 	if q.ContractID == nil {
-		return BadRequest("invalid body: contractId is required")
+		return reply.BadRequest("invalid body: contractId is required")
 	}
 	f, err := n.formats.events(q.Format)
 	if err != nil {
@@ -130,7 +130,7 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 	if len(body) == 1 {
 		return missing
 	}
-	return sendText(w, string(Closing(body, '}')))
+	return sendText(w, string(model.Closing(body, '}')))
 }
 
 // appendContractEvent appends a member for an event and a comma, nothing if the format does
@@ -149,7 +149,7 @@ func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place event
 		return dst, nil
 	}
 	const archivedHead, archivedTail = `{"ArchivedEvent":`, `}`
-	if e.Kind == ExercisedKind {
+	if e.Kind == history.ExercisedKind {
 		start := len(dst) + len(`"archived":{"archivedEvent":`)
 		dst = append(dst, `"archived":{"archivedEvent":`...)
 		dst = u.cutter.archived(dst, item.Offset, e, ps)
@@ -157,12 +157,12 @@ func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place event
 	} else {
 		dst = u.cutter.createdEvent(append(dst, `"created":{"createdEvent":`...), u.frame, e, ps, blob)
 	}
-	dst = AppendPlain(append(dst, `,"synchronizerId":`...), synchronizerOf(u.frame, &u.record))
+	dst = model.AppendPlain(append(dst, `,"synchronizerId":`...), synchronizerOf(u.frame, &u.record))
 	return append(dst, `},`...), nil
 }
 
 // synchronizerOf finds the synchronizer in the bytes of an update.
-func synchronizerOf(frame []byte, r *NodeRecord) string {
+func synchronizerOf(frame []byte, r *history.NodeRecord) string {
 	_, rest, _ := bytes.Cut(frame[r.Events.End:], []byte(`"synchronizerId":"`))
 	id, _, _ := bytes.Cut(rest, []byte{'"'})
 	return string(id)

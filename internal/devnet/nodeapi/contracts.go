@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // contractStream gives the contracts that are active on the node at an offset, in the
@@ -24,14 +24,14 @@ type contractStream struct {
 
 // pickedActivation is an activation whose contract is active or in flight.
 type pickedActivation struct {
-	Activation
+	history.Activation
 	number    int
-	item      NodeItem
-	departure NodeItem
+	item      history.NodeItem
+	departure history.NodeItem
 	inFlight  bool
 }
 
-func newContractStream(s *Store, v *NodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
+func newContractStream(s *history.Store, v *history.NodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
 	c := &contractStream{format: f, at: at}
 	h := fnv.New64a()
 	fmt.Fprint(h, v.Uid(), " ", at, " ", f) // a hash takes everything
@@ -44,8 +44,8 @@ func newContractStream(s *Store, v *NodeView, f *eventFormat, at int64, token st
 		c.next = next
 	}
 	c.updates = updateStream{store: s, view: v, cutter: cutter{names: v.Names}}
-	c.updates.frames.Open(s.Files[NodeFile])
-	c.updates.records.Open(s.Files[NodeRecordFile])
+	c.updates.frames.Open(s.Files[history.NodeFile])
+	c.updates.records.Open(s.Files[history.NodeRecordFile])
 	return c, nil
 }
 
@@ -142,7 +142,7 @@ func (c *contractStream) contract(p *pickedActivation) error {
 		dst = append(append(dst, `,"synchronizerId":"`...), u.view.Names.Synchronizers[p.Domain]...)
 		dst = append(dst, `"}`...)
 	}
-	dst = AppendPlain(append(dst, `},"streamContinuationToken":`...), c.token(p.number))
+	dst = model.AppendPlain(append(dst, `},"streamContinuationToken":`...), c.token(p.number))
 	u.buffer = append(dst, `,"workflowId":""}`...)
 	return nil
 }

@@ -5,23 +5,23 @@ import (
 	"slices"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // cutter cuts what a client wants out of updates that are kept in full.
 type cutter struct {
-	names *Names
-	named []Party // by the event in work
+	names *model.Names
+	named []model.Party // by the event in work
 }
 
 // matching returns those of the parties that the format names, none if the filters of
 // none of them match, and whether any of them asks for the blob. They are valid until the
 // next call.
-func (c *cutter) matching(f *eventFormat, ps []Party, template int, version uint8) (named []Party, blob bool) {
+func (c *cutter) matching(f *eventFormat, ps []model.Party, template int, version uint8) (named []model.Party, blob bool) {
 	c.named = c.named[:0]
-	at, joined := template*Versions+int(version), uint8(0)
+	at, joined := template*model.Versions+int(version), uint8(0)
 	for _, p := range ps {
 		own := f.byParty[p]
 		if own != nil {
@@ -41,26 +41,26 @@ func (c *cutter) matching(f *eventFormat, ps []Party, template int, version uint
 }
 
 // update appends the element for an update, or nothing if the client sees none of it.
-func (c *cutter) update(dst []byte, f *updateFormat, frame []byte, r *NodeRecord) []byte {
+func (c *cutter) update(dst []byte, f *updateFormat, frame []byte, r *history.NodeRecord) []byte {
 	switch {
-	case r.Kind == TopologyUpdate:
+	case r.Kind == sim.TopologyUpdate:
 		if !f.topology.wants(frame, r) {
 			return dst
 		}
 		return append(dst, frame...)
-	case r.Kind == TransactionUpdate || r.Kind == VerdictOnly:
+	case r.Kind == sim.TransactionUpdate || r.Kind == sim.VerdictOnly:
 		return c.events(dst, f.transactions, f.effects, frame, r)
 	}
 	return c.events(dst, f.reassignments, false, frame, r)
 }
 
 // events appends an update with the events that match; without any it appends nothing.
-func (c *cutter) events(dst []byte, f *eventFormat, effects bool, frame []byte, r *NodeRecord) []byte {
+func (c *cutter) events(dst []byte, f *eventFormat, effects bool, frame []byte, r *history.NodeRecord) []byte {
 	if f == nil {
 		return dst
 	}
 	start, found := len(dst), false
-	submitter := r.Submitter != NoParty && (f.any != nil || f.byParty[r.Submitter] != nil)
+	submitter := r.Submitter != model.NoParty && (f.any != nil || f.byParty[r.Submitter] != nil)
 	dst = appendWithout(dst, frame[:r.Events.Start], r.Command, submitter)
 	for i := range r.List {
 		before := len(dst)
@@ -86,14 +86,14 @@ func (c *cutter) events(dst []byte, f *eventFormat, effects bool, frame []byte, 
 }
 
 // appendWithout appends b without a stretch of it, unless that is to be kept.
-func appendWithout(dst, b []byte, s Stretch, keep bool) []byte {
+func appendWithout(dst, b []byte, s history.Stretch, keep bool) []byte {
 	if keep || s.Start == s.End {
 		return append(dst, b...)
 	}
 	return append(append(dst, b[:s.Start]...), b[s.End:]...)
 }
 
-func (c *cutter) event(dst []byte, f *eventFormat, effects bool, offset int64, frame []byte, e *EventRecord) []byte {
+func (c *cutter) event(dst []byte, f *eventFormat, effects bool, offset int64, frame []byte, e *history.EventRecord) []byte {
 	seenBy, version := e.Witnesses, e.Version
 	if !effects {
 		if !e.AcsDelta {
@@ -105,11 +105,11 @@ func (c *cutter) event(dst []byte, f *eventFormat, effects bool, offset int64, f
 	switch {
 	case len(ps) == 0:
 		return dst
-	case e.Kind == ExercisedKind && !effects:
+	case e.Kind == history.ExercisedKind && !effects:
 		return c.archived(dst, offset, e, ps)
 	}
 	start := e.All.Start
-	if e.AcsDelta && !slices.ContainsFunc(ps, func(p Party) bool { return slices.Contains(e.Stakeholders, p) }) {
+	if e.AcsDelta && !slices.ContainsFunc(ps, func(p model.Party) bool { return slices.Contains(e.Stakeholders, p) }) {
 		dst, start = withoutDelta(dst, frame, start)
 	}
 	dst = c.uptoWitnesses(dst, frame, start, e, blob)
@@ -125,7 +125,7 @@ func withoutDelta(dst, frame []byte, start int) ([]byte, int) {
 }
 
 // uptoWitnesses appends an event from start to its list of witness parties.
-func (c *cutter) uptoWitnesses(dst, frame []byte, start int, e *EventRecord, blob bool) []byte {
+func (c *cutter) uptoWitnesses(dst, frame []byte, start int, e *history.EventRecord, blob bool) []byte {
 	if blob || e.Blob.Start == e.Blob.End {
 		return append(dst, frame[start:e.Witness.Start]...)
 	}
@@ -134,17 +134,17 @@ func (c *cutter) uptoWitnesses(dst, frame []byte, start int, e *EventRecord, blo
 
 // createdEvent appends the object that describes the creation in a created or assigned
 // event, with the given witnesses.
-func (c *cutter) createdEvent(dst, frame []byte, e *EventRecord, ps []Party, blob bool) []byte {
+func (c *cutter) createdEvent(dst, frame []byte, e *history.EventRecord, ps []model.Party, blob bool) []byte {
 	start := e.All.Start + len(`{"CreatedEvent":`)
-	if e.Kind == AssignedKind {
+	if e.Kind == history.AssignedKind {
 		start = e.All.Start + len(`{"JsAssignmentEvent":{"createdEvent":`)
 	}
 	return append(c.parties(c.uptoWitnesses(dst, frame, start, e, blob), ps), '}')
 }
 
 // archived appends what a consuming exercise is among changes of the active contracts.
-func (c *cutter) archived(dst []byte, offset int64, e *EventRecord, ps []Party) []byte {
-	t := Templates[e.Template]
+func (c *cutter) archived(dst []byte, offset int64, e *history.EventRecord, ps []model.Party) []byte {
+	t := model.Templates[e.Template]
 	dst = c.names.Ids.AppendContractID(append(dst, `{"ArchivedEvent":{"contractId":"`...), e.Contract)
 	dst = strconv.AppendInt(append(dst, `","nodeId":`...), int64(e.Node), 10)
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), offset, 10)
@@ -154,7 +154,7 @@ func (c *cutter) archived(dst []byte, offset int64, e *EventRecord, ps []Party) 
 }
 
 // wants reports whether a client wants a topology transaction, which has one event.
-func (t *topologyFormat) wants(frame []byte, r *NodeRecord) bool {
+func (t *topologyFormat) wants(frame []byte, r *history.NodeRecord) bool {
 	if t == nil || t.parties == nil {
 		return t != nil
 	}
@@ -164,10 +164,10 @@ func (t *topologyFormat) wants(frame []byte, r *NodeRecord) bool {
 	return t.parties[string(name)]
 }
 
-func (c *cutter) parties(dst []byte, ps []Party) []byte {
+func (c *cutter) parties(dst []byte, ps []model.Party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
-		dst = append(AppendPlain(dst, c.names.Name(p)), ',')
+		dst = append(model.AppendPlain(dst, c.names.Name(p)), ',')
 	}
-	return Closing(dst, ']')
+	return model.Closing(dst, ']')
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // MaxDeduplication is the longest period that a command may ask for, and the one of
@@ -18,7 +18,7 @@ const MaxDeduplication = 7 * 24 * time.Hour
 // DeduplicationPeriod says how long ago a change may have been executed for a command to
 // be a repetition. The zero value is the longest period.
 type DeduplicationPeriod struct {
-	Kind     PeriodKind
+	Kind     ledger.PeriodKind
 	Duration time.Duration
 	Offset   int64 // exclusive
 }
@@ -44,7 +44,7 @@ type wirePeriod map[string]struct {
 // decode reads a period; ledgerEnd bounds offsets.
 func (w wirePeriod) decode(ledgerEnd int64) (p DeduplicationPeriod, err error) {
 	if len(w) > 1 {
-		return p, BadRequest("deduplicationPeriod has %d members, want one", len(w))
+		return p, reply.BadRequest("deduplicationPeriod has %d members, want one", len(w))
 	}
 	for kind, content := range w {
 		switch kind {
@@ -52,19 +52,19 @@ func (w wirePeriod) decode(ledgerEnd int64) (p DeduplicationPeriod, err error) {
 		case "DeduplicationDuration":
 			var d wireDuration
 			if err := json.Unmarshal(content.Value, &d); err != nil {
-				return p, BadRequest("invalid body: deduplicationPeriod: %v", err)
+				return p, reply.BadRequest("invalid body: deduplicationPeriod: %v", err)
 			}
-			p.Kind = PeriodByDuration
+			p.Kind = ledger.PeriodByDuration
 			if p.Duration, err = d.duration(); err != nil {
 				return p, invalidField("deduplication_period", "%v", err)
 			}
 		case "DeduplicationOffset":
 			if err := json.Unmarshal(content.Value, &p.Offset); err != nil {
-				return p, BadRequest("invalid body: deduplicationPeriod: %v", err)
+				return p, reply.BadRequest("invalid body: deduplicationPeriod: %v", err)
 			}
-			p.Kind = PeriodByOffset
+			p.Kind = ledger.PeriodByOffset
 		default:
-			return p, BadRequest("deduplicationPeriod %q is unknown", kind)
+			return p, reply.BadRequest("deduplicationPeriod %q is unknown", kind)
 		}
 	}
 	return p, p.check(ledgerEnd)
@@ -73,13 +73,13 @@ func (w wirePeriod) decode(ledgerEnd int64) (p DeduplicationPeriod, err error) {
 // check refuses what the node cannot answer for.
 func (p DeduplicationPeriod) check(ledgerEnd int64) error {
 	switch {
-	case p.Kind == PeriodByDuration && p.Duration > MaxDeduplication:
+	case p.Kind == ledger.PeriodByDuration && p.Duration > MaxDeduplication:
 		e := nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The given deduplication duration of %s exceeds the maximum deduplication duration of %s", p.Duration, MaxDeduplication)
 		e.Context["longest_duration"] = MaxDeduplication.String()
 		return e
-	case p.Kind == PeriodByOffset && p.Offset < 0:
+	case p.Kind == ledger.PeriodByOffset && p.Offset < 0:
 		return invalidField("deduplication_period", "offset %d is negative", p.Offset)
-	case p.Kind == PeriodByOffset && p.Offset > ledgerEnd:
+	case p.Kind == ledger.PeriodByOffset && p.Offset > ledgerEnd:
 		return nodeRefusal("INVALID_DEDUPLICATION_PERIOD", "The deduplication offset %d is after the ledger end %d", p.Offset, ledgerEnd)
 	}
 	return nil
@@ -89,9 +89,9 @@ func (p DeduplicationPeriod) check(ledgerEnd int64) error {
 // that the ledger has reached.
 func (p DeduplicationPeriod) covers(e *executedChange, now int64) bool {
 	switch p.Kind {
-	case PeriodByOffset:
+	case ledger.PeriodByOffset:
 		return e.offset > p.Offset
-	case PeriodByDuration:
+	case ledger.PeriodByDuration:
 		return e.recordTime > now-p.Duration.Microseconds()
 	}
 	return e.recordTime > now-MaxDeduplication.Microseconds()
@@ -99,11 +99,11 @@ func (p DeduplicationPeriod) covers(e *executedChange, now int64) bool {
 
 // wire returns the period as completions have it.
 func (p DeduplicationPeriod) wire() json.RawMessage {
-	if p.Kind == PeriodByOffset {
+	if p.Kind == ledger.PeriodByOffset {
 		return json.RawMessage(`{"DeduplicationOffset":{"value":` + strconv.FormatInt(p.Offset, 10) + `}}`)
 	}
 	d := p.Duration
-	if p.Kind == LongestPeriod {
+	if p.Kind == ledger.LongestPeriod {
 		d = MaxDeduplication
 	}
 	return json.RawMessage(fmt.Sprintf(`{"DeduplicationDuration":{"value":{"nanos":%d,"seconds":%d}}}`, d%time.Second, d/time.Second))

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // LedgerError is the error body of the node: JsLedgerError. A bare one is also how a
@@ -106,7 +106,7 @@ func AsLedgerError(err error) *LedgerError {
 	if errors.As(err, &known) {
 		return known
 	}
-	var text *RequestError
+	var text *reply.RequestError
 	if errors.As(err, &text) {
 		errors.As(invalidArgument("%s", text.Text), &known)
 		return known
@@ -146,14 +146,14 @@ func (h nodeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	var text *RequestError
+	var text *reply.RequestError
 	if errors.As(err, &text) {
 		http.Error(w, text.Text, text.Status)
 		return
 	}
 	e := AsLedgerError(err)
 	body, _ := json.Marshal(e) // texts and numbers always marshal
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", reply.ContentType)
 	w.WriteHeader(e.Status())
 	w.Write(body) // if the client is gone, nobody is left to tell
 }

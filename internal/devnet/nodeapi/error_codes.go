@@ -4,7 +4,7 @@ import (
 	"errors"
 	"maps"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 )
 
 // errorClass is what a code stands for: its gRPC code and its category.
@@ -47,7 +47,7 @@ func nodeRefusal(code, format string, args ...any) *LedgerError {
 
 // asNodeError turns what the ledger refuses into the node's error; other errors pass.
 func asNodeError(err error) error {
-	var refusal *Refusal
+	var refusal *choices.Refusal
 	if !errors.As(err, &refusal) {
 		return err
 	}
@@ -73,13 +73,13 @@ func invalidField(name, format string, args ...any) error {
 }
 
 // RefusalClass returns the gRPC code and the error category that belong to the code of a refusal.
-func RefusalClass(r *Refusal) (code, category int32) {
+func RefusalClass(r *choices.Refusal) (code, category int32) {
 	switch r.Code {
-	case CodeInvalidArgument, CodeMissingField, CodePreprocessing:
+	case choices.CodeInvalidArgument, choices.CodeMissingField, choices.CodePreprocessing:
 		return grpcInvalidArgument, categoryInvalidIndependent
-	case CodeContractNotFound, CodeTemplateNotFound, CodePackageNotFound:
+	case choices.CodeContractNotFound, choices.CodeTemplateNotFound, choices.CodePackageNotFound:
 		return grpcNotFound, categoryMissing
-	case CodeDuplicateCommand:
+	case choices.CodeDuplicateCommand:
 		return grpcAlreadyExists, categoryExists
 	}
 	return grpcFailedPrecondition, categoryInvalidState

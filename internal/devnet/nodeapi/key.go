@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Purposes keep hashes of different things apart: each is hashed behind its number.
@@ -120,8 +120,8 @@ func (w *wireSignature) verify(key ed25519.PublicKey, hash []byte) error {
 		return invalidArgument("signing_algorithm_spec %q is not %s", w.Algorithm, signingAlgorithm)
 	case w.Format != signatureFormatRaw && w.Format != signatureFormatRS:
 		return invalidArgument("format %q is not %s or %s", w.Format, signatureFormatRS, signatureFormatRaw)
-	case w.SignedBy != Fingerprint(key):
-		return invalidArgument("signature by key %q, want one by %s", w.SignedBy, Fingerprint(key))
+	case w.SignedBy != model.Fingerprint(key):
+		return invalidArgument("signature by key %q, want one by %s", w.SignedBy, model.Fingerprint(key))
 	case !ed25519.Verify(key, hash, w.Signature):
 		return invalidArgument("the signature by key %s is not one of hash %x", w.SignedBy, hash)
 	}

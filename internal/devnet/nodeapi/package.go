@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // preferredPackages answers with the packages by which some parties can work together: all
@@ -43,7 +43,7 @@ func (n *partyServer) preferredPackages(w http.ResponseWriter, r *http.Request) 
 	if q.SynchronizerID == "" {
 		q.SynchronizerID = n.view.Names.Synchronizers[0]
 	}
-	return SendJSON(w, map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID})
+	return reply.SendJSON(w, map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID})
 }
 
 // packageNamed returns the id and the version of the package in use.
@@ -51,14 +51,14 @@ func (n *partyServer) packageNamed(name string) (id, version string, ok bool) {
 	n.ledger.Mu.Lock()
 	v := n.ledger.Executor.Tx.Version()
 	n.ledger.Mu.Unlock()
-	for i, t := range Templates {
+	for i, t := range model.Templates {
 		if t.Pkg.Name != name {
 			continue
 		}
 		if t.Pkg.OneVersion {
 			v = 0
 		}
-		return n.view.Names.TemplateIDs[i][v][:PackageIDLength], "0.1." + strconv.Itoa(int(v)), true
+		return n.view.Names.TemplateIDs[i][v][:model.PackageIDLength], "0.1." + strconv.Itoa(int(v)), true
 	}
 	return "", "", false
 }

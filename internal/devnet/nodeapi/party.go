@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // maxPartiesPage is the longest page of parties.
@@ -14,26 +14,26 @@ const maxPartiesPage = 10_000
 
 // PartyDetails is a party as answers have it.
 type PartyDetails struct {
-	Party              string     `json:"party"`
-	Local              bool       `json:"isLocal"`
-	Metadata           ObjectMeta `json:"localMetadata"`
-	IdentityProviderID string     `json:"identityProviderId"`
+	Party              string            `json:"party"`
+	Local              bool              `json:"isLocal"`
+	Metadata           ledger.ObjectMeta `json:"localMetadata"`
+	IdentityProviderID string            `json:"identityProviderId"`
 }
 
-func metaOf(m PartyMeta) ObjectMeta {
+func metaOf(m ledger.PartyMeta) ledger.ObjectMeta {
 	annotations := maps.Clone(m.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	return ObjectMeta{strconv.FormatInt(m.Version, 10), annotations}
+	return ledger.ObjectMeta{ResourceVersion: strconv.FormatInt(m.Version, 10), Annotations: annotations}
 }
 
 // annotate changes what is kept with a party.
-func annotate(p *NodeParties, party string, changes ObjectMeta) (ObjectMeta, error) {
+func annotate(p *ledger.NodeParties, party string, changes ledger.ObjectMeta) (ledger.ObjectMeta, error) {
 	if err := checkMeta(changes); err != nil {
-		return ObjectMeta{}, err
+		return ledger.ObjectMeta{}, err
 	}
-	m, err := p.Annotate(party, func(m PartyMeta) (map[string]string, error) {
+	m, err := p.Annotate(party, func(m ledger.PartyMeta) (map[string]string, error) {
 		if v := changes.ResourceVersion; v != "" && v != strconv.FormatInt(m.Version, 10) {
 			return nil, nodeRefusal("CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED",
 				"update of party %q failed: resource version %s is not the current one", party, v)
@@ -41,7 +41,7 @@ func annotate(p *NodeParties, party string, changes ObjectMeta) (ObjectMeta, err
 		return mergedAnnotations(m.Annotations, changes.Annotations), nil
 	})
 	if err != nil {
-		return ObjectMeta{}, err
+		return ledger.ObjectMeta{}, err
 	}
 	return metaOf(m), nil
 }
@@ -66,7 +66,7 @@ func (n *partyServer) partiesAfter(after, prefix string, limit int) (found []Par
 	names := n.view.Names
 	ids := make([]string, names.Count())
 	for p := range ids {
-		ids[p] = names.Name(Party(p))
+		ids[p] = names.Name(model.Party(p))
 	}
 	slices.Sort(ids)
 	first, there := slices.BinarySearch(ids, max(after, prefix))

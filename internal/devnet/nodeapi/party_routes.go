@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 func (n *partyServer) listParties(w http.ResponseWriter, r *http.Request) error {
@@ -28,7 +28,7 @@ func (n *partyServer) listParties(w http.ResponseWriter, r *http.Request) error 
 	if more {
 		answer["nextPageToken"] = nextPage(found[len(found)-1].Party)
 	}
-	return SendJSON(w, answer)
+	return reply.SendJSON(w, answer)
 }
 
 // getParties answers with the parties that are known of those named in the path and in the
@@ -48,16 +48,16 @@ func (n *partyServer) getParties(w http.ResponseWriter, r *http.Request) error {
 			found = append(found, n.detailsOf(name))
 		}
 	}
-	return SendJSON(w, map[string]any{"partyDetails": found})
+	return reply.SendJSON(w, map[string]any{"partyDetails": found})
 }
 
 func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		Hint               string     `json:"partyIdHint"`
-		Metadata           ObjectMeta `json:"localMetadata"`
-		IdentityProviderID string     `json:"identityProviderId"`
-		SynchronizerID     string     `json:"synchronizerId"`
-		UserID             string     `json:"userId"`
+		Hint               string            `json:"partyIdHint"`
+		Metadata           ledger.ObjectMeta `json:"localMetadata"`
+		IdentityProviderID string            `json:"identityProviderId"`
+		SynchronizerID     string            `json:"synchronizerId"`
+		UserID             string            `json:"userId"`
 	}
 	if err := principalOf(r.Context()).mayManage(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) erro
 			return err
 		}
 	}
-	return SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return reply.SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
 }
 
 // checkNewParty verifies where a party is to live and who is to act as it.
@@ -115,7 +115,7 @@ func (n *partyServer) addParty(r *http.Request, hint string, key ed25519.PublicK
 	}
 	id := allocated.Party
 	if user != "" {
-		if _, err := n.users.grant(user, []Right{{Kind: "CanActAs", Party: id}}); err != nil {
+		if _, err := n.users.grant(user, []ledger.Right{{Kind: "CanActAs", Party: id}}); err != nil {
 			return "", err
 		}
 	}
@@ -136,7 +136,7 @@ func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error 
 	id := r.PathValue("party")
 	switch {
 	case q.Details == nil:
-		return BadRequest("invalid body: partyDetails is required")
+		return reply.BadRequest("invalid body: partyDetails is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
 		return missingField("update_mask")
 	case q.Details.Party != "" && q.Details.Party != id:
@@ -152,7 +152,7 @@ func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error 
 	if _, err := annotate(n.parties, id, q.Details.Metadata); err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return reply.SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
 }
 
 // generateTopology answers with what a new external party has to sign.
@@ -173,7 +173,7 @@ func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) e
 		return err
 	}
 	if q.Key == nil {
-		return BadRequest("invalid body: publicKey is required")
+		return reply.BadRequest("invalid body: publicKey is required")
 	}
 	if q.Synchronizer == "" {
 		return missingField("synchronizer")
@@ -196,7 +196,7 @@ func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"partyId": p.id(), "publicKeyFingerprint": Fingerprint(key),
+	return reply.SendJSON(w, map[string]any{"partyId": p.id(), "publicKeyFingerprint": model.Fingerprint(key),
 		"topologyTransactions": transactions, "multiHash": multiHash(transactions)})
 }
 
@@ -229,7 +229,7 @@ func (n *partyServer) allocateExternalParty(w http.ResponseWriter, r *http.Reque
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]string{"partyId": id})
+	return reply.SendJSON(w, map[string]string{"partyId": id})
 }
 
 // onboardingRequest asks for an external party.
@@ -259,7 +259,7 @@ func (q *onboardingRequest) verify(key ed25519.PublicKey) error {
 	}
 	for _, t := range q.Transactions {
 		if len(t.Signatures) == 0 {
-			return invalidArgument("an onboarding transaction is not signed by key %s", Fingerprint(key))
+			return invalidArgument("an onboarding transaction is not signed by key %s", model.Fingerprint(key))
 		}
 		if err := verifyAll(t.Signatures, key, TopologyHash(t.Transaction)); err != nil {
 			return err

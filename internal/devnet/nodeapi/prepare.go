@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -43,7 +43,7 @@ func (w *wireMinTime) decode() (abs *string, rel *wireDuration, err error) {
 		return nil, nil, nil
 	}
 	if len(w.Time) > 1 {
-		return nil, nil, BadRequest("invalid body: minLedgerTime has %d members, want one", len(w.Time))
+		return nil, nil, reply.BadRequest("invalid body: minLedgerTime has %d members, want one", len(w.Time))
 	}
 	for kind, content := range w.Time {
 		switch kind {
@@ -53,11 +53,11 @@ func (w *wireMinTime) decode() (abs *string, rel *wireDuration, err error) {
 		case "MinLedgerTimeRel":
 			err = json.Unmarshal(content.Value, &rel)
 		default:
-			return nil, nil, BadRequest("invalid body: minLedgerTime %q is unknown", kind)
+			return nil, nil, reply.BadRequest("invalid body: minLedgerTime %q is unknown", kind)
 		}
 	}
 	if err != nil {
-		return nil, nil, BadRequest("invalid body: minLedgerTime: %v", err)
+		return nil, nil, reply.BadRequest("invalid body: minLedgerTime: %v", err)
 	}
 	return abs, rel, nil
 }
@@ -118,7 +118,7 @@ func (n *commandServer) prepare(w http.ResponseWriter, r *http.Request) error {
 	if q.Cost != nil && q.Cost.Disabled {
 		answer.Cost = nil
 	}
-	return SendJSON(w, answer)
+	return reply.SendJSON(w, answer)
 }
 
 func optionalTime(field string, text *string) (t time.Time, err error) {
@@ -127,7 +127,7 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 	}
 	micros, err := schemas.ParseTime(*text)
 	if err != nil {
-		return t, BadRequest("invalid body: %s: %v", field, err)
+		return t, reply.BadRequest("invalid body: %s: %v", field, err)
 	}
 	return time.UnixMicro(int64(micros)).UTC(), nil
 }
@@ -135,7 +135,7 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 // confirmationCost is about what the answer to a request for confirmation takes, in bytes.
 const confirmationCost = 1 << 10
 
-func (n *commandServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbose bool) (WirePrepared, error) {
+func (n *commandServer) preparedAnswer(p *ledger.Prepared, scheme hashingScheme, verbose bool) (WirePrepared, error) {
 	now := n.ledger.Now()
 	t, err := NewPreparedTransaction(p, now)
 	if err != nil {
@@ -146,7 +146,7 @@ func (n *commandServer) preparedAnswer(p *Prepared, scheme hashingScheme, verbos
 		details := t.details(scheme)
 		answer.Details = &details
 	}
-	request := int64(EnvelopeOverhead + len(answer.Transaction))
+	request := int64(sim.EnvelopeOverhead + len(answer.Transaction))
 	answer.Cost = &wireCostEstimate{At: string(schemas.AppendShortTime(nil, schemas.Micros(now.UnixMicro()))),
 		Request: request, Response: confirmationCost, Total: request + confirmationCost}
 	return answer, nil
@@ -176,7 +176,7 @@ func (n *commandServer) executePrepared(w http.ResponseWriter, r *http.Request) 
 	if _, _, err := n.executeSigned(r, false); err != nil {
 		return err
 	}
-	return SendJSON(w, struct{}{})
+	return reply.SendJSON(w, struct{}{})
 }
 
 func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Request) error {
@@ -184,7 +184,7 @@ func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+	return reply.SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
 }
 
 func (n *commandServer) executePreparedForTransaction(w http.ResponseWriter, r *http.Request) error {
@@ -196,7 +196,7 @@ func (n *commandServer) executePreparedForTransaction(w http.ResponseWriter, r *
 }
 
 // executeSigned executes a request; the format is decoded if it is wanted.
-func (n *commandServer) executeSigned(r *http.Request, wantsFormat bool) (done Committed, f *updateFormat, err error) {
+func (n *commandServer) executeSigned(r *http.Request, wantsFormat bool) (done ledger.Committed, f *updateFormat, err error) {
 	var q wireExecute
 	if err := readRequest(r, &q); err != nil {
 		return done, nil, err
@@ -253,7 +253,7 @@ func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o co
 	if err := n.checkSignatures(q.Signatures.Parties, o.ActAs, hash); err != nil {
 		return o, nil, err
 	}
-	if !HasPrepared(n.ledger, o.Reserved) {
+	if !ledger.HasPrepared(n.ledger, o.Reserved) {
 		return o, nil, invalidArgument("prepared_transaction: this participant has not prepared it")
 	}
 	o.signed = string(hash)
@@ -319,7 +319,7 @@ func (n *commandServer) checkSignatures(list []wirePartySignatures, actAs []stri
 
 // stillPrepared verifies that executing a submission now brings about the transaction that
 // was signed. Instants in it may be others: the time of the ledger has gone on.
-func (n *commandServer) stillPrepared(ctx context.Context, s Submission, signed []byte) error {
+func (n *commandServer) stillPrepared(ctx context.Context, s choices.Submission, signed []byte) error {
 	again, err := n.ledger.Prepare(ctx, s)
 	if err != nil {
 		return asNodeError(err)

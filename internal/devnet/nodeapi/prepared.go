@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -35,12 +35,12 @@ type preparedTransaction struct{ Transaction, Metadata []byte }
 type preparedMetadata struct {
 	// Created are the ids of the contracts to be created, whole: none is lengthened when
 	// the transaction is executed.
-	Created        []string   `json:"createdContractIds"`
-	Inputs         []string   `json:"inputContractIds"`
-	LedgerTime     time.Time  `json:"ledgerTime"`
-	PreparedAt     time.Time  `json:"preparedAt"`
-	Submission     Submission `json:"submission"`
-	SynchronizerID string     `json:"synchronizerId"`
+	Created        []string           `json:"createdContractIds"`
+	Inputs         []string           `json:"inputContractIds"`
+	LedgerTime     time.Time          `json:"ledgerTime"`
+	PreparedAt     time.Time          `json:"preparedAt"`
+	Submission     choices.Submission `json:"submission"`
+	SynchronizerID string             `json:"synchronizerId"`
 }
 
 const (
@@ -54,7 +54,7 @@ const (
 	contentField     = 1000
 )
 
-func NewPreparedTransaction(p *Prepared, preparedAt time.Time) (t preparedTransaction, err error) {
+func NewPreparedTransaction(p *ledger.Prepared, preparedAt time.Time) (t preparedTransaction, err error) {
 	tree, err := jsonscan.AppendCanonical(nil, p.Transaction)
 	if err != nil {
 		return t, fmt.Errorf("encoding a prepared transaction: %w", err)

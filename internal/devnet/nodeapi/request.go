@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // The requests of the node as they stand in a body or in the first frame of a
@@ -82,7 +82,7 @@ type topologyFormat struct{ parties map[string]bool }
 // eventFormat says which events a client wants.
 type eventFormat struct {
 	any     *filters
-	byParty map[Party]*filters
+	byParty map[model.Party]*filters
 	named   []string // parties named, known to the node or not
 }
 
@@ -96,39 +96,39 @@ const (
 
 // formats turns what clients ask for into formats.
 type formats struct {
-	names    *Names
-	view     *NodeView
-	parties  map[string]Party // that the node hosts from the start
-	byID     map[string][]int // package id:Module:Entity -> indexes of flags
-	byName   map[string][]int // package name:Module:Entity
-	packages map[string]bool  // names and ids, those of interfaces included
-	ifaces   map[string]bool  // both spellings
+	names    *model.Names
+	view     *history.NodeView
+	parties  map[string]model.Party // that the node hosts from the start
+	byID     map[string][]int       // package id:Module:Entity -> indexes of flags
+	byName   map[string][]int       // package name:Module:Entity
+	packages map[string]bool        // names and ids, those of interfaces included
+	ifaces   map[string]bool        // both spellings
 }
 
-func newFormats(v *NodeView) *formats {
-	f := &formats{names: v.Names, view: v, parties: map[string]Party{}, byID: map[string][]int{}, byName: map[string][]int{},
+func newFormats(v *history.NodeView) *formats {
+	f := &formats{names: v.Names, view: v, parties: map[string]model.Party{}, byID: map[string][]int{}, byName: map[string][]int{},
 		packages: map[string]bool{}, ifaces: map[string]bool{}}
 	for _, p := range v.Parties {
 		f.parties[v.Names.Name(p)] = p
 	}
-	for i, t := range Templates {
+	for i, t := range model.Templates {
 		f.packages[t.Pkg.Name] = true
 		for version, id := range v.Names.TemplateIDs[i] {
-			at := i*Versions + version
+			at := i*model.Versions + version
 			f.byID[id] = append(f.byID[id], at)
 			f.byName[t.Pkg.Name+":"+t.Name] = append(f.byName[t.Pkg.Name+":"+t.Name], at)
-			f.packages[id[:PackageIDLength]] = true
+			f.packages[id[:model.PackageIDLength]] = true
 		}
 	}
 	for i, id := range v.Names.Interfaces {
-		f.ifaces[id], f.ifaces[InterfaceNames[i][0]+":"+InterfaceNames[i][1]] = true, true
-		f.packages[id[:PackageIDLength]], f.packages[InterfaceNames[i][0]] = true, true
+		f.ifaces[id], f.ifaces[model.InterfaceNames[i][0]+":"+model.InterfaceNames[i][1]] = true, true
+		f.packages[id[:model.PackageIDLength]], f.packages[model.InterfaceNames[i][0]] = true, true
 	}
 	return f
 }
 
 // party returns a party of the node, also one that was added since.
-func (f *formats) party(name string) (Party, bool) {
+func (f *formats) party(name string) (model.Party, bool) {
 	if p, ok := f.parties[name]; ok {
 		return p, true
 	}
@@ -221,7 +221,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 	if w == nil || w.Any == nil && len(w.ByParty) == 0 {
 		return nil, invalidArgument("filtersByParty and filtersForAnyParty cannot be empty simultaneously")
 	}
-	e := &eventFormat{byParty: map[Party]*filters{}}
+	e := &eventFormat{byParty: map[model.Party]*filters{}}
 	var err error
 	if w.Any != nil {
 		if e.any, err = f.filters(w.Any); err != nil {
@@ -229,7 +229,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 		}
 	}
 	for name, wire := range w.ByParty {
-		if label, fingerprint, ok := strings.Cut(name, PartyNamespaceMark); !ok || label == "" || fingerprint == "" {
+		if label, fingerprint, ok := strings.Cut(name, model.PartyNamespaceMark); !ok || label == "" || fingerprint == "" {
 			return nil, invalidArgument("%q is no party", name)
 		}
 		if wire == nil {
@@ -249,11 +249,11 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 
 // filters joins the entries of a list; an empty list is a wildcard.
 func (f *formats) filters(w *wireFilters) (*filters, error) {
-	c := &filters{flags: make([]uint8, len(Templates)*Versions)}
+	c := &filters{flags: make([]uint8, len(model.Templates)*model.Versions)}
 	entries := 0
 	for _, cumulative := range w.Cumulative {
 		if len(cumulative.Identifier) > 1 {
-			return nil, BadRequest("identifierFilter has %d members, want one", len(cumulative.Identifier))
+			return nil, reply.BadRequest("identifierFilter has %d members, want one", len(cumulative.Identifier))
 		}
 		for kind, filter := range cumulative.Identifier {
 			v := filter.Value
@@ -286,7 +286,7 @@ func (f *formats) matching(kind, templateID, interfaceID string) ([]int, error) 
 	case "Empty":
 		return nil, nil
 	case "WildcardFilter":
-		all := make([]int, len(Templates)*Versions)
+		all := make([]int, len(model.Templates)*model.Versions)
 		for i := range all {
 			all[i] = i
 		}
@@ -296,7 +296,7 @@ func (f *formats) matching(kind, templateID, interfaceID string) ([]int, error) 
 	case "InterfaceFilter": // no contract here implements one that a filter could name
 		return nil, f.iface(interfaceID)
 	}
-	return nil, BadRequest("identifierFilter %q is unknown", kind)
+	return nil, reply.BadRequest("identifierFilter %q is unknown", kind)
 }
 
 // identifier splits a package, by id or #name, from Module:Entity.
@@ -338,7 +338,7 @@ func (f *formats) iface(id string) error {
 // decodeRequest reads a request into v.
 func decodeRequest(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return BadRequest("invalid body: %v", err)
+		return reply.BadRequest("invalid body: %v", err)
 	}
 	return nil
 }

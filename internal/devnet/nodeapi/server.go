@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // NodeOptions says how a node serves its ledger API.
@@ -45,7 +45,7 @@ type NodeOptions struct {
 // and completions belong to the handler. The ledger must have been created with
 // Config.Node. Handlers of different options may serve one ledger, but a kept ledger has one
 // handler: it has the users and completions of the earlier processes.
-func NodeHandler(l *Ledger, o NodeOptions) (http.Handler, error) {
+func NodeHandler(l *ledger.Ledger, o NodeOptions) (http.Handler, error) {
 	if l.View == nil {
 		return nil, errors.New("devnet keeps no participant's view: Config.Node is not set")
 	}
@@ -72,13 +72,13 @@ func NodeHandler(l *Ledger, o NodeOptions) (http.Handler, error) {
 // nodeCore is what answers are made from.
 type nodeCore struct {
 	options NodeOptions
-	ledger  *Ledger
-	store   *Store
-	view    *NodeView
+	ledger  *ledger.Ledger
+	store   *history.Store
+	view    *history.NodeView
 	formats *formats
 
 	users       *nodeUsers
-	parties     *NodeParties
+	parties     *ledger.NodeParties
 	completions *completionLog
 	events      *contractEvents
 }
@@ -227,7 +227,7 @@ func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
 	case q.Begin < n.options.PrunedOffset:
 		return 0, prunedData(q.Begin, n.options.PrunedOffset)
 	case q.End == nil:
-		return Never, nil
+		return sim.Never, nil
 	}
 	return *q.End, nil
 }
@@ -238,7 +238,7 @@ func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 		return nil, err
 	}
 	if q.At == nil {
-		return nil, BadRequest("invalid body: activeAtOffset is required")
+		return nil, reply.BadRequest("invalid body: activeAtOffset is required")
 	}
 	f, err := n.formats.contracts(&q)
 	if err != nil {
@@ -279,9 +279,9 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if err != nil {
 			return err
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
 		if err != nil {
-			return BadRequest("reading body: %v", err)
+			return reply.BadRequest("reading body: %v", err)
 		}
 		stream, err := open(r.Context(), body)
 		if err != nil {
@@ -295,7 +295,7 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if strict && count == limit {
 			return listTooLong(limit - 1)
 		}
-		w.Header().Set("Content-Type", ContentType)
+		w.Header().Set("Content-Type", reply.ContentType)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		w.Write(answer) // if the client is gone, nobody is left to tell
 		return nil
@@ -312,7 +312,7 @@ func (n *nodeServer) listLimit(r *http.Request) (limit int, strict bool, err err
 	asked, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil || asked < 0:
-		return 0, false, BadRequest("Invalid value for: query parameter limit")
+		return 0, false, reply.BadRequest("Invalid value for: query parameter limit")
 	case asked > int64(n.options.ListLimit):
 		return n.options.ListLimit + 1, true, nil
 	}
@@ -326,7 +326,7 @@ func (n *nodeServer) listIdle(r *http.Request) (time.Duration, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 0 || ms > time.Hour.Milliseconds() {
-		return 0, BadRequest("Invalid value for: query parameter stream_idle_timeout_ms")
+		return 0, reply.BadRequest("Invalid value for: query parameter stream_idle_timeout_ms")
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }
@@ -369,11 +369,11 @@ func collect(ctx context.Context, stream elementStream, limit int, idle time.Dur
 }
 
 func (n *nodeServer) ledgerEnd(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
+	return reply.SendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
 }
 
 func (n *nodeServer) prunedOffsets(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]int64{
+	return reply.SendJSON(w, map[string]int64{
 		"participantPrunedUpToInclusive":          n.options.PrunedOffset,
 		"allDivulgedContractsPrunedUpToInclusive": 0,
 	})
@@ -394,16 +394,16 @@ func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error
 			list[i].Permission = "PARTICIPANT_PERMISSION_SUBMISSION"
 		}
 	}
-	return SendJSON(w, map[string]any{"connectedSynchronizers": list})
+	return reply.SendJSON(w, map[string]any{"connectedSynchronizers": list})
 }
 
 func (n *nodeServer) participantID(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]string{"participantId": n.view.Uid()})
+	return reply.SendJSON(w, map[string]string{"participantId": n.view.Uid()})
 }
 
 func (n *nodeServer) version(w http.ResponseWriter, _ *http.Request) error {
 	delay := n.options.CheckpointDelay
-	return SendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
+	return reply.SendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
 		"experimental":    map[string]any{},
 		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": MaxUserRights, "maxUsersPageSize": maxUsersPage},
 		"partyManagement": map[string]any{"maxPartiesPageSize": maxPartiesPage},
@@ -419,5 +419,5 @@ func (n *nodeServer) healthy(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (n *nodeServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, n.ledger.NodeDigests())
+	return reply.SendJSON(w, n.ledger.NodeDigests())
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 const (
@@ -31,7 +31,7 @@ func (n *nodeServer) socket(open opener) nodeHandler {
 			return nil // Accept has answered
 		}
 		defer conn.CloseNow()
-		conn.SetReadLimit(MaxBody)
+		conn.SetReadLimit(reply.MaxBody)
 		who := principalOf(r.Context())
 		ctx := context.WithValue(context.Background(), principalKey{}, who) // the request's own ends with the upgrade
 		ctx, cancel := context.WithCancelCause(ctx)

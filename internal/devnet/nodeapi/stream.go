@@ -1,7 +1,7 @@
 package nodeapi
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
 )
 
 // elementStream gives the elements of an answer bit by bit.
@@ -23,8 +23,8 @@ const (
 
 // updateStream gives updates in the order of offsets, or against it.
 type updateStream struct {
-	store      *Store
-	view       *NodeView
+	store      *history.Store
+	view       *history.NodeView
 	format     *updateFormat
 	complete   bool // the format is the one that updates are kept in
 	begin, end int64
@@ -34,27 +34,27 @@ type updateStream struct {
 
 	cursor   int64 // all up to here was given; descending, all from here on
 	unmarked int   // updates since the last checkpoint
-	frames   BlockReader
-	records  BlockReader
-	items    []NodeItem
+	frames   history.BlockReader
+	records  history.BlockReader
+	items    []history.NodeItem
 	found    [][]byte
 	bounds   []int
 	buffer   []byte
 	frame    []byte
 	packed   []byte
-	record   NodeRecord
-	reader   RecordReader
+	record   history.NodeRecord
+	reader   history.RecordReader
 	cutter   cutter
 }
 
-func newUpdateStream(s *Store, v *NodeView, f *updateFormat, begin, end int64, descending bool, checkpointEvery int) *updateStream {
+func newUpdateStream(s *history.Store, v *history.NodeView, f *updateFormat, begin, end int64, descending bool, checkpointEvery int) *updateStream {
 	u := &updateStream{store: s, view: v, format: f, complete: f.everything(), begin: begin, end: end,
 		descending: descending, checkpointEvery: checkpointEvery, cursor: begin, cutter: cutter{names: v.Names}}
 	if descending {
 		u.cursor = end + 1
 	}
-	u.frames.Open(s.Files[NodeFile])
-	u.records.Open(s.Files[NodeRecordFile])
+	u.frames.Open(s.Files[history.NodeFile])
+	u.records.Open(s.Files[history.NodeRecordFile])
 	return u
 }
 
@@ -162,7 +162,7 @@ func (u *updateStream) cutAll() error {
 }
 
 // load reads the bytes and the record of an update.
-func (u *updateStream) load(item *NodeItem) (err error) {
+func (u *updateStream) load(item *history.NodeItem) (err error) {
 	if u.frame, err = u.frames.Append(u.frame[:0], item.Frame.Start, item.Frame.Size); err != nil {
 		return err
 	}

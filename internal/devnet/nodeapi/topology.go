@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Kinds of topology transactions that bring an external party about.
@@ -38,12 +38,14 @@ type externalParty struct {
 	key  ed25519.PublicKey
 }
 
-func (p externalParty) id() string { return p.hint + PartyNamespaceMark + Fingerprint(p.key) }
+func (p externalParty) id() string {
+	return p.hint + model.PartyNamespaceMark + model.Fingerprint(p.key)
+}
 
 // transactions returns what brings the party about on a node: the key speaks for its
 // namespace, the node hosts the party, the key signs its transactions.
 func (p externalParty) transactions(participant, synchronizer string) ([][]byte, error) {
-	base := topologyMapping{Namespace: Fingerprint(p.key), PublicKey: hex.EncodeToString(p.key),
+	base := topologyMapping{Namespace: model.Fingerprint(p.key), PublicKey: hex.EncodeToString(p.key),
 		Serial: 1, Synchronizer: synchronizer, Threshold: 1}
 	delegation, hosting, signing := base, base, base
 	delegation.Mapping = namespaceDelegation
@@ -76,7 +78,7 @@ func partyOf(transactions [][]byte, participant, synchronizer string) (externalP
 		if err != nil || len(key) != ed25519.PublicKeySize {
 			return p, invalidArgument("an onboarding transaction has no key of %d bytes", ed25519.PublicKeySize)
 		}
-		p = externalParty{Hint(m.Party), key}
+		p = externalParty{model.Hint(m.Party), key}
 	}
 	if p.key == nil {
 		return p, invalidArgument("the onboarding transactions have no %s mapping", partyToParticipant)
@@ -104,8 +106,8 @@ func sortedTexts(list [][]byte) []string {
 }
 
 func checkPartyHint(hint string) error {
-	if !ValidHint(hint) {
-		return invalidField("party_id_hint", "%.200q has not 1 to %d letters, digits, - or _", hint, MaxHint)
+	if !ledger.ValidHint(hint) {
+		return invalidField("party_id_hint", "%.200q has not 1 to %d letters, digits, - or _", hint, ledger.MaxHint)
 	}
 	return nil
 }

@@ -6,25 +6,25 @@ import (
 	"net/http"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // itemAt returns the update at an offset, false if the node's parties see none there.
-func (n *readServer) itemAt(offset int64) (NodeItem, bool) {
+func (n *readServer) itemAt(offset int64) (history.NodeItem, bool) {
 	s := n.store
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	i := s.Node.After(offset - 1)
 	if i == len(s.Node.Entries) || s.Node.Entries[i].Offset != offset {
-		return NodeItem{}, false
+		return history.NodeItem{}, false
 	}
 	return s.NodeItem(i), true
 }
 
 // cut returns an update as a format has it: as an element of a stream. It is empty if the
 // format has none of its events, unless bare says that it goes without events then.
-func (n *readServer) cut(item NodeItem, f *updateFormat, bare bool) ([]byte, error) {
+func (n *readServer) cut(item history.NodeItem, f *updateFormat, bare bool) ([]byte, error) {
 	u, err := n.loaded(item)
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func (n *readServer) cut(item NodeItem, f *updateFormat, bare bool) ([]byte, err
 
 // loaded returns a stream that has read an update and is closed: for its buffers and its
 // cutter.
-func (n *readServer) loaded(item NodeItem) (*updateStream, error) {
+func (n *readServer) loaded(item history.NodeItem) (*updateStream, error) {
 	u := &updateStream{store: n.store, view: n.view, cutter: cutter{names: n.view.Names}}
-	u.frames.Open(n.store.Files[NodeFile])
-	u.records.Open(n.store.Files[NodeRecordFile])
+	u.frames.Open(n.store.Files[history.NodeFile])
+	u.records.Open(n.store.Files[history.NodeRecordFile])
 	defer u.Close()
 	return u, u.load(&item)
 }
@@ -65,7 +65,7 @@ func sendText(w http.ResponseWriter, texts ...string) error {
 	for _, t := range texts {
 		size += len(t)
 	}
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", reply.ContentType)
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	for _, t := range texts {
 		io.WriteString(w, t) // if the client is gone, nobody is left to tell
@@ -82,7 +82,7 @@ func (n *readServer) updateByID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if q.ID == nil {
-		return BadRequest("invalid body: updateId is required")
+		return reply.BadRequest("invalid body: updateId is required")
 	}
 	number, ok := n.view.Names.Ids.UpdateNumber(*q.ID)
 	offset := int64(-1)
@@ -101,7 +101,7 @@ func (n *readServer) updateByOffset(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if q.Offset == nil {
-		return BadRequest("invalid body: offset is required")
+		return reply.BadRequest("invalid body: offset is required")
 	}
 	if *q.Offset <= 0 {
 		return invalidArgument("offset %d is not positive", *q.Offset)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // AdminUser exists on every node from the start, with the right ParticipantAdmin. It is
@@ -42,11 +42,11 @@ type wireRightValue struct {
 	Party string `json:"party,omitempty"`
 }
 
-func wireOf(r Right) WireRight {
+func wireOf(r ledger.Right) WireRight {
 	return WireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
 }
 
-func WireRights(rights []Right) []WireRight {
+func WireRights(rights []ledger.Right) []WireRight {
 	list := make([]WireRight, len(rights))
 	for i, r := range rights {
 		list[i] = wireOf(r)
@@ -55,11 +55,11 @@ func WireRights(rights []Right) []WireRight {
 }
 
 // decodeRights reads rights, without doubles, in the order of the request.
-func decodeRights(list []WireRight) ([]Right, error) {
-	rights := make([]Right, 0, len(list))
+func decodeRights(list []WireRight) ([]ledger.Right, error) {
+	rights := make([]ledger.Right, 0, len(list))
 	for _, w := range list {
 		if len(w.Kind) > 1 {
-			return nil, BadRequest("a right has %d kinds, want one", len(w.Kind))
+			return nil, reply.BadRequest("a right has %d kinds, want one", len(w.Kind))
 		}
 		for kind, content := range w.Kind {
 			r, err := decodeRight(kind, content)
@@ -74,26 +74,26 @@ func decodeRights(list []WireRight) ([]Right, error) {
 	return rights, nil
 }
 
-func decodeRight(kind string, content wireRightKind) (Right, error) {
+func decodeRight(kind string, content wireRightKind) (ledger.Right, error) {
 	switch {
 	case kind == "Empty":
-		return Right{Kind: kind}, nil
+		return ledger.Right{Kind: kind}, nil
 	case slices.Contains(strings.Fields(rightWithoutOne), kind):
-		return Right{Kind: kind}, nil
+		return ledger.Right{Kind: kind}, nil
 	case !slices.Contains(strings.Fields(rightWithParty), kind):
-		return Right{}, BadRequest("right %q is unknown", kind)
+		return ledger.Right{}, reply.BadRequest("right %q is unknown", kind)
 	case content.Value == nil || content.Value.Party == "":
-		return Right{}, missingField("party")
+		return ledger.Right{}, missingField("party")
 	}
 	if err := checkPartyID("party", content.Value.Party); err != nil {
-		return Right{}, err
+		return ledger.Right{}, err
 	}
-	return Right{Kind: kind, Party: content.Value.Party}, nil
+	return ledger.Right{Kind: kind, Party: content.Value.Party}, nil
 }
 
 // checkPartyID verifies the form of a party id: HINT::FINGERPRINT.
 func checkPartyID(field, id string) error {
-	if hint, fingerprint, ok := strings.Cut(id, PartyNamespaceMark); !ok || hint == "" || fingerprint == "" {
+	if hint, fingerprint, ok := strings.Cut(id, model.PartyNamespaceMark); !ok || hint == "" || fingerprint == "" {
 		return invalidField(field, "%q is no party id", id)
 	}
 	return nil
@@ -105,31 +105,31 @@ type nodeUsers struct {
 	mu    sync.Mutex
 	users map[string]*nodeUser
 	// journal, if not nil, keeps what is changed.
-	journal *Journal
+	journal *ledger.Journal
 }
 
 // nodeUser is a user. The lock of nodeUsers guards it.
 type nodeUser struct {
-	WireUser
+	ledger.WireUser
 	version int64 // of what a client may change, but for the rights
-	rights  []Right
+	rights  []ledger.Right
 	changed chan struct{} // closed when the user may do more or less than before
 }
 
 func newNodeUsers(auth *NodeAuth) *nodeUsers {
 	u := &nodeUsers{users: map[string]*nodeUser{}}
-	u.add(WireUser{ID: AdminUser}, []Right{{Kind: "ParticipantAdmin"}})
+	u.add(ledger.WireUser{ID: AdminUser}, []ledger.Right{{Kind: "ParticipantAdmin"}})
 	if auth == nil {
 		return u
 	}
 	for id, rights := range auth.Users {
-		u.add(WireUser{ID: id}, slices.Clone(rights))
+		u.add(ledger.WireUser{ID: id}, slices.Clone(rights))
 	}
 	return u
 }
 
 // restore takes over the users of an earlier process, and keeps what is changed from now on.
-func (u *nodeUsers) restore(users map[string]*KeptUser, j *Journal) {
+func (u *nodeUsers) restore(users map[string]*ledger.KeptUser, j *ledger.Journal) {
 	for id, k := range users {
 		if k.Deleted {
 			delete(u.users, id)
@@ -145,19 +145,19 @@ func (u *nodeUsers) keep(user *nodeUser, deleted bool) error {
 	if u.journal == nil {
 		return nil
 	}
-	return u.journal.Add(JournalEntry{User: &KeptUser{user.WireUser, user.version, user.rights, deleted}})
+	return u.journal.Add(ledger.JournalEntry{User: &ledger.KeptUser{WireUser: user.WireUser, Version: user.version, Rights: user.rights, Deleted: deleted}})
 }
 
-func (u *nodeUsers) add(w WireUser, rights []Right) *nodeUser {
+func (u *nodeUsers) add(w ledger.WireUser, rights []ledger.Right) *nodeUser {
 	user := &nodeUser{WireUser: w, rights: rights, changed: make(chan struct{})}
 	u.users[w.ID] = user
 	return user
 }
 
 // wire returns the user as answers have it; the caller holds the lock.
-func (u *nodeUser) wire() WireUser {
+func (u *nodeUser) wire() ledger.WireUser {
 	w := u.WireUser
-	w.Metadata = ObjectMeta{strconv.FormatInt(u.version, 10), maps.Clone(u.Metadata.Annotations)}
+	w.Metadata = ledger.ObjectMeta{ResourceVersion: strconv.FormatInt(u.version, 10), Annotations: maps.Clone(u.Metadata.Annotations)}
 	if w.Metadata.Annotations == nil {
 		w.Metadata.Annotations = map[string]string{}
 	}
@@ -182,12 +182,12 @@ func (u *nodeUsers) principal(id string) (principal, bool) {
 }
 
 // get returns a user with its rights.
-func (u *nodeUsers) get(id string) (WireUser, []Right, error) {
+func (u *nodeUsers) get(id string) (ledger.WireUser, []ledger.Right, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	user := u.users[id]
 	if user == nil {
-		return WireUser{}, nil, unknownUser(id)
+		return ledger.WireUser{}, nil, unknownUser(id)
 	}
 	return user.wire(), slices.Clone(user.rights), nil
 }
@@ -199,35 +199,35 @@ func unknownUser(id string) error {
 }
 
 // create adds a user.
-func (u *nodeUsers) create(w WireUser, rights []Right) (WireUser, error) {
+func (u *nodeUsers) create(w ledger.WireUser, rights []ledger.Right) (ledger.WireUser, error) {
 	switch {
 	case w.ID == "":
-		return WireUser{}, missingField("user.id")
+		return ledger.WireUser{}, missingField("user.id")
 	case !userIDForm.MatchString(w.ID):
-		return WireUser{}, invalidField("user.id", "%q is no user id", w.ID)
+		return ledger.WireUser{}, invalidField("user.id", "%q is no user id", w.ID)
 	case w.Metadata.ResourceVersion != "":
-		return WireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
+		return ledger.WireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
 	case len(rights) > MaxUserRights:
-		return WireUser{}, tooManyRights(w.ID)
+		return ledger.WireUser{}, tooManyRights(w.ID)
 	}
 	if err := checkUser(&w); err != nil {
-		return WireUser{}, err
+		return ledger.WireUser{}, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.users[w.ID] != nil {
 		e := nodeRefusal("USER_ALREADY_EXISTS", "creating user failed, as user %q already exists", w.ID)
 		e.Resources = append(e.Resources, [2]string{"USER", w.ID})
-		return WireUser{}, e
+		return ledger.WireUser{}, e
 	}
 	if err := u.keep(&nodeUser{WireUser: w, rights: rights}, false); err != nil {
-		return WireUser{}, err
+		return ledger.WireUser{}, err
 	}
 	return u.add(w, rights).wire(), nil
 }
 
 // check verifies the members that a client may choose.
-func checkUser(w *WireUser) error {
+func checkUser(w *ledger.WireUser) error {
 	if w.PrimaryParty != "" {
 		if err := checkPartyID("user.primary_party", w.PrimaryParty); err != nil {
 			return err
@@ -236,7 +236,7 @@ func checkUser(w *WireUser) error {
 	return checkMeta(w.Metadata)
 }
 
-func checkMeta(m ObjectMeta) error {
+func checkMeta(m ledger.ObjectMeta) error {
 	size := 0
 	for key, value := range m.Annotations {
 		size += len(key) + len(value)
@@ -248,33 +248,33 @@ func checkMeta(m ObjectMeta) error {
 }
 
 // update changes the members of a user that a mask names.
-func (u *nodeUsers) update(w WireUser, mask []string, self string) (WireUser, error) {
+func (u *nodeUsers) update(w ledger.WireUser, mask []string, self string) (ledger.WireUser, error) {
 	if err := checkUser(&w); err != nil {
-		return WireUser{}, err
+		return ledger.WireUser{}, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	user := u.users[w.ID]
 	if user == nil {
-		return WireUser{}, unknownUser(w.ID)
+		return ledger.WireUser{}, unknownUser(w.ID)
 	}
 	if v := w.Metadata.ResourceVersion; v != "" && v != strconv.FormatInt(user.version, 10) {
-		return WireUser{}, nodeRefusal("CONCURRENT_USER_UPDATE_DETECTED",
+		return ledger.WireUser{}, nodeRefusal("CONCURRENT_USER_UPDATE_DETECTED",
 			"update of user %q failed: resource version %s is not the current one", w.ID, v)
 	}
 	changed := *user
 	for _, path := range mask {
 		if err := changed.take(w, path); err != nil {
-			return WireUser{}, err
+			return ledger.WireUser{}, err
 		}
 	}
 	if changed.Deactivated && w.ID == self {
-		return WireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
+		return ledger.WireUser{}, invalidArgument("user %q cannot deactivate itself", w.ID)
 	}
 	disturbed := changed.Deactivated != user.Deactivated
 	changed.version++
 	if err := u.keep(&changed, false); err != nil {
-		return WireUser{}, err
+		return ledger.WireUser{}, err
 	}
 	*user = changed
 	if disturbed {
@@ -284,7 +284,7 @@ func (u *nodeUsers) update(w WireUser, mask []string, self string) (WireUser, er
 }
 
 // take takes over the member of w that a path of an update mask names.
-func (u *nodeUser) take(w WireUser, path string) error {
+func (u *nodeUser) take(w ledger.WireUser, path string) error {
 	switch strings.ReplaceAll(path, "_", "") {
 	case "primaryparty", "primaryParty":
 		u.PrimaryParty = w.PrimaryParty
@@ -332,8 +332,8 @@ func (u *nodeUsers) remove(id, self string) error {
 }
 
 // grant gives a user rights and returns those that are new.
-func (u *nodeUsers) grant(id string, rights []Right) ([]Right, error) {
-	return u.change(id, func(user *nodeUser) (changed []Right, err error) {
+func (u *nodeUsers) grant(id string, rights []ledger.Right) ([]ledger.Right, error) {
+	return u.change(id, func(user *nodeUser) (changed []ledger.Right, err error) {
 		for _, r := range rights {
 			if !slices.Contains(user.rights, r) {
 				changed = append(changed, r)
@@ -348,9 +348,9 @@ func (u *nodeUsers) grant(id string, rights []Right) ([]Right, error) {
 }
 
 // revoke takes rights from a user and returns those that it had.
-func (u *nodeUsers) revoke(id string, rights []Right) ([]Right, error) {
-	return u.change(id, func(user *nodeUser) (changed []Right, err error) {
-		kept := make([]Right, 0, len(user.rights))
+func (u *nodeUsers) revoke(id string, rights []ledger.Right) ([]ledger.Right, error) {
+	return u.change(id, func(user *nodeUser) (changed []ledger.Right, err error) {
+		kept := make([]ledger.Right, 0, len(user.rights))
 		for _, r := range user.rights {
 			if slices.Contains(rights, r) {
 				changed = append(changed, r)
@@ -364,7 +364,7 @@ func (u *nodeUsers) revoke(id string, rights []Right) ([]Right, error) {
 }
 
 // change has f change the rights of a copy of a user, takes them over, and ends the streams of that user if it did.
-func (u *nodeUsers) change(id string, f func(*nodeUser) ([]Right, error)) ([]Right, error) {
+func (u *nodeUsers) change(id string, f func(*nodeUser) ([]ledger.Right, error)) ([]ledger.Right, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	user := u.users[id]
@@ -392,7 +392,7 @@ func tooManyRights(id string) error {
 }
 
 // list returns up to limit users with ids above after, by id, and whether there are more.
-func (u *nodeUsers) list(after string, limit int) (users []WireUser, more bool) {
+func (u *nodeUsers) list(after string, limit int) (users []ledger.WireUser, more bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	ids := slices.Sorted(maps.Keys(u.users))

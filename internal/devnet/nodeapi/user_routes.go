@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // fieldMask says which members of a request are to be taken over.
@@ -18,9 +18,9 @@ type fieldMask struct {
 
 // readRequest reads the body of a request into v, a pointer to a struct.
 func readRequest(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
 	if err != nil {
-		return BadRequest("reading body: %v", err)
+		return reply.BadRequest("reading body: %v", err)
 	}
 	return decodeRequest(body, v)
 }
@@ -46,7 +46,7 @@ func pageOf(r *http.Request, most int) (page, error) {
 	if text := query.Get("pageSize"); text != "" {
 		size, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return p, BadRequest("Invalid value for: query parameter pageSize")
+			return p, reply.BadRequest("Invalid value for: query parameter pageSize")
 		}
 		if size < 0 {
 			return p, invalidArgument("page_size %d is negative", size)
@@ -81,13 +81,13 @@ func (n *userServer) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		answer["nextPageToken"] = nextPage(users[len(users)-1].ID)
 	}
-	return SendJSON(w, answer)
+	return reply.SendJSON(w, answer)
 }
 
 func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		User   *WireUser   `json:"user"`
-		Rights []WireRight `json:"rights"`
+		User   *ledger.WireUser `json:"user"`
+		Rights []WireRight      `json:"rights"`
 	}
 	who := principalOf(r.Context())
 	if err := who.mayManage(); err != nil {
@@ -97,7 +97,7 @@ func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if q.User == nil {
-		return BadRequest("invalid body: user is required")
+		return reply.BadRequest("invalid body: user is required")
 	}
 	if err := checkIdentityProvider(q.User.IdentityProviderID); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"user": user})
+	return reply.SendJSON(w, map[string]any{"user": user})
 }
 
 // getUser answers with a user; one's own may be read without further rights.
@@ -122,7 +122,7 @@ func (n *userServer) getUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"user": user})
+	return reply.SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
@@ -130,7 +130,7 @@ func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"user": user})
+	return reply.SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
@@ -138,26 +138,26 @@ func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"rights": WireRights(rights)})
+	return reply.SendJSON(w, map[string]any{"rights": WireRights(rights)})
 }
 
-func (n *userServer) readableUser(r *http.Request, id string) (WireUser, []Right, error) {
+func (n *userServer) readableUser(r *http.Request, id string) (ledger.WireUser, []ledger.Right, error) {
 	who := principalOf(r.Context())
 	if id != who.user {
 		if err := who.mayManage(); err != nil {
-			return WireUser{}, nil, err
+			return ledger.WireUser{}, nil, err
 		}
 	}
 	if err := checkIdentityProvider(r.URL.Query().Get("identity-provider-id")); err != nil {
-		return WireUser{}, nil, err
+		return ledger.WireUser{}, nil, err
 	}
 	return n.users.get(id)
 }
 
 func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
-		User *WireUser  `json:"user"`
-		Mask *fieldMask `json:"updateMask"`
+		User *ledger.WireUser `json:"user"`
+		Mask *fieldMask       `json:"updateMask"`
 	}
 	who := principalOf(r.Context())
 	if err := who.mayManage(); err != nil {
@@ -169,7 +169,7 @@ func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("user")
 	switch {
 	case q.User == nil:
-		return BadRequest("invalid body: user is required")
+		return reply.BadRequest("invalid body: user is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
 		return missingField("update_mask")
 	case q.User.ID != "" && q.User.ID != id:
@@ -180,7 +180,7 @@ func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"user": user})
+	return reply.SendJSON(w, map[string]any{"user": user})
 }
 
 func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
@@ -191,7 +191,7 @@ func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	if err := n.users.remove(r.PathValue("user"), who.user); err != nil {
 		return err
 	}
-	return SendJSON(w, struct{}{})
+	return reply.SendJSON(w, struct{}{})
 }
 
 func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
@@ -199,7 +199,7 @@ func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"newlyGrantedRights": WireRights(changed)})
+	return reply.SendJSON(w, map[string]any{"newlyGrantedRights": WireRights(changed)})
 }
 
 func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
@@ -207,11 +207,11 @@ func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return SendJSON(w, map[string]any{"newlyRevokedRights": WireRights(changed)})
+	return reply.SendJSON(w, map[string]any{"newlyRevokedRights": WireRights(changed)})
 }
 
 // changeRights reads a request that grants or revokes rights and has change do it.
-func (n *userServer) changeRights(r *http.Request, change func(id string, rights []Right) ([]Right, error)) ([]Right, error) {
+func (n *userServer) changeRights(r *http.Request, change func(id string, rights []ledger.Right) ([]ledger.Right, error)) ([]ledger.Right, error) {
 	var q struct {
 		UserID             string      `json:"userId"`
 		Rights             []WireRight `json:"rights"`
@@ -250,13 +250,13 @@ func (p principal) mayManage() error {
 }
 
 // mayGrant checks that nobody makes a participant administrator who is none.
-func (p principal) mayGrant(rights []Right) error {
-	if p.everything || p.has("ParticipantAdmin") || !slices.Contains(rights, Right{Kind: "ParticipantAdmin"}) {
+func (p principal) mayGrant(rights []ledger.Right) error {
+	if p.everything || p.has("ParticipantAdmin") || !slices.Contains(rights, ledger.Right{Kind: "ParticipantAdmin"}) {
 		return nil
 	}
 	return permissionDenied()
 }
 
 func (p principal) has(kind string) bool {
-	return slices.ContainsFunc(p.rights, func(r Right) bool { return r.Kind == kind })
+	return slices.ContainsFunc(p.rights, func(r ledger.Right) bool { return r.Kind == kind })
 }

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -32,9 +32,9 @@ type stateRequest struct {
 }
 
 // state returns the ledger at the instant that a request names.
-func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, found *PastLedger, err error) {
+func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, found *ledger.PastLedger, err error) {
 	if q.MigrationID == nil || q.RecordTime == nil {
-		return 0, nil, BadRequest("migration_id and record_time are required")
+		return 0, nil, reply.BadRequest("migration_id and record_time are required")
 	}
 	t, err := parseTime("record_time", *q.RecordTime)
 	if err != nil {
@@ -47,22 +47,22 @@ func (s *snapshotServer) state(r *http.Request, q *stateRequest) (at int64, foun
 	at, ok := s.store.SnapshotBefore(*q.MigrationID, t)
 	switch {
 	case match != "exact" && match != "at_or_before":
-		return 0, nil, BadRequest("record_time_match: %q is neither exact nor at_or_before", match)
+		return 0, nil, reply.BadRequest("record_time_match: %q is neither exact nor at_or_before", match)
 	case !ok || match == "exact" && at != t:
-		return 0, nil, NotFound("No snapshot found for migration %d at %s", *q.MigrationID, *q.RecordTime)
+		return 0, nil, reply.NotFound("No snapshot found for migration %d at %s", *q.MigrationID, *q.RecordTime)
 	}
 	found, err = s.ledger.SnapshotAt(r.Context(), *q.MigrationID, at)
 	return at, found, err
 }
 
 func checkTemplates(ts []string) error {
-	if len(ts) > MaxPage {
-		return BadRequest("templates: at most %d, not %d", MaxPage, len(ts))
+	if len(ts) > reply.MaxPage {
+		return reply.BadRequest("templates: at most %d, not %d", reply.MaxPage, len(ts))
 	}
 	for _, t := range ts {
 		parts := strings.Split(t, ":")
 		if len(parts) != 3 || slices.Contains(parts, "") {
-			return BadRequest("templates: %q is not PACKAGE_NAME:MODULE_NAME:ENTITY_NAME", t)
+			return reply.BadRequest("templates: %q is not PACKAGE_NAME:MODULE_NAME:ENTITY_NAME", t)
 		}
 	}
 	return nil
@@ -74,34 +74,34 @@ func (s *snapshotServer) acs(v apiVersion) handler {
 		if err := decode(r, &q); err != nil {
 			return err
 		}
-		if len(q.Parties) > MaxPage {
-			return BadRequest("party_ids: at most %d, not %d", MaxPage, len(q.Parties))
+		if len(q.Parties) > reply.MaxPage {
+			return reply.BadRequest("party_ids: at most %d, not %d", reply.MaxPage, len(q.Parties))
 		}
 		if err := checkTemplates(q.Templates); err != nil {
 			return err
 		}
-		return s.contractPage(w, r, v, &q, func(c *Contract) bool {
+		return s.contractPage(w, r, v, &q, func(c *model.Contract) bool {
 			return (len(q.Templates) == 0 || slices.Contains(q.Templates, c.Template.Pkg.Name+":"+c.Template.Name)) &&
 				(len(q.Parties) == 0 || s.isStakeholder(c, q.Parties))
 		})
 	}
 }
 
-func (s *snapshotServer) isStakeholder(c *Contract, parties []string) bool {
+func (s *snapshotServer) isStakeholder(c *model.Contract, parties []string) bool {
 	signatories, observers := c.Payload.Stakeholders(nil, nil)
-	return slices.ContainsFunc(append(signatories, observers...), func(p Party) bool {
+	return slices.ContainsFunc(append(signatories, observers...), func(p model.Party) bool {
 		return slices.Contains(parties, s.ledger.Names.Name(p))
 	})
 }
 
 // ownedCoins selects the coins of the owners in a request.
-func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*Contract) bool, error) {
-	if len(q.Owners) == 0 || len(q.Owners) > MaxPage {
-		return nil, BadRequest("owner_party_ids: 1 to %d parties, not %d", MaxPage, len(q.Owners))
+func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*model.Contract) bool, error) {
+	if len(q.Owners) == 0 || len(q.Owners) > reply.MaxPage {
+		return nil, reply.BadRequest("owner_party_ids: 1 to %d parties, not %d", reply.MaxPage, len(q.Owners))
 	}
-	return func(c *Contract) bool {
-		return (c.Template == AmuletTemplate || c.Template == LockedAmuletTemplate) &&
-			slices.Contains(q.Owners, s.ledger.Names.Name(CoinOf(c).Owner))
+	return func(c *model.Contract) bool {
+		return (c.Template == model.AmuletTemplate || c.Template == model.LockedAmuletTemplate) &&
+			slices.Contains(q.Owners, s.ledger.Names.Name(model.CoinOf(c).Owner))
 	}, nil
 }
 
@@ -121,7 +121,7 @@ func (s *snapshotServer) holdings(v apiVersion) handler {
 
 // contractPage answers with a page of the contracts that keep selects. The token is the
 // position of the last one among all contracts of the snapshot, counted from 1.
-func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*Contract) bool) error {
+func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*model.Contract) bool) error {
 	if err := checkLimit("page_size", q.PageSize); err != nil {
 		return err
 	}
@@ -164,26 +164,26 @@ func (v apiVersion) position(after json.RawMessage, rows int) (int, error) {
 	if v >= 2 {
 		var text string
 		if err := json.Unmarshal(after, &text); err != nil {
-			return 0, BadRequest("after: %s is not a text", after)
+			return 0, reply.BadRequest("after: %s is not a text", after)
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(text)
 		if err != nil {
-			return 0, BadRequest("Invalid after token %q", text)
+			return 0, reply.BadRequest("Invalid after token %q", text)
 		}
 		number = strings.TrimPrefix(string(raw), tokenPrefix)
 	}
 	position, err := strconv.Atoi(number)
 	if err != nil || position < 1 || position > rows {
-		return 0, BadRequest("Invalid after token %s", after)
+		return 0, reply.BadRequest("Invalid after token %s", after)
 	}
 	return position, nil
 }
 
 // activeContract is an element of the answer: a created event in version 0.
-func (s *snapshotServer) activeContract(c *Contract, v apiVersion, migration int64) json.RawMessage {
-	r := Renderer{Names: s.ledger.Names}
+func (s *snapshotServer) activeContract(c *model.Contract, v apiVersion, migration int64) json.RawMessage {
+	r := history.Renderer{Names: s.ledger.Names}
 	createdAt := schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))
-	dst := r.Created1(nil, c, createdAt, CompactJSON)
+	dst := r.Created1(nil, c, createdAt, model.CompactJSON)
 	imported := int64(c.Migration) < migration
 	switch {
 	case v == 0 && imported:
@@ -201,11 +201,11 @@ func (s *snapshotServer) activeContract(c *Contract, v apiVersion, migration int
 }
 
 func (s *snapshotServer) forceSnapshot(http.ResponseWriter, *http.Request) error {
-	return BadRequest("Forced snapshots are disabled.")
+	return reply.BadRequest("Forced snapshots are disabled.")
 }
 
 // holdingTotals are what one party owns.
-type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees Decimal }
+type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees model.Decimal }
 
 func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -235,10 +235,10 @@ func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 }
 
 // earliestOpenRound is the lowest round that was open at an instant.
-func earliestOpenRound(found *PastLedger, at int64) int64 {
+func earliestOpenRound(found *ledger.PastLedger, at int64) int64 {
 	earliest := int64(-1)
 	for _, c := range found.Active {
-		if p, ok := c.Payload.(OpenRound); ok && p.OpensAt <= at && (earliest < 0 || p.Number < earliest) {
+		if p, ok := c.Payload.(model.OpenRound); ok && p.OpensAt <= at && (earliest < 0 || p.Number < earliest) {
 			earliest = p.Number
 		}
 	}
@@ -246,22 +246,22 @@ func earliestOpenRound(found *PastLedger, at int64) int64 {
 }
 
 // summaries adds up the coins that owned selects, by owner in the order of their texts.
-func (s *snapshotServer) summaries(found *PastLedger, owned func(*Contract) bool, round int64, v apiVersion) []map[string]string {
-	totals := map[Party]*holdingTotals{}
-	var owners []Party
+func (s *snapshotServer) summaries(found *ledger.PastLedger, owned func(*model.Contract) bool, round int64, v apiVersion) []map[string]string {
+	totals := map[model.Party]*holdingTotals{}
+	var owners []model.Party
 	for _, c := range found.Active {
 		if !owned(c.Contract) {
 			continue
 		}
-		coin := CoinOf(c.Contract)
+		coin := model.CoinOf(c.Contract)
 		t := totals[coin.Owner]
 		if t == nil {
 			t = &holdingTotals{}
 			totals[coin.Owner] = t
 			owners = append(owners, coin.Owner)
 		}
-		fee := min(coin.Amount, Decimal(max(0, round-coin.Created))*coin.Rate)
-		if c.Template == LockedAmuletTemplate {
+		fee := min(coin.Amount, model.Decimal(max(0, round-coin.Created))*coin.Rate)
+		if c.Template == model.LockedAmuletTemplate {
 			t.locked, t.lockedFees = t.locked+coin.Amount, t.lockedFees+fee
 		} else {
 			t.unlocked, t.unlockedFees = t.unlocked+coin.Amount, t.unlockedFees+fee

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -28,26 +28,26 @@ type PlacedContract struct {
 	DomainID string          `json:"domain_id,omitempty"`
 }
 
-func contractAnswerOf(l *Ledger, c *Contract) *ContractAnswer {
-	var values Arena
+func contractAnswerOf(l *ledger.Ledger, c *model.Contract) *ContractAnswer {
+	var values model.Arena
 	arguments := c.Payload.Arguments(&values, c.Version)
 	return &ContractAnswer{
 		TemplateID: l.Names.TemplateIDs[c.Template.Number][c.Version],
-		ContractID: ContractIDOf(l, c),
-		Payload:    AppendCompact(nil, l.Names, &arguments),
-		Blob:       string(AppendBlob(nil, &l.Names.Ids, c.Number)),
+		ContractID: ledger.ContractIDOf(l, c),
+		Payload:    model.AppendCompact(nil, l.Names, &arguments),
+		Blob:       string(model.AppendBlob(nil, &l.Names.Ids, c.Number)),
 		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))),
 	}
 }
 
-func placed(l *Ledger, c ContractState) PlacedContract {
+func placed(l *ledger.Ledger, c ledger.ContractState) PlacedContract {
 	return PlacedContract{contractAnswerOf(l, c.Contract), l.Names.Synchronizers[c.Synchronizer]}
 }
 
 // placedUnlessCached leaves out the contract if cached is its id.
-func placedUnlessCached(l *Ledger, c ContractState, cached ...string) PlacedContract {
+func placedUnlessCached(l *ledger.Ledger, c ledger.ContractState, cached ...string) PlacedContract {
 	p := PlacedContract{DomainID: l.Names.Synchronizers[c.Synchronizer]}
-	id := ContractIDOf(l, c.Contract)
+	id := ledger.ContractIDOf(l, c.Contract)
 	for _, known := range cached {
 		if known == id {
 			return p
@@ -57,7 +57,7 @@ func placedUnlessCached(l *Ledger, c ContractState, cached ...string) PlacedCont
 	return p
 }
 
-func contractAnswers(l *Ledger, cs []ContractState) []*ContractAnswer {
+func contractAnswers(l *ledger.Ledger, cs []ledger.ContractState) []*ContractAnswer {
 	answers := make([]*ContractAnswer, len(cs))
 	for i, c := range cs {
 		answers[i] = contractAnswerOf(l, c.Contract)
@@ -65,7 +65,7 @@ func contractAnswers(l *Ledger, cs []ContractState) []*ContractAnswer {
 	return answers
 }
 
-func placedAll(l *Ledger, cs []ContractState) []PlacedContract {
+func placedAll(l *ledger.Ledger, cs []ledger.ContractState) []PlacedContract {
 	answers := make([]PlacedContract, len(cs))
 	for i, c := range cs {
 		answers[i] = placed(l, c)
@@ -81,7 +81,7 @@ func sendState(w http.ResponseWriter, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encoding answer: %w", err)
 	}
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", reply.ContentType)
 	w.Write(bytes.TrimSpace(body.Bytes())) // if the client is gone, nobody is left to tell
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,9 +24,9 @@ type EntryAnswer struct {
 	ExpiresAt   string `json:"expires_at,omitempty"`
 }
 
-func entryAnswerOf(l *Ledger, c *Contract) EntryAnswer {
-	p := c.Payload.(AnsEntry)
-	return EntryAnswer{ContractIDOf(l, c), l.Names.Name(p.User), p.Name, p.Url, p.Description,
+func entryAnswerOf(l *ledger.Ledger, c *model.Contract) EntryAnswer {
+	p := c.Payload.(model.AnsEntry)
+	return EntryAnswer{ledger.ContractIDOf(l, c), l.Names.Name(p.User), p.Name, p.Url, p.Description,
 		string(schemas.AppendShortTime(nil, schemas.Micros(p.ExpiresAt)))}
 }
 
@@ -35,13 +35,13 @@ func entryAnswerOf(l *Ledger, c *Contract) EntryAnswer {
 func (s *stateServer) entries(keep func(EntryAnswer) bool) []EntryAnswer {
 	now := s.ledger.RecordTime()
 	entries := []EntryAnswer{}
-	for _, c := range s.ledger.OfTemplate(AnsEntryTemplate, func(c *Contract) bool { return c.Payload.(AnsEntry).ExpiresAt > now }) {
+	for _, c := range s.ledger.OfTemplate(model.AnsEntryTemplate, func(c *model.Contract) bool { return c.Payload.(model.AnsEntry).ExpiresAt > now }) {
 		if e := entryAnswerOf(s.ledger, c.Contract); keep(e) {
 			entries = append(entries, e)
 		}
 	}
 	n := s.ledger.Names
-	governance := []EntryAnswer{{User: n.Name(Dso), Name: "dso.cns"}}
+	governance := []EntryAnswer{{User: n.Name(model.Dso), Name: "dso.cns"}}
 	for p := n.SuperValidators.First; p < n.SuperValidators.End; p++ {
 		governance = append(governance, EntryAnswer{User: n.Name(p), Name: strings.ToLower(n.SvName(p)) + ".sv.cns"})
 	}
@@ -71,11 +71,11 @@ func queryLimit(r *http.Request, name string, standard int) (int, error) {
 		return standard, nil
 	}
 	if text == "" {
-		return 0, BadRequest("%s is required", name)
+		return 0, reply.BadRequest("%s is required", name)
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, BadRequest("%s: %q is not a number", name, text)
+		return 0, reply.BadRequest("%s: %q is not a number", name, text)
 	}
 	limit := int32(n)
 	return int(limit), checkLimit(name, &limit)
@@ -85,7 +85,7 @@ func (s *stateServer) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
 	party := r.PathValue("party")
 	entries := s.entries(func(e EntryAnswer) bool { return e.User == party })
 	if len(entries) == 0 {
-		return NotFound("No ans entry found for party: %s", party)
+		return reply.NotFound("No ans entry found for party: %s", party)
 	}
 	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b EntryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
 }
@@ -94,7 +94,7 @@ func (s *stateServer) ansEntryNamed(w http.ResponseWriter, r *http.Request) erro
 	name := r.PathValue("name")
 	entries := s.entries(func(e EntryAnswer) bool { return e.Name == name })
 	if len(entries) == 0 {
-		return NotFound("No ans entry found for name: %s", name)
+		return reply.NotFound("No ans entry found for name: %s", name)
 	}
 	return sendState(w, map[string]any{"entry": entries[0]})
 }

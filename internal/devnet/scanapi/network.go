@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -29,7 +29,7 @@ const (
 func (s *historyServer) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
 	t, ok := s.store.LatestEvent()
 	if !ok {
-		return NotFound("No events yet")
+		return reply.NotFound("No events yet")
 	}
 	return sendState(w, map[string]string{"record_time": schemas.Micros(t).String()})
 }
@@ -39,16 +39,16 @@ func (s *networkServer) synchronizer(r *http.Request) (int, error) {
 	id := r.PathValue("domain")
 	i := slices.Index(s.ledger.Names.Synchronizers, id)
 	if i < 0 {
-		return 0, NotFound("Unknown synchronizer %s", id)
+		return 0, reply.NotFound("Unknown synchronizer %s", id)
 	}
 	return i, nil
 }
 
 func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) error {
 	member := r.PathValue("member")
-	kind, uid, _ := strings.Cut(member, PartyNamespaceMark)
-	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, PartyNamespaceMark) {
-		return BadRequest("member_id: %q is neither PAR::... nor MED::...", member)
+	kind, uid, _ := strings.Cut(member, model.PartyNamespaceMark)
+	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, model.PartyNamespaceMark) {
+		return reply.BadRequest("member_id: %q is neither PAR::... nor MED::...", member)
 	}
 	synchronizer, err := s.synchronizer(r)
 	if err != nil {
@@ -56,11 +56,11 @@ func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) er
 	}
 	consumed, ok := trafficOf(s.ledger, synchronizer, member)
 	if !ok {
-		return NotFound("No traffic state found for member: %s", member)
+		return reply.NotFound("No traffic state found for member: %s", member)
 	}
 	var purchased int64
-	for _, c := range s.ledger.OfTemplate(MemberTrafficTemplate, nil) {
-		if p := c.Payload.(MemberTraffic); p.Member == member && p.Synchronizer == s.ledger.Names.Synchronizers[synchronizer] {
+	for _, c := range s.ledger.OfTemplate(model.MemberTrafficTemplate, nil) {
+		if p := c.Payload.(model.MemberTraffic); p.Member == member && p.Synchronizer == s.ledger.Names.Synchronizers[synchronizer] {
 			purchased += p.Purchased
 		}
 	}
@@ -71,7 +71,7 @@ func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) er
 }
 
 // trafficOf returns what a member has consumed; false for an unknown member.
-func trafficOf(l *Ledger, synchronizer int, member string) (int64, bool) {
+func trafficOf(l *ledger.Ledger, synchronizer int, member string) (int64, bool) {
 	for p := l.Names.SuperValidators.First; p < l.Names.SuperValidators.End; p++ {
 		if l.Names.MediatorOf(p) == member {
 			return 0, true // mediators do not pay
@@ -96,10 +96,10 @@ func (s *networkServer) hosts(r *http.Request) ([]string, error) {
 	p, ok := n.Named(id)
 	switch {
 	case !ok:
-		return nil, NotFound("No participant id found hosting party: %s", id)
-	case p == Dso:
+		return nil, reply.NotFound("No participant id found hosting party: %s", id)
+	case p == model.Dso:
 		var all []string
-		for _, uid := range n.Participants[:SuperValidatorCount] {
+		for _, uid := range n.Participants[:model.SuperValidatorCount] {
 			all = append(all, "PAR::"+uid)
 		}
 		return all, nil
@@ -113,7 +113,7 @@ func (s *networkServer) participantID(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if len(hosts) > 1 {
-		return &RequestError{http.StatusInternalServerError, fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
+		return &reply.RequestError{Status: http.StatusInternalServerError, Text: fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
 	}
 	return sendState(w, map[string]string{"participant_id": hosts[0]})
 }
@@ -140,7 +140,7 @@ func (s *networkServer) migrationSchedule(w http.ResponseWriter, _ *http.Request
 		return nil
 	}
 	c := s.ledger.Config
-	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * SwitchPercent / 100)
+	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * sim.SwitchPercent / 100)
 	return sendState(w, map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1})
 }
 
@@ -168,7 +168,7 @@ func sendRollForward(w http.ResponseWriter, _ *http.Request) error {
 
 // serialized stands for bytes that only the nodes of the network can read, in base64.
 func (s *networkServer) serialized(kind string, size int) string {
-	space := NewIDSpace(s.ledger.Config.Seed, "serialized "+kind)
+	space := model.NewIDSpace(s.ledger.Config.Seed, "serialized "+kind)
 	var raw []byte
 	for i := uint64(0); len(raw) < size; i++ {
 		h := space.Hash(i)
@@ -182,11 +182,11 @@ func (s *networkServer) serialized(kind string, size int) string {
 func (s *networkServer) synchronizerByPrefix(r *http.Request) (string, error) {
 	prefix := r.PathValue("prefix")
 	for _, id := range s.ledger.Names.Synchronizers {
-		if name, _, _ := strings.Cut(id, PartyNamespaceMark); name == prefix {
+		if name, _, _ := strings.Cut(id, model.PartyNamespaceMark); name == prefix {
 			return id, nil
 		}
 	}
-	return "", NotFound("No synchronizer with the prefix %s", prefix)
+	return "", reply.NotFound("No synchronizer with the prefix %s", prefix)
 }
 
 func (s *networkServer) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
@@ -224,10 +224,10 @@ func sendInstanceNames(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // configuredNodes are the super-validators whose nodes are known.
-func (s *networkServer) configuredNodes() []SvNodeState {
-	var nodes []SvNodeState
+func (s *networkServer) configuredNodes() []model.SvNodeState {
+	var nodes []model.SvNodeState
 	for _, c := range nodeStates(s.ledger) {
-		if p := c.Payload.(SvNodeState); p.Configured {
+		if p := c.Payload.(model.SvNodeState); p.Configured {
 			nodes = append(nodes, p)
 		}
 	}
@@ -263,12 +263,12 @@ func (s *networkServer) bftSequencers(w http.ResponseWriter, _ *http.Request) er
 
 func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["validator_ids"]
-	if len(ids) == 0 || len(ids) > MaxPage {
-		return BadRequest("validator_ids: 1 to %d, not %d", MaxPage, len(ids))
+	if len(ids) == 0 || len(ids) > reply.MaxPage {
+		return reply.BadRequest("validator_ids: 1 to %d, not %d", reply.MaxPage, len(ids))
 	}
 	faucets := []map[string]any{}
-	for _, c := range s.ledger.OfTemplate(LicenseTemplate, nil) {
-		p := c.Payload.(ValidatorLicense)
+	for _, c := range s.ledger.OfTemplate(model.LicenseTemplate, nil) {
+		p := c.Payload.(model.ValidatorLicense)
 		if p.LastRound < 0 || !slices.Contains(ids, s.ledger.Names.Name(p.Validator)) {
 			continue
 		}
@@ -286,16 +286,16 @@ func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request)
 // licenses pages through the licenses, newest first. The token counts those that were
 // given before.
 func (s *networkServer) licenses(w http.ResponseWriter, r *http.Request) error {
-	limit, err := queryLimit(r, "limit", MaxPage)
+	limit, err := queryLimit(r, "limit", reply.MaxPage)
 	if err != nil {
 		return err
 	}
-	all := s.ledger.OfTemplate(LicenseTemplate, nil)
+	all := s.ledger.OfTemplate(model.LicenseTemplate, nil)
 	slices.Reverse(all)
 	first := 0
 	if text := r.URL.Query().Get("after"); text != "" {
 		if first, err = strconv.Atoi(text); err != nil || first < 0 {
-			return BadRequest("after: %q is not a token", text)
+			return reply.BadRequest("after: %q is not a token", text)
 		}
 	}
 	first = min(first, len(all))

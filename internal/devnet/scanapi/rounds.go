@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // roundTTL is how long clients may keep rounds, µs.
@@ -27,31 +27,31 @@ func (s *stateServer) openAndIssuingRounds(w http.ResponseWriter, r *http.Reques
 		"cached_open_mining_round_contract_ids": q.Open, "cached_issuing_round_contract_ids": q.Issuing,
 	} {
 		if ids == nil {
-			return BadRequest("%s is required", name)
+			return reply.BadRequest("%s is required", name)
 		}
-		if len(ids) > MaxPage {
-			return BadRequest("%s: at most %d, not %d", name, MaxPage, len(ids))
+		if len(ids) > reply.MaxPage {
+			return reply.BadRequest("%s: at most %d, not %d", name, reply.MaxPage, len(ids))
 		}
 	}
 	return sendState(w, map[string]any{
 		"time_to_live_in_microseconds": int64(roundTTL),
-		"open_mining_rounds":           s.rounds(OpenRoundTemplate, q.Open),
-		"issuing_mining_rounds":        s.rounds(IssuingRoundTemplate, q.Issuing),
+		"open_mining_rounds":           s.rounds(model.OpenRoundTemplate, q.Open),
+		"issuing_mining_rounds":        s.rounds(model.IssuingRoundTemplate, q.Issuing),
 	})
 }
 
-func (s *stateServer) rounds(t *Template, cached []string) map[string]PlacedContract {
+func (s *stateServer) rounds(t *model.Template, cached []string) map[string]PlacedContract {
 	rounds := map[string]PlacedContract{}
 	for _, c := range s.ledger.OfTemplate(t, nil) {
-		rounds[ContractIDOf(s.ledger, c.Contract)] = placedUnlessCached(s.ledger, c, cached...)
+		rounds[ledger.ContractIDOf(s.ledger, c.Contract)] = placedUnlessCached(s.ledger, c, cached...)
 	}
 	return rounds
 }
 
 func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error {
-	closed := s.ledger.OfTemplate(ClosedRoundTemplate, nil)
-	slices.SortFunc(closed, func(a, b ContractState) int {
-		return cmp.Compare(a.Payload.(ClosedRound).Number, b.Payload.(ClosedRound).Number)
+	closed := s.ledger.OfTemplate(model.ClosedRoundTemplate, nil)
+	slices.SortFunc(closed, func(a, b ledger.ContractState) int {
+		return cmp.Compare(a.Payload.(model.ClosedRound).Number, b.Payload.(model.ClosedRound).Number)
 	})
 	return sendState(w, map[string]any{"rounds": contractAnswers(s.ledger, closed)})
 }
@@ -63,7 +63,7 @@ func (s *stateServer) earliestRewards(w http.ResponseWriter, _ *http.Request) er
 	round, ok := s.ledger.Executor.Rewards.EarliestRewards()
 	s.ledger.Mu.Unlock()
 	if !ok {
-		return NotFound("No reward accounting data available yet")
+		return reply.NotFound("No reward accounting data available yet")
 	}
 	return sendState(w, map[string]int64{"earliest_round": round})
 }
@@ -76,10 +76,10 @@ const (
 
 // roundRewards returns the outcome of the round in the path, with a status other than
 // Ok if there is none.
-func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t RewardTotals, err error) {
+func (s *stateServer) roundRewards(r *http.Request) (round int64, status string, t sim.RewardTotals, err error) {
 	round, err = strconv.ParseInt(r.PathValue("round"), 10, 64)
 	if err != nil || round < 0 {
-		return 0, "", t, BadRequest("round_number: %q is not a round", r.PathValue("round"))
+		return 0, "", t, reply.BadRequest("round_number: %q is not a round", r.PathValue("round"))
 	}
 	s.ledger.Mu.Lock()
 	defer s.ledger.Mu.Unlock()
@@ -119,7 +119,7 @@ func (s *stateServer) rewardRoot(w http.ResponseWriter, r *http.Request) error {
 	if status != rewardsOK {
 		return sendState(w, map[string]string{"status": status})
 	}
-	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": NewRewardTree(t.Allowances).Root})
+	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": sim.NewRewardTree(t.Allowances).Root})
 }
 
 func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error {
@@ -128,13 +128,13 @@ func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	hash := r.PathValue("hash")
-	var batch RewardNode
+	var batch sim.RewardNode
 	ok := status == rewardsOK
 	if ok {
-		batch, ok = NewRewardTree(t.Allowances).Batches[hash]
+		batch, ok = sim.NewRewardTree(t.Allowances).Batches[hash]
 	}
 	if !ok {
-		return NotFound("No batch %s in round %d", hash, round)
+		return reply.NotFound("No batch %s in round %d", hash, round)
 	}
 	if batch.Children != nil {
 		return sendState(w, map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.Children})

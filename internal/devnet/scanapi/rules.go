@@ -4,23 +4,23 @@ import (
 	"net/http"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 // newest is the contract of a template that was created last; false if there is none.
-func (s *stateServer) newest(t *Template) (ContractState, bool) {
+func (s *stateServer) newest(t *model.Template) (ledger.ContractState, bool) {
 	all := s.ledger.OfTemplate(t, nil)
 	if len(all) == 0 {
-		return ContractState{}, false
+		return ledger.ContractState{}, false
 	}
 	return all[len(all)-1], true
 }
 
 // rules answers with the rules contract of a template, by the cache protocol: name is
 // that of the rules in the members of request and answer.
-func (s *stateServer) rules(t *Template, name string) handler {
+func (s *stateServer) rules(t *model.Template, name string) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		q := map[string]any{}
 		if err := decode(r, &q); err != nil {
@@ -30,7 +30,7 @@ func (s *stateServer) rules(t *Template, name string) handler {
 		for _, member := range []string{"cached_" + name + "_contract_id", "cached_" + name + "_domain_id"} {
 			text, ok := q[member].(string)
 			if q[member] != nil && !ok {
-				return BadRequest("%s must be a text", member)
+				return reply.BadRequest("%s must be a text", member)
 			}
 			if cached == "" {
 				cached = text
@@ -38,34 +38,34 @@ func (s *stateServer) rules(t *Template, name string) handler {
 		}
 		c, ok := s.newest(t)
 		if !ok {
-			return NotFound("No active %s contract", t.Entity())
+			return reply.NotFound("No active %s contract", t.Entity())
 		}
 		return sendState(w, map[string]any{name + "_update": placedUnlessCached(s.ledger, c, cached)})
 	}
 }
 
 // latestRound is the open round of the highest number that has opened.
-func (s *stateServer) latestRound() (ContractState, bool) {
+func (s *stateServer) latestRound() (ledger.ContractState, bool) {
 	now := s.ledger.RecordTime()
-	open := s.ledger.OfTemplate(OpenRoundTemplate, func(c *Contract) bool { return c.Payload.(OpenRound).OpensAt <= now })
+	open := s.ledger.OfTemplate(model.OpenRoundTemplate, func(c *model.Contract) bool { return c.Payload.(model.OpenRound).OpensAt <= now })
 	if len(open) == 0 {
-		return ContractState{}, false
+		return ledger.ContractState{}, false
 	}
-	return slices.MaxFunc(open, func(a, b ContractState) int {
-		return int(a.Payload.(OpenRound).Number - b.Payload.(OpenRound).Number)
+	return slices.MaxFunc(open, func(a, b ledger.ContractState) int {
+		return int(a.Payload.(model.OpenRound).Number - b.Payload.(model.OpenRound).Number)
 	}), true
 }
 
 func (s *stateServer) governance(w http.ResponseWriter, _ *http.Request) error {
 	round, haveRound := s.latestRound()
-	coin, haveCoin := s.newest(AmuletRulesTemplate)
-	rules, haveRules := s.newest(DsoRulesTemplate)
+	coin, haveCoin := s.newest(model.AmuletRulesTemplate)
+	rules, haveRules := s.newest(model.DsoRulesTemplate)
 	if !haveRound || !haveCoin || !haveRules {
-		return NotFound("The network is not founded yet")
+		return reply.NotFound("The network is not founded yet")
 	}
 	n := s.ledger.Names
 	return sendState(w, map[string]any{
-		"sv_user": "sv-1", "sv_party_id": n.Name(n.SuperValidators.First), "dso_party_id": n.Name(Dso),
+		"sv_user": "sv-1", "sv_party_id": n.Name(n.SuperValidators.First), "dso_party_id": n.Name(model.Dso),
 		"voting_threshold": votingThreshold(n.SuperValidators.Len()), "latest_mining_round": placed(s.ledger, round),
 		"amulet_rules": placed(s.ledger, coin), "dso_rules": placed(s.ledger, rules),
 		"sv_node_states": placedAll(s.ledger, nodeStates(s.ledger)), "initial_round": "0",
@@ -80,21 +80,21 @@ func votingThreshold(members int) int {
 }
 
 // nodeStates are the states of the super-validators' nodes, in their order.
-func nodeStates(l *Ledger) []ContractState {
-	states := l.OfTemplate(SvNodeStateTemplate, nil)
-	slices.SortFunc(states, func(a, b ContractState) int {
-		return int(a.Payload.(SvNodeState).Sv - b.Payload.(SvNodeState).Sv)
+func nodeStates(l *ledger.Ledger) []ledger.ContractState {
+	states := l.OfTemplate(model.SvNodeStateTemplate, nil)
+	slices.SortFunc(states, func(a, b ledger.ContractState) int {
+		return int(a.Payload.(model.SvNodeState).Sv - b.Payload.(model.SvNodeState).Sv)
 	})
 	return states
 }
 
 func (s *stateServer) featuredApps(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.OfTemplate(FeaturedAppRightTemplate, nil))})
+	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.OfTemplate(model.FeaturedAppRightTemplate, nil))})
 }
 
-func (s *stateServer) rightsOf(provider string) []ContractState {
-	return s.ledger.OfTemplate(FeaturedAppRightTemplate, func(c *Contract) bool {
-		return s.ledger.Names.Name(c.Payload.(FeaturedAppRight).Provider) == provider
+func (s *stateServer) rightsOf(provider string) []ledger.ContractState {
+	return s.ledger.OfTemplate(model.FeaturedAppRightTemplate, func(c *model.Contract) bool {
+		return s.ledger.Names.Name(c.Payload.(model.FeaturedAppRight).Provider) == provider
 	})
 }
 
@@ -107,13 +107,13 @@ func (s *stateServer) featuredApp(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (s *stateServer) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
-	return s.sendRight(w, s.ledger.OfTemplate(FeaturedAppRightTemplate, func(c *Contract) bool {
-		return ContractIDOf(s.ledger, c) == r.PathValue("id")
+	return s.sendRight(w, s.ledger.OfTemplate(model.FeaturedAppRightTemplate, func(c *model.Contract) bool {
+		return ledger.ContractIDOf(s.ledger, c) == r.PathValue("id")
 	}))
 }
 
 // sendRight answers with the first of rights, or with an empty object.
-func (s *stateServer) sendRight(w http.ResponseWriter, rights []ContractState) error {
+func (s *stateServer) sendRight(w http.ResponseWriter, rights []ledger.ContractState) error {
 	if len(rights) == 0 {
 		return sendState(w, map[string]any{})
 	}
@@ -122,5 +122,5 @@ func (s *stateServer) sendRight(w http.ResponseWriter, rights []ContractState) e
 
 func (s *stateServer) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
 	return sendState(w, map[string]any{
-		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.OfTemplate(UnclaimedFundTemplate, nil))})
+		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.OfTemplate(model.UnclaimedFundTemplate, nil))})
 }

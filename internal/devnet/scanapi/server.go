@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -21,7 +21,7 @@ import (
 // /api/scan, and its digests under /devnet/digests. Everything but history is
 // evaluated when asked for, from the contracts that are active; "now" is the record
 // time of the last entry.
-func Handler(l *Ledger) http.Handler {
+func Handler(l *ledger.Ledger) http.Handler {
 	b := backend{l, l.Store}
 	mux := http.NewServeMux()
 	for _, route := range slices.Concat((&historyServer{b}).routes(), (&snapshotServer{b}).routes(),
@@ -41,10 +41,10 @@ func unknown(mux *http.ServeMux) handler {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/" {
-				return &RequestError{http.StatusMethodNotAllowed, "method not allowed"}
+				return &reply.RequestError{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
 			}
 		}
-		return &RequestError{http.StatusNotFound, "no such operation"}
+		return &reply.RequestError{Status: http.StatusNotFound, Text: "no such operation"}
 	}
 }
 
@@ -79,9 +79,9 @@ func (s *stateServer) routes() []route {
 		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
 		{"GET", "/v0/closed-rounds", s.closedRounds},
 		{"GET", "/v0/dso", s.governance},
-		{"POST", "/v0/amulet-rules", s.rules(AmuletRulesTemplate, "amulet_rules")},
-		{"POST", "/v0/external-party-amulet-rules", s.rules(ExternalRulesTemplate, "external_party_amulet_rules")},
-		{"POST", "/v0/ans-rules", s.rules(AnsRulesTemplate, "ans_rules")},
+		{"POST", "/v0/amulet-rules", s.rules(model.AmuletRulesTemplate, "amulet_rules")},
+		{"POST", "/v0/external-party-amulet-rules", s.rules(model.ExternalRulesTemplate, "external_party_amulet_rules")},
+		{"POST", "/v0/ans-rules", s.rules(model.AnsRulesTemplate, "ans_rules")},
 		{"GET", "/v0/featured-apps", s.featuredApps},
 		{"GET", "/v0/featured-apps/{party}", s.featuredApp},
 		{"GET", "/v0/featured-apps/by-provider/{party}", s.featuredAppsOf},
@@ -146,8 +146,8 @@ func (s *snapshotServer) routes() []route {
 
 // backend is what answers are made from.
 type backend struct {
-	ledger *Ledger
-	store  *Store
+	ledger *ledger.Ledger
+	store  *history.Store
 }
 
 // The operations, by what they are about.
@@ -167,20 +167,20 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	answer := &RequestError{http.StatusInternalServerError, "An unexpected error occurred."}
+	answer := &reply.RequestError{Status: http.StatusInternalServerError, Text: "An unexpected error occurred."}
 	errors.As(err, &answer)
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", reply.ContentType)
 	w.WriteHeader(answer.Status)
 	body, _ := json.Marshal(map[string]string{"error": answer.Text}) // a map of strings always marshals
 	w.Write(body)                                                    // if the client is gone, nobody is left to tell
 }
 
 // send writes an answer, or 404 if there is none.
-func send(w http.ResponseWriter, a *Answer, missing string) error {
+func send(w http.ResponseWriter, a *history.Answer, missing string) error {
 	if a == nil {
-		return NotFound("%s", missing)
+		return reply.NotFound("%s", missing)
 	}
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", reply.ContentType)
 	w.Header().Set("Content-Length", strconv.FormatInt(a.Size, 10))
 	if err := a.SendTo(w); err != nil {
 		// The status is sent: only breaking the connection tells the client.
@@ -191,12 +191,12 @@ func send(w http.ResponseWriter, a *Answer, missing string) error {
 
 // decode reads the body into v, a pointer to a struct.
 func decode(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
 	if err != nil {
-		return BadRequest("reading body: %v", err)
+		return reply.BadRequest("reading body: %v", err)
 	}
 	if err := json.Unmarshal(body, v); err != nil {
-		return BadRequest("invalid body: %v", err)
+		return reply.BadRequest("invalid body: %v", err)
 	}
 	return nil
 }
@@ -205,11 +205,11 @@ func decode(r *http.Request, v any) error {
 func checkLimit(name string, limit *int32) error {
 	switch {
 	case limit == nil:
-		return BadRequest("%s is required", name)
+		return reply.BadRequest("%s is required", name)
 	case *limit < 1:
-		return BadRequest("Limit must be at least 1.")
-	case *limit > MaxPage:
-		return BadRequest("Exceeded limit maximum (%d > %d).", *limit, MaxPage)
+		return reply.BadRequest("Limit must be at least 1.")
+	case *limit > reply.MaxPage:
+		return reply.BadRequest("Exceeded limit maximum (%d > %d).", *limit, reply.MaxPage)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func checkLimit(name string, limit *int32) error {
 func parseTime(name, value string) (int64, error) {
 	t, err := schemas.ParseTime(value)
 	if err != nil {
-		return 0, BadRequest("%s: %v", name, err)
+		return 0, reply.BadRequest("%s: %v", name, err)
 	}
 	return int64(t), nil
 }
@@ -229,23 +229,23 @@ type encodings struct {
 }
 
 // encoding is the one asked for; the default is compact_json.
-func (s *historyServer) encoding(e encodings) (Encoding, error) {
+func (s *historyServer) encoding(e encodings) (model.Encoding, error) {
 	name := string(schemas.CompactJSON)
 	for _, given := range []*string{e.Daml, e.Contract} {
 		if given != nil && *given != "" {
 			name = *given
 		}
 	}
-	enc := CompactJSON
+	enc := model.CompactJSON
 	switch schemas.Encoding(name) {
 	case schemas.CompactJSON:
 	case schemas.ProtobufJSON:
-		enc = ProtobufJSON
+		enc = model.ProtobufJSON
 	default:
-		return 0, BadRequest("unknown value encoding %q", name)
+		return 0, reply.BadRequest("unknown value encoding %q", name)
 	}
 	if s.store.File(enc) == nil {
-		return 0, &RequestError{http.StatusNotImplemented, "this devnet does not keep compact_json, ask for protobuf_json"}
+		return 0, &reply.RequestError{Status: http.StatusNotImplemented, Text: "this devnet does not keep compact_json, ask for protobuf_json"}
 	}
 	return enc, nil
 }
@@ -269,21 +269,21 @@ type after struct {
 }
 
 // cursor is nil if a is.
-func (a *after) cursor() (*Cursor, error) {
+func (a *after) cursor() (*history.Cursor, error) {
 	if a == nil {
 		return nil, nil
 	}
 	if a.MigrationID == nil || a.RecordTime == nil {
-		return nil, BadRequest("after needs after_migration_id and after_record_time")
+		return nil, reply.BadRequest("after needs after_migration_id and after_record_time")
 	}
 	t, err := parseTime("after_record_time", *a.RecordTime)
 	if err != nil {
 		return nil, err
 	}
-	return &Cursor{*a.MigrationID, t}, nil
+	return &history.Cursor{Migration: *a.MigrationID, Time: t}, nil
 }
 
-func (s *historyServer) page(r *http.Request) (c *Cursor, limit int, enc Encoding, err error) {
+func (s *historyServer) page(r *http.Request) (c *history.Cursor, limit int, enc model.Encoding, err error) {
 	var q pageRequest
 	if err := decode(r, &q); err != nil {
 		return nil, 0, 0, err
@@ -346,13 +346,13 @@ func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil {
-		return BadRequest("migration_id is required")
+		return reply.BadRequest("migration_id is required")
 	}
 	info, ok := s.store.Info(*q.MigrationID)
 	if !ok || len(info.Ranges) == 0 {
-		return NotFound("No data for migration %d", *q.MigrationID)
+		return reply.NotFound("No data for migration %d", *q.MigrationID)
 	}
-	return SendJSON(w, migrationAnswerOf(&info, *q.MigrationID))
+	return reply.SendJSON(w, migrationAnswerOf(&info, *q.MigrationID))
 }
 
 // migrationAnswer is the answer of migration-info.
@@ -370,7 +370,7 @@ type rangeAnswer struct {
 	Max          string `json:"max"`
 }
 
-func migrationAnswerOf(i *MigrationInfo, id int64) migrationAnswer {
+func migrationAnswerOf(i *history.MigrationInfo, id int64) migrationAnswer {
 	a := migrationAnswer{LastImport: i.LastImport, Complete: true, ImportsComplete: true}
 	if id > 0 {
 		previous := id - 1
@@ -395,7 +395,7 @@ func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil || q.Synchronizer == nil || q.Before == nil {
-		return BadRequest("migration_id, synchronizer_id and before are required")
+		return reply.BadRequest("migration_id, synchronizer_id and before are required")
 	}
 	if err := checkLimit("count", q.Count); err != nil {
 		return err
@@ -424,7 +424,7 @@ func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if q.MigrationID == nil || q.After == nil {
-		return BadRequest("migration_id and after_update_id are required")
+		return reply.BadRequest("migration_id and after_update_id are required")
 	}
 	if err := checkLimit("limit", q.Limit); err != nil {
 		return err
@@ -433,7 +433,7 @@ func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) er
 }
 
 func sendStatus(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]bool{"complete": true})
+	return reply.SendJSON(w, map[string]bool{"complete": true})
 }
 
 func (s *snapshotServer) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
@@ -449,7 +449,7 @@ func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find fun
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
 	if err != nil {
-		return BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
+		return reply.BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
 	}
 	t, err := parseTime(parameter, q.Get(parameter))
 	if err != nil {
@@ -457,17 +457,17 @@ func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find fun
 	}
 	at, ok := find(id, t)
 	if !ok {
-		return NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+		return reply.NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
 	}
-	return SendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
+	return reply.SendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
 }
 
 func (s *networkServer) governanceParty(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
+	return reply.SendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
 }
 
 func sendVersion(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
+	return reply.SendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
 }
 
 func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
@@ -476,5 +476,5 @@ func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *networkServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return SendJSON(w, s.ledger.Digests())
+	return reply.SendJSON(w, s.ledger.Digests())
 }

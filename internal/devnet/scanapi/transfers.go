@@ -4,31 +4,31 @@ import (
 	"net/http"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
 func (s *stateServer) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
 	receiver, now := r.PathValue("party"), s.ledger.RecordTime()
-	found := s.ledger.OfTemplate(PreapprovalTemplate, func(c *Contract) bool {
-		p := c.Payload.(Preapproval)
+	found := s.ledger.OfTemplate(model.PreapprovalTemplate, func(c *model.Contract) bool {
+		p := c.Payload.(model.Preapproval)
 		return s.ledger.Names.Name(p.Receiver) == receiver && p.ExpiresAt > now
 	})
 	if len(found) == 0 {
-		return NotFound("No TransferPreapproval found for party: %s", receiver)
+		return reply.NotFound("No TransferPreapproval found for party: %s", receiver)
 	}
 	return sendState(w, map[string]any{"transfer_preapproval": placed(s.ledger, found[0])})
 }
 
 func (s *stateServer) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
 	sender := r.PathValue("party")
-	found := s.ledger.OfTemplate(CommandCounterTemplate, func(c *Contract) bool {
-		return s.ledger.Names.Name(c.Payload.(CommandCounter).Sender) == sender
+	found := s.ledger.OfTemplate(model.CommandCounterTemplate, func(c *model.Contract) bool {
+		return s.ledger.Names.Name(c.Payload.(model.CommandCounter).Sender) == sender
 	})
 	if len(found) == 0 {
-		return NotFound("No TransferCommandCounter found for party: %s", sender)
+		return reply.NotFound("No TransferCommandCounter found for party: %s", sender)
 	}
 	return sendState(w, map[string]any{"transfer_command_counter": placed(s.ledger, found[0])})
 }
@@ -40,19 +40,19 @@ func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) erro
 	q := r.URL.Query()
 	sender := q.Get("sender")
 	if sender == "" {
-		return BadRequest("sender is required")
+		return reply.BadRequest("sender is required")
 	}
 	nonce, err := strconv.ParseInt(q.Get("nonce"), 10, 64)
 	if err != nil {
-		return BadRequest("nonce: %q is not a number", q.Get("nonce"))
+		return reply.BadRequest("nonce: %q is not a number", q.Get("nonce"))
 	}
 	found := CommandsOf(s.ledger, sender, nonce)
 	if len(found) == 0 {
-		return NotFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
+		return reply.NotFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
 	}
 	answers := map[string]any{}
 	for _, c := range found {
-		answers[ContractIDOf(s.ledger, c.Contract)] = map[string]any{
+		answers[ledger.ContractIDOf(s.ledger, c.Contract)] = map[string]any{
 			"contract": contractAnswerOf(s.ledger, c.Contract), "status": statusOf(&c)}
 	}
 	return sendState(w, map[string]any{"transfer_commands_by_contract_id": answers})
@@ -60,23 +60,23 @@ func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) erro
 
 // CommandsOf returns the commands of a sender and nonce of which something was heard
 // within the last day.
-func CommandsOf(l *Ledger, sender string, nonce int64) []CommandState {
+func CommandsOf(l *ledger.Ledger, sender string, nonce int64) []sim.CommandState {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	var found []CommandState
+	var found []sim.CommandState
 	for _, c := range l.Executor.Commands.Recent {
-		p := c.Contract.Payload.(TransferCommand)
-		if l.Names.Name(p.Sender) == sender && p.Nonce == nonce && c.Contract.CreatedAt >= l.Executor.Clock.RecordTime-CommandMemory && len(found) < maxCommands {
+		p := c.Contract.Payload.(model.TransferCommand)
+		if l.Names.Name(p.Sender) == sender && p.Nonce == nonce && c.Contract.CreatedAt >= l.Executor.Clock.RecordTime-sim.CommandMemory && len(found) < maxCommands {
 			found = append(found, *c)
 		}
 	}
 	return found
 }
 
-func statusOf(c *CommandState) map[string]string {
+func statusOf(c *sim.CommandState) map[string]string {
 	switch c.Status {
-	case CommandCreated, CommandSent:
+	case sim.CommandCreated, sim.CommandSent:
 		return map[string]string{"status": string(c.Status)}
 	}
-	return map[string]string{"status": string(CommandFailed), "failure_kind": string(c.Status), "reason": c.Reason}
+	return map[string]string{"status": string(sim.CommandFailed), "failure_kind": string(c.Status), "reason": c.Reason}
 }

@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/reply"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -20,7 +20,7 @@ import (
 // and event ids with a # in front. It also has the import updates.
 
 // losslessEncoding is the encoding that version 0 asks for by a flag.
-func (s *historyServer) losslessEncoding(lossless bool) (Encoding, error) {
+func (s *historyServer) losslessEncoding(lossless bool) (model.Encoding, error) {
 	name := string(schemas.CompactJSON)
 	if lossless {
 		name = string(schemas.ProtobufJSON)
@@ -57,7 +57,7 @@ func (s *historyServer) updatesV0(w http.ResponseWriter, r *http.Request) error 
 
 // itemsV0 collects up to limit updates behind c: the imports of a migration come
 // before its other updates.
-func (s *historyServer) itemsV0(r *http.Request, c *Cursor, limit int, enc Encoding) ([]json.RawMessage, error) {
+func (s *historyServer) itemsV0(r *http.Request, c *history.Cursor, limit int, enc model.Encoding) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	entries, importsFrom := s.store.EntriesV0(c, limit)
 	for at, i := range entries {
@@ -92,9 +92,9 @@ func (s *historyServer) itemsV0(r *http.Request, c *Cursor, limit int, enc Encod
 }
 
 // itemV0 returns the update of entry i.
-func (s *historyServer) itemV0(i int, enc Encoding) (json.RawMessage, error) {
+func (s *historyServer) itemV0(i int, enc model.Encoding) (json.RawMessage, error) {
 	s.store.Mu.RLock()
-	a := &Answer{}
+	a := &history.Answer{}
 	a.Item(s.store, i, enc, true)
 	id := string(s.ledger.Names.Ids.AppendUpdateID(nil, uint64(i)))
 	s.store.Mu.RUnlock()
@@ -103,7 +103,7 @@ func (s *historyServer) itemV0(i int, enc Encoding) (json.RawMessage, error) {
 		return nil, fmt.Errorf("reading update %s: %w", id, err)
 	}
 	offset := fmt.Appendf(nil, `"offset":"%018x",`, i+1)
-	return toV0(bytes.Replace(item.Bytes(), []byte(ImportOffset), offset, 1), id)
+	return toV0(bytes.Replace(item.Bytes(), []byte(history.ImportOffset), offset, 1), id)
 }
 
 // toV0 puts a # in front of the event ids of an update.
@@ -118,16 +118,16 @@ func toV0(item []byte, updateID string) (json.RawMessage, error) {
 }
 
 // importsV0 returns all import updates, ordered by update id.
-func (s *historyServer) importsV0(r *http.Request, enc Encoding) ([]json.RawMessage, error) {
-	found, err := s.ledger.SnapshotAt(r.Context(), ImportMigration, int64(schemas.MinMicros))
+func (s *historyServer) importsV0(r *http.Request, enc model.Encoding) ([]json.RawMessage, error) {
+	found, err := s.ledger.SnapshotAt(r.Context(), history.ImportMigration, int64(schemas.MinMicros))
 	if err != nil {
 		return nil, err
 	}
-	render := Renderer{Names: s.ledger.Names}
+	render := history.Renderer{Names: s.ledger.Names}
 	var items []json.RawMessage
 	for i := range found.Imports {
-		item := render.ImportUpdate(nil, &found.Imports[i], ImportMigration, enc)
-		v0, err := toV0(item, ContractIDOf(s.ledger, found.Imports[i].Contract))
+		item := render.ImportUpdate(nil, &found.Imports[i], history.ImportMigration, enc)
+		v0, err := toV0(item, ledger.ContractIDOf(s.ledger, found.Imports[i].Contract))
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 	if text := r.URL.Query().Get("lossless"); text != "" {
 		var err error
 		if lossless, err = strconv.ParseBool(text); err != nil {
-			return BadRequest("lossless: %q is neither true nor false", text)
+			return reply.BadRequest("lossless: %q is neither true nor false", text)
 		}
 	}
 	enc, err := s.losslessEncoding(lossless)
@@ -163,7 +163,7 @@ func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
 		}
 		return sendState(w, imports[at])
 	}
-	return NotFound("Transaction with id %s not found", id)
+	return reply.NotFound("Transaction with id %s not found", id)
 }
 
 // updateByHash answers with the transaction that an external party signed.

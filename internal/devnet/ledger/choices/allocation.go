@@ -1,35 +1,37 @@
 package choices
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 var (
-	allocatedShape         = NewShape("allocationCid")
-	allocationSettledShape = NewShape("senderHoldingCids", "receiverHoldingCids", "meta")
+	allocatedShape         = model.NewShape("allocationCid")
+	allocationSettledShape = model.NewShape("senderHoldingCids", "receiverHoldingCids", "meta")
 )
 
 // addAllocationChoices are coins that are held ready for a settlement, by the first version of
 // the token standard.
 func addAllocationChoices(all *choices) {
-	all.on(ExternalRulesTemplate, "AllocationFactory_Allocate", nonconsuming(
-		func(_ *Execution, _ *Contract, arg Argument) []Party {
-			return []Party{arg.Record("allocation").Record("transferLeg").Party("sender")}
-		}, allocateTokens).of(AllocationFactoryInterface))
-	allThree := byPayload(func(p AmuletAllocation) []Party { return []Party{p.Leg.Executor, p.Leg.Sender, p.Leg.Receiver} })
-	all.on(AllocationTemplate, "Allocation_ExecuteTransfer", consuming(allThree, settleAllocation).of(AllocationInterface))
-	all.on(AllocationTemplate, "Allocation_Cancel", consuming(allThree, returnAllocation).of(AllocationInterface))
-	all.on(AllocationTemplate, "Allocation_Withdraw", consuming(
-		byPayload(func(p AmuletAllocation) []Party { return []Party{p.Leg.Sender} }), returnAllocation).of(AllocationInterface))
+	all.on(model.ExternalRulesTemplate, "AllocationFactory_Allocate", nonconsuming(
+		func(_ *Execution, _ *model.Contract, arg model.Argument) []model.Party {
+			return []model.Party{arg.Record("allocation").Record("transferLeg").Party("sender")}
+		}, allocateTokens).of(model.AllocationFactoryInterface))
+	allThree := byPayload(func(p model.AmuletAllocation) []model.Party {
+		return []model.Party{p.Leg.Executor, p.Leg.Sender, p.Leg.Receiver}
+	})
+	all.on(model.AllocationTemplate, "Allocation_ExecuteTransfer", consuming(allThree, settleAllocation).of(model.AllocationInterface))
+	all.on(model.AllocationTemplate, "Allocation_Cancel", consuming(allThree, returnAllocation).of(model.AllocationInterface))
+	all.on(model.AllocationTemplate, "Allocation_Withdraw", consuming(
+		byPayload(func(p model.AmuletAllocation) []model.Party { return []model.Party{p.Leg.Sender} }), returnAllocation).of(model.AllocationInterface))
 }
 
 // legOf reads and checks the argument of AllocationFactory_Allocate.
-func legOf(e *Execution, arg Argument) (Leg, error) {
+func legOf(e *Execution, arg model.Argument) (model.Leg, error) {
 	spec := arg.Record("allocation")
 	settlement, transfer := spec.Record("settlement"), spec.Record("transferLeg")
 	reference, instrument := settlement.Record("settlementRef"), transfer.Record("instrumentId")
-	l := Leg{Executor: settlement.Party("executor"), Reference: reference.Text("id"), RequestedAt: settlement.Time("requestedAt"),
+	l := model.Leg{Executor: settlement.Party("executor"), Reference: reference.Text("id"), RequestedAt: settlement.Time("requestedAt"),
 		AllocateBefore: settlement.Time("allocateBefore"), SettleBefore: settlement.Time("settleBefore"), SettlementMeta: settlement.Metadata("meta"),
 		Id: spec.Text("transferLegId"), Sender: transfer.Party("sender"), Receiver: transfer.Party("receiver"),
 		Amount: transfer.Numeric("amount"), Meta: transfer.Metadata("meta")}
@@ -37,9 +39,9 @@ func legOf(e *Execution, arg Argument) (Leg, error) {
 		l.Referenced = uint64(cid.Num)
 	}
 	switch {
-	case arg.Party("expectedAdmin") != Dso:
-		return l, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(Dso))
-	case instrument.Party("admin") != Dso || instrument.Text("id") != InstrumentAmuletInPayload:
+	case arg.Party("expectedAdmin") != model.Dso:
+		return l, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(model.Dso))
+	case instrument.Party("admin") != model.Dso || instrument.Text("id") != model.InstrumentAmuletInPayload:
 		return l, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
 	case arg.Time("requestedAt") > e.Now():
 		return l, broken("requestedAt %s is in the future", microsText(arg.Time("requestedAt")))
@@ -57,63 +59,63 @@ func legOf(e *Execution, arg Argument) (Leg, error) {
 }
 
 // allocateTokens locks coins of a sender for a leg of a settlement.
-func allocateTokens(e *Execution, _ *Contract, arg Argument) (Value, error) {
+func allocateTokens(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
 	l, err := legOf(e, arg)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	defer e.at(ctx.round)()
 	inputs, err := holdingInputs(e, l.Sender, arg.List("inputHoldingCids"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	lock := LockedAmulet{Holder: Dso, ExpiresAt: l.SettleBefore, Context: "allocation for leg '" + l.Id + "' to '" + e.Names.Name(l.Receiver) + "'"}
+	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: l.SettleBefore, Context: "allocation for leg '" + l.Id + "' to '" + e.Names.Name(l.Receiver) + "'"}
 	s, err := settleOrder(e, order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
-		outputs: []Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}})
+		outputs: []sim.Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	c, err := e.add(AllocationTemplate, AmuletAllocation{s.Created[0].Number, l})
+	c, err := e.add(model.AllocationTemplate, model.AmuletAllocation{Locked: s.Created[0].Number, Leg: l})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, ContractID(c.Number), s.Change, "transfer"), nil
+	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, model.ContractID(c.Number), s.Change, "transfer"), nil
 }
 
 // settleAllocation gives the receiver of a leg its coins.
-func settleAllocation(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p := c.Payload.(AmuletAllocation)
+func settleAllocation(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p := c.Payload.(model.AmuletAllocation)
 	if err := e.later("settleBefore", p.Leg.SettleBefore); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	locked, err := lockedCoin(e, p.Locked)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	defer e.at(ctx.round)()
 	got := createCoin(e, p.Leg.Receiver, e.bank.Spend(locked))
 	a := e.Tx.Arena()
-	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), Metadata(a, TxKindMetaKey, "transfer")), nil
+	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), model.Metadata(a, model.TxKindMetaKey, "transfer")), nil
 }
 
 // returnAllocation gives the sender of a leg its coins back, unless their lock has expired and
 // the sender has unlocked them.
-func returnAllocation(e *Execution, c *Contract, _ Argument) (Value, error) {
+func returnAllocation(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
 	a, back := e.Tx.Arena(), e.Tx.Arena().List()
-	if locked := e.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked]; locked != nil {
-		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(EmptyRecordShape))
+	if locked := e.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked]; locked != nil {
+		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(model.EmptyRecordShape))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		back = a.List(*Argument{&result}.At("amuletCid"))
+		back = a.List(*model.Argument{V: &result}.At("amuletCid"))
 	}
-	return a.Record(AllocationReturnedShape, back, Metadata(a, TxKindMetaKey, "unlock")), nil
+	return a.Record(sim.AllocationReturnedShape, back, model.Metadata(a, model.TxKindMetaKey, "unlock")), nil
 }

@@ -12,30 +12,30 @@ import (
 	"time"
 	"unicode/utf8"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // arguments reads contract values as clients write them, in compact_json. It is not safe
 // for concurrent use.
 type arguments struct {
-	names  *Names
-	shapes map[*values.Type]*Shape
-	arena  *Arena // receives the values
-	path   []byte // of the value in work
+	names  *model.Names
+	shapes map[*values.Type]*model.Shape
+	arena  *model.Arena // receives the values
+	path   []byte       // of the value in work
 }
 
-func newArguments(n *Names) *arguments {
-	return &arguments{names: n, shapes: map[*values.Type]*Shape{}}
+func newArguments(n *model.Names) *arguments {
+	return &arguments{names: n, shapes: map[*values.Type]*model.Shape{}}
 }
 
 // read returns the value that raw stands for. The error is a *Refusal.
-func (r *arguments) read(a *Arena, what string, t *values.Type, raw json.RawMessage) (Value, error) {
+func (r *arguments) read(a *model.Arena, what string, t *values.Type, raw json.RawMessage) (model.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var parsed any
 	if err := d.Decode(&parsed); err != nil {
-		return Value{}, Refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
+		return model.Value{}, Refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
 	}
 	r.arena, r.path = a, append(r.path[:0], what...)
 	return r.value(t, parsed)
@@ -46,16 +46,16 @@ func (r *arguments) wrong(format string, args ...any) error {
 	return Refuse(CodePreprocessing, "%s %s", r.path, fmt.Sprintf(format, args...))
 }
 
-func (r *arguments) value(t *values.Type, v any) (Value, error) {
+func (r *arguments) value(t *values.Type, v any) (model.Value, error) {
 	switch t.Kind {
 	case values.KindUnit:
-		return Unit(), nil // whatever stands there: it says nothing
+		return model.Unit(), nil // whatever stands there: it says nothing
 	case values.KindBool:
 		b, ok := v.(bool)
 		if !ok {
-			return Value{}, r.wrong("is no boolean")
+			return model.Value{}, r.wrong("is no boolean")
 		}
-		return Boolean(b), nil
+		return model.Boolean(b), nil
 	case values.KindInt64, values.KindNumeric:
 		return r.number(t.Kind, v)
 	case values.KindRecord:
@@ -71,13 +71,13 @@ func (r *arguments) value(t *values.Type, v any) (Value, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return Value{}, r.wrong("is no text")
+		return model.Value{}, r.wrong("is no text")
 	}
 	return r.text(t, s)
 }
 
 // number reads an int64 or a numeric, which may be given as a number or a text.
-func (r *arguments) number(k values.Kind, v any) (Value, error) {
+func (r *arguments) number(k values.Kind, v any) (model.Value, error) {
 	var s string
 	switch v := v.(type) {
 	case string:
@@ -85,64 +85,64 @@ func (r *arguments) number(k values.Kind, v any) (Value, error) {
 	case json.Number:
 		s = v.String()
 	default:
-		return Value{}, r.wrong("is no number")
+		return model.Value{}, r.wrong("is no number")
 	}
 	if k == values.KindInt64 {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return Value{}, r.wrong("is no 64-bit integer: %.40q", s)
+			return model.Value{}, r.wrong("is no 64-bit integer: %.40q", s)
 		}
-		return Int64Value(n), nil
+		return model.Int64Value(n), nil
 	}
-	d, err := ParseDecimal(s)
+	d, err := model.ParseDecimal(s)
 	if err != nil {
-		return Value{}, r.wrong("%v: %.60q", err, s)
+		return model.Value{}, r.wrong("%v: %.60q", err, s)
 	}
-	return Numeric(d), nil
+	return model.Numeric(d), nil
 }
 
-func (r *arguments) text(t *values.Type, s string) (Value, error) {
+func (r *arguments) text(t *values.Type, s string) (model.Value, error) {
 	switch t.Kind {
 	case values.KindText:
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return Value{}, r.wrong("holds characters that no text may have")
+			return model.Value{}, r.wrong("holds characters that no text may have")
 		}
-		return Text(s), nil
+		return model.Text(s), nil
 	case values.KindParty:
 		p, err := r.party(s)
-		return PartyValue(p), err
+		return model.PartyValue(p), err
 	case values.KindContractID:
 		n, err := r.contract(s)
-		return ContractID(n), err
+		return model.ContractID(n), err
 	case values.KindTimestamp:
 		at, err := time.Parse(time.RFC3339, s)
 		if err != nil {
-			return Value{}, r.wrong("is no time with a zone: %.40q", s)
+			return model.Value{}, r.wrong("is no time with a zone: %.40q", s)
 		}
-		return Timestamp(at.UnixMicro()), nil
+		return model.Timestamp(at.UnixMicro()), nil
 	case values.KindDate:
 		day, err := time.Parse(time.DateOnly, s)
 		if err != nil {
-			return Value{}, r.wrong("is no date: %.40q", s)
+			return model.Value{}, r.wrong("is no date: %.40q", s)
 		}
-		return Date(day.Unix() / 86400), nil
+		return model.Date(day.Unix() / 86400), nil
 	}
 	for _, f := range t.Fields { // of an enum
 		if f.Label == s {
-			return Enum(s), nil
+			return model.Enum(s), nil
 		}
 	}
-	return Value{}, r.wrong("is no %s: %.40q", t.Name, s)
+	return model.Value{}, r.wrong("is no %s: %.40q", t.Name, s)
 }
 
-func (r *arguments) party(s string) (Party, error) {
-	label, fingerprint, ok := strings.Cut(s, PartyNamespaceMark)
+func (r *arguments) party(s string) (model.Party, error) {
+	label, fingerprint, ok := strings.Cut(s, model.PartyNamespaceMark)
 	if !ok || label == "" || fingerprint == "" {
-		return NoParty, r.wrong("is no party: %.80q", s)
+		return model.NoParty, r.wrong("is no party: %.80q", s)
 	}
 	p, ok := r.names.Named(s)
 	if !ok {
-		return NoParty, Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
+		return model.NoParty, Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
 	}
 	return p, nil
 }
@@ -160,7 +160,7 @@ func (r *arguments) contract(s string) (uint64, error) {
 }
 
 // within reads a part of the value in work; name is how it is called.
-func (r *arguments) within(name string, t *values.Type, v any) (Value, error) {
+func (r *arguments) within(name string, t *values.Type, v any) (model.Value, error) {
 	outer := len(r.path)
 	r.path = append(r.path, name...)
 	got, err := r.value(t, v)
@@ -170,10 +170,10 @@ func (r *arguments) within(name string, t *values.Type, v any) (Value, error) {
 
 // record reads a record. Absent members are none; the optional ones behind the last that
 // is there are left out, as by a client of an older package version.
-func (r *arguments) record(t *values.Type, v any) (Value, error) {
+func (r *arguments) record(t *values.Type, v any) (model.Value, error) {
 	members, ok := v.(map[string]any)
 	if !ok {
-		return Value{}, r.wrong("is no record")
+		return model.Value{}, r.wrong("is no record")
 	}
 	last := len(t.Fields)
 	for last > 0 && t.Fields[last-1].Type.Kind == values.KindOptional && !present(members, t.Fields[last-1].Label) {
@@ -184,14 +184,14 @@ func (r *arguments) record(t *values.Type, v any) (Value, error) {
 		f := &t.Fields[i]
 		member, ok := members[f.Label]
 		if !ok && f.Type.Kind != values.KindOptional {
-			return Value{}, Refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
+			return model.Value{}, Refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
 		}
 		var err error
 		if elems[i], err = r.within("."+f.Label, f.Type, member); err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 	}
-	return Value{Kind: KindRecord, Shape: r.shape(t), Elems: elems}, nil
+	return model.Value{Kind: model.KindRecord, Shape: r.shape(t), Elems: elems}, nil
 }
 
 func present(members map[string]any, label string) bool {
@@ -199,118 +199,118 @@ func present(members map[string]any, label string) bool {
 	return ok
 }
 
-func (r *arguments) shape(t *values.Type) *Shape {
+func (r *arguments) shape(t *values.Type) *model.Shape {
 	s := r.shapes[t]
 	if s == nil {
 		labels := make([]string, len(t.Fields))
 		for i, f := range t.Fields {
 			labels[i] = f.Label
 		}
-		s = NewShape(labels...)
+		s = model.NewShape(labels...)
 		r.shapes[t] = s
 	}
 	return s
 }
 
-func (r *arguments) variant(t *values.Type, v any) (Value, error) {
+func (r *arguments) variant(t *values.Type, v any) (model.Value, error) {
 	members, _ := v.(map[string]any)
 	tag, ok := members["tag"].(string)
 	if !ok {
-		return Value{}, r.wrong("is no variant with a tag")
+		return model.Value{}, r.wrong("is no variant with a tag")
 	}
 	for _, f := range t.Fields {
 		if f.Label == tag {
 			content, err := r.within("."+tag, f.Type, members["value"])
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			return r.arena.Variant(tag, content), nil
 		}
 	}
-	return Value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
+	return model.Value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
 }
 
 // optional reads an optional; one within another is in an array.
-func (r *arguments) optional(t *values.Type, v any) (Value, error) {
+func (r *arguments) optional(t *values.Type, v any) (model.Value, error) {
 	if v == nil {
-		return None(), nil
+		return model.None(), nil
 	}
 	if t.Elem.Kind == values.KindOptional {
 		list, ok := v.([]any)
 		switch {
 		case !ok || len(list) > 1:
-			return Value{}, r.wrong("is no optional within an optional")
+			return model.Value{}, r.wrong("is no optional within an optional")
 		case len(list) == 0:
-			return r.arena.Some(None()), nil
+			return r.arena.Some(model.None()), nil
 		}
 		v = list[0]
 	}
 	content, err := r.value(t.Elem, v)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	return r.arena.Some(content), nil
 }
 
-func (r *arguments) list(t *values.Type, v any) (Value, error) {
+func (r *arguments) list(t *values.Type, v any) (model.Value, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return Value{}, r.wrong("is no list")
+		return model.Value{}, r.wrong("is no list")
 	}
-	elems := make([]Value, len(list))
+	elems := make([]model.Value, len(list))
 	for i, v := range list {
 		var err error
 		if elems[i], err = r.within("["+strconv.Itoa(i)+"]", t.Elem, v); err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 	}
-	return Value{Kind: KindList, Elems: elems}, nil
+	return model.Value{Kind: model.KindList, Elems: elems}, nil
 }
 
 // entries reads a map: an object if its keys are texts, else a list of pairs.
-func (r *arguments) entries(t *values.Type, v any) (Value, error) {
-	var pairs [][2]Value
+func (r *arguments) entries(t *values.Type, v any) (model.Value, error) {
+	var pairs [][2]model.Value
 	switch v := v.(type) {
 	case map[string]any:
 		if t.Kind != values.KindTextMap {
-			return Value{}, r.wrong("is no list of keys and values")
+			return model.Value{}, r.wrong("is no list of keys and values")
 		}
 		for key, content := range v {
 			got, err := r.within("."+key, t.Elem, content)
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
-			pairs = append(pairs, [2]Value{Text(key), got})
+			pairs = append(pairs, [2]model.Value{model.Text(key), got})
 		}
 	case []any:
 		if t.Kind != values.KindGenMap {
-			return Value{}, r.wrong("is no object")
+			return model.Value{}, r.wrong("is no object")
 		}
 		for i, entry := range v {
 			pair, err := r.pair(t, i, entry)
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			pairs = append(pairs, pair)
 		}
 	default:
-		return Value{}, r.wrong("is no map")
+		return model.Value{}, r.wrong("is no map")
 	}
-	slices.SortFunc(pairs, func(p, q [2]Value) int { return r.compare(&p[0], &q[0]) })
-	m := Value{Kind: KindTextMap}
+	slices.SortFunc(pairs, func(p, q [2]model.Value) int { return r.compare(&p[0], &q[0]) })
+	m := model.Value{Kind: model.KindTextMap}
 	if t.Kind == values.KindGenMap {
-		m.Kind = KindGenMap
+		m.Kind = model.KindGenMap
 	}
 	for i := range pairs {
 		if i > 0 && r.compare(&pairs[i-1][0], &pairs[i][0]) == 0 {
-			return Value{}, r.wrong("has a key twice")
+			return model.Value{}, r.wrong("has a key twice")
 		}
 		m.Elems = append(m.Elems, pairs[i][0], pairs[i][1])
 	}
 	return m, nil
 }
 
-func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]Value, err error) {
+func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]model.Value, err error) {
 	list, ok := v.([]any)
 	if !ok || len(list) != 2 {
 		return pair, r.wrong("has an entry that is no pair")
@@ -324,12 +324,12 @@ func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]Value, err error
 }
 
 // compare orders the keys of a map.
-func (r *arguments) compare(v, w *Value) int {
+func (r *arguments) compare(v, w *model.Value) int {
 	switch {
-	case v.Kind == KindText:
+	case v.Kind == model.KindText:
 		return strings.Compare(v.Text, w.Text)
-	case v.Kind == KindParty:
-		return r.names.Compare(Party(v.Num), Party(w.Num))
+	case v.Kind == model.KindParty:
+		return r.names.Compare(model.Party(v.Num), model.Party(w.Num))
 	case len(v.Elems) > 0:
 		for i := range min(len(v.Elems), len(w.Elems)) {
 			if c := r.compare(&v.Elems[i], &w.Elems[i]); c != 0 {

@@ -1,19 +1,19 @@
 package choices
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 var (
-	delegationAcceptedShape = NewShape("mintingDelegationCid")
-	mintDelegatedShape      = NewShape("transferResult")
+	delegationAcceptedShape = model.NewShape("mintingDelegationCid")
+	mintDelegatedShape      = model.NewShape("transferResult")
 )
 
 func addDelegationChoices(all *choices) {
-	all.creations[MintingProposalTemplate] = func(e *Execution, a Argument) (Payload, error) {
+	all.creations[model.MintingProposalTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
 		d := a.Record("delegation")
-		p := MintingDelegation{Beneficiary: d.Party("beneficiary"), Delegate: d.Party("delegate"),
+		p := model.MintingDelegation{Beneficiary: d.Party("beneficiary"), Delegate: d.Party("delegate"),
 			ExpiresAt: d.Time("expiresAt"), MergeLimit: d.Int64("amuletMergeLimit")}
 		if p.MergeLimit < 1 {
 			return nil, broken("amuletMergeLimit must be positive, not %d", p.MergeLimit)
@@ -21,60 +21,60 @@ func addDelegationChoices(all *choices) {
 		if err := e.isDSO(d.Party("dso")); err != nil {
 			return nil, err
 		}
-		return MintingProposal{p}, e.later("expiry of the delegation at", p.ExpiresAt)
+		return model.MintingProposal{MintingDelegation: p}, e.later("expiry of the delegation at", p.ExpiresAt)
 	}
-	delegate := byPayload(func(p MintingProposal) []Party { return []Party{p.Delegate} })
-	all.on(MintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
-	all.on(MintingProposalTemplate, "MintingDelegationProposal_Reject", consuming(delegate, toEmpty))
-	all.on(MintingProposalTemplate, "MintingDelegationProposal_Withdraw", consuming(
-		byPayload(func(p MintingProposal) []Party { return []Party{p.Beneficiary} }), toEmpty))
+	delegate := byPayload(func(p model.MintingProposal) []model.Party { return []model.Party{p.Delegate} })
+	all.on(model.MintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
+	all.on(model.MintingProposalTemplate, "MintingDelegationProposal_Reject", consuming(delegate, toEmpty))
+	all.on(model.MintingProposalTemplate, "MintingDelegationProposal_Withdraw", consuming(
+		byPayload(func(p model.MintingProposal) []model.Party { return []model.Party{p.Beneficiary} }), toEmpty))
 
-	all.on(MintingDelegationTemplate, "MintingDelegation_Mint", nonconsuming(
-		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), mintDelegated))
-	all.on(MintingDelegationTemplate, "MintingDelegation_Reject", consuming(
-		byPayload(func(p MintingDelegation) []Party { return []Party{p.Delegate} }), toEmpty))
-	all.on(MintingDelegationTemplate, "MintingDelegation_Withdraw", consuming(
-		byPayload(func(p MintingDelegation) []Party { return []Party{p.Beneficiary} }), toEmpty))
+	all.on(model.MintingDelegationTemplate, "MintingDelegation_Mint", nonconsuming(
+		byPayload(func(p model.MintingDelegation) []model.Party { return []model.Party{p.Delegate} }), mintDelegated))
+	all.on(model.MintingDelegationTemplate, "MintingDelegation_Reject", consuming(
+		byPayload(func(p model.MintingDelegation) []model.Party { return []model.Party{p.Delegate} }), toEmpty))
+	all.on(model.MintingDelegationTemplate, "MintingDelegation_Withdraw", consuming(
+		byPayload(func(p model.MintingDelegation) []model.Party { return []model.Party{p.Beneficiary} }), toEmpty))
 }
 
 // acceptDelegation takes a delegation on, perhaps in place of an older one.
-func acceptDelegation(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p := c.Payload.(MintingProposal)
+func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p := c.Payload.(model.MintingProposal)
 	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	if existing := arg.Given("existingDelegationCid"); existing != nil {
-		old, err := e.fetchOf(MintingDelegationTemplate, uint64(existing.Num))
+		old, err := e.fetchOf(model.MintingDelegationTemplate, uint64(existing.Num))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		if d := old.Payload.(MintingDelegation); d.Beneficiary != p.Beneficiary || d.Delegate != p.Delegate {
-			return Value{}, broken("the existing delegation is one of other parties")
+		if d := old.Payload.(model.MintingDelegation); d.Beneficiary != p.Beneficiary || d.Delegate != p.Delegate {
+			return model.Value{}, broken("the existing delegation is one of other parties")
 		}
 		e.Tx.Archive(old)
 	}
-	next, err := e.add(MintingDelegationTemplate, p.MintingDelegation)
+	next, err := e.add(model.MintingDelegationTemplate, p.MintingDelegation)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return e.Tx.Arena().Record(delegationAcceptedShape, ContractID(next.Number)), nil
+	return e.Tx.Arena().Record(delegationAcceptedShape, model.ContractID(next.Number)), nil
 }
 
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
 // so many as the delegation says.
-func mintDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
-	result, err := mintFor(e, c.Payload.(MintingDelegation), arg.List("inputs"), arg.Record("context"))
+func mintDelegated(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	result, err := mintFor(e, c.Payload.(model.MintingDelegation), arg.List("inputs"), arg.Record("context"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	return e.Tx.Arena().Record(mintDelegatedShape, result), nil
 }
 
 // mintFor collects inputs for the beneficiary of a delegation and returns the result of the
 // transfer.
-func mintFor(e *Execution, p MintingDelegation, inputs []Value, context Argument) (Value, error) {
+func mintFor(e *Execution, p model.MintingDelegation, inputs []model.Value, context model.Argument) (model.Value, error) {
 	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	coinInputs := 0
 	for i := range inputs {
@@ -84,13 +84,13 @@ func mintFor(e *Execution, p MintingDelegation, inputs []Value, context Argument
 	}
 	switch {
 	case len(inputs) == 0:
-		return Value{}, broken("there are no inputs")
+		return model.Value{}, broken("there are no inputs")
 	case int64(coinInputs) > p.MergeLimit && !mayMerge(e, p, int64(coinInputs)):
-		return Value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
+		return model.Value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
 	}
 	ctx, err := paymentContextOf(e, context)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	_, result, err := transferBy(e, order{sender: p.Beneficiary, provider: p.Beneficiary, inputs: inputs, context: ctx})
 	return result, err
@@ -98,7 +98,7 @@ func mintFor(e *Execution, p MintingDelegation, inputs []Value, context Argument
 
 // mayMerge reports whether the beneficiary of a delegation has twice as many coins as its
 // limit, and enough of them are left.
-func mayMerge(e *Execution, p MintingDelegation, merged int64) bool {
+func mayMerge(e *Execution, p model.MintingDelegation, merged int64) bool {
 	var have int64
 	for _, c := range e.bank.Wallets[p.Beneficiary].Coins {
 		if c.Active() {
@@ -109,107 +109,107 @@ func mayMerge(e *Execution, p MintingDelegation, merged int64) bool {
 }
 
 var (
-	mergeAcceptedShape = NewShape("mergeDelegationCid")
-	resultUnitShape    = NewShape("result")
-	mergeDoneShape     = NewShape("optMergeTransferResult", "optExtraTransferResult")
-	batchMergedShape   = NewShape("results", "operatorChangeMap")
+	mergeAcceptedShape = model.NewShape("mergeDelegationCid")
+	resultUnitShape    = model.NewShape("result")
+	mergeDoneShape     = model.NewShape("optMergeTransferResult", "optExtraTransferResult")
+	batchMergedShape   = model.NewShape("results", "operatorChangeMap")
 )
 
 func addMergeChoices(all *choices) {
-	all.creations[MergeProposalTemplate] = func(_ *Execution, a Argument) (Payload, error) {
+	all.creations[model.MergeProposalTemplate] = func(_ *Execution, a model.Argument) (model.Payload, error) {
 		d := a.Record("delegation")
-		return MergeProposal{MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}, nil
+		return model.MergeProposal{MergeDelegation: model.MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}, nil
 	}
-	all.creations[BatchMergeTemplate] = func(_ *Execution, a Argument) (Payload, error) {
-		return BatchMergeUtility{a.Party("operator")}, nil
+	all.creations[model.BatchMergeTemplate] = func(_ *Execution, a model.Argument) (model.Payload, error) {
+		return model.BatchMergeUtility{Operator: a.Party("operator")}, nil
 	}
-	toUnitResult := func(e *Execution, _ *Contract, _ Argument) (Value, error) {
-		return e.Tx.Arena().Record(resultUnitShape, Unit()), nil
+	toUnitResult := func(e *Execution, _ *model.Contract, _ model.Argument) (model.Value, error) {
+		return e.Tx.Arena().Record(resultUnitShape, model.Unit()), nil
 	}
-	operator := byPayload(func(p MergeProposal) []Party { return []Party{p.Operator} })
-	all.on(MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
-		func(e *Execution, c *Contract, _ Argument) (Value, error) {
-			next, err := e.add(MergeDelegationTemplate, c.Payload.(MergeProposal).MergeDelegation)
+	operator := byPayload(func(p model.MergeProposal) []model.Party { return []model.Party{p.Operator} })
+	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
+		func(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+			next, err := e.add(model.MergeDelegationTemplate, c.Payload.(model.MergeProposal).MergeDelegation)
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
-			return e.Tx.Arena().Record(mergeAcceptedShape, ContractID(next.Number)), nil
+			return e.Tx.Arena().Record(mergeAcceptedShape, model.ContractID(next.Number)), nil
 		}))
-	all.on(MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
-	all.on(MergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
-		byPayload(func(p MergeProposal) []Party { return []Party{p.Owner} }), toUnitResult))
+	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
+	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(
+		byPayload(func(p model.MergeProposal) []model.Party { return []model.Party{p.Owner} }), toUnitResult))
 
-	byOperator := byPayload(func(p MergeDelegation) []Party { return []Party{p.Operator} })
-	all.on(MergeDelegationTemplate, "MergeDelegation_Merge", nonconsuming(byOperator, mergeDelegated))
-	all.on(MergeDelegationTemplate, "MergeDelegation_Reject", consuming(byOperator, toUnitResult))
-	all.on(MergeDelegationTemplate, "MergeDelegation_Withdraw", consuming(
-		byPayload(func(p MergeDelegation) []Party { return []Party{p.Owner} }), toUnitResult))
-	byUtility := byPayload(func(p BatchMergeUtility) []Party { return []Party{p.Operator} })
+	byOperator := byPayload(func(p model.MergeDelegation) []model.Party { return []model.Party{p.Operator} })
+	all.on(model.MergeDelegationTemplate, "MergeDelegation_Merge", nonconsuming(byOperator, mergeDelegated))
+	all.on(model.MergeDelegationTemplate, "MergeDelegation_Reject", consuming(byOperator, toUnitResult))
+	all.on(model.MergeDelegationTemplate, "MergeDelegation_Withdraw", consuming(
+		byPayload(func(p model.MergeDelegation) []model.Party { return []model.Party{p.Owner} }), toUnitResult))
+	byUtility := byPayload(func(p model.BatchMergeUtility) []model.Party { return []model.Party{p.Operator} })
 	for _, choice := range []string{"BatchMergeUtility_BatchMerge", "BatchMergeUtility_MergeHoldings"} {
-		all.on(BatchMergeTemplate, choice, nonconsuming(byUtility, mergeBatch))
+		all.on(model.BatchMergeTemplate, choice, nonconsuming(byUtility, mergeBatch))
 	}
 }
 
 // mergeDelegated merges holdings of an owner, and may deliver a transfer from the operator.
-func mergeDelegated(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p, a := c.Payload.(MergeDelegation), e.Tx.Arena()
+func mergeDelegated(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p, a := c.Payload.(model.MergeDelegation), e.Tx.Arena()
 	merge, extra, mark := arg.Given("optMergeTransfer"), arg.Given("optExtraTransfer"), arg.Given("optFeaturedAppRight")
 	if merge == nil && extra == nil {
-		return Value{}, broken("there is nothing to merge")
+		return model.Value{}, broken("there is nothing to merge")
 	}
-	merged, delivered := None(), None()
+	merged, delivered := model.None(), model.None()
 	if merge != nil {
-		result, err := mergeTransfer(e, p, Argument{merge})
+		result, err := mergeTransfer(e, p, model.Argument{V: merge})
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 		merged = a.Some(result)
 	}
 	if extra != nil {
-		call := Argument{extra}
+		call := model.Argument{V: extra}
 		t := call.Record("choiceArg").Record("transfer")
 		if t.Party("sender") != p.Operator || t.Party("receiver") != p.Owner {
-			return Value{}, broken("the extra transfer must go from the operator to the owner")
+			return model.Value{}, broken("the extra transfer must go from the operator to the owner")
 		}
 		result, err := delegated("factoryCid", "choiceArg", "TransferFactory_Transfer")(e, c, call)
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 		if len(result.Elems) == 0 || result.Elems[0].Text != "TransferInstructionResult_Completed" {
-			return Value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
+			return model.Value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
 		}
 		delivered = a.Some(result)
 	}
 	if mark != nil {
-		call := Argument{mark}
-		right, err := e.fetchOf(FeaturedAppRightTemplate, call.Contract("appRightCid"))
+		call := model.Argument{V: mark}
+		right, err := e.fetchOf(model.FeaturedAppRightTemplate, call.Contract("appRightCid"))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, *call.At("beneficiaries"))); err != nil {
-			return Value{}, err
+		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(sim.MarkShape, *call.At("beneficiaries"))); err != nil {
+			return model.Value{}, err
 		}
 	}
 	return a.Record(mergeDoneShape, merged, delivered), nil
 }
 
 // mergeTransfer executes the transfer of an owner to itself, which must leave it fewer holdings.
-func mergeTransfer(e *Execution, p MergeDelegation, call Argument) (Value, error) {
+func mergeTransfer(e *Execution, p model.MergeDelegation, call model.Argument) (model.Value, error) {
 	t := call.Record("choiceArg").Record("transfer")
 	if t.Party("sender") != p.Owner || t.Party("receiver") != p.Owner {
-		return Value{}, broken("a merge must be a transfer of the owner to itself")
+		return model.Value{}, broken("a merge must be a transfer of the owner to itself")
 	}
 	factory, err := e.fetch(call.Contract("factoryCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	result, err := e.perform(factory, "TransferFactory_Transfer", *call.At("choiceArg"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	left := 1 + len(Argument{&result}.List("senderChangeCids"))
+	left := 1 + len(model.Argument{V: &result}.List("senderChangeCids"))
 	if inputs := len(t.List("inputHoldingCids")); left >= inputs {
-		return Value{}, broken("the merge leaves %d holdings of %d", left, inputs)
+		return model.Value{}, broken("the merge leaves %d holdings of %d", left, inputs)
 	}
 	return result, nil
 }
@@ -219,33 +219,33 @@ const maxMerges = 200
 
 // mergeBatch exercises many delegations. What the operator has left of one transfer is not
 // used for the next: the calls name all inputs.
-func mergeBatch(e *Execution, c *Contract, arg Argument) (Value, error) {
+func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
 	calls := arg.List("mergeCalls")
 	if len(calls) == 0 || len(calls) > maxMerges {
-		return Value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
+		return model.Value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
 	}
-	operator, a := c.Payload.(BatchMergeUtility).Operator, e.Tx.Arena()
-	results := make([]Value, len(calls))
-	var changes []Value
+	operator, a := c.Payload.(model.BatchMergeUtility).Operator, e.Tx.Arena()
+	results := make([]model.Value, len(calls))
+	var changes []model.Value
 	for i := range calls {
-		call := Argument{&calls[i]}
-		d, err := e.fetchOf(MergeDelegationTemplate, call.Contract("delegationCid"))
+		call := model.Argument{V: &calls[i]}
+		d, err := e.fetchOf(model.MergeDelegationTemplate, call.Contract("delegationCid"))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		if d.Payload.(MergeDelegation).Operator != operator {
-			return Value{}, broken("delegation %d is one of another operator", i)
+		if d.Payload.(model.MergeDelegation).Operator != operator {
+			return model.Value{}, broken("delegation %d is one of another operator", i)
 		}
 		if results[i], err = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg")); err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		if extra := (Argument{&results[i]}).Given("optExtraTransferResult"); extra != nil {
-			changes = append(changes, (Argument{extra}).List("senderChangeCids")...)
+		if extra := (model.Argument{V: &results[i]}).Given("optExtraTransferResult"); extra != nil {
+			changes = append(changes, (model.Argument{V: extra}).List("senderChangeCids")...)
 		}
 	}
 	change := a.GenMap()
 	if len(changes) > 0 {
-		change = a.GenMap(a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), a.List(changes...))
+		change = a.GenMap(a.Record(model.InstrumentIDShape, model.PartyValue(model.Dso), model.Text(model.InstrumentAmuletInPayload)), a.List(changes...))
 	}
 	return a.Record(batchMergedShape, a.List(results...), change), nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -17,35 +17,35 @@ import (
 // submission has succeeded; see absorb.
 type Execution struct {
 	*Submitter
-	Core
-	bank         *Bank
-	payments     *Payments
-	rounds       *Rounds
-	rewards      *TrafficRewards
-	ans          *NameService
-	apps         *Apps
-	fund         *Fund
-	tokens       *Tokens
-	preapprovals *Preapprovals
-	validators   *Validators
+	sim.Core
+	bank         *sim.Bank
+	payments     *sim.Payments
+	rounds       *sim.Rounds
+	rewards      *sim.TrafficRewards
+	ans          *sim.NameService
+	apps         *sim.Apps
+	fund         *sim.Fund
+	tokens       *sim.Tokens
+	preapprovals *sim.Preapprovals
+	validators   *sim.Validators
 	submission   *Submission
-	actAs        []Party
-	sees         []Party // actAs and readAs
+	actAs        []model.Party
+	sees         []model.Party // actAs and readAs
 	disclosed    map[uint64]bool
 	// authority are those who authorize what happens below the node in work: the
 	// signatories of its contract and its actors.
-	authority []Party
-	Attempt   *Attempt
+	authority []model.Party
+	Attempt   *sim.Attempt
 	Used      []uint64 // contracts that were there before, in order of first use
 }
 
 // savepoint is a state to return to.
 type savepoint struct {
 	effects, nodes, used                int
-	supply                              CoinSupply
+	supply                              sim.CoinSupply
 	contractNumber, created, privateNum uint64
 	reserved                            uint64
-	provider                            Party
+	provider                            model.Party
 }
 
 func (e *Execution) savepoint() savepoint {
@@ -82,16 +82,16 @@ const (
 
 // Submitter executes submissions.
 type Submitter struct {
-	X       *Executor
+	X       *sim.Executor
 	reader  *arguments
 	choices *choices
 	done    map[uint64]bool // numbers of prepared submissions that were executed
 }
 
-func NewSubmitter(x *Executor) *Submitter { return &Submitter{X: x, done: map[uint64]bool{}} }
+func NewSubmitter(x *sim.Executor) *Submitter { return &Submitter{X: x, done: map[uint64]bool{}} }
 
 // begin begins an attempt at a submission, in an entry of its own.
-func (s *Submitter) begin(b *Batch, sub *Submission, recordTime int64) *Execution {
+func (s *Submitter) begin(b *sim.Batch, sub *Submission, recordTime int64) *Execution {
 	x := s.X
 	x.Index()
 	if s.reader == nil {
@@ -101,7 +101,7 @@ func (s *Submitter) begin(b *Batch, sub *Submission, recordTime int64) *Executio
 	x.Tx.BeginAt(recordTime)
 	e := &Execution{Submitter: s, Core: x.Core, bank: x.Bank,
 		payments: x.Payments, rounds: x.Rounds, rewards: x.Rewards, ans: x.Ans, apps: x.Apps, fund: x.Fund, tokens: x.Tokens,
-		preapprovals: x.Preapprovals, validators: x.Validators, submission: sub, Attempt: &Attempt{Reserved: sub.Reserved}}
+		preapprovals: x.Preapprovals, validators: x.Validators, submission: sub, Attempt: &sim.Attempt{Reserved: sub.Reserved}}
 	x.Tx.Attempt = e.Attempt
 	return e
 }
@@ -112,7 +112,7 @@ func (s *Submitter) end() { s.X.Tx.Attempt, s.X.Rounds.Priced = nil, nil }
 // Submit executes a submission into b as an entry of the history, at a record time after
 // that of the last one. If it is refused nothing has changed. home is the participant that
 // submits.
-func (s *Submitter) Submit(b *Batch, sub *Submission, recordTime int64, home int) (*Update, []Value, error) {
+func (s *Submitter) Submit(b *sim.Batch, sub *Submission, recordTime int64, home int) (*sim.Update, []model.Value, error) {
 	x := s.X
 	now, effective, random := x.Clock.RecordTime, x.Clock.EffectiveAt, *x.Random
 	e := s.begin(b, sub, recordTime)
@@ -138,7 +138,7 @@ func (s *Submitter) Submit(b *Batch, sub *Submission, recordTime int64, home int
 }
 
 // Rehearse executes a submission, has look see what it does, and takes it back.
-func (s *Submitter) Rehearse(b *Batch, sub *Submission, recordTime int64, look func(*Execution)) error {
+func (s *Submitter) Rehearse(b *sim.Batch, sub *Submission, recordTime int64, look func(*Execution)) error {
 	x := s.X
 	now, effective := x.Clock.RecordTime, x.Clock.EffectiveAt
 	e := s.begin(b, sub, recordTime)
@@ -154,11 +154,11 @@ func (s *Submitter) Rehearse(b *Batch, sub *Submission, recordTime int64, look f
 }
 
 // run executes the commands and returns the result of each.
-func (e *Execution) run() ([]Value, error) {
+func (e *Execution) run() ([]model.Value, error) {
 	if err := e.admit(); err != nil {
 		return nil, err
 	}
-	results := make([]Value, len(e.submission.Commands))
+	results := make([]model.Value, len(e.submission.Commands))
 	for i := range e.submission.Commands {
 		var err error
 		if results[i], err = e.execute(&e.submission.Commands[i]); err != nil {
@@ -210,8 +210,8 @@ func (e *Execution) admit() error {
 // maxLedgerTimeSkew is how far, in µs, ledger time may be ahead of record time.
 const maxLedgerTimeSkew = 60e6
 
-func (e *Execution) parties(ids []string) ([]Party, error) {
-	list := make([]Party, len(ids))
+func (e *Execution) parties(ids []string) ([]model.Party, error) {
+	list := make([]model.Party, len(ids))
 	for i, id := range ids {
 		p, ok := e.Names.Named(id)
 		if !ok {
@@ -233,7 +233,7 @@ func (e *Execution) disclose() error {
 		if d.ContractID == "" {
 			n, ok = e.Names.Ids.BlobNumber(d.Blob)
 		}
-		if !ok || d.Blob != string(AppendBlob(nil, &e.Names.Ids, n)) {
+		if !ok || d.Blob != string(model.AppendBlob(nil, &e.Names.Ids, n)) {
 			return Refuse(CodeInvalidArgument, "disclosed contract %d: the created event blob is not that of a contract %.150s", i, d.ContractID)
 		}
 		e.disclosed[n] = true
@@ -242,19 +242,19 @@ func (e *Execution) disclose() error {
 }
 
 // execute executes one command as the parties of the submission.
-func (e *Execution) execute(c *Command) (Value, error) {
+func (e *Execution) execute(c *Command) (model.Value, error) {
 	e.authority = e.actAs
 	name, iface, err := e.templateNamed(c.TemplateID)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	switch {
 	case c.ContractID != "":
 		return e.executeExercise(c, name, iface)
 	case name == nil:
-		return Value{}, Refuse(CodeInvalidArgument, "%s is an interface: only templates can be created", c.TemplateID)
+		return model.Value{}, Refuse(CodeInvalidArgument, "%s is an interface: only templates can be created", c.TemplateID)
 	case c.CreateArguments == nil:
-		return Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: create_arguments")
+		return model.Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: create_arguments")
 	}
 	created, err := e.executeCreate(name, c.CreateArguments)
 	if err != nil || c.Choice == "" {
@@ -266,57 +266,57 @@ func (e *Execution) execute(c *Command) (Value, error) {
 }
 
 // templateNamed finds a template by its id, or else an interface.
-func (e *Execution) templateNamed(id string) (*Template, InterfaceName, error) {
+func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceName, error) {
 	pkg, entity, ok := strings.Cut(id, ":")
 	if !ok || strings.Count(entity, ":") != 1 {
-		return nil, NoInterface, Refuse(CodeInvalidArgument, "%.255q is not PACKAGE:MODULE:ENTITY", id)
+		return nil, model.NoInterface, Refuse(CodeInvalidArgument, "%.255q is not PACKAGE:MODULE:ENTITY", id)
 	}
 	name, byName := strings.CutPrefix(pkg, "#")
 	known := false
-	for i, t := range Templates {
+	for i, t := range model.Templates {
 		same := byName && t.Pkg.Name == name || !byName && slices.ContainsFunc(e.Names.TemplateIDs[i][:], func(id string) bool {
-			return id[:PackageIDLength] == pkg
+			return id[:model.PackageIDLength] == pkg
 		})
 		if known = known || same; same && t.Name == entity {
-			return t, NoInterface, nil
+			return t, model.NoInterface, nil
 		}
 	}
-	for i, own := range InterfaceNames {
+	for i, own := range model.InterfaceNames {
 		same := byName && own[0] == name || !byName && strings.HasPrefix(e.Names.Interfaces[i], pkg+":")
 		if known = known || same; same && own[1] == entity {
-			return nil, InterfaceName(i), nil
+			return nil, model.InterfaceName(i), nil
 		}
 	}
 	if byName && !known {
-		return nil, NoInterface, Refuse(CodePackageNotFound, "The package name %.255s is unknown", name)
+		return nil, model.NoInterface, Refuse(CodePackageNotFound, "The package name %.255s is unknown", name)
 	}
 	r := Refuse(CodeTemplateNotFound, "Templates or interfaces not found: %.255s", id)
 	r.Resources = [][2]string{{"TEMPLATE_ID", id}}
-	return nil, NoInterface, r
+	return nil, model.NoInterface, r
 }
 
-func (e *Execution) executeCreate(t *Template, raw json.RawMessage) (Value, error) {
+func (e *Execution) executeCreate(t *model.Template, raw json.RawMessage) (model.Value, error) {
 	typ, read := values.Default().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
 	if typ == nil || read == nil {
-		return Value{}, broken("contracts of %s are not created by commands here", t.Name)
+		return model.Value{}, broken("contracts of %s are not created by commands here", t.Name)
 	}
 	v, err := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	p, err := read(e, Argument{&v})
+	p, err := read(e, model.Argument{V: &v})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	c, err := e.add(t, p)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return ContractID(c.Number), nil
+	return model.ContractID(c.Number), nil
 }
 
 // add creates a contract, for which its signatories must have given their authority.
-func (e *Execution) add(t *Template, p Payload) (*Contract, error) {
+func (e *Execution) add(t *model.Template, p model.Payload) (*model.Contract, error) {
 	signatories, _ := p.Stakeholders(nil, nil)
 	if err := e.authorized(signatories, "creating a "+t.Entity()); err != nil {
 		return nil, err
@@ -328,7 +328,7 @@ func (e *Execution) add(t *Template, p Payload) (*Contract, error) {
 }
 
 // authorized checks that all of some parties have given their authority.
-func (e *Execution) authorized(needed []Party, what string) error {
+func (e *Execution) authorized(needed []model.Party, what string) error {
 	for _, p := range needed {
 		if !slices.Contains(e.authority, p) {
 			return Refuse(codeAuthorization, "%s requires authorization from %s, which is missing", what, e.Names.Name(p)).
@@ -338,28 +338,28 @@ func (e *Execution) authorized(needed []Party, what string) error {
 	return nil
 }
 
-func (e *Execution) executeExercise(c *Command, t *Template, iface InterfaceName) (Value, error) {
+func (e *Execution) executeExercise(c *Command, t *model.Template, iface model.InterfaceName) (model.Value, error) {
 	n, ok := e.Names.Ids.ContractNumber(c.ContractID)
 	if !ok {
-		return Value{}, contractNotFound(c.ContractID)
+		return model.Value{}, contractNotFound(c.ContractID)
 	}
 	target, err := e.fetch(n)
 	switch {
 	case err != nil:
-		return Value{}, err
+		return model.Value{}, err
 	case c.Choice == "":
-		return Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: choice")
+		return model.Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: choice")
 	case t != nil && target.Template != t:
-		return Value{}, Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s", c.ContractID, target.Template.Name, t.Name)
+		return model.Value{}, Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s", c.ContractID, target.Template.Name, t.Name)
 	}
 	rule, iface := e.ruleOf(target.Template, c.Choice, iface)
 	if rule == nil {
-		return Value{}, Refuse(CodePreprocessing, "contract %s of %s has no choice %.100s that commands can exercise",
+		return model.Value{}, Refuse(CodePreprocessing, "contract %s of %s has no choice %.100s that commands can exercise",
 			c.ContractID, target.Template.Name, c.Choice)
 	}
 	typ := choiceArgument(target.Template, iface, c.Choice)
 	if typ == nil {
-		return Value{}, Refuse(CodePreprocessing, "the argument of %.100s is not known", c.Choice)
+		return model.Value{}, Refuse(CodePreprocessing, "the argument of %.100s is not known", c.Choice)
 	}
 	raw := c.Argument
 	if raw == nil {
@@ -367,45 +367,45 @@ func (e *Execution) executeExercise(c *Command, t *Template, iface InterfaceName
 	}
 	v, err := e.reader.read(e.Tx.Arena(), "choiceArgument", typ, raw)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	return e.exerciseRule(rule, target, c.Choice, iface, v)
 }
 
-func choiceArgument(t *Template, iface InterfaceName, choice string) *values.Type {
+func choiceArgument(t *model.Template, iface model.InterfaceName, choice string) *values.Type {
 	name := ""
-	if iface != NoInterface {
-		name = InterfaceNames[iface][1]
+	if iface != model.NoInterface {
+		name = model.InterfaceNames[iface][1]
 	}
 	return values.Default().ChoiceArgument(t.Pkg.Name, t.Name, name, choice)
 }
 
 // ruleOf finds what a choice does. A choice of an interface is found without it, too.
-func (e *Execution) ruleOf(t *Template, choice string, iface InterfaceName) (*rule, InterfaceName) {
-	if choice == "Archive" && iface == NoInterface {
-		return e.choices.archival, NoInterface
+func (e *Execution) ruleOf(t *model.Template, choice string, iface model.InterfaceName) (*rule, model.InterfaceName) {
+	if choice == "Archive" && iface == model.NoInterface {
+		return e.choices.archival, model.NoInterface
 	}
 	r := e.choices.rules[t][choice]
-	if r == nil || iface != NoInterface && r.through != iface {
+	if r == nil || iface != model.NoInterface && r.through != iface {
 		return nil, iface
 	}
 	return r, r.through
 }
 
 // perform exercises a choice that is part of another.
-func (e *Execution) perform(c *Contract, choice string, arg Value) (Value, error) {
-	r, iface := e.ruleOf(c.Template, choice, NoInterface)
+func (e *Execution) perform(c *model.Contract, choice string, arg model.Value) (model.Value, error) {
+	r, iface := e.ruleOf(c.Template, choice, model.NoInterface)
 	if r == nil {
-		return Value{}, broken("contract of %s has no choice %s", c.Template.Name, choice)
+		return model.Value{}, broken("contract of %s has no choice %s", c.Template.Name, choice)
 	}
 	return e.exerciseRule(r, c, choice, iface, arg)
 }
 
-func (e *Execution) exerciseRule(r *rule, c *Contract, choice string, iface InterfaceName, v Value) (Value, error) {
-	arg := Argument{&v}
+func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, iface model.InterfaceName, v model.Value) (model.Value, error) {
+	arg := model.Argument{V: &v}
 	controllers := r.controllers(e, c, arg)
 	if err := e.authorized(controllers, "exercising "+choice); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	outer := e.authority
 	signatories, _ := c.Payload.Stakeholders(nil, nil)
@@ -417,19 +417,19 @@ func (e *Execution) exerciseRule(r *rule, c *Contract, choice string, iface Inte
 	} else {
 		at = e.Tx.Exercise(c, choice, v, controllers...)
 	}
-	if iface != NoInterface {
+	if iface != model.NoInterface {
 		e.Tx.Through(at, iface)
 	}
 	result, err := r.run(e, c, arg)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	e.Tx.Finish(at, result)
 	return result, nil
 }
 
 // fetch returns an active contract that the submitters may use.
-func (e *Execution) fetch(n uint64) (*Contract, error) {
+func (e *Execution) fetch(n uint64) (*model.Contract, error) {
 	c := e.Tx.ByNumber[n]
 	if c == nil || !e.visible(c) {
 		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
@@ -441,7 +441,7 @@ func (e *Execution) fetch(n uint64) (*Contract, error) {
 }
 
 // fetchOf is fetch for a contract of a template.
-func (e *Execution) fetchOf(t *Template, n uint64) (*Contract, error) {
+func (e *Execution) fetchOf(t *model.Template, n uint64) (*model.Contract, error) {
 	c, err := e.fetch(n)
 	if err == nil && c.Template != t {
 		err = Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s",
@@ -453,23 +453,23 @@ func (e *Execution) fetchOf(t *Template, n uint64) (*Contract, error) {
 // visible reports whether the submitters see a contract: as stakeholders, because it is
 // disclosed to them, because the transaction created it, or because it only concerns the
 // governance party, whose contracts every scan hands out.
-func (e *Execution) visible(c *Contract) bool {
+func (e *Execution) visible(c *model.Contract) bool {
 	if e.disclosed[c.Number] || c.Entry == uint32(e.Tx.Current.Number) {
 		return true
 	}
 	signatories, observers := c.Payload.Stakeholders(nil, nil)
 	all := append(signatories, observers...)
-	if slices.IndexFunc(all, func(p Party) bool { return p != Dso }) < 0 {
+	if slices.IndexFunc(all, func(p model.Party) bool { return p != model.Dso }) < 0 {
 		return true
 	}
-	return slices.ContainsFunc(all, func(p Party) bool { return slices.Contains(e.sees, p) })
+	return slices.ContainsFunc(all, func(p model.Party) bool { return slices.Contains(e.sees, p) })
 }
 
 // Now is what contracts see as the time, µs.
 func (e *Execution) Now() int64 { return e.Clock.EffectiveAt }
 
 // at has amounts priced by a round until the returned function is called.
-func (e *Execution) at(r *Round) func() {
+func (e *Execution) at(r *model.Round) func() {
 	outer := e.rounds.Priced
 	e.rounds.Priced = r
 	return func() { e.rounds.Priced = outer }

@@ -3,23 +3,23 @@ package choices
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 var (
-	batchDoneShape       = NewShape("endUserName", "outcomes", "optEndUserParty")
-	acceptShape          = NewShape("inputs", "context", "walletProvider")
-	completeOfferShape   = NewShape("inputs", "transferContext", "walletProvider")
-	acceptApprovalShape  = NewShape("context", "inputs", "expiresAt")
-	featuredGrantedShape = NewShape("featuredAppRight")
+	batchDoneShape       = model.NewShape("endUserName", "outcomes", "optEndUserParty")
+	acceptShape          = model.NewShape("inputs", "context", "walletProvider")
+	completeOfferShape   = model.NewShape("inputs", "transferContext", "walletProvider")
+	acceptApprovalShape  = model.NewShape("context", "inputs", "expiresAt")
+	featuredGrantedShape = model.NewShape("featuredAppRight")
 )
 
 // addInstallChoices are the choices of a user's wallet. Its validator exercises them, or the
 // user itself.
 func addInstallChoices(all *choices) {
-	all.creations[WalletInstallTemplate] = func(e *Execution, a Argument) (Payload, error) {
-		p := WalletInstall{Validator: a.Party("validatorParty"), User: a.Party("endUserParty"), Name: a.Text("endUserName")}
+	all.creations[model.WalletInstallTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
+		p := model.WalletInstall{Validator: a.Party("validatorParty"), User: a.Party("endUserParty"), Name: a.Text("endUserName")}
 		if p.Name == "" || len(p.Name) > maxTextLength {
 			return nil, broken("endUserName has %d bytes, not 1 to %d", len(p.Name), maxTextLength)
 		}
@@ -51,34 +51,34 @@ func addInstallChoices(all *choices) {
 		"TransferInstruction_Reject":               delegated("transferInstructionCid", "rejectArg", "TransferInstruction_Reject"),
 		"TransferInstruction_Withdraw":             delegated("transferInstructionCid", "withdrawArg", "TransferInstruction_Withdraw"),
 	} {
-		all.on(WalletInstallTemplate, "WalletAppInstall_"+choice, nonconsuming(byWallet, run))
+		all.on(model.WalletInstallTemplate, "WalletAppInstall_"+choice, nonconsuming(byWallet, run))
 	}
 }
 
 // byWallet is the validator of a wallet, unless only its user acts.
-func byWallet(e *Execution, c *Contract, _ Argument) []Party {
-	p := c.Payload.(WalletInstall)
+func byWallet(e *Execution, c *model.Contract, _ model.Argument) []model.Party {
+	p := c.Payload.(model.WalletInstall)
 	if !slices.Contains(e.authority, p.Validator) && slices.Contains(e.authority, p.User) {
-		return []Party{p.User}
+		return []model.Party{p.User}
 	}
-	return []Party{p.Validator}
+	return []model.Party{p.Validator}
 }
 
 // forwarded exercises a choice on the contract of a field, for the user of the wallet. The
 // choice has the same other fields, or the user as actor.
 func forwarded(label, choice string) runOf {
-	return func(e *Execution, c *Contract, arg Argument) (Value, error) {
+	return func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
 		target, err := e.fetch(arg.Contract(label))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 		a := e.Tx.Arena()
-		forward := a.Record(EmptyRecordShape)
+		forward := a.Record(model.EmptyRecordShape)
 		switch {
 		case arg.At("reason") != nil:
-			forward = a.Record(OfferReasonShape, Text(arg.Text("reason")))
+			forward = a.Record(sim.OfferReasonShape, model.Text(arg.Text("reason")))
 		case slices.Contains([]string{"TransferOffer_Expire", "AcceptedTransferOffer_Expire", "AppPaymentRequest_Expire"}, choice):
-			forward = a.Record(ExpireEntryShape, PartyValue(c.Payload.(WalletInstall).User))
+			forward = a.Record(sim.ExpireEntryShape, model.PartyValue(c.Payload.(model.WalletInstall).User))
 		}
 		return e.perform(target, choice, forward)
 	}
@@ -86,48 +86,48 @@ func forwarded(label, choice string) runOf {
 
 // delegated exercises a choice on the contract of one field with the argument of another.
 func delegated(label, argLabel, choice string) runOf {
-	return func(e *Execution, _ *Contract, arg Argument) (Value, error) {
+	return func(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
 		target, err := e.fetch(arg.Contract(label))
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 		return e.perform(target, choice, *arg.At(argLabel))
 	}
 }
 
-func createOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p, err := offerOf(e, c.Payload.(WalletInstall).User, arg)
+func createOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p, err := offerOf(e, c.Payload.(model.WalletInstall).User, arg)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	offer, err := e.add(TransferOfferTemplate, p)
+	offer, err := e.add(model.TransferOfferTemplate, p)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return e.Tx.Arena().Record(createOfferShape, ContractID(offer.Number)), nil
+	return e.Tx.Arena().Record(createOfferShape, model.ContractID(offer.Number)), nil
 }
 
-func createRequest(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p, err := requestOf(e, c.Payload.(WalletInstall).User, arg)
+func createRequest(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p, err := requestOf(e, c.Payload.(model.WalletInstall).User, arg)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	request, err := e.add(TrafficRequestTemplate, p)
+	request, err := e.add(model.TrafficRequestTemplate, p)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return e.Tx.Arena().Record(createRequestShape, ContractID(request.Number)), nil
+	return e.Tx.Arena().Record(createRequestShape, model.ContractID(request.Number)), nil
 }
 
-func grantFeatured(e *Execution, c *Contract, arg Argument) (Value, error) {
-	rules, err := e.fetchOf(AmuletRulesTemplate, arg.Contract("amuletRulesCid"))
+func grantFeatured(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	rules, err := e.fetchOf(model.AmuletRulesTemplate, arg.Contract("amuletRulesCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := e.Tx.Arena()
-	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, PartyValue(c.Payload.(WalletInstall).User)))
+	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.Record(sim.FeatureShape, model.PartyValue(c.Payload.(model.WalletInstall).User)))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	return a.Record(featuredGrantedShape, result.Elems[0]), nil
 }
@@ -135,34 +135,34 @@ func grantFeatured(e *Execution, c *Contract, arg Argument) (Value, error) {
 // coinBatch is a batch of operations in execution: the change of each is an input of the next.
 type coinBatch struct {
 	e       *Execution
-	wallet  WalletInstall
-	payment Value // the context, as it was given
+	wallet  model.WalletInstall
+	payment model.Value // the context, as it was given
 	context transferContext
-	inputs  []Value
+	inputs  []model.Value
 }
 
 // executeBatch executes operations one after the other. One that fails for want of funds, or
 // for another reason that a transfer is invalid, is undone and the next one goes on.
-func executeBatch(e *Execution, c *Contract, arg Argument) (Value, error) {
+func executeBatch(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
 	ctx, err := paymentContextOf(e, arg.Record("context"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	b := &coinBatch{e: e, wallet: c.Payload.(WalletInstall), payment: *arg.At("context"), context: ctx, inputs: arg.List("inputs")}
+	b := &coinBatch{e: e, wallet: c.Payload.(model.WalletInstall), payment: *arg.At("context"), context: ctx, inputs: arg.List("inputs")}
 	operations := arg.List("operations")
-	outcomes := make([]Value, len(operations))
+	outcomes := make([]model.Value, len(operations))
 	defer e.at(ctx.round)()
 	for i := range operations {
 		if outcomes[i], err = b.attempt(&operations[i]); err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
 	}
 	a := e.Tx.Arena()
-	return a.Record(batchDoneShape, Text(b.wallet.Name), a.List(outcomes...), a.Some(PartyValue(b.wallet.User))), nil
+	return a.Record(batchDoneShape, model.Text(b.wallet.Name), a.List(outcomes...), a.Some(model.PartyValue(b.wallet.User))), nil
 }
 
 // attempt executes an operation and returns its outcome.
-func (b *coinBatch) attempt(v *Value) (Value, error) {
+func (b *coinBatch) attempt(v *model.Value) (model.Value, error) {
 	start, inputs := b.e.savepoint(), b.inputs
 	outcome, err := b.operate(v.Text, v.Elems[0])
 	var invalid *invalidTransfer
@@ -175,8 +175,8 @@ func (b *coinBatch) attempt(v *Value) (Value, error) {
 }
 
 // operate executes an operation of some constructor.
-func (b *coinBatch) operate(tag string, content Value) (Value, error) {
-	run := map[string]func(Value) (Value, error){
+func (b *coinBatch) operate(tag string, content model.Value) (model.Value, error) {
+	run := map[string]func(model.Value) (model.Value, error){
 		"CO_AppPayment":                              b.payApp,
 		"CO_CompleteAcceptedTransfer":                b.completeTransfer,
 		"CO_MergeTransferInputs":                     b.mergeInputs,
@@ -191,49 +191,51 @@ func (b *coinBatch) operate(tag string, content Value) (Value, error) {
 		"CO_TransferPreapprovalSend":                 b.sendToPreapproval,
 	}[tag]
 	if run == nil {
-		return Value{}, broken("operation %s is not executed here", tag)
+		return model.Value{}, broken("operation %s is not executed here", tag)
 	}
 	return run(content)
 }
 
-func (b *coinBatch) inputsValue() Value { return Value{Kind: KindList, Elems: b.inputs} }
+func (b *coinBatch) inputsValue() model.Value {
+	return model.Value{Kind: model.KindList, Elems: b.inputs}
+}
 
 // spent puts the change of an operation in the place of the inputs that it used.
-func (b *coinBatch) spent(change *Contract) {
+func (b *coinBatch) spent(change *model.Contract) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", ContractID(change.Number))}
+		b.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(change.Number))}
 	}
 }
 
 // spentResult is spent for a choice whose result has the change as an optional field.
-func (b *coinBatch) spentResult(change *Value) {
+func (b *coinBatch) spentResult(change *model.Value) {
 	b.inputs = nil
 	if change != nil {
-		b.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", *change)}
+		b.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", *change)}
 	}
 }
 
-func (b *coinBatch) completeTransfer(v Value) (Value, error) {
-	c, err := b.e.fetchOf(AcceptedOfferTemplate, uint64(v.Num))
+func (b *coinBatch) completeTransfer(v model.Value) (model.Value, error) {
+	c, err := b.e.fetchOf(model.AcceptedOfferTemplate, uint64(v.Num))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := b.e.Tx.Arena()
 	result, err := b.e.perform(c, "AcceptedTransferOffer_Complete", a.Record(completeOfferShape, b.inputsValue(), b.payment,
-		PartyValue(b.wallet.Validator)))
+		model.PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
-	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(TupleShape, *done.At("transferResult"), *done.At("trackingInfo"))), nil
+	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(model.TupleShape, *done.At("transferResult"), *done.At("trackingInfo"))), nil
 }
 
-func (b *coinBatch) mergeInputs(Value) (Value, error) {
+func (b *coinBatch) mergeInputs(model.Value) (model.Value, error) {
 	s, _, err := transferBy(b.e, order{sender: b.wallet.User, provider: b.wallet.Validator, inputs: b.inputs, context: b.context})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	b.spent(s.Change)
 	return b.e.Tx.Arena().Variant("COO_MergeTransferInputs", b.e.payments.ChangeID(s)), nil
@@ -241,188 +243,190 @@ func (b *coinBatch) mergeInputs(Value) (Value, error) {
 
 // topUp buys traffic for the wallet's own use. On a development network the coins for it
 // are tapped, and the inputs stay as they are.
-func (b *coinBatch) topUp(v Value) (Value, error) {
-	arg := Argument{&v}
+func (b *coinBatch) topUp(v model.Value) (model.Value, error) {
+	arg := model.Argument{V: &v}
 	p := purchase{buyer: b.wallet.User, context: b.context, member: arg.Text("memberId"), synchronizer: arg.Text("synchronizerId"),
 		migration: arg.Int64("migrationId"), bytes: arg.Int64("trafficAmount")}
 	if err := checkPurchase(b.e, p); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	if err := b.replaceTopUp(p, arg); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	c, err := tapFor(b.e, p.buyer, trafficCost(b.e, p.bytes)+2*b.e.payments.OutputFee())
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	p.inputs = []Value{b.e.Tx.Arena().Variant("InputAmulet", ContractID(c.Number))}
+	p.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(c.Number))}
 	got, err := buyTrafficBy(b.e, p)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", ContractID(got.traffic.Number)), nil
+	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", model.ContractID(got.traffic.Number)), nil
 }
 
 // replaceTopUp remembers a purchase, unless the last one was too short a time ago.
-func (b *coinBatch) replaceTopUp(p purchase, arg Argument) error {
+func (b *coinBatch) replaceTopUp(p purchase, arg model.Argument) error {
 	if state := arg.Given("topupStateCid"); state != nil {
-		c, err := b.e.fetchOf(TopUpStateTemplate, uint64(state.Num))
+		c, err := b.e.fetchOf(model.TopUpStateTemplate, uint64(state.Num))
 		if err != nil {
 			return err
 		}
-		old := c.Payload.(TopUpState)
+		old := c.Payload.(model.TopUpState)
 		if next := old.PurchasedAt + arg.RelTime("minTopupInterval"); next > b.e.Now() {
 			return &invalidTransfer{broken("traffic may be bought again at %s only", microsText(next)), otherReason(
 				"the last top-up was less than the minimum interval ago")}
 		}
 		b.e.Tx.Archive(c)
 	}
-	_, err := b.e.add(TopUpStateTemplate, TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
+	_, err := b.e.add(model.TopUpStateTemplate, model.TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
 		Migration: p.migration, PurchasedAt: b.e.Now()})
 	return err
 }
 
 // otherReason is a reason for an invalid transfer that has no constructor of its own.
-func otherReason(description string) func(a *Arena) Value {
-	return func(a *Arena) Value { return a.Variant("ITR_Other", a.Record(OtherReasonShape, Text(description))) }
+func otherReason(description string) func(a *model.Arena) model.Value {
+	return func(a *model.Arena) model.Value {
+		return a.Variant("ITR_Other", a.Record(sim.OtherReasonShape, model.Text(description)))
+	}
 }
 
-func (b *coinBatch) completeRequest(v Value) (Value, error) {
-	c, err := b.e.fetchOf(TrafficRequestTemplate, (Argument{&v}).Contract("trafficRequestCid"))
+func (b *coinBatch) completeRequest(v model.Value) (model.Value, error) {
+	c, err := b.e.fetchOf(model.TrafficRequestTemplate, (model.Argument{V: &v}).Contract("trafficRequestCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := b.e.Tx.Arena()
 	result, err := b.e.perform(c, "BuyTrafficRequest_Complete", a.Record(acceptShape, b.inputsValue(), b.payment,
-		PartyValue(b.wallet.Validator)))
+		model.PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
-	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo"))), nil
+	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(model.TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo"))), nil
 }
 
-func (b *coinBatch) tap(v Value) (Value, error) {
-	c, err := tapFor(b.e, b.wallet.User, (Argument{&v}).Numeric("tapAmount"))
+func (b *coinBatch) tap(v model.Value) (model.Value, error) {
+	c, err := tapFor(b.e, b.wallet.User, (model.Argument{V: &v}).Numeric("tapAmount"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	b.inputs = append(slices.Clone(b.inputs), b.e.Tx.Arena().Variant("InputAmulet", ContractID(c.Number)))
-	return b.e.Tx.Arena().Variant("COO_Tap", ContractID(c.Number)), nil
+	b.inputs = append(slices.Clone(b.inputs), b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(c.Number)))
+	return b.e.Tx.Arena().Variant("COO_Tap", model.ContractID(c.Number)), nil
 }
 
-func (b *coinBatch) firstPayment(v Value) (Value, error) {
-	return b.payName(v, SubscriptionRequestTemplate, "SubscriptionRequest_AcceptAndMakePayment", "COO_SubscriptionInitialPayment")
+func (b *coinBatch) firstPayment(v model.Value) (model.Value, error) {
+	return b.payName(v, model.SubscriptionRequestTemplate, "SubscriptionRequest_AcceptAndMakePayment", "COO_SubscriptionInitialPayment")
 }
 
-func (b *coinBatch) nextPayment(v Value) (Value, error) {
-	return b.payName(v, SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
+func (b *coinBatch) nextPayment(v model.Value) (model.Value, error) {
+	return b.payName(v, model.SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
 }
 
-func (b *coinBatch) payApp(v Value) (Value, error) {
-	c, err := b.e.fetchOf(PaymentRequestTemplate, uint64(v.Num))
+func (b *coinBatch) payApp(v model.Value) (model.Value, error) {
+	c, err := b.e.fetchOf(model.PaymentRequestTemplate, uint64(v.Num))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.Record(AcceptPaymentShape, b.inputsValue(), b.payment, PartyValue(b.wallet.Validator)))
+	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.Record(sim.AcceptPaymentShape, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
 	return a.Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment")), nil
 }
 
-func (b *coinBatch) payName(v Value, t *Template, choice, outcome string) (Value, error) {
+func (b *coinBatch) payName(v model.Value, t *model.Template, choice, outcome string) (model.Value, error) {
 	c, err := b.e.fetchOf(t, uint64(v.Num))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, choice, a.Record(AcceptPaymentShape, b.inputsValue(), b.payment, PartyValue(b.wallet.Validator)))
+	result, err := b.e.perform(c, choice, a.Record(sim.AcceptPaymentShape, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator)))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChange"))
 	return a.Variant(outcome, *done.At("subscriptionPayment")), nil
 }
 
-func (b *coinBatch) proposeSetup(v Value) (Value, error) {
-	arg, a := Argument{&v}, b.e.Tx.Arena()
+func (b *coinBatch) proposeSetup(v model.Value) (model.Value, error) {
+	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
 	result, err := b.e.perform(b.e.Rules.Amulet, "AmuletRules_CreateExternalPartySetupProposal", a.Record(setupArgShape,
-		b.payment, b.inputsValue(), *arg.At("externalParty"), PartyValue(b.wallet.User), *arg.At("preapprovalExpiresAt"), b.e.Tx.ExpectedDSO()))
+		b.payment, b.inputsValue(), *arg.At("externalParty"), model.PartyValue(b.wallet.User), *arg.At("preapprovalExpiresAt"), b.e.Tx.ExpectedDSO()))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
 	return a.Variant("COO_CreateExternalPartySetupProposal", *done.At("proposalCid")), nil
 }
 
-func (b *coinBatch) acceptProposal(v Value) (Value, error) {
-	arg, a := Argument{&v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"))
+func (b *coinBatch) acceptProposal(v model.Value) (model.Value, error) {
+	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(model.PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	result, err := b.e.perform(c, "TransferPreapprovalProposal_Accept", a.Record(acceptApprovalShape, b.payment,
 		b.inputsValue(), *arg.At("expiresAt")))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
 	return a.Variant("COO_AcceptTransferPreapprovalProposal", *done.At("transferPreapprovalCid")), nil
 }
 
-func (b *coinBatch) renewPreapproval(v Value) (Value, error) {
-	arg, a := Argument{&v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(PreapprovalTemplate, arg.Contract("previousApprovalCid"))
+func (b *coinBatch) renewPreapproval(v model.Value) (model.Value, error) {
+	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(model.PreapprovalTemplate, arg.Contract("previousApprovalCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.Record(RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
+	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.Record(sim.RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	done := Argument{&result}
+	done := model.Argument{V: &result}
 	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
 	return a.Variant("COO_RenewTransferPreapproval", *done.At("transferPreapprovalCid")), nil
 }
 
-func (b *coinBatch) sendToPreapproval(v Value) (Value, error) {
-	arg, a := Argument{&v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(PreapprovalTemplate, arg.Contract("transferPreapprovalCid"))
+func (b *coinBatch) sendToPreapproval(v model.Value) (model.Value, error) {
+	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
+	c, err := b.e.fetchOf(model.PreapprovalTemplate, arg.Contract("transferPreapprovalCid"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapproval_Send", a.Record(SendShape, b.paymentFor(arg.Given("providerFeaturedAppRightCid")),
-		b.inputsValue(), *arg.At("amount"), PartyValue(b.wallet.User), OptionalText(a, arg.OptionalText("description"))))
+	result, err := b.e.perform(c, "TransferPreapproval_Send", a.Record(sim.SendShape, b.paymentFor(arg.Given("providerFeaturedAppRightCid")),
+		b.inputsValue(), *arg.At("amount"), model.PartyValue(b.wallet.User), model.OptionalText(a, arg.OptionalText("description"))))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	change := (Argument{&result}).Record("result").Given("senderChangeAmulet")
+	change := (model.Argument{V: &result}).Record("result").Given("senderChangeAmulet")
 	b.spentResult(change)
-	return a.Variant("COO_TransferPreapprovalSend", Optional(a, change != nil, orUnit(change))), nil
+	return a.Variant("COO_TransferPreapprovalSend", model.Optional(a, change != nil, orUnit(change))), nil
 }
 
 // paymentFor is the context with the featured app right of the provider of a preapproval, or
 // without any.
-func (b *coinBatch) paymentFor(right *Value) Value {
+func (b *coinBatch) paymentFor(right *model.Value) model.Value {
 	a := b.e.Tx.Arena()
 	context := b.context.given
 	elems := slices.Clone(context.Elems[:min(3, len(context.Elems))])
-	context.Elems = append(elems, Optional(a, right != nil, orUnit(right)))
-	return a.Record(PaymentContextShape, b.payment.Elems[0], context)
+	context.Elems = append(elems, model.Optional(a, right != nil, orUnit(right)))
+	return a.Record(sim.PaymentContextShape, b.payment.Elems[0], context)
 }
 
 // orUnit is v, or an arbitrary value if v is nil.
-func orUnit(v *Value) Value {
+func orUnit(v *model.Value) model.Value {
 	if v == nil {
-		return Unit()
+		return model.Unit()
 	}
 	return *v
 }

@@ -1,41 +1,41 @@
 package choices
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 func addOfferChoices(all *choices) {
-	all.creations[TransferOfferTemplate] = func(e *Execution, a Argument) (Payload, error) {
+	all.creations[model.TransferOfferTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
 		return offerOf(e, a.Party("sender"), a)
 	}
-	sender := byPayload(func(p TransferOffer) []Party { return []Party{p.Sender} })
-	receiver := byPayload(func(p TransferOffer) []Party { return []Party{p.Receiver} })
-	all.on(TransferOfferTemplate, "TransferOffer_Accept", consuming(receiver, acceptOffer))
-	all.on(TransferOfferTemplate, "TransferOffer_Reject", consuming(receiver, offerTracked))
-	all.on(TransferOfferTemplate, "TransferOffer_Withdraw", consuming(sender, offerTracked))
-	all.on(TransferOfferTemplate, "TransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
+	sender := byPayload(func(p model.TransferOffer) []model.Party { return []model.Party{p.Sender} })
+	receiver := byPayload(func(p model.TransferOffer) []model.Party { return []model.Party{p.Receiver} })
+	all.on(model.TransferOfferTemplate, "TransferOffer_Accept", consuming(receiver, acceptOffer))
+	all.on(model.TransferOfferTemplate, "TransferOffer_Reject", consuming(receiver, offerTracked))
+	all.on(model.TransferOfferTemplate, "TransferOffer_Withdraw", consuming(sender, offerTracked))
+	all.on(model.TransferOfferTemplate, "TransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
 
-	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Complete", consuming(
-		func(_ *Execution, c *Contract, arg Argument) []Party {
-			return []Party{c.Payload.(AcceptedOffer).Sender, arg.Party("walletProvider")}
+	all.on(model.AcceptedOfferTemplate, "AcceptedTransferOffer_Complete", consuming(
+		func(_ *Execution, c *model.Contract, arg model.Argument) []model.Party {
+			return []model.Party{c.Payload.(model.AcceptedOffer).Sender, arg.Party("walletProvider")}
 		}, completeOffer))
-	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Abort", consuming(
-		byPayload(func(p AcceptedOffer) []Party { return []Party{p.Sender} }), offerTracked))
-	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Withdraw", consuming(
-		byPayload(func(p AcceptedOffer) []Party { return []Party{p.Receiver} }), offerTracked))
-	all.on(AcceptedOfferTemplate, "AcceptedTransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
+	all.on(model.AcceptedOfferTemplate, "AcceptedTransferOffer_Abort", consuming(
+		byPayload(func(p model.AcceptedOffer) []model.Party { return []model.Party{p.Sender} }), offerTracked))
+	all.on(model.AcceptedOfferTemplate, "AcceptedTransferOffer_Withdraw", consuming(
+		byPayload(func(p model.AcceptedOffer) []model.Party { return []model.Party{p.Receiver} }), offerTracked))
+	all.on(model.AcceptedOfferTemplate, "AcceptedTransferOffer_Expire", consuming(byArgument("actor"), expireOffer))
 }
 
 var (
-	offerCompletedShape = NewShape("transferResult", "trackingInfo", "senderChangeAmulet")
-	createOfferShape    = NewShape("transferOffer")
+	offerCompletedShape = model.NewShape("transferResult", "trackingInfo", "senderChangeAmulet")
+	createOfferShape    = model.NewShape("transferOffer")
 )
 
 // offerOf reads an offer that a sender makes. It must not have expired.
-func offerOf(e *Execution, sender Party, a Argument) (TransferOffer, error) {
+func offerOf(e *Execution, sender model.Party, a model.Argument) (model.TransferOffer, error) {
 	amount := a.Record("amount")
-	p := TransferOffer{Sender: sender, Receiver: a.Party("receiver"), Amount: amount.Numeric("amount"),
+	p := model.TransferOffer{Sender: sender, Receiver: a.Party("receiver"), Amount: amount.Numeric("amount"),
 		InUSD: amount.Text("unit") == "USDUnit", Description: a.Text("description"), ExpiresAt: a.Time("expiresAt"),
 		Number: e.Tx.Current.Number, Tracked: a.Text("trackingId")}
 	switch {
@@ -56,60 +56,60 @@ func offerOf(e *Execution, sender Party, a Argument) (TransferOffer, error) {
 const maxTextLength = 2048
 
 // TrackedOffer is the offer in an offer or an accepted one.
-func TrackedOffer(c *Contract) TransferOffer {
-	if p, ok := c.Payload.(AcceptedOffer); ok {
+func TrackedOffer(c *model.Contract) model.TransferOffer {
+	if p, ok := c.Payload.(model.AcceptedOffer); ok {
 		return p.TransferOffer
 	}
-	return c.Payload.(TransferOffer)
+	return c.Payload.(model.TransferOffer)
 }
 
 // offerTracked is for choices that only end an offer.
-func offerTracked(e *Execution, c *Contract, _ Argument) (Value, error) {
+func offerTracked(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
 	a := e.Tx.Arena()
-	return a.Record(OfferTrackedShape, TrackedOffer(c).Tracking(a)), nil
+	return a.Record(sim.OfferTrackedShape, TrackedOffer(c).Tracking(a)), nil
 }
 
-func acceptOffer(e *Execution, c *Contract, _ Argument) (Value, error) {
-	p := c.Payload.(TransferOffer)
+func acceptOffer(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+	p := c.Payload.(model.TransferOffer)
 	if err := e.later("expiry of the offer at", p.ExpiresAt); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	next, err := e.add(AcceptedOfferTemplate, AcceptedOffer{p})
+	next, err := e.add(model.AcceptedOfferTemplate, model.AcceptedOffer{TransferOffer: p})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return e.Tx.Arena().Record(OfferAcceptDoneShape, ContractID(next.Number)), nil
+	return e.Tx.Arena().Record(sim.OfferAcceptDoneShape, model.ContractID(next.Number)), nil
 }
 
-func expireOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
+func expireOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
 	p := TrackedOffer(c)
 	if actor := arg.Party("actor"); actor != p.Sender && actor != p.Receiver {
-		return Value{}, broken("%s is no party to the offer", e.Names.Name(actor))
+		return model.Value{}, broken("%s is no party to the offer", e.Names.Name(actor))
 	}
 	if p.ExpiresAt > e.Now() {
-		return Value{}, broken("the offer expires at %s only", microsText(p.ExpiresAt))
+		return model.Value{}, broken("the offer expires at %s only", microsText(p.ExpiresAt))
 	}
 	return offerTracked(e, c, arg)
 }
 
 // completeOffer pays what the receiver has accepted.
-func completeOffer(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p := c.Payload.(AcceptedOffer)
+func completeOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p := c.Payload.(model.AcceptedOffer)
 	if err := e.later("expiry of the accepted offer at", p.ExpiresAt); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	ctx, err := paymentContextOf(e, arg.Record("transferContext"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	amount := p.Amount
 	if p.InUSD {
 		amount = amount.Over(ctx.round.Price)
 	}
 	s, result, err := transferBy(e, order{sender: p.Sender, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"),
-		context: ctx, outputs: []Output{{Receiver: p.Receiver, Amount: amount}}})
+		context: ctx, outputs: []sim.Output{{Receiver: p.Receiver, Amount: amount}}})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	a := e.Tx.Arena()
 	return a.Record(offerCompletedShape, result, p.Tracking(a), e.payments.ChangeID(s)), nil

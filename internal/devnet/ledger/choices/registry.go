@@ -1,35 +1,35 @@
 package choices
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // choices are what commands can do: which contracts they create, and which choices they
 // exercise, directly or as a part of others. What only the governance party does is not
 // among them: that it does by itself.
 type choices struct {
-	creations map[*Template]payloadReader
-	rules     map[*Template]map[string]*rule
+	creations map[*model.Template]payloadReader
+	rules     map[*model.Template]map[string]*rule
 	archival  *rule
 }
 
 // payloadReader returns the payload that create arguments stand for. The error is a *Refusal.
-type payloadReader func(e *Execution, a Argument) (Payload, error)
+type payloadReader func(e *Execution, a model.Argument) (model.Payload, error)
 
 // rule says what a choice does.
 type rule struct {
 	consuming bool
-	through   InterfaceName // whose choice it is, or noInterface
+	through   model.InterfaceName // whose choice it is, or noInterface
 	// controllers are the parties whose authority the choice needs.
-	controllers func(e *Execution, c *Contract, arg Argument) []Party
+	controllers func(e *Execution, c *model.Contract, arg model.Argument) []model.Party
 	// run adds the consequences to the transaction and returns the result. The error is a
 	// *Refusal.
-	run func(e *Execution, c *Contract, arg Argument) (Value, error)
+	run func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error)
 }
 
 func newChoices() *choices {
-	all := &choices{creations: map[*Template]payloadReader{}, rules: map[*Template]map[string]*rule{},
-		archival: consuming(func(_ *Execution, c *Contract, _ Argument) []Party {
+	all := &choices{creations: map[*model.Template]payloadReader{}, rules: map[*model.Template]map[string]*rule{},
+		archival: consuming(func(_ *Execution, c *model.Contract, _ model.Argument) []model.Party {
 			signatories, _ := c.Payload.Stakeholders(nil, nil)
 			return signatories
 		}, toUnit)}
@@ -44,7 +44,7 @@ func newChoices() *choices {
 	return all
 }
 
-func (all *choices) on(t *Template, choice string, r *rule) {
+func (all *choices) on(t *model.Template, choice string, r *rule) {
 	if all.rules[t] == nil {
 		all.rules[t] = map[string]*rule{}
 	}
@@ -52,28 +52,28 @@ func (all *choices) on(t *Template, choice string, r *rule) {
 }
 
 type (
-	controllersOf = func(e *Execution, c *Contract, arg Argument) []Party
-	runOf         = func(e *Execution, c *Contract, arg Argument) (Value, error)
+	controllersOf = func(e *Execution, c *model.Contract, arg model.Argument) []model.Party
+	runOf         = func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error)
 )
 
 func consuming(controllers controllersOf, run runOf) *rule {
-	return &rule{consuming: true, through: NoInterface, controllers: controllers, run: run}
+	return &rule{consuming: true, through: model.NoInterface, controllers: controllers, run: run}
 }
 
 func nonconsuming(controllers controllersOf, run runOf) *rule {
-	return &rule{through: NoInterface, controllers: controllers, run: run}
+	return &rule{through: model.NoInterface, controllers: controllers, run: run}
 }
 
 // of says that the choice is one of an interface.
-func (r *rule) of(i InterfaceName) *rule {
+func (r *rule) of(i model.InterfaceName) *rule {
 	r.through = i
 	return r
 }
 
 // byArgument are controllers that the choice argument names.
 func byArgument(labels ...string) controllersOf {
-	return func(_ *Execution, _ *Contract, arg Argument) []Party {
-		ps := make([]Party, len(labels))
+	return func(_ *Execution, _ *model.Contract, arg model.Argument) []model.Party {
+		ps := make([]model.Party, len(labels))
 		for i, l := range labels {
 			ps[i] = arg.Party(l)
 		}
@@ -82,38 +82,42 @@ func byArgument(labels ...string) controllersOf {
 }
 
 // byPayload are controllers that the contract names.
-func byPayload[P Payload](parties func(P) []Party) controllersOf {
-	return func(_ *Execution, c *Contract, _ Argument) []Party { return parties(c.Payload.(P)) }
+func byPayload[P model.Payload](parties func(P) []model.Party) controllersOf {
+	return func(_ *Execution, c *model.Contract, _ model.Argument) []model.Party { return parties(c.Payload.(P)) }
 }
 
-func toUnit(*Execution, *Contract, Argument) (Value, error) { return Unit(), nil }
+func toUnit(*Execution, *model.Contract, model.Argument) (model.Value, error) {
+	return model.Unit(), nil
+}
 
-func toEmpty(e *Execution, _ *Contract, _ Argument) (Value, error) {
-	return e.Tx.Arena().Record(EmptyRecordShape), nil
+func toEmpty(e *Execution, _ *model.Contract, _ model.Argument) (model.Value, error) {
+	return e.Tx.Arena().Record(model.EmptyRecordShape), nil
 }
 
 // toResult is for choices without consequences whose result is an enum of one constructor.
 func toResult(constructor string) runOf {
-	return func(*Execution, *Contract, Argument) (Value, error) { return Enum(constructor), nil }
+	return func(*Execution, *model.Contract, model.Argument) (model.Value, error) {
+		return model.Enum(constructor), nil
+	}
 }
 
 // toPayload is for choices that return the contract itself.
-func toPayload(e *Execution, c *Contract, _ Argument) (Value, error) {
+func toPayload(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
 	return c.Payload.Arguments(e.Tx.Arena(), c.Version), nil
 }
 
 // expectsDSO checks an optional argument by which a caller makes sure of the network.
-func (e *Execution) expectsDSO(arg Argument) error {
-	if v := arg.Given("expectedDso"); v != nil && Party(v.Num) != Dso {
-		return broken("expected DSO party %s, but this network's is %s", e.Names.Name(Party(v.Num)), e.Names.Name(Dso))
+func (e *Execution) expectsDSO(arg model.Argument) error {
+	if v := arg.Given("expectedDso"); v != nil && model.Party(v.Num) != model.Dso {
+		return broken("expected DSO party %s, but this network's is %s", e.Names.Name(model.Party(v.Num)), e.Names.Name(model.Dso))
 	}
 	return nil
 }
 
 // isDSO checks a field that must name the governance party.
-func (e *Execution) isDSO(p Party) error {
-	if p != Dso {
-		return broken("%s is not the DSO party, %s is", e.Names.Name(p), e.Names.Name(Dso))
+func (e *Execution) isDSO(p model.Party) error {
+	if p != model.Dso {
+		return broken("%s is not the DSO party, %s is", e.Names.Name(p), e.Names.Name(model.Dso))
 	}
 	return nil
 }
@@ -127,10 +131,10 @@ func (e *Execution) later(what string, t int64) error {
 }
 
 // idsOf lists contracts as a value.
-func (e *Execution) idsOf(cs ...*Contract) Value {
-	ids := make([]Value, len(cs))
+func (e *Execution) idsOf(cs ...*model.Contract) model.Value {
+	ids := make([]model.Value, len(cs))
 	for i, c := range cs {
-		ids[i] = ContractID(c.Number)
+		ids[i] = model.ContractID(c.Number)
 	}
 	return e.Tx.Arena().List(ids...)
 }

@@ -3,32 +3,32 @@ package choices
 import (
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // maxTokenLifetime is how long, in µs, an offer of the token standard may wait.
 const maxTokenLifetime = 90 * 24 * int64(time.Hour/time.Microsecond)
 
 func addTokenChoices(all *choices) {
-	all.on(ExternalRulesTemplate, "TransferFactory_Transfer", nonconsuming(
-		func(_ *Execution, _ *Contract, arg Argument) []Party {
-			return []Party{arg.Record("transfer").Party("sender")}
-		}, transferTokens).of(TransferFactoryInterface))
-	all.on(TransferInstructionTemplate, "TransferInstruction_Accept", consuming(
-		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Receiver} }), acceptTokens).of(TransferInstructionInterface))
-	all.on(TransferInstructionTemplate, "TransferInstruction_Reject", consuming(
-		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Receiver} }), returnTokens).of(TransferInstructionInterface))
-	all.on(TransferInstructionTemplate, "TransferInstruction_Withdraw", consuming(
-		byPayload(func(p TransferInstruction) []Party { return []Party{p.Transfer.Sender} }), returnTokens).of(TransferInstructionInterface))
+	all.on(model.ExternalRulesTemplate, "TransferFactory_Transfer", nonconsuming(
+		func(_ *Execution, _ *model.Contract, arg model.Argument) []model.Party {
+			return []model.Party{arg.Record("transfer").Party("sender")}
+		}, transferTokens).of(model.TransferFactoryInterface))
+	all.on(model.TransferInstructionTemplate, "TransferInstruction_Accept", consuming(
+		byPayload(func(p model.TransferInstruction) []model.Party { return []model.Party{p.Transfer.Receiver} }), acceptTokens).of(model.TransferInstructionInterface))
+	all.on(model.TransferInstructionTemplate, "TransferInstruction_Reject", consuming(
+		byPayload(func(p model.TransferInstruction) []model.Party { return []model.Party{p.Transfer.Receiver} }), returnTokens).of(model.TransferInstructionInterface))
+	all.on(model.TransferInstructionTemplate, "TransferInstruction_Withdraw", consuming(
+		byPayload(func(p model.TransferInstruction) []model.Party { return []model.Party{p.Transfer.Sender} }), returnTokens).of(model.TransferInstructionInterface))
 }
 
 // choiceContext finds the round that prices a choice of the token standard: the open one
 // that its context names, else that of the configuration state that it names, else that of
 // the newer state. The instrument of a context in another form is not known here.
-func choiceContext(e *Execution, extraArgs Argument) (transferContext, error) {
+func choiceContext(e *Execution, extraArgs model.Argument) (transferContext, error) {
 	state := e.Rules.ConfigStates[1]
-	ctx := transferContext{app: NoParty, round: roundOf(e, state.Payload.(ConfigState)), state: state.Number}
+	ctx := transferContext{app: model.NoParty, round: roundOf(e, state.Payload.(model.ConfigState)), state: state.Number}
 	entries := extraArgs.Record("context").List("values")
 	for i := 0; i < len(entries); i += 2 {
 		v := &entries[i+1]
@@ -40,13 +40,13 @@ func choiceContext(e *Execution, extraArgs Argument) (transferContext, error) {
 			return ctx, err
 		}
 		switch p := c.Payload.(type) {
-		case OpenRound:
+		case model.OpenRound:
 			if ctx.round, err = openMiningRound(e, c.Number); err != nil {
 				return ctx, err
 			}
-		case ConfigState:
+		case model.ConfigState:
 			ctx.round, ctx.state = roundOf(e, p), c.Number
-		case FeaturedAppRight:
+		case model.FeaturedAppRight:
 			ctx.app = p.Provider
 		}
 	}
@@ -55,27 +55,27 @@ func choiceContext(e *Execution, extraArgs Argument) (transferContext, error) {
 
 // transferTokens executes a transfer of the token standard: at once if it needs nobody's
 // consent, else it locks the coins until the receiver answers.
-func transferTokens(e *Execution, _ *Contract, arg Argument) (Value, error) {
+func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
 	t, err := tokenTransferOf(e, arg)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	defer e.at(ctx.round)()
 	o := order{sender: t.Sender, provider: t.Sender, context: ctx}
 	if o.inputs, err = holdingInputs(e, t.Sender, arg.Record("transfer").List("inputHoldingCids")); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	if t.Receiver == t.Sender {
-		o.outputs = []Output{{Receiver: t.Receiver, Amount: t.Amount}}
+		o.outputs = []sim.Output{{Receiver: t.Receiver, Amount: t.Amount}}
 		s, err := settleOrder(e, o)
 		if err != nil {
-			return Value{}, err
+			return model.Value{}, err
 		}
-		return tokensDone(e, "TransferInstructionResult_Completed", CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split"), nil
+		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split"), nil
 	}
 	if approval := e.preapprovals.PreapprovalOf(t.Receiver); approval != nil {
 		return sendTokens(e, approval, o, t)
@@ -84,71 +84,71 @@ func transferTokens(e *Execution, _ *Contract, arg Argument) (Value, error) {
 }
 
 // sendTokens delivers a transfer at once by the preapproval of its receiver.
-func sendTokens(e *Execution, approval *Contract, o order, t TokenTransfer) (Value, error) {
+func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTransfer) (model.Value, error) {
 	a := e.Tx.Arena()
 	right := e.apps.Right(o.context.app)
-	context := a.Record(ExternalContextShape, ContractID(o.context.state), Optional(a, right != nil, IdOf(right)))
-	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.Record(SendV2Shape, context, Value{Kind: KindList, Elems: o.inputs},
-		Numeric(t.Amount), PartyValue(t.Sender), None(), a.Some(t.Metadata(a))))
+	context := a.Record(sim.ExternalContextShape, model.ContractID(o.context.state), model.Optional(a, right != nil, sim.IdOf(right)))
+	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.Record(sim.SendV2Shape, context, model.Value{Kind: model.KindList, Elems: o.inputs},
+		model.Numeric(t.Amount), model.PartyValue(t.Sender), model.None(), a.Some(t.Metadata(a))))
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	result := (Argument{&sent}).Record("result")
+	result := (model.Argument{V: &sent}).Record("result")
 	changes := a.List()
 	if change := result.Given("senderChangeAmulet"); change != nil {
 		changes = a.List(*change)
 	}
 	delivered := a.List(result.List("createdAmulets")[0].Elems[0])
-	return a.Record(InstructionDoneShape, a.Variant("TransferInstructionResult_Completed", a.Record(CompletedShape, delivered)),
-		changes, Metadata(a, TxKindMetaKey, "transfer")), nil
+	return a.Record(sim.InstructionDoneShape, a.Variant("TransferInstructionResult_Completed", a.Record(sim.CompletedShape, delivered)),
+		changes, model.Metadata(a, model.TxKindMetaKey, "transfer")), nil
 }
 
 // lockTokens makes an offer to the receiver.
-func lockTokens(e *Execution, o order, t TokenTransfer) (Value, error) {
-	lock := LockedAmulet{Holder: Dso, ExpiresAt: t.ExecuteBefore}
+func lockTokens(e *Execution, o order, t model.TokenTransfer) (model.Value, error) {
+	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: t.ExecuteBefore}
 	if e.Tx.Version() > 0 {
 		lock.Context = "transfer to '" + e.Names.Name(t.Receiver) + "'"
 	}
-	o.outputs = []Output{{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}}
+	o.outputs = []sim.Output{{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}}
 	s, err := settleOrder(e, o)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	c, err := e.add(TransferInstructionTemplate, TransferInstruction{s.Created[0].Number, t})
+	c, err := e.add(model.TransferInstructionTemplate, model.TransferInstruction{Locked: s.Created[0].Number, Transfer: t})
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Pending", PendingShape, ContractID(c.Number), s.Change, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Pending", sim.PendingShape, model.ContractID(c.Number), s.Change, "transfer"), nil
 }
 
 // tokensDone is the result of a choice of the token standard; output is the content of its
 // one field.
-func tokensDone(e *Execution, tag string, s *Shape, output Value, change *Contract, kind string) Value {
+func tokensDone(e *Execution, tag string, s *model.Shape, output model.Value, change *model.Contract, kind string) model.Value {
 	a := e.Tx.Arena()
 	changes := a.List()
 	if change != nil {
 		changes = e.idsOf(change)
 	}
-	content := Unit()
+	content := model.Unit()
 	if s != nil {
 		content = a.Record(s, output)
 	}
-	return a.Record(InstructionDoneShape, a.Variant(tag, content), changes, Metadata(a, TxKindMetaKey, kind))
+	return a.Record(sim.InstructionDoneShape, a.Variant(tag, content), changes, model.Metadata(a, model.TxKindMetaKey, kind))
 }
 
 // tokenTransferOf reads and checks the argument of TransferFactory_Transfer.
-func tokenTransferOf(e *Execution, arg Argument) (TokenTransfer, error) {
+func tokenTransferOf(e *Execution, arg model.Argument) (model.TokenTransfer, error) {
 	v := arg.Record("transfer")
-	t := TokenTransfer{Sender: v.Party("sender"), Receiver: v.Party("receiver"), Amount: v.Numeric("amount"),
+	t := model.TokenTransfer{Sender: v.Party("sender"), Receiver: v.Party("receiver"), Amount: v.Numeric("amount"),
 		RequestedAt: v.Time("requestedAt"), ExecuteBefore: v.Time("executeBefore"), Meta: v.Metadata("meta")}
 	instrument, inputs := v.Record("instrumentId"), v.List("inputHoldingCids")
 	for _, in := range inputs {
 		t.Inputs = append(t.Inputs, uint64(in.Num))
 	}
 	switch {
-	case arg.Party("expectedAdmin") != Dso:
-		return t, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(Dso))
-	case instrument.Party("admin") != Dso || instrument.Text("id") != InstrumentAmuletInPayload:
+	case arg.Party("expectedAdmin") != model.Dso:
+		return t, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(model.Dso))
+	case instrument.Party("admin") != model.Dso || instrument.Text("id") != model.InstrumentAmuletInPayload:
 		return t, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
 	case t.RequestedAt > e.Now():
 		return t, broken("requestedAt %s is in the future", microsText(t.RequestedAt))
@@ -162,14 +162,14 @@ func tokenTransferOf(e *Execution, arg Argument) (TokenTransfer, error) {
 }
 
 // holdingInputs turns inputs of the token standard into those of a transfer.
-func holdingInputs(e *Execution, sender Party, list []Value) (inputs []Value, err error) {
+func holdingInputs(e *Execution, sender model.Party, list []model.Value) (inputs []model.Value, err error) {
 	switch {
 	case len(list) == 0:
 		return nil, broken("inputHoldingCids is empty")
-	case len(list) > MaxInputs:
-		return nil, broken("%d inputs are more than %d", len(list), MaxInputs).with("error_id", ErrorTooManyInputs)
+	case len(list) > model.MaxInputs:
+		return nil, broken("%d inputs are more than %d", len(list), model.MaxInputs).with("error_id", ErrorTooManyInputs)
 	}
-	inputs = make([]Value, len(list))
+	inputs = make([]model.Value, len(list))
 	for i, in := range list {
 		if inputs[i], err = holdingInput(e, sender, uint64(in.Num)); err != nil {
 			return nil, err
@@ -180,25 +180,25 @@ func holdingInputs(e *Execution, sender Party, list []Value) (inputs []Value, er
 
 // holdingInput turns an input of the token standard into one of a transfer. A locked coin whose
 // lock has expired is freed for it.
-func holdingInput(e *Execution, sender Party, n uint64) (Value, error) {
+func holdingInput(e *Execution, sender model.Party, n uint64) (model.Value, error) {
 	c, err := e.fetch(n)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	if p, ok := c.Payload.(LockedAmulet); ok {
+	if p, ok := c.Payload.(model.LockedAmulet); ok {
 		if p.Owner != sender || p.ExpiresAt > e.Now() {
-			return Value{}, broken("holding %s is locked until %s", e.Names.Ids.AppendContractID(nil, n), microsText(p.ExpiresAt))
+			return model.Value{}, broken("holding %s is locked until %s", e.Names.Ids.AppendContractID(nil, n), microsText(p.ExpiresAt))
 		}
-		at := e.Tx.Consume(c, "LockedAmulet_OwnerExpireLockV2", e.Tx.Arena().Record(EmptyRecordShape), sender)
+		at := e.Tx.Consume(c, "LockedAmulet_OwnerExpireLockV2", e.Tx.Arena().Record(model.EmptyRecordShape), sender)
 		free := freeCoin(e, c)
-		e.Tx.Finish(at, e.Tx.Arena().Record(UnlockV2DoneShape, ContractID(free.Number), Metadata(e.Tx.Arena(), TxKindMetaKey, "unlock")))
+		e.Tx.Finish(at, e.Tx.Arena().Record(sim.UnlockV2DoneShape, model.ContractID(free.Number), model.Metadata(e.Tx.Arena(), model.TxKindMetaKey, "unlock")))
 		n = free.Number
 	}
-	return e.Tx.Arena().Variant("InputAmulet", ContractID(n)), nil
+	return e.Tx.Arena().Variant("InputAmulet", model.ContractID(n)), nil
 }
 
 // lockedCoin returns a coin that is locked for an instruction or an allocation.
-func lockedCoin(e *Execution, n uint64) (*Contract, error) {
+func lockedCoin(e *Execution, n uint64) (*model.Contract, error) {
 	c := e.Tx.ByNumber[n] // those who may use the instruction need not see it
 	if c == nil {
 		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
@@ -206,29 +206,29 @@ func lockedCoin(e *Execution, n uint64) (*Contract, error) {
 	return c, nil
 }
 
-func acceptTokens(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p := c.Payload.(TransferInstruction)
+func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p := c.Payload.(model.TransferInstruction)
 	if err := e.later("executeBefore", p.Transfer.ExecuteBefore); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
 	coin, err := releaseTokens(e, p, arg, p.Transfer.Receiver)
 	if err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Completed", CompletedShape, e.idsOf(coin), nil, "transfer"), nil
+	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(coin), nil, "transfer"), nil
 }
 
 // returnTokens gives the coins back to the sender.
-func returnTokens(e *Execution, c *Contract, arg Argument) (Value, error) {
-	p := c.Payload.(TransferInstruction)
+func returnTokens(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+	p := c.Payload.(model.TransferInstruction)
 	if _, err := releaseTokens(e, p, arg, p.Transfer.Sender); err != nil {
-		return Value{}, err
+		return model.Value{}, err
 	}
-	return tokensDone(e, "TransferInstructionResult_Failed", nil, Unit(), nil, "unlock"), nil
+	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock"), nil
 }
 
 // releaseTokens turns the locked coin of an instruction into a coin of the owner.
-func releaseTokens(e *Execution, p TransferInstruction, arg Argument, owner Party) (*Contract, error) {
+func releaseTokens(e *Execution, p model.TransferInstruction, arg model.Argument, owner model.Party) (*model.Contract, error) {
 	ctx, err := choiceContext(e, arg.Record("extraArgs"))
 	if err != nil {
 		return nil, err

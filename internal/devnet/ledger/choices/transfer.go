@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 const (
@@ -18,60 +18,60 @@ const (
 func microsText(t int64) string { return time.UnixMicro(t).UTC().Format(time.RFC3339Nano) }
 
 func addTransferChoices(all *choices) {
-	all.on(AmuletRulesTemplate, "AmuletRules_Transfer", nonconsuming(
-		func(_ *Execution, _ *Contract, arg Argument) []Party {
+	all.on(model.AmuletRulesTemplate, "AmuletRules_Transfer", nonconsuming(
+		func(_ *Execution, _ *model.Contract, arg model.Argument) []model.Party {
 			t := arg.Record("transfer")
-			ps, outputs := []Party{t.Party("sender"), t.Party("provider")}, t.List("outputs")
+			ps, outputs := []model.Party{t.Party("sender"), t.Party("provider")}, t.List("outputs")
 			for i := range outputs {
-				out := Argument{&outputs[i]}
+				out := model.Argument{V: &outputs[i]}
 				ps = append(ps, out.Party("receiver"))
 				if lock := out.Given("lock"); lock != nil {
-					for _, h := range (Argument{lock}).List("holders") {
-						ps = append(ps, Party(h.Num))
+					for _, h := range (model.Argument{V: lock}).List("holders") {
+						ps = append(ps, model.Party(h.Num))
 					}
 				}
 			}
-			return WithoutDSO(ps)
+			return sim.WithoutDSO(ps)
 		},
-		func(e *Execution, _ *Contract, arg Argument) (Value, error) {
+		func(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
 			if err := e.expectsDSO(arg); err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			ctx, err := transferContextOf(e, arg.Record("context"))
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			t := arg.Record("transfer")
 			o := order{sender: t.Party("sender"), provider: t.Party("provider"), inputs: t.List("inputs"), context: ctx}
 			if o.outputs, err = outputsOf(e, t.List("outputs")); err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			if o.beneficiaries, err = beneficiariesOf(e, t.Given("beneficiaries")); err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			defer e.at(ctx.round)()
 			s, err := settleOrder(e, o)
 			if err != nil {
-				return Value{}, err
+				return model.Value{}, err
 			}
 			return e.payments.TransferResult(s), nil
 		}))
-	all.on(AmuletRulesTemplate, "AmuletRules_Fetch", nonconsuming(byArgument("p"), toPayload))
-	all.on(OpenRoundTemplate, "OpenMiningRound_Fetch", nonconsuming(byArgument("p"), toPayload))
+	all.on(model.AmuletRulesTemplate, "AmuletRules_Fetch", nonconsuming(byArgument("p"), toPayload))
+	all.on(model.OpenRoundTemplate, "OpenMiningRound_Fetch", nonconsuming(byArgument("p"), toPayload))
 }
 
 // transferContext is what a transfer may refer to.
 type transferContext struct {
-	round   *Round // open
-	issuing map[int64]*Round
-	rights  map[Party]Party // validator by user
-	app     Party           // whose featured app right is given, or noParty
-	given   Value           // the record that it was read from
-	state   uint64          // of the token standard: the configuration state
+	round   *model.Round // open
+	issuing map[int64]*model.Round
+	rights  map[model.Party]model.Party // validator by user
+	app     model.Party                 // whose featured app right is given, or noParty
+	given   model.Value                 // the record that it was read from
+	state   uint64                      // of the token standard: the configuration state
 }
 
-func transferContextOf(e *Execution, v Argument) (transferContext, error) {
-	ctx := transferContext{app: NoParty, given: *v.V}
+func transferContextOf(e *Execution, v model.Argument) (transferContext, error) {
+	ctx := transferContext{app: model.NoParty, given: *v.V}
 	var err error
 	if ctx.round, err = openMiningRound(e, v.Contract("openMiningRound")); err != nil {
 		return ctx, err
@@ -81,16 +81,16 @@ func transferContextOf(e *Execution, v Argument) (transferContext, error) {
 	}
 	rights := v.List("validatorRights")
 	for i := 0; i < len(rights); i += 2 {
-		c, err := e.fetchOf(ValidatorRightTemplate, uint64(rights[i+1].Num))
+		c, err := e.fetchOf(model.ValidatorRightTemplate, uint64(rights[i+1].Num))
 		if err != nil {
 			return ctx, err
 		}
-		p := c.Payload.(ValidatorRight)
-		if p.User != Party(rights[i].Num) {
-			return ctx, broken("the validator right of %s is not one of %s", e.Names.Name(p.User), e.Names.Name(Party(rights[i].Num)))
+		p := c.Payload.(model.ValidatorRight)
+		if p.User != model.Party(rights[i].Num) {
+			return ctx, broken("the validator right of %s is not one of %s", e.Names.Name(p.User), e.Names.Name(model.Party(rights[i].Num)))
 		}
 		if ctx.rights == nil {
-			ctx.rights = map[Party]Party{}
+			ctx.rights = map[model.Party]model.Party{}
 		}
 		ctx.rights[p.User] = p.Validator
 	}
@@ -99,33 +99,33 @@ func transferContextOf(e *Execution, v Argument) (transferContext, error) {
 }
 
 // openMiningRound is the round of an open one's contract.
-func openMiningRound(e *Execution, n uint64) (*Round, error) {
-	c, err := e.fetchOf(OpenRoundTemplate, n)
+func openMiningRound(e *Execution, n uint64) (*model.Round, error) {
+	c, err := e.fetchOf(model.OpenRoundTemplate, n)
 	if err != nil {
 		return nil, err
 	}
-	r := c.Payload.(OpenRound).Round
+	r := c.Payload.(model.OpenRound).Round
 	if r.OpensAt > e.Now() {
 		return nil, broken("mining round %d opens at %s only", r.Number, microsText(r.OpensAt))
 	}
 	return r, nil
 }
 
-func issuingRounds(e *Execution, ctx *transferContext, entries []Value) error {
+func issuingRounds(e *Execution, ctx *transferContext, entries []model.Value) error {
 	for i := 0; i < len(entries); i += 2 {
-		c, err := e.fetchOf(IssuingRoundTemplate, uint64(entries[i+1].Num))
+		c, err := e.fetchOf(model.IssuingRoundTemplate, uint64(entries[i+1].Num))
 		if err != nil {
 			return err
 		}
-		r := c.Payload.(IssuingRound).Round
-		switch key := (Argument{&entries[i]}).Int64("number"); {
+		r := c.Payload.(model.IssuingRound).Round
+		switch key := (model.Argument{V: &entries[i]}).Int64("number"); {
 		case key != r.Number:
 			return broken("issuing round %d was given as round %d", r.Number, key)
 		case r.IssuesAt > e.Now():
 			return broken("issuing of round %d opens at %s only", r.Number, microsText(r.IssuesAt))
 		}
 		if ctx.issuing == nil {
-			ctx.issuing = map[int64]*Round{}
+			ctx.issuing = map[int64]*model.Round{}
 		}
 		ctx.issuing[r.Number] = r
 	}
@@ -133,21 +133,21 @@ func issuingRounds(e *Execution, ctx *transferContext, entries []Value) error {
 }
 
 // featuredApp is the provider of the featured app right in a context, or noParty.
-func featuredApp(e *Execution, v Argument) (Party, error) {
+func featuredApp(e *Execution, v model.Argument) (model.Party, error) {
 	right := v.Given("featuredAppRight")
 	if right == nil {
-		return NoParty, nil
+		return model.NoParty, nil
 	}
-	c, err := e.fetchOf(FeaturedAppRightTemplate, uint64(right.Num))
+	c, err := e.fetchOf(model.FeaturedAppRightTemplate, uint64(right.Num))
 	if err != nil {
-		return NoParty, err
+		return model.NoParty, err
 	}
-	return c.Payload.(FeaturedAppRight).Provider, nil
+	return c.Payload.(model.FeaturedAppRight).Provider, nil
 }
 
 // paymentContextOf reads the context of a choice that is not one of the rules.
-func paymentContextOf(e *Execution, v Argument) (transferContext, error) {
-	if _, err := e.fetchOf(AmuletRulesTemplate, v.Contract("amuletRules")); err != nil {
+func paymentContextOf(e *Execution, v model.Argument) (transferContext, error) {
+	if _, err := e.fetchOf(model.AmuletRulesTemplate, v.Contract("amuletRules")); err != nil {
 		return transferContext{}, err
 	}
 	return transferContextOf(e, v.Record("context"))
@@ -155,26 +155,26 @@ func paymentContextOf(e *Execution, v Argument) (transferContext, error) {
 
 // order is a transfer that a command asks for.
 type order struct {
-	sender        Party
-	provider      Party
-	inputs        []Value // variants of TransferInput
-	outputs       []Output
-	beneficiaries []ActivityMarker // only the beneficiary and the weight are read
+	sender        model.Party
+	provider      model.Party
+	inputs        []model.Value // variants of TransferInput
+	outputs       []sim.Output
+	beneficiaries []model.ActivityMarker // only the beneficiary and the weight are read
 	context       transferContext
 }
 
-func outputsOf(e *Execution, list []Value) ([]Output, error) {
+func outputsOf(e *Execution, list []model.Value) ([]sim.Output, error) {
 	if len(list) > maxOutputs {
 		return nil, broken("%d outputs are more than %d", len(list), maxOutputs).with("error_id", errorTooManyOutputs)
 	}
-	outputs := make([]Output, len(list))
+	outputs := make([]sim.Output, len(list))
 	for i := range list {
-		v := Argument{&list[i]}
-		o := Output{Receiver: v.Party("receiver"), Amount: v.Numeric("amount")}
+		v := model.Argument{V: &list[i]}
+		o := sim.Output{Receiver: v.Party("receiver"), Amount: v.Numeric("amount")}
 		if err := e.positive("amount of output "+strconv.Itoa(i), o.Amount); err != nil {
 			return nil, err
 		}
-		if ratio := v.Numeric("receiverFeeRatio"); ratio < 0 || ratio > One {
+		if ratio := v.Numeric("receiverFeeRatio"); ratio < 0 || ratio > model.One {
 			return nil, broken("receiverFeeRatio %s is not between 0 and 1", ratio)
 		}
 		var err error
@@ -186,66 +186,66 @@ func outputsOf(e *Execution, list []Value) ([]Output, error) {
 	return outputs, nil
 }
 
-func (e *Execution) positive(what string, amount Decimal) error {
+func (e *Execution) positive(what string, amount model.Decimal) error {
 	if amount <= 0 {
 		return broken("%s must be positive, not %s", what, amount).with("error_id", "amount-not-positive")
 	}
 	return nil
 }
 
-func lockOf(e *Execution, v *Value) (*LockedAmulet, error) {
+func lockOf(e *Execution, v *model.Value) (*model.LockedAmulet, error) {
 	if v == nil {
 		return nil, nil
 	}
-	lock := Argument{v}
+	lock := model.Argument{V: v}
 	holders := lock.List("holders")
 	if len(holders) == 0 || len(holders) > maxLockHolders {
 		return nil, broken("a lock has 1 to %d holders, not %d", maxLockHolders, len(holders))
 	}
-	l := &LockedAmulet{Holder: Party(holders[0].Num), ExpiresAt: lock.Time("expiresAt"), Context: lock.OptionalText("optContext")}
+	l := &model.LockedAmulet{Holder: model.Party(holders[0].Num), ExpiresAt: lock.Time("expiresAt"), Context: lock.OptionalText("optContext")}
 	for _, h := range holders[1:] {
-		l.Others = append(l.Others, Party(h.Num))
+		l.Others = append(l.Others, model.Party(h.Num))
 	}
 	return l, nil
 }
 
-func beneficiariesOf(e *Execution, v *Value) ([]ActivityMarker, error) {
+func beneficiariesOf(e *Execution, v *model.Value) ([]model.ActivityMarker, error) {
 	if v == nil {
 		return nil, nil
 	}
 	if len(v.Elems) == 0 || len(v.Elems) > maxBeneficiaries {
 		return nil, broken("a reward has 1 to %d beneficiaries, not %d", maxBeneficiaries, len(v.Elems))
 	}
-	var sum Decimal
-	list := make([]ActivityMarker, len(v.Elems))
+	var sum model.Decimal
+	list := make([]model.ActivityMarker, len(v.Elems))
 	for i := range v.Elems {
-		b := Argument{&v.Elems[i]}
-		list[i] = ActivityMarker{Beneficiary: b.Party("beneficiary"), Weight: b.Numeric("weight")}
-		if list[i].Weight <= 0 || list[i].Weight > One {
+		b := model.Argument{V: &v.Elems[i]}
+		list[i] = model.ActivityMarker{Beneficiary: b.Party("beneficiary"), Weight: b.Numeric("weight")}
+		if list[i].Weight <= 0 || list[i].Weight > model.One {
 			return nil, broken("weight %s of a beneficiary is not above 0 and at most 1", list[i].Weight)
 		}
 		sum += list[i].Weight
 	}
-	if sum > One {
+	if sum > model.One {
 		return nil, broken("weights of beneficiaries add up to %s, more than 1", sum)
 	}
 	return list, nil
 }
 
 // controllers are the parties that must agree.
-func (o *order) controllers() []Party {
-	return (&Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}).Controllers()
+func (o *order) controllers() []model.Party {
+	return (&sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}).Controllers()
 }
 
 // settleOrder executes a transfer within the node that is open, at the prices of the round
 // that is set.
-func settleOrder(e *Execution, o order) (*Settlement, error) {
-	s := &Settlement{Payment: Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}}
+func settleOrder(e *Execution, o order) (*sim.Settlement, error) {
+	s := &sim.Settlement{Payment: sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}}
 	if err := takeInputs(e, s, o); err != nil {
 		return nil, err
 	}
 	fee := e.payments.OutputFee()
-	rest, needed := s.Inputs(), Decimal(0)
+	rest, needed := s.Inputs(), model.Decimal(0)
 	for _, out := range o.outputs {
 		needed += out.Amount + fee
 		if needed < 0 || needed > rest { // below 0: it overflowed
@@ -263,15 +263,15 @@ func settleOrder(e *Execution, o order) (*Settlement, error) {
 		s.Change = createCoin(e, o.sender, rest)
 		s.Note(s.Change, 1)
 	}
-	burned := s.ChangeFee + fee*Decimal(len(o.outputs))
+	burned := s.ChangeFee + fee*model.Decimal(len(o.outputs))
 	e.bank.Burn(burned)
 	rewardOrder(e, o, burned)
 	return s, nil
 }
 
 // insufficientFunds is the refusal of a transfer whose inputs are worth less than it needs.
-func insufficientFunds(outputs []Output, fee, have Decimal) error {
-	needed := Decimal(0)
+func insufficientFunds(outputs []sim.Output, fee, have model.Decimal) error {
+	needed := model.Decimal(0)
 	for _, o := range outputs {
 		if needed += o.Amount + fee; needed < 0 {
 			return broken("the outputs are worth more than there are coins")
@@ -280,8 +280,8 @@ func insufficientFunds(outputs []Output, fee, have Decimal) error {
 	missing := needed - have
 	return &invalidTransfer{broken("Insufficient funds: the transfer needs %s, %s are missing", needed, missing).
 		with("error_id", ErrorInsufficientFunds).with("requiredAmount", needed.String()).with("missingAmount", missing.String()),
-		func(a *Arena) Value {
-			return a.Variant("ITR_InsufficientFunds", a.Record(MissingFundsShape, Numeric(missing)))
+		func(a *model.Arena) model.Value {
+			return a.Variant("ITR_InsufficientFunds", a.Record(sim.MissingFundsShape, model.Numeric(missing)))
 		}}
 }
 
@@ -289,7 +289,7 @@ func insufficientFunds(outputs []Output, fee, have Decimal) error {
 // them, and goes on.
 type invalidTransfer struct {
 	refusal *Refusal
-	reason  func(a *Arena) Value // a variant of InvalidTransferReason
+	reason  func(a *model.Arena) model.Value // a variant of InvalidTransferReason
 }
 
 // asInvalid reports whether err is an invalid transfer, and which.
@@ -299,18 +299,18 @@ func (i *invalidTransfer) Error() string { return i.refusal.Error() }
 func (i *invalidTransfer) Unwrap() error { return i.refusal }
 
 // createCoin creates a coin of which nobody keeps track yet.
-func createCoin(e *Execution, owner Party, amount Decimal) *Contract {
-	c := e.Tx.Create(AmuletTemplate, e.bank.CoinPayload(owner, amount))
+func createCoin(e *Execution, owner model.Party, amount model.Decimal) *model.Contract {
+	c := e.Tx.Create(model.AmuletTemplate, e.bank.CoinPayload(owner, amount))
 	e.bank.Supply.Circulating += amount
 	return c
 }
 
-func createOrdered(e *Execution, s *Settlement, o Output) *Contract {
-	var c *Contract
+func createOrdered(e *Execution, s *sim.Settlement, o sim.Output) *model.Contract {
+	var c *model.Contract
 	if o.Lock != nil {
 		lock := *o.Lock
 		lock.Amulet = e.bank.CoinPayload(o.Receiver, o.Amount)
-		c = e.Tx.Create(LockedAmuletTemplate, lock)
+		c = e.Tx.Create(model.LockedAmuletTemplate, lock)
 		e.bank.Supply.Circulating += o.Amount
 	} else {
 		c = createCoin(e, o.Receiver, o.Amount)
@@ -320,9 +320,9 @@ func createOrdered(e *Execution, s *Settlement, o Output) *Contract {
 }
 
 // takeInputs archives the inputs of a transfer and adds up what they are worth.
-func takeInputs(e *Execution, s *Settlement, o order) error {
-	if len(o.inputs) > MaxInputs {
-		return broken("%d inputs are more than %d", len(o.inputs), MaxInputs).with("error_id", ErrorTooManyInputs)
+func takeInputs(e *Execution, s *sim.Settlement, o order) error {
+	if len(o.inputs) > model.MaxInputs {
+		return broken("%d inputs are more than %d", len(o.inputs), model.MaxInputs).with("error_id", ErrorTooManyInputs)
 	}
 	for i := range o.inputs {
 		in := &o.inputs[i]
@@ -340,12 +340,12 @@ func takeInputs(e *Execution, s *Settlement, o order) error {
 	return nil
 }
 
-func takeInput(e *Execution, s *Settlement, o order, tag string, c *Contract) error {
+func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Contract) error {
 	if tag == "InputAmulet" {
 		return takeCoin(e, s, o.sender, c)
 	}
-	p, ok := c.Payload.(Coupon)
-	if !ok || p.Input() != tag || c.Template == UnallocatedTemplate {
+	p, ok := c.Payload.(model.Coupon)
+	if !ok || p.Input() != tag || c.Template == model.UnallocatedTemplate {
 		return broken("contract %s of %s is no %s", e.Names.Ids.AppendContractID(nil, c.Number), c.Template.Name, tag)
 	}
 	r, err := mayCollect(e, o, c, p)
@@ -360,8 +360,8 @@ func takeInput(e *Execution, s *Settlement, o order, tag string, c *Contract) er
 	return nil
 }
 
-func takeCoin(e *Execution, s *Settlement, sender Party, c *Contract) error {
-	p, ok := c.Payload.(Amulet)
+func takeCoin(e *Execution, s *sim.Settlement, sender model.Party, c *model.Contract) error {
+	p, ok := c.Payload.(model.Amulet)
 	switch {
 	case !ok:
 		return broken("contract %s of %s is no coin to spend", e.Names.Ids.AppendContractID(nil, c.Number), c.Template.Name)
@@ -376,28 +376,28 @@ func takeCoin(e *Execution, s *Settlement, sender Party, c *Contract) error {
 
 // mayCollect checks that the sender of an order may collect a coupon now. It returns the
 // issuing round of the coupon, nil for a grant.
-func mayCollect(e *Execution, o order, c *Contract, p Coupon) (*Round, error) {
+func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) (*model.Round, error) {
 	validator, other := o.context.rights[p.Owner()]
-	_, byRight := p.(ValidatorReward)
+	_, byRight := p.(model.ValidatorReward)
 	if owner := p.Owner(); owner != o.sender && !(byRight && other && validator == o.sender) {
 		return nil, broken("coupon %s belongs to %s, not to the sender", e.Names.Ids.AppendContractID(nil, c.Number), e.Names.Name(owner)).
 			with("error_id", "not-owner")
 	}
 	var number int64
 	switch p := p.(type) {
-	case ActivityRecord:
+	case model.ActivityRecord:
 		return nil, e.later("expiry of the activity record at", p.ExpiresAt)
-	case FundCoupon:
+	case model.FundCoupon:
 		return nil, e.later("expiry of the development fund coupon at", p.ExpiresAt)
-	case CouponV2:
+	case model.CouponV2:
 		return nil, e.later("expiry of the reward coupon at", p.ExpiresAt)
-	case AppReward:
+	case model.AppReward:
 		number = p.Round
-	case ValidatorReward:
+	case model.ValidatorReward:
 		number = p.Round
-	case SvReward:
+	case model.SvReward:
 		number = p.Round
-	case Liveness:
+	case model.Liveness:
 		number = p.Round
 	}
 	r := o.context.issuing[number]
@@ -408,33 +408,33 @@ func mayCollect(e *Execution, o order, c *Contract, p Coupon) (*Round, error) {
 }
 
 // rewardOrder is reward for a transfer by a command.
-func rewardOrder(e *Execution, o order, burned Decimal) {
+func rewardOrder(e *Execution, o order, burned model.Decimal) {
 	r := rewardedRound(e)
-	featured := o.context.app != NoParty && o.context.app == o.provider
+	featured := o.context.app != model.NoParty && o.context.app == o.provider
 	if featured {
 		e.Tx.Provider = o.provider
 	}
 	if featured && !e.rewards.RewardsByTraffic() {
-		amount := ExtraRewardUSD.Over(r.Price)
+		amount := model.ExtraRewardUSD.Over(r.Price)
 		if len(o.beneficiaries) == 0 {
-			e.Tx.Create(AppRewardTemplate, AppReward{o.provider, true, amount, r.Number, NoParty})
+			e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: model.NoParty})
 		}
 		for _, b := range o.beneficiaries {
-			e.Tx.Create(AppRewardTemplate, AppReward{o.provider, true, amount.Times(b.Weight), r.Number, b.Beneficiary})
+			e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: true, Amount: amount.Times(b.Weight), Round: r.Number, Beneficiary: b.Beneficiary})
 		}
 	}
 	if burned == 0 {
 		return
 	}
 	if o.provider != o.sender && !featured {
-		e.Tx.Create(AppRewardTemplate, AppReward{o.provider, false, burned, r.Number, NoParty})
+		e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: false, Amount: burned, Round: r.Number, Beneficiary: model.NoParty})
 	}
-	e.Tx.Create(ValidatorRewardTemplate, ValidatorReward{o.sender, burned, r.Number})
+	e.Tx.Create(model.ValidatorRewardTemplate, model.ValidatorReward{User: o.sender, Amount: burned, Round: r.Number})
 }
 
 // rewardedRound is the round whose coupons a transfer earns: the one of its context, or the
 // newest if that only kept the number and the price of one.
-func rewardedRound(e *Execution) *Round {
+func rewardedRound(e *Execution) *model.Round {
 	if r := e.rounds.OpenRound(); r.Contract != nil {
 		return r
 	}
@@ -443,30 +443,30 @@ func rewardedRound(e *Execution) *Round {
 }
 
 // transferBy exercises AmuletRules_Transfer as a part of another choice.
-func transferBy(e *Execution, o order) (*Settlement, Value, error) {
+func transferBy(e *Execution, o order) (*sim.Settlement, model.Value, error) {
 	controllers := o.controllers()
 	if err := e.authorized(controllers, "exercising AmuletRules_Transfer"); err != nil {
-		return nil, Value{}, err
+		return nil, model.Value{}, err
 	}
 	a := e.Tx.Arena()
 	defer e.at(o.context.round)()
-	arg := a.Record(TransferArgShape, orderValue(e, o), o.context.given, e.Tx.ExpectedDSO())
+	arg := a.Record(sim.TransferArgShape, orderValue(e, o), o.context.given, e.Tx.ExpectedDSO())
 	at := e.Tx.Exercise(e.Rules.Amulet, "AmuletRules_Transfer", arg, controllers...)
 	s, err := settleOrder(e, o)
 	if err != nil {
-		return nil, Value{}, err
+		return nil, model.Value{}, err
 	}
 	result := e.payments.TransferResult(s)
 	e.Tx.Finish(at, result)
 	return s, result, nil
 }
 
-func orderValue(e *Execution, o order) Value {
+func orderValue(e *Execution, o order) model.Value {
 	a := e.Tx.Arena()
-	fields := []Value{PartyValue(o.sender), PartyValue(o.provider), {Kind: KindList, Elems: o.inputs},
-		e.payments.OutputsValue(&Payment{Outputs: o.outputs})}
+	fields := []model.Value{model.PartyValue(o.sender), model.PartyValue(o.provider), {Kind: model.KindList, Elems: o.inputs},
+		e.payments.OutputsValue(&sim.Payment{Outputs: o.outputs})}
 	if e.Tx.Version() > 0 {
-		fields = append(fields, None())
+		fields = append(fields, model.None())
 	}
-	return a.Record(TransferShape, fields...)
+	return a.Record(sim.TransferShape, fields...)
 }

@@ -4,8 +4,8 @@ import (
 	"io"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // Answer is a body that consists of texts and pieces of the data files.
@@ -40,21 +40,21 @@ func (a *Answer) separator(n int) {
 }
 
 // Item adds the item of entry i; the caller holds the lock of s.
-func (a *Answer) Item(s *Store, i int, enc Encoding, v1 bool) {
+func (a *Answer) Item(s *Store, i int, enc model.Encoding, v1 bool) {
 	e := s.At(i)
 	a.Extent(s.item(i, enc))
-	if v1 && e.Kind == TransactionUpdate {
+	if v1 && e.Kind == sim.TransactionUpdate {
 		a.pieces[len(a.pieces)-1].tail = e.tail
 		a.Size += int64(len(ImportOffset))
 	}
 }
 
 // run adds the items of the entries first to end, end excluded, separated by commas.
-func (a *Answer) run(s *Store, first, end int, enc Encoding) {
+func (a *Answer) run(s *Store, first, end int, enc model.Encoding) {
 	pFirst, cFirst, _ := s.offsets(first)
 	pEnd, cEnd, _ := s.offsets(end)
 	e := Extent{s.File(enc), pFirst, pEnd - pFirst - 1}
-	if enc == CompactJSON {
+	if enc == model.CompactJSON {
 		e.Start, e.Size = cFirst, cEnd-cFirst-1
 	}
 	if e.Size > 0 {
@@ -63,7 +63,7 @@ func (a *Answer) run(s *Store, first, end int, enc Encoding) {
 }
 
 // event adds the event of entry i; the caller holds the lock of s.
-func (a *Answer) event(s *Store, i int, enc Encoding) {
+func (a *Answer) event(s *Store, i int, enc model.Encoding) {
 	e := s.At(i)
 	side := s.sideOf(i)
 	before := Extent{side.File, side.Start, int64(e.extras)}

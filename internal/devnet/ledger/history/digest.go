@@ -1,7 +1,7 @@
 package history
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -47,7 +47,7 @@ type TableDigest struct {
 type Digests struct {
 	Tables map[string]TableDigest `json:"tables"`
 	Counts Counts                 `json:"counts"`
-	Supply Supply                 `json:"supply"`
+	Supply sim.Supply             `json:"supply"`
 }
 
 // Counts are sizes of a ledger.

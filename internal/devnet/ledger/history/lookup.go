@@ -3,8 +3,8 @@ package history
 import (
 	"sort"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // The methods here find what an answer consists of. They only hold the lock for
@@ -49,7 +49,7 @@ const ImportMigration = 1
 
 // UpdatesAfter collects up to limit updates behind c, in order. In the V2 form that
 // is one piece of the file.
-func (s *Store) UpdatesAfter(c *Cursor, limit int, enc Encoding, v1 bool) *Answer {
+func (s *Store) UpdatesAfter(c *Cursor, limit int, enc model.Encoding, v1 bool) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	a := &Answer{}
@@ -97,7 +97,7 @@ func (s *Store) UpdatesBefore(migrationID int64, synchronizer string, before, at
 			break
 		}
 		a.separator(n)
-		a.Item(s, int(updates[from]), ProtobufJSON, true)
+		a.Item(s, int(updates[from]), model.ProtobufJSON, true)
 	}
 	a.text(`]}`)
 	return a
@@ -127,14 +127,14 @@ func (s *Store) ImportsAfter(migrationID int64, after string, limit int) *Answer
 
 // EventsAfter collects up to limit events behind c: updates with their verdicts,
 // and verdicts of which the update is not public.
-func (s *Store) EventsAfter(c *Cursor, limit int, enc Encoding) *Answer {
+func (s *Store) EventsAfter(c *Cursor, limit int, enc model.Encoding) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	a := &Answer{}
 	a.text(`{"events":[`)
 	first, visible := s.After(c), s.VisibleEvents()
 	for i, found := first, 0; i < visible && found < limit; i++ {
-		if s.At(i).Kind == TopologyUpdate {
+		if s.At(i).Kind == sim.TopologyUpdate {
 			continue
 		}
 		a.separator(found)
@@ -157,7 +157,7 @@ func (s *Store) VisibleEvents() int {
 }
 
 // Update returns the update with an id, nil if there is none.
-func (s *Store) Update(id string, enc Encoding, v1 bool) *Answer {
+func (s *Store) Update(id string, enc model.Encoding, v1 bool) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	i, ok := s.EntryOf(id)
@@ -170,7 +170,7 @@ func (s *Store) Update(id string, enc Encoding, v1 bool) *Answer {
 }
 
 // UpdateByHash returns the transaction with an external hash, nil if there is none.
-func (s *Store) UpdateByHash(hash string, enc Encoding) *Answer {
+func (s *Store) UpdateByHash(hash string, enc model.Encoding) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	n, ok := s.Names.Ids.HashNumber(hash)
@@ -183,11 +183,11 @@ func (s *Store) UpdateByHash(hash string, enc Encoding) *Answer {
 }
 
 // Event returns the event with an update id, nil if there is none yet.
-func (s *Store) Event(id string, enc Encoding) *Answer {
+func (s *Store) Event(id string, enc model.Encoding) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
 	i, ok := s.EntryOf(id)
-	if !ok || i >= s.VisibleEvents() || s.At(i).Kind == TopologyUpdate {
+	if !ok || i >= s.VisibleEvents() || s.At(i).Kind == sim.TopologyUpdate {
 		return nil
 	}
 	a := &Answer{}

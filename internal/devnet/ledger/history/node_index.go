@@ -4,8 +4,8 @@ import (
 	"sort"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -64,7 +64,7 @@ func (x *nodeIndex) change(c *nodeChange, first int) {
 		}
 		x.Active[c.contract] = len(x.Activations)
 		x.Activations = append(x.Activations, Activation{Entry: int32(entry), Event: int32(c.event), Left: -1,
-			Counter: c.counter, Ended: Never, Returned: Never, template: int16(c.template), version: c.version, Domain: c.domain})
+			Counter: c.counter, Ended: sim.Never, Returned: sim.Never, template: int16(c.template), version: c.version, Domain: c.domain})
 	case ExercisedKind:
 		x.Activations[last].Ended = offset
 		delete(x.Active, c.contract)
@@ -125,5 +125,5 @@ func (s *Store) AppendCheckpoint(dst []byte, v *NodeView, offset int64) []byte {
 		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), schemas.Micros(t))
 		dst = append(append(append(dst, `","synchronizerId":"`...), name...), `"},`...)
 	}
-	return append(Closing(dst, ']'), `}}}`...)
+	return append(model.Closing(dst, ']'), `}}}`...)
 }

@@ -3,17 +3,17 @@ package history
 import (
 	"encoding/binary"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // NodeRecord describes the bytes of one update as the node's stream has them for a
 // client that asks for everything. From both, any narrower form is cut without parsing.
 // Positions count from the start of the update's bytes.
 type NodeRecord struct {
-	Kind UpdateKind
+	Kind sim.UpdateKind
 	// submitter is noParty if the update was submitted on another node.
-	Submitter Party
+	Submitter model.Party
 	// command and cost are the members that only the submitter is told, comma included;
 	// empty without.
 	Command, Cost Stretch
@@ -39,8 +39,8 @@ type EventRecord struct {
 	// version is that of templateId in the event, contractVersion the contract's own.
 	Version, ContractVersion uint8
 	Node                     int
-	last                     int     // node number of its last descendant; only while rendering
-	Witnesses, Stakeholders  []Party // of this node, sorted by text
+	last                     int           // node number of its last descendant; only while rendering
+	Witnesses, Stakeholders  []model.Party // of this node, sorted by text
 }
 
 type eventKind uint8
@@ -85,7 +85,7 @@ func (e *EventRecord) append(dst []byte) []byte {
 	return appendPartyNumbers(appendPartyNumbers(dst, e.Witnesses), e.Stakeholders)
 }
 
-func appendPartyNumbers(dst []byte, ps []Party) []byte {
+func appendPartyNumbers(dst []byte, ps []model.Party) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(ps)))
 	for _, p := range ps {
 		dst = binary.AppendUvarint(dst, uint64(p))
@@ -96,7 +96,7 @@ func appendPartyNumbers(dst []byte, ps []Party) []byte {
 // RecordReader reads what append wrote.
 type RecordReader struct {
 	b       []byte
-	parties []Party // backing of all lists
+	parties []model.Party // backing of all lists
 }
 
 func (d *RecordReader) byte() byte {
@@ -116,10 +116,10 @@ func (d *RecordReader) stretch() Stretch {
 	return Stretch{start, start + int(d.number())}
 }
 
-func (d *RecordReader) partyNumbers() []Party {
+func (d *RecordReader) partyNumbers() []model.Party {
 	n, first := int(d.number()), len(d.parties)
 	for range n {
-		d.parties = append(d.parties, Party(d.number()))
+		d.parties = append(d.parties, model.Party(d.number()))
 	}
 	return d.parties[first:len(d.parties):len(d.parties)]
 }
@@ -127,8 +127,8 @@ func (d *RecordReader) partyNumbers() []Party {
 // Decode reads a record; it keeps the memory of an earlier one.
 func (r *NodeRecord) Decode(d *RecordReader, b []byte) {
 	d.b, d.parties = b, d.parties[:0]
-	r.Kind = UpdateKind(d.byte())
-	r.Submitter = Party(d.number()) - 1
+	r.Kind = sim.UpdateKind(d.byte())
+	r.Submitter = model.Party(d.number()) - 1
 	r.Command, r.Cost, r.Events = d.stretch(), d.stretch(), d.stretch()
 	r.List = r.List[:0]
 	for range d.number() {

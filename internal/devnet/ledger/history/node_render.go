@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -42,14 +42,14 @@ type nodeChange struct {
 	event    int   // of the update
 }
 
-func (r *NodeRenderer) Render(b *Batch, out *Rendered) {
+func (r *NodeRenderer) Render(b *sim.Batch, out *Rendered) {
 	for i := range b.Updates {
 		u := &b.Updates[i]
 		if u.Number == 0 {
 			r.allocations(out)
 		}
 		r.guests(out, u)
-		if u.Kind == TopologyUpdate {
+		if u.Kind == sim.TopologyUpdate {
 			r.added(out, u)
 			continue
 		}
@@ -57,9 +57,9 @@ func (r *NodeRenderer) Render(b *Batch, out *Rendered) {
 	}
 }
 
-func (r *NodeRenderer) update(out *Rendered, u *Update) {
+func (r *NodeRenderer) update(out *Rendered, u *sim.Update) {
 	switch {
-	case u.Kind == AssignmentUpdate || u.Kind == UnassignmentUpdate:
+	case u.Kind == sim.AssignmentUpdate || u.Kind == sim.UnassignmentUpdate:
 		c := u.Reassignment.Contract
 		r.Witnesses.sig, r.Witnesses.obs = c.Payload.Stakeholders(r.Witnesses.sig[:0], r.Witnesses.obs[:0])
 		r.Witnesses.parties = r.Witnesses.parties[:0]
@@ -76,15 +76,15 @@ func (r *NodeRenderer) update(out *Rendered, u *Update) {
 }
 
 // begin starts an update.
-func (r *NodeRenderer) begin(u *Update) {
+func (r *NodeRenderer) begin(u *sim.Update) {
 	r.id = r.Names.Ids.AppendUpdateID(r.id[:0], u.Number)
 	r.frame = r.frame[:0]
-	r.record = NodeRecord{Kind: u.Kind, Submitter: NoParty, List: r.record.List[:0]}
+	r.record = NodeRecord{Kind: u.Kind, Submitter: model.NoParty, List: r.record.List[:0]}
 	r.rows.begin(u, r.View, string(r.id))
 }
 
 // add keeps the update in work and its changes.
-func (r *NodeRenderer) add(out *Rendered, u *Update) {
+func (r *NodeRenderer) add(out *Rendered, u *sim.Update) {
 	for i := range r.record.List {
 		e := &r.record.List[i]
 		if !e.AcsDelta {
@@ -92,7 +92,7 @@ func (r *NodeRenderer) add(out *Rendered, u *Update) {
 		}
 		c := nodeChange{kind: e.Kind, contract: e.Contract, template: e.Template, version: e.ContractVersion,
 			domain: u.Synchronizer, entry: len(out.node.entries), event: i}
-		if u.Kind == AssignmentUpdate {
+		if u.Kind == sim.AssignmentUpdate {
 			c.counter = u.Reassignment.Counter
 		}
 		out.node.changes = append(out.node.changes, c)
@@ -111,7 +111,7 @@ func (r *NodeRenderer) keep(out *Rendered, offset int64) {
 }
 
 // submitted writes the member commandId if the update was submitted on this node.
-func (r *NodeRenderer) submitted(u *Update, submitter Party, participant int) {
+func (r *NodeRenderer) submitted(u *sim.Update, submitter model.Party, participant int) {
 	if participant != r.View.Participant {
 		return
 	}
@@ -122,12 +122,12 @@ func (r *NodeRenderer) submitted(u *Update, submitter Party, participant int) {
 		id = "cmd-" + hex.EncodeToString(h[:16])
 	}
 	r.rows.update.Local.CommandID = id
-	r.frame = AppendString(append(r.frame, `"commandId":`...), id)
+	r.frame = model.AppendString(append(r.frame, `"commandId":`...), id)
 	r.frame = append(r.frame, ',')
 	r.record.Submitter, r.record.Command = submitter, Stretch{start, len(r.frame)}
 }
 
-func (r *NodeRenderer) transacted(u *Update) {
+func (r *NodeRenderer) transacted(u *sim.Update) {
 	r.frame = append(r.frame, `{"update":{"Transaction":{"value":{`...)
 	r.submitted(u, u.Verdict.Submitter, u.Verdict.Participant)
 	r.frame = append(r.frame, `"effectiveAt":"`...)
@@ -145,16 +145,16 @@ func (r *NodeRenderer) transacted(u *Update) {
 	}
 	r.record.Events.End = len(r.frame)
 	r.tail(u, u.Verdict.Total)
-	r.frame = AppendString(append(r.frame, `,"workflowId":`...), u.Workflow)
+	r.frame = model.AppendString(append(r.frame, `,"workflowId":`...), u.Workflow)
 	r.frame = append(r.frame, `}}}}`...)
 }
 
 // tail writes what transactions and reassignments have behind their events, but for
 // the workflow. cost is in bytes, 0 if there was none.
-func (r *NodeRenderer) tail(u *Update, cost int64) {
+func (r *NodeRenderer) tail(u *sim.Update, cost int64) {
 	r.frame = strconv.AppendInt(append(r.frame, `],"offset":`...), r.View.OffsetOf(u.Number), 10)
 	r.frame = append(r.frame, ',')
-	if r.record.Submitter != NoParty && cost > 0 {
+	if r.record.Submitter != model.NoParty && cost > 0 {
 		start := len(r.frame)
 		r.frame = append(strconv.AppendInt(append(r.frame, `"paidTrafficCost":`...), cost, 10), ',')
 		r.record.Cost = Stretch{start, len(r.frame)}
@@ -178,7 +178,7 @@ func (r *NodeRenderer) trace(number uint64) {
 }
 
 // event writes the event of a tree node.
-func (r *NodeRenderer) event(u *Update, i int) {
+func (r *NodeRenderer) event(u *sim.Update, i int) {
 	n := &u.Nodes[i]
 	e := EventRecord{Kind: CreatedKind, AcsDelta: r.Witnesses.acsDelta(u, i), Contract: n.Contract.Number,
 		Template: n.Contract.Template.Number, Version: n.Contract.Version, ContractVersion: n.Contract.Version,
@@ -199,7 +199,7 @@ func (r *NodeRenderer) event(u *Update, i int) {
 	r.record.List = append(r.record.List, e)
 }
 
-func (r *NodeRenderer) createdEvent(u *Update, c *Contract, e *EventRecord, createdAt []byte) {
+func (r *NodeRenderer) createdEvent(u *sim.Update, c *model.Contract, e *EventRecord, createdAt []byte) {
 	rows := r.rows.last()
 	r.frame = strconv.AppendBool(append(r.frame, `{"acsDelta":`...), e.AcsDelta)
 	r.frame = r.Names.Ids.AppendContractID(append(r.frame, `,"contractId":"`...), c.Number)
@@ -207,11 +207,11 @@ func (r *NodeRenderer) createdEvent(u *Update, c *Contract, e *EventRecord, crea
 	rows.argument.Start = len(r.frame)
 	r.Arena.Reset()
 	arguments := c.Payload.Arguments(&r.Arena, c.Version)
-	r.frame = CompactJSON.AppendValue(r.frame, r.Names, &arguments)
+	r.frame = model.CompactJSON.AppendValue(r.frame, r.Names, &arguments)
 	rows.argument.End = len(r.frame)
 	r.frame = append(append(append(r.frame, `,"createdAt":"`...), createdAt...), `",`...)
 	e.Blob.Start = len(r.frame)
-	r.frame = append(AppendBlob(append(r.frame, `"createdEventBlob":"`...), &r.Names.Ids, c.Number), `",`...)
+	r.frame = append(model.AppendBlob(append(r.frame, `"createdEventBlob":"`...), &r.Names.Ids, c.Number), `",`...)
 	e.Blob.End = len(r.frame)
 	r.frame = strconv.AppendInt(append(r.frame, `"nodeId":`...), int64(e.Node), 10)
 	r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
@@ -219,7 +219,7 @@ func (r *NodeRenderer) createdEvent(u *Update, c *Contract, e *EventRecord, crea
 	r.frame = strconv.AppendInt(append(r.frame, `,"offset":`...), r.View.OffsetOf(u.Number), 10)
 	r.frame = append(append(r.frame, `,"packageName":"`...), c.Template.Pkg.Name...)
 	id := r.Names.TemplateIDs[c.Template.Number][c.Version]
-	r.frame = append(append(r.frame, `","representativePackageId":"`...), id[:PackageIDLength]...)
+	r.frame = append(append(r.frame, `","representativePackageId":"`...), id[:model.PackageIDLength]...)
 	r.frame = r.Parties(append(r.frame, `","signatories":`...), r.Names.SortParties(r.Sig))
 	r.frame = append(append(r.frame, `,"templateId":"`...), id...)
 	r.witnessParties(append(r.frame, '"'), e)
@@ -234,20 +234,20 @@ func (r *NodeRenderer) witnessParties(dst []byte, e *EventRecord) {
 	e.Witness.End = len(r.frame)
 }
 
-func (r *NodeRenderer) exercisedEvent(u *Update, i int, e *EventRecord) {
+func (r *NodeRenderer) exercisedEvent(u *sim.Update, i int, e *EventRecord) {
 	n, rows := &u.Nodes[i], r.rows.last()
 	r.frame = strconv.AppendBool(append(r.frame, `{"acsDelta":`...), e.AcsDelta)
 	r.frame = r.Parties(append(r.frame, `,"actingParties":`...), n.Actors)
 	r.frame = append(append(r.frame, `,"choice":"`...), n.Choice...)
 	r.frame = append(r.frame, `","choiceArgument":`...)
 	rows.argument.Start = len(r.frame)
-	r.frame = CompactJSON.AppendValue(r.frame, r.Names, &n.Argument)
+	r.frame = model.CompactJSON.AppendValue(r.frame, r.Names, &n.Argument)
 	rows.argument.End = len(r.frame)
 	r.frame = strconv.AppendBool(append(r.frame, `,"consuming":`...), n.Consuming)
 	r.frame = r.Names.Ids.AppendContractID(append(r.frame, `,"contractId":"`...), n.Contract.Number)
 	r.frame = append(r.frame, `","exerciseResult":`...)
 	rows.result.Start = len(r.frame)
-	r.frame = CompactJSON.AppendValue(r.frame, r.Names, &n.Result)
+	r.frame = model.CompactJSON.AppendValue(r.frame, r.Names, &n.Result)
 	rows.result.End = len(r.frame)
 	if n.Iface != "" {
 		r.frame = append(append(append(r.frame, `,"interfaceId":"`...), n.Iface...), '"')
@@ -262,7 +262,7 @@ func (r *NodeRenderer) exercisedEvent(u *Update, i int, e *EventRecord) {
 }
 
 // reassigned writes one half of a reassignment.
-func (r *NodeRenderer) reassigned(u *Update, seen []Party) {
+func (r *NodeRenderer) reassigned(u *sim.Update, seen []model.Party) {
 	re := &u.Reassignment
 	c := re.Contract
 	e := EventRecord{Kind: AssignedKind, AcsDelta: true, Contract: c.Number, Template: c.Template.Number,
@@ -273,7 +273,7 @@ func (r *NodeRenderer) reassigned(u *Update, seen []Party) {
 	r.record.Events.Start = len(r.frame)
 	e.All.Start = len(r.frame)
 	r.rows.reassigned(u)
-	if u.Kind == AssignmentUpdate {
+	if u.Kind == sim.AssignmentUpdate {
 		r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
 		r.frame = append(r.frame, `{"JsAssignmentEvent":{"createdEvent":`...)
 		r.createdEvent(u, c, &e, r.row)
@@ -292,7 +292,7 @@ func (r *NodeRenderer) reassigned(u *Update, seen []Party) {
 	r.frame = append(r.frame, `,"workflowId":""}}}}`...)
 }
 
-func (r *NodeRenderer) unassignedEvent(u *Update, e *EventRecord) {
+func (r *NodeRenderer) unassignedEvent(u *sim.Update, e *EventRecord) {
 	re := &u.Reassignment
 	r.frame = append(r.frame, `{"JsUnassignedEvent":{"value":{"assignmentExclusivity":"`...)
 	r.frame = schemas.AppendShortTime(r.frame, schemas.Micros(u.RecordTime+exclusivity))
@@ -311,9 +311,9 @@ func (r *NodeRenderer) unassignedEvent(u *Update, e *EventRecord) {
 const exclusivity = 60e6
 
 // reassignmentMembers writes the members that both halves have in a row.
-func (r *NodeRenderer) reassignmentMembers(re *Reassignment) {
+func (r *NodeRenderer) reassignmentMembers(re *sim.Reassignment) {
 	r.frame = strconv.AppendInt(append(r.frame, `"reassignmentCounter":`...), int64(re.Counter), 10)
-	r.frame = AppendHash(append(r.frame, `,"reassignmentId":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
+	r.frame = model.AppendHash(append(r.frame, `,"reassignmentId":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
 	r.frame = append(append(r.frame, `","source":"`...), r.Names.Synchronizers[re.Source]...)
 	r.frame = append(append(r.frame, `","submitter":"`...), r.Names.Name(re.Submitter)...)
 	r.frame = append(r.frame, '"')
@@ -329,7 +329,7 @@ func (r *NodeRenderer) allocations(out *Rendered) {
 }
 
 // added tells of a party that was added to the node.
-func (r *NodeRenderer) added(out *Rendered, u *Update) {
+func (r *NodeRenderer) added(out *Rendered, u *sim.Update) {
 	if r.View.HostsParty(u.Allocated) {
 		r.topology(out, "added", u.Number, r.View.OffsetOf(u.Number), u.RecordTime, "Added", r.Names.Name(u.Allocated), "SUBMISSION")
 	}
@@ -344,7 +344,7 @@ var guestSteps = []struct{ change, permission string }{
 }
 
 // guests tells of a step of a guest before the entry u, if one is due.
-func (r *NodeRenderer) guests(out *Rendered, u *Update) {
+func (r *NodeRenderer) guests(out *Rendered, u *sim.Update) {
 	if u.Number == 0 || u.Number%entriesPerGuest != 0 {
 		return
 	}
@@ -357,10 +357,10 @@ func (r *NodeRenderer) guests(out *Rendered, u *Update) {
 
 // topology writes a topology transaction of one event.
 func (r *NodeRenderer) topology(out *Rendered, space string, number uint64, offset, recordTime int64, change, partyID, permission string) {
-	id := fmt.Sprintf("1220%x", NewIDSpace(r.Names.Ids.Traces.Key, space).Hash(number))
-	u := Update{Number: 1<<63 | number, Kind: TopologyUpdate, RecordTime: recordTime}
+	id := fmt.Sprintf("1220%x", model.NewIDSpace(r.Names.Ids.Traces.Key, space).Hash(number))
+	u := sim.Update{Number: 1<<63 | number, Kind: sim.TopologyUpdate, RecordTime: recordTime}
 	r.frame = append(r.frame[:0], `{"update":{"TopologyTransaction":{"value":{"events":[`...)
-	r.record = NodeRecord{Kind: TopologyUpdate, Submitter: NoParty, List: r.record.List[:0]}
+	r.record = NodeRecord{Kind: sim.TopologyUpdate, Submitter: model.NoParty, List: r.record.List[:0]}
 	r.rows.begin(&u, r.View, id)
 	r.record.Events.Start = len(r.frame)
 	r.frame = append(append(r.frame, `{"event":{"ParticipantAuthorization`...), change...)
@@ -370,7 +370,7 @@ func (r *NodeRenderer) topology(out *Rendered, space string, number uint64, offs
 		r.frame = append(append(r.frame, `,"participantPermission":"PARTICIPANT_PERMISSION_`...), permission...)
 		r.frame = append(r.frame, '"')
 	}
-	r.frame = AppendPlain(append(r.frame, `,"partyId":`...), partyID)
+	r.frame = model.AppendPlain(append(r.frame, `,"partyId":`...), partyID)
 	r.frame = append(r.frame, `}}}}`...)
 	r.record.Events.End = len(r.frame)
 	r.rows.topology = Stretch{r.record.Events.Start - 1, r.record.Events.End + 1}
@@ -378,7 +378,7 @@ func (r *NodeRenderer) topology(out *Rendered, space string, number uint64, offs
 	r.frame = schemas.AppendRecordTime(append(r.frame, `,"recordTime":"`...), schemas.Micros(recordTime))
 	r.frame = append(append(r.frame, `","synchronizerId":"`...), r.Names.Synchronizers[0]...)
 	r.trace(u.Number)
-	r.frame = append(AppendPlain(append(r.frame, `,"updateId":`...), id), `}}}}`...)
+	r.frame = append(model.AppendPlain(append(r.frame, `,"updateId":`...), id), `}}}}`...)
 	r.rows.update.Local.Offset = offset
 	r.keep(out, offset)
 	r.rows.finish(r.frame, &r.record, &out.node.tables)

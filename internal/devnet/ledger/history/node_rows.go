@@ -3,8 +3,8 @@ package history
 import (
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -51,7 +51,7 @@ type NodeDigests struct {
 // nodeRows builds the rows of one update along with its bytes, to which the values
 // refer. It keeps its memory from update to update.
 type nodeRows struct {
-	names           *Names
+	names           *model.Names
 	update          schemas.Update
 	local           schemas.LocalUpdate
 	reassignment    schemas.Reassignment
@@ -65,7 +65,7 @@ type nodeRows struct {
 // eventPlaces says where the values of an event are.
 type eventPlaces struct{ argument, result Stretch }
 
-func (r *nodeRows) begin(u *Update, v *NodeView, id string) {
+func (r *nodeRows) begin(u *sim.Update, v *NodeView, id string) {
 	r.names, r.trace, r.topology = v.Names, Stretch{}, Stretch{}
 	r.events, r.places = r.events[:0], r.places[:0]
 	r.local = schemas.LocalUpdate{Offset: v.OffsetOf(u.Number), PaidTrafficCost: -1}
@@ -73,11 +73,11 @@ func (r *nodeRows) begin(u *Update, v *NodeView, id string) {
 		SynchronizerID: v.Names.Synchronizers[u.Synchronizer], RecordTime: schemas.Micros(u.RecordTime),
 		Encoding: schemas.CompactJSON, WorkflowID: u.Workflow, Local: &r.local}
 	switch u.Kind {
-	case TopologyUpdate:
+	case sim.TopologyUpdate:
 		r.update.Kind = schemas.Topology
-	case AssignmentUpdate:
+	case sim.AssignmentUpdate:
 		r.update.Kind = schemas.Assignment
-	case UnassignmentUpdate:
+	case sim.UnassignmentUpdate:
 		r.update.Kind = schemas.Unassignment
 	default:
 		r.update.EffectiveAt = schemas.Micros(u.EffectiveAt)
@@ -93,7 +93,7 @@ func (r *nodeRows) add(e schemas.Event) {
 }
 
 // created describes a created event; its values follow.
-func (r *nodeRows) created(c *Contract, node int) {
+func (r *nodeRows) created(c *model.Contract, node int) {
 	signatories, observers := c.Payload.Stakeholders(nil, nil)
 	r.add(schemas.Event{Kind: schemas.Created, Node: int32(node), CreatedAt: schemas.Micros(c.CreatedAt),
 		Signatories: r.texts(signatories), Observers: r.texts(observers),
@@ -101,7 +101,7 @@ func (r *nodeRows) created(c *Contract, node int) {
 		ContractID: string(r.names.Ids.AppendContractID(nil, c.Number))})
 }
 
-func (r *nodeRows) exercised(u *Update, node int) {
+func (r *nodeRows) exercised(u *sim.Update, node int) {
 	n := &u.Nodes[node]
 	r.add(schemas.Event{Kind: schemas.Exercised, Node: int32(node), Choice: n.Choice, InterfaceID: n.Iface,
 		Consuming: n.Consuming, ActingParties: r.texts(n.Actors),
@@ -110,24 +110,24 @@ func (r *nodeRows) exercised(u *Update, node int) {
 		ContractID:  string(r.names.Ids.AppendContractID(nil, n.Contract.Number))})
 }
 
-func (r *nodeRows) reassigned(u *Update) {
+func (r *nodeRows) reassigned(u *sim.Update) {
 	re := &u.Reassignment
 	h := r.names.Ids.Reassignments.Hash(re.Pair)
 	r.created(re.Contract, 0)
 	e := &r.events[0]
 	r.reassignment = schemas.Reassignment{Submitter: r.names.Name(re.Submitter),
 		SourceSynchronizer: r.names.Synchronizers[re.Source], TargetSynchronizer: r.names.Synchronizers[re.Target],
-		UnassignID: string(AppendHash(nil, h)), Counter: int64(re.Counter), ContractID: e.ContractID}
+		UnassignID: string(model.AppendHash(nil, h)), Counter: int64(re.Counter), ContractID: e.ContractID}
 	r.update.Reassignment = &r.reassignment
-	if u.Kind == UnassignmentUpdate {
+	if u.Kind == sim.UnassignmentUpdate {
 		*e = schemas.Event{Kind: schemas.Unassigned, ContractID: e.ContractID, TemplateID: e.TemplateID,
 			PackageName: e.PackageName}
 	}
 }
 
 // texts returns the names of parties, sorted.
-func (r *nodeRows) texts(ps []Party) []string {
-	ps = r.names.SortParties(append([]Party(nil), ps...))
+func (r *nodeRows) texts(ps []model.Party) []string {
+	ps = r.names.SortParties(append([]model.Party(nil), ps...))
 	list := make([]string, len(ps))
 	for i, p := range ps {
 		list[i] = r.names.Name(p)
@@ -177,13 +177,13 @@ func (r *nodeRows) extras(frame []byte, at *EventRecord, e *schemas.Event) []byt
 	}
 	if at.Kind != CreatedKind {
 		dst = strconv.AppendInt(append(dst, `"reassignmentCounter":`...), r.reassignment.Counter, 10)
-		dst = append(AppendPlain(append(dst, `,"reassignmentId":`...), r.reassignment.UnassignID), ',')
+		dst = append(model.AppendPlain(append(dst, `,"reassignmentId":`...), r.reassignment.UnassignID), ',')
 	}
 	if at.Kind != unassignedKind {
-		dst = append(AppendPlain(append(dst, `"representativePackageId":`...), e.TemplateID[:PackageIDLength]), ',')
+		dst = append(model.AppendPlain(append(dst, `"representativePackageId":`...), e.TemplateID[:model.PackageIDLength]), ',')
 	}
 	if at.Kind != CreatedKind {
-		dst = append(AppendPlain(append(dst, `"submitter":`...), r.reassignment.Submitter), ',')
+		dst = append(model.AppendPlain(append(dst, `"submitter":`...), r.reassignment.Submitter), ',')
 	}
-	return Closing(dst, '}')
+	return model.Closing(dst, '}')
 }

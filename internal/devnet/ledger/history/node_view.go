@@ -3,35 +3,35 @@ package history
 import (
 	"fmt"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // NodeView is what a participant can see. It never changes: parties that are added later
 // are asked for by hostsParty.
 type NodeView struct {
-	Names       *Names
+	Names       *model.Names
 	Participant int
-	Parties     []Party // that it hosts from the start, sorted by text
-	hosts       []bool  // by party
+	Parties     []model.Party // that it hosts from the start, sorted by text
+	hosts       []bool        // by party
 	Migration   int64
 	start       int64 // µs; the parties were allocated before
 }
 
-func NewNodeView(c Config, n *Names) (*NodeView, error) {
+func NewNodeView(c sim.Config, n *model.Names) (*NodeView, error) {
 	participant := n.BusiestValidator()
 	if c.Node.Participant != "" {
 		var ok bool
 		if participant, ok = n.ParticipantNamed(c.Node.Participant); !ok {
 			return nil, fmt.Errorf("devnet has no participant %q, but %s to %s", c.Node.Participant,
-				Hint(n.Participants[0]), Hint(n.Participants[len(n.Participants)-1]))
+				model.Hint(n.Participants[0]), model.Hint(n.Participants[len(n.Participants)-1]))
 		}
 	}
 	v := &NodeView{Names: n, Participant: participant, hosts: make([]bool, len(n.Parties)),
 		Migration: c.Node.MigrationID, start: c.Start.UnixMicro()}
 	for p := range n.Parties {
-		if n.IsHosted(Party(p), participant) {
-			v.Parties, v.hosts[p] = append(v.Parties, Party(p)), true
+		if n.IsHosted(model.Party(p), participant) {
+			v.Parties, v.hosts[p] = append(v.Parties, model.Party(p)), true
 		}
 	}
 	v.Parties = n.SortParties(v.Parties)
@@ -39,7 +39,7 @@ func NewNodeView(c Config, n *Names) (*NodeView, error) {
 }
 
 // HostsParty reports whether the node hosts p.
-func (v *NodeView) HostsParty(p Party) bool {
+func (v *NodeView) HostsParty(p model.Party) bool {
 	if int(p) < len(v.hosts) {
 		return v.hosts[p]
 	}

@@ -1,24 +1,24 @@
 package history
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // Witnesses finds out who of a node's parties sees what of a transaction. Whoever is
 // informed of an exercise sees all that follows from it.
 type Witnesses struct {
 	View     *NodeView
-	seen     [][]Party // by tree node: informees of it and of those above
-	stakes   [][]Party // by tree node: stakeholders of its contract
-	parties  []Party   // backing of the lists
-	sig, obs []Party
+	seen     [][]model.Party // by tree node: informees of it and of those above
+	stakes   [][]model.Party // by tree node: stakeholders of its contract
+	parties  []model.Party   // backing of the lists
+	sig, obs []model.Party
 	open     []int // tree nodes above the one in work
 }
 
 // of fills seen and stakes for a transaction and reports whether anything is seen.
 // The lists are sorted by text.
-func (w *Witnesses) of(u *Update) bool {
+func (w *Witnesses) of(u *sim.Update) bool {
 	w.seen, w.stakes, w.parties, w.open = w.seen[:0], w.stakes[:0], w.parties[:0], w.open[:0]
 	any := false
 	for i := range u.Nodes {
@@ -28,7 +28,7 @@ func (w *Witnesses) of(u *Update) bool {
 		}
 		w.sig, w.obs = n.Contract.Payload.Stakeholders(w.sig[:0], w.obs[:0])
 		w.stakes = append(w.stakes, w.hosted(w.sig, w.obs))
-		var above []Party
+		var above []model.Party
 		if len(w.open) > 0 {
 			above = w.seen[w.open[len(w.open)-1]]
 		}
@@ -46,7 +46,7 @@ func (w *Witnesses) of(u *Update) bool {
 }
 
 // hosted joins the parties of some lists that the node hosts.
-func (w *Witnesses) hosted(lists ...[]Party) []Party {
+func (w *Witnesses) hosted(lists ...[]model.Party) []model.Party {
 	first := len(w.parties)
 	for _, list := range lists {
 		for _, p := range list {
@@ -62,7 +62,7 @@ func (w *Witnesses) hosted(lists ...[]Party) []Party {
 
 // acsDelta reports whether tree node i changes the set of contracts that are active on
 // the node. Creating a contract that the same transaction archives does not.
-func (w *Witnesses) acsDelta(u *Update, i int) bool {
+func (w *Witnesses) acsDelta(u *sim.Update, i int) bool {
 	n := &u.Nodes[i]
 	if len(w.stakes[i]) == 0 || n.Choice != "" && !n.Consuming {
 		return false

@@ -3,18 +3,18 @@ package history
 import (
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Renderer writes batches as JSON. One renderer serves one goroutine.
 type Renderer struct {
-	Names       *Names
+	Names       *model.Names
 	SkipCompact bool
 
-	Arena     Arena // of the create arguments of one node
-	Sig, Obs  []Party
+	Arena     model.Arena // of the create arguments of one node
+	Sig, Obs  []model.Party
 	order     []int32
 	id        []byte // of the item in work
 	effective []byte // its effective time, which is also the creation time of its contracts
@@ -56,7 +56,7 @@ func (r *Rendered) Pack() {
 const ImportOffset = `"offset":"000000000000000001",`
 
 // Render appends a batch to out.
-func (r *Renderer) Render(b *Batch, out *Rendered) {
+func (r *Renderer) Render(b *sim.Batch, out *Rendered) {
 	for i := range b.Updates {
 		r.update(out, &b.Updates[i])
 	}
@@ -65,7 +65,7 @@ func (r *Renderer) Render(b *Batch, out *Rendered) {
 	}
 }
 
-func (r *Renderer) update(out *Rendered, u *Update) {
+func (r *Renderer) update(out *Rendered, u *sim.Update) {
 	if u.Public != nil {
 		seen := *u
 		seen.Nodes = u.Public
@@ -77,15 +77,15 @@ func (r *Renderer) update(out *Rendered, u *Update) {
 	r.id = r.Names.Ids.AppendUpdateID(r.id[:0], u.Number)
 	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.EffectiveAt))
 	switch u.Kind {
-	case TransactionUpdate:
-		*protobuf, e.tail = r.transaction(*protobuf, u, ProtobufJSON, &out.tables[TableEvents])
+	case sim.TransactionUpdate:
+		*protobuf, e.tail = r.transaction(*protobuf, u, model.ProtobufJSON, &out.tables[TableEvents])
 		if !r.SkipCompact {
-			*compact, _ = r.transaction(*compact, u, CompactJSON, nil)
+			*compact, _ = r.transaction(*compact, u, model.CompactJSON, nil)
 		}
-	case AssignmentUpdate, UnassignmentUpdate:
-		*protobuf = r.reassignment(*protobuf, u, ProtobufJSON, &out.tables[TableEvents])
+	case sim.AssignmentUpdate, sim.UnassignmentUpdate:
+		*protobuf = r.reassignment(*protobuf, u, model.ProtobufJSON, &out.tables[TableEvents])
 		if !r.SkipCompact {
-			*compact = r.reassignment(*compact, u, CompactJSON, nil)
+			*compact = r.reassignment(*compact, u, model.CompactJSON, nil)
 		}
 	}
 	if e.HasUpdate() {
@@ -103,7 +103,7 @@ func (r *Renderer) update(out *Rendered, u *Update) {
 
 // transaction appends a transaction item in its V2 form and returns the length of
 // its tail, before which V1 has the offset. Each node is digested on the way.
-func (r *Renderer) transaction(dst []byte, u *Update, enc Encoding, rows *schemas.Digest) ([]byte, uint16) {
+func (r *Renderer) transaction(dst []byte, u *sim.Update, enc model.Encoding, rows *schemas.Digest) ([]byte, uint16) {
 	dst = append(append(append(dst, `{"effective_at":"`...), r.effective...), `","events_by_id":{`...)
 	r.order = AppendTextOrder(r.order[:0], len(u.Nodes))
 	for _, n := range r.order {
@@ -115,9 +115,9 @@ func (r *Renderer) transaction(dst []byte, u *Update, enc Encoding, rows *schema
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(Closing(dst, '}'), ',')
+	dst = append(model.Closing(dst, '}'), ',')
 	if u.External {
-		dst = AppendHash(append(dst, `"external_transaction_hash":"`...), r.Names.Ids.Hashes.Hash(u.Number))
+		dst = model.AppendHash(append(dst, `"external_transaction_hash":"`...), r.Names.Ids.Hashes.Hash(u.Number))
 		dst = append(dst, `",`...)
 	}
 	dst = append(dst, `"migration_id":`...)
@@ -128,10 +128,10 @@ func (r *Renderer) transaction(dst []byte, u *Update, enc Encoding, rows *schema
 	for n := int32(0); int(n) < len(u.Nodes); n = u.Nodes[n].End {
 		dst = append(r.eventID(dst, int(n)), ',')
 	}
-	dst = append(Closing(dst, ']'), `,"synchronizer_id":"`...)
+	dst = append(model.Closing(dst, ']'), `,"synchronizer_id":"`...)
 	dst = append(append(dst, r.Names.Synchronizers[u.Synchronizer]...), `","update_id":"`...)
 	dst = append(append(dst, r.id...), `","workflow_id":`...)
-	dst = append(AppendString(dst, u.Workflow), '}')
+	dst = append(model.AppendString(dst, u.Workflow), '}')
 	return dst, uint16(len(dst) - tail)
 }
 
@@ -162,7 +162,7 @@ func (r *Renderer) eventID(dst []byte, n int) []byte {
 	return append(strconv.AppendInt(dst, int64(n), 10), '"')
 }
 
-func (r *Renderer) node(dst []byte, u *Update, at int, enc Encoding) []byte {
+func (r *Renderer) node(dst []byte, u *sim.Update, at int, enc model.Encoding) []byte {
 	n := &u.Nodes[at]
 	if n.Choice == "" {
 		return r.created(dst, n.Contract, at, r.effective, enc)
@@ -170,7 +170,7 @@ func (r *Renderer) node(dst []byte, u *Update, at int, enc Encoding) []byte {
 	return r.exercised(dst, u, at, enc)
 }
 
-func (r *Renderer) created(dst []byte, c *Contract, at int, createdAt []byte, enc Encoding) []byte {
+func (r *Renderer) created(dst []byte, c *model.Contract, at int, createdAt []byte, enc model.Encoding) []byte {
 	dst = append(r.Created1(dst, c, createdAt, enc), `,"event_id":`...)
 	dst = append(r.eventID(dst, at), `,"event_type":"created_event"`...)
 	return r.Created2(dst, c)
@@ -178,7 +178,7 @@ func (r *Renderer) created(dst []byte, c *Contract, at int, createdAt []byte, en
 
 // Created1 and created2 are the members of a created event before and after those
 // that name the event. Together they describe an active contract.
-func (r *Renderer) Created1(dst []byte, c *Contract, createdAt []byte, enc Encoding) []byte {
+func (r *Renderer) Created1(dst []byte, c *model.Contract, createdAt []byte, enc model.Encoding) []byte {
 	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), c.Number)
 	r.Arena.Reset()
 	arguments := c.Payload.Arguments(&r.Arena, c.Version)
@@ -186,7 +186,7 @@ func (r *Renderer) Created1(dst []byte, c *Contract, createdAt []byte, enc Encod
 	return append(append(append(dst, `,"created_at":"`...), createdAt...), '"')
 }
 
-func (r *Renderer) Created2(dst []byte, c *Contract) []byte {
+func (r *Renderer) Created2(dst []byte, c *model.Contract) []byte {
 	r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
 	dst = r.Parties(append(dst, `,"observers":`...), r.Names.SortParties(r.Obs))
 	dst = append(append(dst, `,"package_name":"`...), c.Template.Pkg.Name...)
@@ -195,22 +195,22 @@ func (r *Renderer) Created2(dst []byte, c *Contract) []byte {
 	return append(append(dst, r.Names.TemplateIDs[c.Template.Number][c.Version]...), `"}`...)
 }
 
-func (r *Renderer) Parties(dst []byte, ps []Party) []byte {
+func (r *Renderer) Parties(dst []byte, ps []model.Party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
-		dst = append(AppendPlain(dst, r.Names.Name(p)), ',')
+		dst = append(model.AppendPlain(dst, r.Names.Name(p)), ',')
 	}
-	return Closing(dst, ']')
+	return model.Closing(dst, ']')
 }
 
-func (r *Renderer) exercised(dst []byte, u *Update, at int, enc Encoding) []byte {
+func (r *Renderer) exercised(dst []byte, u *sim.Update, at int, enc model.Encoding) []byte {
 	n := &u.Nodes[at]
 	dst = r.Parties(append(dst, `{"acting_parties":`...), n.Actors)
 	dst = append(dst, `,"child_event_ids":[`...)
 	for child := int32(at + 1); child < n.End; child = u.Nodes[child].End {
 		dst = append(r.eventID(dst, int(child)), ',')
 	}
-	dst = append(Closing(dst, ']'), `,"choice":"`...)
+	dst = append(model.Closing(dst, ']'), `,"choice":"`...)
 	dst = append(append(dst, n.Choice...), `","choice_argument":`...)
 	dst = enc.AppendValue(dst, r.Names, &n.Argument)
 	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
@@ -227,10 +227,10 @@ func (r *Renderer) exercised(dst []byte, u *Update, at int, enc Encoding) []byte
 }
 
 // reassignment appends one half of a reassignment; its form is the same in V1 and V2.
-func (r *Renderer) reassignment(dst []byte, u *Update, enc Encoding, rows *schemas.Digest) []byte {
+func (r *Renderer) reassignment(dst []byte, u *sim.Update, enc model.Encoding, rows *schemas.Digest) []byte {
 	dst = append(dst, `{"event":`...)
 	start := len(dst)
-	if u.Kind == AssignmentUpdate {
+	if u.Kind == sim.AssignmentUpdate {
 		dst = r.assignment(dst, u, enc)
 	} else {
 		dst = r.unassignment(dst, u)
@@ -243,7 +243,7 @@ func (r *Renderer) reassignment(dst []byte, u *Update, enc Encoding, rows *schem
 	return append(append(append(dst, `","update_id":"`...), r.id...), `"}`...)
 }
 
-func (r *Renderer) assignment(dst []byte, u *Update, enc Encoding) []byte {
+func (r *Renderer) assignment(dst []byte, u *sim.Update, enc model.Encoding) []byte {
 	re := &u.Reassignment
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(re.Contract.CreatedAt))
 	dst = append(dst, `{"created_event":`...)
@@ -252,37 +252,37 @@ func (r *Renderer) assignment(dst []byte, u *Update, enc Encoding) []byte {
 	return r.reassignmentTail(dst, re)
 }
 
-func (r *Renderer) unassignment(dst []byte, u *Update) []byte {
+func (r *Renderer) unassignment(dst []byte, u *sim.Update) []byte {
 	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), u.Reassignment.Contract.Number)
 	dst = r.reassignmentHead(append(dst, `",`...), u)
 	return r.reassignmentTail(dst, &u.Reassignment)
 }
 
-func (r *Renderer) reassignmentHead(dst []byte, u *Update) []byte {
+func (r *Renderer) reassignmentHead(dst []byte, u *sim.Update) []byte {
 	dst = strconv.AppendInt(append(dst, `"migration_id":`...), u.Migration, 10)
 	return strconv.AppendInt(append(dst, `,"reassignment_counter":`...), int64(u.Reassignment.Counter), 10)
 }
 
-func (r *Renderer) reassignmentTail(dst []byte, re *Reassignment) []byte {
+func (r *Renderer) reassignmentTail(dst []byte, re *sim.Reassignment) []byte {
 	dst = append(append(dst, `,"source_synchronizer":"`...), r.Names.Synchronizers[re.Source]...)
 	dst = append(append(dst, `","submitter":"`...), r.Names.Name(re.Submitter)...)
 	dst = append(append(dst, `","target_synchronizer":"`...), r.Names.Synchronizers[re.Target]...)
-	dst = AppendHash(append(dst, `","unassign_id":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
+	dst = model.AppendHash(append(dst, `","unassign_id":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
 	return append(dst, `"}`...)
 }
 
 // importItem adds an import update, which only exists in V1 form.
-func (r *Renderer) importItem(out *Rendered, i *ImportUpdate, migration int64) {
+func (r *Renderer) importItem(out *Rendered, i *sim.ImportUpdate, migration int64) {
 	imports := &out.data[importsFile]
 	start := len(*imports)
-	dst := r.ImportUpdate(*imports, i, migration, ProtobufJSON)
+	dst := r.ImportUpdate(*imports, i, migration, model.ProtobufJSON)
 	out.tables[tableImports].Add(dst[start:])
 	*imports = append(dst, ',')
 	out.importEntries = append(out.importEntries, importEntry{Number: i.Contract.Number, offset: int64(start)})
 }
 
 // ImportUpdate appends an import update in its V1 form.
-func (r *Renderer) ImportUpdate(dst []byte, i *ImportUpdate, migration int64, enc Encoding) []byte {
+func (r *Renderer) ImportUpdate(dst []byte, i *sim.ImportUpdate, migration int64, enc model.Encoding) []byte {
 	c := i.Contract
 	r.id = r.Names.Ids.AppendContractID(r.id[:0], c.Number)
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
@@ -300,32 +300,32 @@ func (r *Renderer) ImportUpdate(dst []byte, i *ImportUpdate, migration int64, en
 }
 
 // ActiveContract appends a row of the active contracts table.
-func (r *Renderer) ActiveContract(dst []byte, c *Contract) []byte {
+func (r *Renderer) ActiveContract(dst []byte, c *model.Contract) []byte {
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
-	return r.Created2(r.Created1(dst, c, r.row, ProtobufJSON), c)
+	return r.Created2(r.Created1(dst, c, r.row, model.ProtobufJSON), c)
 }
 
-func (r *Renderer) Describe(dst []byte, n *Node, at int, version uint8) []byte {
+func (r *Renderer) Describe(dst []byte, n *sim.Node, at int, version uint8) []byte {
 	c := n.Contract
 	if n.Choice == "" {
 		dst = r.Names.Ids.AppendContractID(append(dst, `{"contractId":"`...), c.Number)
 		r.Arena.Reset()
 		arguments := c.Payload.Arguments(&r.Arena, c.Version)
-		dst = CompactJSON.AppendValue(append(dst, `","createArguments":`...), r.Names, &arguments)
+		dst = model.CompactJSON.AppendValue(append(dst, `","createArguments":`...), r.Names, &arguments)
 		r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
 		dst = r.Parties(append(dst, `,"observers":`...), r.Names.SortParties(r.Obs))
 		dst = r.Parties(append(dst, `,"signatories":`...), r.Names.SortParties(r.Sig))
-		return append(AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][c.Version]), '}')
+		return append(model.AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][c.Version]), '}')
 	}
 	dst = r.Parties(append(dst, `{"actingParties":`...), n.Actors)
-	dst = AppendPlain(append(dst, `,"choice":`...), n.Choice)
-	dst = CompactJSON.AppendValue(append(dst, `,"choiceArgument":`...), r.Names, &n.Argument)
+	dst = model.AppendPlain(append(dst, `,"choice":`...), n.Choice)
+	dst = model.CompactJSON.AppendValue(append(dst, `,"choiceArgument":`...), r.Names, &n.Argument)
 	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
 	dst = r.Names.Ids.AppendContractID(append(dst, `,"contractId":"`...), c.Number)
 	dst = strconv.AppendInt(append(dst, `","descendants":`...), int64(n.End)-int64(at)-1, 10)
-	dst = CompactJSON.AppendValue(append(dst, `,"exerciseResult":`...), r.Names, &n.Result)
+	dst = model.CompactJSON.AppendValue(append(dst, `,"exerciseResult":`...), r.Names, &n.Result)
 	if n.Iface != "" {
-		dst = AppendPlain(append(dst, `,"interfaceId":`...), n.Iface)
+		dst = model.AppendPlain(append(dst, `,"interfaceId":`...), n.Iface)
 	}
-	return append(AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][version]), '}')
+	return append(model.AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][version]), '}')
 }

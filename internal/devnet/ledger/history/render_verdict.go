@@ -3,15 +3,15 @@ package history
 import (
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // sideData appends what an item of /v0/events has besides its update: the members
 // that come before "update" in the order of keys, each with a comma, then the
 // verdict member. It returns the length of the former.
-func (r *Renderer) sideData(dst []byte, u *Update, t *Tables) ([]byte, uint16) {
+func (r *Renderer) sideData(dst []byte, u *sim.Update, t *Tables) ([]byte, uint16) {
 	start, v := len(dst), u.Verdict
 	if len(v.Activity) > 0 {
 		dst = r.member(dst, `"app_activity_records":`, &t[tableAppActivity], func(dst []byte) []byte {
@@ -41,29 +41,29 @@ func (r *Renderer) member(dst []byte, key string, rows *schemas.Digest, content 
 	return dst
 }
 
-func (r *Renderer) appActivity(dst []byte, v *Verdict) []byte {
+func (r *Renderer) appActivity(dst []byte, v *sim.Verdict) []byte {
 	dst = append(dst, `{"records":[`...)
 	for _, a := range v.Activity {
-		dst = AppendPlain(append(dst, `{"party":`...), r.Names.Name(a.Provider))
+		dst = model.AppendPlain(append(dst, `{"party":`...), r.Names.Name(a.Provider))
 		dst = append(strconv.AppendInt(append(dst, `,"weight":`...), a.Weight, 10), `},`...)
 	}
-	dst = strconv.AppendInt(append(Closing(dst, ']'), `,"round_number":`...), v.ActivityOf, 10)
+	dst = strconv.AppendInt(append(model.Closing(dst, ']'), `,"round_number":`...), v.ActivityOf, 10)
 	return append(dst, '}')
 }
 
-func appendTraffic(dst []byte, v *Verdict) []byte {
+func appendTraffic(dst []byte, v *sim.Verdict) []byte {
 	dst = append(dst, `{"envelope_traffic_summaries":[`...)
 	for i, w := range v.Views {
 		dst = strconv.AppendInt(append(dst, `{"traffic_cost":`...), w.Cost, 10)
 		dst = append(strconv.AppendInt(append(dst, `,"view_ids":[`...), int64(i), 10), `]},`...)
 	}
-	dst = strconv.AppendInt(append(Closing(dst, ']'), `,"total_traffic_cost":`...), v.Total, 10)
+	dst = strconv.AppendInt(append(model.Closing(dst, ']'), `,"total_traffic_cost":`...), v.Total, 10)
 	return append(dst, '}')
 }
 
-func (r *Renderer) verdict(dst []byte, u *Update) []byte {
+func (r *Renderer) verdict(dst []byte, u *sim.Update) []byte {
 	v := u.Verdict
-	dst = AppendPlain(append(dst, `{"domain_id":`...), r.Names.Synchronizers[u.Synchronizer])
+	dst = model.AppendPlain(append(dst, `{"domain_id":`...), r.Names.Synchronizers[u.Synchronizer])
 	dst = schemas.AppendRecordTime(append(dst, `,"finalization_time":"`...), schemas.Micros(v.Finalization))
 	dst = strconv.AppendInt(append(dst, `","mediator_group":0,"migration_id":`...), u.Migration, 10)
 	dst = schemas.AppendRecordTime(append(dst, `,"record_time":"`...), schemas.Micros(u.RecordTime))
@@ -71,8 +71,8 @@ func (r *Renderer) verdict(dst []byte, u *Update) []byte {
 	if v.Round >= 0 {
 		dst = strconv.AppendInt(append(dst, `,"round_number":`...), v.Round, 10)
 	}
-	dst = AppendPlain(append(dst, `,"submitting_participant_uid":`...), r.Names.Participants[v.Participant])
-	dst = AppendPlain(append(dst, `,"submitting_parties":[`...), r.Names.Name(v.Submitter))
+	dst = model.AppendPlain(append(dst, `,"submitting_participant_uid":`...), r.Names.Participants[v.Participant])
+	dst = model.AppendPlain(append(dst, `,"submitting_parties":[`...), r.Names.Name(v.Submitter))
 	dst = r.views(append(dst, `],"transaction_views":`...), v)
 	dst = append(append(append(dst, `,"update_id":"`...), r.id...), `","verdict_result":"VERDICT_RESULT_`...)
 	if v.Accepted {
@@ -83,7 +83,7 @@ func (r *Renderer) verdict(dst []byte, u *Update) []byte {
 
 // views appends the views of a transaction: view 0 is the root, all others are
 // directly below it.
-func (r *Renderer) views(dst []byte, v *Verdict) []byte {
+func (r *Renderer) views(dst []byte, v *sim.Verdict) []byte {
 	dst = append(dst, `{"root_views":[0],"views":[`...)
 	for i, w := range v.Views {
 		dst = append(r.Parties(append(dst, `{"confirming_parties":[{"parties":`...), w.Confirmers), `,"threshold":`...)
@@ -93,8 +93,8 @@ func (r *Renderer) views(dst []byte, v *Verdict) []byte {
 		for sub := 1; i == 0 && sub < len(v.Views); sub++ {
 			dst = append(strconv.AppendInt(dst, int64(sub), 10), ',')
 		}
-		dst = strconv.AppendInt(append(Closing(dst, ']'), `,"view_hash":"","view_id":`...), int64(i), 10)
+		dst = strconv.AppendInt(append(model.Closing(dst, ']'), `,"view_hash":"","view_id":`...), int64(i), 10)
 		dst = append(dst, `},`...)
 	}
-	return append(Closing(dst, ']'), '}')
+	return append(model.Closing(dst, ']'), '}')
 }

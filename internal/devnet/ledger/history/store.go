@@ -9,8 +9,8 @@ import (
 	"sort"
 	"sync"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 )
 
 // Entry is the index of one entry of the history. Offsets are those of its bytes
@@ -21,7 +21,7 @@ type Entry struct {
 	tail                    uint16 // length of a transaction item from record_time on
 	extras                  uint16 // length of the side data before the verdict member
 	synchronizer            uint8
-	Kind                    UpdateKind
+	Kind                    sim.UpdateKind
 	external                bool // has a transaction hash
 }
 
@@ -53,7 +53,7 @@ type Sizes [FileCount]int64
 // memory. Reading and appending may happen at the same time; what is read is
 // always a prefix of the history.
 type Store struct {
-	Names *Names
+	Names *model.Names
 	Files [FileCount]*blockFile // nil for those that are not kept
 
 	Mu         sync.RWMutex
@@ -80,7 +80,7 @@ type migration struct {
 const entriesPerChunk = 1 << 16
 
 // OpenStore creates the data files in dir, but for those that skip names.
-func OpenStore(dir string, n *Names, skip ...FileNumber) (*Store, error) {
+func OpenStore(dir string, n *model.Names, skip ...FileNumber) (*Store, error) {
 	s := &Store{Names: n, Grown: make(chan struct{})}
 	for number, name := range FileNames {
 		if slices.Contains(skip, FileNumber(number)) {
@@ -200,9 +200,11 @@ func (s *Store) index(e Entry) {
 }
 
 // HasUpdate reports whether public history has an update for the entry.
-func (e *Entry) HasUpdate() bool { return e.Kind != VerdictOnly && e.Kind != TopologyUpdate }
+func (e *Entry) HasUpdate() bool { return e.Kind != sim.VerdictOnly && e.Kind != sim.TopologyUpdate }
 
-func (e *Entry) hasVerdict() bool { return e.Kind == TransactionUpdate || e.Kind == VerdictOnly }
+func (e *Entry) hasVerdict() bool {
+	return e.Kind == sim.TransactionUpdate || e.Kind == sim.VerdictOnly
+}
 
 // At returns an entry; the caller holds the lock.
 func (s *Store) At(i int) *Entry { return &s.chunks[i/entriesPerChunk][i%entriesPerChunk] }
@@ -250,8 +252,8 @@ type Extent struct {
 }
 
 // File returns the file that holds the items in one encoding, nil if it was not kept.
-func (s *Store) File(enc Encoding) *blockFile {
-	if enc == CompactJSON {
+func (s *Store) File(enc model.Encoding) *blockFile {
+	if enc == model.CompactJSON {
 		return s.Files[CompactFile]
 	}
 	return s.Files[protobufFile]
@@ -259,11 +261,11 @@ func (s *Store) File(enc Encoding) *blockFile {
 
 // item returns the extent of the item of entry i without its comma, empty for an
 // entry without an update; the caller holds the lock.
-func (s *Store) item(i int, enc Encoding) Extent {
+func (s *Store) item(i int, enc model.Encoding) Extent {
 	p, c, _ := s.offsets(i)
 	pEnd, cEnd, _ := s.offsets(i + 1)
 	e := Extent{s.File(enc), p, pEnd - p - 1}
-	if enc == CompactJSON {
+	if enc == model.CompactJSON {
 		e.Start, e.Size = c, cEnd-c-1
 	}
 	e.Size = max(0, e.Size)

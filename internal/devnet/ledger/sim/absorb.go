@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // absorb has the executor take note of what a submission did: which coins and coupons there
@@ -21,11 +21,11 @@ func (x *Executor) absorb(u *Update) {
 }
 
 // notice takes note of a contract that a submission created.
-func (x *Executor) notice(c *Contract) {
+func (x *Executor) notice(c *model.Contract) {
 	switch p := c.Payload.(type) {
-	case Amulet:
+	case model.Amulet:
 		x.Bank.keepCoin(p, c)
-	case AppReward:
+	case model.AppReward:
 		r := x.Rounds.roundNumbered(p.Round)
 		r.Coupons = append(r.Coupons, c)
 		if p.Featured {
@@ -33,35 +33,35 @@ func (x *Executor) notice(c *Contract) {
 		} else {
 			r.UnfeaturedTotal += p.Amount
 		}
-	case ValidatorReward:
+	case model.ValidatorReward:
 		r := x.Rounds.roundNumbered(p.Round)
 		r.Coupons = append(r.Coupons, c)
 		r.ValidatorTotal += p.Amount
-	case Liveness:
+	case model.Liveness:
 		r := x.Rounds.roundNumbered(p.Round)
 		r.Coupons = append(r.Coupons, c)
 		r.LivenessTotal++
-	case LockedAmulet:
+	case model.LockedAmulet:
 		if p.ExpiresIn()-p.Created < dustRounds {
 			x.Rounds.noteDust(max(p.ExpiresIn(), x.Rounds.RoundsOpened()), c)
 		}
-	case Preapproval:
+	case model.Preapproval:
 		if x.Preapprovals.newest == nil {
-			x.Preapprovals.newest = map[Party]*Contract{}
+			x.Preapprovals.newest = map[model.Party]*model.Contract{}
 		}
 		x.Preapprovals.newest[p.Receiver] = c
 		x.Clock.alarmAt(p.ExpiresAt, func() { x.Preapprovals.expirePreapproval(c) })
-	case FeaturedAppRight:
+	case model.FeaturedAppRight:
 		x.Apps.grant(p.Provider, c)
-	case ActivityMarker:
+	case model.ActivityMarker:
 		x.Rounds.markers = append(x.Rounds.markers, c)
-	case UnclaimedFund:
+	case model.UnclaimedFund:
 		x.Fund.unclaimed = append(x.Fund.unclaimed, c)
-	case FundCoupon:
+	case model.FundCoupon:
 		x.Fund.coupons = append(x.Fund.coupons, c)
-	case MemberTraffic:
+	case model.MemberTraffic:
 		x.Validators.noticeTraffic(p, c)
-	case ValidatorLicense:
+	case model.ValidatorLicense:
 		x.Validators.licenses[x.Names.Validators.Index(p.Validator)] = c
 	default:
 		x.noticeRequest(c)
@@ -69,25 +69,25 @@ func (x *Executor) notice(c *Contract) {
 }
 
 // noticeRequest takes note of what the governance party, or time, has to answer.
-func (x *Executor) noticeRequest(c *Contract) {
+func (x *Executor) noticeRequest(c *model.Contract) {
 	switch p := c.Payload.(type) {
-	case TransferCommand:
+	case model.TransferCommand:
 		x.Commands.noticeCommand(p, c)
-	case TransferInstruction:
+	case model.TransferInstruction:
 		x.Tokens.awaitAnswer(c)
-	case AmuletAllocation:
+	case model.AmuletAllocation:
 		x.Tokens.awaitSettlement(c)
-	case CouponV2:
-		x.Clock.alarmAt(p.ExpiresAt, func() { x.Rewards.expireCoupons([]*Contract{c}) })
-	case CommandCounter:
+	case model.CouponV2:
+		x.Clock.alarmAt(p.ExpiresAt, func() { x.Rewards.expireCoupons([]*model.Contract{c}) })
+	case model.CommandCounter:
 		x.Commands.counters[p.Sender] = c
-	case SubscriptionRequest:
+	case model.SubscriptionRequest:
 		if !p.IsPrivate() {
 			x.Ans.accountOf(c).request = c
 		}
-	case AnsEntryContext:
+	case model.AnsEntryContext:
 		x.Ans.accountOf(c).context = c
-	case SubscriptionPayment:
+	case model.SubscriptionPayment:
 		if p.IsPrivate() {
 			return
 		}
@@ -100,7 +100,7 @@ func (x *Executor) noticeRequest(c *Contract) {
 }
 
 // roundNumbered is the open round with a number. Coupons are of no other.
-func (x *Rounds) roundNumbered(number int64) *Round {
+func (x *Rounds) roundNumbered(number int64) *model.Round {
 	for _, r := range x.open {
 		if r.Number == number {
 			return r
@@ -110,10 +110,10 @@ func (x *Rounds) roundNumbered(number int64) *Round {
 }
 
 // keepCoin puts a coin into its owner's wallet.
-func (x *Bank) keepCoin(p Amulet, c *Contract) {
+func (x *Bank) keepCoin(p model.Amulet, c *model.Contract) {
 	w := &x.Wallets[p.Owner]
 	if len(w.Coins) == cap(w.Coins) { // before it grows, those that were spent go
-		w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return !c.Active() })
+		w.Coins = slices.DeleteFunc(w.Coins, func(c *model.Contract) bool { return !c.Active() })
 		w.Coins = slices.Grow(w.Coins, 1+len(w.Coins))
 	}
 	w.Coins = append(w.Coins, c)
@@ -122,13 +122,13 @@ func (x *Bank) keepCoin(p Amulet, c *Contract) {
 	}
 }
 
-func (x *Validators) noticeTraffic(p MemberTraffic, c *Contract) {
+func (x *Validators) noticeTraffic(p model.MemberTraffic, c *model.Contract) {
 	node := x.ParticipantNamed(p.Member)
 	if node < 0 {
 		return
 	}
 	x.traffic[node] = append(x.traffic[node], c)
-	if len(x.traffic[node]) == PurchasesBeforeMerge {
+	if len(x.traffic[node]) == model.PurchasesBeforeMerge {
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
 	}
 }
@@ -137,41 +137,41 @@ func (x *Validators) noticeTraffic(p MemberTraffic, c *Contract) {
 func (x *Executor) forget(n *Node, u *Update) {
 	c := n.Contract
 	switch p := c.Payload.(type) {
-	case AppReward, ValidatorReward, SvReward, Liveness:
-		x.Rounds.forgetCoupon(c, p.(Coupon).Owner())
-	case FundCoupon:
+	case model.AppReward, model.ValidatorReward, model.SvReward, model.Liveness:
+		x.Rounds.forgetCoupon(c, p.(model.Coupon).Owner())
+	case model.FundCoupon:
 		x.Fund.coupons = without(x.Fund.coupons, c)
-	case UnclaimedFund:
+	case model.UnclaimedFund:
 		x.Fund.unclaimed = without(x.Fund.unclaimed, c)
-	case ActivityRecord:
+	case model.ActivityRecord:
 		x.Fund.records = without(x.Fund.records, c)
-	case LockedAmulet:
+	case model.LockedAmulet:
 		x.users.locks = without(x.users.locks, c)
-	case TransferInstruction:
+	case model.TransferInstruction:
 		x.Tokens.instructions = without(x.Tokens.instructions, c)
 		delete(x.Tokens.lockedCoins, c)
-	case FeaturedAppRight:
+	case model.FeaturedAppRight:
 		x.Apps.grant(p.Provider, nil)
-	case ValidatorLicense:
+	case model.ValidatorLicense:
 		if at := x.Names.Validators.Index(p.Validator); x.Validators.licenses[at] == c {
 			x.Validators.licenses[at] = nil
 		}
-	case TransferCommand:
+	case model.TransferCommand:
 		x.Commands.forgetCommand(c, n)
-	case SubscriptionRequest, SubscriptionIdle:
+	case model.SubscriptionRequest, model.SubscriptionIdle:
 		x.Ans.forgetSubscription(c)
-	case Shipment:
+	case model.Shipment:
 		x.Harbor.shipments = without(x.Harbor.shipments, c)
-	case Lane:
+	case model.Lane:
 		x.Harbor.lanes = without(x.Harbor.lanes, c)
 	}
 }
 
-func without(list []*Contract, c *Contract) []*Contract {
-	return slices.DeleteFunc(list, func(o *Contract) bool { return o == c })
+func without(list []*model.Contract, c *model.Contract) []*model.Contract {
+	return slices.DeleteFunc(list, func(o *model.Contract) bool { return o == c })
 }
 
-func (x *Rounds) forgetCoupon(c *Contract, owner Party) {
+func (x *Rounds) forgetCoupon(c *model.Contract, owner model.Party) {
 	for i := range x.collections {
 		if all := &x.collections[i]; all.owner == owner && slices.Contains(all.coupons, c) {
 			all.coupons = without(slices.Clone(all.coupons), c)

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // noticeCommand has a transfer command carried out: once its sender has a counter, and its
 // nonce is the next.
-func (x *commands) noticeCommand(p TransferCommand, c *Contract) {
+func (x *commands) noticeCommand(p model.TransferCommand, c *model.Contract) {
 	k := &CommandState{Contract: c, Status: CommandCreated, at: x.Clock.RecordTime}
 	x.recall(k)
 	x.submitted = append(x.submitted, k)
@@ -20,27 +20,27 @@ func (x *commands) noticeCommand(p TransferCommand, c *Contract) {
 
 // settleSubmitted ends one of the transfer commands that a sender has submitted, if one can
 // be, and comes back for the others.
-func (x *commands) settleSubmitted(sender Party) {
+func (x *commands) settleSubmitted(sender model.Party) {
 	counter := x.counters[sender]
 	for i, k := range x.submitted {
-		p := k.Contract.Payload.(TransferCommand)
+		p := k.Contract.Payload.(model.TransferCommand)
 		if p.Sender != sender {
 			continue
 		}
 		switch {
 		case p.ExpiresAt <= x.Clock.EffectiveAt:
 			a := x.Tx.Arena()
-			at := x.Tx.Consume(k.Contract, "TransferCommand_Expire", a.Record(cancelShape, PartyValue(Dso)), Dso)
-			x.Tx.Finish(at, a.Record(CommandOverShape, PartyValue(p.Sender), Int64Value(p.Nonce)))
+			at := x.Tx.Consume(k.Contract, "TransferCommand_Expire", a.Record(cancelShape, model.PartyValue(model.Dso)), model.Dso)
+			x.Tx.Finish(at, a.Record(CommandOverShape, model.PartyValue(p.Sender), model.Int64Value(p.Nonce)))
 			k.Status, k.Reason = CommandExpired, "The TransferCommand has expired"
 		case x.Config.DelegatesSend && x.users.isManaged(p.Delegate):
 			continue
-		case counter == nil || counter.Payload.(CommandCounter).NextNonce < p.Nonce:
+		case counter == nil || counter.Payload.(model.CommandCounter).NextNonce < p.Nonce:
 			continue
 		default:
 			x.users.acting = sender
 			x.sendCommand(k, p, counter)
-			x.users.acting = NoParty
+			x.users.acting = model.NoParty
 		}
 		k.at = x.Clock.RecordTime
 		x.submitted = slices.Delete(x.submitted, i, i+1)
@@ -51,27 +51,27 @@ func (x *commands) settleSubmitted(sender Party) {
 
 // gatherLargest is gather for a party that acts by commands: the largest coins come first,
 // as its validator would have them.
-func (x *Bank) gatherLargest(owner Party, amount Decimal) (taken []*Contract, ok bool) {
+func (x *Bank) gatherLargest(owner model.Party, amount model.Decimal) (taken []*model.Contract, ok bool) {
 	w := &x.Wallets[owner]
-	w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return !c.Active() })
+	w.Coins = slices.DeleteFunc(w.Coins, func(c *model.Contract) bool { return !c.Active() })
 	all := slices.Clone(w.Coins)
-	slices.SortStableFunc(all, func(a, b *Contract) int { return cmp.Compare(CoinOf(b).Amount, CoinOf(a).Amount) })
-	var sum Decimal
-	for _, c := range all[:min(MaxInputs, len(all))] {
+	slices.SortStableFunc(all, func(a, b *model.Contract) int { return cmp.Compare(model.CoinOf(b).Amount, model.CoinOf(a).Amount) })
+	var sum model.Decimal
+	for _, c := range all[:min(model.MaxInputs, len(all))] {
 		if sum >= amount {
 			break
 		}
-		taken, sum = append(taken, c), sum+CoinOf(c).Amount
+		taken, sum = append(taken, c), sum+model.CoinOf(c).Amount
 	}
 	if sum < amount {
 		return nil, false
 	}
-	w.Coins = slices.DeleteFunc(w.Coins, func(c *Contract) bool { return slices.Contains(taken, c) })
+	w.Coins = slices.DeleteFunc(w.Coins, func(c *model.Contract) bool { return slices.Contains(taken, c) })
 	return taken, true
 }
 
 // forgetCommand notes what a command did to a transfer command.
-func (x *commands) forgetCommand(c *Contract, n *Node) {
+func (x *commands) forgetCommand(c *model.Contract, n *Node) {
 	i := slices.IndexFunc(x.Recent, func(k *CommandState) bool { return k.Contract == c })
 	x.open = slices.DeleteFunc(x.open, func(k *CommandState) bool { return k.Contract == c })
 	x.submitted = slices.DeleteFunc(x.submitted, func(k *CommandState) bool { return k.Contract == c })
@@ -94,10 +94,10 @@ func (x *commands) forgetCommand(c *Contract, n *Node) {
 }
 
 // failureText writes a reason for an invalid transfer.
-func failureText(reason *Value) string {
+func failureText(reason *model.Value) string {
 	content := &reason.Elems[0].Elems[0]
-	if content.Kind == KindNumeric {
-		return reason.Text + "(" + Decimal(content.Num).String() + ")"
+	if content.Kind == model.KindNumeric {
+		return reason.Text + "(" + model.Decimal(content.Num).String() + ")"
 	}
 	return reason.Text + "(" + content.Text + ")"
 }

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // indexAccounts finds the accounts of the name service by the number that the contracts of
@@ -19,17 +19,17 @@ func (x *NameService) indexAccounts() {
 
 // accountOf is the account that a contract of a subscription belongs to; a new one for the
 // request of a new subscription.
-func (x *NameService) accountOf(c *Contract) *ansAccount {
-	reference := ReferenceOf(c)
+func (x *NameService) accountOf(c *model.Contract) *ansAccount {
+	reference := model.ReferenceOf(c)
 	account := x.byReference[reference]
 	if account == nil {
 		account = &ansAccount{reference: reference}
 		x.byReference[reference] = account
 	}
 	switch p := c.Payload.(type) {
-	case SubscriptionRequest:
+	case model.SubscriptionRequest:
 		account.Subscription = p.Subscription
-	case SubscriptionPayment:
+	case model.SubscriptionPayment:
 		account.Subscription = p.Subscription
 	}
 	return account
@@ -50,20 +50,20 @@ func (x *NameService) collectPayment(account *ansAccount) {
 }
 
 func (x *NameService) nameTaken(name string) bool {
-	return slices.ContainsFunc(x.Tx.Active, func(c *Contract) bool {
-		p, ok := c.Payload.(AnsEntry)
+	return slices.ContainsFunc(x.Tx.Active, func(c *model.Contract) bool {
+		p, ok := c.Payload.(model.AnsEntry)
 		return ok && p.Name == name
 	})
 }
 
-var rejectPaymentShape = NewShape("paymentCid", "transferContext")
+var rejectPaymentShape = model.NewShape("paymentCid", "transferContext")
 
 // rejectPayment gives a first payment back.
 func (x *NameService) rejectPayment(account *ansAccount) {
 	a, context := x.Tx.Arena(), x.appContext()
 	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RejectEntryInitialPayment", a.Record(rejectPaymentShape,
-		ContractID(account.payment.Number), context), Dso)
-	rejection := x.Tx.Consume(account.payment, "SubscriptionInitialPayment_Reject", a.Record(transferContextArg, context), Dso)
+		model.ContractID(account.payment.Number), context), model.Dso)
+	rejection := x.Tx.Consume(account.payment, "SubscriptionInitialPayment_Reject", a.Record(transferContextArg, context), model.Dso)
 	returned := a.Record(MintDoneShape, x.payments.AmuletSum(x.unlockPayment(account)))
 	x.Tx.Finish(rejection, returned)
 	x.Tx.Finish(at, returned)
@@ -71,8 +71,8 @@ func (x *NameService) rejectPayment(account *ansAccount) {
 
 // forgetSubscription ends the account of a subscription that was rejected or cancelled. The
 // name stays until it expires.
-func (x *NameService) forgetSubscription(c *Contract) {
-	account := x.byReference[ReferenceOf(c)]
+func (x *NameService) forgetSubscription(c *model.Contract) {
+	account := x.byReference[model.ReferenceOf(c)]
 	if account == nil || account.payment.IsActive() {
 		return
 	}

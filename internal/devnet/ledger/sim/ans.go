@@ -3,7 +3,7 @@ package sim
 import (
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // NameService is the state of the name service: subscriptions by their next step.
@@ -24,32 +24,32 @@ type NameService struct {
 
 // ansAccount is one name and the contracts around it.
 type ansAccount struct {
-	Subscription
+	model.Subscription
 	reference uint64 // number of the request, by which contracts refer to the subscription
-	context   *Contract
-	request   *Contract // until the first payment
-	payment   *Contract // while one waits
-	locked    *Contract // the coin of the payment
-	entry     *Contract // once there is one
-	agreement *Contract // the Subscription, from the first payment on
-	idle      *Contract // between payments
+	context   *model.Contract
+	request   *model.Contract // until the first payment
+	payment   *model.Contract // while one waits
+	locked    *model.Contract // the coin of the payment
+	entry     *model.Contract // once there is one
+	agreement *model.Contract // the Subscription, from the first payment on
+	idle      *model.Contract // between payments
 }
 
 var (
-	requestEntryShape     = NewShape("name", "url", "description", "user")
-	RequestEntryDoneShape = NewShape("entryCid", "requestCid")
-	AcceptPaymentShape    = NewShape("inputs", "context", "walletProvider")
-	acceptDoneShape       = NewShape("subscriptionPayment", "senderChange")
-	collectPaymentShape   = NewShape("user", "entryContext", "paymentCid", "transferContext")
-	appContextShape       = NewShape("amuletRules", "openMiningRound", "featuredAppRight")
-	collectDoneShape      = NewShape("entryCid", "subscriptionStateCid")
-	transferContextArg    = NewShape("transferContext")
-	FirstCollectedShape   = NewShape("subscription", "subscriptionState", "amulet")
-	CollectedShape        = NewShape("subscriptionState", "amulet")
-	collectRenewalShape   = NewShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
-	ExpireEntryShape      = NewShape("actor")
-	expireIdleDoneShape   = NewShape("terminatedSubscription")
-	terminateContextShape = NewShape("actor", "terminatedSubscriptionCid")
+	requestEntryShape     = model.NewShape("name", "url", "description", "user")
+	RequestEntryDoneShape = model.NewShape("entryCid", "requestCid")
+	AcceptPaymentShape    = model.NewShape("inputs", "context", "walletProvider")
+	acceptDoneShape       = model.NewShape("subscriptionPayment", "senderChange")
+	collectPaymentShape   = model.NewShape("user", "entryContext", "paymentCid", "transferContext")
+	appContextShape       = model.NewShape("amuletRules", "openMiningRound", "featuredAppRight")
+	collectDoneShape      = model.NewShape("entryCid", "subscriptionStateCid")
+	transferContextArg    = model.NewShape("transferContext")
+	FirstCollectedShape   = model.NewShape("subscription", "subscriptionState", "amulet")
+	CollectedShape        = model.NewShape("subscriptionState", "amulet")
+	collectRenewalShape   = model.NewShape("user", "entryContext", "paymentCid", "entryCid", "transferContext")
+	ExpireEntryShape      = model.NewShape("actor")
+	expireIdleDoneShape   = model.NewShape("terminatedSubscription")
+	terminateContextShape = model.NewShape("actor", "terminatedSubscriptionCid")
 )
 
 // requestName has a user ask for a name.
@@ -57,16 +57,16 @@ func (x *NameService) requestName() bool {
 	a, user := x.Tx.Arena(), x.users.someUser()
 	x.count++
 	name := "name-" + strconv.Itoa(x.count) + ".unverified.cns"
-	account := &ansAccount{Subscription: NameSubscription(NameRequest{
+	account := &ansAccount{Subscription: model.NameSubscription(model.NameRequest{
 		User: user, Validator: x.Names.ValidatorOf(user), Name: name,
 		Url: "https://" + name + "/?q=a&b=\"c\"", Description: x.users.reason(),
 	}, x.EntryLifetime())}
-	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RequestEntry", a.Record(requestEntryShape, Text(name),
-		Text(account.Url), Text(account.NameRequest.Description), PartyValue(user)), user)
-	account.request = x.Tx.Create(SubscriptionRequestTemplate, SubscriptionRequest{account.Subscription})
+	at := x.Tx.Exercise(x.Rules.ans, "AnsRules_RequestEntry", a.Record(requestEntryShape, model.Text(name),
+		model.Text(account.Url), model.Text(account.NameRequest.Description), model.PartyValue(user)), user)
+	account.request = x.Tx.Create(model.SubscriptionRequestTemplate, model.SubscriptionRequest{Subscription: account.Subscription})
 	account.reference = account.request.Number
-	account.context = x.Tx.Create(AnsEntryContextTemplate, AnsEntryContext{account.NameRequest, account.reference})
-	x.Tx.Finish(at, a.Record(RequestEntryDoneShape, ContractID(account.context.Number), ContractID(account.request.Number)))
+	account.context = x.Tx.Create(model.AnsEntryContextTemplate, model.AnsEntryContext{NameRequest: account.NameRequest, Reference: account.reference})
+	x.Tx.Finish(at, a.Record(RequestEntryDoneShape, model.ContractID(account.context.Number), model.ContractID(account.request.Number)))
 	x.requested = append(x.requested, account)
 	if x.byReference != nil {
 		x.byReference[account.reference] = account
@@ -92,7 +92,7 @@ func (x *NameService) payForName() bool {
 		if i == 4 {
 			return false
 		}
-		if !x.users.isManaged(account.User) && account.entry.Active() && account.idle.Payload.(SubscriptionIdle).DueAt < x.Clock.EffectiveAt {
+		if !x.users.isManaged(account.User) && account.entry.Active() && account.idle.Payload.(model.SubscriptionIdle).DueAt < x.Clock.EffectiveAt {
 			if !x.pay(account, account.idle, "SubscriptionIdleState_MakePayment", true) {
 				return false
 			}
@@ -117,27 +117,27 @@ func popOldest(queue *[]*ansAccount) *ansAccount {
 
 // pay locks the entry fee of an account by a choice on c, which it consumes. It
 // returns false if the user has not enough coins.
-func (x *NameService) pay(account *ansAccount, c *Contract, choice string, renewal bool) bool {
-	amount := EntryFeeUSD.Over(x.rounds.OpenRound().Price)
+func (x *NameService) pay(account *ansAccount, c *model.Contract, choice string, renewal bool) bool {
+	amount := model.EntryFeeUSD.Over(x.rounds.OpenRound().Price)
 	taken, ok := x.bank.gather(account.User, amount+2*x.payments.OutputFee())
 	if !ok {
 		return false
 	}
 	a, r := x.Tx.Arena(), x.rounds.OpenRound()
-	lock := LockedAmulet{Holder: Dso, ExpiresAt: x.Clock.EffectiveAt + account.Lifetime}
+	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: x.Clock.EffectiveAt + account.Lifetime}
 	p := Payment{Sender: account.User, Coins: taken, Provider: account.Validator,
 		Outputs: []Output{{Receiver: account.User, Amount: amount, Lock: &lock}}}
 	at := x.Tx.Consume(c, choice, a.Record(AcceptPaymentShape, x.payments.inputsValue(&p),
-		x.payments.paymentContext(&p), PartyValue(account.Validator)), account.User)
+		x.payments.paymentContext(&p), model.PartyValue(account.Validator)), account.User)
 	s, _ := x.payments.transfer(p)
 	account.locked = s.Created[0]
-	template := InitialPaymentTemplate
+	template := model.InitialPaymentTemplate
 	if renewal {
-		template = RenewalPaymentTemplate
+		template = model.RenewalPaymentTemplate
 	}
-	account.payment = x.Tx.Create(template, SubscriptionPayment{Subscription: account.Subscription, Renewal: renewal,
-		DueAt: x.Clock.EffectiveAt, Amount: amount, Locked: account.locked.Number, Round: r.Number, Agreement: NumberOf(account.agreement), Reference: account.reference})
-	x.Tx.Finish(at, a.Record(acceptDoneShape, ContractID(account.payment.Number), x.payments.ChangeID(s)))
+	account.payment = x.Tx.Create(template, model.SubscriptionPayment{Subscription: account.Subscription, Renewal: renewal,
+		DueAt: x.Clock.EffectiveAt, Amount: amount, Locked: account.locked.Number, Round: r.Number, Agreement: model.NumberOf(account.agreement), Reference: account.reference})
+	x.Tx.Finish(at, a.Record(acceptDoneShape, model.ContractID(account.payment.Number), x.payments.ChangeID(s)))
 	x.paid = append(x.paid, account)
 	return true
 }
@@ -152,51 +152,51 @@ func (x *NameService) collectNamePayment() bool {
 	var at int
 	if account.entry == nil {
 		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectInitialEntryPayment", a.Record(collectPaymentShape,
-			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number), context), Dso)
+			model.PartyValue(account.User), model.ContractID(account.context.Number), model.ContractID(account.payment.Number), context), model.Dso)
 	} else {
 		at = x.Tx.Exercise(x.Rules.ans, "AnsRules_CollectEntryRenewalPayment", a.Record(collectRenewalShape,
-			PartyValue(account.User), ContractID(account.context.Number), ContractID(account.payment.Number),
-			ContractID(account.entry.Number), context), Dso)
+			model.PartyValue(account.User), model.ContractID(account.context.Number), model.ContractID(account.payment.Number),
+			model.ContractID(account.entry.Number), context), model.Dso)
 	}
 	expires := x.Clock.EffectiveAt + account.Lifetime
 	if account.entry.IsActive() {
-		expires = account.entry.Payload.(AnsEntry).ExpiresAt + account.Lifetime
+		expires = account.entry.Payload.(model.AnsEntry).ExpiresAt + account.Lifetime
 	}
 	coin := x.takePayment(account, context, expires-account.Lifetime/3)
 	x.bank.Burn(x.bank.Spend(coin))
-	x.bank.Wallets[Dso].Coins = without(x.bank.Wallets[Dso].Coins, coin)
+	x.bank.Wallets[model.Dso].Coins = without(x.bank.Wallets[model.Dso].Coins, coin)
 	x.issueName(account, expires)
-	x.Tx.Finish(at, a.Record(collectDoneShape, ContractID(account.entry.Number), ContractID(account.idle.Number)))
+	x.Tx.Finish(at, a.Record(collectDoneShape, model.ContractID(account.entry.Number), model.ContractID(account.idle.Number)))
 	x.subscribed = append(x.subscribed, account)
 	return true
 }
 
 // appContext is what the governance party collects payments in.
-func (x *NameService) appContext() Value {
-	return x.Tx.Arena().Record(appContextShape, ContractID(x.Rules.Amulet.Number), ContractID(x.rounds.OpenRound().Contract.Number), None())
+func (x *NameService) appContext() model.Value {
+	return x.Tx.Arena().Record(appContextShape, model.ContractID(x.Rules.Amulet.Number), model.ContractID(x.rounds.OpenRound().Contract.Number), model.None())
 }
 
 // takePayment has the governance party take the payment of an account, whose next one is due
 // at a time. It returns the coin that the party got.
-func (x *NameService) takePayment(account *ansAccount, context Value, due int64) *Contract {
+func (x *NameService) takePayment(account *ansAccount, context model.Value, due int64) *model.Contract {
 	a, first := x.Tx.Arena(), account.agreement == nil
 	choice := "SubscriptionPayment_Collect"
 	if first {
 		choice = "SubscriptionInitialPayment_Collect"
 	}
-	at := x.Tx.Consume(account.payment, choice, a.Record(transferContextArg, context), Dso)
+	at := x.Tx.Consume(account.payment, choice, a.Record(transferContextArg, context), model.Dso)
 	coin := x.unlockPayment(account)
 	// Where there are fees the governance party bears them.
-	paid, _ := x.payments.transfer(Payment{Sender: account.User, Coins: []*Contract{coin}, Provider: NoParty,
-		Outputs: []Output{{Receiver: Dso, Amount: CoinOf(coin).Amount - x.payments.OutputFee()}}})
+	paid, _ := x.payments.transfer(Payment{Sender: account.User, Coins: []*model.Contract{coin}, Provider: model.NoParty,
+		Outputs: []Output{{Receiver: model.Dso, Amount: model.CoinOf(coin).Amount - x.payments.OutputFee()}}})
 	if first {
-		account.agreement = x.Tx.Create(SubscriptionTemplate, Agreement{account.Subscription, account.reference})
+		account.agreement = x.Tx.Create(model.SubscriptionTemplate, model.Agreement{Subscription: account.Subscription, Reference: account.reference})
 	}
-	account.idle = x.Tx.Create(SubscriptionIdleTemplate, SubscriptionIdle{Subscription: account.Subscription,
+	account.idle = x.Tx.Create(model.SubscriptionIdleTemplate, model.SubscriptionIdle{Subscription: account.Subscription,
 		DueAt: due, Agreement: account.agreement.Number, Reference: account.reference})
-	state, got := ContractID(account.idle.Number), ContractID(paid.Created[0].Number)
+	state, got := model.ContractID(account.idle.Number), model.ContractID(paid.Created[0].Number)
 	if first {
-		x.Tx.Finish(at, a.Record(FirstCollectedShape, ContractID(account.agreement.Number), state, got))
+		x.Tx.Finish(at, a.Record(FirstCollectedShape, model.ContractID(account.agreement.Number), state, got))
 	} else {
 		x.Tx.Finish(at, a.Record(CollectedShape, state, got))
 	}
@@ -204,8 +204,8 @@ func (x *NameService) takePayment(account *ansAccount, context Value, due int64)
 }
 
 // unlockPayment returns the coin of the payment of an account to the user.
-func (x *NameService) unlockPayment(account *ansAccount) *Contract {
-	p := account.locked.Payload.(LockedAmulet)
+func (x *NameService) unlockPayment(account *ansAccount) *model.Contract {
+	p := account.locked.Payload.(model.LockedAmulet)
 	coin := x.payments.unlockBy(account.locked, "LockedAmulet_Unlock", p.Owner, p.Holder)
 	account.payment, account.locked = nil, nil
 	return coin
@@ -217,7 +217,7 @@ func (x *NameService) issueName(account *ansAccount, expires int64) {
 	if account.entry.IsActive() {
 		x.Tx.Archive(account.entry)
 	}
-	entry := x.Tx.Create(AnsEntryTemplate, AnsEntry{account.NameRequest, expires})
+	entry := x.Tx.Create(model.AnsEntryTemplate, model.AnsEntry{NameRequest: account.NameRequest, ExpiresAt: expires})
 	account.entry = entry
 	// The governance party takes its time: names that have expired are still around.
 	x.Clock.expireAt(expires+3*x.Clock.tick, func() { x.expireName(account, entry) })
@@ -225,12 +225,12 @@ func (x *NameService) issueName(account *ansAccount, expires int64) {
 
 // expireName archives an entry whose time is over, and the subscription if no
 // payment is under way.
-func (x *NameService) expireName(account *ansAccount, entry *Contract) {
+func (x *NameService) expireName(account *ansAccount, entry *model.Contract) {
 	if !entry.Active() {
 		return
 	}
 	a := x.Tx.Arena()
-	x.Tx.Finish(x.Tx.Consume(entry, "AnsEntry_Expire", a.Record(ExpireEntryShape, PartyValue(Dso)), Dso), a.Record(EmptyRecordShape))
+	x.Tx.Finish(x.Tx.Consume(entry, "AnsEntry_Expire", a.Record(ExpireEntryShape, model.PartyValue(model.Dso)), model.Dso), a.Record(model.EmptyRecordShape))
 	if account.idle == nil {
 		return
 	}
@@ -247,14 +247,14 @@ func (x *NameService) expireName(account *ansAccount, entry *Contract) {
 func (x *NameService) terminate(account *ansAccount) {
 	a := x.Tx.Arena()
 	at := x.Tx.Consume(account.idle, "SubscriptionIdleState_ExpireSubscription",
-		a.Record(ExpireEntryShape, PartyValue(Dso)), Dso)
+		a.Record(ExpireEntryShape, model.PartyValue(model.Dso)), model.Dso)
 	if account.agreement.IsActive() {
 		x.Tx.Archive(account.agreement)
 	}
-	ended := x.Tx.Create(TerminatedTemplate, TerminatedSubscription{account.Subscription, account.reference})
-	x.Tx.Finish(at, a.Record(expireIdleDoneShape, ContractID(ended.Number)))
+	ended := x.Tx.Create(model.TerminatedTemplate, model.TerminatedSubscription{Subscription: account.Subscription, Reference: account.reference})
+	x.Tx.Finish(at, a.Record(expireIdleDoneShape, model.ContractID(ended.Number)))
 	at = x.Tx.Consume(account.context, "AnsEntryContext_Terminate",
-		a.Record(terminateContextShape, PartyValue(Dso), ContractID(ended.Number)), Dso)
+		a.Record(terminateContextShape, model.PartyValue(model.Dso), model.ContractID(ended.Number)), model.Dso)
 	x.Tx.Archive(ended)
-	x.Tx.Finish(at, a.Record(EmptyRecordShape))
+	x.Tx.Finish(at, a.Record(model.EmptyRecordShape))
 }

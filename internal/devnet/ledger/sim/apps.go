@@ -1,7 +1,7 @@
 package sim
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Apps are the featured apps.
@@ -11,18 +11,18 @@ type Apps struct {
 	rounds  *Rounds
 	rewards *TrafficRewards
 
-	providers Span
-	rights    []*Contract // by provider, nil if not featured
+	providers model.Span
+	rights    []*model.Contract // by provider, nil if not featured
 	// others are the rights of parties that are no providers from the start.
-	others map[Party]*Contract
+	others map[model.Party]*model.Contract
 }
 
 func newApps(k Core) *Apps {
-	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*Contract, k.Names.Providers.Len())}
+	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*model.Contract, k.Names.Providers.Len())}
 }
 
 // Right is the featured app right of p, or nil.
-func (s *Apps) Right(p Party) *Contract {
+func (s *Apps) Right(p model.Party) *model.Contract {
 	if !s.providers.Has(p) {
 		return s.others[p]
 	}
@@ -30,7 +30,7 @@ func (s *Apps) Right(p Party) *Contract {
 }
 
 // grant sets the right of p, or takes it if c is nil.
-func (s *Apps) grant(p Party, c *Contract) {
+func (s *Apps) grant(p model.Party, c *model.Contract) {
 	switch {
 	case s.providers.Has(p):
 		s.rights[s.providers.Index(p)] = c
@@ -38,54 +38,54 @@ func (s *Apps) grant(p Party, c *Contract) {
 		delete(s.others, p)
 	default:
 		if s.others == nil {
-			s.others = map[Party]*Contract{}
+			s.others = map[model.Party]*model.Contract{}
 		}
 		s.others[p] = c
 	}
 }
 
 var (
-	FeatureShape      = NewShape("provider")
-	FeatureDoneShape  = NewShape("featuredAppRightCid")
-	MarkShape         = NewShape("beneficiaries")
-	MarkDoneShape     = NewShape("activityMarkerCids")
-	convertShape      = NewShape("markerCids", "openMiningRoundCid")
-	convertDoneShape  = NewShape("appRewardCouponCids")
-	withdrawAppShape  = NewShape("reason")
+	FeatureShape      = model.NewShape("provider")
+	FeatureDoneShape  = model.NewShape("featuredAppRightCid")
+	MarkShape         = model.NewShape("beneficiaries")
+	MarkDoneShape     = model.NewShape("activityMarkerCids")
+	convertShape      = model.NewShape("markerCids", "openMiningRoundCid")
+	convertDoneShape  = model.NewShape("appRewardCouponCids")
+	withdrawAppShape  = model.NewShape("reason")
 	convertAtMost     = 7
 	markersPerConvert = 6
 )
 
 // featureApp makes p a featured app.
-func (x *Apps) featureApp(p Party) {
+func (x *Apps) featureApp(p model.Party) {
 	if x.Right(p) != nil { // a command was faster
 		return
 	}
 	a := x.Tx.Arena()
-	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, PartyValue(p)), p)
-	right := FeaturedAppRight{Provider: p}
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, model.PartyValue(p)), p)
+	right := model.FeaturedAppRight{Provider: p}
 	if x.Tx.Version() > 0 {
-		right.Weight = One
+		right.Weight = model.One
 	}
-	c := x.Tx.Create(FeaturedAppRightTemplate, right)
+	c := x.Tx.Create(model.FeaturedAppRightTemplate, right)
 	x.grant(p, c)
-	x.Tx.Finish(at, a.Record(FeatureDoneShape, ContractID(c.Number)))
+	x.Tx.Finish(at, a.Record(FeatureDoneShape, model.ContractID(c.Number)))
 }
 
 // endApp ends the right of p: the governance party withdraws it, or the app gives it up.
 // Some time later the app is featured again, but for the last one that ever was.
-func (x *Apps) endApp(p Party, review int64) {
+func (x *Apps) endApp(p model.Party, review int64) {
 	c := x.Right(p)
 	if c == nil {
 		return
 	}
 	x.rights[x.providers.Index(p)] = nil
 	if review%2 == 0 {
-		at := x.Tx.Consume(c, "FeaturedAppRight_Withdraw", x.Tx.Arena().Record(withdrawAppShape, Text("under review")), Dso)
-		x.Tx.Finish(at, Enum("FeaturedAppRight_WithdrawResult"))
+		at := x.Tx.Consume(c, "FeaturedAppRight_Withdraw", x.Tx.Arena().Record(withdrawAppShape, model.Text("under review")), model.Dso)
+		x.Tx.Finish(at, model.Enum("FeaturedAppRight_WithdrawResult"))
 	} else {
-		at := x.Tx.Consume(c, "FeaturedAppRight_Cancel", x.Tx.Arena().Record(EmptyRecordShape), p)
-		x.Tx.Finish(at, Enum("FeaturedAppRight_CancelResult"))
+		at := x.Tx.Consume(c, "FeaturedAppRight_Cancel", x.Tx.Arena().Record(model.EmptyRecordShape), p)
+		x.Tx.Finish(at, model.Enum("FeaturedAppRight_CancelResult"))
 	}
 	if p != x.Names.Providers.At(x.Names.Providers.Len()-2) {
 		x.Clock.expireAt(x.Clock.RecordTime+5*x.Clock.tick, func() { x.featureApp(p) })
@@ -100,21 +100,21 @@ func (x *Apps) markActivity() bool {
 		return false
 	}
 	a := x.Tx.Arena()
-	markers := []ActivityMarker{{p, p, One}}
+	markers := []model.ActivityMarker{{Provider: p, Beneficiary: p, Weight: model.One}}
 	if x.Random.Percent(30) {
-		markers[0].Weight = One * 6 / 10
-		markers = append(markers, ActivityMarker{p, x.Names.Validators.Of(x.Random), One * 4 / 10})
+		markers[0].Weight = model.One * 6 / 10
+		markers = append(markers, model.ActivityMarker{Provider: p, Beneficiary: x.Names.Validators.Of(x.Random), Weight: model.One * 4 / 10})
 	}
-	beneficiaries, ids := make([]Value, len(markers)), make([]Value, len(markers))
+	beneficiaries, ids := make([]model.Value, len(markers)), make([]model.Value, len(markers))
 	for i, m := range markers {
-		beneficiaries[i] = a.Record(appBeneficiaryShape, PartyValue(m.Beneficiary), Numeric(m.Weight))
+		beneficiaries[i] = a.Record(appBeneficiaryShape, model.PartyValue(m.Beneficiary), model.Numeric(m.Weight))
 	}
 	at := x.Tx.Exercise(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, a.List(beneficiaries...)), p)
-	x.Tx.Through(at, FeaturedAppRightInterface)
+	x.Tx.Through(at, model.FeaturedAppRightInterface)
 	for i, m := range markers {
-		c := x.Tx.Create(ActivityMarkerTemplate, m)
+		c := x.Tx.Create(model.ActivityMarkerTemplate, m)
 		x.rounds.markers = append(x.rounds.markers, c)
-		ids[i] = ContractID(c.Number)
+		ids[i] = model.ContractID(c.Number)
 	}
 	x.Tx.Finish(at, a.Record(MarkDoneShape, a.List(ids...)))
 	x.Tx.Provider = p
@@ -130,18 +130,18 @@ func (x *Apps) convertMarkers() bool {
 	n := min(convertAtMost, len(x.rounds.markers))
 	markers := x.rounds.markers[:n:n]
 	x.rounds.markers = x.rounds.markers[n:]
-	ids, couponIDs := make([]Value, n), make([]Value, n)
+	ids, couponIDs := make([]model.Value, n), make([]model.Value, n)
 	for i, m := range markers {
-		ids[i] = ContractID(m.Number)
+		ids[i] = model.ContractID(m.Number)
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
-		a.Record(convertShape, a.List(ids...), ContractID(r.Contract.Number)), Dso)
+		a.Record(convertShape, a.List(ids...), model.ContractID(r.Contract.Number)), model.Dso)
 	for i, m := range markers {
-		p := m.Payload.(ActivityMarker)
+		p := m.Payload.(model.ActivityMarker)
 		x.Tx.Archive(m)
-		amount := ExtraRewardUSD.Over(r.Price).Times(p.Weight)
-		couponIDs[i] = ContractID(x.rounds.addCoupon(r, AppRewardTemplate,
-			AppReward{p.Provider, true, amount, r.Number, p.Beneficiary}).Number)
+		amount := model.ExtraRewardUSD.Over(r.Price).Times(p.Weight)
+		couponIDs[i] = model.ContractID(x.rounds.addCoupon(r, model.AppRewardTemplate,
+			model.AppReward{Provider: p.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: p.Beneficiary}).Number)
 		r.FeaturedTotal += amount
 	}
 	x.Tx.Finish(at, a.Record(convertDoneShape, a.List(couponIDs...)))

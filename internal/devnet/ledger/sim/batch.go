@@ -1,7 +1,7 @@
 package sim
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // UpdateKind tells the entries of the history apart.
@@ -34,27 +34,27 @@ type Update struct {
 	Nodes        []Node // of a transaction, in preorder
 	Public       []Node // those that public history has, nil if all
 	Reassignment Reassignment
-	Verdict      *Verdict // absent for reassignments
-	Allocated    Party    // of a topology update: the party that was added
+	Verdict      *Verdict    // absent for reassignments
+	Allocated    model.Party // of a topology update: the party that was added
 }
 
 // Node is one node of a transaction tree: the creation of contract if choice is
 // empty, else an exercise on contract.
 type Node struct {
-	Contract  *Contract
+	Contract  *model.Contract
 	Choice    string
 	Iface     string // interface id, or ""
-	Argument  Value
-	Result    Value
+	Argument  model.Value
+	Result    model.Value
 	Consuming bool
-	Actors    []Party
+	Actors    []model.Party
 	End       int32 // index after the last descendant
 }
 
 // Reassignment is one half of a reassignment.
 type Reassignment struct {
-	Contract       *Contract
-	Submitter      Party
+	Contract       *model.Contract
+	Submitter      model.Party
 	Source, Target uint8
 	Counter        int32
 	Pair           uint64 // number of the reassignment
@@ -62,7 +62,7 @@ type Reassignment struct {
 
 // ImportUpdate is a contract that is carried over into a new migration.
 type ImportUpdate struct {
-	Contract     *Contract
+	Contract     *model.Contract
 	Synchronizer uint8
 	EffectiveAt  int64
 }
@@ -70,7 +70,7 @@ type ImportUpdate struct {
 // Batch is a run of entries, or of import updates. Batches are reused, so nothing
 // in them may be kept.
 type Batch struct {
-	arena   Arena
+	arena   model.Arena
 	Updates []Update
 	Imports []ImportUpdate
 	// migration is the one that the imports belong to; startsMigration marks the

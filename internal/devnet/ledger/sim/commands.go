@@ -1,7 +1,7 @@
 package sim
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // commands are the transfer commands of external parties.
@@ -16,15 +16,15 @@ type commands struct {
 	// recent are those whose status changed within the last day, and perhaps older
 	// ones, in order of creation.
 	Recent   []*CommandState
-	counters map[Party]*Contract // by sender
-	asked    map[Party]bool      // senders for whom a counter is on its way
+	counters map[model.Party]*model.Contract // by sender
+	asked    map[model.Party]bool            // senders for whom a counter is on its way
 	// submitted are the open ones of parties that act by commands.
 	submitted []*CommandState
 }
 
 // CommandState is a transfer command with what became of it.
 type CommandState struct {
-	Contract *Contract
+	Contract *model.Contract
 	Status   CommandStatus
 	Reason   string // of a failure
 	at       int64  // record time of the last change, µs
@@ -44,17 +44,17 @@ const (
 const CommandMemory = 24 * 3600e6
 
 var (
-	createCommandShape     = NewShape("sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description", "expectedDso")
-	CreateCommandDoneShape = NewShape("transferCommandCid")
-	sendCommandShape       = NewShape("context", "inputs", "transferPreapprovalCidO", "transferCounterCid")
-	CommandDoneShape       = NewShape("result", "sender", "nonce")
-	CommandOverShape       = NewShape("sender", "nonce")
-	CommandFailureShape    = NewShape("reason")
-	CommandSuccessShape    = NewShape("result")
-	OtherReasonShape       = NewShape("description")
-	MissingFundsShape      = NewShape("missingAmount")
-	createCounterShape     = NewShape("sender")
-	createCounterDoneShape = NewShape("transferCommandCounterCid")
+	createCommandShape     = model.NewShape("sender", "receiver", "delegate", "amount", "expiresAt", "nonce", "description", "expectedDso")
+	CreateCommandDoneShape = model.NewShape("transferCommandCid")
+	sendCommandShape       = model.NewShape("context", "inputs", "transferPreapprovalCidO", "transferCounterCid")
+	CommandDoneShape       = model.NewShape("result", "sender", "nonce")
+	CommandOverShape       = model.NewShape("sender", "nonce")
+	CommandFailureShape    = model.NewShape("reason")
+	CommandSuccessShape    = model.NewShape("result")
+	OtherReasonShape       = model.NewShape("description")
+	MissingFundsShape      = model.NewShape("missingAmount")
+	createCounterShape     = model.NewShape("sender")
+	createCounterDoneShape = model.NewShape("transferCommandCounterCid")
 )
 
 // orderTransfer has an external party order a transfer.
@@ -63,25 +63,25 @@ func (x *commands) orderTransfer() bool {
 	if x.users.isManaged(sender) {
 		return false
 	}
-	p := TransferCommand{Sender: sender, Receiver: x.someReceiver(), Delegate: x.Names.ValidatorOf(sender),
-		Amount:    x.Random.DecimalBetween(One/10, Coins(20)),
+	p := model.TransferCommand{Sender: sender, Receiver: x.someReceiver(), Delegate: x.Names.ValidatorOf(sender),
+		Amount:    x.Random.DecimalBetween(model.One/10, model.Coins(20)),
 		ExpiresAt: x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(1, 8)), Nonce: x.nextNonce(sender), Description: x.users.reason()}
 	if x.Random.Percent(8) && p.Nonce > 0 {
 		p.Nonce-- // a client that counts wrong
 	}
 	a := x.Tx.Arena()
 	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_CreateTransferCommand", a.Record(createCommandShape,
-		PartyValue(sender), PartyValue(p.Receiver), PartyValue(p.Delegate), Numeric(p.Amount), Timestamp(p.ExpiresAt),
-		Int64Value(p.Nonce), OptionalText(a, p.Description), x.Tx.ExpectedDSO()), sender)
-	c := x.Tx.Create(TransferCommandTemplate, p)
-	x.Tx.Finish(at, a.Record(CreateCommandDoneShape, ContractID(c.Number)))
+		model.PartyValue(sender), model.PartyValue(p.Receiver), model.PartyValue(p.Delegate), model.Numeric(p.Amount), model.Timestamp(p.ExpiresAt),
+		model.Int64Value(p.Nonce), model.OptionalText(a, p.Description), x.Tx.ExpectedDSO()), sender)
+	c := x.Tx.Create(model.TransferCommandTemplate, p)
+	x.Tx.Finish(at, a.Record(CreateCommandDoneShape, model.ContractID(c.Number)))
 	x.remember(&CommandState{Contract: c, Status: CommandCreated, at: x.Clock.RecordTime})
 	x.askForCounter(sender)
 	return true
 }
 
 // someReceiver mostly is somebody with a preapproval; apps never have one.
-func (x *commands) someReceiver() Party {
+func (x *commands) someReceiver() model.Party {
 	if x.Random.Percent(20) {
 		return x.Names.Providers.Of(x.Random)
 	}
@@ -90,17 +90,17 @@ func (x *commands) someReceiver() Party {
 		return x.users.someUser()
 	}
 	x.preapprovals.list = append(x.preapprovals.list, c)
-	return c.Payload.(Preapproval).Receiver
+	return c.Payload.(model.Preapproval).Receiver
 }
 
 // nextNonce is the nonce that a careful sender uses: behind its open commands.
-func (x *commands) nextNonce(sender Party) int64 {
+func (x *commands) nextNonce(sender model.Party) int64 {
 	var nonce int64
 	if c := x.counters[sender]; c != nil {
-		nonce = c.Payload.(CommandCounter).NextNonce
+		nonce = c.Payload.(model.CommandCounter).NextNonce
 	}
 	for _, c := range x.open {
-		if p := c.Contract.Payload.(TransferCommand); p.Sender == sender && p.Nonce >= nonce {
+		if p := c.Contract.Payload.(model.TransferCommand); p.Sender == sender && p.Nonce >= nonce {
 			nonce = p.Nonce + 1
 		}
 	}
@@ -124,20 +124,20 @@ func (x *commands) recall(c *CommandState) {
 }
 
 // askForCounter queues the creation of the counter of a new sender.
-func (x *commands) askForCounter(sender Party) {
+func (x *commands) askForCounter(sender model.Party) {
 	if x.asked[sender] {
 		return
 	}
 	if x.asked == nil {
-		x.asked, x.counters = map[Party]bool{}, map[Party]*Contract{}
+		x.asked, x.counters = map[model.Party]bool{}, map[model.Party]*model.Contract{}
 	}
 	x.asked[sender] = true
 	x.Clock.Tasks = append(x.Clock.Tasks, func() {
 		a := x.Tx.Arena()
 		at := x.Tx.Exercise(x.Rules.dso, "DsoRules_CreateTransferCommandCounter",
-			a.Record(createCounterShape, PartyValue(sender)), Dso)
-		c := x.Tx.Create(CommandCounterTemplate, CommandCounter{Sender: sender})
-		x.Tx.Finish(at, a.Record(createCounterDoneShape, ContractID(c.Number)))
+			a.Record(createCounterShape, model.PartyValue(sender)), model.Dso)
+		c := x.Tx.Create(model.CommandCounterTemplate, model.CommandCounter{Sender: sender})
+		x.Tx.Finish(at, a.Record(createCounterDoneShape, model.ContractID(c.Number)))
 		x.counters[sender] = c
 	})
 }
@@ -149,23 +149,25 @@ func (x *commands) settleCommand() bool {
 	}
 	i := x.Random.Below(min(3, len(x.open))) // old ones first: they may hold up others
 	c := x.open[i]
-	p := c.Contract.Payload.(TransferCommand)
+	p := c.Contract.Payload.(model.TransferCommand)
 	if x.users.isManaged(p.Sender) {
 		return false
 	}
 	a := x.Tx.Arena()
-	over := func() Value { return a.Record(CommandOverShape, PartyValue(p.Sender), Int64Value(p.Nonce)) }
+	over := func() model.Value {
+		return a.Record(CommandOverShape, model.PartyValue(p.Sender), model.Int64Value(p.Nonce))
+	}
 	counter := x.counters[p.Sender]
 	switch {
 	case p.ExpiresAt <= x.Clock.EffectiveAt:
-		at := x.Tx.Consume(c.Contract, "TransferCommand_Expire", a.Record(cancelShape, PartyValue(Dso)), Dso)
+		at := x.Tx.Consume(c.Contract, "TransferCommand_Expire", a.Record(cancelShape, model.PartyValue(model.Dso)), model.Dso)
 		x.Tx.Finish(at, over())
 		c.Status, c.Reason = CommandExpired, "The TransferCommand has expired"
 	case x.Random.Percent(10):
-		at := x.Tx.Consume(c.Contract, "TransferCommand_Withdraw", a.Record(EmptyRecordShape), p.Sender)
+		at := x.Tx.Consume(c.Contract, "TransferCommand_Withdraw", a.Record(model.EmptyRecordShape), p.Sender)
 		x.Tx.Finish(at, over())
 		c.Status, c.Reason = commandWithdrawn, "The TransferCommand has been withdrawn by the sender"
-	case counter == nil || counter.Payload.(CommandCounter).NextNonce < p.Nonce:
+	case counter == nil || counter.Payload.(model.CommandCounter).NextNonce < p.Nonce:
 		return false
 	default:
 		x.sendCommand(c, p, counter)
@@ -177,11 +179,11 @@ func (x *commands) settleCommand() bool {
 
 // sendCommand has the delegate carry out a command. It uses the nonce up even if the
 // transfer fails.
-func (x *commands) sendCommand(c *CommandState, p TransferCommand, counter *Contract) {
+func (x *commands) sendCommand(c *CommandState, p model.TransferCommand, counter *model.Contract) {
 	a := x.Tx.Arena()
 	pay := Payment{Sender: p.Sender, Provider: p.Delegate,
 		Outputs: []Output{{Receiver: p.Receiver, Amount: p.Amount, reason: p.Description}}}
-	fresh := counter.Payload.(CommandCounter).NextNonce == p.Nonce
+	fresh := counter.Payload.(model.CommandCounter).NextNonce == p.Nonce
 	approval := x.preapprovals.PreapprovalOf(p.Receiver)
 	funded := false
 	if fresh && approval != nil {
@@ -192,12 +194,12 @@ func (x *commands) sendCommand(c *CommandState, p TransferCommand, counter *Cont
 		pay.Coins, funded = gather(p.Sender, p.Amount+2*x.payments.OutputFee())
 	}
 	at := x.Tx.Consume(c.Contract, "TransferCommand_Send", a.Record(sendCommandShape, x.payments.paymentContext(&pay),
-		x.payments.inputsValue(&pay), Optional(a, approval != nil, IdOf(approval)), ContractID(counter.Number)), p.Delegate)
+		x.payments.inputsValue(&pay), model.Optional(a, approval != nil, IdOf(approval)), model.ContractID(counter.Number)), p.Delegate)
 	if fresh {
 		x.Tx.Archive(counter)
-		x.counters[p.Sender] = x.Tx.Create(CommandCounterTemplate, CommandCounter{p.Sender, p.Nonce + 1})
+		x.counters[p.Sender] = x.Tx.Create(model.CommandCounterTemplate, model.CommandCounter{Sender: p.Sender, NextNonce: p.Nonce + 1})
 	}
-	var result Value
+	var result model.Value
 	switch {
 	case !fresh:
 		result = x.commandFailed(c, "nonce was already used")
@@ -206,19 +208,19 @@ func (x *commands) sendCommand(c *CommandState, p TransferCommand, counter *Cont
 	case !funded:
 		c.Status, c.Reason = CommandFailed, "ITR_InsufficientFunds("+p.Amount.String()+")"
 		result = a.Variant("TransferCommandResultFailure", a.Record(CommandFailureShape,
-			a.Variant("ITR_InsufficientFunds", a.Record(MissingFundsShape, Numeric(p.Amount)))))
+			a.Variant("ITR_InsufficientFunds", a.Record(MissingFundsShape, model.Numeric(p.Amount)))))
 	default:
 		c.Status = CommandSent
 		result = a.Variant("TransferCommandResultSuccess", a.Record(CommandSuccessShape,
 			x.preapprovals.sendThrough(approval, pay, p.Amount, p.Description)))
 	}
-	x.Tx.Finish(at, a.Record(CommandDoneShape, result, PartyValue(p.Sender), Int64Value(p.Nonce)))
+	x.Tx.Finish(at, a.Record(CommandDoneShape, result, model.PartyValue(p.Sender), model.Int64Value(p.Nonce)))
 }
 
 // commandFailed notes a failure and returns it as the result of a choice.
-func (x *commands) commandFailed(c *CommandState, description string) Value {
+func (x *commands) commandFailed(c *CommandState, description string) model.Value {
 	a := x.Tx.Arena()
 	c.Status, c.Reason = CommandFailed, "ITR_Other("+description+")"
 	return a.Variant("TransferCommandResultFailure", a.Record(CommandFailureShape,
-		a.Variant("ITR_Other", a.Record(OtherReasonShape, Text(description)))))
+		a.Variant("ITR_Other", a.Record(OtherReasonShape, model.Text(description)))))
 }

@@ -3,11 +3,11 @@ package sim
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Conclude completes the entry of a submission that succeeded.
-func (x *Executor) Conclude(commandID string, actAs []Party, external bool, home int) {
+func (x *Executor) Conclude(commandID string, actAs []model.Party, external bool, home int) {
 	u := x.Tx.Current
 	u.Command = commandID
 	u.Public = publicNodes(u)
@@ -28,7 +28,7 @@ func (x *Executor) Conclude(commandID string, actAs []Party, external bool, home
 }
 
 // judge derives the verdict.
-func (x *Executor) judge(submitter Party, home int) {
+func (x *Executor) judge(submitter model.Party, home int) {
 	u := x.Tx.Current
 	v := x.Verdicts.newVerdict(u, true)
 	v.Submitter, v.Participant = submitter, home
@@ -64,7 +64,7 @@ func publicNodes(u *Update) []Node {
 
 // informsGovernance reports whether the governance party is informed of a node itself.
 func informsGovernance(n *Node) bool {
-	return !n.Contract.Private || slices.Contains(n.Actors, Dso)
+	return !n.Contract.Private || slices.Contains(n.Actors, model.Dso)
 }
 
 // Index prepares the executor for commands when the first one comes.
@@ -72,7 +72,7 @@ func (x *Executor) Index() {
 	if x.Tx.ByNumber != nil {
 		return
 	}
-	x.Tx.ByNumber = make(map[uint64]*Contract, 2*len(x.Tx.Active))
+	x.Tx.ByNumber = make(map[uint64]*model.Contract, 2*len(x.Tx.Active))
 	for _, c := range x.Tx.Active {
 		x.Tx.ByNumber[c.Number] = c
 	}
@@ -87,5 +87,5 @@ func (x *Executor) Index() {
 		}
 	}
 	x.Ans.indexAccounts()
-	x.users.managed = map[Party]bool{}
+	x.users.managed = map[model.Party]bool{}
 }

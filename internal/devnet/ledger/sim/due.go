@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // clock is the time of the ledger, and what is due when.
@@ -109,7 +109,7 @@ func (x *clock) MoveTime(t, gap int64) {
 }
 
 // Allocate adds an entry for a party that was added.
-func (x *Executor) Allocate(b *Batch, p Party, t int64) {
+func (x *Executor) Allocate(b *Batch, p model.Party, t int64) {
 	x.Tx.Batch = b
 	x.Tx.BeginAt(t)
 	x.Tx.Current.Kind, x.Tx.Current.Allocated = TopologyUpdate, p

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Executor decides what happens on the ledger and executes it. It is the only
@@ -36,8 +36,8 @@ type Executor struct {
 // Core is what all parts work with.
 type Core struct {
 	Config *Config
-	Names  *Names
-	Random *Random
+	Names  *model.Names
+	Random *model.Random
 	Rules  *ruleContracts
 	Tx     *transaction
 	Clock  *clock
@@ -45,15 +45,15 @@ type Core struct {
 
 // ruleContracts are the contracts on which the network's choices are exercised.
 type ruleContracts struct {
-	Amulet, external, dso, ans *Contract
-	ConfigStates               []*Contract // for external parties: two, older first
-	nodeStates, rewardStates   []*Contract // by super-validator
+	Amulet, external, dso, ans *model.Contract
+	ConfigStates               []*model.Contract // for external parties: two, older first
+	nodeStates, rewardStates   []*model.Contract // by super-validator
 }
 
-func NewExecutor(c Config, n *Names) *Executor {
+func NewExecutor(c Config, n *model.Names) *Executor {
 	k := newCore(&c, n)
 	x := &Executor{Core: k, Bank: &Bank{Core: k, Wallets: make([]wallet, len(n.Parties))}, Payments: &Payments{Core: k},
-		users: &users{Core: k, acting: NoParty}, Rounds: &Rounds{Core: k}, Rewards: &TrafficRewards{Core: k},
+		users: &users{Core: k, acting: model.NoParty}, Rounds: &Rounds{Core: k}, Rewards: &TrafficRewards{Core: k},
 		Validators: newValidators(k), Ans: &NameService{Core: k}, Apps: newApps(k), Harbor: &harborState{Core: k}, Tokens: &Tokens{Core: k},
 		Commands: &commands{Core: k}, Fund: &Fund{Core: k}, Preapprovals: &Preapprovals{Core: k}, Private: newPrivate(k), Verdicts: newVerdicts(k)}
 	x.connect()
@@ -66,9 +66,9 @@ func NewExecutor(c Config, n *Names) *Executor {
 	return x
 }
 
-func newCore(c *Config, n *Names) Core {
+func newCore(c *Config, n *model.Names) Core {
 	start := c.Start.UnixMicro()
-	k := Core{Config: c, Names: n, Random: &Random{Mix(c.Seed) ^ Golden}, Rules: &ruleContracts{}, Clock: &clock{RecordTime: start,
+	k := Core{Config: c, Names: n, Random: &model.Random{State: model.Mix(c.Seed) ^ model.Golden}, Rules: &ruleContracts{}, Clock: &clock{RecordTime: start,
 		EffectiveAt: start, Gap: max(MinGap, c.gap().Microseconds()), tick: c.Tick().Microseconds()}}
 	k.Tx = &transaction{names: n, random: k.Random, clock: k.Clock, switchAt: max(1, c.Updates*SwitchPercent/100)}
 	return k
@@ -145,7 +145,7 @@ func (x *transaction) open() {
 	u.Number, u.Migration, u.Version = x.Entries, x.Migration, x.Version()
 	u.RecordTime, u.EffectiveAt = x.clock.RecordTime, x.clock.EffectiveAt
 	x.Entries++
-	x.Provider = NoParty
+	x.Provider = model.NoParty
 }
 
 // skew is how far the effective time lies after the record time: a triangle wave
@@ -255,7 +255,7 @@ func (x *Executor) chooseAction() func() bool {
 
 // someUser prefers the users with low numbers, as some people are busier. If it can it
 // spares those that act by commands.
-func (x *users) someUser() Party {
+func (x *users) someUser() model.Party {
 	n := x.Names.Users.Len()
 	p := x.Names.Users.At(min(x.Random.Below(n), x.Random.Below(n)))
 	for try := 0; x.isManaged(p) && try < n; try++ {
@@ -265,7 +265,9 @@ func (x *users) someUser() Party {
 }
 
 // isManaged reports whether p acts by commands, so that nothing may be done in its name.
-func (x *users) isManaged(p Party) bool { return x.managed != nil && x.managed[p] && p != x.acting }
+func (x *users) isManaged(p model.Party) bool {
+	return x.managed != nil && x.managed[p] && p != x.acting
+}
 
 // SwitchDue reports whether the next update belongs to migration 1. Contracts in
 // flight between synchronizers arrive first.
@@ -279,7 +281,7 @@ func (x *Executor) SwitchMigration() []ImportUpdate {
 	x.Tx.Migration++
 	x.Clock.RecordTime += migrationPause.Microseconds()
 	x.Clock.EffectiveAt = max(x.Clock.EffectiveAt, x.Clock.RecordTime)
-	x.Validators.traffic = make([][]*Contract, len(x.Names.Participants))
+	x.Validators.traffic = make([][]*model.Contract, len(x.Names.Participants))
 	imports := make([]ImportUpdate, len(x.Tx.Active))
 	for i, c := range x.Tx.Active {
 		imports[i] = ImportUpdate{c, c.Synchronizer, x.Clock.EffectiveAt}
@@ -317,7 +319,7 @@ func (x *clock) scheduleExpiries() {
 }
 
 // sortImports orders import updates by contract id.
-func sortImports(imports []ImportUpdate, ids *IdSpaces) {
+func sortImports(imports []ImportUpdate, ids *model.IdSpaces) {
 	slices.SortFunc(imports, func(a, b ImportUpdate) int {
 		return cmp.Compare(ids.Contracts.Rank(a.Contract.Number), ids.Contracts.Rank(b.Contract.Number))
 	})

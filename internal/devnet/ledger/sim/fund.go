@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Fund is what can be collected besides the coupons of rounds. All of it exists from
@@ -14,9 +14,9 @@ type Fund struct {
 	users    *users
 	rounds   *Rounds
 
-	unclaimed []*Contract // of the development fund, oldest first
-	coupons   []*Contract // of the development fund, wait for their beneficiaries
-	records   []*Contract // unclaimed activity records
+	unclaimed []*model.Contract // of the development fund, oldest first
+	coupons   []*model.Contract // of the development fund, wait for their beneficiaries
+	records   []*model.Contract // unclaimed activity records
 }
 
 const (
@@ -25,28 +25,28 @@ const (
 )
 
 var (
-	mergeFundShape         = NewShape("unclaimedDevelopmentFundCouponCids")
-	MergeFundDoneShape     = NewShape("unclaimedDevelopmentFundCouponCid")
-	allocateFundShape      = NewShape("unclaimedDevelopmentFundCouponCids", "beneficiary", "amount", "expiresAt", "reason", "fundManager")
-	AllocateFundDoneShape  = NewShape("developmentFundCouponCid", "optUnclaimedDevelopmentFundCouponCid")
-	returnFundShape        = NewShape("reason")
-	createRecordShape      = NewShape("beneficiary", "amount", "reason", "expiresAt")
-	createRecordDoneShape  = NewShape("unallocatedUnclaimedActivityRecordCid")
-	allocateRecordShape    = NewShape("unallocatedUnclaimedActivityRecordCid", "amuletRulesCid", "unclaimedRewardsToBurnCids", "sv")
-	allocateRecordDone     = NewShape("unclaimedActivityRecordCid", "optUnclaimedRewardCid")
+	mergeFundShape         = model.NewShape("unclaimedDevelopmentFundCouponCids")
+	MergeFundDoneShape     = model.NewShape("unclaimedDevelopmentFundCouponCid")
+	allocateFundShape      = model.NewShape("unclaimedDevelopmentFundCouponCids", "beneficiary", "amount", "expiresAt", "reason", "fundManager")
+	AllocateFundDoneShape  = model.NewShape("developmentFundCouponCid", "optUnclaimedDevelopmentFundCouponCid")
+	returnFundShape        = model.NewShape("reason")
+	createRecordShape      = model.NewShape("beneficiary", "amount", "reason", "expiresAt")
+	createRecordDoneShape  = model.NewShape("unallocatedUnclaimedActivityRecordCid")
+	allocateRecordShape    = model.NewShape("unallocatedUnclaimedActivityRecordCid", "amuletRulesCid", "unclaimedRewardsToBurnCids", "sv")
+	allocateRecordDone     = model.NewShape("unclaimedActivityRecordCid", "optUnclaimedRewardCid")
 	grantReasons           = []string{"grant 2026/Q3", "audit of \"escrow\"", "Übersetzung", "test network outage"}
-	recordExpiredDoneShape = NewShape("unclaimedRewardCid")
+	recordExpiredDoneShape = model.NewShape("unclaimedRewardCid")
 )
 
 // FundManager gives the development fund away.
-func (x *Fund) FundManager() Party { return x.Names.Users.At(0) }
+func (x *Fund) FundManager() model.Party { return x.Names.Users.At(0) }
 
 // addToFund creates an unclaimed coupon of the development fund, unless amount is 0.
-func (x *Fund) addToFund(amount Decimal) *Contract {
+func (x *Fund) addToFund(amount model.Decimal) *model.Contract {
 	if amount <= 0 {
 		return nil
 	}
-	c := x.Tx.Create(UnclaimedFundTemplate, UnclaimedFund{Amount: amount})
+	c := x.Tx.Create(model.UnclaimedFundTemplate, model.UnclaimedFund{Amount: amount})
 	x.unclaimed = append(x.unclaimed, c)
 	if len(x.unclaimed) == fundBeforeMerge {
 		x.Clock.Tasks = append(x.Clock.Tasks, x.mergeFund)
@@ -55,9 +55,9 @@ func (x *Fund) addToFund(amount Decimal) *Contract {
 }
 
 // takeFund archives all unclaimed coupons of the fund and returns their sum.
-func (x *Fund) takeFund() (sum Decimal) {
+func (x *Fund) takeFund() (sum model.Decimal) {
 	for _, c := range x.unclaimed {
-		sum += c.Payload.(UnclaimedFund).Amount
+		sum += c.Payload.(model.UnclaimedFund).Amount
 		x.Tx.Archive(c)
 	}
 	x.unclaimed = x.unclaimed[:0]
@@ -65,10 +65,10 @@ func (x *Fund) takeFund() (sum Decimal) {
 }
 
 // fundIDs lists the unclaimed coupons of the fund as a choice argument.
-func (x *Fund) fundIDs() Value {
-	ids := make([]Value, len(x.unclaimed))
+func (x *Fund) fundIDs() model.Value {
+	ids := make([]model.Value, len(x.unclaimed))
 	for i, c := range x.unclaimed {
-		ids[i] = ContractID(c.Number)
+		ids[i] = model.ContractID(c.Number)
 	}
 	return x.Tx.Arena().List(ids...)
 }
@@ -80,14 +80,14 @@ func (x *Fund) mergeFund() {
 	}
 	a := x.Tx.Arena()
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedDevelopmentFundCoupons",
-		a.Record(mergeFundShape, x.fundIDs()), Dso)
+		a.Record(mergeFundShape, x.fundIDs()), model.Dso)
 	merged := x.addToFund(x.takeFund())
-	x.Tx.Finish(at, a.Record(MergeFundDoneShape, ContractID(merged.Number)))
+	x.Tx.Finish(at, a.Record(MergeFundDoneShape, model.ContractID(merged.Number)))
 }
 
 // someGrant is a grant of a part of total to a user.
-func (x *Fund) someGrant(total Decimal) Grant {
-	return Grant{Beneficiary: x.users.someUser(), Amount: max(1, total.Times(x.Random.DecimalBetween(One/100, One/10))),
+func (x *Fund) someGrant(total model.Decimal) model.Grant {
+	return model.Grant{Beneficiary: x.users.someUser(), Amount: max(1, total.Times(x.Random.DecimalBetween(model.One/100, model.One/10))),
 		ExpiresAt: x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(2, 12)),
 		Reason:    grantReasons[x.Random.Below(len(grantReasons))]}
 }
@@ -97,19 +97,19 @@ func (x *Fund) allocateFund() bool {
 	if len(x.unclaimed) == 0 {
 		return false
 	}
-	var total Decimal
+	var total model.Decimal
 	for _, c := range x.unclaimed {
-		total += c.Payload.(UnclaimedFund).Amount
+		total += c.Payload.(model.UnclaimedFund).Amount
 	}
 	a, manager := x.Tx.Arena(), x.FundManager()
 	g := x.someGrant(total)
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AllocateDevelopmentFundCoupon", a.Record(allocateFundShape,
-		x.fundIDs(), PartyValue(g.Beneficiary), Numeric(g.Amount), Timestamp(g.ExpiresAt), Text(g.Reason),
-		PartyValue(manager)), manager)
+		x.fundIDs(), model.PartyValue(g.Beneficiary), model.Numeric(g.Amount), model.Timestamp(g.ExpiresAt), model.Text(g.Reason),
+		model.PartyValue(manager)), manager)
 	rest := x.takeFund() - g.Amount
-	c := x.Tx.Create(FundCouponTemplate, FundCoupon{g, manager})
+	c := x.Tx.Create(model.FundCouponTemplate, model.FundCoupon{Grant: g, Manager: manager})
 	left := x.addToFund(rest)
-	x.Tx.Finish(at, a.Record(AllocateFundDoneShape, ContractID(c.Number), Optional(a, left != nil, IdOf(left))))
+	x.Tx.Finish(at, a.Record(AllocateFundDoneShape, model.ContractID(c.Number), model.Optional(a, left != nil, IdOf(left))))
 	x.coupons = append(x.coupons, c)
 	return true
 }
@@ -121,15 +121,15 @@ func (x *Fund) settleFundCoupon() bool {
 	if c == nil {
 		return false
 	}
-	a, p := x.Tx.Arena(), c.Payload.(FundCoupon)
+	a, p := x.Tx.Arena(), c.Payload.(model.FundCoupon)
 	if x.users.isManaged(p.Beneficiary) {
 		return false
 	}
-	reason := a.Record(returnFundShape, Text(grantReasons[x.Random.Below(len(grantReasons))]))
+	reason := a.Record(returnFundShape, model.Text(grantReasons[x.Random.Below(len(grantReasons))]))
 	var at int
 	switch {
 	case p.ExpiresAt <= x.Clock.EffectiveAt:
-		at = x.Tx.Consume(c, "DevelopmentFundCoupon_DsoExpire", a.Record(EmptyRecordShape), Dso)
+		at = x.Tx.Consume(c, "DevelopmentFundCoupon_DsoExpire", a.Record(model.EmptyRecordShape), model.Dso)
 	case x.Random.Percent(20):
 		at = x.Tx.Consume(c, "DevelopmentFundCoupon_Withdraw", reason, p.Manager)
 	case x.Random.Percent(15):
@@ -139,13 +139,13 @@ func (x *Fund) settleFundCoupon() bool {
 		return true
 	}
 	back := x.addToFund(p.Amount)
-	x.Tx.Finish(at, a.Record(MergeFundDoneShape, ContractID(back.Number)))
+	x.Tx.Finish(at, a.Record(MergeFundDoneShape, model.ContractID(back.Number)))
 	return true
 }
 
 // collectGrant turns a grant into coins of its beneficiary.
-func (x *Payments) collectGrant(beneficiary Party, c *Contract) {
-	p := Payment{Sender: beneficiary, coupons: []*Contract{c}, Provider: NoParty}
+func (x *Payments) collectGrant(beneficiary model.Party, c *model.Contract) {
+	p := Payment{Sender: beneficiary, coupons: []*model.Contract{c}, Provider: model.NoParty}
 	p.Coins, _ = x.bank.takeCoins(beneficiary, 2)
 	x.Tx.Current.Workflow = "collect-rewards"
 	x.transfer(p)
@@ -158,35 +158,35 @@ func (x *Fund) grantRecord() bool {
 		return false
 	}
 	a := x.Tx.Arena()
-	g := x.someGrant(x.rounds.unclaimed[0].Payload.(UnclaimedReward).Amount)
+	g := x.someGrant(x.rounds.unclaimed[0].Payload.(model.UnclaimedReward).Amount)
 	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_CreateUnallocatedUnclaimedActivityRecord", a.Record(createRecordShape,
-		PartyValue(g.Beneficiary), Numeric(g.Amount), Text(g.Reason), Timestamp(g.ExpiresAt)), Dso)
-	c := x.Tx.Create(UnallocatedTemplate, UnallocatedRecord{ActivityRecord{g}})
-	x.Tx.Finish(at, a.Record(createRecordDoneShape, ContractID(c.Number)))
+		model.PartyValue(g.Beneficiary), model.Numeric(g.Amount), model.Text(g.Reason), model.Timestamp(g.ExpiresAt)), model.Dso)
+	c := x.Tx.Create(model.UnallocatedTemplate, model.UnallocatedRecord{ActivityRecord: model.ActivityRecord{Grant: g}})
+	x.Tx.Finish(at, a.Record(createRecordDoneShape, model.ContractID(c.Number)))
 	x.Clock.Tasks = append(x.Clock.Tasks, func() { x.allocateRecord(c) })
 	return true
 }
 
 // allocateRecord burns an unclaimed reward for a record; the record waits for one that
 // is large enough.
-func (x *Fund) allocateRecord(granted *Contract) {
-	g := granted.Payload.(UnallocatedRecord).Grant
-	i := slices.IndexFunc(x.rounds.unclaimed, func(c *Contract) bool { return c.Payload.(UnclaimedReward).Amount >= g.Amount })
+func (x *Fund) allocateRecord(granted *model.Contract) {
+	g := granted.Payload.(model.UnallocatedRecord).Grant
+	i := slices.IndexFunc(x.rounds.unclaimed, func(c *model.Contract) bool { return c.Payload.(model.UnclaimedReward).Amount >= g.Amount })
 	if i < 0 {
 		x.Clock.expireAt(x.Clock.RecordTime+x.Clock.tick, func() { x.allocateRecord(granted) })
 		return
 	}
 	source := x.rounds.unclaimed[i]
 	x.rounds.unclaimed = slices.Delete(x.rounds.unclaimed, i, i+1)
-	total := source.Payload.(UnclaimedReward).Amount
+	total := source.Payload.(model.UnclaimedReward).Amount
 	a, sv := x.Tx.Arena(), x.Names.SuperValidators.First
 	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_AllocateUnallocatedUnclaimedActivityRecord", a.Record(allocateRecordShape,
-		ContractID(granted.Number), ContractID(x.Rules.Amulet.Number), a.List(ContractID(source.Number)), PartyValue(sv)), sv)
+		model.ContractID(granted.Number), model.ContractID(x.Rules.Amulet.Number), a.List(model.ContractID(source.Number)), model.PartyValue(sv)), sv)
 	x.Tx.Archive(granted)
 	x.Tx.Archive(source)
-	c := x.Tx.Create(ActivityRecordTemplate, ActivityRecord{g})
+	c := x.Tx.Create(model.ActivityRecordTemplate, model.ActivityRecord{Grant: g})
 	left := x.rounds.addUnclaimed(total - g.Amount)
-	x.Tx.Finish(at, a.Record(allocateRecordDone, ContractID(c.Number), Optional(a, left != nil, IdOf(left))))
+	x.Tx.Finish(at, a.Record(allocateRecordDone, model.ContractID(c.Number), model.Optional(a, left != nil, IdOf(left))))
 	x.records = append(x.records, c)
 }
 
@@ -197,7 +197,7 @@ func (x *Fund) settleRecord() bool {
 	if c == nil {
 		return false
 	}
-	p := c.Payload.(ActivityRecord)
+	p := c.Payload.(model.ActivityRecord)
 	if x.users.isManaged(p.Beneficiary) {
 		return false
 	}
@@ -206,8 +206,8 @@ func (x *Fund) settleRecord() bool {
 		return true
 	}
 	a := x.Tx.Arena()
-	at := x.Tx.Consume(c, "UnclaimedActivityRecord_DsoExpire", a.Record(EmptyRecordShape), Dso)
+	at := x.Tx.Consume(c, "UnclaimedActivityRecord_DsoExpire", a.Record(model.EmptyRecordShape), model.Dso)
 	back := x.rounds.addUnclaimed(p.Amount)
-	x.Tx.Finish(at, a.Record(recordExpiredDoneShape, ContractID(back.Number)))
+	x.Tx.Finish(at, a.Record(recordExpiredDoneShape, model.ContractID(back.Number)))
 	return true
 }

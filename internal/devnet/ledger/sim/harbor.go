@@ -3,7 +3,7 @@ package sim
 import (
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // harborState is the state of the third-party app.
@@ -11,25 +11,25 @@ type harborState struct {
 	Core
 	users *users
 
-	lanes         []*Contract
-	shipments     []*Contract
+	lanes         []*model.Contract
+	shipments     []*model.Contract
 	InFlight      []Flight
 	reassignments uint64 // unassignments so far
 }
 
 // Flight is a contract between two synchronizers.
 type Flight struct {
-	Contract *Contract
+	Contract *model.Contract
 	half     Reassignment
 	due      int // number of updates after which it arrives
 }
 
 var (
-	advanceShipmentShape = NewShape("status", "reading", "note", "witnesses")
-	inspectShape         = NewShape("inspector", "checklist", "at")
-	findingShape         = NewShape("defects", "followUp")
-	pingShape            = NewShape("at")
-	noteShape            = NewShape("note", "pages")
+	advanceShipmentShape = model.NewShape("status", "reading", "note", "witnesses")
+	inspectShape         = model.NewShape("inspector", "checklist", "at")
+	findingShape         = model.NewShape("defects", "followUp")
+	pingShape            = model.NewShape("at")
+	noteShape            = model.NewShape("note", "pages")
 )
 
 // maxShipments bounds the state of the app.
@@ -41,23 +41,23 @@ func (x *harborState) bookShipment() bool {
 	if len(x.shipments) >= x.maxShipments() {
 		return x.advanceShipment()
 	}
-	c := x.Tx.Create(ShipmentTemplate, Shipment{
+	c := x.Tx.Create(model.ShipmentTemplate, model.Shipment{
 		Carrier: x.Names.Providers.Of(x.Random), Shipper: x.Names.Users.Of(x.Random),
 		Consignee: x.Names.Users.Of(x.Random), Content: x.Random.Next(), BookedAt: x.Clock.EffectiveAt,
 	})
 	x.shipments = append(x.shipments, c)
 	x.Tx.Current.Workflow = "harbor/booking"
-	x.Tx.Provider = c.Payload.(Shipment).Carrier
+	x.Tx.Provider = c.Payload.(model.Shipment).Carrier
 	return true
 }
 
 // someShipment removes a random shipment from the list and moves the update to
 // its synchronizer.
-func (x *harborState) someShipment() *Contract {
+func (x *harborState) someShipment() *model.Contract {
 	c := takeAny(x.Random, &x.shipments)
 	if c != nil {
 		x.Tx.Current.Synchronizer = c.Synchronizer
-		x.Tx.Provider = c.Payload.(Shipment).Carrier
+		x.Tx.Provider = c.Payload.(model.Shipment).Carrier
 	}
 	return c
 }
@@ -68,22 +68,22 @@ func (x *harborState) advanceShipment() bool {
 	if c == nil {
 		return false
 	}
-	a, p := x.Tx.Arena(), c.Payload.(Shipment)
-	if p.Status == len(ShipmentStatuses)-1 {
+	a, p := x.Tx.Arena(), c.Payload.(model.Shipment)
+	if p.Status == len(model.ShipmentStatuses)-1 {
 		x.Tx.Archive(c)
 		return true
 	}
-	reading := None()
+	reading := model.None()
 	p.Readings = min(p.Readings+1, 6)
 	if x.Random.Percent(40) {
 		p.Status++
-		reading = a.Some(a.Record(ReadingShape, Numeric(x.Random.DecimalBetween(0, Coins(30))),
-			Timestamp(x.Clock.EffectiveAt), Boolean(false)))
+		reading = a.Some(a.Record(model.ReadingShape, model.Numeric(x.Random.DecimalBetween(0, model.Coins(30))),
+			model.Timestamp(x.Clock.EffectiveAt), model.Boolean(false)))
 	}
-	at := x.Tx.Consume(c, "Shipment_Advance", a.Record(advanceShipmentShape, Enum(ShipmentStatuses[p.Status]), reading,
-		a.Some(OptionalText(a, x.users.reason())), a.List(PartyValue(p.Shipper), PartyValue(p.Consignee))), p.Carrier)
-	next := x.Tx.Create(ShipmentTemplate, p)
-	x.Tx.Finish(at, ContractID(next.Number))
+	at := x.Tx.Consume(c, "Shipment_Advance", a.Record(advanceShipmentShape, model.Enum(model.ShipmentStatuses[p.Status]), reading,
+		a.Some(model.OptionalText(a, x.users.reason())), a.List(model.PartyValue(p.Shipper), model.PartyValue(p.Consignee))), p.Carrier)
+	next := x.Tx.Create(model.ShipmentTemplate, p)
+	x.Tx.Finish(at, model.ContractID(next.Number))
 	next.Counter = 0
 	x.shipments = append(x.shipments, next)
 	return true
@@ -97,33 +97,33 @@ func (x *harborState) inspectShipment() bool {
 		return false
 	}
 	x.shipments = append(x.shipments, c)
-	a, p := x.Tx.Arena(), c.Payload.(Shipment)
+	a, p := x.Tx.Arena(), c.Payload.(model.Shipment)
 	if x.Random.Percent(50) {
-		at := x.Tx.Exercise(c, "Tracked_Ping", a.Record(pingShape, Timestamp(x.Clock.EffectiveAt)), p.Consignee)
-		x.Tx.Through(at, TrackedInterface)
-		x.Tx.Finish(at, Timestamp(x.Clock.RecordTime))
+		at := x.Tx.Exercise(c, "Tracked_Ping", a.Record(pingShape, model.Timestamp(x.Clock.EffectiveAt)), p.Consignee)
+		x.Tx.Through(at, model.TrackedInterface)
+		x.Tx.Finish(at, model.Timestamp(x.Clock.RecordTime))
 		return true
 	}
-	at := x.Tx.Exercise(c, "Shipment_Inspect", a.Record(inspectShape, PartyValue(p.Shipper), Labels(a, x.Random),
-		Timestamp(x.Clock.EffectiveAt)), p.Shipper)
+	at := x.Tx.Exercise(c, "Shipment_Inspect", a.Record(inspectShape, model.PartyValue(p.Shipper), model.Labels(a, x.Random),
+		model.Timestamp(x.Clock.EffectiveAt)), p.Shipper)
 	x.Tx.Finish(at, x.finding())
 	return true
 }
 
 // finding is the result of an inspection: a variant with a constructor for each
 // kind of content.
-func (x *harborState) finding() Value {
+func (x *harborState) finding() model.Value {
 	a := x.Tx.Arena()
 	switch x.Random.Below(4) {
 	case 0:
-		return a.Variant("Fine", Unit())
+		return a.Variant("Fine", model.Unit())
 	case 1:
-		return a.Variant("Graded", a.List(Int64Value(int64(x.Random.Below(10))), Int64Value(-1)))
+		return a.Variant("Graded", a.List(model.Int64Value(int64(x.Random.Below(10))), model.Int64Value(-1)))
 	case 2:
 		return a.Variant("Defective", a.Record(findingShape,
-			a.List(Text("rost \"7\""), Text("Νερό")), a.Some(Date(x.Clock.EffectiveAt/86400e6+7))))
+			a.List(model.Text("rost \"7\""), model.Text("Νερό")), a.Some(model.Date(x.Clock.EffectiveAt/86400e6+7))))
 	}
-	return a.Variant("Defective", a.Record(findingShape, a.List(), None()))
+	return a.Variant("Defective", a.Record(findingShape, a.List(), model.None()))
 }
 
 func (x *harborState) openLane() bool {
@@ -134,7 +134,7 @@ func (x *harborState) openLane() bool {
 			return true
 		}
 	}
-	x.lanes = append(x.lanes, x.Tx.Create(LaneTemplate, Lane{p, x.Random.Next(), x.Clock.EffectiveAt / 86400e6}))
+	x.lanes = append(x.lanes, x.Tx.Create(model.LaneTemplate, model.Lane{Carrier: p, Content: x.Random.Next(), Since: x.Clock.EffectiveAt / 86400e6}))
 	x.Tx.Provider = p
 	return true
 }
@@ -142,13 +142,13 @@ func (x *harborState) openLane() bool {
 // attachHugeNote exercises a choice whose argument is as long as the
 // configuration asks for.
 func (x *harborState) attachHugeNote() {
-	x.lanes = append(x.lanes, x.Tx.Create(LaneTemplate, Lane{x.Names.Providers.At(0), x.Random.Next(), 0}))
+	x.lanes = append(x.lanes, x.Tx.Create(model.LaneTemplate, model.Lane{Carrier: x.Names.Providers.At(0), Content: x.Random.Next(), Since: 0}))
 	c := x.lanes[len(x.lanes)-1]
 	const line = "bill of lading: 12 pallets, keep dry — «хрупкое» 0123456789\n"
 	n := x.Config.HugeUpdateBytes
 	note := strings.Repeat(line, n/len(line)) + strings.Repeat("x", n%len(line))
-	at := x.Tx.Exercise(c, "Lane_Attach", x.Tx.Arena().Record(noteShape, Text(note), Int64Value(1)), x.Names.Providers.At(0))
-	x.Tx.Finish(at, Unit())
+	at := x.Tx.Exercise(c, "Lane_Attach", x.Tx.Arena().Record(noteShape, model.Text(note), model.Int64Value(1)), x.Names.Providers.At(0))
+	x.Tx.Finish(at, model.Unit())
 }
 
 // reassign executes one half of a reassignment if one is due; final forbids it
@@ -188,7 +188,7 @@ func (x *harborState) unassign() bool {
 	c.Counter++
 	u := x.Tx.Current
 	u.Kind, u.Synchronizer = UnassignmentUpdate, c.Synchronizer
-	u.Reassignment = Reassignment{Contract: c, Submitter: c.Payload.(Shipment).Carrier,
+	u.Reassignment = Reassignment{Contract: c, Submitter: c.Payload.(model.Shipment).Carrier,
 		Source: c.Synchronizer, Target: 1 - c.Synchronizer, Counter: c.Counter, Pair: x.reassignments}
 	x.reassignments++
 	x.InFlight = append(x.InFlight, Flight{c, u.Reassignment, x.Tx.Updates + x.Random.Between(1, 12)})

@@ -7,20 +7,20 @@ import (
 	"strconv"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // roundRewards counts the activity of apps in one round: a hundred bytes a round, of
 // which there is one per so many updates.
 type roundRewards struct {
-	price Decimal // USD per coin
+	price model.Decimal // USD per coin
 	// rewarded says that the round has a configuration for rewards by activity.
 	Rewarded bool
 	activity []partyActivity // by first appearance
 }
 
 type partyActivity struct {
-	provider Party
+	provider model.Party
 	weight   int64
 	records  int64
 }
@@ -62,14 +62,14 @@ func (x *Rounds) RoundOver(number int64) bool {
 // allowance is what an app may mint for a round.
 type allowance struct {
 	Provider string
-	Amount   Decimal
+	Amount   model.Decimal
 }
 
 // RewardTotals is the outcome of a round.
 type RewardTotals struct {
 	Weight, Records, Parties        int64
 	Allowances                      []allowance // by party
-	Minting, Thresholded, Unclaimed Decimal
+	Minting, Thresholded, Unclaimed model.Decimal
 }
 
 // RewardsOf computes what the apps may mint for a round:
@@ -87,15 +87,15 @@ func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
 	for _, a := range r.activity {
 		t.Weight, t.Records, t.Parties = t.Weight+a.weight, t.Records+a.records, t.Parties+1
 	}
-	issued := AppIssuance(x.Clock.tick)
-	perMegabyte := TrafficPrice.Over(r.price)
+	issued := model.AppIssuance(x.Clock.tick)
+	perMegabyte := model.TrafficPrice.Over(r.price)
 	coupons := megabytes(t.Weight).Times(perMegabyte)
-	perCoupon := FeaturedAppCap
+	perCoupon := model.FeaturedAppCap
 	if coupons > 0 {
 		perCoupon = min(perCoupon, issued.Over(coupons))
 	}
 	t.Unclaimed = max(0, issued-perCoupon.Times(coupons))
-	rate, threshold := perMegabyte.Times(perCoupon), RewardThreshold(x.Clock.tick).Over(r.price)
+	rate, threshold := perMegabyte.Times(perCoupon), model.RewardThreshold(x.Clock.tick).Over(r.price)
 	for _, a := range r.activity {
 		if amount := megabytes(a.weight).Times(rate); amount >= threshold {
 			t.Allowances = append(t.Allowances, allowance{x.Names.Name(a.provider), amount})
@@ -108,7 +108,7 @@ func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
 }
 
 // megabytes converts bytes to units of 10^6.
-func megabytes(bytes int64) Decimal { return Decimal(bytes) * (One / 1e6) }
+func megabytes(bytes int64) model.Decimal { return model.Decimal(bytes) * (model.One / 1e6) }
 
 // rewardTree is the Merkle tree over allowances. Batches are found by their hash.
 type rewardTree struct {
@@ -125,8 +125,8 @@ type RewardNode struct {
 func NewRewardTree(all []allowance) *rewardTree {
 	t := &rewardTree{Batches: map[string]RewardNode{}}
 	level := []string{}
-	for first := 0; first == 0 || first < len(all); first += RewardBatch {
-		part := all[first:min(len(all), first+RewardBatch)]
+	for first := 0; first == 0 || first < len(all); first += model.RewardBatch {
+		part := all[first:min(len(all), first+model.RewardBatch)]
 		hashes := make([]string, len(part))
 		for i, a := range part {
 			hashes[i] = hashList(HashText(a.Provider), HashText(a.Amount.String()))
@@ -137,7 +137,7 @@ func NewRewardTree(all []allowance) *rewardTree {
 	}
 	for len(level) > 1 {
 		var above []string
-		for part := range slices.Chunk(level, RewardBatch) {
+		for part := range slices.Chunk(level, model.RewardBatch) {
 			h := hashVariant("BatchOfBatches", hashList(part...))
 			t.Batches[h] = RewardNode{Children: part}
 			above = append(above, h)

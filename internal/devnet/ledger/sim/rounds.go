@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Rounds are the mining rounds that are not archived.
@@ -14,28 +14,28 @@ type Rounds struct {
 	apps    *Apps
 	fund    *Fund
 
-	Priced  *Round   // whose price applies in place of the open round's
-	open    []*Round // three, oldest first
-	issuing []*Round // oldest first
+	Priced  *model.Round   // whose price applies in place of the open round's
+	open    []*model.Round // three, oldest first
+	issuing []*model.Round // oldest first
 	// collections are the coupons that can be collected, by owner, of issuing rounds.
 	collections []collection
 	// markers wait to be converted to app rewards.
-	markers []*Contract
+	markers []*model.Contract
 	// dust holds coins by the round in which holding fees have used them up.
-	dust map[int64][]*Contract
+	dust map[int64][]*model.Contract
 	// unclaimed rewards wait to be merged.
-	unclaimed []*Contract
+	unclaimed []*model.Contract
 }
 
 // collection is the coupons of one owner and round.
 type collection struct {
-	round   *Round
-	owner   Party
-	coupons []*Contract
+	round   *model.Round
+	owner   model.Party
+	coupons []*model.Contract
 }
 
 // OpenRound is the newest round that is open now.
-func (x *Rounds) OpenRound() *Round {
+func (x *Rounds) OpenRound() *model.Round {
 	if x.Priced != nil {
 		return x.Priced
 	}
@@ -48,11 +48,13 @@ func (x *Rounds) OpenRound() *Round {
 }
 
 // RoundValue is the open round as it appears in results.
-func (x *Rounds) RoundValue() Value { return RoundValue(x.Tx.Arena(), x.OpenRound().Number) }
+func (x *Rounds) RoundValue() model.Value {
+	return model.RoundValue(x.Tx.Arena(), x.OpenRound().Number)
+}
 
-func (x *Rounds) newRound(number int64, price Decimal, opensAt int64) *Round {
-	r := &Round{Number: number, Price: price, OpensAt: opensAt, ClosesAt: opensAt + 2*x.Clock.tick}
-	r.Contract = x.Tx.Create(OpenRoundTemplate, OpenRound{x.payloadOf(r)})
+func (x *Rounds) newRound(number int64, price model.Decimal, opensAt int64) *model.Round {
+	r := &model.Round{Number: number, Price: price, OpensAt: opensAt, ClosesAt: opensAt + 2*x.Clock.tick}
+	r.Contract = x.Tx.Create(model.OpenRoundTemplate, model.OpenRound{RoundPayload: x.payloadOf(r)})
 	x.open = append(x.open, r)
 	x.rewards.ByRound = append(x.rewards.ByRound, roundRewards{price: price, Rewarded: x.Tx.Version() > 0})
 	return r
@@ -66,8 +68,8 @@ func (x *Rounds) RoundsOpened() int64 {
 	return x.open[len(x.open)-1].Number + 1
 }
 
-func (x *Rounds) payloadOf(r *Round) RoundPayload {
-	return RoundPayload{r, time.Duration(x.Clock.tick) * time.Microsecond, x.Config.TrafficRewards}
+func (x *Rounds) payloadOf(r *model.Round) model.RoundPayload {
+	return model.RoundPayload{Round: r, Tick: time.Duration(x.Clock.tick) * time.Microsecond, ByTraffic: x.Config.TrafficRewards}
 }
 
 // scheduleRounds queues the round automation when a tick has passed.
@@ -86,7 +88,7 @@ func (x *Rounds) scheduleRounds() {
 		app := x.Names.Providers.Of(x.Random)
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
 	}
-	for n := len(x.unclaimed); n > UnclaimedBeforeMerge; n -= rewardsPerMerge {
+	for n := len(x.unclaimed); n > model.UnclaimedBeforeMerge; n -= rewardsPerMerge {
 		x.Clock.Tasks = append(x.Clock.Tasks, x.mergeUnclaimed)
 	}
 }
@@ -98,33 +100,33 @@ const (
 )
 
 var (
-	advanceShape      = NewShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
-	advanceDoneShape  = NewShape("summarizingRoundCid", "openRoundCid")
-	startIssuingShape = NewShape("miningRoundCid", "summary")
-	roundSummaryShape = NewShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
-	issuingDoneShape  = NewShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
-	closeRoundShape   = NewShape("issuingRoundCid")
-	closeDoneShape    = NewShape("closedRoundCid")
-	archiveRoundShape = NewShape("closedRoundCid")
-	claimShape        = NewShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
-	claimDoneShape    = NewShape("unclaimedRewardCid")
-	expireCouponShape = NewShape("closedRoundCid")
-	mergeRewardsShape = NewShape("unclaimedRewardCids")
+	advanceShape      = model.NewShape("amuletPrice", "roundToArchiveCid", "middleRoundCid", "latestRoundCid")
+	advanceDoneShape  = model.NewShape("summarizingRoundCid", "openRoundCid")
+	startIssuingShape = model.NewShape("miningRoundCid", "summary")
+	roundSummaryShape = model.NewShape("totalValidatorRewardCoupons", "totalFeaturedAppRewardCoupons", "totalUnfeaturedAppRewardCoupons", "totalSvRewardWeight", "optTotalValidatorFaucetCoupons")
+	issuingDoneShape  = model.NewShape("issuingRoundCid", "unclaimedDevelopmentFundCouponCid")
+	closeRoundShape   = model.NewShape("issuingRoundCid")
+	closeDoneShape    = model.NewShape("closedRoundCid")
+	archiveRoundShape = model.NewShape("closedRoundCid")
+	claimShape        = model.NewShape("closedRoundCid", "validatorRewardCouponCids", "appCouponCids", "svRewardCouponCids", "optValidatorFaucetCouponCids", "optValidatorLivenessActivityRecordCids")
+	claimDoneShape    = model.NewShape("unclaimedRewardCid")
+	expireCouponShape = model.NewShape("closedRoundCid")
+	mergeRewardsShape = model.NewShape("unclaimedRewardCids")
 )
 
 // advanceRounds closes the oldest open round and opens the next.
 func (x *Rounds) advanceRounds() {
 	a, open := x.Tx.Arena(), x.open
 	oldest, latest := open[0], open[len(open)-1]
-	price := max(One/20, latest.Price+x.Random.DecimalBetween(0, One/50)-One/100)
-	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AdvanceOpenMiningRounds", a.Record(advanceShape, Numeric(price),
-		ContractID(oldest.Contract.Number), ContractID(open[1].Contract.Number), ContractID(latest.Contract.Number)), Dso)
+	price := max(model.One/20, latest.Price+x.Random.DecimalBetween(0, model.One/50)-model.One/100)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AdvanceOpenMiningRounds", a.Record(advanceShape, model.Numeric(price),
+		model.ContractID(oldest.Contract.Number), model.ContractID(open[1].Contract.Number), model.ContractID(latest.Contract.Number)), model.Dso)
 	x.Tx.Archive(oldest.Contract)
-	oldest.Contract = x.Tx.Create(SummarizingRoundTemplate, SummarizingRound{x.payloadOf(oldest)})
+	oldest.Contract = x.Tx.Create(model.SummarizingRoundTemplate, model.SummarizingRound{RoundPayload: x.payloadOf(oldest)})
 	x.open = open[1:]
 	next := x.newRound(latest.Number+1, price, max(x.Clock.EffectiveAt, latest.OpensAt)+x.Clock.tick)
 	x.rewards.calculateRewards(oldest.Number)
-	x.Tx.Finish(at, a.Record(advanceDoneShape, ContractID(oldest.Contract.Number), ContractID(next.Contract.Number)))
+	x.Tx.Finish(at, a.Record(advanceDoneShape, model.ContractID(oldest.Contract.Number), model.ContractID(next.Contract.Number)))
 	x.issuing = append(x.issuing, oldest)
 	x.bank.expireDust(next.Number)
 }
@@ -133,51 +135,51 @@ func (x *Rounds) advanceRounds() {
 func (x *Rounds) startIssuing() {
 	a, r := x.Tx.Arena(), x.issuing[len(x.issuing)-1]
 	x.setIssuance(r)
-	summary := a.Record(roundSummaryShape, Numeric(r.ValidatorTotal), Numeric(r.FeaturedTotal),
-		Numeric(r.UnfeaturedTotal), Int64Value(r.SvWeightTotal), a.Some(Int64Value(r.LivenessTotal)))
+	summary := a.Record(roundSummaryShape, model.Numeric(r.ValidatorTotal), model.Numeric(r.FeaturedTotal),
+		model.Numeric(r.UnfeaturedTotal), model.Int64Value(r.SvWeightTotal), a.Some(model.Int64Value(r.LivenessTotal)))
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_StartIssuing",
-		a.Record(startIssuingShape, ContractID(r.Contract.Number), summary), Dso)
+		a.Record(startIssuingShape, model.ContractID(r.Contract.Number), summary), model.Dso)
 	x.Tx.Archive(r.Contract)
 	r.IssuesAt = x.Clock.EffectiveAt + x.Clock.tick
 	r.IssuingClosesAt = r.IssuesAt + 2*x.Clock.tick
-	r.Contract = x.Tx.Create(IssuingRoundTemplate, IssuingRound{x.payloadOf(r)})
+	r.Contract = x.Tx.Create(model.IssuingRoundTemplate, model.IssuingRound{RoundPayload: x.payloadOf(r)})
 	x.addUnclaimed(r.Unclaimed)
-	done := []Value{ContractID(r.Contract.Number)}
+	done := []model.Value{model.ContractID(r.Contract.Number)}
 	if x.Tx.Version() > 0 {
 		c := x.fund.addToFund(r.Fund)
-		done = append(done, Optional(a, c != nil, IdOf(c)))
+		done = append(done, model.Optional(a, c != nil, IdOf(c)))
 	}
 	x.Tx.Finish(at, a.Record(issuingDoneShape, done...))
 	x.groupCoupons(r)
 }
 
 // setIssuance divides what the round issues among its coupons, up to the caps.
-func (x *Rounds) setIssuance(r *Round) {
+func (x *Rounds) setIssuance(r *model.Round) {
 	const year = int64(365 * 24 * time.Hour / time.Microsecond)
-	pool := IssuancePerYear.Times(Decimal(x.Clock.tick)).Over(Decimal(year))
+	pool := model.IssuancePerYear.Times(model.Decimal(x.Clock.tick)).Over(model.Decimal(year))
 	if r.Fund = 0; x.Tx.Version() > 0 {
-		r.Fund = pool.Times(FundShare)
+		r.Fund = pool.Times(model.FundShare)
 		pool -= r.Fund
 	}
-	validators, apps := pool.Times(ValidatorShare), pool.Times(AppShare)
+	validators, apps := pool.Times(model.ValidatorShare), pool.Times(model.AppShare)
 	svs := pool - validators - apps
 
-	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator Decimal
-	r.PerFeaturedApp, usedFeatured = rate(apps, r.FeaturedTotal, FeaturedAppCap)
+	var usedFeatured, usedUnfeatured, usedLiveness, usedValidator model.Decimal
+	r.PerFeaturedApp, usedFeatured = rate(apps, r.FeaturedTotal, model.FeaturedAppCap)
 	if x.rewards.RewardsByTraffic() && x.rewards.ByRound[r.Number].Rewarded {
 		usedFeatured = min(apps, usedFeatured+x.rewards.RewardsOf(r.Number).Minting)
 	}
-	r.PerUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.UnfeaturedTotal, UnfeaturedAppCap)
-	r.PerLiveness, usedLiveness = rate(validators, Coins(int(r.LivenessTotal)), LivenessCapUSD.Over(r.Price))
-	r.PerValidator, usedValidator = rate(validators-usedLiveness, r.ValidatorTotal, ValidatorCap)
-	var usedSv Decimal
-	r.PerSvWeight, usedSv = rate(svs, Coins(int(r.SvWeightTotal)), One)
+	r.PerUnfeaturedApp, usedUnfeatured = rate(apps-usedFeatured, r.UnfeaturedTotal, model.UnfeaturedAppCap)
+	r.PerLiveness, usedLiveness = rate(validators, model.Coins(int(r.LivenessTotal)), model.LivenessCapUSD.Over(r.Price))
+	r.PerValidator, usedValidator = rate(validators-usedLiveness, r.ValidatorTotal, model.ValidatorCap)
+	var usedSv model.Decimal
+	r.PerSvWeight, usedSv = rate(svs, model.Coins(int(r.SvWeightTotal)), model.One)
 	r.Unclaimed = pool - usedFeatured - usedUnfeatured - usedLiveness - usedValidator - usedSv
 }
 
 // rate returns the issuance per unit of total, at most limit, and what of the pool
 // that uses. Rounding down keeps the use within the pool.
-func rate(pool, total, limit Decimal) (per, used Decimal) {
+func rate(pool, total, limit model.Decimal) (per, used model.Decimal) {
 	per = limit
 	if total > 0 && total.Times(limit) > pool {
 		per = max(0, pool.Over(total)-1)
@@ -186,11 +188,11 @@ func rate(pool, total, limit Decimal) (per, used Decimal) {
 }
 
 // groupCoupons makes the coupons of r collectable by their owners.
-func (x *Rounds) groupCoupons(r *Round) {
-	at := map[Party]int{}
+func (x *Rounds) groupCoupons(r *model.Round) {
+	at := map[model.Party]int{}
 	first := len(x.collections)
 	for _, c := range r.Coupons {
-		owner := c.Payload.(Coupon).Owner()
+		owner := c.Payload.(model.Coupon).Owner()
 		i, ok := at[owner]
 		if !ok {
 			i = len(x.collections)
@@ -211,10 +213,10 @@ func (x *Rounds) closeRound() {
 	a, r := x.Tx.Arena(), x.issuing[0]
 	x.issuing = x.issuing[1:]
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Close",
-		a.Record(closeRoundShape, ContractID(r.Contract.Number)), Dso)
+		a.Record(closeRoundShape, model.ContractID(r.Contract.Number)), model.Dso)
 	x.Tx.Archive(r.Contract)
-	r.Contract = x.Tx.Create(ClosedRoundTemplate, ClosedRound{x.payloadOf(r)})
-	x.Tx.Finish(at, a.Record(closeDoneShape, ContractID(r.Contract.Number)))
+	r.Contract = x.Tx.Create(model.ClosedRoundTemplate, model.ClosedRound{RoundPayload: x.payloadOf(r)})
+	x.Tx.Finish(at, a.Record(closeDoneShape, model.ContractID(r.Contract.Number)))
 
 	kept := x.collections[:0]
 	for _, c := range x.collections {
@@ -229,8 +231,8 @@ func (x *Rounds) closeRound() {
 
 // queueClaims queues the sweep of the coupons that nobody collected, in portions,
 // and the archival of the round some time after it.
-func (x *Rounds) queueClaims(r *Round) {
-	var left []*Contract
+func (x *Rounds) queueClaims(r *model.Round) {
+	var left []*model.Contract
 	for _, c := range r.Coupons {
 		if c.Active() {
 			left = append(left, c)
@@ -253,53 +255,53 @@ const (
 )
 
 // claimExpired turns uncollected coupons into an unclaimed reward.
-func (x *Rounds) claimExpired(r *Round, coupons []*Contract) {
+func (x *Rounds) claimExpired(r *model.Round, coupons []*model.Contract) {
 	a := x.Tx.Arena()
-	byTemplate := func(t *Template) Value {
-		var ids []Value
+	byTemplate := func(t *model.Template) model.Value {
+		var ids []model.Value
 		for _, c := range coupons {
 			if c.Template == t {
-				ids = append(ids, ContractID(c.Number))
+				ids = append(ids, model.ContractID(c.Number))
 			}
 		}
 		return a.List(ids...)
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewards", a.Record(claimShape,
-		ContractID(r.Contract.Number), byTemplate(ValidatorRewardTemplate), byTemplate(AppRewardTemplate),
-		byTemplate(SvRewardTemplate), None(), a.Some(byTemplate(LivenessTemplate))), Dso)
-	var worth Decimal
+		model.ContractID(r.Contract.Number), byTemplate(model.ValidatorRewardTemplate), byTemplate(model.AppRewardTemplate),
+		byTemplate(model.SvRewardTemplate), model.None(), a.Some(byTemplate(model.LivenessTemplate))), model.Dso)
+	var worth model.Decimal
 	for _, c := range coupons {
-		worth += c.Payload.(Coupon).Worth(r)
+		worth += c.Payload.(model.Coupon).Worth(r)
 		x.Tx.Finish(x.Tx.Consume(c, c.Template.Entity()+"_DsoExpire",
-			a.Record(expireCouponShape, ContractID(r.Contract.Number)), Dso), c.Payload.(Coupon).Expiry(a))
+			a.Record(expireCouponShape, model.ContractID(r.Contract.Number)), model.Dso), c.Payload.(model.Coupon).Expiry(a))
 	}
 	reward := x.addUnclaimed(worth)
-	x.Tx.Finish(at, a.Record(claimDoneShape, Optional(a, reward != nil, IdOf(reward))))
+	x.Tx.Finish(at, a.Record(claimDoneShape, model.Optional(a, reward != nil, IdOf(reward))))
 }
 
 // IdOf is the contract id of c, or an arbitrary value if c is nil.
-func IdOf(c *Contract) Value {
+func IdOf(c *model.Contract) model.Value {
 	if c == nil {
-		return Unit()
+		return model.Unit()
 	}
-	return ContractID(c.Number)
+	return model.ContractID(c.Number)
 }
 
 // addUnclaimed creates an unclaimed reward unless amount is 0.
-func (x *Rounds) addUnclaimed(amount Decimal) *Contract {
+func (x *Rounds) addUnclaimed(amount model.Decimal) *model.Contract {
 	if amount <= 0 {
 		return nil
 	}
-	c := x.Tx.Create(UnclaimedRewardTemplate, UnclaimedReward{amount})
+	c := x.Tx.Create(model.UnclaimedRewardTemplate, model.UnclaimedReward{Amount: amount})
 	x.unclaimed = append(x.unclaimed, c)
 	return c
 }
 
-func (x *Rounds) archiveRound(r *Round) {
+func (x *Rounds) archiveRound(r *model.Round) {
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MiningRound_Archive",
-		x.Tx.Arena().Record(archiveRoundShape, ContractID(r.Contract.Number)), Dso)
+		x.Tx.Arena().Record(archiveRoundShape, model.ContractID(r.Contract.Number)), model.Dso)
 	x.Tx.Archive(r.Contract)
-	x.Tx.Finish(at, Enum("AmuletRules_MiningRound_ArchiveResult"))
+	x.Tx.Finish(at, model.Enum("AmuletRules_MiningRound_ArchiveResult"))
 }
 
 // mergeUnclaimed turns the oldest unclaimed rewards into one.
@@ -308,14 +310,14 @@ func (x *Rounds) mergeUnclaimed() {
 	n := min(rewardsPerMerge, len(x.unclaimed))
 	rewards := x.unclaimed[:n:n]
 	x.unclaimed = x.unclaimed[n:]
-	var ids []Value
-	var total Decimal
+	var ids []model.Value
+	var total model.Decimal
 	for _, c := range rewards {
-		ids = append(ids, ContractID(c.Number))
-		total += c.Payload.(UnclaimedReward).Amount
+		ids = append(ids, model.ContractID(c.Number))
+		total += c.Payload.(model.UnclaimedReward).Amount
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedRewards",
-		a.Record(mergeRewardsShape, a.List(ids...)), Dso)
+		a.Record(mergeRewardsShape, a.List(ids...)), model.Dso)
 	for _, c := range rewards {
 		x.Tx.Archive(c)
 	}
@@ -324,8 +326,8 @@ func (x *Rounds) mergeUnclaimed() {
 }
 
 var (
-	receiveSvShape     = NewShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
-	receiveSvDoneShape = NewShape("svRewardState", "svRewardCoupons")
+	receiveSvShape     = model.NewShape("sv", "openRoundCid", "rewardStateCid", "beneficiaries")
+	receiveSvDoneShape = model.NewShape("svRewardState", "svRewardCoupons")
 )
 
 // rewardSuperValidator gives one of the super-validators, in turn, its coupon for
@@ -334,29 +336,29 @@ func (x *Rounds) rewardSuperValidator() {
 	a, r := x.Tx.Arena(), x.OpenRound()
 	turn := int(r.Number) % x.Names.SuperValidators.Len()
 	sv, state := x.Names.SuperValidators.At(turn), x.Rules.rewardStates[turn]
-	shares := []SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: SvRewardWeight}}
+	shares := []model.SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: model.SvRewardWeight}}
 	if r.Number%3 == 0 { // a part goes to somebody else
 		shares[0].Weight -= 2500
-		shares = append(shares, SvReward{sv, x.Names.Validators.At(0), r.Number, 2500})
+		shares = append(shares, model.SvReward{Sv: sv, Beneficiary: x.Names.Validators.At(0), Round: r.Number, Weight: 2500})
 	}
-	beneficiaries, ids := make([]Value, len(shares)), make([]Value, len(shares))
+	beneficiaries, ids := make([]model.Value, len(shares)), make([]model.Value, len(shares))
 	for i, s := range shares {
-		beneficiaries[i] = a.Record(TupleShape, PartyValue(s.Beneficiary), Int64Value(s.Weight))
+		beneficiaries[i] = a.Record(model.TupleShape, model.PartyValue(s.Beneficiary), model.Int64Value(s.Weight))
 	}
 	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.Record(receiveSvShape,
-		PartyValue(sv), ContractID(r.Contract.Number), ContractID(state.Number), a.List(beneficiaries...)), sv)
+		model.PartyValue(sv), model.ContractID(r.Contract.Number), model.ContractID(state.Number), a.List(beneficiaries...)), sv)
 	x.Tx.Archive(state)
-	next := x.Tx.Create(RewardStateTemplate, state.Payload.(SvRewardState).RewardedIn(r.Number, int64(len(shares))))
+	next := x.Tx.Create(model.RewardStateTemplate, state.Payload.(model.SvRewardState).RewardedIn(r.Number, int64(len(shares))))
 	x.Rules.rewardStates[turn] = next
 	for i, s := range shares {
-		ids[i] = ContractID(x.addCoupon(r, SvRewardTemplate, s).Number)
+		ids[i] = model.ContractID(x.addCoupon(r, model.SvRewardTemplate, s).Number)
 		r.SvWeightTotal += s.Weight
 	}
-	x.Tx.Finish(at, a.Record(receiveSvDoneShape, ContractID(next.Number), a.List(ids...)))
+	x.Tx.Finish(at, a.Record(receiveSvDoneShape, model.ContractID(next.Number), a.List(ids...)))
 }
 
 // addCoupon creates a coupon of round r.
-func (x *Rounds) addCoupon(r *Round, t *Template, p Coupon) *Contract {
+func (x *Rounds) addCoupon(r *model.Round, t *model.Template, p model.Coupon) *model.Contract {
 	c := x.Tx.Create(t, p)
 	r.Coupons = append(r.Coupons, c)
 	return c

@@ -3,12 +3,12 @@ package sim
 import (
 	"fmt"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // CoinSupply counts coins. At any time circulating = minted - burned, and circulating
 // is the sum over all active coins, locked ones included.
-type CoinSupply struct{ minted, burned, Circulating Decimal }
+type CoinSupply struct{ minted, burned, Circulating model.Decimal }
 
 // Bank keeps the coins of all parties.
 type Bank struct {
@@ -22,7 +22,7 @@ type Bank struct {
 
 // wallet holds the unlocked coins of a party. Coins that were archived otherwise
 // than by spending may linger in it.
-type wallet struct{ Coins []*Contract }
+type wallet struct{ Coins []*model.Contract }
 
 // Supply is the coin supply of a ledger, in coins with ten fraction digits.
 // Circulating is the sum over all active coins and equals Minted - Burned.
@@ -38,14 +38,14 @@ func (s CoinSupply) Export() Supply {
 
 // Mint creates new coins, burn destroys some: the coins themselves are created and
 // archived apart from that.
-func (x *Bank) Mint(amount Decimal) {
+func (x *Bank) Mint(amount model.Decimal) {
 	x.Supply.minted += amount
 	if x.Supply.minted < 0 {
 		x.Tx.fail(fmt.Errorf("more coins minted than a devnet can count"))
 	}
 }
 
-func (x *Bank) Burn(amount Decimal) { x.Supply.burned += amount }
+func (x *Bank) Burn(amount model.Decimal) { x.Supply.burned += amount }
 
 // checkSupply verifies the conservation of coins after an update.
 func (x *Bank) checkSupply() {
@@ -55,4 +55,4 @@ func (x *Bank) checkSupply() {
 	}
 }
 
-var UnlockV2DoneShape = NewShape("amuletCid", "meta")
+var UnlockV2DoneShape = model.NewShape("amuletCid", "meta")

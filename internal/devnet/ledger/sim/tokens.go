@@ -1,29 +1,29 @@
 package sim
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // awaitSettlement has an allocation end when its time is over.
-func (x *Tokens) awaitSettlement(c *Contract) {
+func (x *Tokens) awaitSettlement(c *model.Contract) {
 	x.allocations = append(x.allocations, c)
-	x.Clock.alarmAt(c.Payload.(AmuletAllocation).Leg.SettleBefore+x.Clock.grace(), x.expireAllocations)
+	x.Clock.alarmAt(c.Payload.(model.AmuletAllocation).Leg.SettleBefore+x.Clock.grace(), x.expireAllocations)
 }
 
 // expireAllocations gives the senders of all allocations that were not settled in time their
 // coins back.
 func (x *Tokens) expireAllocations() {
-	due := x.Clock.overdue(&x.allocations, func(c *Contract) int64 { return c.Payload.(AmuletAllocation).Leg.SettleBefore })
+	due := x.Clock.overdue(&x.allocations, func(c *model.Contract) int64 { return c.Payload.(model.AmuletAllocation).Leg.SettleBefore })
 	if len(due) == 0 {
 		return
 	}
 	a := x.Tx.Arena()
-	inputs, results := make([]Value, len(due)), make([]Value, len(due))
+	inputs, results := make([]model.Value, len(due)), make([]model.Value, len(due))
 	for i, c := range due {
-		inputs[i] = a.Record(expireAllocationIn, ContractID(c.Number), Boolean(x.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked].IsActive()))
+		inputs[i] = a.Record(expireAllocationIn, model.ContractID(c.Number), model.Boolean(x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked].IsActive()))
 	}
 	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
-		a.Record(expireAllocationsShape, PartyValue(Dso), a.List(inputs...), a.List()), Dso)
+		a.Record(expireAllocationsShape, model.PartyValue(model.Dso), a.List(inputs...), a.List()), model.Dso)
 	for i, c := range due {
 		results[i] = x.endAllocation(c)
 	}
@@ -33,21 +33,21 @@ func (x *Tokens) expireAllocations() {
 	}
 }
 
-func (x *Tokens) endAllocation(c *Contract) Value {
-	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(AmuletAllocation).Locked], x.Tx.Arena().List()
-	at := x.Tx.Consume(c, "AmuletAllocation_DsoExpire", a.Record(expireAllocationArg, Boolean(locked.IsActive())), Dso)
+func (x *Tokens) endAllocation(c *model.Contract) model.Value {
+	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked], x.Tx.Arena().List()
+	at := x.Tx.Consume(c, "AmuletAllocation_DsoExpire", a.Record(expireAllocationArg, model.Boolean(locked.IsActive())), model.Dso)
 	if locked.IsActive() {
-		back = a.List(ContractID(x.bank.expireLock(locked).Number))
+		back = a.List(model.ContractID(x.bank.expireLock(locked).Number))
 	}
-	result := a.Record(AllocationReturnedShape, back, Metadata(a, TxKindMetaKey, "unlock"))
+	result := a.Record(AllocationReturnedShape, back, model.Metadata(a, model.TxKindMetaKey, "unlock"))
 	x.Tx.Finish(at, result)
 	return result
 }
 
-var expireAllocationsShape = NewShape("expectedDso", "inputs", "observers")
+var expireAllocationsShape = model.NewShape("expectedDso", "inputs", "observers")
 
-var expireAllocationIn = NewShape("allocationCid", "expireLock")
+var expireAllocationIn = model.NewShape("allocationCid", "expireLock")
 
-var expireAllocationArg = NewShape("expireLock")
+var expireAllocationArg = model.NewShape("expireLock")
 
-var AllocationReturnedShape = NewShape("senderHoldingCids", "meta")
+var AllocationReturnedShape = model.NewShape("senderHoldingCids", "meta")

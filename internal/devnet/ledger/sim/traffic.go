@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 var (
-	BuyTrafficShape       = NewShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
-	BuyTrafficDoneShape   = NewShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
-	mergeTrafficShape     = NewShape("trafficCids")
-	mergeTrafficDoneShape = NewShape("mergedTrafficCid")
+	BuyTrafficShape       = model.NewShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
+	BuyTrafficDoneShape   = model.NewShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
+	mergeTrafficShape     = model.NewShape("trafficCids")
+	mergeTrafficDoneShape = model.NewShape("mergedTrafficCid")
 )
 
 // buyTraffic has the operator of a validator buy traffic for its node. On a
@@ -21,39 +21,39 @@ func (x *Validators) buyTraffic() bool {
 	if x.users.isManaged(operator) {
 		return false
 	}
-	bytes := int64(x.Random.Between(MinTopUp, 3*MinTopUp))
-	cost := Decimal(bytes * 1e4).Times(TrafficPrice).Over(x.rounds.OpenRound().Price)
+	bytes := int64(x.Random.Between(model.MinTopUp, 3*model.MinTopUp))
+	cost := model.Decimal(bytes * 1e4).Times(model.TrafficPrice).Over(x.rounds.OpenRound().Price)
 	taken, ok := x.bank.gather(operator, cost+2*x.payments.OutputFee())
 	if !ok {
 		x.payments.tap(operator, cost*8)
 		return true
 	}
 	a, node := x.Tx.Arena(), x.Names.ParticipantOf(operator, 0)
-	p := Payment{Sender: operator, Coins: taken, Provider: NoParty, Outputs: []Output{{Receiver: operator, Amount: cost}}}
+	p := Payment{Sender: operator, Coins: taken, Provider: model.NoParty, Outputs: []Output{{Receiver: operator, Amount: cost}}}
 	member := "PAR::" + x.Names.Participants[node]
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_BuyMemberTraffic", a.Record(BuyTrafficShape, x.payments.inputsValue(&p),
-		x.payments.context(&p), PartyValue(operator), Text(member), Text(x.Names.Synchronizers[0]),
-		Int64Value(x.Tx.Migration), Int64Value(bytes), x.Tx.ExpectedDSO()), operator)
+		x.payments.context(&p), model.PartyValue(operator), model.Text(member), model.Text(x.Names.Synchronizers[0]),
+		model.Int64Value(x.Tx.Migration), model.Int64Value(bytes), x.Tx.ExpectedDSO()), operator)
 	s := x.payments.settle(p)
 	x.bank.Burn(x.bank.Spend(s.Created[0]))
-	purchase := x.Tx.Create(MemberTrafficTemplate, MemberTraffic{
+	purchase := x.Tx.Create(model.MemberTrafficTemplate, model.MemberTraffic{
 		Member: member, Synchronizer: x.Names.Synchronizers[0], Migration: x.Tx.Migration,
 		Purchased: bytes, Purchases: 1, AmuletSpent: cost, UsdSpent: cost.Times(x.rounds.OpenRound().Price),
 	})
 	x.rewardPurchase(operator, cost)
-	fields := []Value{x.rounds.RoundValue(), x.payments.Summary(s), Numeric(cost), ContractID(purchase.Number), x.payments.ChangeID(s)}
-	x.Tx.Finish(at, a.Record(BuyTrafficDoneShape, x.Tx.WithMeta(fields, None())...))
+	fields := []model.Value{x.rounds.RoundValue(), x.payments.Summary(s), model.Numeric(cost), model.ContractID(purchase.Number), x.payments.ChangeID(s)}
+	x.Tx.Finish(at, a.Record(BuyTrafficDoneShape, x.Tx.WithMeta(fields, model.None())...))
 	x.traffic[node] = append(x.traffic[node], purchase)
-	if len(x.traffic[node]) == PurchasesBeforeMerge {
+	if len(x.traffic[node]) == model.PurchasesBeforeMerge {
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
 	}
 	return true
 }
 
 // rewardPurchase gives the buyer a coupon for the coins burned.
-func (x *Validators) rewardPurchase(buyer Party, burned Decimal) {
+func (x *Validators) rewardPurchase(buyer model.Party, burned model.Decimal) {
 	r := x.rounds.OpenRound()
-	x.rounds.addCoupon(r, ValidatorRewardTemplate, ValidatorReward{buyer, burned, r.Number})
+	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: buyer, Amount: burned, Round: r.Number})
 	r.ValidatorTotal += burned
 }
 
@@ -64,11 +64,11 @@ func (x *Validators) mergeTraffic(node int) {
 		return
 	}
 	a := x.Tx.Arena()
-	ids := make([]Value, len(all))
-	var sum MemberTraffic
+	ids := make([]model.Value, len(all))
+	var sum model.MemberTraffic
 	for i, c := range all {
-		p := c.Payload.(MemberTraffic)
-		ids[i] = ContractID(c.Number)
+		p := c.Payload.(model.MemberTraffic)
+		ids[i] = model.ContractID(c.Number)
 		p.Purchased += sum.Purchased
 		p.Purchases += sum.Purchases
 		p.AmuletSpent += sum.AmuletSpent
@@ -76,12 +76,12 @@ func (x *Validators) mergeTraffic(node int) {
 		sum = p
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeMemberTrafficContracts",
-		a.Record(mergeTrafficShape, a.List(ids...)), Dso)
+		a.Record(mergeTrafficShape, a.List(ids...)), model.Dso)
 	for _, c := range all {
 		x.Tx.Archive(c)
 	}
-	merged := x.Tx.Create(MemberTrafficTemplate, sum)
-	x.Tx.Finish(at, a.Record(mergeTrafficDoneShape, ContractID(merged.Number)))
+	merged := x.Tx.Create(model.MemberTrafficTemplate, sum)
+	x.Tx.Finish(at, a.Record(mergeTrafficDoneShape, model.ContractID(merged.Number)))
 	x.traffic[node] = append(x.traffic[node][:0], merged)
 }
 

@@ -3,14 +3,14 @@ package sim
 import (
 	"fmt"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // transaction builds the tree of the update in execution. It applies each effect to the
 // active set at once, so that a choice can never use a contract that is not there.
 type transaction struct {
-	names  *Names
-	random *Random
+	names  *model.Names
+	random *model.Random
 	clock  *clock
 
 	Migration int64
@@ -22,20 +22,20 @@ type transaction struct {
 	Batch   *Batch
 	Current *Update
 	// provider is the app on whose behalf the update runs, or noParty.
-	Provider Party
+	Provider model.Party
 	Attempt  *Attempt // at the submission in execution, nil for what the network does by itself
 	Err      error    // first violation of a ledger rule; stops the ledger
 
-	Active         []*Contract
-	ByNumber       map[uint64]*Contract // active contracts, private ones too; nil until there was a command
+	Active         []*model.Contract
+	ByNumber       map[uint64]*model.Contract // active contracts, private ones too; nil until there was a command
 	ContractNumber uint64
 	PrivateNumbers uint64
 	Created        uint64
 }
 
 // Create adds a contract to the tree and to the active set.
-func (x *transaction) Create(t *Template, p Payload) *Contract {
-	c := &Contract{
+func (x *transaction) Create(t *model.Template, p model.Payload) *model.Contract {
+	c := &model.Contract{
 		Number: x.newContractNumber(), Template: t, Version: x.Version(),
 		CreatedAt: x.clock.EffectiveAt, Payload: p, Synchronizer: x.Current.Synchronizer,
 		Entry: uint32(x.Current.Number), Node: int32(len(x.Current.Nodes)), Migration: uint8(x.Migration),
@@ -59,19 +59,19 @@ func (x *transaction) newContractNumber() uint64 {
 }
 
 // Exercise opens a node for a choice; finish closes it after its consequences.
-func (x *transaction) Exercise(c *Contract, choice string, argument Value, actors ...Party) int {
+func (x *transaction) Exercise(c *model.Contract, choice string, argument model.Value, actors ...model.Party) int {
 	if !c.Active() {
 		x.fail(fmt.Errorf("exercising %s on archived contract %d", choice, c.Number))
 	}
 	x.Current.Nodes = append(x.Current.Nodes, Node{
 		Contract: c, Choice: choice, Argument: argument,
-		Actors: x.names.SortParties(append([]Party(nil), actors...)),
+		Actors: x.names.SortParties(append([]model.Party(nil), actors...)),
 	})
 	return len(x.Current.Nodes) - 1
 }
 
 // Consume is exercise for a choice that archives its contract.
-func (x *transaction) Consume(c *Contract, choice string, argument Value, actors ...Party) int {
+func (x *transaction) Consume(c *model.Contract, choice string, argument model.Value, actors ...model.Party) int {
 	at := x.Exercise(c, choice, argument, actors...)
 	x.Current.Nodes[at].Consuming = true
 	x.Deactivate(c)
@@ -79,22 +79,22 @@ func (x *transaction) Consume(c *Contract, choice string, argument Value, actors
 }
 
 // Through marks an exercise as made through an interface.
-func (x *transaction) Through(at int, i InterfaceName) {
+func (x *transaction) Through(at int, i model.InterfaceName) {
 	x.Current.Nodes[at].Iface = x.names.Interfaces[i]
 }
 
-func (x *transaction) Finish(at int, result Value) {
+func (x *transaction) Finish(at int, result model.Value) {
 	n := &x.Current.Nodes[at]
 	n.Result, n.End = result, int32(len(x.Current.Nodes))
 }
 
 // Archive exercises the plain archival choice with the signatories as actors.
-func (x *transaction) Archive(c *Contract) {
+func (x *transaction) Archive(c *model.Contract) {
 	signatories, _ := c.Payload.Stakeholders(nil, nil)
-	x.Finish(x.Consume(c, "Archive", x.Arena().Record(EmptyRecordShape), signatories...), Unit())
+	x.Finish(x.Consume(c, "Archive", x.Arena().Record(model.EmptyRecordShape), signatories...), model.Unit())
 }
 
-func (x *transaction) Activate(c *Contract) {
+func (x *transaction) Activate(c *model.Contract) {
 	if !c.Private {
 		c.Slot = int32(len(x.Active))
 		x.Active = append(x.Active, c)
@@ -108,7 +108,7 @@ func (x *transaction) Activate(c *Contract) {
 
 // Deactivate takes c out of the active set by moving the last contract to its slot.
 // Private contracts are in no slot.
-func (x *transaction) Deactivate(c *Contract) {
+func (x *transaction) Deactivate(c *model.Contract) {
 	if !c.Active() {
 		x.fail(fmt.Errorf("archiving contract %d twice", c.Number))
 		return
@@ -118,7 +118,7 @@ func (x *transaction) Deactivate(c *Contract) {
 		x.Active[c.Slot], last.Slot = last, c.Slot
 		x.Active = x.Active[:len(x.Active)-1]
 	}
-	c.Slot = Archived
+	c.Slot = model.Archived
 	if x.ByNumber != nil {
 		delete(x.ByNumber, c.Number)
 	}
@@ -126,4 +126,4 @@ func (x *transaction) Deactivate(c *Contract) {
 }
 
 // Arena returns the arena that holds the values of the update in execution.
-func (x *transaction) Arena() *Arena { return &x.Batch.arena }
+func (x *transaction) Arena() *model.Arena { return &x.Batch.arena }

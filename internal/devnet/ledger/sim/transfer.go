@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 var (
-	TransferArgShape     = NewShape("transfer", "context", "expectedDso")
-	TransferShape        = NewShape("sender", "provider", "inputs", "outputs", "beneficiaries")
-	outputShape          = NewShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
-	TransferContextShape = NewShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
-	PaymentContextShape  = NewShape("amuletRules", "context")
-	transferResultShape  = NewShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
-	transferSummaryShape = NewShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
-	balanceChangeShape   = NewShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
-	appBeneficiaryShape  = NewShape("beneficiary", "weight")
+	TransferArgShape     = model.NewShape("transfer", "context", "expectedDso")
+	TransferShape        = model.NewShape("sender", "provider", "inputs", "outputs", "beneficiaries")
+	outputShape          = model.NewShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
+	TransferContextShape = model.NewShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
+	PaymentContextShape  = model.NewShape("amuletRules", "context")
+	transferResultShape  = model.NewShape("round", "summary", "createdAmulets", "senderChangeAmulet", "meta")
+	transferSummaryShape = model.NewShape("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount", "balanceChanges", "holdingFees", "outputFees", "senderChangeFee", "senderChangeAmount", "amuletPrice", "inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount")
+	balanceChangeShape   = model.NewShape("changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+	appBeneficiaryShape  = model.NewShape("beneficiary", "weight")
 )
 
 // Payments executes payments.
@@ -34,28 +34,28 @@ type Payments struct {
 
 // Payment is a movement of coins: inputs of one sender to outputs and change.
 type Payment struct {
-	Sender  Party
-	Coins   []*Contract
-	coupons []*Contract // of round
-	round   *Round      // the issuing round of coupons, or nil
+	Sender  model.Party
+	Coins   []*model.Contract
+	coupons []*model.Contract // of round
+	round   *model.Round      // the issuing round of coupons, or nil
 	Outputs []Output
 	// provider is the app on whose behalf the sender acts; it earns the reward.
-	Provider Party
+	Provider model.Party
 }
 
 // Output is one output of a payment; a lock makes it a locked coin.
 type Output struct {
-	Receiver Party
-	Amount   Decimal
-	Lock     *LockedAmulet // only the lock part is read
+	Receiver model.Party
+	Amount   model.Decimal
+	Lock     *model.LockedAmulet // only the lock part is read
 	reason   string
 }
 
 // Controllers are the parties that must agree to a payment: nobody is given a coin, or made the
 // holder of a lock, without. The governance party agrees to all that its rules allow.
-func (p *Payment) Controllers() []Party {
-	ps := []Party{p.Sender}
-	if p.Provider != NoParty {
+func (p *Payment) Controllers() []model.Party {
+	ps := []model.Party{p.Sender}
+	if p.Provider != model.NoParty {
 		ps = append(ps, p.Provider)
 	}
 	for _, out := range p.Outputs {
@@ -70,48 +70,48 @@ func (p *Payment) Controllers() []Party {
 // Settlement is a payment that was executed.
 type Settlement struct {
 	Payment
-	Created   []*Contract // by output
-	Change    *Contract   // or nil
-	InCoins   Decimal
-	inApp     Decimal
-	inValid   Decimal
-	inSv      Decimal
-	inFaucet  Decimal
-	inRecords Decimal
-	inFund    Decimal
-	Fees      []Decimal // by output
-	ChangeFee Decimal
+	Created   []*model.Contract // by output
+	Change    *model.Contract   // or nil
+	InCoins   model.Decimal
+	inApp     model.Decimal
+	inValid   model.Decimal
+	inSv      model.Decimal
+	inFaucet  model.Decimal
+	inRecords model.Decimal
+	inFund    model.Decimal
+	Fees      []model.Decimal // by output
+	ChangeFee model.Decimal
 	balances  []balanceChange
 }
 
 // balanceChange sums up what happened to the coins of one party: their amounts
 // as if created in round 0, and their holding fees.
 type balanceChange struct {
-	owner        Party
-	amount, rate Decimal
+	owner        model.Party
+	amount, rate model.Decimal
 }
 
-func (s *Settlement) Inputs() Decimal {
+func (s *Settlement) Inputs() model.Decimal {
 	return s.InCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
 }
 
-func (s *Settlement) changeAmount() Decimal {
+func (s *Settlement) changeAmount() model.Decimal {
 	if s.Change == nil {
 		return 0
 	}
-	return s.Change.Payload.(Amulet).Amount
+	return s.Change.Payload.(model.Amulet).Amount
 }
 
 // OutputFee is the fee for creating one coin.
-func (x *Payments) OutputFee() Decimal {
+func (x *Payments) OutputFee() model.Decimal {
 	if x.Tx.Version() > 0 {
 		return 0
 	}
-	return CreateFeeUSD.Over(x.rounds.OpenRound().Price)
+	return model.CreateFeeUSD.Over(x.rounds.OpenRound().Price)
 }
 
 // takeCoins removes up to limit coins from a wallet and returns them with their sum.
-func (x *Bank) takeCoins(owner Party, limit int) (taken []*Contract, sum Decimal) {
+func (x *Bank) takeCoins(owner model.Party, limit int) (taken []*model.Contract, sum model.Decimal) {
 	if x.users.isManaged(owner) {
 		return nil, 0
 	}
@@ -124,21 +124,21 @@ func (x *Bank) takeCoins(owner Party, limit int) (taken []*Contract, sum Decimal
 		w.Coins = w.Coins[:last]
 		if c.Active() {
 			taken = append(taken, c)
-			sum += c.Payload.(Amulet).Amount
+			sum += c.Payload.(model.Amulet).Amount
 		}
 	}
 	return taken, sum
 }
 
 // returnCoins puts coins back that were not used after all.
-func (x *Bank) returnCoins(owner Party, cs []*Contract) {
+func (x *Bank) returnCoins(owner model.Party, cs []*model.Contract) {
 	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, cs...)
 }
 
 // gather takes coins until they are worth at least amount, up to maxInputs.
-func (x *Bank) gather(owner Party, amount Decimal) (taken []*Contract, ok bool) {
-	var sum Decimal
-	for sum < amount && len(taken) < MaxInputs {
+func (x *Bank) gather(owner model.Party, amount model.Decimal) (taken []*model.Contract, ok bool) {
+	var sum model.Decimal
+	for sum < amount && len(taken) < model.MaxInputs {
 		more, worth := x.takeCoins(owner, 1)
 		if len(more) == 0 {
 			break
@@ -153,9 +153,9 @@ func (x *Bank) gather(owner Party, amount Decimal) (taken []*Contract, ok bool) 
 }
 
 // newCoin creates a coin and puts it into the owner's wallet.
-func (x *Bank) newCoin(owner Party, amount Decimal) *Contract {
+func (x *Bank) newCoin(owner model.Party, amount model.Decimal) *model.Contract {
 	p := x.CoinPayload(owner, amount)
-	c := x.Tx.Create(AmuletTemplate, p)
+	c := x.Tx.Create(model.AmuletTemplate, p)
 	x.Supply.Circulating += amount
 	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, c)
 	if p.ExpiresIn()-p.Created < dustRounds {
@@ -164,28 +164,28 @@ func (x *Bank) newCoin(owner Party, amount Decimal) *Contract {
 	return c
 }
 
-func (x *Bank) CoinPayload(owner Party, amount Decimal) Amulet {
+func (x *Bank) CoinPayload(owner model.Party, amount model.Decimal) model.Amulet {
 	r := x.rounds.OpenRound()
-	return Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: HoldingFeeUSD.Over(r.Price)}
+	return model.Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: model.HoldingFeeUSD.Over(r.Price)}
 }
 
-func (x *Bank) newLockedCoin(owner Party, amount Decimal, lock LockedAmulet) *Contract {
+func (x *Bank) newLockedCoin(owner model.Party, amount model.Decimal, lock model.LockedAmulet) *model.Contract {
 	lock.Amulet = x.CoinPayload(owner, amount)
-	c := x.Tx.Create(LockedAmuletTemplate, lock)
+	c := x.Tx.Create(model.LockedAmuletTemplate, lock)
 	x.Supply.Circulating += amount
 	return c
 }
 
 // Spend archives a coin, locked or not, and returns its amount.
-func (x *Bank) Spend(c *Contract) Decimal {
-	p := CoinOf(c)
+func (x *Bank) Spend(c *model.Contract) model.Decimal {
+	p := model.CoinOf(c)
 	x.Tx.Archive(c)
 	x.Supply.Circulating -= p.Amount
 	return p.Amount
 }
 
 // ExpectedDSO is the argument by which a caller makes sure of the network it is on.
-func (x *transaction) ExpectedDSO() Value { return x.Arena().Some(PartyValue(Dso)) }
+func (x *transaction) ExpectedDSO() model.Value { return x.Arena().Some(model.PartyValue(model.Dso)) }
 
 // settle executes a payment within the node that is open: it archives the inputs,
 // creates outputs and change, and hands out the rewards for it.
@@ -223,32 +223,32 @@ func (x *Payments) consumeInputs(s *Settlement) {
 		s.InCoins += x.bank.Spend(c)
 	}
 	for _, c := range s.coupons {
-		p := c.Payload.(Coupon)
+		p := c.Payload.(model.Coupon)
 		s.Add(p, p.Worth(s.round))
 		x.Tx.Archive(c)
 	}
 }
 
 // Add counts a coupon among the inputs.
-func (s *Settlement) Add(p Coupon, worth Decimal) {
+func (s *Settlement) Add(p model.Coupon, worth model.Decimal) {
 	switch p.(type) {
-	case AppReward, CouponV2:
+	case model.AppReward, model.CouponV2:
 		s.inApp += worth
-	case ValidatorReward:
+	case model.ValidatorReward:
 		s.inValid += worth
-	case SvReward:
+	case model.SvReward:
 		s.inSv += worth
-	case Liveness:
+	case model.Liveness:
 		s.inFaucet += worth
-	case ActivityRecord:
+	case model.ActivityRecord:
 		s.inRecords += worth
-	case FundCoupon:
+	case model.FundCoupon:
 		s.inFund += worth
 	}
 }
 
-func (x *Payments) createOutput(s *Settlement, o Output) *Contract {
-	var c *Contract
+func (x *Payments) createOutput(s *Settlement, o Output) *model.Contract {
+	var c *model.Contract
 	if o.Lock != nil {
 		c = x.bank.newLockedCoin(s.Sender, o.Amount, *o.Lock)
 	} else {
@@ -259,91 +259,91 @@ func (x *Payments) createOutput(s *Settlement, o Output) *Contract {
 }
 
 // Note adds a created (sign 1) or archived (sign -1) coin to its owner's balance change.
-func (s *Settlement) Note(c *Contract, sign Decimal) {
-	coin := CoinOf(c)
+func (s *Settlement) Note(c *model.Contract, sign model.Decimal) {
+	coin := model.CoinOf(c)
 	at := slices.IndexFunc(s.balances, func(b balanceChange) bool { return b.owner == coin.Owner })
 	if at < 0 {
 		at = len(s.balances)
 		s.balances = append(s.balances, balanceChange{owner: coin.Owner})
 	}
-	s.balances[at].amount += sign * (coin.Amount + Decimal(coin.Created)*coin.Rate)
+	s.balances[at].amount += sign * (coin.Amount + model.Decimal(coin.Created)*coin.Rate)
 	s.balances[at].rate += sign * coin.Rate
 }
 
 // reward gives the app a coupon if it is featured, and in return for burned fees
 // one to the app and one to the sender for its validator.
-func (x *Payments) reward(s *Settlement, fees Decimal) {
+func (x *Payments) reward(s *Settlement, fees model.Decimal) {
 	r := x.rounds.OpenRound()
-	featured := s.Provider != NoParty && x.apps.Right(s.Provider) != nil
+	featured := s.Provider != model.NoParty && x.apps.Right(s.Provider) != nil
 	if featured {
 		x.Tx.Provider = s.Provider
 	}
 	if featured && !x.rewards.RewardsByTraffic() {
-		amount := ExtraRewardUSD.Over(r.Price)
-		beneficiary := NoParty
+		amount := model.ExtraRewardUSD.Over(r.Price)
+		beneficiary := model.NoParty
 		if x.Random.Percent(15) {
 			beneficiary = x.Names.Providers.Of(x.Random)
 		}
-		x.rounds.addCoupon(r, AppRewardTemplate, AppReward{s.Provider, true, amount, r.Number, beneficiary})
+		x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: s.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: beneficiary})
 		r.FeaturedTotal += amount
 	}
 	if fees == 0 {
 		return
 	}
-	if s.Provider != NoParty && !featured {
-		x.rounds.addCoupon(r, AppRewardTemplate, AppReward{s.Provider, false, fees, r.Number, NoParty})
+	if s.Provider != model.NoParty && !featured {
+		x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: s.Provider, Featured: false, Amount: fees, Round: r.Number, Beneficiary: model.NoParty})
 		r.UnfeaturedTotal += fees
 	}
-	x.rounds.addCoupon(r, ValidatorRewardTemplate, ValidatorReward{s.Sender, fees, r.Number})
+	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: s.Sender, Amount: fees, Round: r.Number})
 	r.ValidatorTotal += fees
 }
 
 // inputsValue lists the inputs of a payment as a choice argument.
-func (x *Payments) inputsValue(p *Payment) Value {
+func (x *Payments) inputsValue(p *Payment) model.Value {
 	a := x.Tx.Arena()
-	vs := make([]Value, 0, len(p.Coins)+len(p.coupons))
+	vs := make([]model.Value, 0, len(p.Coins)+len(p.coupons))
 	for _, c := range p.Coins {
-		vs = append(vs, a.Variant("InputAmulet", ContractID(c.Number)))
+		vs = append(vs, a.Variant("InputAmulet", model.ContractID(c.Number)))
 	}
 	for _, c := range p.coupons {
-		vs = append(vs, a.Variant(c.Payload.(Coupon).Input(), ContractID(c.Number)))
+		vs = append(vs, a.Variant(c.Payload.(model.Coupon).Input(), model.ContractID(c.Number)))
 	}
 	return a.List(vs...)
 }
 
 // context names the rounds and rights that a payment refers to.
-func (x *Payments) context(p *Payment) Value {
+func (x *Payments) context(p *Payment) model.Value {
 	a := x.Tx.Arena()
 	issuing, rights := a.GenMap(), a.GenMap()
 	if p.round != nil {
-		issuing = a.GenMap(RoundValue(a, p.round.Number), ContractID(p.round.Contract.Number))
+		issuing = a.GenMap(model.RoundValue(a, p.round.Number), model.ContractID(p.round.Contract.Number))
 	}
 	for _, c := range p.coupons {
-		if _, ok := c.Payload.(ValidatorReward); ok {
-			rights = a.GenMap(PartyValue(p.Sender), ContractID(x.validatorRights[p.Sender]))
+		if _, ok := c.Payload.(model.ValidatorReward); ok {
+			rights = a.GenMap(model.PartyValue(p.Sender), model.ContractID(x.validatorRights[p.Sender]))
 		}
 	}
 	right := x.apps.Right(p.Provider)
-	return a.Record(TransferContextShape, ContractID(x.rounds.OpenRound().Contract.Number), issuing, rights,
-		Optional(a, right != nil, IdOf(right)))
+	return a.Record(TransferContextShape, model.ContractID(x.rounds.OpenRound().Contract.Number), issuing, rights,
+		model.Optional(a, right != nil, IdOf(right)))
 }
 
 // paymentContext is the context with the rules contract, for choices on others.
-func (x *Payments) paymentContext(p *Payment) Value {
-	return x.Tx.Arena().Record(PaymentContextShape, ContractID(x.Rules.Amulet.Number), x.context(p))
+func (x *Payments) paymentContext(p *Payment) model.Value {
+	return x.Tx.Arena().Record(PaymentContextShape, model.ContractID(x.Rules.Amulet.Number), x.context(p))
 }
 
-func (x *Payments) OutputsValue(p *Payment) Value {
+func (x *Payments) OutputsValue(p *Payment) model.Value {
 	a := x.Tx.Arena()
-	vs := make([]Value, len(p.Outputs))
+	vs := make([]model.Value, len(p.Outputs))
 	for i, o := range p.Outputs {
-		lock := None()
+		lock := model.None()
 		if o.Lock != nil {
 			lock = a.Some(o.Lock.Lock(a))
 		}
-		fields := []Value{PartyValue(o.Receiver), Numeric(0), Numeric(o.Amount), lock}
+		fields := []model.Value{model.PartyValue(o.Receiver), model.Numeric(0), model.Numeric(o.Amount), lock}
 		if x.Tx.Version() > 0 {
-			fields = append(fields, Optional(a, o.reason != "", Metadata(a, ReasonMetaKey, o.reason)))
+			fields = append(fields, model.Optional(a, o.reason != "", model.Metadata(a, model.ReasonMetaKey, o.reason)))
 		}
 		vs[i] = a.Record(outputShape, fields...)
 	}
@@ -351,15 +351,15 @@ func (x *Payments) OutputsValue(p *Payment) Value {
 }
 
 // transfer exercises AmuletRules_Transfer for a payment.
-func (x *Payments) transfer(p Payment) (*Settlement, Value) {
+func (x *Payments) transfer(p Payment) (*Settlement, model.Value) {
 	a := x.Tx.Arena()
 	provider := p.Provider
-	if provider == NoParty {
+	if provider == model.NoParty {
 		provider = p.Sender
 	}
-	fields := []Value{PartyValue(p.Sender), PartyValue(provider), x.inputsValue(&p), x.OutputsValue(&p)}
+	fields := []model.Value{model.PartyValue(p.Sender), model.PartyValue(provider), x.inputsValue(&p), x.OutputsValue(&p)}
 	if x.Tx.Version() > 0 {
-		fields = append(fields, None())
+		fields = append(fields, model.None())
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Transfer", a.Record(TransferArgShape,
 		a.Record(TransferShape, fields...), x.context(&p), x.Tx.ExpectedDSO()), p.Controllers()...)
@@ -369,60 +369,60 @@ func (x *Payments) transfer(p Payment) (*Settlement, Value) {
 	return s, result
 }
 
-func (x *Payments) TransferResult(s *Settlement) Value {
+func (x *Payments) TransferResult(s *Settlement) model.Value {
 	a := x.Tx.Arena()
-	created := make([]Value, len(s.Created))
+	created := make([]model.Value, len(s.Created))
 	for i, c := range s.Created {
 		tag := "TransferResultAmulet"
-		if c.Template == LockedAmuletTemplate {
+		if c.Template == model.LockedAmuletTemplate {
 			tag = "TransferResultLockedAmulet"
 		}
-		created[i] = a.Variant(tag, ContractID(c.Number))
+		created[i] = a.Variant(tag, model.ContractID(c.Number))
 	}
-	fields := []Value{x.rounds.RoundValue(), x.Summary(s), a.List(created...), x.ChangeID(s)}
-	return a.Record(transferResultShape, x.Tx.WithMeta(fields, None())...)
+	fields := []model.Value{x.rounds.RoundValue(), x.Summary(s), a.List(created...), x.ChangeID(s)}
+	return a.Record(transferResultShape, x.Tx.WithMeta(fields, model.None())...)
 }
 
 // WithMeta adds a trailing optional field that only the newer version has.
-func (x *transaction) WithMeta(fields []Value, meta Value) []Value {
+func (x *transaction) WithMeta(fields []model.Value, meta model.Value) []model.Value {
 	if x.Version() == 0 {
 		return fields
 	}
 	return append(fields, meta)
 }
 
-func (x *Payments) ChangeID(s *Settlement) Value {
-	return Optional(x.Tx.Arena(), s.Change != nil, IdOf(s.Change))
+func (x *Payments) ChangeID(s *Settlement) model.Value {
+	return model.Optional(x.Tx.Arena(), s.Change != nil, IdOf(s.Change))
 }
 
-func (x *Payments) Summary(s *Settlement) Value {
+func (x *Payments) Summary(s *Settlement) model.Value {
 	a := x.Tx.Arena()
-	fees := make([]Value, len(s.Fees))
+	fees := make([]model.Value, len(s.Fees))
 	for i, f := range s.Fees {
-		fees[i] = Numeric(f)
+		fees[i] = model.Numeric(f)
 	}
-	fields := []Value{Numeric(s.inApp), Numeric(s.inValid), Numeric(s.inSv), Numeric(s.InCoins),
-		x.balancesValue(s), Numeric(0), a.List(fees...), Numeric(s.ChangeFee), Numeric(s.changeAmount()),
-		Numeric(x.rounds.OpenRound().Price), a.Some(Numeric(s.inFaucet))}
+	fields := []model.Value{model.Numeric(s.inApp), model.Numeric(s.inValid), model.Numeric(s.inSv), model.Numeric(s.InCoins),
+		x.balancesValue(s), model.Numeric(0), a.List(fees...), model.Numeric(s.ChangeFee), model.Numeric(s.changeAmount()),
+		model.Numeric(x.rounds.OpenRound().Price), a.Some(model.Numeric(s.inFaucet))}
 	if x.Tx.Version() > 0 {
-		fields = append(fields, a.Some(Numeric(s.inRecords)), Optional(a, s.inFund > 0, Numeric(s.inFund)))
+		fields = append(fields, a.Some(model.Numeric(s.inRecords)), model.Optional(a, s.inFund > 0, model.Numeric(s.inFund)))
 	}
 	return a.Record(transferSummaryShape, fields...)
 }
 
-func (x *Payments) balancesValue(s *Settlement) Value {
+func (x *Payments) balancesValue(s *Settlement) model.Value {
 	a := x.Tx.Arena()
 	slices.SortFunc(s.balances, func(b, c balanceChange) int {
 		return x.Names.Compare(b.owner, c.owner)
 	})
-	vs := make([]Value, 0, 2*len(s.balances))
+	vs := make([]model.Value, 0, 2*len(s.balances))
 	for _, b := range s.balances {
-		vs = append(vs, PartyValue(b.owner), a.Record(balanceChangeShape, Numeric(b.amount), Numeric(b.rate)))
+		vs = append(vs, model.PartyValue(b.owner), a.Record(balanceChangeShape, model.Numeric(b.amount), model.Numeric(b.rate)))
 	}
 	return a.GenMap(vs...)
 }
 
 // WithoutDSO leaves the governance party out, which agrees to all that its rules allow.
-func WithoutDSO(ps []Party) []Party {
-	return slices.DeleteFunc(ps, func(p Party) bool { return p == Dso })
+func WithoutDSO(ps []model.Party) []model.Party {
+	return slices.DeleteFunc(ps, func(p model.Party) bool { return p == model.Dso })
 }

@@ -1,12 +1,12 @@
 package sim
 
 import (
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // effect is a contract that was created or archived.
 type effect struct {
-	Contract *Contract
+	Contract *model.Contract
 	Created  bool
 }
 
@@ -17,7 +17,7 @@ type Attempt struct {
 }
 
 // note adds an effect; without an attempt nothing will be taken back.
-func (a *Attempt) note(c *Contract, created bool) {
+func (a *Attempt) note(c *model.Contract, created bool) {
 	if a != nil {
 		a.Effects = append(a.Effects, effect{c, created})
 	}

@@ -3,14 +3,14 @@ package sim
 import (
 	"slices"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Verdict is the mediator's decision on a transaction, with what the sequencer
 // charged for it and what activity of apps follows from that.
 type Verdict struct {
 	Accepted     bool
-	Submitter    Party
+	Submitter    model.Party
 	Participant  int
 	Finalization int64 // µs
 	Round        int64 // the open round, or -1 where the history does not tell
@@ -23,14 +23,14 @@ type Verdict struct {
 // view is a part of a transaction that has its own set of informees. View 0 is the
 // root, all others are below it. Each view travels in an envelope of its own.
 type view struct {
-	Informees  []Party // sorted by text
-	Confirmers []Party // sorted by text
-	Cost       int64   // of the envelope, bytes
+	Informees  []model.Party // sorted by text
+	Confirmers []model.Party // sorted by text
+	Cost       int64         // of the envelope, bytes
 }
 
 // appActivity is the weight of one app's part in a transaction.
 type appActivity struct {
-	Provider Party
+	Provider model.Party
 	Weight   int64
 }
 
@@ -80,20 +80,20 @@ func (x *verdicts) addViews(v *Verdict, u *Update) {
 	for i := 0; i < len(u.Nodes) && len(v.Views) < maxViews; i += nodesPerView {
 		signatories, observers := u.Nodes[i].Contract.Payload.Stakeholders(nil, nil)
 		confirmers := append(signatories, u.Nodes[i].Actors...)
-		if i == 0 && x.Tx.Provider != NoParty {
+		if i == 0 && x.Tx.Provider != model.NoParty {
 			confirmers = append(confirmers, x.Tx.Provider)
 		}
 		x.addView(v, confirmers, observers, len(u.Nodes))
 	}
 }
 
-func (x *verdicts) submitterOf(root *Node) Party {
+func (x *verdicts) submitterOf(root *Node) model.Party {
 	switch root.Choice {
 	case "":
 		signatories, _ := root.Contract.Payload.Stakeholders(nil, nil)
 		return signatories[0]
 	case "AmuletRules_Transfer": // its receivers agreed beforehand
-		return Argument{&root.Argument}.Record("transfer").Party("sender")
+		return model.Argument{V: &root.Argument}.Record("transfer").Party("sender")
 	}
 	return root.Actors[len(root.Actors)-1]
 }
@@ -106,7 +106,7 @@ func (x *verdicts) newVerdict(u *Update, accepted bool) *Verdict {
 	return v
 }
 
-func (x *verdicts) addView(v *Verdict, confirmers, observers []Party, nodes int) {
+func (x *verdicts) addView(v *Verdict, confirmers, observers []model.Party, nodes int) {
 	informees := append(slices.Clone(confirmers), observers...)
 	w := view{Informees: x.Names.SortParties(informees), Confirmers: x.Names.SortParties(confirmers)}
 	w.Cost = EnvelopeOverhead + int64(200*len(w.Informees)+60*nodes+x.Random.Below(1500))
@@ -122,7 +122,7 @@ func (x *verdicts) measure(v *Verdict, u *Update) {
 		v.Total += w.Cost
 	}
 	x.Consumed[u.Synchronizer][v.Participant] += v.Total
-	if v.Accepted && v.Total <= maxTrafficCost && v.Participant >= SuperValidatorCount {
+	if v.Accepted && v.Total <= maxTrafficCost && v.Participant >= model.SuperValidatorCount {
 		x.measureActivity(v)
 		x.rewards.countActivity(v)
 	}
@@ -135,7 +135,7 @@ func (x *verdicts) measureActivity(v *Verdict) {
 	var featured []appActivity
 	var costs int64
 	for _, w := range v.Views {
-		var apps []Party
+		var apps []model.Party
 		for _, p := range w.Confirmers {
 			if x.apps.Right(p) != nil {
 				apps = append(apps, p)
@@ -158,7 +158,7 @@ func (x *verdicts) measureActivity(v *Verdict) {
 	v.Activity, v.ActivityOf = featured, x.rounds.OpenRound().Number
 }
 
-func addActivity(all []appActivity, p Party, weight int64) []appActivity {
+func addActivity(all []appActivity, p model.Party, weight int64) []appActivity {
 	for i := range all {
 		if all[i].Provider == p {
 			all[i].Weight += weight
@@ -179,11 +179,11 @@ func (x *Executor) decidePrivately(next int64) {
 	v.Submitter = x.Names.Users.Of(x.Random)
 	v.Participant = x.Names.ParticipantOf(v.Submitter, u.Number)
 	for range 1 + x.Random.Below(3) {
-		confirmers := []Party{v.Submitter}
+		confirmers := []model.Party{v.Submitter}
 		if x.Random.Percent(40) {
 			confirmers = append(confirmers, x.Names.Providers.Of(x.Random))
 		}
-		x.Verdicts.addView(v, confirmers, []Party{x.Names.Users.Of(x.Random)}, x.Random.Between(1, 9))
+		x.Verdicts.addView(v, confirmers, []model.Party{x.Names.Users.Of(x.Random)}, x.Random.Between(1, 9))
 	}
 	x.Verdicts.measure(v, u)
 	u.Verdict = v

@@ -3,19 +3,19 @@ package sim
 import (
 	"strconv"
 
-	. "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 var (
-	TapShape          = NewShape("receiver", "amount", "openRound")
-	MintShape         = NewShape("receiver", "amount", "openRound", "reason")
-	TapDoneShape      = NewShape("amuletSum", "meta")
-	MintDoneShape     = NewShape("amuletSum")
-	amuletSumShape    = NewShape("amulet", "amuletPrice", "round")
-	UnlockShape       = NewShape("openRoundCid")
-	expireAmuletShape = NewShape("roundCid")
-	expireDoneShape   = NewShape("expireSum", "meta")
-	expireSumShape    = NewShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
+	TapShape          = model.NewShape("receiver", "amount", "openRound")
+	MintShape         = model.NewShape("receiver", "amount", "openRound", "reason")
+	TapDoneShape      = model.NewShape("amuletSum", "meta")
+	MintDoneShape     = model.NewShape("amuletSum")
+	amuletSumShape    = model.NewShape("amulet", "amuletPrice", "round")
+	UnlockShape       = model.NewShape("openRoundCid")
+	expireAmuletShape = model.NewShape("roundCid")
+	expireDoneShape   = model.NewShape("expireSum", "meta")
+	expireSumShape    = model.NewShape("owner", "round", "changeToInitialAmountAsOfRoundZero", "changeToHoldingFeesRate")
 
 	transferReasons = []string{"", "", "rent", "Kaffee & Kuchen", "invoice \"7-B\"", "お土産", "split of dinner\n2 persons"}
 )
@@ -27,9 +27,9 @@ type users struct {
 	payments *Payments
 	rounds   *Rounds
 
-	managed map[Party]bool // parties that act by commands: nobody else acts for them
-	acting  Party          // a managed party for which a task acts
-	locks   []*Contract
+	managed map[model.Party]bool // parties that act by commands: nobody else acts for them
+	acting  model.Party          // a managed party for which a task acts
+	locks   []*model.Contract
 }
 
 // dustRounds is how soon a coin must expire to be dust that is watched.
@@ -37,30 +37,30 @@ const dustRounds = 400
 
 // tapSomeone gives a user new coins, as only a development network does.
 func (x *users) tapSomeone() {
-	x.payments.tap(x.someUser(), x.Random.DecimalBetween(Coins(10), Coins(400)))
+	x.payments.tap(x.someUser(), x.Random.DecimalBetween(model.Coins(10), model.Coins(400)))
 }
 
 // tap mints coins for p, in a node of its own.
-func (x *Payments) tap(p Party, amount Decimal) *Contract {
+func (x *Payments) tap(p model.Party, amount model.Decimal) *model.Contract {
 	a := x.Tx.Arena()
-	open := ContractID(x.rounds.OpenRound().Contract.Number)
+	open := model.ContractID(x.rounds.OpenRound().Contract.Number)
 	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
-		a.Record(TapShape, PartyValue(p), Numeric(amount), open), p)
-	fields := []Value{PartyValue(p), Numeric(amount), open}
+		a.Record(TapShape, model.PartyValue(p), model.Numeric(amount), open), p)
+	fields := []model.Value{model.PartyValue(p), model.Numeric(amount), open}
 	if x.Tx.Version() > 0 {
-		fields = append(fields, a.Some(Text("tap")))
+		fields = append(fields, a.Some(model.Text("tap")))
 	}
-	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), Dso, p)
+	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), model.Dso, p)
 	x.bank.Mint(amount)
 	c := x.bank.newCoin(p, amount)
 	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
-	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(c)}, None())...))
+	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(c)}, model.None())...))
 	return c
 }
 
 // AmuletSum is how results describe a coin that was created.
-func (x *Payments) AmuletSum(c *Contract) Value {
-	return x.Tx.Arena().Record(amuletSumShape, ContractID(c.Number), Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
+func (x *Payments) AmuletSum(c *model.Contract) model.Value {
+	return x.Tx.Arena().Record(amuletSumShape, model.ContractID(c.Number), model.Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
 }
 
 // transferCoins moves coins from one user to one to three others, often through an app.
@@ -72,9 +72,9 @@ func (x *users) transferCoins() bool {
 	}
 	p.Provider = x.someProvider(sender)
 	for range 2 + x.Random.Below(7) {
-		amount := max(1, spendable.Times(x.Random.DecimalBetween(One/100, One/9)))
+		amount := max(1, spendable.Times(x.Random.DecimalBetween(model.One/100, model.One/9)))
 		if x.Random.Percent(4) {
-			amount = min(amount, x.Random.DecimalBetween(1000, One/200)) // dust
+			amount = min(amount, x.Random.DecimalBetween(1000, model.One/200)) // dust
 		}
 		p.Outputs = append(p.Outputs, Output{Receiver: x.Names.Users.Of(x.Random), Amount: amount, reason: x.reason()})
 	}
@@ -84,21 +84,21 @@ func (x *users) transferCoins() bool {
 
 // takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
 // anything left to spend after fees it takes none.
-func (x *Payments) takeFunds(sender Party, limit, outputs int) (p Payment, spendable Decimal, ok bool) {
+func (x *Payments) takeFunds(sender model.Party, limit, outputs int) (p Payment, spendable model.Decimal, ok bool) {
 	taken, sum := x.bank.takeCoins(sender, limit)
-	spendable = sum - Decimal(outputs+1)*x.OutputFee()
-	if spendable < One/1000 {
+	spendable = sum - model.Decimal(outputs+1)*x.OutputFee()
+	if spendable < model.One/1000 {
 		x.bank.returnCoins(sender, taken)
 		return Payment{}, 0, false
 	}
-	return Payment{Sender: sender, Coins: taken, Provider: NoParty}, spendable, true
+	return Payment{Sender: sender, Coins: taken, Provider: model.NoParty}, spendable, true
 }
 
 func (x *users) reason() string { return transferReasons[x.Random.Below(len(transferReasons))] }
 
 // someProvider is the app through which a user transfers: mostly one of the
 // providers, else the user's own validator.
-func (x *users) someProvider(user Party) Party {
+func (x *users) someProvider(user model.Party) model.Party {
 	if x.Random.Percent(70) {
 		return x.Names.Providers.Of(x.Random)
 	}
@@ -117,7 +117,7 @@ func (x *users) collectRewards() bool {
 		return false
 	}
 	n := min(couponsPerTransfer, len(c.coupons))
-	p := Payment{Sender: c.owner, coupons: c.coupons[:n:n], round: c.round, Provider: NoParty}
+	p := Payment{Sender: c.owner, coupons: c.coupons[:n:n], round: c.round, Provider: model.NoParty}
 	c.coupons = c.coupons[n:]
 	if len(c.coupons) == 0 {
 		all[at] = all[len(all)-1]
@@ -135,7 +135,7 @@ const couponsPerTransfer = 16
 // mergeCoins turns the coins of a party that has many into one.
 func (x *users) mergeCoins() bool {
 	for range 8 {
-		p := Party(x.Random.Below(len(x.Names.Parties)))
+		p := model.Party(x.Random.Below(len(x.Names.Parties)))
 		if len(x.bank.Wallets[p].Coins) < coinsBeforeMerge {
 			continue
 		}
@@ -144,7 +144,7 @@ func (x *users) mergeCoins() bool {
 			x.bank.returnCoins(p, taken)
 			continue
 		}
-		x.payments.transfer(Payment{Sender: p, Coins: taken, Provider: NoParty})
+		x.payments.transfer(Payment{Sender: p, Coins: taken, Provider: model.NoParty})
 		return true
 	}
 	return false
@@ -163,11 +163,11 @@ func (x *users) lockCoins() bool {
 		return false
 	}
 	expires := x.Clock.EffectiveAt + x.Clock.tick*int64(x.Random.Between(1, 12))
-	lock := LockedAmulet{Holder: x.Names.Users.Of(x.Random), ExpiresAt: expires}
+	lock := model.LockedAmulet{Holder: x.Names.Users.Of(x.Random), ExpiresAt: expires}
 	if x.Tx.Version() > 0 {
 		lock.Context = "escrow № " + strconv.Itoa(x.Tx.Updates)
 	}
-	p.Outputs = []Output{{Receiver: sender, Amount: max(1, spendable.Times(One/3)), Lock: &lock}}
+	p.Outputs = []Output{{Receiver: sender, Amount: max(1, spendable.Times(model.One/3)), Lock: &lock}}
 	s, _ := x.payments.transfer(p)
 	x.locks = append(x.locks, s.Created[0])
 	return true
@@ -179,7 +179,7 @@ func (x *users) unlockCoins() bool {
 	if c == nil {
 		return false
 	}
-	lock := c.Payload.(LockedAmulet)
+	lock := c.Payload.(model.LockedAmulet)
 	if x.isManaged(lock.Owner) || x.isManaged(lock.Holder) {
 		return false
 	}
@@ -192,17 +192,17 @@ func (x *users) unlockCoins() bool {
 }
 
 // unlockBy turns a locked coin into one of its owner by a choice, and returns that.
-func (x *Payments) unlockBy(c *Contract, choice string, actors ...Party) *Contract {
-	a, lock := x.Tx.Arena(), c.Payload.(LockedAmulet)
-	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
+func (x *Payments) unlockBy(c *model.Contract, choice string, actors ...model.Party) *model.Contract {
+	a, lock := x.Tx.Arena(), c.Payload.(model.LockedAmulet)
+	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, model.ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
 	x.bank.Supply.Circulating -= lock.Amount
 	coin := x.bank.newCoin(lock.Owner, lock.Amount)
-	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]Value{x.AmuletSum(coin)}, None())...))
+	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(coin)}, model.None())...))
 	return coin
 }
 
 // takeAny removes a random contract from a list, or returns nil.
-func takeAny(r *Random, list *[]*Contract) *Contract {
+func takeAny(r *model.Random, list *[]*model.Contract) *model.Contract {
 	n := len(*list)
 	if n == 0 {
 		return nil
@@ -216,9 +216,9 @@ func takeAny(r *Random, list *[]*Contract) *Contract {
 }
 
 // noteDust remembers a coin that holding fees use up by the given round.
-func (x *Rounds) noteDust(round int64, c *Contract) {
+func (x *Rounds) noteDust(round int64, c *model.Contract) {
 	if x.dust == nil {
-		x.dust = map[int64][]*Contract{}
+		x.dust = map[int64][]*model.Contract{}
 	}
 	x.dust[round] = append(x.dust[round], c)
 }
