@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"regexp"
 	"runtime/debug"
 	"testing"
@@ -10,16 +8,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 )
-
-// beMain makes the test binary the product.
-const beMain = "LEDGERLAKE_TEST_BE_MAIN"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(beMain) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
 
 func TestStamped(t *testing.T) {
 	recorded := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-02-03T04:05:06Z"}}
@@ -48,13 +36,7 @@ func TestBuildWithoutVersionControl(t *testing.T) {
 	if b := readBuild(); b.Committed || b.Time.Year() < 2026 || b.Time.After(time.Now()) {
 		t.Errorf("a build that knows nothing was made at %s, committed: %v", b.Time, b.Committed)
 	}
-	cmd := exec.Command(os.Args[0], "version")
-	cmd.Env = append(os.Environ(), beMain+"=1")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\n$`).Match(out) {
+	if out := string(mustRun(t, "version")); !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\n$`).MatchString(out) {
 		t.Errorf("%q", out)
 	}
 }

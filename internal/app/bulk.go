@@ -3,69 +3,16 @@ package app
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// newExporter returns the exporter of the scan stream over the store and the bucket.
-func (s *stack) newExporter() (*export.Exporter, error) {
-	if s.exporter != nil {
-		return s.exporter, nil
-	}
-	temp := filepath.Join(s.app.cfg.Data, "tmp")
-	if err := os.MkdirAll(temp, 0o755); err != nil {
-		return nil, fmt.Errorf("making a folder for objects under way: %w", err)
-	}
-	conn, err := engine.Open(context.Background(), s.dsn)
-	if err != nil {
-		return nil, err
-	}
-	s.onClose(conn.Close)
-	catalog, err := s.app.catalog()
-	if err != nil {
-		return nil, err
-	}
-	peers, err := s.exportPeers()
-	if err != nil {
-		return nil, err
-	}
-	cfg := export.Config{
-		Source: s.reader, Conn: conn, Objects: s.bucket, TempDir: temp, Catalog: catalog, Log: s.app.log,
-		Agree: s.app.cfg.ExportAgree, Peers: peers, Lookups: s.app.cfg.BulkLookups,
-		Segments: schemas.SegmentLength(s.app.cfg.BulkSegments), Whole: s.lookForDamage, Ahead: s.timeAhead(),
-	}
-	if s.app.cfg.ExportIceberg {
-		cfg.Iceberg = s.bucket
-	}
-	exporter, err := export.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := exporter.CheckSegments(context.Background(), s.bucket); err != nil {
-		return nil, segmentsHint(err)
-	}
-	s.exporter = exporter
-	return exporter, nil
-}
-
-// segmentsHint says what to do about a bucket with segments of another length.
-func segmentsHint(err error) error {
-	if errors.Is(err, export.ErrSegmentLength) {
-		return fmt.Errorf("--bulk-segments is not what this bucket was begun with: keep it, or begin another bucket: %w", err)
-	}
-	return err
-}
 
 // bulk gives the query tier the published objects.
 type bulk struct {
@@ -75,10 +22,10 @@ type bulk struct {
 }
 
 // newBulk returns what the query tier offers of the bucket.
-func (s *stack) newBulk() (bulk, error) {
-	exporter, err := s.newExporter()
-	downloads := bucket.NewDownloads(bucket.DownloadsConfig{Client: s.bucket, Folder: s.objects})
-	return bulk{exporter: exporter, downloads: downloads, layouts: s.app.cfg.BulkLayouts}, err
+func (o *objects) newBulk() (bulk, error) {
+	exporter, err := o.newExporter()
+	downloads := bucket.NewDownloads(bucket.DownloadsConfig{Client: o.bucket, Folder: o.folder})
+	return bulk{exporter: exporter, downloads: downloads, layouts: o.p.cfg.BulkLayouts}, err
 }
 
 // ActiveSet returns the objects of the latest active set at or before an instant. Of

@@ -21,11 +21,11 @@ import (
 
 // TestBulkByHours publishes hours, lists and downloads them, and refuses days beside them.
 func TestBulkByHours(t *testing.T) {
-	s := openTestStack(t)
-	s.app.cfg.BulkSegments = string(schemas.HourSegments)
+	s := openTestApp(t)
+	s.p.cfg.BulkSegments = string(schemas.HourSegments)
 	const minutes = 60 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 4, Items: 30, Migrations: 1, Step: 10 * minutes}).Items)
-	b, err := s.newBulk()
+	b, err := s.objects.newBulk()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func TestBulkByHours(t *testing.T) {
 	}
 	checkDownloads(t, s, object)
 
-	s.exporter, s.app.cfg.BulkSegments = nil, string(schemas.DaySegments)
-	_, err = s.newExporter()
+	s.objects.exporter, s.p.cfg.BulkSegments = nil, string(schemas.DaySegments)
+	_, err = s.objects.newExporter()
 	if !errors.Is(err, export.ErrSegmentLength) || !strings.Contains(err.Error(), "--bulk-segments") {
 		t.Errorf("days beside hours: %v", err)
 	}
@@ -57,9 +57,9 @@ func TestBulkByHours(t *testing.T) {
 
 // checkDownloads downloads an object from the bucket's folder, whole and in part, before and
 // after it was damaged.
-func checkDownloads(t *testing.T, s *stack, o scan.Object) {
+func checkDownloads(t *testing.T, s *App, o scan.Object) {
 	t.Helper()
-	server, err := s.newServer(nil, nil)
+	server, err := s.servers.newServer(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func checkDownloads(t *testing.T, s *stack, o scan.Object) {
 	}
 	damaged := []byte(content)
 	damaged[len(damaged)/2] ^= 1
-	if err := os.WriteFile(filepath.Join(s.objects, filepath.FromSlash(o.Key)), damaged, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.objects.folder, filepath.FromSlash(o.Key)), damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, ranges := range []string{"", "bytes=4-99"} {

@@ -23,10 +23,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// serveStack serves the stack and returns its address.
-func serveStack(t *testing.T, s *stack) string {
+// serveApp serves the stack and returns its address.
+func serveApp(t *testing.T, s *App) string {
 	t.Helper()
-	server, err := s.newServer(nil, nil)
+	server, err := s.servers.newServer(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,17 +109,17 @@ func networkLines(t *testing.T, refs bulkRefs) []string {
 // TestNetworkLayoutAsAClientReadsIt follows the bulk listings as clients of the network do,
 // without a format, and compares the lines with the pages of the other operations.
 func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
-	s := openTestStack(t)
+	s := openTestApp(t)
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 9, Items: 40, Migrations: 2, Step: 4 * hours}).Items)
-	if err := indexer.SetBackfilled(t.Context(), s.db, schemas.ScanStream); err != nil {
+	if err := indexer.SetBackfilled(t.Context(), s.db.db, schemas.ScanStream); err != nil {
 		t.Fatal(err)
 	}
-	s.app.cfg.BulkLayouts = []string{settings.LayoutNetwork}
-	if err := s.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
+	s.p.cfg.BulkLayouts = []string{settings.LayoutNetwork}
+	if err := s.worker.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
 		t.Fatal(err)
 	}
-	base := serveStack(t, s)
+	base := serveApp(t, s)
 
 	var updates []string
 	body := `{"start_record_time":"0001-01-01T00:00:00Z","end_record_time":"2099-01-01T00:00:00Z","page_size":3%s}`
@@ -142,7 +142,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 			}
 		}
 	}
-	folders, through, err := s.exporter.NetworkFolders(t.Context())
+	folders, through, err := s.objects.exporter.NetworkFolders(t.Context())
 	if err != nil || len(folders) < 8 {
 		t.Fatalf("%d folders, %v", len(folders), err)
 	}
@@ -150,7 +150,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 		t.Errorf("the objects hold %d updates, the pages %d, or others", len(updates), len(want))
 	}
 
-	sets, err := s.exporter.NetworkSets(t.Context())
+	sets, err := s.objects.exporter.NetworkSets(t.Context())
 	if err != nil || len(sets) < 5 {
 		t.Fatalf("%d active sets, %v", len(sets), err)
 	}
@@ -168,7 +168,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 			t.Errorf("the objects of the set at %s hold %d contracts, the dump has %d, or others", ref.Start, len(got), len(want))
 		}
 	}
-	v, err := s.exporter.VerifyObjects(t.Context(), nil)
+	v, err := s.objects.exporter.VerifyObjects(t.Context(), nil)
 	if err != nil || len(v.Findings) > 0 || v.Folders != len(folders)+len(sets) {
 		t.Errorf("verifying %d folders found %q, %v", v.Folders, v.Findings, err)
 	}
@@ -195,9 +195,9 @@ func pagesThrough(t *testing.T, base string, through schemas.Micros) []string {
 }
 
 // migrationAt is the migration that was in use at an instant.
-func migrationAt(t *testing.T, s *stack, at schemas.Micros) int64 {
+func migrationAt(t *testing.T, s *App, at schemas.Micros) int64 {
 	t.Helper()
-	migrations, err := s.reader.Migrations(t.Context())
+	migrations, err := s.db.reader.Migrations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

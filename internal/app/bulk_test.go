@@ -18,37 +18,38 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// openTestStack starts the embedded store and bucket in this process.
-func openTestStack(t *testing.T, args ...string) *stack {
+// openTestApp opens a store in the tests' engine and an embedded bucket, in this process.
+func openTestApp(t *testing.T, args ...string) *App {
 	t.Helper()
-	needEngine(t)
-	a := &app{stdout: io.Discard, data: io.Discard, stderr: io.Discard, log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if err := a.cfg.Flags().Parse(append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args...)); err != nil {
+	cfg := new(settings.Config)
+	args = append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0", "--clickhouse-dsn", enginetest.Start(t).DSN}, args...)
+	if err := cfg.Flags().Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	s := newStack(a)
-	s.makesStore = true
+	a := New(cfg, Build{Version: "test"}, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	t.Cleanup(func() {
-		if err := s.close(); err != nil {
+		if err := a.p.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.open(t.Context()); err != nil {
+	if err := a.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return a
 }
 
 // ingestItems writes a history the way ingest does.
-func ingestItems(t *testing.T, s *stack, items []schemas.Item) {
+func ingestItems(t *testing.T, s *App, items []schemas.Item) {
 	t.Helper()
-	writer := indexer.NewWriter(s.db, schemas.ScanStream, s.app.log)
+	writer := indexer.NewWriter(s.db.db, schemas.ScanStream, s.p.log)
 	after := schemas.Start
 	for len(items) > 0 {
 		first, n := items[0].Position(), 1
@@ -61,7 +62,7 @@ func ingestItems(t *testing.T, s *stack, items []schemas.Item) {
 		}
 		after, items = batch.Through, items[n:]
 	}
-	if err := indexer.NewLifetimes(s.db, schemas.ScanStream, time.Second, s.app.log).CatchUp(t.Context()); err != nil {
+	if err := indexer.NewLifetimes(s.db.db, schemas.ScanStream, time.Second, s.p.log).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,9 +86,9 @@ func exportAll(t *testing.T, e *export.Exporter) {
 }
 
 // withdraw takes a segment back, as docs/operations.md says.
-func withdraw(t *testing.T, s *stack, ref schemas.SegmentRef) {
+func withdraw(t *testing.T, s *App, ref schemas.SegmentRef) {
 	t.Helper()
-	conn, err := engine.Open(t.Context(), s.dsn)
+	conn, err := engine.Open(t.Context(), s.db.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +105,10 @@ func withdraw(t *testing.T, s *stack, ref schemas.SegmentRef) {
 // TestBulkOfOverlappingMigrations publishes two migrations, of which the second begins
 // on the day on which the first one ends, with days on which nothing happens.
 func TestBulkOfOverlappingMigrations(t *testing.T) {
-	s := openTestStack(t)
+	s := openTestApp(t)
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 4, Items: 12, Migrations: 2, Step: 30 * hours}).Items)
-	b, err := s.newBulk()
+	b, err := s.objects.newBulk()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +191,10 @@ func checkActiveSets(t *testing.T, b bulk, all []scan.Segment) {
 // TestChecksumsOfManySegmentsAreQuick asks for as many digests as a request may, from
 // more segments than decoded manifests are kept.
 func TestChecksumsOfManySegmentsAreQuick(t *testing.T) {
-	s := openTestStack(t)
+	s := openTestApp(t)
 	const segments, asked = 740, 1000
 	sums := publishRows(t, s, segments)
-	server, err := s.newServer(nil, nil)
+	server, err := s.servers.newServer(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +245,11 @@ func askChecksums(t *testing.T, address string, keys []string) (sums []string, t
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("checksums answered %d %s, %v", response.StatusCode, raw, err)
 	}
-	for _, c := range parse[struct{ Checksums []struct{ Value string } }](t, raw).Checksums {
+	var answer struct{ Checksums []struct{ Value string } }
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range answer.Checksums {
 		sums = append(sums, c.Value)
 	}
 	return sums, took
@@ -257,9 +262,9 @@ func dayRef(i int) schemas.SegmentRef {
 
 // publishRows puts segments with manifests of the usual size into the catalog and
 // returns the base64 digests by key. There are no objects: a lookup reads none.
-func publishRows(t *testing.T, s *stack, segments int) map[string]string {
+func publishRows(t *testing.T, s *App, segments int) map[string]string {
 	t.Helper()
-	conn, err := engine.Open(t.Context(), s.dsn)
+	conn, err := engine.Open(t.Context(), s.db.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

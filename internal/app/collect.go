@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
@@ -17,11 +16,11 @@ type collections struct {
 	rules    export.CollectRules
 }
 
-func (s *stack) newCollections() (collections, error) {
-	cfg := &s.app.cfg
-	exporter, err := s.newExporter()
+func (o *objects) newCollections() (collections, error) {
+	cfg := o.p.cfg
+	exporter, err := o.newExporter()
 	return collections{
-		exporter: exporter, bucket: s.bucket, interval: cfg.GCInterval,
+		exporter: exporter, bucket: o.bucket, interval: cfg.GCInterval,
 		rules: export.CollectRules{Grace: cfg.GCGrace, Retention: cfg.BulkRetention},
 	}, err
 }
@@ -39,17 +38,23 @@ func (c collections) CollectionDue(ctx context.Context) (bool, error) {
 	return err == nil && time.Since(last) >= c.interval, err
 }
 
-// collectNow is export --gc.
-func (s *stack) collectNow(ctx context.Context) error {
-	c, err := s.newCollections()
-	if err != nil {
-		return err
+// CollectGarbage removes what nobody needs from the bucket.
+func (a *App) CollectGarbage(ctx context.Context) (done export.Collection, err error) {
+	if err := a.openForJobs(ctx); err != nil {
+		return done, err
 	}
-	done, err := c.exporter.CollectAndRecord(ctx, c.bucket, c.rules)
-	if err != nil {
+	err = a.p.guard(ctx, func(ctx context.Context) error {
+		done, err = a.objects.collect(ctx)
 		return err
+	})
+	return done, err
+}
+
+// collect collects once, whether or not it is due.
+func (o *objects) collect(ctx context.Context) (export.Collection, error) {
+	c, err := o.newCollections()
+	if err != nil {
+		return export.Collection{}, err
 	}
-	_, err = fmt.Fprintf(s.app.stdout, "removed %d objects (%s), %d unfinished uploads; %d segments and folders expired\n",
-		done.Objects, megabytes(done.Bytes), done.Uploads, done.Expired)
-	return err
+	return c.exporter.CollectAndRecord(ctx, c.bucket, c.rules)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +13,10 @@ import (
 
 // TestWorkerCollectsGarbage has a worker remove what was left over, once per interval.
 func TestWorkerCollectsGarbage(t *testing.T) {
-	s := openTestStack(t)
+	s := openTestApp(t)
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 3, Items: 10, Migrations: 1, Step: 5 * hours}).Items)
-	e, err := s.newExporter()
+	e, err := s.objects.newExporter()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,18 +27,18 @@ func TestWorkerCollectsGarbage(t *testing.T) {
 	}
 	over := schemas.ObjectKey(objects[0].Table, objects[0].Segment, 99)
 	content := []byte("left over")
-	if err := s.bucket.Put(t.Context(), over, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
+	if err := s.objects.bucket.Put(t.Context(), over, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
 		t.Fatal(err)
 	}
-	s.app.cfg.GCGrace = time.Nanosecond // younger than allowed outside of tests
-	garbage, err := s.newCollections()
+	s.p.cfg.GCGrace = time.Nanosecond // younger than allowed outside of tests
+	garbage, err := s.objects.newCollections()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if due, err := garbage.CollectionDue(t.Context()); err != nil || !due {
 		t.Errorf("before the first collection it is due: %v, %v", due, err)
 	}
-	worker, err := s.newWorker(t.Context())
+	worker, err := s.worker.start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +60,7 @@ func TestWorkerCollectsGarbage(t *testing.T) {
 	if v, err := e.VerifyObjects(t.Context(), nil); err != nil || len(v.Findings) > 0 || v.ObjectsChecked < int64(len(objects)) {
 		t.Errorf("after the collection: %+v, %v", v, err)
 	}
-	var out strings.Builder
-	s.app.stdout = &out
-	if err := s.collectNow(t.Context()); err != nil || !strings.HasPrefix(out.String(), "removed 0 objects") {
-		t.Errorf("a second collection says %q, %v", out.String(), err)
+	if done, err := s.objects.collect(t.Context()); err != nil || done.Objects != 0 {
+		t.Errorf("a second collection removed %d objects, %v", done.Objects, err)
 	}
 }

@@ -31,15 +31,15 @@ func (w *damageWatch) err() error {
 }
 
 // lookForDamage returns an error that wraps schemas.ErrDamaged if the store has lost rows.
-func (s *stack) lookForDamage(ctx context.Context) (err error) {
-	conn, err := engine.Open(ctx, s.dsn)
+func (d *database) lookForDamage(ctx context.Context) (err error) {
+	conn, err := engine.Open(ctx, d.dsn)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	leftovers, err := damage.NewStore(conn).Check(ctx)
 	for i := range leftovers {
-		s.app.log.WarnContext(ctx, "a part is set aside, and no row is missing: ALTER TABLE ... DROP DETACHED PART removes it",
+		d.p.log.WarnContext(ctx, "a part is set aside, and no row is missing: ALTER TABLE ... DROP DETACHED PART removes it",
 			"table", leftovers[i].Table, "part", leftovers[i].Part, "reason", leftovers[i].Reason)
 	}
 	return err
@@ -47,11 +47,11 @@ func (s *stack) lookForDamage(ctx context.Context) (err error) {
 
 // refuseDamaged is the last step of a start: nothing is written to, derived from or published out
 // of a store that has lost rows. accept lets it pass, for who serves what is left.
-func (s *stack) refuseDamaged(ctx context.Context, accept bool) error {
-	err := s.lookForDamage(ctx)
+func (d *database) refuseDamaged(ctx context.Context, accept bool) error {
+	err := d.lookForDamage(ctx)
 	if accept && errors.Is(err, schemas.ErrDamaged) {
-		s.app.log.ErrorContext(ctx, "serving a damaged store: what it lacks is not in answers, or fails", "err", err)
-		s.damage.found.Store(&err)
+		d.p.log.ErrorContext(ctx, "serving a damaged store: what it lacks is not in answers, or fails", "err", err)
+		d.damage.found.Store(&err)
 		return nil
 	}
 	return err
@@ -60,17 +60,17 @@ func (s *stack) refuseDamaged(ctx context.Context, accept bool) error {
 // watchDamage is a part that looks for damage at intervals until ctx ends: a disk can lose a
 // part at any time. It reports damage in the log, on /streams and as a metric, and leaves it to
 // exports to refuse what they cannot read whole.
-func (s *stack) watchDamage(ctx context.Context) error {
+func (d *database) watchDamage(ctx context.Context) error {
 	every(ctx, damageInterval, func() {
-		err := s.lookForDamage(ctx)
+		err := d.lookForDamage(ctx)
 		switch {
 		case errors.Is(err, schemas.ErrDamaged):
-			s.damage.found.Store(&err)
-			s.app.log.ErrorContext(ctx, "the store is damaged", "err", err)
+			d.damage.found.Store(&err)
+			d.p.log.ErrorContext(ctx, "the store is damaged", "err", err)
 		case err == nil:
-			s.damage.found.Store(nil)
+			d.damage.found.Store(nil)
 		case ctx.Err() == nil:
-			s.app.log.WarnContext(ctx, "cannot tell whether the store is damaged", "err", fmt.Errorf("looking for damage: %w", err), "retry_in", damageInterval)
+			d.p.log.WarnContext(ctx, "cannot tell whether the store is damaged", "err", fmt.Errorf("looking for damage: %w", err), "retry_in", damageInterval)
 		}
 	})
 	return nil

@@ -14,9 +14,9 @@ import (
 // checkLocal refuses what this machine does not have: files that settings name, an engine, and a
 // data folder that is ours and that nobody else uses. A folder that is new is ours where a command
 // makes the store. Nothing is made.
-func (s *stack) checkLocal(ctx context.Context) error {
-	cfg := &s.app.cfg
-	if _, err := s.app.catalog(); err != nil {
+func (d *database) checkLocal(ctx context.Context) error {
+	cfg := d.p.cfg
+	if _, err := d.p.catalog(); err != nil {
 		return err
 	}
 	if err := cfg.CheckTokenFile(); err != nil {
@@ -25,7 +25,7 @@ func (s *stack) checkLocal(ctx context.Context) error {
 	if cfg.ClickHouseDSN != "" {
 		return nil
 	}
-	if err := checkFolder(cfg.Data, cfg.EngineFolder(), s.makesStore); err != nil {
+	if err := checkFolder(cfg.Data, cfg.EngineFolder(), d.makes); err != nil {
 		return err
 	}
 	if _, err := engine.Locate(cfg.Engine, nil); err != nil {

@@ -8,23 +8,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// demoSummary is the last line of demo --json.
-type demoSummary struct {
+// DemoSummary says what a demo came to, and is the last line of demo --json.
+type DemoSummary struct {
 	Updates         uint64 `json:"updates"`
 	Events          uint64 `json:"events"`
 	Contracts       uint64 `json:"contracts"`
@@ -38,119 +34,60 @@ type demoSummary struct {
 	StoreBytes     uint64             `json:"store_bytes"`
 	UpdatesPerSec  float64            `json:"updates_per_second"`
 	Seconds        map[string]float64 `json:"seconds"`
-	Verify         verification       `json:"verify"`
+	Verify         Verification       `json:"verify"`
 }
 
-func newDemo(a *app) *cobra.Command {
-	var d devnetFlags
-	var keep, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "the whole path on a simulated network: backfill, export, verify, query",
-		Long: `demo executes the history of a simulated network, serves it over HTTP, backfills it into
-an embedded ClickHouse, exports the closed days as Parquet objects to an embedded S3
-gateway, and then checks that three things agree that were computed independently: what
-the network says it served, what the store holds, and what the objects contain when they
-are read back. At the end it asks the query tier a few real questions.
-
-With --clickhouse-dsn, --redis-url or --s3-endpoint it uses those services instead; the
-ClickHouse database and the bucket must then be empty.`,
-		Example: "  ledgerlake demo\n  ledgerlake demo --updates 20000 --seed 7 --json\n  ledgerlake demo --data ./demo --keep",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.quiet()
-			if err := d.check(); err != nil {
-				return err
-			}
-			if !a.settings.Changed("data") {
-				dir, err := os.MkdirTemp("", "ledgerlake-demo-")
-				if err != nil {
-					return fmt.Errorf("making a folder for the demo: %w", err)
-				}
-				a.cfg.Data = dir
-			} else if !keep {
-				if entries, err := os.ReadDir(a.cfg.Data); err == nil && len(entries) > 0 {
-					return fmt.Errorf("%s is not empty and would be removed after the demo; add --keep to keep it", a.cfg.Data)
-				}
-			}
-			if !keep {
-				defer func() { err = errors.Join(err, os.RemoveAll(a.cfg.Data)) }()
-			}
-			if !a.settings.Changed("listen") {
-				a.cfg.Listen = "127.0.0.1:0"
-			}
-			if !a.settings.Changed("bulk-layouts") {
-				// The other layout, in its two encodings, takes longer than the Parquet objects.
-				a.cfg.BulkLayouts = []string{settings.LayoutParquet}
-			}
-			if err := a.continueNetwork(&d, cmd.Flags()); err != nil {
-				return err
-			}
-			return a.demo(cmd.Context(), d, keep, asJSON)
-		},
-	}
-	d.register(cmd.Flags(), 100_000)
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep the data folder")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object as the last line")
-	return cmd
+// DemoConfig says what a demo runs on, beside what the settings say.
+type DemoConfig struct {
+	Network  Network
+	Progress *console.Progress
+	Report   io.Writer // what a person reads
 }
 
 // demoRun is one demo under way.
 type demoRun struct {
-	*stack
-	progress *console.Progress
-	report   io.Writer // what a person reads
-	node     *devnetNode
-	summary  demoSummary
+	*App
+	DemoConfig
+	node    *devnetNode
+	summary DemoSummary
 }
 
-func (a *app) demo(ctx context.Context, d devnetFlags, keep, asJSON bool) (err error) {
+// Demo runs the whole path on a simulated network: backfill, export, verify, query. What differed
+// is in the summary.
+func (a *App) Demo(ctx context.Context, d DemoConfig) (*DemoSummary, error) {
 	start := time.Now()
-	run := &demoRun{stack: newStack(a), progress: console.NewProgress(a.console), report: a.stdout}
-	if asJSON {
-		run.report = a.stderr
-	}
+	run := &demoRun{App: a, DemoConfig: d}
 	run.summary.Seconds = make(map[string]float64)
-	defer run.closeInto(&err)
-	if err := run.prepare(ctx, d); err != nil {
-		return err
+	if err := (networkFolder{a.p.cfg}).continues(&run.Network); err != nil {
+		return nil, err
+	}
+	if err := run.prepare(ctx); err != nil {
+		return nil, err
 	}
 	network := func(ctx context.Context) error { return run.node.serve(ctx, 0) }
-	if err := run.guard(ctx, run.steps, network); err != nil {
-		return err
+	if err := run.p.guard(ctx, run.steps, network); err != nil {
+		return nil, err
 	}
 	run.summary.Seconds["total"] = time.Since(start).Seconds()
-	run.print(keep)
-	if asJSON {
-		if err := json.NewEncoder(a.data).Encode(run.summary); err != nil {
-			return fmt.Errorf("writing the summary: %w", err)
-		}
-	}
-	if !run.summary.Verify.OK {
-		for _, f := range run.summary.Verify.Findings {
-			fmt.Fprintln(a.stderr, "DIFFERENCE:", f)
-		}
-		return fmt.Errorf("the network, the store and the objects differ: %w", errReported)
-	}
-	return nil
+	return &run.summary, nil
 }
 
 // prepare starts the services while the network executes its history.
-func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
-	run.makesStore = true
-	if err := run.checkLocal(ctx); err != nil {
+func (run *demoRun) prepare(ctx context.Context) error {
+	run.db.makes = true
+	if err := run.db.checkLocal(ctx); err != nil {
 		return err
 	}
-	if err := run.bindQuery(); err != nil {
+	if err := run.listeners.bindQuery(); err != nil {
 		return err
 	}
-	if err := makeFolder(run.app.cfg.Data); err != nil {
+	if err := makeFolder(run.p.cfg.Data); err != nil {
 		return err
 	}
 	ready := make(chan error, 1)
 	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })
 	start := time.Now()
-	node, err := run.app.startDevnet(ctx, d, "127.0.0.1:0", run.progress)
+	node, err := networkFolder{run.p.cfg}.start(ctx, run.Network, "127.0.0.1:0", run.Progress)
 	if err := errors.Join(err, <-ready); err != nil {
 		if node != nil {
 			err = errors.Join(err, node.close())
@@ -158,8 +95,8 @@ func (run *demoRun) prepare(ctx context.Context, d devnetFlags) error {
 		return err
 	}
 	run.summary.Seconds["devnet"] = time.Since(start).Seconds()
-	run.node, run.simulated = node, true
-	run.onClose(node.close)
+	run.node, run.p.simulated = node, true
+	run.p.onClose(node.close)
 	return nil
 }
 
@@ -167,20 +104,20 @@ func (run *demoRun) steps(ctx context.Context) error {
 	if err := run.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	if err := run.app.noteIngested(run.node); err != nil {
+	if err := (networkFolder{run.p.cfg}).noteIngested(run.node); err != nil {
 		return err
 	}
-	in, err := run.newStreams([]string{run.node.url}, "")
+	in, err := run.db.newStreams([]string{run.node.url}, "")
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	if err := in.backfill(ctx, run.progress); err != nil {
+	if err := in.backfill(ctx, run.Progress); err != nil {
 		return err
 	}
 	run.summary.Seconds["ingest"] = time.Since(start).Seconds()
 	start = time.Now()
-	if err := run.exportAll(ctx, run.progress); err != nil {
+	if err := run.worker.exportAll(ctx, run.Progress); err != nil {
 		return err
 	}
 	run.summary.Seconds["export"] = time.Since(start).Seconds()
@@ -198,7 +135,7 @@ func (run *demoRun) steps(ctx context.Context) error {
 // mustBeEmpty refuses a store that holds history, which would be compared with the
 // simulated network's in vain.
 func (run *demoRun) mustBeEmpty(ctx context.Context) error {
-	mark, err := run.reader.Watermark(ctx)
+	mark, err := run.db.reader.Watermark(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,14 +147,14 @@ func (run *demoRun) mustBeEmpty(ctx context.Context) error {
 
 // verifyAll compares the store with the objects, and with what the network served.
 func (run *demoRun) verifyAll(ctx context.Context) error {
-	if err := run.setMerges(ctx, "STOP"); err != nil {
+	if err := run.db.setMerges(ctx, "STOP"); err != nil {
 		return err
 	}
-	v, err := run.verify(ctx, run.progress)
-	if err := errors.Join(err, run.setMerges(ctx, "START")); err != nil {
+	v, err := run.verifier().verify(ctx, run.Progress)
+	if err := errors.Join(err, run.db.setMerges(ctx, "START")); err != nil {
 		return err
 	}
-	served, err := tablesOf(run.node.ledger.Digests().Tables)
+	served, err := TablesOf(run.node.ledger.Digests().Tables)
 	if err != nil {
 		return err
 	}
@@ -227,8 +164,8 @@ func (run *demoRun) verifyAll(ctx context.Context) error {
 	return nil
 }
 
-// tablesOf reads the digests that the simulated network computed for itself.
-func tablesOf(digests map[string]devnet.TableDigest) (verify.Tables, error) {
+// TablesOf reads the digests that the simulated network computed for itself.
+func TablesOf(digests map[string]devnet.TableDigest) (verify.Tables, error) {
 	raw, err := json.Marshal(digests)
 	if err != nil {
 		return nil, fmt.Errorf("reading the network's digests: %w", err)
@@ -242,7 +179,7 @@ func tablesOf(digests map[string]devnet.TableDigest) (verify.Tables, error) {
 
 // measure fills in the sizes.
 func (run *demoRun) measure(ctx context.Context) error {
-	exporter, err := run.newExporter()
+	exporter, err := run.objects.newExporter()
 	if err != nil {
 		return err
 	}
@@ -257,7 +194,7 @@ func (run *demoRun) measure(ctx context.Context) error {
 	if err := run.networkLayout(ctx, exporter); err != nil {
 		return err
 	}
-	if run.summary.StoreBytes, err = run.storeBytes(ctx); err != nil {
+	if run.summary.StoreBytes, err = run.db.bytes(ctx); err != nil {
 		return err
 	}
 	counts := run.node.ledger.Digests().Counts
@@ -272,71 +209,43 @@ func (run *demoRun) measure(ctx context.Context) error {
 // networkLayout fills in the size of the objects that the network lists: that of those that
 // are published, or of those that would be.
 func (run *demoRun) networkLayout(ctx context.Context, exporter *export.Exporter) (err error) {
-	if run.app.cfg.Publishes(settings.LayoutNetwork) {
+	if run.p.cfg.Publishes(settings.LayoutNetwork) {
 		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.NetworkStored(ctx, listedEncoding)
 		return err
 	}
-	run.progress.Begin("measure network layout", "bytes", 0)
+	run.Progress.Begin("measure network layout", "bytes", 0)
 	sizes, err := exporter.MeasureNetworkLayout(ctx, listedEncoding)
 	if err != nil {
 		return err
 	}
-	run.progress.End(fmt.Sprintf("%s of updates, %s of active contracts", megabytes(sizes.Updates.ZstdBytes), megabytes(sizes.ACS.ZstdBytes)))
+	run.Progress.End(fmt.Sprintf("%s of updates, %s of active contracts", Megabytes(sizes.Updates.ZstdBytes), Megabytes(sizes.ACS.ZstdBytes)))
 	run.summary.JSONZstdBytes = sizes.Updates.ZstdBytes + sizes.ACS.ZstdBytes
 	return nil
 }
 
-// storeBytes is what the tables take on disk.
-func (s *stack) storeBytes(ctx context.Context) (uint64, error) {
-	var n uint64
-	block := store.NewCount()
-	err := s.db.Select(ctx, "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()", nil, block, func() error {
-		n = block.Value()
-		return nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("measuring the store: %w", err)
-	}
-	return n, nil
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
-
-func (run *demoRun) print(keep bool) {
-	s := run.summary
-	w := run.report
-	fmt.Fprintf(w, "\n%d updates, %d events, %d contracts (%d active at the end)\n", s.Updates, s.Events, s.Contracts, s.ActiveContracts)
-	fmt.Fprintf(w, "backfill %.0f updates/s; %d Parquet objects, %s; store %s; the network's own layout %s\n",
-		s.UpdatesPerSec, s.Objects, megabytes(s.ParquetBytes), megabytes(int64(s.StoreBytes)), megabytes(s.JSONZstdBytes))
-	if s.Verify.OK {
-		fmt.Fprintf(w, "verified: network, store and %d objects agree on %d tables\n", s.Verify.ObjectsChecked, len(s.Verify.Tables))
-	}
-	fmt.Fprintf(w, "%.1f s in all\n", s.Seconds["total"])
-	if keep {
-		fmt.Fprintf(w, "kept in %s: ledgerlake serve --data %s\n", run.app.cfg.Data, run.app.cfg.Data)
-	}
-}
+// Megabytes is a number of bytes for people.
+func Megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // ask puts a few questions to the query tier, as a client would.
 func (run *demoRun) ask(ctx context.Context) error {
-	server, err := run.newServer(nil, nil)
+	server, err := run.servers.newServer(nil, nil)
 	if err != nil {
 		return err
 	}
 	questions := func(ctx context.Context) error { return run.questions(ctx, "http://"+server.Addr()) }
-	if err := run.guard(ctx, questions, server.Serve); err != nil {
+	if err := run.p.guard(ctx, questions, server.Serve); err != nil {
 		return fmt.Errorf("asking the query tier: %w", err)
 	}
 	return nil
 }
 
 func (run *demoRun) questions(ctx context.Context, base string) error {
-	c := client{base: base, out: run.report}
-	mark, err := run.reader.Watermark(ctx)
+	c := client{base: base, out: run.Report}
+	mark, err := run.db.reader.Watermark(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(run.report, "\nA few questions to the query tier:")
+	fmt.Fprintln(run.Report, "\nA few questions to the query tier:")
 	var page struct {
 		Transactions []struct {
 			UpdateID string `json:"update_id"`

@@ -5,59 +5,62 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // The simulated network is kept in DATA/devnet and continues at the next start. A store holds
 // the history of one network only, so a start that would mix two is refused before anything is
 // written: another simulated network, or a real one in place of it and the other way round.
 
-func (a *app) networkFolder() string { return filepath.Join(a.cfg.Data, "devnet") }
+// networkFolder is where the simulated network of a data folder is kept.
+type networkFolder struct{ cfg *settings.Config }
+
+func (f networkFolder) path() string { return filepath.Join(f.cfg.Data, "devnet") }
 
 // resetHint says how to start over.
-func (a *app) resetHint() string {
-	return fmt.Sprintf("use another --data folder, or delete this one with: ledgerlake reset --yes --data %s", a.cfg.Data)
+func (f networkFolder) resetHint() string {
+	return fmt.Sprintf("use another --data folder, or delete this one with: ledgerlake reset --yes --data %s", f.cfg.Data)
 }
 
-// continueNetwork has d describe the network that is kept in the data folder, if there is one.
+// continues has d describe the network that is kept in the data folder, if there is one.
 // A flag that was given and says otherwise is an error.
-func (a *app) continueNetwork(d *devnetFlags, flags *pflag.FlagSet) error {
-	kept, err := devnet.ReadNetwork(a.networkFolder())
+func (f networkFolder) continues(d *Network) error {
+	kept, err := devnet.ReadNetwork(f.path())
 	if errors.Is(err, devnet.ErrOtherVersion) {
-		return fmt.Errorf("%s has a simulated network of another version of ledgerlake: %s", a.cfg.Data, a.resetHint())
+		return fmt.Errorf("%s has a simulated network of another version of ledgerlake: %s", f.cfg.Data, f.resetHint())
 	}
 	if err != nil || kept == nil {
 		return err
 	}
 	d.kept = true
 	var was, is []string
-	adopt(flags, "updates", &d.updates, kept.Updates, &was, &is)
-	adopt(flags, "seed", &d.seed, kept.Seed, &was, &is)
-	adopt(flags, "days", &d.days, kept.Days, &was, &is)
-	adopt(flags, "huge-update-bytes", &d.huge, kept.HugeUpdateBytes, &was, &is)
-	adopt(flags, "traffic-rewards", &d.traffic, kept.TrafficRewards, &was, &is)
+	adopt(d.Given, "updates", &d.Updates, kept.Updates, &was, &is)
+	adopt(d.Given, "seed", &d.Seed, kept.Seed, &was, &is)
+	adopt(d.Given, "days", &d.Days, kept.Days, &was, &is)
+	adopt(d.Given, "huge-update-bytes", &d.HugeUpdateBytes, kept.HugeUpdateBytes, &was, &is)
+	adopt(d.Given, "traffic-rewards", &d.TrafficRewards, kept.TrafficRewards, &was, &is)
 	if len(was) > 0 {
 		return fmt.Errorf("%s has a simulated network with %s, not %s: leave that out to continue it, %s",
-			a.cfg.Data, strings.Join(was, " "), strings.Join(is, " "), a.resetHint())
+			f.cfg.Data, strings.Join(was, " "), strings.Join(is, " "), f.resetHint())
 	}
 	return nil
 }
 
 // adopt sets a flag that was not given to what the network was made with, and notes one that
 // was given otherwise.
-func adopt[T int | uint64 | bool](flags *pflag.FlagSet, name string, flag *T, kept T, was, is *[]string) {
+func adopt[T int | uint64 | bool](given func(string) bool, name string, flag *T, kept T, was, is *[]string) {
 	if *flag == kept {
 		return
 	}
-	if flags.Changed(name) {
+	if given(name) {
 		*was, *is = append(*was, fmt.Sprintf("--%s=%v", name, kept)), append(*is, fmt.Sprintf("--%s=%v", name, *flag))
 		return
 	}
@@ -73,20 +76,20 @@ type ingestedNetwork struct {
 	LiveClock bool `json:"live_clock,omitempty"`
 }
 
-func (a *app) ingestedPath() string { return filepath.Join(a.networkFolder(), "store.json") }
+func (f networkFolder) ingestedPath() string { return filepath.Join(f.path(), "store.json") }
 
 // storeName names the store: an embedded one belongs to the data folder.
-func (a *app) storeName() string {
-	if a.cfg.ClickHouseDSN == "" {
+func (f networkFolder) storeName() string {
+	if f.cfg.ClickHouseDSN == "" {
 		return "embedded"
 	}
-	return settings.MaskURL(a.cfg.ClickHouseDSN)
+	return settings.MaskURL(f.cfg.ClickHouseDSN)
 }
 
 // ingested returns what is known of the network whose history the configured store has. It is the
 // zero value if that is not known to be a simulated one.
-func (a *app) ingested() (note ingestedNetwork, err error) {
-	raw, err := os.ReadFile(a.ingestedPath())
+func (f networkFolder) ingested() (note ingestedNetwork, err error) {
+	raw, err := os.ReadFile(f.ingestedPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return note, nil
 	}
@@ -94,9 +97,9 @@ func (a *app) ingested() (note ingestedNetwork, err error) {
 		err = json.Unmarshal(raw, &note)
 	}
 	if err != nil {
-		return note, fmt.Errorf("reading %s: %w; %s", a.ingestedPath(), err, a.resetHint())
+		return note, fmt.Errorf("reading %s: %w; %s", f.ingestedPath(), err, f.resetHint())
 	}
-	if note.Store != a.storeName() {
+	if note.Store != f.storeName() {
 		return ingestedNetwork{}, nil
 	}
 	return note, nil
@@ -104,50 +107,50 @@ func (a *app) ingested() (note ingestedNetwork, err error) {
 
 // keepClock refuses to stop a clock that a network has followed: its time would stand still before
 // what is stored already.
-func (a *app) keepClock(d *devnetFlags, flags *pflag.FlagSet) error {
-	note, err := a.ingested()
-	if err != nil || !note.LiveClock || d.clock {
+func (f networkFolder) keepClock(d *Network, out io.Writer) error {
+	note, err := f.ingested()
+	if err != nil || !note.LiveClock || d.LiveClock {
 		return err
 	}
-	if flags.Changed("live-clock") {
-		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", a.cfg.Data, a.resetHint())
+	if d.Given("live-clock") {
+		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", f.cfg.Data, f.resetHint())
 	}
-	fmt.Fprintln(a.stdout, "The simulated network's time is that of the wall clock since --live-clock was given once.")
+	fmt.Fprintln(out, "The simulated network's time is that of the wall clock since --live-clock was given once.")
 	return nil
 }
 
 // refuseSimulated returns an error if the store has the history of a simulated network, for
 // commands that are about to read another one into it.
-func (a *app) refuseSimulated() error {
-	note, err := a.ingested()
+func (f networkFolder) refuseSimulated() error {
+	note, err := f.ingested()
 	if err != nil || note.Network == "" {
 		return err
 	}
-	return fmt.Errorf("%s has the history of a simulated network: leave out --scan-url and --node-url to continue it, %s", a.cfg.Data, a.resetHint())
+	return fmt.Errorf("%s has the history of a simulated network: leave out --scan-url and --node-url to continue it, %s", f.cfg.Data, f.resetHint())
 }
 
 // refuseForeign returns an error if the store has history of anything but the network that is
 // kept in the data folder.
-func (s *stack) refuseForeign(ctx context.Context) error {
-	note, err := s.app.ingested()
+func (f networkFolder) refuseForeign(ctx context.Context, db *store.DB) error {
+	note, err := f.ingested()
 	if err != nil {
 		return err
 	}
-	kept, err := devnet.ReadNetwork(s.app.networkFolder())
+	kept, err := devnet.ReadNetwork(f.path())
 	if err != nil {
 		return err
 	}
 	if note.Network != "" && kept != nil && kept.ID == note.Network {
 		return nil
 	}
-	streams, err := journal.Streams(ctx, s.db)
+	streams, err := journal.Streams(ctx, db)
 	if err != nil {
 		return err
 	}
 	for _, stream := range streams {
 		if stream.Batches > 0 {
 			return fmt.Errorf("%s already has history, and not that of its simulated network: give the --scan-url or --node-url that it came from, %s",
-				s.app.cfg.Data, s.app.resetHint())
+				f.cfg.Data, f.resetHint())
 		}
 	}
 	return nil
@@ -155,10 +158,10 @@ func (s *stack) refuseForeign(ctx context.Context) error {
 
 // noteIngested records that the store gets the history of a simulated network, before it gets
 // any.
-func (a *app) noteIngested(n *devnetNode) error {
-	raw, err := json.Marshal(ingestedNetwork{n.ledger.Network().ID, a.storeName(), n.clock})
+func (f networkFolder) noteIngested(n *devnetNode) error {
+	raw, err := json.Marshal(ingestedNetwork{n.ledger.Network().ID, f.storeName(), n.clock})
 	if err == nil {
-		path := a.ingestedPath()
+		path := f.ingestedPath()
 		if err = os.WriteFile(path+".new", append(raw, '\n'), 0o644); err == nil {
 			err = os.Rename(path+".new", path)
 		}

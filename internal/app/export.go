@@ -7,66 +7,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
-	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/jobs"
 )
 
-func newExport(a *app) *cobra.Command {
-	var from, to string
-	var gc bool
-	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "export closed segments now",
-		Long: `export publishes the closed days of history that are not published yet, or with
---bulk-segments hour the closed hours, as jobs on the queue, and returns when they are done.
---from and --to limit the days or hours. With --export-agree
-it waits for peers, and fails if they have other objects. --gc removes objects that nobody
-lists, unfinished uploads and, with --bulk-retention, old days; worker does it at intervals.`,
-		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03\n  ledgerlake export --gc",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			limits, err := parseLimits(from, to)
-			if err != nil {
-				return settings.AsUsage(err)
-			}
-			a.limitExports()
-			s := newStack(a)
-			s.exportLimits = limits
-			defer s.closeInto(&err)
-			if err := s.reachQueue(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.open(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.refuseDamaged(cmd.Context(), false); err != nil {
-				return err
-			}
-			if gc {
-				return s.guard(cmd.Context(), s.collectNow)
-			}
-			p := console.NewProgress(a.console)
-			return s.guard(cmd.Context(), func(ctx context.Context) error { return s.exportAll(ctx, p) })
-		},
-	}
-	cmd.Flags().StringVar(&from, "from", "", "first day or hour to export, such as 2026-07-01 or 2026-07-01T05")
-	cmd.Flags().StringVar(&to, "to", "", "last day or hour to export")
-	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove what nobody needs from the bucket: see --gc-grace and --bulk-retention")
-	return cmd
-}
-
 // exportAll runs the export jobs until nothing that was due is left. A job that
 // is dead ends it with its error.
-func (s *stack) exportAll(ctx context.Context, p *console.Progress) error {
-	queue, work, err := s.openQueue(ctx, time.Second)
+func (w *worker) exportAll(ctx context.Context, p *console.Progress) error {
+	queue, work, err := w.openQueue(ctx, time.Second)
 	if err != nil {
 		return err
 	}
-	due, err := work.due(ctx)
+	due, err := work.Due(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +31,7 @@ func (s *stack) exportAll(ctx context.Context, p *console.Progress) error {
 	defer stop()
 	ended := make(chan error, 1)
 	guard.Go(func() error { return queue.Run(running) }, func(err error) { ended <- err })
-	err = s.awaitExport(ctx, queue, work, len(due), p)
+	err = w.awaitExport(ctx, queue, work, len(due), p)
 	stop()
 	if err := errors.Join(err, <-ended); err != nil {
 		return err
@@ -89,10 +42,10 @@ func (s *stack) exportAll(ctx context.Context, p *console.Progress) error {
 
 // awaitExport returns when nothing is due any more. It looks often, but for no more than a fifth
 // of the time: what is due is read out of the whole history, while others work on it.
-func (s *stack) awaitExport(ctx context.Context, queue *jobs.Queue, work exportJobs, total int, p *console.Progress) error {
+func (w *worker) awaitExport(ctx context.Context, queue *jobs.Queue, work ExportJobs, total int, p *console.Progress) error {
 	for {
 		began := time.Now()
-		left, err := work.due(ctx)
+		left, err := work.Due(ctx)
 		if err != nil {
 			return err
 		}
@@ -145,4 +98,13 @@ func deadAmong(ctx context.Context, queue *jobs.Queue, due map[string]bool) ([]j
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(s jobs.Status) bool { return !due[s.ID] }), nil
+}
+
+// Export publishes what is due within limits, and returns when that is done.
+func (a *App) Export(ctx context.Context, limits ExportLimits, progress *console.Progress) error {
+	a.worker.limits = limits
+	if err := a.openForJobs(ctx); err != nil {
+		return err
+	}
+	return a.p.guard(ctx, func(ctx context.Context) error { return a.worker.exportAll(ctx, progress) })
 }

@@ -25,16 +25,16 @@ func TestExportIceberg(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := openTestStack(t, "--export-iceberg", "--bulk-layouts", "parquet", "--s3-endpoint", g.Endpoint,
+	s := openTestApp(t, "--export-iceberg", "--bulk-layouts", "parquet", "--s3-endpoint", g.Endpoint,
 		"--s3-access-key", g.AccessKey, "--s3-secret-key", g.SecretKey, "--s3-prefix", "some/prefix")
 	const hours = 3600 * 1e6
 	ingestItems(t, s, schematest.New(schematest.Config{Seed: 9, Items: 12, Migrations: 2, Step: 5 * hours}).Items)
 	for range 2 {
-		if err := s.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
+		if err := s.worker.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	conn, err := engine.Open(t.Context(), s.dsn)
+	conn, err := engine.Open(t.Context(), s.db.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

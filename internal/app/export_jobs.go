@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -18,40 +16,37 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// exportMemory is what exports need, however many: 300 MB live at most, whatever the segments,
+// ExportMemory is what exports need, however many: 300 MB live at most, whatever the segments,
 // and room to collect garbage in. Only as many row groups are open as an exporter has workers.
-const exportMemory = 448 << 20
+const ExportMemory = 448 << 20
 
-// limitExports lowers the default memory limit in a process that does nothing but export.
-func (a *app) limitExports() {
-	if os.Getenv("GOMEMLIMIT") == "" && !a.settings.Changed("memory-limit") {
-		debug.SetMemoryLimit(min(a.cfg.MemoryLimit, exportMemory))
-	}
-}
-
-// exportJobs lets jobs export and ask what is due, in the layouts that are published.
-type exportJobs struct {
+// ExportJobs lets jobs export and ask what is due, in the layouts that are published.
+type ExportJobs struct {
 	exporter *export.Exporter
 	temp     string   // where objects wait for their upload
 	layouts  []string // as in setting bulk-layouts
-	limits   exportLimits
+	limits   ExportLimits
 	// retention is the age from which on nothing is exported any more, 0 = none.
 	retention time.Duration
 	// disagreed is the first disagreement with peers that a job of this process met.
 	disagreed *atomic.Pointer[error]
 }
 
-func (s *stack) newExportJobs() (exportJobs, error) {
-	exporter, err := s.newExporter()
-	return exportJobs{
-		exporter: exporter, temp: s.app.cfg.Data, layouts: s.app.cfg.BulkLayouts, limits: s.exportLimits,
-		retention: s.app.cfg.BulkRetention,
-		disagreed: new(atomic.Pointer[error]),
-	}, err
+// NewExportJobs returns the jobs of an exporter, whose objects wait for their upload in folder temp,
+// in layouts as in setting bulk-layouts.
+func NewExportJobs(exporter *export.Exporter, temp string, layouts []string) ExportJobs {
+	return ExportJobs{exporter: exporter, temp: temp, layouts: layouts, disagreed: new(atomic.Pointer[error])}
 }
 
-// handlers are those of the layouts: what is named first is published first.
-func (j exportJobs) handlers() []jobs.Handler {
+func (w *worker) newExportJobs() (ExportJobs, error) {
+	exporter, err := w.objects.newExporter()
+	j := NewExportJobs(exporter, w.p.cfg.Data, w.p.cfg.BulkLayouts)
+	j.limits, j.retention = w.limits, w.p.cfg.BulkRetention
+	return j, err
+}
+
+// Handlers are those of the layouts: what is named first is published first.
+func (j ExportJobs) Handlers() []jobs.Handler {
 	var handlers []jobs.Handler
 	for _, layout := range j.layouts {
 		if layout == settings.LayoutNetwork {
@@ -63,10 +58,10 @@ func (j exportJobs) handlers() []jobs.Handler {
 	return handlers
 }
 
-// due names the tasks of all that is due.
-func (j exportJobs) due(ctx context.Context) (map[string]bool, error) {
+// Due names the tasks of all that is due.
+func (j ExportJobs) Due(ctx context.Context) (map[string]bool, error) {
 	ids := make(map[string]bool)
-	for _, h := range j.handlers() {
+	for _, h := range j.Handlers() {
 		tasks, err := h.Due(ctx)
 		if err != nil {
 			return nil, err
@@ -79,7 +74,7 @@ func (j exportJobs) due(ctx context.Context) (map[string]bool, error) {
 }
 
 // ExportSegment exports one segment. What a person must look at is not repeated.
-func (j exportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, progress jobs.ProgressFunc) error {
+func (j ExportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, progress jobs.ProgressFunc) error {
 	progress(0, 1)
 	if err := j.classify(j.exporter.ExportSegment(ctx, ref)); err != nil {
 		return err
@@ -89,7 +84,7 @@ func (j exportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, p
 }
 
 // ExportNetwork is ExportSegment for the network's layout.
-func (j exportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
+func (j ExportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
 	progress(0, 1)
 	if err := j.classify(j.exporter.ExportNetwork(ctx, ref)); err != nil {
 		return err
@@ -99,7 +94,7 @@ func (j exportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, p
 }
 
 // classify marks errors that repeating cannot help, and those that pass however long it takes.
-func (j exportJobs) classify(err error) error {
+func (j ExportJobs) classify(err error) error {
 	switch err = store.Explain(err); {
 	case err == nil:
 		return nil
@@ -119,7 +114,7 @@ func (j exportJobs) classify(err error) error {
 }
 
 // DueSegments lists closed segments that are not published, oldest first.
-func (j exportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+func (j ExportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
 	all, err := j.exporter.DueSegments(ctx)
 	if err != nil {
 		return nil, err
@@ -139,7 +134,7 @@ func (j exportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, erro
 
 // DueNetwork lists what is closed and not published in the network's layout. The day of a
 // folder is the one before its end.
-func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
+func (j ExportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
 	all, err := j.exporter.DueNetwork(ctx)
 	if err != nil {
 		return nil, err
@@ -155,7 +150,7 @@ func (j exportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error
 
 // wants reports whether a stretch of record times lies within the limits and is not so old
 // that it would expire at once.
-func (j exportJobs) wants(start, end schemas.Micros) bool {
+func (j ExportJobs) wants(start, end schemas.Micros) bool {
 	if j.retention > 0 && end < schemas.MicrosOf(time.Now().Add(-j.retention)) {
 		return false
 	}

@@ -38,7 +38,7 @@ func TestCausesOfFailedExports(t *testing.T) {
 		{"other bytes are published", export.ErrConflict, false, true},
 		{"something else", errors.New("something else"), false, false},
 	} {
-		err := exportJobs{}.classify(c.err)
+		err := ExportJobs{}.classify(c.err)
 		if got := fmt.Sprintf("%T", err) == passing; got != c.passes {
 			t.Errorf("%s: passing is %v: %v", c.name, got, err)
 		}

@@ -6,14 +6,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// exportLimits limit what is exported by its record times. The zero value does not.
-type exportLimits struct {
+// ExportLimits limit what is exported by its record times. The zero value does not.
+type ExportLimits struct {
 	after, through schemas.Micros // exclusive, inclusive
 	begins, ends   bool           // whether there is such a limit
 }
 
-// parseLimits reads the first and the last day or hour, "" for no limit.
-func parseLimits(from, to string) (l exportLimits, err error) {
+// ParseLimits reads the first and the last day or hour, "" for no limit.
+func ParseLimits(from, to string) (l ExportLimits, err error) {
 	if from != "" {
 		l.begins = true
 		if l.after, _, err = schemas.SegmentBounds(from); err != nil {
@@ -34,6 +34,6 @@ func parseLimits(from, to string) (l exportLimits, err error) {
 
 // hold reports whether a stretch of record times, the start exclusive, lies within the
 // limits as a whole.
-func (l exportLimits) hold(start, end schemas.Micros) bool {
+func (l ExportLimits) hold(start, end schemas.Micros) bool {
 	return (!l.begins || start >= l.after) && (!l.ends || end <= l.through)
 }

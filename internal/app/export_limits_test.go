@@ -31,7 +31,7 @@ func TestExportLimits(t *testing.T) {
 		{"2026-07-01T00", "2026-07-01T23", "2026-07-01", true},
 	}
 	for _, tt := range tests {
-		limits, err := parseLimits(tt.from, tt.to)
+		limits, err := ParseLimits(tt.from, tt.to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,19 +39,19 @@ func TestExportLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (exportJobs{limits: limits}).wants(start, end); got != tt.want {
+		if got := (ExportJobs{limits: limits}).wants(start, end); got != tt.want {
 			t.Errorf("from %q to %q: %s is wanted: %v, want %v", tt.from, tt.to, tt.date, got, tt.want)
 		}
 	}
 	for _, bad := range [][2]string{{"July", ""}, {"", "2026-07-01T24"}, {"2026-07-01T5", ""}} {
-		if _, err := parseLimits(bad[0], bad[1]); err == nil || !strings.Contains(err.Error(), bad[0]+bad[1]) {
+		if _, err := ParseLimits(bad[0], bad[1]); err == nil || !strings.Contains(err.Error(), bad[0]+bad[1]) {
 			t.Errorf("limits %q: %v", bad, err)
 		}
 	}
 }
 
 func TestOldSegmentsAreNotWanted(t *testing.T) {
-	j := exportJobs{retention: 48 * time.Hour}
+	j := ExportJobs{retention: 48 * time.Hour}
 	now := schemas.MicrosOf(time.Now())
 	const hour = 3600 * 1e6
 	for age, want := range map[schemas.Micros]bool{1: true, 47: true, 49: false, 500: false} {

@@ -16,12 +16,12 @@ type exportPeer struct{ client *scan.Client }
 const exportPeerGiveUp = 20 * time.Second
 
 // exportPeers are those of setting export-peer.
-func (s *stack) exportPeers() ([]export.Peer, error) {
-	cfg := &s.app.cfg
+func (o *objects) exportPeers() ([]export.Peer, error) {
+	cfg := o.p.cfg
 	var peers []export.Peer
 	for _, address := range cfg.ExportPeers {
 		client, err := scan.NewClient(scan.ClientConfig{
-			BaseURL: address, GiveUpAfter: exportPeerGiveUp, Version: s.app.build.Version, Log: s.app.log,
+			BaseURL: address, GiveUpAfter: exportPeerGiveUp, Version: o.p.build.Version, Log: o.p.log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--export-peer: %w", err)

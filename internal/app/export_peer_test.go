@@ -14,14 +14,14 @@ import (
 )
 
 // sumsOf returns the SHA-256 of all objects of the stack's bucket by key.
-func sumsOf(t *testing.T, s *stack) map[string][32]byte {
+func sumsOf(t *testing.T, s *App) map[string][32]byte {
 	t.Helper()
 	sums := make(map[string][32]byte)
-	for o, err := range s.bucket.All(t.Context(), "") {
+	for o, err := range s.objects.bucket.All(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, err := s.bucket.Head(t.Context(), o.Key)
+		head, err := s.objects.bucket.Head(t.Context(), o.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,25 +34,27 @@ func sumsOf(t *testing.T, s *stack) map[string][32]byte {
 // another history ask them in vain.
 func TestOperatorsAgree(t *testing.T) {
 	const hours = 3600 * 1e6
-	operator := func(seed uint64) *stack {
-		s := openTestStack(t)
+	operator := func(seed uint64) *App {
+		s := openTestApp(t)
 		ingestItems(t, s, schematest.New(schematest.Config{Seed: seed, Items: 20, Migrations: 1, Step: 5 * hours}).Items)
 		return s
 	}
 	a, b, other := operator(21), operator(21), operator(22)
-	addresses := map[*stack]string{a: serveStack(t, a), b: serveStack(t, b)}
-	needs := func(s *stack, agree int, peers ...*stack) {
-		s.exporter = nil // made again with the settings
-		s.app.cfg.ExportAgree = agree
+	addresses := map[*App]string{a: serveApp(t, a), b: serveApp(t, b)}
+	needs := func(s *App, agree int, peers ...*App) {
+		s.objects.exporter = nil // made again with the settings
+		s.p.cfg.ExportAgree = agree
 		for _, p := range peers {
-			s.app.cfg.ExportPeers = append(s.app.cfg.ExportPeers, addresses[p])
+			s.p.cfg.ExportPeers = append(s.p.cfg.ExportPeers, addresses[p])
 		}
 	}
 	needs(a, 1, b)
 	needs(b, 1, a)
 	ended := make(chan error, 1)
-	go func() { ended <- a.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))) }()
-	if err := errors.Join(b.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))), <-ended); err != nil {
+	go func() {
+		ended <- a.worker.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard)))
+	}()
+	if err := errors.Join(b.worker.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))), <-ended); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := sumsOf(t, a), sumsOf(t, b); !maps.Equal(got, want) || len(want) < 10 {
@@ -67,14 +69,14 @@ func TestOperatorsAgree(t *testing.T) {
 	}
 
 	needs(other, 2, a, b)
-	if err := other.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); !errors.Is(err, export.ErrDisagreed) {
+	if err := other.worker.exportAll(t.Context(), console.NewProgress(console.New(io.Discard, io.Discard))); !errors.Is(err, export.ErrDisagreed) {
 		t.Fatalf("an operator with another history: %v", err)
 	}
-	objects, err := other.exporter.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
+	objects, err := other.objects.exporter.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
 	if err != nil || len(objects) > 0 {
 		t.Errorf("%d objects are published that nobody agreed with, %v", len(objects), err)
 	}
-	conn, err := engine.Open(t.Context(), other.dsn)
+	conn, err := engine.Open(t.Context(), other.db.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

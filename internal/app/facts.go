@@ -13,17 +13,17 @@ import (
 )
 
 // newFacts prepares the questions to scan services for what history does not tell.
-func (s *stack) newFacts(urls []string) (*scan.Facts, error) {
-	cfg := &s.app.cfg
+func (d *database) newFacts(urls []string) (*scan.Facts, error) {
+	cfg := d.p.cfg
 	return scan.NewFacts(scan.FactsConfig{
-		URLs: urls, Agree: cfg.ScanAgree, Store: factStore{s.reader, s.db}, Synchronizers: s.synchronizers, Log: s.app.log,
-		Interval: cfg.FactsInterval, RequestsPerSecond: cfg.ScanRate, Version: s.app.build.Version,
+		URLs: urls, Agree: cfg.ScanAgree, Store: factStore{d.reader, d.db}, Synchronizers: d.synchronizers, Log: d.p.log,
+		Interval: cfg.FactsInterval, RequestsPerSecond: cfg.ScanRate, Version: d.p.build.Version,
 	})
 }
 
 // synchronizers names those of public history.
-func (s *stack) synchronizers(ctx context.Context) ([]string, error) {
-	migrations, err := s.reader.Migrations(ctx)
+func (d *database) synchronizers(ctx context.Context) ([]string, error) {
+	migrations, err := d.reader.Migrations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,4 +51,12 @@ func (s factStore) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, e
 // KeepFact stores a fact that is another one than before.
 func (s factStore) KeepFact(ctx context.Context, f facts.Fact, previous string) error {
 	return indexer.KeepFact(ctx, s.db, schemas.ScanStream, f, previous)
+}
+
+// askedFacts returns what asks upstreams on behalf of clients, nil without any.
+func (d *database) askedFacts(scanURLs []string) (*scan.Facts, error) {
+	if len(scanURLs) == 0 || d.p.cfg.FactsInterval == 0 {
+		return nil, nil
+	}
+	return d.newFacts(scanURLs)
 }

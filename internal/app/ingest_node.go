@@ -14,16 +14,16 @@ type nodeSource struct {
 	url string
 }
 
-func (s *stack) newNodeSource(url string) (source, error) {
-	cfg := &s.app.cfg
+func (d *database) newNodeSource(url string) (source, error) {
+	cfg := d.p.cfg
 	from := node.Source(cfg.NodeSource)
 	if cfg.NodeSource == "auto" {
 		from = node.Auto
 	}
 	config := node.Config{
-		BaseURL: url, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
-		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: s.timeAhead(), Version: s.app.build.Version,
-		RequestTimeout: s.app.pace.request, IdleTimeout: s.app.pace.socket, PingInterval: s.app.pace.ping, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
+		BaseURL: url, Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Source: from,
+		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		RequestTimeout: d.p.pace.request, IdleTimeout: d.p.pace.socket, PingInterval: d.p.pace.ping, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
 	}
 	if token := cfg.NodeToken; token != "" {
 		config.Token = func(context.Context) (string, error) { return token, nil }
@@ -37,13 +37,13 @@ func (s *stack) newNodeSource(url string) (source, error) {
 
 func (from nodeSource) stream() string { return from.Status().Stream }
 
-func (from nodeSource) live() liveStream {
+func (from nodeSource) live() LiveStream {
 	st := from.Status()
-	return liveStream{
+	return LiveStream{
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
 		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == node.PhaseFollowing,
-		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []liveUpstream{{URL: from.url, State: string(st.Phase)}},
+		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []LiveUpstream{{URL: from.url, State: string(st.Phase)}},
 	}
 }

@@ -14,18 +14,18 @@ import (
 // scanSource is the public history.
 type scanSource struct{ *scan.Ingester }
 
-func (s *stack) newScanSource(urls []string) (source, error) {
-	cfg := &s.app.cfg
+func (d *database) newScanSource(urls []string) (source, error) {
+	cfg := d.p.cfg
 	from := scan.Source(cfg.ScanSource)
 	if cfg.ScanSource == "auto" {
 		from = scan.Auto
 	}
 	ingester, err := scan.New(scan.Config{
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
-		Disagreements: disagreements{s.db}, Gaps: gaps{s.reader}, Sink: indexer.NewSinks(s.db, s.app.log), Log: s.app.log, Source: from,
+		Disagreements: disagreements{d.db}, Gaps: gaps{d.reader}, Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Source: from,
 		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
-		Poll: cfg.FollowInterval, Ahead: s.timeAhead(), Version: s.app.build.Version,
-		RequestTimeout: s.app.pace.request, Backoff: s.app.pace.backoff, Rest: s.app.pace.rest,
+		Poll: cfg.FollowInterval, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
 	})
 	if err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func (s *stack) newScanSource(urls []string) (source, error) {
 
 func (scanSource) stream() string { return schemas.ScanStream }
 
-func (from scanSource) live() liveStream {
+func (from scanSource) live() LiveStream {
 	st := from.Status()
-	l := liveStream{
+	l := LiveStream{
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Verdicts: st.Verdicts, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
@@ -45,7 +45,7 @@ func (from scanSource) live() liveStream {
 		Disagreements: len(st.Disagreements),
 	}
 	for _, u := range st.Upstreams {
-		l.Upstreams = append(l.Upstreams, liveUpstream{
+		l.Upstreams = append(l.Upstreams, LiveUpstream{
 			URL: u.URL, State: string(u.State), End: u.End.String(), LagSeconds: u.Lag.Seconds(), LatencySeconds: u.Latency.Seconds(),
 			Requests: u.Requests, Retries: u.Retries, Disagreements: u.Disagreements,
 			LastError: u.LastError, LastErrorAt: timeOrNil(u.LastErrorAt),

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
-	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
@@ -20,13 +18,13 @@ import (
 )
 
 // newLedger returns the ledger interface for a listener.
-func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
-	cfg := &s.app.cfg
-	key, err := s.app.tokenKey()
+func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
+	cfg := s.p.cfg
+	key, err := s.tokenKey()
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.app.catalog()
+	catalog, err := s.p.catalog()
 	if err != nil {
 		return nil, err
 	}
@@ -40,21 +38,21 @@ func (s *stack) newLedger(listener net.Listener) (*ledger.API, error) {
 			"say who may with --ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
 	}
 	api, err = ledger.New(ledger.Config{
-		Node: s.ledgerNode, Log: s.app.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
-		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.app.build.Version,
+		Node: s.ledgerNode, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
+		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.p.build.Version,
 	})
 	return api, err
 }
 
 // newLedgerServer returns the server of the ledger interface on a listener of its own, nil if it
 // has none.
-func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
-	cfg := &s.app.cfg
+func (s *servers) newLedgerServer(streams *streams) (*query.Server, error) {
+	cfg := s.p.cfg
 	address, err := cfg.LedgerAddress()
 	if err != nil || address == "" || cfg.LedgerShares() {
 		return nil, err
 	}
-	listener, err := s.listen(address, "ledger-listen")
+	listener, err := s.listeners.listen(address, "ledger-listen")
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +64,9 @@ func (s *stack) newLedgerServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &statusPage{db: s.db, streams: streams}
+	page := &statusPage{db: s.db.db, streams: streams}
 	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.app.log,
+		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.p.log,
 		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
@@ -84,39 +82,9 @@ func ledgerAt(c *settings.Config, shared, own *query.Server) string {
 	return ""
 }
 
-// ledgerNode finds the node's stream that is served: the one that is asked for, or the only one.
-func (s *stack) ledgerNode(ctx context.Context) (ledger.Node, error) {
-	rows, err := journal.Streams(ctx, s.db)
-	if err != nil {
-		return ledger.Node{}, err
-	}
-	prefix, wanted := schemas.NodeStream(""), s.app.cfg.LedgerParticipant
-	var found []string
-	for _, row := range rows {
-		// What is derived from a stream has a slash in its name.
-		participant, ok := strings.CutPrefix(row.Stream, prefix)
-		if ok && !strings.Contains(participant, "/") && (wanted == "" || wanted == participant) {
-			found = append(found, participant)
-		}
-	}
-	switch {
-	case len(found) == 1:
-		reader := nodehistory.NewReader(s.db, schemas.NodeStream(found[0]))
-		if s.app.cfg.LookupRows {
-			reader.UseCopies(copies.NewUpdates(s.db, reader.Stream()))
-		}
-		return ledger.Node{Participant: found[0], Source: reader, Lists: nodehistory.NewPages(reader, s.app.cfg.AnswerCache, s.admission().Spare)}, nil
-	case len(found) > 1:
-		return ledger.Node{}, fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
-	case wanted != "":
-		return ledger.Node{}, fmt.Errorf("%w: the store has nothing of participant %s", ledger.ErrNoStream, wanted)
-	}
-	return ledger.Node{}, ledger.ErrNoStream
-}
-
 // newVerifier returns what checks tokens, nil when nothing is configured.
-func (s *stack) newVerifier(participant func() string) (*auth.Verifier, error) {
-	cfg := &s.app.cfg
+func (s *servers) newVerifier(participant func() string) (*auth.Verifier, error) {
+	cfg := s.p.cfg
 	keys, err := s.authKeys()
 	if err != nil || keys == nil {
 		return nil, err
@@ -131,14 +99,14 @@ func (s *stack) newVerifier(participant func() string) (*auth.Verifier, error) {
 }
 
 // authKeys returns the keys of tokens, nil when none are configured.
-func (s *stack) authKeys() (auth.Keys, error) {
-	cfg := &s.app.cfg
+func (s *servers) authKeys() (auth.Keys, error) {
+	cfg := s.p.cfg
 	return s.keysOf("ledger", cfg.LedgerAuthSecret, cfg.LedgerAuthCertificate, cfg.LedgerAuthJWKS)
 }
 
 // keysOf returns the keys of tokens for an interface, of which at most one is given: a shared
 // secret, the file of a certificate or the URL of a key set; nil without any.
-func (s *stack) keysOf(iface, secret, certificate, jwks string) (auth.Keys, error) {
+func (s *servers) keysOf(iface, secret, certificate, jwks string) (auth.Keys, error) {
 	switch {
 	case secret != "":
 		keys, err := auth.Secret([]byte(secret))
@@ -158,18 +126,18 @@ func (s *stack) keysOf(iface, secret, certificate, jwks string) (auth.Keys, erro
 		return keys, nil
 	case jwks != "":
 		ctx, stop := context.WithCancel(context.Background())
-		s.onClose(func() error { stop(); return nil })
-		return auth.KeySet(ctx, jwks, s.app.log)
+		s.p.onClose(func() error { stop(); return nil })
+		return auth.KeySet(ctx, jwks, s.p.log)
 	}
 	return nil, nil
 }
 
 // authUsers returns who knows what users may do: a file, or the node.
-func (s *stack) authUsers() (auth.Users, error) {
-	cfg := &s.app.cfg
+func (s *servers) authUsers() (auth.Users, error) {
+	cfg := s.p.cfg
 	switch {
 	case cfg.LedgerUsers != "":
-		users, err := auth.ReadUsers(cfg.LedgerUsers, s.app.log)
+		users, err := auth.ReadUsers(cfg.LedgerUsers, s.p.log)
 		if err != nil {
 			return nil, fmt.Errorf("--ledger-users: %w", err)
 		}
@@ -178,4 +146,17 @@ func (s *stack) authUsers() (auth.Users, error) {
 		return auth.NewNodeUsers(auth.NodeConfig{BaseURL: cfg.NodeURL, Token: cfg.AccessToken}), nil
 	}
 	return nil, errors.New("tokens say who a user is, not what the user may read: give --ledger-users, a file, or --node-url, the node that knows")
+}
+
+// ledgerNode reads the node's stream that is served.
+func (s *servers) ledgerNode(ctx context.Context) (ledger.Node, error) {
+	participant, err := s.db.participant(ctx)
+	if err != nil {
+		return ledger.Node{}, err
+	}
+	reader := nodehistory.NewReader(s.db.db, schemas.NodeStream(participant))
+	if s.p.cfg.LookupRows {
+		reader.UseCopies(copies.NewUpdates(s.db.db, reader.Stream()))
+	}
+	return ledger.Node{Participant: participant, Source: reader, Lists: nodehistory.NewPages(reader, s.p.cfg.AnswerCache, s.admission().Spare)}, nil
 }

@@ -9,51 +9,58 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
+// listeners are the addresses that this process listens on.
+type listeners struct {
+	p *process
+	// bound are those that no server has taken yet, by their setting.
+	bound map[string]net.Listener
+}
+
 // bindQuery listens on the address of the query tier, and bindAll on those of the interfaces that
 // have their own as well: an address that can't be had is found before anything long begins. The
 // servers take the listeners when they are made.
-func (s *stack) bindQuery() error { return s.bind(s.app.cfg.Listen, "listen") }
+func (l *listeners) bindQuery() error { return l.bind(l.p.cfg.Listen, "listen") }
 
-func (s *stack) bindAll() error {
-	if err := s.bindQuery(); err != nil {
+func (l *listeners) bindAll() error {
+	if err := l.bindQuery(); err != nil {
 		return err
 	}
-	cfg := &s.app.cfg
+	cfg := l.p.cfg
 	address, err := cfg.LedgerAddress()
 	if err != nil {
 		return settings.AsUsage(err)
 	}
 	if address != "" && !cfg.LedgerShares() {
-		if err := s.bind(address, "ledger-listen"); err != nil {
+		if err := l.bind(address, "ledger-listen"); err != nil {
 			return err
 		}
 	}
 	if cfg.ValidatorShares() || cfg.ValidatorListen == settings.ValidatorOff {
 		return nil
 	}
-	return s.bind(cfg.ValidatorListen, "validator-listen")
+	return l.bind(cfg.ValidatorListen, "validator-listen")
 }
 
-func (s *stack) bind(address, setting string) error {
-	listener, err := s.listen(address, setting)
+func (l *listeners) bind(address, setting string) error {
+	listener, err := l.listen(address, setting)
 	if err == nil {
-		s.bound[setting] = listener
+		l.bound[setting] = listener
 	}
 	return err
 }
 
 // listen opens the address of a setting, or takes what was bound for it. It is closed with the
 // stack.
-func (s *stack) listen(address, setting string) (net.Listener, error) {
-	if listener, ok := s.bound[setting]; ok {
-		delete(s.bound, setting)
+func (l *listeners) listen(address, setting string) (net.Listener, error) {
+	if listener, ok := l.bound[setting]; ok {
+		delete(l.bound, setting)
 		return listener, nil
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, explainListen(address, setting, err)
 	}
-	s.closeListener(listener)
+	l.closeListener(listener)
 	return listener, nil
 }
 
@@ -72,8 +79,8 @@ func explainListen(address, setting string, err error) error {
 }
 
 // closeListener closes a listener at the end, unless its server has.
-func (s *stack) closeListener(listener net.Listener) {
-	s.onClose(func() error {
+func (l *listeners) closeListener(listener net.Listener) {
+	l.p.onClose(func() error {
 		if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			return err
 		}

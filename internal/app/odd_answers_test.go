@@ -7,14 +7,17 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -31,6 +34,7 @@ type oddNetwork struct {
 	stop        context.CancelFunc
 	ended       chan error
 	diary       diary
+	cfg         *settings.Config
 	resumeIn    time.Duration // the most that reading may take to go on
 	toResume    []time.Duration
 	slowestKind string
@@ -42,7 +46,6 @@ type oddNetwork struct {
 // Long runs go through all kinds by each way of reading a node, and wait as long between
 // attempts as the product does.
 func TestOddAnswers(t *testing.T) {
-	needEngine(t)
 	all := schematest.Long()
 	for i, source := range []string{"auto", "lists"} {
 		t.Run("node by "+source, func(t *testing.T) {
@@ -59,10 +62,7 @@ func TestOddAnswers(t *testing.T) {
 
 // followOddly starts the network and the product.
 func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
-	ledger, scanURL, _ := networkWithNode(t, 60)
-	// Checkpoints, so that the stream reaches the ledger's end also where our parties see
-	// nothing of what is there.
-	nodeURL := servedNode(t, ledger, devnet.NodeOptions{CheckpointDelay: 100 * time.Millisecond})
+	ledger, scanURL, nodeURL := networkWithNode(t, 60)
 	n := &oddNetwork{t: t, ledger: ledger, scanBehind: scanURL, data: t.TempDir(), ended: make(chan error, 1), resumeIn: 20 * time.Second}
 	proxy := func(name, target string) *faults.HTTP {
 		p, err := faults.NewHTTP(faults.HTTPConfig{Name: name, Target: target, Tally: &faults.Tally{}})
@@ -73,37 +73,46 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 		return p
 	}
 	n.scan, n.node = proxy("scan", scanURL), proxy("node", nodeURL)
-	a := &app{stdout: &buffer{}, stderr: io.Discard, log: slog.New(slog.NewTextHandler(&n.diary, nil))}
-	a.settings = a.cfg.Flags()
-	a.cfg.Data, a.cfg.Listen, a.cfg.ScanURLs, a.cfg.NodeURL = n.data, "127.0.0.1:0", []string{n.scan.URL()}, n.node.URL()
-	a.cfg.NodeSource, a.cfg.FollowInterval, a.cfg.FactsInterval, a.cfg.ScanRate = source, 20*time.Millisecond, 0, -1
+	n.cfg = new(settings.Config)
+	if err := n.cfg.Flags().Parse([]string{"--data", n.data, "--listen", "127.0.0.1:0", "--clickhouse-dsn", enginetest.Start(t).DSN}); err != nil {
+		t.Fatal(err)
+	}
+	n.cfg.ScanURLs, n.cfg.NodeURL = []string{n.scan.URL()}, n.node.URL()
+	n.cfg.NodeSource, n.cfg.FollowInterval, n.cfg.FactsInterval, n.cfg.ScanRate = source, 20*time.Millisecond, 0, -1
+	a := n.app()
 	if slowly {
 		n.resumeIn = time.Minute
 	} else {
 		hurried := func(f int) time.Duration { return min(time.Duration(f)*10*time.Millisecond, 50*time.Millisecond) }
-		a.pace = pace{backoff: hurried, request: 400 * time.Millisecond, socket: 800 * time.Millisecond, ping: 100 * time.Millisecond, rest: 300 * time.Millisecond}
-		a.steady = steady{backoff: hurried}
+		a.p.pace = pace{backoff: hurried, request: 400 * time.Millisecond, socket: 800 * time.Millisecond, ping: 100 * time.Millisecond, rest: 300 * time.Millisecond}
+		a.p.steady = steady{backoff: hurried}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	n.stop = stop
+	listens := make(chan string, 1)
 	go func() {
-		n.ended <- a.up(ctx, pflag.NewFlagSet("up", pflag.ContinueOnError), devnetFlags{updates: 1, days: 1})
+		err := a.Up(ctx, UpConfig{Network: Network{Updates: 1, Days: 1}, Out: io.Discard, Ready: func(at Addresses) { listens <- at.Scan }})
+		a.CloseInto(&err)
+		n.ended <- err
 	}()
 	t.Cleanup(stop)
-	n.await("the product to serve", func() bool {
-		_, rest, _ := strings.Cut(a.stdout.(*buffer).String(), "scan interface")
-		if _, rest, found := strings.Cut(rest, "http://"); found {
-			address, _, _ := strings.Cut(rest, "/")
-			n.url = "http://" + address
-		}
-		return n.url != "" && ready(n.url+"/readyz")
-	})
+	select {
+	case address := <-listens:
+		n.url = "http://" + address
+	case err := <-n.ended:
+		t.Fatalf("the process ended with %v\n%s", err, n.lastWords())
+	}
+	n.await("the product to serve", func() bool { return ready(n.url + "/readyz") })
 	n.await("the first history", n.caughtUp)
 	n.await("the query tier to know that it is there", func() bool {
-		_, err := fetch(t.Context(), http.MethodPost, n.url+"/v2/updates", `{"page_size": 3}`)
-		return err == nil
+		return n.updates() > 0
 	})
 	return n
+}
+
+// app is the product with the settings of the test.
+func (n *oddNetwork) app() *App {
+	return New(n.cfg, Build{Version: "test"}, slog.New(slog.NewTextHandler(&n.diary, nil)))
 }
 
 // await waits for something while the product lives.
@@ -121,7 +130,7 @@ func (n *oddNetwork) await(what string, so func() bool) {
 	}
 }
 
-func (n *oddNetwork) lastWords() string { return tail(n.diary.String()) }
+func (n *oddNetwork) lastWords() string { return n.diary.String()[max(0, len(n.diary.String())-4000):] }
 
 func (n *oddNetwork) page() string {
 	response, err := http.Get(n.url + "/streams")
@@ -134,18 +143,18 @@ func (n *oddNetwork) page() string {
 }
 
 // streams are the reports of both streams, by name.
-func (n *oddNetwork) streams() map[string]streamReport {
+func (n *oddNetwork) streams() map[string]StreamReport {
 	n.t.Helper()
 	response, err := http.Get(n.url + "/streams?format=json")
 	if err != nil {
 		n.t.Fatalf("the query tier does not answer: %v\n%s", err, n.lastWords())
 	}
 	defer response.Body.Close()
-	var reports []streamReport
+	var reports []StreamReport
 	if err := json.NewDecoder(response.Body).Decode(&reports); err != nil || response.StatusCode != http.StatusOK {
 		n.t.Fatalf("the streams are answered with status %d, %v", response.StatusCode, err)
 	}
-	byName := map[string]streamReport{}
+	byName := map[string]StreamReport{}
 	for _, r := range reports {
 		if !strings.Contains(r.Stream, "/") { // else it is derived
 			byName[strings.Split(r.Stream, ":")[0]] = r
@@ -238,9 +247,26 @@ func (n *oddNetwork) answers(kind string) {
 	if !ready(n.url + "/readyz") {
 		n.t.Errorf("%s: the query tier is not ready", kind)
 	}
-	if page := post(n.t, n.url+"/v2/updates", `{"page_size": 3}`); len(page["transactions"]) != 3 {
-		n.t.Errorf("%s: the query tier gives %d updates, want 3", kind, len(page["transactions"]))
+	if got := n.updates(); got != 3 {
+		n.t.Errorf("%s: the query tier gives %d updates, want 3", kind, got)
 	}
+}
+
+// updates is how many of three updates the query tier gives.
+func (n *oddNetwork) updates() int {
+	n.t.Helper()
+	response, err := http.Post(n.url+"/v2/updates", "application/json", strings.NewReader(`{"page_size": 3}`))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var page struct {
+		Transactions []json.RawMessage `json:"transactions"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil || response.StatusCode != http.StatusOK {
+		return 0
+	}
+	return len(page.Transactions)
 }
 
 // finish stops the product and compares what it stored with what the network has.
@@ -256,19 +282,28 @@ func (n *oddNetwork) finish(source string) {
 		n.t.Fatal("up does not stop")
 	}
 	n.t.Logf("%d kinds, the slowest to go on after was %q with %s", len(n.toResume), n.slowestKind, slices.Max(n.toResume).Round(time.Millisecond))
-	mustRun(n.t, "ingest", "--once", "--data", n.data, "--scan-url", n.scan.URL(), "--node-url", n.node.URL(), "--node-source", source)
-	report := start(n.t, "verify", "--json", "--data", n.data)
-	if err := report.Wait(); err != nil {
-		n.t.Errorf("verify: %v\n%s", err, tail(report.stderr.String()))
+	progress := console.NewProgress(console.New(io.Discard, io.Discard))
+	ingest := n.app()
+	err := ingest.Ingest(n.t.Context(), true, progress, nil)
+	if ingest.CloseInto(&err); err != nil {
+		n.t.Fatalf("ingest: %v\n%s", err, n.lastWords())
 	}
-	v := parse[verification](n.t, []byte(report.stdout.String()))
+	check := n.app()
+	v, err := check.Verify(n.t.Context(), VerifyConfig{}, progress)
+	if check.CloseInto(&err); err != nil {
+		n.t.Fatalf("verify: %v\n%s", err, n.lastWords())
+	}
 	if !v.OK {
 		n.t.Errorf("findings:\n%s\n%s", strings.Join(v.Findings[:min(5, len(v.Findings))], "\n"), grepLines(n.diary.String(), "deriv", "step failed"))
 	}
-	if diff := verify.Differences("the network", served(n.t, n.ledger), "the store", v.Tables); len(diff) > 0 {
+	served, err := TablesOf(n.ledger.Digests().Tables)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if diff := verify.Differences("the network", served, "the store", v.Tables); len(diff) > 0 {
 		n.t.Error(strings.Join(diff, "\n"))
 	}
-	want, err := tablesOf(n.ledger.NodeDigests().Tables)
+	want, err := TablesOf(n.ledger.NodeDigests().Tables)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -289,4 +324,57 @@ func grepLines(text string, words ...string) string {
 		}
 	}
 	return strings.Join(found[:min(20, len(found))], "\n")
+}
+
+// diary is a log that may be read while it is written.
+type diary struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (d *diary) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.b.Write(p)
+}
+
+func (d *diary) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.b.String()
+}
+
+// networkWithNode is a simulated network with the ledger API of a participant, which gives
+// checkpoints, so that the stream reaches the ledger's end also where our parties see nothing of
+// what is there.
+func networkWithNode(t *testing.T, updates int) (ledger *devnet.Ledger, scanURL, nodeURL string) {
+	t.Helper()
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: updates, Seed: 11, Days: 3, Dir: t.TempDir(), Node: &devnet.NodeConfig{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := ledger.NodeHandler(devnet.NodeOptions{CheckpointDelay: 100 * time.Millisecond, ListLimit: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := []*httptest.Server{httptest.NewServer(ledger.Handler()), httptest.NewServer(node)}
+	t.Cleanup(func() {
+		for _, s := range servers {
+			s.Close()
+		}
+		if err := ledger.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ledger, servers[0].URL, servers[1].URL
+}
+
+// ready reports whether a request is answered with 200.
+func ready(url string) bool {
+	response, err := http.Get(url)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
-	"github.com/ledgerlake/ledgerlake/jobs"
 )
 
 // reachTimeout bounds the first contact with a service.
@@ -47,16 +46,4 @@ func explainDial(setting, shown, host string, err error) error {
 		return fmt.Errorf("--%s %s: the host does not answer: correct the address, or open the way to it", setting, shown)
 	}
 	return fmt.Errorf("--%s %s: %w", setting, shown, err)
-}
-
-// reachQueue makes sure that the Redis of the queue answers, if one is given.
-func (s *stack) reachQueue(ctx context.Context) error {
-	if s.app.cfg.RedisURL == "" {
-		return nil
-	}
-	queue, err := jobs.Open(ctx, jobs.Config{RedisURL: s.app.cfg.RedisURL, Log: s.app.log})
-	if err != nil {
-		return fmt.Errorf("--redis-url: %w", err)
-	}
-	return queue.Close()
 }

@@ -9,25 +9,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/spf13/cobra"
 )
-
-func newReset(a *app) *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "reset",
-		Short: "delete what ledgerlake keeps in a data folder",
-		Long: `reset deletes what ledgerlake keeps in --data: the embedded store, the objects of the
-embedded S3 gateway, the simulated network, keys and caches. Other files of the folder stay,
-and so do a ClickHouse, a Redis and an S3 store of their own. Without --yes it only says what
-it would delete.`,
-		Example: "  ledgerlake reset --data ./ledgerlake-data\n  ledgerlake reset --yes --data ./ledgerlake-data",
-		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return a.reset(yes) },
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete it")
-	return cmd
-}
 
 // dataPart is a file or folder that ledgerlake keeps in a data folder.
 type dataPart struct {
@@ -47,33 +29,33 @@ var dataParts = []dataPart{
 	{name: "cache"}, {name: "tmp"}, {name: "token.key"},
 }
 
-// reset deletes the parts of the data folder, or only lists them.
-func (a *app) reset(yes bool) (err error) {
-	found, err := partsOf(a.cfg.Data)
+// Reset deletes what ledgerlake keeps in a data folder, and names it. Without yes it only says in its
+// error what it would delete.
+func Reset(dir string, yes bool) (deleted string, err error) {
+	found, err := partsOf(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("%s has nothing of ledgerlake: name its data folder with --data", a.cfg.Data)
+		return "", fmt.Errorf("%s has nothing of ledgerlake: name its data folder with --data", dir)
 	}
 	for _, p := range found {
-		release, err := p.take(a.cfg.Data)
+		release, err := p.take(dir)
 		if err != nil {
-			return err
+			return "", err
 		}
 		defer release()
 	}
 	if !yes {
-		return a.listParts(found)
+		return "", listParts(dir, found)
 	}
 	for _, p := range found {
-		if err := os.RemoveAll(filepath.Join(a.cfg.Data, p.name)); err != nil {
-			return fmt.Errorf("deleting the data folder: %w", err)
+		if err := os.RemoveAll(filepath.Join(dir, p.name)); err != nil {
+			return "", fmt.Errorf("deleting the data folder: %w", err)
 		}
 	}
-	fmt.Fprintf(a.stdout, "deleted from %s: %s\n", a.cfg.Data, partNames(found))
-	_ = os.Remove(a.cfg.Data) // unless somebody else keeps something in it
-	return nil
+	_ = os.Remove(dir) // unless somebody else keeps something in it
+	return partNames(found), nil
 }
 
 // partsOf returns the parts that a folder has.
@@ -119,10 +101,10 @@ func (p dataPart) take(dir string) (release func(), err error) {
 }
 
 // listParts says what would be deleted.
-func (a *app) listParts(found []dataPart) error {
+func listParts(dir string, found []dataPart) error {
 	var size int64
 	for _, p := range found {
-		err := filepath.WalkDir(filepath.Join(a.cfg.Data, p.name), func(_ string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(dir, p.name), func(_ string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return err
 			}
@@ -136,7 +118,7 @@ func (a *app) listParts(found []dataPart) error {
 			return fmt.Errorf("looking into the data folder: %w", err)
 		}
 	}
-	return fmt.Errorf("nothing was deleted: add --yes to delete %s of %s (%.1f MB)", partNames(found), a.cfg.Data, float64(size)/1e6)
+	return fmt.Errorf("nothing was deleted: add --yes to delete %s of %s (%.1f MB)", partNames(found), dir, float64(size)/1e6)
 }
 
 func partNames(parts []dataPart) string {

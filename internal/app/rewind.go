@@ -2,11 +2,7 @@ package app
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
@@ -14,16 +10,22 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// rewindFlags say how far a stream is taken back.
-type rewindFlags struct {
-	stream, to          string
-	offset              int64
-	dryRun, yes, asJSON bool
-	keepPublished       bool
+// Rewind says how far a stream is taken back.
+type Rewind struct {
+	Stream string
+	// To is the last record time to keep, of the public history, and ToOffset the last offset, of
+	// a node's stream; ByOffset says that it was given.
+	To       string
+	ToOffset int64
+	ByOffset bool
+	// DryRun only plans it, and so does what is without Yes.
+	DryRun, Yes bool
+	// KeepPublished leaves what is published in the bucket as it is.
+	KeepPublished bool
 }
 
-// rewindReport is what rewind prints.
-type rewindReport struct {
+// RewindReport says what a rewind takes back, or has taken.
+type RewindReport struct {
 	Stream string `json:"stream"`
 	From   string `json:"from"`
 	To     string `json:"to"`
@@ -36,163 +38,86 @@ type rewindReport struct {
 	Pending   bool   `json:"pending,omitempty"`
 	Stopped   string `json:"stopped,omitempty"`
 	Done      bool   `json:"done"`
+	// Nothing says that nothing reaches beyond the position.
+	Nothing bool `json:"-"`
 }
 
 // rewindQuiet is for how long nothing may have been committed to a stream in a store that other
 // processes can write to.
 const rewindQuiet = time.Minute
 
-func newRewind(a *app) *cobra.Command {
-	var f rewindFlags
-	cmd := &cobra.Command{
-		Use:   "rewind --to TIME | --stream node:PARTICIPANT --to-offset N",
-		Short: "take a stream back to an earlier position, from where it is read again",
-		Long: `rewind takes the batches of a stream that reach beyond a record time, or an offset of a
-node's stream, out of the store, and with them all that was derived from them and the
-segments, folders and Iceberg entries published since. What comes next is read from the
-upstream again. It is the way back from history that an upstream should never have given,
-such as an update dated years ahead, and from a stream that has stopped because the
-upstream's history diverged.
-
-Whole batches go, so that the stream may end earlier than asked for. Stop ingest and the
-workers first: with a store of its own rewind refuses while another process holds it, with
-a ClickHouse server while a writer has committed within the last minute. A writer that only
-waits gives way. A rewind that is cut off is finished by repeating it; until then the stream
-does not go on.`,
-		Example: "  ledgerlake rewind --to 2026-07-05T00:00:00Z --dry-run\n" +
-			"  ledgerlake rewind --stream scan --to 2026-07-05T00:00:00Z --yes\n" +
-			"  ledgerlake rewind --stream node:PAR::validator-1::1220ab --to-offset 120000 --yes",
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			keep, err := f.keep(cmd.Flags().Changed("to-offset"))
-			if err != nil {
-				return err
-			}
-			a.quiet()
-			s := newStack(a)
-			defer s.closeInto(&err)
-			return s.rewind(cmd.Context(), f, keep)
-		},
-	}
-	cmd.Flags().StringVar(&f.stream, "stream", schemas.ScanStream, "the stream: scan, or node:PARTICIPANT")
-	cmd.Flags().StringVar(&f.to, "to", "", "last record time to keep, such as 2026-07-05T00:00:00Z, of the stream scan")
-	cmd.Flags().Int64Var(&f.offset, "to-offset", 0, "last offset to keep, of a node's stream")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show what would be taken back")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "take it back; without, it is only shown")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the report as JSON")
-	cmd.Flags().BoolVar(&f.keepPublished, "keep-published", false, "leave what is published in the bucket as it is")
-	return cmd
-}
-
 // keep tells which batches stay, by their ends.
-func (f *rewindFlags) keep(byOffset bool) (func(schemas.Position) bool, error) {
+func (f *Rewind) keep() (func(schemas.Position) bool, error) {
 	switch {
-	case f.dryRun && f.yes:
+	case f.DryRun && f.Yes:
 		return nil, settings.Usage("--dry-run and --yes contradict each other: give one")
-	case f.stream == schemas.ScanStream && (f.to == "" || byOffset):
+	case f.Stream == schemas.ScanStream && (f.To == "" || f.ByOffset):
 		return nil, settings.Usage("rewind needs --to, the last record time to keep, such as --to 2026-07-05T00:00:00Z")
-	case f.stream != schemas.ScanStream && (f.to != "" || !byOffset || f.offset < 0):
+	case f.Stream != schemas.ScanStream && (f.To != "" || !f.ByOffset || f.ToOffset < 0):
 		return nil, settings.Usage("rewind of a node's stream needs --to-offset, the last offset to keep, from 0 on")
-	case f.stream != schemas.ScanStream:
-		return func(p schemas.Position) bool { return p.Offset <= f.offset }, nil
+	case f.Stream != schemas.ScanStream:
+		return func(p schemas.Position) bool { return p.Offset <= f.ToOffset }, nil
 	}
-	to, err := time.Parse(time.RFC3339Nano, f.to)
+	to, err := time.Parse(time.RFC3339Nano, f.To)
 	if err != nil {
-		return nil, settings.Usage("--to must be a time such as 2026-07-05T00:00:00Z, not %q", f.to)
+		return nil, settings.Usage("--to must be a time such as 2026-07-05T00:00:00Z, not %q", f.To)
 	}
 	return func(p schemas.Position) bool { return p.RecordTime <= schemas.MicrosOf(to) }, nil
 }
 
-func (s *stack) rewind(ctx context.Context, f rewindFlags, keep func(schemas.Position) bool) error {
-	if err := s.openStore(ctx); err != nil {
-		return err
+// Rewind takes a stream back as r says.
+func (a *App) Rewind(ctx context.Context, r Rewind) (*RewindReport, error) {
+	keep, err := r.keep()
+	if err != nil {
+		return nil, err
 	}
-	if _, err := s.nodeStreams(ctx, f.stream); err != nil {
-		return err
+	if err := a.db.open(ctx); err != nil {
+		return nil, err
 	}
-	rewind := indexer.NewRewind(s.db, f.stream, keep, s.app.log)
-	if s.app.cfg.ClickHouseDSN != "" {
+	if _, err := a.db.nodeStreams(ctx, r.Stream); err != nil {
+		return nil, err
+	}
+	rewind := indexer.NewRewind(a.db.db, r.Stream, keep, a.p.log)
+	if a.p.cfg.ClickHouseDSN != "" {
 		rewind.Quiet = rewindQuiet
 	}
 	plan, err := rewind.Plan(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	report := rewindReport{
+	report := &RewindReport{
 		Stream: plan.Stream, From: plan.From.String(), To: plan.To.String(), Batches: plan.Batches, Items: plan.Items, Events: plan.Events,
-		Pending: plan.Pending, Stopped: plan.Stopped,
+		Pending: plan.Pending, Stopped: plan.Stopped, Nothing: plan.Nothing(),
 	}
-	if f.stream == schemas.ScanStream && !f.keepPublished {
-		exporter, err := s.rewindExporter(ctx)
+	if r.Stream == schemas.ScanStream && !r.KeepPublished {
+		exporter, err := a.openExporter(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		beyond, err := exporter.Beyond(ctx, plan.To)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		report.Published, rewind.Withdraw = beyond.Live, exporter.Withdraw
 	}
 	switch {
 	case plan.Nothing():
-	case f.yes:
+	case r.Yes:
 		if _, err := rewind.Run(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		report.Done = true
-		if err := s.deriveAgain(ctx, f.stream); err != nil {
-			return err
+		if err := a.db.deriveAgain(ctx, r.Stream); err != nil {
+			return nil, err
 		}
 	}
-	return report.print(s.app, &f, plan.Nothing())
+	return report, nil
 }
 
-func (s *stack) rewindExporter(ctx context.Context) (*export.Exporter, error) {
-	if err := s.openBucket(ctx); err != nil {
+// openExporter opens the bucket and returns the exporter over it.
+func (a *App) openExporter(ctx context.Context) (*export.Exporter, error) {
+	if err := a.objects.open(ctx); err != nil {
 		return nil, err
 	}
-	return s.newExporter()
-}
-
-// deriveAgain lets what was emptied catch up with the stream.
-func (s *stack) deriveAgain(ctx context.Context, stream string) error {
-	if err := s.deriveLifetimes(ctx, stream); err != nil {
-		return fmt.Errorf("deriving the lifetimes of %s again: %w", stream, err)
-	}
-	if stream == schemas.ScanStream {
-		return nil
-	}
-	if err := indexer.NewWallets(s.db, stream, 0, s.app.log).CatchUp(ctx); err != nil {
-		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
-	}
-	return nil
-}
-
-func (r *rewindReport) print(a *app, f *rewindFlags, nothing bool) error {
-	if f.asJSON {
-		if err := json.NewEncoder(a.stdout).Encode(r); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "%s stands at %s\n", r.Stream, r.From)
-	if r.Stopped != "" {
-		fmt.Fprintf(a.stdout, "it has stopped: %s\n", r.Stopped)
-	}
-	if nothing {
-		fmt.Fprintln(a.stdout, "nothing reaches beyond that: there is nothing to take back")
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "back to %s go %d batches with %d items and %d events", r.To, r.Batches, r.Items, r.Events)
-	if r.Pending {
-		fmt.Fprint(a.stdout, ", a batch that was announced only")
-	}
-	fmt.Fprintf(a.stdout, ", and %d published segments and folders\n", r.Published)
-	switch {
-	case r.Done:
-		fmt.Fprintln(a.stdout, "done: ingest goes on from there")
-	case !f.dryRun:
-		fmt.Fprintln(a.stdout, "nothing was changed: repeat it with --yes")
-	}
-	return nil
+	return a.objects.newExporter()
 }

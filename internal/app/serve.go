@@ -8,8 +8,7 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/spf13/cobra"
-
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -19,90 +18,36 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-func newServe(a *app) *cobra.Command {
-	var damaged bool
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "serve the scan, ledger and validator interfaces from the store",
-		Long: `serve answers the network's scan interface (updates, events, active contract set,
-present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on an
-address of its own (--ledger-listen), the ledger query interface of a node whose stream is
-in the store. Run as many as you need beside one ingest. With --scan-url it asks that
-service for the few things that depend on a request and are not in history, such as the
-participants of a party, and keeps what it is told. With a key for tokens and --node-url it
-asks that node what users may read. With --node-url and a key for the tokens of wallets
-it serves the validator interface as well, below /api/validator or on an address of its own
-(--validator-listen); what changes the ledger goes to the node as commands, or to an existing
-validator (--wallet-mode forward).`,
-		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
-			"  ledgerlake serve --data /srv/ledgerlake",
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s := newStack(a)
-			defer s.closeInto(&err)
-			if err := s.checkLocal(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.bindAll(); err != nil {
-				return err
-			}
-			if err := s.open(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.refuseDamaged(cmd.Context(), damaged); err != nil {
-				if errors.Is(err, schemas.ErrDamaged) {
-					return fmt.Errorf("%w; --serve-damaged serves what is left", err)
-				}
-				return err
-			}
-			server, err := s.newServer(nil, a.cfg.ScanURLs)
-			if err != nil {
-				return err
-			}
-			ledgerServer, err := s.newLedgerServer(nil)
-			if err != nil {
-				return err
-			}
-			validatorServer, err := s.newValidatorServer(a.cfg.ScanURLs)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", server.Addr(), server.Addr())
-			if url := ledgerAt(&a.cfg, server, ledgerServer); url != "" {
-				fmt.Fprintf(a.stdout, "ledger interface: %s\n", url)
-			}
-			a.printValidator(s)
-			return s.supervise(cmd.Context(), append(serving(server, ledgerServer, validatorServer), s.watchDamage)...)
-		},
-	}
-	cmd.Flags().BoolVar(&damaged, "serve-damaged", false, "serve a store that has lost rows: pages that lack some fail where that shows, and else are shorter than history")
-	return cmd
-}
+// servers serve the interfaces of a process.
+type servers struct {
+	p         *process
+	db        *database
+	objects   *objects
+	listeners *listeners
+	wallets   *wallets
 
-// serving are the servers that there are, as parts.
-func serving(servers ...*query.Server) (parts []func(context.Context) error) {
-	for _, server := range servers {
-		if server != nil {
-			parts = append(parts, server.Serve)
-		}
-	}
-	return parts
+	// admitting is what the servers of this process share, made on first use.
+	admitting *query.Admission
+	// scanProxy are the lookups of the scan interface that the validator interface has as well.
+	scanProxy []query.Route
+	// validatorAt is where the validator interface is, "" for nowhere.
+	validatorAt string
 }
 
 // newServer listens and returns the query tier over the store and the bucket. streams are
 // those that this process ingests, or nil; scanURLs are the upstreams that may be asked for
 // what history does not tell, if any.
-func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, error) {
-	cfg := &s.app.cfg
-	key, err := s.app.tokenKey()
+func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server, error) {
+	cfg := s.p.cfg
+	key, err := s.tokenKey()
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.app.catalog()
+	catalog, err := s.p.catalog()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := s.listen(cfg.Listen, "listen")
+	listener, err := s.listeners.listen(cfg.Listen, "listen")
 	if err != nil {
 		return nil, err
 	}
@@ -110,23 +55,27 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if publicURL == "" {
 		publicURL = "http://" + listener.Addr().String()
 	}
-	bulk, err := s.newBulk()
+	bulk, err := s.objects.newBulk()
 	if err != nil {
 		return nil, err
 	}
-	asked, err := s.askedFacts(scanURLs)
+	asked, err := s.db.askedFacts(scanURLs)
 	if err != nil {
 		return nil, err
 	}
-	api, err := scan.New(scan.Config{
-		Facts: asked, Naming: query.Naming(cfg.Naming),
-		Source: newScanHistory(s.reader.WithSide()), Health: &health{reader: s.reader, log: s.app.log}, Log: s.app.log,
+	config := scan.Config{
+		Naming: query.Naming(cfg.Naming),
+		Source: newScanHistory(s.db.reader.WithSide()), Health: &health{reader: s.db.reader, log: s.p.log}, Log: s.p.log,
 		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
-		NodeID: "ledgerlake", Version: s.app.build.Version, CommitTime: s.app.build.Time,
+		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
-	})
+	}
+	if asked != nil {
+		config.Facts = asked
+	}
+	api, err := scan.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +83,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 	if err != nil {
 		return nil, err
 	}
-	page := &statusPage{db: s.db, streams: streams, damage: &s.damage}
+	page := &statusPage{db: s.db.db, streams: streams, damage: &s.db.damage}
 	s.scanProxy = api.ProxyRoutes()
 	mounts := []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
@@ -149,7 +98,7 @@ func (s *stack) newServer(streams *streams, scanURLs []string) (*query.Server, e
 		mounts = append(mounts, ledger.Mount())
 	}
 	return query.New(query.Config{
-		Listener: listener, Mounts: mounts, Log: s.app.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
+		Listener: listener, Mounts: mounts, Log: s.p.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
 		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
@@ -162,24 +111,12 @@ type scanHistory struct {
 
 func newScanHistory(r *history.Reader) scanHistory { return scanHistory{r, r.State()} }
 
-// pageBytes is the most of an answer that is gathered before it is sent: of some pages at once
-// there must be room for all of that.
-func (s *stack) pageBytes() int { return int(min(s.admission().PageBytes()/4, 64<<20)) }
-
 // copies are those by update id, or nil if there are to be none.
-func (s *stack) copies(catalog *values.Catalog) *copies.Items {
-	if !s.app.cfg.LookupRows {
+func (s *servers) copies(catalog *values.Catalog) *copies.Items {
+	if !s.p.cfg.LookupRows {
 		return nil
 	}
-	return copies.NewItems(s.db, s.reader.Stream(), catalog)
-}
-
-// askedFacts returns what asks upstreams on behalf of clients, nil without any.
-func (s *stack) askedFacts(scanURLs []string) (scan.Facts, error) {
-	if len(scanURLs) == 0 || s.app.cfg.FactsInterval == 0 {
-		return nil, nil
-	}
-	return s.newFacts(scanURLs)
+	return copies.NewItems(s.db.db, s.db.reader.Stream(), catalog)
 }
 
 // health answers readiness from the store.
@@ -209,4 +146,68 @@ func (h *health) Backfilled(ctx context.Context) bool {
 func (h *health) Ready(ctx context.Context) error {
 	_, err := h.reader.Watermark(ctx)
 	return err
+}
+
+// running are the servers of a process; of the last two there may be none.
+type running struct{ scan, ledger, validator *query.Server }
+
+// parts are the servers that there are.
+func (r running) parts() (parts []func(context.Context) error) {
+	for _, server := range []*query.Server{r.scan, r.ledger, r.validator} {
+		if server != nil {
+			parts = append(parts, server.Serve)
+		}
+	}
+	return parts
+}
+
+// start listens on all addresses. streams are those that this process ingests, or nil; scanURLs
+// are the upstreams that may be asked for what history does not tell, if any.
+func (s *servers) start(streams *streams, scanURLs []string) (r running, err error) {
+	if r.scan, err = s.newServer(streams, scanURLs); err != nil {
+		return r, err
+	}
+	if r.ledger, err = s.newLedgerServer(streams); err != nil {
+		return r, err
+	}
+	r.validator, err = s.newValidatorServer(scanURLs)
+	return r, err
+}
+
+// addresses are where the servers listen.
+func (s *servers) addresses(r running) Addresses {
+	at := Addresses{
+		Scan: r.scan.Addr(), Ledger: ledgerAt(s.p.cfg, r.scan, r.ledger), Validator: s.validatorAt,
+		ClickHouse: settings.MaskURL(s.db.readerDSN()), Simulated: s.p.development(), LiveClock: s.p.devnetClock,
+	}
+	if s.p.cfg.ValidatorAuthSecret == "" {
+		at.Secret = DevelopmentSecret
+	}
+	return at
+}
+
+// Serve serves from the store until ctx ends. damaged says that a store that has lost rows is
+// served, too. ready is called once the servers listen.
+func (a *App) Serve(ctx context.Context, damaged bool, ready func(Addresses)) error {
+	if err := a.db.checkLocal(ctx); err != nil {
+		return err
+	}
+	if err := a.listeners.bindAll(); err != nil {
+		return err
+	}
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	if err := a.db.refuseDamaged(ctx, damaged); err != nil {
+		if errors.Is(err, schemas.ErrDamaged) {
+			return fmt.Errorf("%w; --serve-damaged serves what is left", err)
+		}
+		return err
+	}
+	served, err := a.servers.start(nil, a.p.cfg.ScanURLs)
+	if err != nil {
+		return err
+	}
+	ready(a.servers.addresses(served))
+	return a.p.supervise(ctx, append(served.parts(), a.db.watchDamage)...)
 }

@@ -157,7 +157,7 @@ func (s *steadySource) wayOn(err error) string {
 }
 
 // live adds what keeps the stream from being read.
-func (s *steadySource) live() liveStream {
+func (s *steadySource) live() LiveStream {
 	l := s.source.live()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,7 +53,7 @@ type stoppedSource struct{ source }
 
 func (stoppedSource) Run(context.Context) error { return schemas.ErrReplaced }
 func (stoppedSource) stream() string            { return "scan" }
-func (stoppedSource) live() liveStream          { return liveStream{Phase: "starting"} }
+func (stoppedSource) live() LiveStream          { return LiveStream{Phase: "starting"} }
 
 // TestStoppedStreamsEndNothing: a stream that stops shows so, and Run goes on to the end of its
 // context.

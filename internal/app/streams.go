@@ -19,9 +19,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// streamReport is how one stream stands: in the store and, when this process ingests it,
+// StreamReport is how one stream stands: in the store and, when this process ingests it,
 // on its way there.
-type streamReport struct {
+type StreamReport struct {
 	Stream string `json:"stream"`
 	// Watermark is up to where the stream is complete, and WatermarkTime its record time,
 	// nil where it has none.
@@ -32,14 +32,14 @@ type streamReport struct {
 	Items      uint64      `json:"items"`
 	Events     uint64      `json:"events"`
 	LastCommit *time.Time  `json:"last_commit,omitempty"`
-	Live       *liveStream `json:"live,omitempty"`
+	Live       *LiveStream `json:"live,omitempty"`
 	// StoreDamage says what the store has lost, whatever the stream.
 	StoreDamage string `json:"store_damage,omitempty"`
 }
 
-// liveStream is what this process knows of a stream that it ingests. Counts are those of
+// LiveStream is what this process knows of a stream that it ingests. Counts are those of
 // the process.
-type liveStream struct {
+type LiveStream struct {
 	Phase    string `json:"phase"`
 	Detail   string `json:"detail,omitempty"`
 	Source   string `json:"source,omitempty"`
@@ -60,24 +60,24 @@ type liveStream struct {
 	LastError     string         `json:"last_error,omitempty"`
 	LastErrorAt   *time.Time     `json:"last_error_at,omitempty"`
 	Disagreements int            `json:"disagreements,omitempty"`
-	Upstreams     []liveUpstream `json:"upstreams,omitempty"`
+	Upstreams     []LiveUpstream `json:"upstreams,omitempty"`
 
 	fraction  float64
 	following bool
 }
 
 // lag is LagSeconds for people.
-func (l *liveStream) lag() time.Duration {
+func (l *LiveStream) lag() time.Duration {
 	return time.Duration(l.LagSeconds * float64(time.Second)).Round(time.Millisecond)
 }
 
 // eta is ETASeconds for people.
-func (l *liveStream) eta() time.Duration {
+func (l *LiveStream) eta() time.Duration {
 	return time.Duration(l.ETASeconds * float64(time.Second)).Round(time.Second)
 }
 
-// liveUpstream is one upstream of a stream.
-type liveUpstream struct {
+// LiveUpstream is one upstream of a stream.
+type LiveUpstream struct {
 	URL            string     `json:"url"`
 	State          string     `json:"state"`
 	End            string     `json:"end,omitempty"`
@@ -138,25 +138,25 @@ func (p *statusPage) serve(ctx context.Context, r *query.Request) error {
 
 // reports joins the journal with what this process does. Streams without a commit yet
 // are there too.
-func (p *statusPage) reports(ctx context.Context) ([]streamReport, error) {
+func (p *statusPage) reports(ctx context.Context) ([]StreamReport, error) {
 	rows, err := journal.Streams(ctx, p.db)
 	if err != nil {
 		return nil, err
 	}
-	live := make(map[string]*liveStream)
+	live := make(map[string]*LiveStream)
 	if p.streams != nil {
 		for _, from := range p.streams.sources {
 			st := from.live()
 			live[cmp.Or(from.stream(), "node")] = &st
 		}
 	}
-	var reports []streamReport
+	var reports []StreamReport
 	for _, row := range rows {
 		reports = append(reports, reportOf(row, live[row.Stream]))
 		delete(live, row.Stream)
 	}
 	for name, st := range live {
-		reports = append(reports, streamReport{Stream: name, Watermark: schemas.Start.String(), Live: st})
+		reports = append(reports, StreamReport{Stream: name, Watermark: schemas.Start.String(), Live: st})
 	}
 	if err := p.damage.err(); err != nil {
 		for i := range reports {
@@ -166,8 +166,8 @@ func (p *statusPage) reports(ctx context.Context) ([]streamReport, error) {
 	return reports, nil
 }
 
-func reportOf(row store.StreamRow, live *liveStream) streamReport {
-	r := streamReport{
+func reportOf(row store.StreamRow, live *LiveStream) StreamReport {
+	r := StreamReport{
 		Stream: row.Stream, Watermark: row.Watermark.String(), Batches: row.Batches, Items: row.Items, Events: row.Events,
 		LastCommit: timeOrNil(row.WrittenAt.Time()), Live: live,
 	}
@@ -178,7 +178,7 @@ func reportOf(row store.StreamRow, live *liveStream) streamReport {
 }
 
 // writeTo writes a paragraph for people.
-func (r *streamReport) writeTo(b *bytes.Buffer, now time.Time) {
+func (r *StreamReport) writeTo(b *bytes.Buffer, now time.Time) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(b, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -197,7 +197,7 @@ func (r *streamReport) writeTo(b *bytes.Buffer, now time.Time) {
 	b.WriteByte('\n')
 }
 
-func (l *liveStream) writeTo(line func(name, format string, args ...any), now time.Time) {
+func (l *LiveStream) writeTo(line func(name, format string, args ...any), now time.Time) {
 	line("phase", "%s", strings.TrimSpace(l.Phase+" "+l.Detail))
 	lag := l.lag().String()
 	if l.LagOffsets > 0 {
@@ -285,7 +285,7 @@ func (m streamMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (r *streamReport) collect(add func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string)) {
+func (r *StreamReport) collect(add func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string)) {
 	if r.WatermarkTime != nil {
 		add(watermarkMetric, prometheus.GaugeValue, float64(r.WatermarkTime.UnixMicro())/1e6)
 	}
@@ -308,4 +308,17 @@ func (r *streamReport) collect(add func(d *prometheus.Desc, kind prometheus.Valu
 	for _, u := range l.Upstreams {
 		add(upstreamMetric, prometheus.GaugeValue, 1, u.URL, u.State)
 	}
+}
+
+// newStatusServer serves the status page and the metrics of an ingest that has no query
+// tier beside it.
+func (s *servers) newStatusServer(streams *streams) (*query.Server, error) {
+	listener, err := s.listeners.listen(s.p.cfg.StatusListen, "status-listen")
+	if err != nil {
+		return nil, err
+	}
+	page := &statusPage{db: s.db.db, streams: streams, damage: &s.db.damage}
+	return query.New(query.Config{
+		Listener: listener, Mounts: []query.Mount{page.mount()}, Log: s.p.log, Metrics: newRegistry(page), Hosts: s.p.cfg.Hosts(),
+	})
 }

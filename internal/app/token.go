@@ -5,80 +5,60 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 )
 
-func newToken(a *app) *cobra.Command {
-	var user, participant string
-	forValidator := false
-	var lasting time.Duration
-	cmd := &cobra.Command{
-		Use:   "token --user USER",
-		Short: "mint a token for the ledger or the validator interface, for development",
-		Long: `token prints a token of a user, signed with the shared secret of --ledger-auth-secret, for
-the audience or with the scope that the ledger interface is configured to ask for. With
---validator it is one for the validator interface, signed with --validator-auth-secret or,
-without, the secret of the simulated network. Whoever has the secret can be any user: use a
-key set or a certificate where it matters.`,
-		Example: "  LEDGERLAKE_LEDGER_AUTH_SECRET=a-secret-of-32-characters-or-more ledgerlake token --user alice\n" +
-			"  ledgerlake token --validator --user alice",
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if forValidator {
-				return a.validatorToken(user, lasting)
-			}
-			switch {
-			case a.cfg.LedgerAuthSecret == "":
-				return settings.Usage("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
-			case user == "":
-				return settings.Usage("token needs --user, the user's id")
-			case lasting < 0:
-				return settings.Usage("--expires-in must not be negative, it is %s", lasting)
-			}
-			if _, err := auth.Secret([]byte(a.cfg.LedgerAuthSecret)); err != nil {
-				return settings.Usage("--ledger-auth-secret: %w", err)
-			}
-			claims := auth.Claims{User: user, Audience: a.cfg.LedgerAuthAudience, Scope: a.cfg.LedgerAuthScope, Issued: time.Now()}
-			if claims.Audience == "" && participant != "" {
-				claims.Audience = auth.Audience(participant)
-			}
-			if claims.Audience == "" && claims.Scope == "" {
-				claims.Scope = auth.DefaultScope
-			}
-			if lasting > 0 {
-				claims.Expires = claims.Issued.Add(lasting)
-			}
-			token, err := auth.Mint([]byte(a.cfg.LedgerAuthSecret), claims)
-			if err != nil {
-				return fmt.Errorf("signing a token for user %s: %w", user, err)
-			}
-			_, err = fmt.Fprintln(a.stdout, token)
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&user, "user", "", "user that the token is for")
-	cmd.Flags().BoolVar(&forValidator, "validator", false, "a token for the validator interface")
-	cmd.Flags().StringVar(&participant, "participant", "", "participant whose default audience it names")
-	cmd.Flags().DurationVar(&lasting, "expires-in", 24*time.Hour, "how long it is good; 0 means for ever")
-	return cmd
+// TokenRequest says whom a token is for.
+type TokenRequest struct {
+	User string
+	// Validator makes it one for the validator interface, else it is for the ledger interface.
+	Validator bool
+	// Participant is the one whose default audience it names, "" for none.
+	Participant string
+	// Lasting is how long it is good, 0 for ever.
+	Lasting time.Duration
 }
 
-// validatorToken prints a token for the validator interface.
-func (a *app) validatorToken(user string, lasting time.Duration) error {
-	if user == "" || lasting < 0 {
-		return settings.Usage("token needs --user, the user's id, and --expires-in must not be negative")
+// Token mints a token of a user with the shared secret of an interface, for development.
+func Token(cfg *settings.Config, r TokenRequest) (string, error) {
+	claims, secret := auth.Claims{User: r.User, Audience: cfg.ValidatorAuthAudience}, cmp.Or(cfg.ValidatorAuthSecret, DevelopmentSecret)
+	switch {
+	case r.Validator && (r.User == "" || r.Lasting < 0):
+		return "", settings.Usage("token needs --user, the user's id, and --expires-in must not be negative")
+	case r.Validator:
+	case cfg.LedgerAuthSecret == "":
+		return "", settings.Usage("token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens")
+	case r.User == "":
+		return "", settings.Usage("token needs --user, the user's id")
+	case r.Lasting < 0:
+		return "", settings.Usage("--expires-in must not be negative, it is %s", r.Lasting)
+	default:
+		secret = cfg.LedgerAuthSecret
+		if _, err := auth.Secret([]byte(secret)); err != nil {
+			return "", settings.Usage("--ledger-auth-secret: %w", err)
+		}
+		claims.Audience, claims.Scope = ledgerAudience(cfg, r.Participant)
 	}
-	claims := auth.Claims{User: user, Audience: a.cfg.ValidatorAuthAudience, Issued: time.Now()}
-	if lasting > 0 {
-		claims.Expires = claims.Issued.Add(lasting)
+	claims.Issued = time.Now()
+	if r.Lasting > 0 {
+		claims.Expires = claims.Issued.Add(r.Lasting)
 	}
-	token, err := auth.Mint([]byte(cmp.Or(a.cfg.ValidatorAuthSecret, developmentSecret)), claims)
+	token, err := auth.Mint([]byte(secret), claims)
 	if err != nil {
-		return fmt.Errorf("signing a token for user %s: %w", user, err)
+		return "", fmt.Errorf("signing a token for user %s: %w", r.User, err)
 	}
-	_, err = fmt.Fprintln(a.stdout, token)
-	return err
+	return token, nil
+}
+
+// ledgerAudience returns the audience and the scope of tokens for the ledger interface.
+func ledgerAudience(cfg *settings.Config, participant string) (audience, scope string) {
+	audience, scope = cfg.LedgerAuthAudience, cfg.LedgerAuthScope
+	if audience == "" && participant != "" {
+		audience = auth.Audience(participant)
+	}
+	if audience == "" && scope == "" {
+		scope = auth.DefaultScope
+	}
+	return audience, scope
 }

@@ -24,8 +24,8 @@ const (
 // reachUpstreams refuses upstreams that are something else, or nothing, when a store is begun in
 // the data folder: whoever types their addresses is there to correct them. Of a store that exists,
 // and of one on a ClickHouse that is given, ingest goes on whatever an upstream answers just now.
-func (s *stack) reachUpstreams(ctx context.Context) error {
-	cfg := &s.app.cfg
+func (d *database) reachUpstreams(ctx context.Context) error {
+	cfg := d.p.cfg
 	if _, err := os.Stat(cfg.EngineFolder()); err == nil || cfg.ClickHouseDSN != "" {
 		return nil
 	}

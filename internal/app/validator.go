@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
@@ -13,16 +11,16 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/validator"
 )
 
-// developmentSecret signs tokens for the simulated network, where nothing else is configured. It is
+// DevelopmentSecret signs tokens for the simulated network, where nothing else is configured. It is
 // what development networks use by convention.
-const developmentSecret = "unsafe"
+const DevelopmentSecret = "unsafe"
 
 // developmentUser is the ledger user of the operator on the simulated network.
 const developmentUser = "validator"
 
 // mountValidator adds the validator interface to a listener that it shares, if it is to be there.
-func (s *stack) mountValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string, mounts []query.Mount) ([]query.Mount, error) {
-	if !s.app.cfg.ValidatorShares() {
+func (s *servers) mountValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string, mounts []query.Mount) ([]query.Mount, error) {
+	if !s.p.cfg.ValidatorShares() {
 		return mounts, nil
 	}
 	api, err := s.newValidator(listener, scanRoutes, scanURLs)
@@ -35,12 +33,12 @@ func (s *stack) mountValidator(listener net.Listener, scanRoutes []query.Route, 
 
 // newValidatorServer returns the server of the validator interface on a listener of its own, nil if
 // it has none.
-func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
-	cfg := &s.app.cfg
+func (s *servers) newValidatorServer(scanURLs []string) (*query.Server, error) {
+	cfg := s.p.cfg
 	if cfg.ValidatorShares() || cfg.ValidatorListen == settings.ValidatorOff {
 		return nil, nil
 	}
-	listener, err := s.listen(cfg.ValidatorListen, "validator-listen")
+	listener, err := s.listeners.listen(cfg.ValidatorListen, "validator-listen")
 	if err != nil {
 		return nil, err
 	}
@@ -56,42 +54,42 @@ func (s *stack) newValidatorServer(scanURLs []string) (*query.Server, error) {
 		return nil, err
 	}
 	s.validatorAt = "http://" + listener.Addr().String() + "/"
-	page := &statusPage{db: s.db}
+	page := &statusPage{db: s.db.db}
 	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Log: s.app.log,
+		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Log: s.p.log,
 		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
 	})
 }
 
 // newValidator returns the validator interface for a listener, nil where nobody could use it: it has
 // no key for tokens, or no node.
-func (s *stack) newValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string) (*validator.API, error) {
-	cfg := &s.app.cfg
+func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string) (*validator.API, error) {
+	cfg := s.p.cfg
 	keys, err := s.validatorKeys(listener)
-	if err != nil || keys == nil || s.walletURL() == "" {
+	if err != nil || keys == nil || s.p.walletURL() == "" {
 		return nil, err
 	}
-	parts, err := s.walletParts()
+	parts, err := s.wallets.find()
 	if err != nil {
 		return nil, err
 	}
 	if err := parts.asksHosts(scanURLs); err != nil {
 		return nil, err
 	}
-	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.walletURL(), Token: cfg.AccessToken})
+	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.walletURL(), Token: cfg.AccessToken})
 	verifier, err := auth.New(auth.Config{Keys: keys, Users: users, Audience: cfg.ValidatorAuthAudience})
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.app.catalog()
+	catalog, err := s.p.catalog()
 	if err != nil {
 		return nil, err
 	}
 	config := validator.Config{
-		Auth: verifier, Users: users, Views: parts.views, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.app.log,
+		Auth: verifier, Users: users, Views: parts.views, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.p.log,
 		ScanProxy: scanRoutes, Catalog: catalog, Naming: query.Naming(cfg.Naming),
-		Development: s.development() || cfg.WalletDevelopment, TransferCommands: cfg.WalletTransferCommands,
-		NodeID: "ledgerlake", Version: s.app.build.Version, CommitTime: s.app.build.Time, Ports: map[string]int{"validator": listener.Addr().(*net.TCPAddr).Port},
+		Development: s.p.development() || cfg.WalletDevelopment, TransferCommands: cfg.WalletTransferCommands,
+		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time, Ports: map[string]int{"validator": listener.Addr().(*net.TCPAddr).Port},
 	}
 	if len(scanURLs) > 0 {
 		config.ScanURL = scanURLs[0]
@@ -106,13 +104,13 @@ func (s *stack) newValidator(listener net.Listener, scanRoutes []query.Route, sc
 }
 
 // validatorKeys returns the keys of tokens, nil when the interface is off or none are configured.
-func (s *stack) validatorKeys(listener net.Listener) (auth.Keys, error) {
-	cfg := &s.app.cfg
+func (s *servers) validatorKeys(listener net.Listener) (auth.Keys, error) {
+	cfg := s.p.cfg
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	private := ok && addr.IP.IsLoopback()
 	secret := cfg.ValidatorAuthSecret
-	if secret == "" && cfg.ValidatorAuthJWKS == "" && cfg.ValidatorAuthCertificate == "" && s.development() && private {
-		secret = developmentSecret
+	if secret == "" && cfg.ValidatorAuthJWKS == "" && cfg.ValidatorAuthCertificate == "" && s.p.development() && private {
+		secret = DevelopmentSecret
 	}
 	switch {
 	case cfg.ValidatorListen == settings.ValidatorOff:
@@ -121,35 +119,4 @@ func (s *stack) validatorKeys(listener net.Listener) (auth.Keys, error) {
 		return auth.UnsafeSecret([]byte(secret))
 	}
 	return s.keysOf("validator", secret, cfg.ValidatorAuthCertificate, cfg.ValidatorAuthJWKS)
-}
-
-// operatorUser is the name of the operator's ledger user.
-func (s *stack) operatorUser(ctx context.Context) (string, error) {
-	if s.app.cfg.ValidatorUser != "" {
-		return s.app.cfg.ValidatorUser, nil
-	}
-	if s.development() {
-		return developmentUser, nil
-	}
-	parts, err := s.walletParts()
-	if err != nil {
-		return "", err
-	}
-	return parts.client.SubmittingUser(ctx)
-}
-
-// printValidator says where the interface is, if it is anywhere.
-func (a *app) printValidator(s *stack) {
-	if s.validatorAt == "" {
-		return
-	}
-	fmt.Fprintf(a.stdout, "validator interface %s\n", s.validatorAt)
-	if s.development() && !s.devnetClock {
-		fmt.Fprintf(a.stdout, "  to have wallets, start with --live-clock\n")
-		return
-	}
-	if s.development() && a.cfg.ValidatorAuthSecret == "" {
-		fmt.Fprintf(a.stdout, "  for development: tokens with the secret %q for the audience %q; ledgerlake token --validator --user alice\n",
-			developmentSecret, a.cfg.ValidatorAuthAudience)
-	}
 }

@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
@@ -26,17 +22,17 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// objectsCheck is the name of the check of published objects, beside those of package verify.
-const objectsCheck = "objects"
+// ObjectsCheck is the name of the check of published objects, beside those of package verify.
+const ObjectsCheck = "objects"
 
-// walletsCheck is the name of the check of what is derived from the streams of nodes for wallets.
-const walletsCheck = "wallets"
+// WalletsCheck is the name of the check of what is derived from the streams of nodes for wallets.
+const WalletsCheck = "wallets"
 
 // partsCheck is the name of the check of the files behind the tables, of all streams.
 const partsCheck = "parts"
 
-// verification is what verify reports.
-type verification struct {
+// Verification is what verify reports.
+type Verification struct {
 	OK bool `json:"ok"`
 	// Tables are those of the store. They are digested for objects and days only.
 	Tables         verify.Tables `json:"tables,omitempty"`
@@ -50,13 +46,13 @@ type verification struct {
 	Seconds  map[string]float64 `json:"seconds"`
 	// Streams are those of nodes; what stands above is the public history. OK and Findings
 	// are over all of them.
-	Streams []*streamVerification `json:"streams,omitempty"`
+	Streams []*StreamVerification `json:"streams,omitempty"`
 
-	public bool // whether the public history was verified
+	Public bool `json:"-"` // whether the public history was verified
 }
 
-// streamVerification is what verify reports of one stream.
-type streamVerification struct {
+// StreamVerification is what verify reports of one stream.
+type StreamVerification struct {
 	Stream string `json:"stream"`
 	OK     bool   `json:"ok"`
 	// Items are updates, and contracts that the stream began with.
@@ -66,156 +62,65 @@ type streamVerification struct {
 	Seconds float64         `json:"seconds"`
 }
 
-// verifyFlags choose what verify does.
-type verifyFlags struct {
-	checks []string
-	stream string
-	peer   string
-	json   bool
+// VerifyConfig chooses what is verified.
+type VerifyConfig struct {
+	// Checks are those of CheckNames to do; all that apply when empty.
+	Checks []string
+	// Stream is scan, or node:PARTICIPANT; all when empty.
+	Stream string
+	// Peer is the URL of a ledgerlake or scan whose history must be the same, "" for none.
+	Peer string
 }
 
-func newVerify(a *app) *cobra.Command {
-	var f verifyFlags
-	names := checkNames()
-	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "re-check that the store holds all of history, and the objects the same",
-		Long: `verify reads every row of the store and every published object back. Nothing is repaired.
-The exit status is 1 when anything differs. The checks, of which --check selects some:
-
-  parts      every file of every part of every table has the checksum it was written with,
-             those of indexes included, and no part is missing or set aside
-  batches    the journal has no gap, and each batch has the rows it was committed with
-  hashes     the content of each batch has the hash it was committed with
-  days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
-  verdicts   each verdict that commits what the governance party is informed of has its update,
-             and the verdicts on public transactions have no gap
-  lifetimes  contract lifetimes, derived again from the events, are those of the store; what the
-             governance party signs does not end without having begun, and each migration begins
-             with what was active before
-  coins      every transfer adds up, and only choices that mint or burn change the supply;
-             of a node's own stream, where the node sees a transfer whole
-  lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
-             used, are those of history
-  indexes    samples of history are found by update id, external transaction hash and contract
-             id, as the query tier looks them up
-  wallets    contracts, transaction logs and tracked offers of the parties of a node are those
-             that its stream has
-  objects    per object its SHA-256, row count and order; per segment and table the
-             digest of its rows, which must be that of the store
-
-All streams of the store are verified, or the one that --stream names. days, verdicts and
-objects are about the public history, which is stream scan.
-
-Without --check all are done, days only with --peer. Named in --check, days compares with
---scan-url when there is no --peer.`,
-		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
-			"  ledgerlake verify --stream scan\n" +
-			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
-			"  ledgerlake verify --check days --peer https://lake.example.com",
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.quiet()
-			if err := f.check(names, a.cfg.ScanURLs); err != nil {
-				return settings.AsUsage(err)
-			}
-			s := newStack(a)
-			defer s.closeInto(&err)
-			if f.has(verify.Days) {
-				if err := reachScan(cmd.Context(), "peer", f.peer); err != nil {
-					return err
-				}
-			}
-			open := s.openStore
-			if f.has(objectsCheck) && f.public() {
-				open = s.open
-			}
-			if err := open(cmd.Context()); err != nil {
-				return err
-			}
-			if err := s.deriveRest(cmd.Context()); err != nil && !errors.Is(err, schemas.ErrDamaged) { // the checks name the damage
-				return err
-			}
-			if err := s.setMerges(cmd.Context(), "STOP"); err != nil { // the engine ends with us
-				return err
-			}
-			report, err := s.verifyChecks(cmd.Context(), console.NewProgress(a.console), &f)
-			if err != nil {
-				return err
-			}
-			return a.reportVerification(report, f.json)
-		},
-	}
-	cmd.Flags().StringSliceVar(&f.checks, "check", nil, "checks to do: "+strings.Join(names, ", ")+"; all that apply when empty")
-	cmd.Flags().StringVar(&f.stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; all when empty")
-	cmd.Flags().StringVar(&f.peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
-	return cmd
-}
-
-// checkNames are the names of all checks, in the order in which they are done.
-func checkNames() []string {
-	return append(append([]string{partsCheck}, verify.Names()...), walletsCheck, objectsCheck)
+// CheckNames are the names of all checks, in the order in which they are done.
+func CheckNames() []string {
+	return append(append([]string{partsCheck}, verify.Names()...), WalletsCheck, ObjectsCheck)
 }
 
 // check fills in the checks that apply and the peer.
-func (f *verifyFlags) check(names, scanURLs []string) error {
-	for _, name := range f.checks {
+func (f *VerifyConfig) check(names, scanURLs []string) error {
+	for _, name := range f.Checks {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("--check %s%s there are %s", name, settings.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
-	if f.peer != "" {
-		if err := settings.CheckURL("peer", f.peer); err != nil {
+	if f.Peer != "" {
+		if err := settings.CheckURL("peer", f.Peer); err != nil {
 			return err
 		}
 	}
 	switch {
 	case f.onlyParts():
-	case !f.public() && (f.peer != "" || len(f.checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days, verdicts and objects, and --peer, are about stream %s", f.stream, schemas.ScanStream)
-	case len(f.checks) == 0:
-		f.checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.peer == "" })
+	case !f.public() && (f.Peer != "" || len(f.Checks) > 0 && len(f.ofNodes()) == 0):
+		return fmt.Errorf("--stream %s: days, verdicts and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
+	case len(f.Checks) == 0:
+		f.Checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.Peer == "" })
 	case !f.has(verify.Days):
-	case f.peer == "" && len(scanURLs) == 0:
+	case f.Peer == "" && len(scanURLs) == 0:
 		return errors.New("--check days needs --peer or --scan-url, the address of a ledgerlake or scan to compare with")
-	case f.peer == "":
-		f.peer = scanURLs[0]
+	case f.Peer == "":
+		f.Peer = scanURLs[0]
 	}
 	return nil
 }
 
 // public reports whether the public history is verified.
-func (f *verifyFlags) public() bool { return f.stream == "" || f.stream == schemas.ScanStream }
+func (f *VerifyConfig) public() bool { return f.Stream == "" || f.Stream == schemas.ScanStream }
 
 // onlyParts reports whether nothing else is checked.
-func (f *verifyFlags) onlyParts() bool { return slices.Equal(f.checks, []string{partsCheck}) }
+func (f *VerifyConfig) onlyParts() bool { return slices.Equal(f.Checks, []string{partsCheck}) }
 
 // ofNodes are the checks that apply to a node's own stream.
-func (f *verifyFlags) ofNodes() []string {
-	return slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool {
-		return n == objectsCheck || n == verify.Days || n == verify.Verdicts || n == partsCheck
+func (f *VerifyConfig) ofNodes() []string {
+	return slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
+		return n == ObjectsCheck || n == verify.Days || n == verify.Verdicts || n == partsCheck
 	})
 }
 
-func (f *verifyFlags) has(name string) bool { return slices.Contains(f.checks, name) }
+func (f *VerifyConfig) has(name string) bool { return slices.Contains(f.Checks, name) }
 
-func (a *app) reportVerification(v *verification, asJSON bool) error {
-	if asJSON {
-		if err := json.NewEncoder(a.data).Encode(v); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-	} else {
-		v.print(a.stdout)
-	}
-	if !v.OK {
-		return fmt.Errorf("verification found differences in %s: %w", strings.Join(v.failed(), ", "), errReported)
-	}
-	return nil
-}
-
-// failed names the checks with findings, those of nodes with their stream.
-func (v *verification) failed() []string {
+// Failed names the checks with findings, those of nodes with their stream.
+func (v *Verification) Failed() []string {
 	names := failed(v.Checks)
 	for _, st := range v.Streams {
 		for _, name := range failed(st.Checks) {
@@ -235,51 +140,8 @@ func failed(checks []*verify.Check) []string {
 	return names
 }
 
-// print writes the report for people: tables, then a line for each check with its findings
-// below it, and the same for each stream of a node under its name.
-func (v *verification) print(w io.Writer) {
-	if v.public {
-		printTables(w, v.Tables)
-		if s := v.Supply; s != nil {
-			fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
-		}
-	}
-	printChecks(w, v.Checks)
-	for _, st := range v.Streams {
-		fmt.Fprintf(w, "stream %s: %d items\n", st.Stream, st.Items)
-		printTables(w, st.Tables)
-		printChecks(w, st.Checks)
-	}
-}
-
-func printTables(w io.Writer, tables verify.Tables) {
-	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		fmt.Fprintf(w, "%-18s %12d rows  %s\n", table, tables[table].Rows, tables[table].Hash())
-	}
-}
-
-func printChecks(w io.Writer, checks []*verify.Check) {
-	for _, c := range checks {
-		outcome := "ok"
-		if !c.OK {
-			outcome = fmt.Sprintf("%d DIFFERENCES", c.Total)
-		}
-		var counts []string
-		for _, kind := range slices.Sorted(maps.Keys(c.Checked)) {
-			counts = append(counts, fmt.Sprintf("%d %s", c.Checked[kind], strings.ReplaceAll(kind, "_", " ")))
-		}
-		fmt.Fprintf(w, "%-10s %-16s %s\n", c.Name, outcome, strings.Join(counts, ", "))
-		for _, f := range c.Findings {
-			fmt.Fprintln(w, "  DIFFERENCE:", f)
-		}
-		if more := c.Total - int64(len(c.Findings)); more > 0 {
-			fmt.Fprintf(w, "  and %d more\n", more)
-		}
-	}
-}
-
 // take sums up a list of checks. about is put before their findings.
-func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
+func (v *Verification) take(about string, checks []*verify.Check) (ok bool) {
 	ok = true
 	for _, c := range checks {
 		ok = ok && c.OK
@@ -291,18 +153,53 @@ func (v *verification) take(about string, checks []*verify.Check) (ok bool) {
 	return ok
 }
 
+// verifier re-checks what a store and its objects hold.
+type verifier struct {
+	p       *process
+	db      *database
+	objects *objects
+}
+
+// Verify re-checks what f chooses. Nothing is repaired.
+func (a *App) Verify(ctx context.Context, f VerifyConfig, progress *console.Progress) (*Verification, error) {
+	if err := f.check(CheckNames(), a.p.cfg.ScanURLs); err != nil {
+		return nil, settings.AsUsage(err)
+	}
+	if f.has(verify.Days) {
+		if err := reachScan(ctx, "peer", f.Peer); err != nil {
+			return nil, err
+		}
+	}
+	open := a.db.open
+	if f.has(ObjectsCheck) && f.public() {
+		open = a.open
+	}
+	if err := open(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.db.deriveRest(ctx); err != nil && !errors.Is(err, schemas.ErrDamaged) { // the checks name the damage
+		return nil, err
+	}
+	if err := a.db.setMerges(ctx, "STOP"); err != nil { // the engine ends with us
+		return nil, err
+	}
+	return a.verifier().verifyChecks(ctx, progress, &f)
+}
+
+func (a *App) verifier() *verifier { return &verifier{p: a.p, db: a.db, objects: a.objects} }
+
 // verify does all checks that need no peer.
-func (s *stack) verify(ctx context.Context, p *console.Progress) (*verification, error) {
-	f := &verifyFlags{}
-	if err := f.check(checkNames(), nil); err != nil {
+func (s *verifier) verify(ctx context.Context, p *console.Progress) (*Verification, error) {
+	f := &VerifyConfig{}
+	if err := f.check(CheckNames(), nil); err != nil {
 		return nil, err
 	}
 	return s.verifyChecks(ctx, p, f)
 }
 
-func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verifyFlags) (*verification, error) {
-	v := &verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, public: f.public() && f.ofHistory()}
-	nodes, err := s.nodeStreams(ctx, f.stream)
+func (s *verifier) verifyChecks(ctx context.Context, p *console.Progress, f *VerifyConfig) (*Verification, error) {
+	v := &Verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, Public: f.public() && f.ofHistory()}
+	nodes, err := s.db.nodeStreams(ctx, f.Stream)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +210,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verify
 			return nil, err
 		}
 	}
-	if v.public {
+	if v.Public {
 		if err := s.verifyPublic(ctx, p, f, v); err != nil && !v.unreadable(schemas.ScanStream, err, parts) {
 			return nil, err
 		}
@@ -331,7 +228,7 @@ func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verify
 		if err != nil {
 			return nil, fmt.Errorf("verifying stream %s: %w", stream, err)
 		}
-		v.Streams = append(v.Streams, &streamVerification{
+		v.Streams = append(v.Streams, &StreamVerification{
 			Stream: stream, OK: v.take(stream+": ", report.Checks), Items: report.Items, Tables: report.Total, Checks: report.Checks,
 			Seconds: time.Since(start).Seconds(),
 		})
@@ -340,13 +237,13 @@ func (s *stack) verifyChecks(ctx context.Context, p *console.Progress, f *verify
 }
 
 // verifyNode verifies a node's own stream and what is derived from it.
-func (s *stack) verifyNode(ctx context.Context, p *console.Progress, f *verifyFlags, stream string) (*verify.Report, error) {
+func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *VerifyConfig, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
 	cfg := verify.Config{
-		Source: audit.NewReader(s.db, stream), Node: nodehistory.NewReader(s.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == walletsCheck }),
-		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.app.cfg.BulkSegments),
+		Source: audit.NewReader(s.db.db, stream), Node: nodehistory.NewReader(s.db.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == WalletsCheck }),
+		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.p.cfg.BulkSegments),
 	}
-	if err := s.addCopies(ctx, &cfg, f.stream != ""); err != nil {
+	if err := s.addCopies(ctx, &cfg, f.Stream != ""); err != nil {
 		return nil, err
 	}
 	if len(cfg.Checks) > 0 {
@@ -355,7 +252,7 @@ func (s *stack) verifyNode(ctx context.Context, p *console.Progress, f *verifyFl
 			return nil, err
 		}
 	}
-	if f.has(walletsCheck) {
+	if f.has(WalletsCheck) {
 		check, err := s.verifyWallets(ctx, stream)
 		if err != nil {
 			return nil, err
@@ -366,12 +263,12 @@ func (s *stack) verifyNode(ctx context.Context, p *console.Progress, f *verifyFl
 }
 
 // verifyWallets derives the wallets of a node's stream again.
-func (s *stack) verifyWallets(ctx context.Context, stream string) (*verify.Check, error) {
-	looked, differences, err := indexer.NewWalletAudit(s.db, stream).Run(ctx)
+func (s *verifier) verifyWallets(ctx context.Context, stream string) (*verify.Check, error) {
+	looked, differences, err := indexer.NewWalletAudit(s.db.db, stream).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	check := verify.NewCheck(walletsCheck, 0)
+	check := verify.NewCheck(WalletsCheck, 0)
 	for table, rows := range looked {
 		check.Count(table, rows)
 	}
@@ -384,54 +281,8 @@ func (s *stack) verifyWallets(ctx context.Context, stream string) (*verify.Check
 	return check, nil
 }
 
-// setMerges lets the embedded engine STOP or START merges: an engine that has just been
-// started, or filled, has some to do, and they would take half the machine while history is
-// read. It leaves an engine alone that is not ours.
-func (s *stack) setMerges(ctx context.Context, to string) error {
-	if s.app.cfg.ClickHouseDSN != "" {
-		return nil
-	}
-	if err := s.db.Exec(ctx, "SYSTEM "+to+" MERGES", "", nil); err != nil {
-		return fmt.Errorf("letting the engine %s merges: %w", strings.ToLower(to), err)
-	}
-	return nil
-}
-
-// nodeStreams are the nodes' own streams of the store, or of them the named one. A stream
-// that the store does not have is an error.
-func (s *stack) nodeStreams(ctx context.Context, only string) ([]string, error) {
-	if only == schemas.ScanStream {
-		return nil, nil
-	}
-	rows, err := journal.Streams(ctx, s.db)
-	if err != nil {
-		return nil, err
-	}
-	known := []string{schemas.ScanStream}
-	var nodes []string
-	for _, row := range rows {
-		if row.Stream == schemas.ScanStream || isDerived(row.Stream) {
-			continue
-		}
-		known = append(known, row.Stream)
-		if only == "" || row.Stream == only {
-			nodes = append(nodes, row.Stream)
-		}
-	}
-	if only != "" && len(nodes) == 0 {
-		return nil, fmt.Errorf("--stream %s: the store has %s", only, strings.Join(known, ", "))
-	}
-	return nodes, nil
-}
-
-// isDerived reports whether a journal is of something that is derived from a stream.
-func isDerived(stream string) bool {
-	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
-		strings.HasSuffix(stream, journal.WalletStream("")) || strings.HasSuffix(stream, journal.SideStream(""))
-}
-
 // verifyPublic verifies the public history and the objects.
-func (s *stack) verifyPublic(ctx context.Context, p *console.Progress, f *verifyFlags, v *verification) error {
+func (s *verifier) verifyPublic(ctx context.Context, p *console.Progress, f *VerifyConfig, v *Verification) error {
 	start := time.Now()
 	stored, err := s.verifyStore(ctx, p, f)
 	if err != nil {
@@ -439,28 +290,28 @@ func (s *stack) verifyPublic(ctx context.Context, p *console.Progress, f *verify
 	}
 	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, append(v.Checks, stored.Checks...)
 	v.Seconds["store"] = time.Since(start).Seconds()
-	if f.has(objectsCheck) {
+	if f.has(ObjectsCheck) {
 		start = time.Now()
 		if err := s.verifyObjects(ctx, p, stored, v); err != nil {
 			return err
 		}
-		v.Seconds[objectsCheck] = time.Since(start).Seconds()
+		v.Seconds[ObjectsCheck] = time.Since(start).Seconds()
 	}
 	return nil
 }
 
 // digests reports whether checks need the digests of tables.
-func (f *verifyFlags) digests() bool { return f.has(objectsCheck) || f.has(verify.Days) }
+func (f *VerifyConfig) digests() bool { return f.has(ObjectsCheck) || f.has(verify.Days) }
 
 // verifyStore does the checks of package verify. The objects need the store's digests,
 // whatever else is checked.
-func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyFlags) (_ *verify.Report, err error) {
+func (s *verifier) verifyStore(ctx context.Context, p *console.Progress, f *VerifyConfig) (_ *verify.Report, err error) {
 	cfg := verify.Config{
-		Source:      audit.NewReader(s.db, schemas.ScanStream),
-		Public:      s.reader,
-		Checks:      slices.DeleteFunc(slices.Clone(f.checks), func(n string) bool { return n == objectsCheck || n == walletsCheck || n == partsCheck }),
+		Source:      audit.NewReader(s.db.db, schemas.ScanStream),
+		Public:      s.db.reader,
+		Checks:      slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool { return n == ObjectsCheck || n == WalletsCheck || n == partsCheck }),
 		SkipDigests: !f.digests(),
-		Segments:    schemas.SegmentLength(s.app.cfg.BulkSegments),
+		Segments:    schemas.SegmentLength(s.p.cfg.BulkSegments),
 	}
 	if err := s.addCopies(ctx, &cfg, true); err != nil {
 		return nil, err
@@ -469,7 +320,7 @@ func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyF
 		cfg.Checks = []string{verify.Hashes}
 	}
 	if f.has(verify.Days) {
-		if cfg.Peer, err = s.newPeer(f.peer); err != nil {
+		if cfg.Peer, err = s.newPeer(f.Peer); err != nil {
 			return nil, err
 		}
 	}
@@ -478,12 +329,12 @@ func (s *stack) verifyStore(ctx context.Context, p *console.Progress, f *verifyF
 
 // addCopies has the copies of a stream for lookups checked, if there are any. wanted says that
 // there should be, where nothing else is checked.
-func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, wanted bool) error {
+func (s *verifier) addCopies(ctx context.Context, cfg *verify.Config, wanted bool) error {
 	if !slices.Contains(cfg.Checks, verify.Lookups) {
 		return nil
 	}
 	stream := cfg.Source.Stream()
-	mark, err := journal.Watermark(ctx, s.db, journal.LookupsStream(stream))
+	mark, err := journal.Watermark(ctx, s.db.db, journal.LookupsStream(stream))
 	switch {
 	case err != nil:
 		return err
@@ -492,20 +343,20 @@ func (s *stack) addCopies(ctx context.Context, cfg *verify.Config, wanted bool) 
 	case mark == schemas.Start:
 		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
 	case stream != schemas.ScanStream:
-		cfg.Copies = copies.NewUpdates(s.db, stream)
+		cfg.Copies = copies.NewUpdates(s.db.db, stream)
 	default:
-		catalog, err := s.app.catalog()
+		catalog, err := s.p.catalog()
 		if err != nil {
 			return err
 		}
-		cfg.Copies = copies.NewItems(s.db, stream, catalog)
+		cfg.Copies = copies.NewItems(s.db.db, stream, catalog)
 	}
 	return nil
 }
 
 // verifyStream verifies the stream of cfg.Source.
-func (s *stack) verifyStream(ctx context.Context, p *console.Progress, cfg verify.Config) (report *verify.Report, err error) {
-	conn, err := engine.Open(ctx, s.dsn)
+func (s *verifier) verifyStream(ctx context.Context, p *console.Progress, cfg verify.Config) (report *verify.Report, err error) {
+	conn, err := engine.Open(ctx, s.db.dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -515,7 +366,7 @@ func (s *stack) verifyStream(ctx context.Context, p *console.Progress, cfg verif
 		name = "verify " + stream
 	}
 	p.Begin(name, "updates and verdicts", 0)
-	if cfg.Catalog, err = s.app.catalog(); err != nil {
+	if cfg.Catalog, err = s.p.catalog(); err != nil {
 		return nil, err
 	}
 	cfg.Audit, cfg.Progress = audit.NewQueries(conn, cfg.Source.Stream()), p.Set
@@ -527,8 +378,8 @@ func (s *stack) verifyStream(ctx context.Context, p *console.Progress, cfg verif
 }
 
 // verifyObjects reads the objects back and compares them with the store, segment by segment.
-func (s *stack) verifyObjects(ctx context.Context, p *console.Progress, stored *verify.Report, v *verification) error {
-	exporter, err := s.newExporter()
+func (s *verifier) verifyObjects(ctx context.Context, p *console.Progress, stored *verify.Report, v *Verification) error {
+	exporter, err := s.objects.newExporter()
 	if err != nil {
 		return err
 	}
@@ -538,7 +389,7 @@ func (s *stack) verifyObjects(ctx context.Context, p *console.Progress, stored *
 		return err
 	}
 	p.End(fmt.Sprintf("%d objects, %d bytes", objects.ObjectsChecked, objects.BytesChecked))
-	check := verify.NewCheck(objectsCheck, 0)
+	check := verify.NewCheck(ObjectsCheck, 0)
 	check.Count("objects", objects.ObjectsChecked)
 	check.Count("segments", int64(len(objects.Segments)))
 	check.Count("folders", int64(objects.Folders))
@@ -554,7 +405,7 @@ func (s *stack) verifyObjects(ctx context.Context, p *console.Progress, stored *
 }
 
 // compareObjects says where the objects differ from the store.
-func (s *stack) compareObjects(ctx context.Context, stored *verify.Report, objects *export.Verification, check *verify.Check) error {
+func (s *verifier) compareObjects(ctx context.Context, stored *verify.Report, objects *export.Verification, check *verify.Check) error {
 	refs := slices.SortedFunc(maps.Keys(objects.Segments), func(x, y schemas.SegmentRef) int {
 		return strings.Compare(x.String(), y.String())
 	})
@@ -565,7 +416,7 @@ func (s *stack) compareObjects(ctx context.Context, stored *verify.Report, objec
 			if err != nil {
 				return err
 			}
-			if inStore["acs"], err = verify.ActiveAt(ctx, s.reader, ref.MigrationID, start); err != nil {
+			if inStore["acs"], err = verify.ActiveAt(ctx, s.db.reader, ref.MigrationID, start); err != nil {
 				return err
 			}
 		}

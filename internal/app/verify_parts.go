@@ -15,13 +15,13 @@ import (
 )
 
 // ofHistory reports whether a check looks at the rows of history.
-func (f *verifyFlags) ofHistory() bool {
-	return slices.ContainsFunc(f.checks, func(n string) bool { return n != walletsCheck && n != partsCheck })
+func (f *VerifyConfig) ofHistory() bool {
+	return slices.ContainsFunc(f.Checks, func(n string) bool { return n != WalletsCheck && n != partsCheck })
 }
 
 // verifyParts looks for parts that are missing and reads the files of all others.
-func (s *stack) verifyParts(ctx context.Context, p *console.Progress, check *verify.Check) (err error) {
-	conn, err := engine.Open(ctx, s.dsn)
+func (s *verifier) verifyParts(ctx context.Context, p *console.Progress, check *verify.Check) (err error) {
+	conn, err := engine.Open(ctx, s.db.dsn)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *stack) verifyParts(ctx context.Context, p *console.Progress, check *ver
 
 // unreadable takes an error of reading a stream as a finding if the store is damaged: one of parts,
 // whether or not that was asked for.
-func (v *verification) unreadable(stream string, err error, parts *verify.Check) bool {
+func (v *Verification) unreadable(stream string, err error, parts *verify.Check) bool {
 	if err = store.Explain(err); !errors.Is(err, schemas.ErrDamaged) {
 		return false
 	}

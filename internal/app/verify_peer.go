@@ -15,11 +15,11 @@ type peer struct{ client *scan.Client }
 // peerGiveUp ends the retries of one request to a peer.
 const peerGiveUp = 2 * time.Minute
 
-func (s *stack) newPeer(address string) (*peer, error) {
-	cfg := &s.app.cfg
+func (s *verifier) newPeer(address string) (*peer, error) {
+	cfg := s.p.cfg
 	client, err := scan.NewClient(scan.ClientConfig{
 		BaseURL: address, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
-		GiveUpAfter: peerGiveUp, Version: s.app.build.Version, Log: s.app.log,
+		GiveUpAfter: peerGiveUp, Version: s.p.build.Version, Log: s.p.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--peer: %w", err)

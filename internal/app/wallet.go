@@ -23,7 +23,8 @@ import (
 // walletParts are what wallets read and act through. Of a process there is one: the actions of a
 // wallet wait for each other.
 type walletParts struct {
-	stack  *stack
+	p      *process
+	db     *database
 	client *node.Client
 
 	mu      sync.Mutex
@@ -34,24 +35,20 @@ type walletParts struct {
 	scanURL string                                                       // that has the blobs of public contracts, "" for none
 }
 
-// walletURL is the node that wallets act on: that of the settings, or the simulated one.
-func (s *stack) walletURL() string {
-	if s.devnetNode != "" {
-		return s.devnetNode
-	}
-	return s.app.cfg.NodeURL
+// wallets has the parts of this process, which are made on first use.
+type wallets struct {
+	p     *process
+	db    *database
+	parts *walletParts
 }
 
-// development reports whether the network is the simulated one.
-func (s *stack) development() bool { return s.devnetNode != "" }
-
-// walletParts returns the parts, which are made on first use.
-func (s *stack) walletParts() (*walletParts, error) {
-	if s.wallets != nil {
-		return s.wallets, nil
+// find returns the parts.
+func (w *wallets) find() (*walletParts, error) {
+	if w.parts != nil {
+		return w.parts, nil
 	}
-	cfg := &s.app.cfg
-	config := node.Config{BaseURL: s.walletURL(), Log: s.app.log, TokenFile: cfg.NodeTokenFile, Version: s.app.build.Version}
+	cfg := w.p.cfg
+	config := node.Config{BaseURL: w.p.walletURL(), Log: w.p.log, TokenFile: cfg.NodeTokenFile, Version: w.p.build.Version}
 	if cfg.NodeToken != "" {
 		config.Token = cfg.AccessToken
 	}
@@ -59,11 +56,11 @@ func (s *stack) walletParts() (*walletParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.wallets = &walletParts{stack: s, client: client}
+	w.parts = &walletParts{p: w.p, db: w.db, client: client}
 	if len(cfg.ScanURLs) > 0 {
-		s.wallets.scanURL = cfg.ScanURLs[0]
+		w.parts.scanURL = cfg.ScanURLs[0]
 	}
-	return s.wallets, nil
+	return w.parts, nil
 }
 
 // asksHosts has upstreams tell who hosts the parties of other nodes, and public contracts whole.
@@ -71,7 +68,7 @@ func (p *walletParts) asksHosts(urls []string) error {
 	if len(urls) > 0 {
 		p.scanURL = urls[0]
 	}
-	asked, err := p.stack.askedFacts(urls)
+	asked, err := p.db.askedFacts(urls)
 	if err == nil && asked != nil {
 		p.askHost = asked.Ask
 	}
@@ -86,11 +83,11 @@ func (p *walletParts) history(ctx context.Context) (*wallethistory.Reader, error
 	if p.reader != nil {
 		return p.reader, nil
 	}
-	stream, err := p.stack.ledgerNode(ctx)
+	participant, err := p.db.participant(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.reader = wallethistory.NewReader(p.stack.db, schemas.NodeStream(stream.Participant)).Remembering(wallethistory.Fresh)
+	p.reader = wallethistory.NewReader(p.db.db, schemas.NodeStream(participant)).Remembering(wallethistory.Fresh)
 	return p.reader, nil
 }
 
@@ -128,11 +125,11 @@ func (p *walletParts) operator(ctx context.Context) (validator.Operator, error) 
 	if owner.Party != "" {
 		return owner, nil
 	}
-	name, err := p.stack.operatorUser(ctx)
+	name, err := p.operatorUser(ctx)
 	if err != nil {
 		return validator.Operator{}, err
 	}
-	party := p.stack.app.cfg.ValidatorParty
+	party := p.p.cfg.ValidatorParty
 	if party == "" {
 		user, known, err := p.client.User(ctx, name)
 		if err != nil {
@@ -148,6 +145,17 @@ func (p *walletParts) operator(ctx context.Context) (validator.Operator, error) 
 	defer p.mu.Unlock()
 	p.owner = validator.Operator{Party: party, User: name}
 	return p.owner, nil
+}
+
+// operatorUser is the name of the operator's ledger user.
+func (p *walletParts) operatorUser(ctx context.Context) (string, error) {
+	if p.p.cfg.ValidatorUser != "" {
+		return p.p.cfg.ValidatorUser, nil
+	}
+	if p.p.development() {
+		return developmentUser, nil
+	}
+	return p.client.SubmittingUser(ctx)
 }
 
 // commands implements validator.Config.Commands.
@@ -177,9 +185,9 @@ func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := &p.stack.app.cfg
+	cfg := p.p.cfg
 	p.wallet, err = wallet.New(wallet.Config{
-		Ledger: p.client, Reader: wallet.NewStoreReader(p.reader), Public: public, Log: p.stack.app.log, Operator: owner.Party,
+		Ledger: p.client, Reader: wallet.NewStoreReader(p.reader), Public: public, Log: p.p.log, Operator: owner.Party,
 		Wait: cfg.WalletWait, TransferCommands: cfg.WalletTransferCommands,
 	})
 	return p.wallet, err
@@ -187,7 +195,7 @@ func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
 
 // public reads the public contracts of the network.
 func (p *walletParts) public() (*wallet.StorePublic, error) {
-	config := wallet.StorePublicConfig{Reader: p.stack.reader, Hosts: p.hosts, Log: p.stack.app.log}
+	config := wallet.StorePublicConfig{Reader: p.db.reader, Hosts: p.hosts, Log: p.p.log}
 	if p.scanURL != "" {
 		var err error
 		if config.Blobs, err = wallet.NewScanBlobs(p.scanURL, nil); err != nil {
@@ -239,7 +247,7 @@ func (p *walletParts) Time(ctx context.Context) (time.Time, error) {
 
 // OpenRounds implements validator.Network.
 func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error) {
-	rounds, err := p.stack.reader.State().MiningRounds(ctx)
+	rounds, err := p.db.reader.State().MiningRounds(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +269,7 @@ func (p *walletParts) setUpOperator(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
-		p.stack.app.log.DebugContext(ctx, "the operator of the simulated network is not set up yet", "err", err)
+		p.p.log.DebugContext(ctx, "the operator of the simulated network is not set up yet", "err", err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -275,7 +283,7 @@ func (p *walletParts) tryOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name, err := p.stack.operatorUser(ctx)
+	name, err := p.operatorUser(ctx)
 	if err != nil {
 		return err
 	}
@@ -289,7 +297,7 @@ func (p *walletParts) tryOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.stack.app.cfg.WalletMode != settings.WalletNode {
+	if p.p.cfg.WalletMode != settings.WalletNode {
 		return nil
 	}
 	_, err = w.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})

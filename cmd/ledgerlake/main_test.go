@@ -1,0 +1,490 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/verify"
+)
+
+// beMain makes the test binary the product, so that tests can start and kill it.
+const beMain = "LEDGERLAKE_TEST_BE_MAIN"
+
+func TestMain(m *testing.M) {
+	child := len(os.Args) > 1 && (os.Args[1] == engine.ChildCommand || os.Args[1] == bucket.GatewayCommand)
+	if child || os.Getenv(beMain) != "" {
+		os.Exit(process())
+	}
+	os.Exit(m.Run())
+}
+
+// needEngine skips a test where no engine is installed, and fails it in CI.
+func needEngine(t *testing.T) {
+	t.Helper()
+	if _, err := engine.Locate("", nil); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// ledgerlake is one run of the product as a process.
+type ledgerlake struct {
+	*exec.Cmd
+	stdout, stderr buffer
+}
+
+// buffer is a bytes.Buffer that may be read while the process still writes.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func start(t *testing.T, args ...string) *ledgerlake {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &ledgerlake{Cmd: exec.Command(exe, args...)}
+	l.Env = append(os.Environ(), beMain+"=1")
+	l.Stdout, l.Stderr = &l.stdout, &l.stderr
+	if err := l.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Process.Kill() }) // usually gone already
+	return l
+}
+
+// emptyStore is a data folder with a store without history.
+func emptyStore(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "engine"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// mustRun runs the product to its end and returns its standard output.
+func mustRun(t *testing.T, args ...string) []byte {
+	t.Helper()
+	l := start(t, args...)
+	if err := l.Wait(); err != nil {
+		t.Fatalf("ledgerlake %s: %v\n%s", strings.Join(args, " "), err, tail(l.stderr.String()))
+	}
+	return []byte(l.stdout.String())
+}
+
+func tail(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+func lastLine(out []byte) []byte {
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return lines[len(lines)-1]
+}
+
+func parse[T any](t *testing.T, raw []byte) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%v in %q", err, raw)
+	}
+	return v
+}
+
+// network is a simulated network served for a test.
+func network(t *testing.T, updates int) (*devnet.Ledger, string) {
+	t.Helper()
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: updates, Seed: 11, Dir: t.TempDir()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(ledger.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := ledger.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ledger, server.URL
+}
+
+func served(t *testing.T, ledger *devnet.Ledger) verify.Tables {
+	t.Helper()
+	tables, err := app.TablesOf(ledger.Digests().Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+// check verifies the data folder and compares it with what the network served.
+func check(t *testing.T, data string, want verify.Tables) app.Verification {
+	t.Helper()
+	v := parse[app.Verification](t, mustRun(t, "verify", "--json", "--data", data))
+	if diff := verify.Differences("the network", want, "the store", v.Tables); len(diff) > 0 {
+		t.Fatal(strings.Join(diff, "\n"))
+	}
+	return v
+}
+
+func TestDemoIsReproducible(t *testing.T) {
+	needEngine(t)
+	demo := func(args ...string) app.DemoSummary {
+		args = append([]string{"demo", "--json", "--updates", "1500", "--days", "3"}, args...)
+		return parse[app.DemoSummary](t, lastLine(mustRun(t, args...)))
+	}
+	first := demo("--scan-workers", "1", "--concurrency", "1")
+	second := demo("--scan-workers", "7", "--concurrency", "3")
+	if !first.Verify.OK || !second.Verify.OK || first.Verify.ObjectsChecked == 0 {
+		t.Fatalf("not verified: %+v and %+v", first.Verify, second.Verify)
+	}
+	if diff := verify.Differences("one run", first.Verify.Tables, "the other", second.Verify.Tables); len(diff) > 0 {
+		t.Fatal(strings.Join(diff, "\n"))
+	}
+	if first.ParquetBytes != second.ParquetBytes || first.Objects != second.Objects || first.JSONZstdBytes != second.JSONZstdBytes {
+		t.Fatalf("sizes differ: %+v and %+v", first, second)
+	}
+	if other := demo("--seed", "43"); other.Verify.Tables["updates"].Hash() == first.Verify.Tables["updates"].Hash() {
+		t.Fatal("another seed gives the same history")
+	}
+}
+
+// children returns the processes that pid has started, by reading /proc.
+func children(t *testing.T, pid int) []int {
+	t.Helper()
+	var pids []int
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// pid (name) state ppid ...; the name may hold spaces.
+		head, rest, ok := strings.Cut(string(raw), ") ")
+		var child, parent int
+		var state string
+		if !ok {
+			continue
+		}
+		if _, err := fmt.Sscan(head, &child); err != nil {
+			continue
+		}
+		if _, err := fmt.Sscan(rest, &state, &parent); err == nil && parent == pid {
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
+
+// killed runs the product and, after a while, kills one of its processes: the first
+// time itself, then a child, and so on. It reports whether the run ended well before.
+func killed(t *testing.T, after time.Duration, victim int, args ...string) bool {
+	t.Helper()
+	l := start(t, args...)
+	ended := make(chan error, 1)
+	go func() { ended <- l.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("ended by itself: %v\n%s", err, tail(l.stderr.String()))
+		}
+		return true
+	case <-time.After(after):
+	}
+	pids := append([]int{l.Process.Pid}, children(t, l.Process.Pid)...)
+	pid := pids[victim%len(pids)]
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		return err == nil // a child may have been killed after its work was done
+	case <-time.After(30 * time.Second):
+		t.Fatalf("still running 30 s after process %d of %v was killed\n%s", pid, pids, tail(l.stderr.String()))
+	}
+	return false
+}
+
+// TestKillAtAnyMoment kills the processes of a backfill and of an export, one at a
+// time and at random moments, and compares what is there in the end.
+func TestKillAtAnyMoment(t *testing.T) {
+	needEngine(t)
+	ledger, url := network(t, 4000)
+	data := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	kills := func(runs int, span time.Duration, args ...string) {
+		for i := range runs {
+			after := time.Duration(random.Int64N(int64(span)))
+			if done := killed(t, after, i, args...); done {
+				t.Logf("run %d ended before it was killed", i)
+			}
+		}
+		mustRun(t, args...)
+	}
+	kills(10, 2*time.Second, "ingest", "--once", "--data", data, "--scan-url", url)
+	check(t, data, served(t, ledger))
+	kills(6, 2*time.Second, "export", "--data", data)
+	v := check(t, data, served(t, ledger))
+	if !v.OK || v.ObjectsChecked < 10 {
+		t.Fatalf("after the kills: %+v", v)
+	}
+}
+
+// TestKillUpstream kills the simulated network while a backfill reads from it, and starts
+// it again at the same address: the backfill waits and goes on.
+func TestKillUpstream(t *testing.T) {
+	needEngine(t)
+	ledger, _ := network(t, 4000)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	upstream := func() *ledgerlake {
+		l := start(t, "devnet", "--updates", "4000", "--seed", "11", "--data", t.TempDir(), "--devnet-listen", address)
+		for deadline := time.Now().Add(30 * time.Second); !ready("http://" + address + "/readyz"); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the network is not ready\n%s", tail(l.stderr.String()))
+			}
+		}
+		return l
+	}
+	data := t.TempDir()
+	running := upstream()
+	ingest := start(t, "ingest", "--once", "--data", data, "--scan-url", "http://"+address, "--scan-rate", "12")
+	for range 2 {
+		time.Sleep(400 * time.Millisecond)
+		if err := running.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = running.Wait() // killed
+		running = upstream()
+	}
+	if err := ingest.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, tail(ingest.stderr.String()))
+	}
+	check(t, data, served(t, ledger))
+}
+
+// TestMirror backfills a second instance from the first one's own interface.
+func TestMirror(t *testing.T) {
+	needEngine(t)
+	ledger, url := network(t, 1500)
+	first, second := t.TempDir(), t.TempDir()
+	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", url)
+	server := start(t, "serve", "--data", first, "--listen", "127.0.0.1:0")
+	mirrorURL := waitForURL(t, server)
+	for _, source := range []string{"auto", "updates-before"} {
+		data := filepath.Join(second, source)
+		mustRun(t, "ingest", "--once", "--data", data, "--scan-url", mirrorURL, "--scan-source", source)
+		want := served(t, ledger)
+		if source != "auto" { // that operation gives no verdicts
+			delete(want, "verdicts")
+			delete(want, "traffic")
+			delete(want, "app_activity")
+		}
+		check(t, data, want)
+	}
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Wait(); err != nil {
+		t.Fatalf("serve did not stop cleanly: %v\n%s", err, tail(server.stderr.String()))
+	}
+}
+
+// waitForURL reads where a serving process says it serves, and waits until it is ready.
+func waitForURL(t *testing.T, l *ledgerlake) string {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		_, rest, _ := strings.Cut(l.stdout.String(), "scan interface")
+		if _, rest, ok := strings.Cut(rest, "http://"); ok {
+			address, _, ended := strings.Cut(rest, "/")
+			if ended && ready("http://"+address+"/readyz") {
+				return "http://" + address
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("no URL after 30 s\n%s", tail(l.stderr.String()))
+	return ""
+}
+
+func ready(url string) bool {
+	response, err := http.Get(url)
+	if err != nil {
+		return false
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// TestFollowsTheTail lets a network go on while up follows it.
+func TestFollowsTheTail(t *testing.T) {
+	needEngine(t)
+	ledger, url := network(t, 300)
+	data := t.TempDir()
+	up := start(t, "up", "--data", data, "--scan-url", url, "--listen", "127.0.0.1:0", "--follow-interval", "100ms")
+	waitForURL(t, up)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 5 {
+		if err := ledger.Advance(ctx, 40); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	time.Sleep(2 * time.Second)
+	if err := up.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := up.Wait(); err != nil {
+		t.Fatalf("up did not stop cleanly: %v\n%s", err, tail(up.stderr.String()))
+	}
+	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url) // whatever the stop left
+	check(t, data, served(t, ledger))
+}
+
+// The errors of services and files are one line, without passwords; mistakes_test.go has the others.
+func TestOneLineErrors(t *testing.T) {
+	needEngine(t)
+	_, url := network(t, 50)
+	mistakes := t.TempDir()
+	if err := os.WriteFile(filepath.Join(mistakes, "acme.yaml"), []byte("package: acme\nrecords: {R: {a: Decimal, b: Nothing}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name string
+		args []string
+		want []string // all must be in the one line
+	}{
+		{"an unreachable ClickHouse", []string{"ingest", "--once", "--data", t.TempDir(), "--scan-url", url, "--clickhouse-dsn", "clickhouse://u:topsecret@127.0.0.1:1/default"}, []string{"127.0.0.1:1"}},
+		{"a catalogue with mistakes", []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--catalog", mistakes}, []string{mistakes, "acme.yaml", "line 2", "Decimal", "write Numeric", "Nothing"}},
+		{"an unreachable Redis", []string{"worker", "--data", t.TempDir(), "--redis-url", "redis://:topsecret@127.0.0.1:1/0"}, []string{"127.0.0.1:1"}},
+	}
+	for _, c := range cases {
+		l := start(t, c.args...)
+		err := l.Wait()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("%s: ended with %v, want exit status 1", c.name, err)
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(l.stderr.String()), "\n")
+		last := lines[len(lines)-1]
+		if !strings.HasPrefix(last, "ledgerlake: ") || slices.ContainsFunc(c.want, func(w string) bool { return !strings.Contains(last, w) }) {
+			t.Errorf("%s: last line is %q, want one that names %q", c.name, last, c.want)
+		}
+		if strings.Contains(l.stderr.String()+l.stdout.String(), "topsecret") {
+			t.Errorf("%s: the output shows a password", c.name)
+		}
+	}
+}
+
+// TestFullDisk runs into the end of a small file system, and goes on by itself once it has grown.
+func TestFullDisk(t *testing.T) {
+	needEngine(t)
+	small := t.TempDir()
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("needs the right to mount a file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ledger, url := network(t, 12000)
+	l := start(t, "ingest", "--once", "--data", small, "--scan-url", url)
+	ended := make(chan error, 1)
+	go func() { ended <- l.Wait() }()
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(l.stderr.String(), "disk of the store is full"); time.Sleep(50 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended with %v on a full disk\n%s", err, tail(l.stderr.String()))
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not say that the disk is full\n%s", tail(l.stderr.String()))
+		}
+	}
+	if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=400m"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatalf("with room again it ended with %v\n%s", err, tail(l.stderr.String()))
+	}
+	check(t, small, served(t, ledger))
+}
+
+func TestConfigurationPrecedence(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledgerlake.yaml")
+	if err := os.WriteFile(file, []byte("scan_workers: 3\nlisten: 127.0.0.1:1\ns3_secret_key: hidden-value\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LEDGERLAKE_LISTEN", "127.0.0.1:2")
+	t.Setenv("LEDGERLAKE_S3_BUCKET", "from-env")
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"config", "--config", file, "--s3-bucket", "from-flag"}, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`scan_workers: "3"`, `listen: "127.0.0.1:2"`, `s3_bucket: "from-flag"`, `s3_secret_key: "********"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("config lacks %s:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "hidden-value") {
+		t.Error("config shows a secret")
+	}
+	if err := os.WriteFile(file, []byte("scan_wrokers: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), []string{"config", "--config", file}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "scan_wrokers") {
+		t.Errorf("a misspelt key gives %v", err)
+	}
+}

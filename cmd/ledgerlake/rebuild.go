@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"github.com/spf13/cobra"
+	"strings"
+)
+
+func newRebuild(c *cli) *cobra.Command {
+	var stream string
+	cmd := &cobra.Command{
+		Use:   "rebuild wallets",
+		Short: "derive tables again from the history in the store",
+		Long: `rebuild empties tables that are derived from history and fills them again, which nobody
+needs unless verify has found them wrong. An ingest that is running on the store gives way
+and has to be started again.
+
+What can be rebuilt are wallets: the contracts, transaction logs and tracked offers of the
+parties of a node, from the node's own stream. Until it has finished they are missing from
+the validator interface.`,
+		Example:   "  ledgerlake rebuild wallets --data /srv/ledgerlake",
+		ValidArgs: []string{"wallets"},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "wallets" {
+				return fmt.Errorf("rebuild needs one argument, wallets, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			c.quiet()
+			a := c.app()
+			defer a.CloseInto(&err)
+			rebuilt := 0
+			err = a.RebuildWallets(cmd.Context(), stream, func(stream string) {
+				rebuilt++
+				fmt.Fprintf(c.stdout, "%s: wallets are derived again\n", stream)
+			})
+			if err == nil && rebuilt == 0 {
+				fmt.Fprintln(c.stdout, "the store has no stream of a node")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&stream, "stream", "", "the stream to rebuild for, node:PARTICIPANT; all of nodes when empty")
+	return cmd
+}

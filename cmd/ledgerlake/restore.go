@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"github.com/spf13/cobra"
+	"io"
+	"os"
+
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+)
+
+func newRestore(c *cli) *cobra.Command {
+	var lines string
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "rebuild the store from the published objects",
+		Long: `restore reads the Parquet objects in the bucket, and nothing else, and writes the history
+that they hold into the store, through the same writer as ingest: exactly once, and on from
+where it was cut off. Contract lifetimes are derived along with it, and the segments are
+entered as published. ledgerlake verify then compares the store with the objects. Of an
+upstream, ingest goes on where the last segment ends.
+
+A store that has history already must hold the beginning of what the objects hold. A
+segment that is missing in between is an error.
+
+With --lines no store is needed: every update is written to a file, or to standard output
+with -, as one line of canonical JSON, the form that /v2/updates gives it; of imports, that
+of /v0/backfilling/import-updates.`,
+		Example: "  ledgerlake restore --data /srv/ledgerlake --s3-endpoint https://s3.example.com --s3-bucket lake --s3-access-key KEY --s3-secret-key SECRET\n" +
+			"  ledgerlake verify --data /srv/ledgerlake\n" +
+			"  ledgerlake restore --data /srv/ledgerlake --lines - | zstd > updates.jsonl.zst",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			c.quiet()
+			a := c.app()
+			defer a.CloseInto(&err)
+			if lines == "" {
+				return a.Restore(cmd.Context(), console.NewProgress(c.console))
+			}
+			var file *os.File
+			err = a.RestoreLines(cmd.Context(), func() (_ io.Writer, err error) {
+				if lines == "-" {
+					return c.data, nil
+				}
+				if file, err = os.Create(lines); err != nil {
+					return nil, fmt.Errorf("creating the file of updates: %w", err)
+				}
+				return file, nil
+			})
+			if file != nil {
+				err = errors.Join(err, file.Close())
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&lines, "lines", "", "write the updates to this file as JSON lines, - for standard output, in place of a store")
+	return cmd
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+)
+
+// cli is what all subcommands share.
+type cli struct {
+	cfg      settings.Config
+	settings *pflag.FlagSet
+	build    app.Build
+	console  *console.Console
+	stdout   io.Writer // what people read
+	data     io.Writer // the same place, for what programs read
+	stderr   io.Writer // messages
+	log      *slog.Logger
+}
+
+const long = `ledgerlake keeps the whole history of a shared-ledger network in ClickHouse, publishes
+it as Parquet objects in S3-compatible storage, and serves it over the network's own
+scan interface.
+
+Alone it needs no other service: it runs an embedded ClickHouse engine, an S3 gateway
+and a job queue below --data. Pointed at a ClickHouse, a Redis and an S3 bucket, the
+same commands are a deployment that scales out.`
+
+func newRoot(to *console.Console, build app.Build) *cobra.Command {
+	c := &cli{build: build, console: to, stdout: to.Stdout, data: to.Data, stderr: to.Stderr}
+	c.settings = c.cfg.Flags()
+	var file string
+	root := &cobra.Command{
+		Use:           "ledgerlake",
+		Short:         "history of a shared-ledger network: ingest, export, serve",
+		Long:          long,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          anyCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				file = os.Getenv(settings.EnvPrefix + "CONFIG")
+			}
+			return c.configure(cmd.Flags(), file)
+		},
+	}
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
+	root.PersistentFlags().AddFlagSet(c.settings)
+	root.AddCommand(
+		newUp(c), newDemo(c), newIngest(c), newWorker(c), newServe(c), newExport(c), newRestore(c), newVerify(c), newRebuild(c), newRewind(c), newSQL(c),
+		newGet(c), newProve(c), newCheckProof(c), newDevnet(c), newReset(c), newToken(c), newAutomation(c), newDoctor(c), newConfig(c), newVersion(c),
+	)
+	explainUsage(root)
+	return root
+}
+
+func (c *cli) configure(flags *pflag.FlagSet, file string) error {
+	if err := settings.Fill(c.settings, flags, file); err != nil {
+		return err
+	}
+	if err := c.cfg.Check(); err != nil {
+		return settings.AsUsage(err)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.cfg.MemoryLimit)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.cfg.LogLevel)); err != nil {
+		return settings.Usage("--log-level must be debug, info, warn or error, not %q", c.cfg.LogLevel)
+	}
+	c.log = slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: guard.LogStack}))
+	return nil
+}
+
+// app returns the product with the settings of this command.
+func (c *cli) app() *app.App { return app.New(&c.cfg, c.build, c.log) }
+
+// quiet leaves only warnings in the log, for commands that show progress instead.
+func (c *cli) quiet() {
+	if !c.settings.Changed("log-level") {
+		c.log = slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: guard.LogStack}))
+	}
+}
+
+func newConfig(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:     "config",
+		Short:   "print the effective configuration, secrets masked",
+		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return c.cfg.Print(c.stdout, c.settings) },
+	}
+}
+
+func newVersion(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print the version",
+		Example: "  ledgerlake version",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			b := c.build
+			what := "built"
+			if b.Committed {
+				what = "committed"
+			}
+			_, err := fmt.Fprintf(c.stdout, "ledgerlake %s (%s %s)\n", b.Version, what, b.Time.Format("2006-01-02T15:04:05Z"))
+			return err
+		},
+	}
+}
+
+// errReported ends a command whose report says what is wrong.
+var errReported = errors.New("see the report above")

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+)
+
+func newServe(c *cli) *cobra.Command {
+	var damaged bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "serve the scan, ledger and validator interfaces from the store",
+		Long: `serve answers the network's scan interface (updates, events, active contract set,
+present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on an
+address of its own (--ledger-listen), the ledger query interface of a node whose stream is
+in the store. Run as many as you need beside one ingest. With --scan-url it asks that
+service for the few things that depend on a request and are not in history, such as the
+participants of a party, and keeps what it is told. With a key for tokens and --node-url it
+asks that node what users may read. With --node-url and a key for the tokens of wallets
+it serves the validator interface as well, below /api/validator or on an address of its own
+(--validator-listen); what changes the ledger goes to the node as commands, or to an existing
+validator (--wallet-mode forward).`,
+		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
+			"  ledgerlake serve --data /srv/ledgerlake",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			a := c.app()
+			defer a.CloseInto(&err)
+			return a.Serve(cmd.Context(), damaged, func(at app.Addresses) {
+				fmt.Fprintf(c.stdout, "scan interface: http://%s/ and http://%s/api/scan/\n", at.Scan, at.Scan)
+				if at.Ledger != "" {
+					fmt.Fprintf(c.stdout, "ledger interface: %s\n", at.Ledger)
+				}
+				c.printValidator(at)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&damaged, "serve-damaged", false, "serve a store that has lost rows: pages that lack some fail where that shows, and else are shorter than history")
+	return cmd
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/faults"
+)
+
+// crowdClients is how many clients visit in an episode.
+const crowdClients = 250
+
+// runCrowd is an episode in which clients leave early, beside ingest.
+func (l *lab) runCrowd(ctx context.Context, seed faults.Seed) (result, *episode) {
+	ep := l.newEpisode(seed, faults.Plan{})
+	res := result{kind: "crowd", fired: crowdClients}
+	if err := ep.withFolder(func(data string) error { return ep.crowd(ctx, data, &res) }); err != nil {
+		res.findings = append(res.findings, err.Error())
+	}
+	return res, ep
+}
+
+// withFolder has work done in a folder that is removed after it.
+func (ep *episode) withFolder(work func(folder string) error) (err error) {
+	folder, err := os.MkdirTemp(ep.dir, "people-")
+	if err != nil {
+		return fmt.Errorf("making a data folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	return work(folder)
+}
+
+func (ep *episode) crowd(ctx context.Context, data string, res *result) error {
+	h, err := openHouse(ctx, data, 1000)
+	if err != nil {
+		return err
+	}
+	c, err := newCrowd(ctx, h.scan, h.ledger)
+	if err != nil {
+		return errors.Join(err, h.close())
+	}
+	res.findings, err = h.visited(ctx, c, uint64(ep.seed), crowdClients)
+	ep.diary.note("%s", c)
+	return errors.Join(err, h.close())
+}
+
+// runHands is an episode of the command line in the hands of people: commands in an odd order,
+// two of them on one folder, each stopped by ctrl-C at any moment. What they leave behind is a
+// folder on which the product works.
+func (l *lab) runHands(ctx context.Context, seed faults.Seed) (result, *episode) {
+	ep := l.newEpisode(seed, faults.Plan{})
+	res := result{kind: "hands"}
+	hands := hands{episode: ep, res: &res, random: seed.Rand("hands")}
+	if err := ep.withFolder(func(data string) error { return hands.work(ctx, data) }); err != nil {
+		res.findings = append(res.findings, err.Error())
+	}
+	return res, ep
+}
+
+type hands struct {
+	*episode
+	res    *result
+	random *rand.Rand
+	data   string
+}
+
+const (
+	// commandTries is how many commands of an episode are stopped.
+	commandTries = 6
+	// stopsWithin is how long a command may take to end after ctrl-C.
+	stopsWithin = time.Minute
+	// interruptSpan is the time within which ctrl-C comes.
+	interruptSpan = 4 * time.Second
+)
+
+func (h *hands) work(ctx context.Context, data string) error {
+	h.data = data
+	up := []string{"up", "--updates", "400", "--live", "0", "--listen", "127.0.0.1:0"}
+	h.stopped(ctx, up...)
+	for range commandTries {
+		h.stopped(ctx, h.command(up)...)
+	}
+	if err := h.beside(ctx); err != nil {
+		return err
+	}
+	// The folder is whole: everything that was begun is brought to its end.
+	for _, args := range [][]string{{"export"}, {"verify"}} {
+		if out, err := h.run(ctx, 0, args...); err != nil {
+			h.finding("%s after all that: %v\n%s", args[0], err, tail(out))
+		}
+	}
+	return nil
+}
+
+// command draws a command.
+func (h *hands) command(up []string) []string {
+	list := [][]string{
+		up, up,
+		{"export"}, {"verify"}, {"verify", "--json"}, {"doctor"}, {"config"},
+		{"sql", "SELECT count() FROM events"},
+		{"serve", "--listen", "127.0.0.1:0"},
+		{"worker"},
+		{"get", "1220" + strings.Repeat("ab", 32)},
+		{"rebuild", "wallets"},
+		{"restore", "--data", filepath.Join(h.data, "..", "restored-"+strconv.Itoa(int(h.random.Int32())))},
+		{"automation", "--dry-run"},
+	}
+	return list[h.random.IntN(len(list))]
+}
+
+// beside runs commands on a folder that another process uses.
+func (h *hands) beside(ctx context.Context) error {
+	house, err := openHouse(ctx, h.data, 400)
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		h.stopped(ctx, h.command([]string{"up", "--updates", "400"})...)
+		if err := house.alive(); err != nil {
+			return err
+		}
+	}
+	return house.close()
+}
+
+// stopped runs a command and stops it by ctrl-C at some time, if it has not ended by then.
+func (h *hands) stopped(ctx context.Context, args ...string) {
+	after := time.Duration(h.random.Int64N(int64(interruptSpan)))
+	h.res.fired++
+	out, err := h.run(ctx, after, args...)
+	h.diary.note("%s, ctrl-C after %s: %v\n%s", strings.Join(args, " "), after, err, tail(out))
+	if errors.Is(err, errHangs) {
+		h.finding("%s does not end after ctrl-C at %s\n%s", args[0], after, tail(out))
+	}
+	for _, word := range []string{"panic", "goroutine ", "runtime error", "SIGSEGV"} {
+		if strings.Contains(out, word) {
+			h.finding("%s stopped after %s says %q:\n%s", args[0], after, word, out)
+			break
+		}
+	}
+}
+
+func (h *hands) finding(format string, args ...any) {
+	h.res.findings = append(h.res.findings, fmt.Sprintf(format, args...))
+}
+
+// run runs a command on the folder, to its end if after is 0, and returns what it printed.
+func (h *hands) run(ctx context.Context, after time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, processLimit)
+	defer cancel()
+	if !strings.Contains(strings.Join(args, " "), "--data") {
+		args = append(args[:len(args):len(args)], "--data", h.data)
+	}
+	cmd, err := productCommand(ctx, args...)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = stopsWithin // a child that outlives it would hold its output open
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	late := false
+	if after > 0 {
+		interrupt := time.AfterFunc(after, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		defer interrupt.Stop()
+		kill := time.AfterFunc(after+stopsWithin, func() { late = true; _ = cmd.Process.Signal(syscall.SIGQUIT) })
+		defer kill.Stop()
+	}
+	err = cmd.Wait()
+	switch {
+	case late, errors.Is(err, exec.ErrWaitDelay), ctx.Err() != nil:
+		err = fmt.Errorf("%w: %w", errHangs, errors.Join(err, ctx.Err()))
+	}
+	return out.String(), err
+}

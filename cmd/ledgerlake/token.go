@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"github.com/spf13/cobra"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+)
+
+func newToken(c *cli) *cobra.Command {
+	var r app.TokenRequest
+	cmd := &cobra.Command{
+		Use:   "token --user USER",
+		Short: "mint a token for the ledger or the validator interface, for development",
+		Long: `token prints a token of a user, signed with the shared secret of --ledger-auth-secret, for
+the audience or with the scope that the ledger interface is configured to ask for. With
+--validator it is one for the validator interface, signed with --validator-auth-secret or,
+without, the secret of the simulated network. Whoever has the secret can be any user: use a
+key set or a certificate where it matters.`,
+		Example: "  LEDGERLAKE_LEDGER_AUTH_SECRET=a-secret-of-32-characters-or-more ledgerlake token --user alice\n" +
+			"  ledgerlake token --validator --user alice",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			token, err := app.Token(&c.cfg, r)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(c.stdout, token)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&r.User, "user", "", "user that the token is for")
+	cmd.Flags().BoolVar(&r.Validator, "validator", false, "a token for the validator interface")
+	cmd.Flags().StringVar(&r.Participant, "participant", "", "participant whose default audience it names")
+	cmd.Flags().DurationVar(&r.Lasting, "expires-in", 24*time.Hour, "how long it is good; 0 means for ever")
+	return cmd
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"github.com/spf13/cobra"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/verify"
+)
+
+func newVerify(c *cli) *cobra.Command {
+	var v app.VerifyConfig
+	asJSON := false
+	names := app.CheckNames()
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "re-check that the store holds all of history, and the objects the same",
+		Long: `verify reads every row of the store and every published object back. Nothing is repaired.
+The exit status is 1 when anything differs. The checks, of which --check selects some:
+
+  parts      every file of every part of every table has the checksum it was written with,
+             those of indexes included, and no part is missing or set aside
+  batches    the journal has no gap, and each batch has the rows it was committed with
+  hashes     the content of each batch has the hash it was committed with
+  days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
+  verdicts   each verdict that commits what the governance party is informed of has its update,
+             and the verdicts on public transactions have no gap
+  lifetimes  contract lifetimes, derived again from the events, are those of the store; what the
+             governance party signs does not end without having begun, and each migration begins
+             with what was active before
+  coins      every transfer adds up, and only choices that mint or burn change the supply;
+             of a node's own stream, where the node sees a transfer whole
+  lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
+             used, are those of history
+  indexes    samples of history are found by update id, external transaction hash and contract
+             id, as the query tier looks them up
+  wallets    contracts, transaction logs and tracked offers of the parties of a node are those
+             that its stream has
+  objects    per object its SHA-256, row count and order; per segment and table the
+             digest of its rows, which must be that of the store
+
+All streams of the store are verified, or the one that --stream names. days, verdicts and
+objects are about the public history, which is stream scan.
+
+Without --check all are done, days only with --peer. Named in --check, days compares with
+--scan-url when there is no --peer.`,
+		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
+			"  ledgerlake verify --stream scan\n" +
+			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
+			"  ledgerlake verify --check days --peer https://lake.example.com",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			c.quiet()
+			a := c.app()
+			defer a.CloseInto(&err)
+			report, err := a.Verify(cmd.Context(), v, console.NewProgress(c.console))
+			if err != nil {
+				return err
+			}
+			return c.reportVerification(report, asJSON)
+		},
+	}
+	cmd.Flags().StringSliceVar(&v.Checks, "check", nil, "checks to do: "+strings.Join(names, ", ")+"; all that apply when empty")
+	cmd.Flags().StringVar(&v.Stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; all when empty")
+	cmd.Flags().StringVar(&v.Peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c *cli) reportVerification(v *app.Verification, asJSON bool) error {
+	if asJSON {
+		if err := json.NewEncoder(c.data).Encode(v); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	} else {
+		printVerification(c.stdout, v)
+	}
+	if !v.OK {
+		return fmt.Errorf("verification found differences in %s: %w", strings.Join(v.Failed(), ", "), errReported)
+	}
+	return nil
+}
+
+// printVerification writes the report for people: tables, then a line for each check with its findings
+// below it, and the same for each stream of a node under its name.
+func printVerification(w io.Writer, v *app.Verification) {
+	if v.Public {
+		printTables(w, v.Tables)
+		if s := v.Supply; s != nil {
+			fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
+		}
+	}
+	printChecks(w, v.Checks)
+	for _, st := range v.Streams {
+		fmt.Fprintf(w, "stream %s: %d items\n", st.Stream, st.Items)
+		printTables(w, st.Tables)
+		printChecks(w, st.Checks)
+	}
+}
+
+func printTables(w io.Writer, tables verify.Tables) {
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		fmt.Fprintf(w, "%-18s %12d rows  %s\n", table, tables[table].Rows, tables[table].Hash())
+	}
+}
+
+func printChecks(w io.Writer, checks []*verify.Check) {
+	for _, c := range checks {
+		outcome := "ok"
+		if !c.OK {
+			outcome = fmt.Sprintf("%d DIFFERENCES", c.Total)
+		}
+		var counts []string
+		for _, kind := range slices.Sorted(maps.Keys(c.Checked)) {
+			counts = append(counts, fmt.Sprintf("%d %s", c.Checked[kind], strings.ReplaceAll(kind, "_", " ")))
+		}
+		fmt.Fprintf(w, "%-10s %-16s %s\n", c.Name, outcome, strings.Join(counts, ", "))
+		for _, f := range c.Findings {
+			fmt.Fprintln(w, "  DIFFERENCE:", f)
+		}
+		if more := c.Total - int64(len(c.Findings)); more > 0 {
+			fmt.Fprintf(w, "  and %d more\n", more)
+		}
+	}
+}

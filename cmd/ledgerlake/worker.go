@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"os"
+	"runtime/debug"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
+)
+
+func newWorker(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use:   "worker",
+		Short: "run background jobs: export of closed segments, collection of garbage, automations of wallets",
+		Long: `worker takes jobs from the queue and asks the store what is due: each closed day of
+history, or hour with --bulk-segments hour, is exported once, whichever worker gets it. Run
+several against one --redis-url.`,
+		Example: "  ledgerlake worker --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --redis-url redis://127.0.0.1:6379/0 \\\n" +
+			"      --s3-endpoint http://127.0.0.1:7070 --s3-bucket ledgerlake --s3-access-key KEY --s3-secret-key SECRET",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			c.limitExports()
+			a := c.app()
+			defer a.CloseInto(&err)
+			return a.Work(cmd.Context())
+		},
+	}
+}
+
+// limitExports lowers the default memory limit in a process that does nothing but export.
+func (c *cli) limitExports() {
+	if os.Getenv("GOMEMLIMIT") == "" && !c.settings.Changed("memory-limit") {
+		debug.SetMemoryLimit(min(c.cfg.MemoryLimit, app.ExportMemory))
+	}
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/query/ledger"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// deriveRest brings the lifetimes of all streams up to the end of their history. A process that was
+// stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
+// folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
+// locked: no other process derives at the same time.
+func (d *database) deriveRest(ctx context.Context) error {
+	if d.p.cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	nodes, err := d.nodeStreams(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, stream := range append(nodes, schemas.ScanStream) {
+		if err := d.deriveLifetimes(ctx, stream); err != nil {
+			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
+		}
+	}
+	return nil
+}
+
+// deriveLifetimes brings the lifetimes of a stream up to the end of its history, unless they are there.
+// Nothing is derived of a damaged store.
+func (d *database) deriveLifetimes(ctx context.Context, stream string) error {
+	reader := history.NewReader(d.db, stream)
+	end, err := reader.Watermark(ctx)
+	if err != nil {
+		return err
+	}
+	derived, err := reader.ContractsWatermark(ctx)
+	if err != nil || derived == end {
+		return err
+	}
+	if err := d.lookForDamage(ctx); err != nil {
+		return err
+	}
+	return indexer.NewLifetimes(d.db, stream, 0, d.p.log).CatchUp(ctx)
+}
+
+// deriveAgain lets what was emptied catch up with the stream.
+func (d *database) deriveAgain(ctx context.Context, stream string) error {
+	if err := d.deriveLifetimes(ctx, stream); err != nil {
+		return fmt.Errorf("deriving the lifetimes of %s again: %w", stream, err)
+	}
+	if stream == schemas.ScanStream {
+		return nil
+	}
+	if err := indexer.NewWallets(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
+		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
+	}
+	return nil
+}
+
+// nodeStreams are the nodes' own streams of the store, or of them the named one. A stream
+// that the store does not have is an error.
+func (d *database) nodeStreams(ctx context.Context, only string) ([]string, error) {
+	if only == schemas.ScanStream {
+		return nil, nil
+	}
+	rows, err := journal.Streams(ctx, d.db)
+	if err != nil {
+		return nil, err
+	}
+	known := []string{schemas.ScanStream}
+	var nodes []string
+	for _, row := range rows {
+		if row.Stream == schemas.ScanStream || isDerived(row.Stream) {
+			continue
+		}
+		known = append(known, row.Stream)
+		if only == "" || row.Stream == only {
+			nodes = append(nodes, row.Stream)
+		}
+	}
+	if only != "" && len(nodes) == 0 {
+		return nil, fmt.Errorf("--stream %s: the store has %s", only, strings.Join(known, ", "))
+	}
+	return nodes, nil
+}
+
+// isDerived reports whether a journal is of something that is derived from a stream.
+func isDerived(stream string) bool {
+	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
+		strings.HasSuffix(stream, journal.WalletStream("")) || strings.HasSuffix(stream, journal.SideStream(""))
+}
+
+// participant finds the one whose stream is served: the one that is asked for, or the only one.
+// Its error is ledger.ErrNoStream while there is none.
+func (d *database) participant(ctx context.Context) (string, error) {
+	rows, err := journal.Streams(ctx, d.db)
+	if err != nil {
+		return "", err
+	}
+	prefix, wanted := schemas.NodeStream(""), d.p.cfg.LedgerParticipant
+	var found []string
+	for _, row := range rows {
+		// What is derived from a stream has a slash in its name.
+		participant, ok := strings.CutPrefix(row.Stream, prefix)
+		if ok && !strings.Contains(participant, "/") && (wanted == "" || wanted == participant) {
+			found = append(found, participant)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
+	case wanted != "":
+		return "", fmt.Errorf("%w: the store has nothing of participant %s", ledger.ErrNoStream, wanted)
+	}
+	return "", ledger.ErrNoStream
+}

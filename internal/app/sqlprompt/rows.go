@@ -1,0 +1,155 @@
+package sqlprompt
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Formats are how rows can be printed.
+var Formats = []string{"table", "tsv", "json"}
+
+// rowWriters print the rows of a query, by the name of the format.
+var rowWriters = map[string]func(out io.Writer, rows driver.Rows) error{
+	"table": writeTable, "tsv": writeTSV, "json": writeJSONRows,
+}
+
+// tableRows is how many rows of a table have their columns aligned together: all of them
+// would have to be held.
+const tableRows = 500
+
+// writeTable prints a line of names and then the rows, in columns.
+func writeTable(out io.Writer, rows driver.Rows) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	n := 0
+	err := writeLines(w, rows, func() error {
+		if n++; n%tableRows == 0 {
+			return w.Flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writeTSV prints a line of names and then the rows, with tabs between values.
+func writeTSV(out io.Writer, rows driver.Rows) error {
+	w := bufio.NewWriter(out)
+	if err := writeLines(w, rows, func() error { return nil }); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writeLines prints names and rows with tabs between them, and calls after each row.
+func writeLines(w io.Writer, rows driver.Rows, after func() error) error {
+	if _, err := fmt.Fprintln(w, strings.Join(rows.Columns(), "\t")); err != nil {
+		return err
+	}
+	return eachRow(rows, func(values []any) error {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			text, err := sqlText(v)
+			if err != nil {
+				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
+			}
+			texts[i] = escapeCell.Replace(text)
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(texts, "\t")); err != nil {
+			return err
+		}
+		return after()
+	})
+}
+
+// escapeCell keeps a value in its cell.
+var escapeCell = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// writeJSONRows prints each row as an object on a line of its own, members in the order of
+// the columns.
+func writeJSONRows(out io.Writer, rows driver.Rows) error {
+	w := bufio.NewWriter(out)
+	names := make([][]byte, len(rows.Columns()))
+	for i, name := range rows.Columns() {
+		var err error
+		if names[i], err = json.Marshal(name); err != nil {
+			return err
+		}
+	}
+	var line []byte
+	err := eachRow(rows, func(values []any) error {
+		line = append(line[:0], '{')
+		for i, v := range values {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			text, err := json.Marshal(v)
+			if err != nil {
+				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
+			}
+			line = append(append(append(line, names[i]...), ':'), text...)
+		}
+		_, err := w.Write(append(line, '}', '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// eachRow calls so with the values of each row, nil for NULL. They are valid until it returns.
+func eachRow(rows driver.Rows, so func(values []any) error) error {
+	types := rows.ColumnTypes()
+	places, values := make([]any, len(types)), make([]any, len(types))
+	for i, t := range types {
+		places[i] = reflect.New(t.ScanType()).Interface()
+	}
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		for i, place := range places {
+			v := reflect.ValueOf(place).Elem()
+			if v.Kind() == reflect.Pointer && v.IsNil() {
+				values[i] = nil
+				continue
+			}
+			values[i] = v.Interface()
+		}
+		if err := so(values); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// sqlText is a value as people read it; lists and maps are JSON.
+func sqlText(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "NULL", nil
+	case string:
+		return v, nil
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.999999999Z"), nil
+	case fmt.Stringer:
+		return v.String(), nil
+	}
+	at := reflect.Indirect(reflect.ValueOf(v))
+	switch at.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
+		text, err := json.Marshal(v)
+		return string(text), err
+	}
+	return fmt.Sprint(at.Interface()), nil
+}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// database is the ClickHouse of a process, embedded or given.
+type database struct {
+	p *process
+
+	dsn    string
+	engine *engine.Engine // nil unless it is our own
+	db     *store.DB
+	reader *history.Reader
+
+	// makes says that the command makes a store where there is none.
+	makes bool
+	// damage is what is known of rows that the store has lost.
+	damage damageWatch
+}
+
+// StopTimeout is how long an embedded engine may take to end before it is killed. Those who
+// stop us, such as docker compose, wait for 30 s.
+const StopTimeout = 25 * time.Second
+
+// open connects to ClickHouse, embedded or given, and brings its tables up to date.
+func (d *database) open(ctx context.Context) error {
+	if err := d.checkLocal(ctx); err != nil {
+		return err
+	}
+	d.dsn = d.p.cfg.ClickHouseDSN
+	if d.dsn == "" {
+		if err := d.startEngine(ctx); err != nil {
+			return err
+		}
+	} else if err := d.reach(ctx); err != nil {
+		return err
+	}
+	if err := indexer.Migrate(ctx, d.dsn); err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, d.dsn)
+	if err != nil {
+		return err
+	}
+	d.p.onClose(func() error { db.Close(); return nil })
+	d.db, d.reader = db, history.NewReader(db, schemas.ScanStream)
+	if d.p.cfg.LookupRows {
+		return indexer.CreateLookupRows(ctx, db)
+	}
+	return nil
+}
+
+// reach makes sure that the ClickHouse that is given answers and lets us in.
+func (d *database) reach(ctx context.Context) error {
+	conn, err := engine.Open(ctx, d.dsn)
+	if err != nil {
+		return fmt.Errorf("--clickhouse-dsn: %w", err)
+	}
+	return conn.Close()
+}
+
+func (d *database) startEngine(ctx context.Context) error {
+	cfg := d.p.cfg
+	if err := makeFolder(cfg.Data); err != nil {
+		return err
+	}
+	e, err := engine.Start(ctx, engine.Config{
+		DataDir: cfg.EngineFolder(), Library: cfg.Engine, MaxMemory: cfg.EngineMemory, StopGrace: StopTimeout, Log: d.p.log,
+	})
+	if err != nil {
+		return err
+	}
+	d.p.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), StopTimeout)
+		defer cancel()
+		return e.Stop(ctx)
+	})
+	d.p.deaths = append(d.p.deaths, death{"embedded ClickHouse engine", e.Done(), e.Err})
+	d.engine, d.dsn = e, e.DSN()
+	return nil
+}
+
+// readerDSN names the store for who only reads it, and for other processes.
+func (d *database) readerDSN() string {
+	if d.engine != nil {
+		return d.engine.ReaderDSN()
+	}
+	return d.dsn
+}
+
+// setMerges lets the embedded engine STOP or START merges: an engine that has just been
+// started, or filled, has some to do, and they would take half the machine while history is
+// read. It leaves an engine alone that is not ours.
+func (d *database) setMerges(ctx context.Context, to string) error {
+	if d.p.cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	if err := d.db.Exec(ctx, "SYSTEM "+to+" MERGES", "", nil); err != nil {
+		return fmt.Errorf("letting the engine %s merges: %w", strings.ToLower(to), err)
+	}
+	return nil
+}
+
+// bytes is what the tables take on disk.
+func (d *database) bytes(ctx context.Context) (uint64, error) {
+	var n uint64
+	block := store.NewCount()
+	err := d.db.Select(ctx, "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()", nil, block, func() error {
+		n = block.Value()
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measuring the store: %w", err)
+	}
+	return n, nil
+}
