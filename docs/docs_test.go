@@ -166,7 +166,7 @@ func mentioned(t *testing.T, source, pattern, page, format string) {
 }
 
 func TestSettingsAreDocumented(t *testing.T) {
-	mentioned(t, "../internal/app/settings/config.go", `f\.\w+Var\(&c\.\w+, "([a-z0-9-]+)"`, "configuration.md", "| `--%s` |")
+	mentioned(t, "../internal/app/settings/groups.go", `f\.\w+Var\(&c\.\w+, "([a-z0-9-]+)"`, "configuration.md", "| `--%s` |")
 }
 
 func TestOperationsAreDocumented(t *testing.T) {

@@ -501,8 +501,6 @@ func TestLedgerSettingsAreChecked(t *testing.T) {
 		"users that are not there":   {[]string{"serve", "--ledger-auth-secret", ledgerSecret, "--ledger-users", "/nowhere.yaml"}, "/nowhere.yaml"},
 		"a prefix without slash":     {[]string{"serve", "--ledger-prefix", "ledger"}, "--ledger-prefix"},
 		"a list limit of 0":          {[]string{"serve", "--ledger-list-limit", "0"}, "--ledger-list-limit"},
-		"a token without a secret":   {[]string{"token", "--user", "a"}, "--ledger-auth-secret"},
-		"a token without a user":     {[]string{"token", "--ledger-auth-secret", ledgerSecret}, "--user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -67,6 +67,8 @@ func TestMistakesOfUsage(t *testing.T) {
 		{args: "serve -listen :8080", want: `-listen is written with two dashes: --listen`},
 		{args: "up --clickhouse-dns x", want: `up has no flag --clickhouse-dns; did you mean --clickhouse-dsn? ledgerlake up --help lists its flags`},
 		{args: "up --frobnicate", want: `up has no flag --frobnicate; ledgerlake up --help lists its flags`},
+		{args: "sql --listen :8080", want: `sql does not use the setting --listen, which is one of config, demo, doctor, serve, up: leave it out, or set it for all commands by LEDGERLAKE_LISTEN or in the file of --config; ledgerlake sql --help lists its flags`},
+		{args: "--listen :8080 sql", want: `sql does not use the setting --listen, which is one of config, demo, doctor, serve, up: leave it out, or set it for all commands by LEDGERLAKE_LISTEN or in the file of --config; ledgerlake sql --help lists its flags`},
 		{args: "verify --keep", want: `verify has no flag --keep, which is one of demo; ledgerlake verify --help lists its flags`},
 		{args: "serve --updates 5", want: `serve has no flag --updates, which is one of demo, devnet, up; ledgerlake serve --help lists its flags`},
 		{args: "up --listen", want: `--listen needs a value: address of the query tier`},

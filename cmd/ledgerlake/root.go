@@ -20,7 +20,8 @@ import (
 // cli is what all subcommands share.
 type cli struct {
 	cfg      settings.Config
-	settings *pflag.FlagSet
+	groups   settings.Flags
+	settings *pflag.FlagSet // of all groups
 	build    app.Build
 	console  *console.Console
 	stdout   io.Writer // what people read
@@ -39,7 +40,8 @@ same commands are a deployment that scales out.`
 
 func newRoot(to *console.Console, build app.Build) *cobra.Command {
 	c := &cli{build: build, console: to, stdout: to.Stdout, data: to.Data, stderr: to.Stderr}
-	c.settings = c.cfg.Flags()
+	c.groups = c.cfg.Flags()
+	c.settings = c.groups.All()
 	var file string
 	root := &cobra.Command{
 		Use:           "ledgerlake",
@@ -59,13 +61,61 @@ func newRoot(to *console.Console, build app.Build) *cobra.Command {
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file of settings; ledgerlake config prints one")
-	root.PersistentFlags().AddFlagSet(c.settings)
-	root.AddCommand(
-		newUp(c), newDemo(c), newIngest(c), newWorker(c), newServe(c), newExport(c), newRestore(c), newVerify(c), newRebuild(c), newRewind(c), newSQL(c),
-		newGet(c), newProve(c), newCheckProof(c), newDevnet(c), newReset(c), newToken(c), newAutomation(c), newDoctor(c), newConfig(c), newVersion(c),
-	)
-	explainUsage(root)
+	root.Flags().AddFlagSet(c.settings) // they may precede the command, which then takes them or does not
+	for _, command := range c.commands() {
+		c.accept(command)
+		root.AddCommand(command.Command)
+	}
+	c.explainUsage(root)
 	return root
+}
+
+// command is a subcommand with the settings that it uses.
+type command struct {
+	*cobra.Command
+	groups []settings.Group
+	also   []string // settings of other groups
+}
+
+func (c *cli) commands() []command {
+	const (
+		general, upstream, store, objects, jobs = settings.GroupGeneral, settings.GroupUpstream, settings.GroupStore, settings.GroupObjects, settings.GroupJobs
+		query, ledger, validator, wallet        = settings.GroupQuery, settings.GroupLedger, settings.GroupValidator, settings.GroupWallet
+	)
+	of := func(groups ...settings.Group) []settings.Group { return groups }
+	return []command{
+		{newUp(c), settings.Groups, nil},
+		{newDemo(c), of(general, upstream, store, objects, jobs, query), nil},
+		{newIngest(c), of(general, upstream, store), []string{"allowed-hosts", "public-url"}},
+		{newWorker(c), of(general, upstream, store, objects, jobs, validator, wallet), []string{"ledger-participant"}},
+		{newServe(c), of(general, upstream, store, objects, query, ledger, validator, wallet), nil},
+		{newExport(c), of(general, store, objects, jobs), []string{"record-time-ahead"}},
+		{newRestore(c), of(general, store, objects), nil},
+		{newVerify(c), of(general, upstream, store, objects), nil},
+		{newRebuild(c), of(general, store), nil},
+		{newRewind(c), of(general, store, objects), nil},
+		{newSQL(c), of(general, store), nil},
+		{newGet(c), of(general, objects), nil},
+		{newProve(c), of(general, objects), nil},
+		{newCheckProof(c), of(general), nil},
+		{newDevnet(c), of(general), nil},
+		{newReset(c), of(general), nil},
+		{newToken(c), of(general, ledger, validator), nil},
+		{newAutomation(c), of(general, upstream, store, validator, wallet), []string{"ledger-participant"}},
+		{newDoctor(c), settings.Groups, nil},
+		{newConfig(c), settings.Groups, nil},
+		{newVersion(c), of(general), nil},
+	}
+}
+
+// accept lets a command be given the settings that it uses.
+func (c *cli) accept(to command) {
+	for _, group := range to.groups {
+		to.Flags().AddFlagSet(c.groups[group])
+	}
+	for _, name := range to.also {
+		to.Flags().AddFlag(c.settings.Lookup(name))
+	}
 }
 
 func (c *cli) configure(flags *pflag.FlagSet, file string) error {

@@ -16,13 +16,13 @@ func TestWhereAutomationsRun(t *testing.T) {
 		want []string
 		ok   bool
 	}{
-		{"nowhere by default", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x"}, "", false, nil, false},
-		{"on the simulated network", settings.Config{WalletMode: settings.WalletNode}, "http://x", false, nil, false},
-		{"where it lives by the wall clock", settings.Config{WalletMode: settings.WalletNode}, "http://x", true, nil, true},
-		{"all", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, true},
-		{"some", settings.Config{WalletMode: settings.WalletNode, NodeURL: "http://x", WalletAutomations: []string{"sweep"}}, "", false, []string{"sweep"}, true},
-		{"without a node", settings.Config{WalletMode: settings.WalletNode, WalletAutomations: []string{"all"}}, "", false, nil, false},
-		{"when forwarding", settings.Config{WalletMode: settings.WalletForward, NodeURL: "http://x", WalletAutomations: []string{"all"}}, "", false, nil, false},
+		{"nowhere by default", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode}, Upstream: settings.Upstream{NodeURL: "http://x"}}, "", false, nil, false},
+		{"on the simulated network", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode}}, "http://x", false, nil, false},
+		{"where it lives by the wall clock", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode}}, "http://x", true, nil, true},
+		{"all", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode, WalletAutomations: []string{"all"}}, Upstream: settings.Upstream{NodeURL: "http://x"}}, "", false, nil, true},
+		{"some", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode, WalletAutomations: []string{"sweep"}}, Upstream: settings.Upstream{NodeURL: "http://x"}}, "", false, []string{"sweep"}, true},
+		{"without a node", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletNode, WalletAutomations: []string{"all"}}}, "", false, nil, false},
+		{"when forwarding", settings.Config{Wallet: settings.Wallet{WalletMode: settings.WalletForward, WalletAutomations: []string{"all"}}, Upstream: settings.Upstream{NodeURL: "http://x"}}, "", false, nil, false},
 	}
 	for _, c := range cases {
 		s := &wallets{p: &process{cfg: &c.cfg, devnetNode: c.dev, devnetClock: c.tick}}

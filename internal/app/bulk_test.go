@@ -31,7 +31,7 @@ func openTestApp(t *testing.T, args ...string) *App {
 	t.Helper()
 	cfg := new(settings.Config)
 	args = append([]string{"--data", t.TempDir(), "--listen", "127.0.0.1:0", "--clickhouse-dsn", enginetest.Start(t).DSN}, args...)
-	if err := cfg.Flags().Parse(args); err != nil {
+	if err := cfg.Flags().All().Parse(args); err != nil {
 		t.Fatal(err)
 	}
 	a := New(cfg, Build{Version: "test"}, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))

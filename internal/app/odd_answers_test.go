@@ -74,7 +74,7 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 	}
 	n.scan, n.node = proxy("scan", scanURL), proxy("node", nodeURL)
 	n.cfg = new(settings.Config)
-	if err := n.cfg.Flags().Parse([]string{"--data", n.data, "--listen", "127.0.0.1:0", "--clickhouse-dsn", enginetest.Start(t).DSN}); err != nil {
+	if err := n.cfg.Flags().All().Parse([]string{"--data", n.data, "--listen", "127.0.0.1:0", "--clickhouse-dsn", enginetest.Start(t).DSN}); err != nil {
 		t.Fatal(err)
 	}
 	n.cfg.ScanURLs, n.cfg.NodeURL = []string{n.scan.URL()}, n.node.URL()

@@ -15,10 +15,13 @@ import (
 
 const EnvPrefix = "LEDGERLAKE_"
 
-func envName(flag string) string {
+// EnvName is the variable of a setting.
+func EnvName(flag string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
-func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// FileKey is the key of a setting in the file.
+func FileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 // Fill sets what no flag has set from the environment and the file at path, which
 // may be empty. settings are all settings, flags those that the command line may set.
@@ -29,21 +32,21 @@ func Fill(settings, flags *pflag.FlagSet, path string) error {
 	}
 	var errs []error
 	settings.VisitAll(func(s *pflag.Flag) {
-		entry, inFile := file[fileKey(s.Name)]
-		delete(file, fileKey(s.Name))
+		entry, inFile := file[FileKey(s.Name)]
+		delete(file, FileKey(s.Name))
 		if f := flags.Lookup(s.Name); f != nil && f.Changed {
 			return
 		}
-		value, source := entry.value, fmt.Sprintf("%s:%d: %s", path, entry.line, fileKey(s.Name))
-		if v, ok := os.LookupEnv(envName(s.Name)); ok {
-			value, source, inFile = v, envName(s.Name), true
+		value, source := entry.value, fmt.Sprintf("%s:%d: %s", path, entry.line, FileKey(s.Name))
+		if v, ok := os.LookupEnv(EnvName(s.Name)); ok {
+			value, source, inFile = v, EnvName(s.Name), true
 		}
 		if inFile && settings.Set(s.Name, value) != nil {
 			errs = append(errs, fmt.Errorf("%s must be %s, not %q", source, WantedValue(s), value))
 		}
 	})
 	var keys []string
-	settings.VisitAll(func(s *pflag.Flag) { keys = append(keys, fileKey(s.Name)) })
+	settings.VisitAll(func(s *pflag.Flag) { keys = append(keys, FileKey(s.Name)) })
 	for _, key := range slices.SortedFunc(maps.Keys(file), func(x, y string) int { return file[x].line - file[y].line }) {
 		errs = append(errs, fmt.Errorf("%s:%d: unknown key %q%s ledgerlake config lists the keys", path, file[key].line, key, DidYouMean(key, "", keys)))
 	}
@@ -59,7 +62,7 @@ var ofKubernetes = regexp.MustCompile(`^LEDGERLAKE_([A-Z0-9_]+_)?(SERVICE_(HOST|
 // would stay as it is, silently. Others are not ours to judge.
 func checkVariables(settings *pflag.FlagSet, environ []string) error {
 	known := []string{"CONFIG"} // without the prefix, which all have in common
-	settings.VisitAll(func(s *pflag.Flag) { known = append(known, strings.TrimPrefix(envName(s.Name), EnvPrefix)) })
+	settings.VisitAll(func(s *pflag.Flag) { known = append(known, strings.TrimPrefix(EnvName(s.Name), EnvPrefix)) })
 	var errs []error
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, _, _ := strings.Cut(variable, "=")
