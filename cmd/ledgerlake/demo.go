@@ -12,10 +12,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 )
 
 func newDemo(c *cli) *cobra.Command {
-	var n app.Network
+	var n simulated.Network
 	var keep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -65,7 +66,7 @@ ClickHouse database and the bucket must then be empty.`,
 	return cmd
 }
 
-func (c *cli) demo(ctx context.Context, n app.Network, keep, asJSON bool) (err error) {
+func (c *cli) demo(ctx context.Context, n simulated.Network, keep, asJSON bool) (err error) {
 	report := c.stdout
 	if asJSON {
 		report = c.stderr

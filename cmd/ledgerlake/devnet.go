@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"github.com/spf13/cobra"
 
-	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 )
 
 func newDevnet(c *cli) *cobra.Command {
-	var n app.Network
+	var n simulated.Network
 	address := ""
 	cmd := &cobra.Command{
 		Use:   "devnet",
@@ -29,7 +29,7 @@ on that address tells what its stream has.`,
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --participant Super-Validator-1",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.app().Devnet(cmd.Context(), n, address, console.NewProgress(c.console), func(url, participant, nodeURL string) {
+			return simulated.Run(cmd.Context(), &c.cfg, n, address, console.NewProgress(c.console), func(url, participant, nodeURL string) {
 				fmt.Fprintf(c.stdout, "simulated network: %s (stop with Ctrl-C)\n", url)
 				if nodeURL != "" {
 					fmt.Fprintf(c.stdout, "ledger API of %s: %s\n", participant, nodeURL)
@@ -47,7 +47,7 @@ on that address tells what its stream has.`,
 }
 
 // networkFlags adds the flags that shape the simulated network.
-func networkFlags(cmd *cobra.Command, n *app.Network, updates int) {
+func networkFlags(cmd *cobra.Command, n *simulated.Network, updates int) {
 	f := cmd.Flags()
 	n.Given = f.Changed
 	f.IntVar(&n.Updates, "updates", updates, "updates of the simulated network's history")
@@ -58,7 +58,7 @@ func networkFlags(cmd *cobra.Command, n *app.Network, updates int) {
 }
 
 // liveFlags adds the flags of a network that goes on while it is served.
-func liveFlags(cmd *cobra.Command, n *app.Network, perSecond float64) {
+func liveFlags(cmd *cobra.Command, n *simulated.Network, perSecond float64) {
 	f := cmd.Flags()
 	f.Float64Var(&n.Live, "live", perSecond, "updates per second that the simulated network adds while serving")
 	f.BoolVar(&n.LiveClock, "live-clock", false, "let the simulated network's time be that of the wall clock while serving: history ends about now, rounds tick, offers expire; a network that began to stays so")

@@ -7,10 +7,11 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 )
 
 func newUp(c *cli) *cobra.Command {
-	var n app.Network
+	var n simulated.Network
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "run everything in one process tree and print the URLs",
@@ -27,7 +28,7 @@ nodes, too. The network is kept in the data folder; the next start continues it.
 	return cmd
 }
 
-func (c *cli) up(ctx context.Context, n app.Network) (err error) {
+func (c *cli) up(ctx context.Context, n simulated.Network) (err error) {
 	a := c.app()
 	defer a.CloseInto(&err)
 	return a.Up(ctx, app.UpConfig{Network: n, Progress: console.NewProgress(c.console), Out: c.stdout, Ready: c.printAddresses})

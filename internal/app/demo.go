@@ -12,7 +12,9 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -39,7 +41,7 @@ type DemoSummary struct {
 
 // DemoConfig says what a demo runs on, beside what the settings say.
 type DemoConfig struct {
-	Network  Network
+	Network  simulated.Network
 	Progress *console.Progress
 	Report   io.Writer // what a person reads
 }
@@ -48,7 +50,7 @@ type DemoConfig struct {
 type demoRun struct {
 	*App
 	DemoConfig
-	node    *devnetNode
+	node    *simulated.Node
 	summary DemoSummary
 }
 
@@ -58,13 +60,13 @@ func (a *App) Demo(ctx context.Context, d DemoConfig) (*DemoSummary, error) {
 	start := time.Now()
 	run := &demoRun{App: a, DemoConfig: d}
 	run.summary.Seconds = make(map[string]float64)
-	if err := (networkFolder{a.p.cfg}).continues(&run.Network); err != nil {
+	if err := (simulated.Folder{Settings: a.p.cfg}).Continue(&run.Network); err != nil {
 		return nil, err
 	}
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
 	}
-	network := func(ctx context.Context) error { return run.node.serve(ctx, 0) }
+	network := func(ctx context.Context) error { return run.node.Serve(ctx, 0) }
 	if err := run.p.guard(ctx, run.steps, network); err != nil {
 		return nil, err
 	}
@@ -81,22 +83,22 @@ func (run *demoRun) prepare(ctx context.Context) error {
 	if err := run.listeners.bindQuery(); err != nil {
 		return err
 	}
-	if err := makeFolder(run.p.cfg.Data); err != nil {
+	if err := probe.MakeFolder(run.p.cfg.Data); err != nil {
 		return err
 	}
 	ready := make(chan error, 1)
 	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })
 	start := time.Now()
-	node, err := networkFolder{run.p.cfg}.start(ctx, run.Network, "127.0.0.1:0", run.Progress)
+	node, err := simulated.Folder{Settings: run.p.cfg}.Start(ctx, run.Network, "127.0.0.1:0", run.Progress)
 	if err := errors.Join(err, <-ready); err != nil {
 		if node != nil {
-			err = errors.Join(err, node.close())
+			err = errors.Join(err, node.Close())
 		}
 		return err
 	}
 	run.summary.Seconds["devnet"] = time.Since(start).Seconds()
 	run.node, run.p.simulated = node, true
-	run.p.onClose(node.close)
+	run.p.onClose(node.Close)
 	return nil
 }
 
@@ -104,10 +106,10 @@ func (run *demoRun) steps(ctx context.Context) error {
 	if err := run.mustBeEmpty(ctx); err != nil {
 		return err
 	}
-	if err := (networkFolder{run.p.cfg}).noteIngested(run.node); err != nil {
+	if err := (simulated.Folder{Settings: run.p.cfg}).NoteIngested(run.node); err != nil {
 		return err
 	}
-	in, err := run.db.newStreams([]string{run.node.url}, "")
+	in, err := run.db.newStreams([]string{run.node.URL}, "")
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (run *demoRun) verifyAll(ctx context.Context) error {
 	if err := errors.Join(err, run.db.setMerges(ctx, "START")); err != nil {
 		return err
 	}
-	served, err := TablesOf(run.node.ledger.Digests().Tables)
+	served, err := TablesOf(run.node.Ledger.Digests().Tables)
 	if err != nil {
 		return err
 	}
@@ -197,7 +199,7 @@ func (run *demoRun) measure(ctx context.Context) error {
 	if run.summary.StoreBytes, err = run.db.bytes(ctx); err != nil {
 		return err
 	}
-	counts := run.node.ledger.Digests().Counts
+	counts := run.node.Ledger.Digests().Counts
 	run.summary.Updates = run.summary.Verify.Tables["updates"].Rows
 	run.summary.Events = run.summary.Verify.Tables["events"].Rows
 	run.summary.ActiveContracts = run.summary.Verify.Tables["active_contracts"].Rows

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -38,11 +39,11 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 
 // checkData writes and removes a file in the data folder, and looks for who uses it.
 func (a *App) checkData(ctx context.Context) Finding {
-	if err := checkFolder(a.p.cfg.Data, a.p.cfg.EngineFolder(), true); err != nil {
+	if err := probe.CheckFolder(a.p.cfg.Data, a.p.cfg.EngineFolder(), true); err != nil {
 		return found("data folder", "", err)
 	}
 	_, statErr := os.Stat(a.p.cfg.Data)
-	if err := makeFolder(a.p.cfg.Data); err != nil {
+	if err := probe.MakeFolder(a.p.cfg.Data); err != nil {
 		return found("data folder", "", err)
 	}
 	if statErr != nil {
@@ -87,7 +88,7 @@ func (a *App) checkBucket(ctx context.Context) Finding {
 		f.OK, f.Detail = true, "embedded gateway below the data folder"
 		return f
 	}
-	if err := reach(ctx, "s3-endpoint", a.p.cfg.S3Endpoint); err != nil {
+	if err := probe.Reach(ctx, "s3-endpoint", a.p.cfg.S3Endpoint); err != nil {
 		return found("object storage", "", err)
 	}
 	client, err := bucket.New(ctx, bucket.Config{
@@ -147,10 +148,10 @@ func (a *App) checkUpstreams(ctx context.Context) []Finding {
 	}
 	var list []Finding
 	for _, raw := range a.p.cfg.ScanURLs {
-		list = append(list, found("upstream", "scan service "+settings.MaskURL(raw), reachScan(ctx, "scan-url", raw)))
+		list = append(list, found("upstream", "scan service "+settings.MaskURL(raw), probe.Scan(ctx, "scan-url", raw)))
 	}
 	if a.p.cfg.NodeURL != "" {
-		list = append(list, found("upstream", "node "+settings.MaskURL(a.p.cfg.NodeURL), errors.Join(a.p.cfg.CheckTokenFile(), reachNode(ctx, a.p.cfg.NodeURL))))
+		list = append(list, found("upstream", "node "+settings.MaskURL(a.p.cfg.NodeURL), errors.Join(a.p.cfg.CheckTokenFile(), probe.Node(ctx, a.p.cfg.NodeURL))))
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -249,7 +250,7 @@ func (s *streams) report(from source) {
 // end of their history. listening is called with the address of the status page, if there is one.
 func (a *App) Ingest(ctx context.Context, once bool, progress *console.Progress, listening func(address string)) error {
 	cfg := a.p.cfg
-	if err := (networkFolder{cfg}).refuseSimulated(); err != nil {
+	if err := (simulated.Folder{Settings: cfg}).RefuseSimulated(); err != nil {
 		return err
 	}
 	a.db.makes = true

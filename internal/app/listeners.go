@@ -2,10 +2,9 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"net"
-	"syscall"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
@@ -58,24 +57,10 @@ func (l *listeners) listen(address, setting string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, explainListen(address, setting, err)
+		return nil, probe.ExplainListen(address, setting, err)
 	}
 	l.closeListener(listener)
 	return listener, nil
-}
-
-// explainListen says why an address can't be listened on, and what to do.
-func explainListen(address, setting string, err error) error {
-	_, port, _ := net.SplitHostPort(address) // it has been checked
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("--%s %s: another program listens there: stop it (ss -ltnp 'sport = :%s' names it), or choose another port", setting, address, port)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("--%s %s: this user may not listen on port %s: choose one above 1023", setting, address, port)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("--%s %s: this machine does not have that address: choose 127.0.0.1:%s for itself alone, or 0.0.0.0:%s for others as well", setting, address, port, port)
-	}
-	return fmt.Errorf("--%s %s: %w; choose another address", setting, address, err)
 }
 
 // closeListener closes a listener at the end, unless its server has.

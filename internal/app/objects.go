@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -37,7 +38,7 @@ func (o *objects) open(ctx context.Context) error {
 	}
 	if cfg.S3Endpoint == "" {
 		if o.reads {
-			if err := checkFolder(cfg.Data, cfg.BucketFolder(), false); err != nil {
+			if err := probe.CheckFolder(cfg.Data, cfg.BucketFolder(), false); err != nil {
 				return err
 			}
 		}
@@ -51,7 +52,7 @@ func (o *objects) open(ctx context.Context) error {
 		at.Prefix = cfg.S3Prefix
 	}
 	if cfg.S3Endpoint != "" {
-		if err := reach(ctx, "s3-endpoint", cfg.S3Endpoint); err != nil {
+		if err := probe.Reach(ctx, "s3-endpoint", cfg.S3Endpoint); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
@@ -91,7 +92,7 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 	n.stop = stop
 	listens := make(chan string, 1)
 	go func() {
-		err := a.Up(ctx, UpConfig{Network: Network{Updates: 1, Days: 1}, Out: io.Discard, Ready: func(at Addresses) { listens <- at.Scan }})
+		err := a.Up(ctx, UpConfig{Network: simulated.Network{Updates: 1, Days: 1}, Out: io.Discard, Ready: func(at Addresses) { listens <- at.Scan }})
 		a.CloseInto(&err)
 		n.ended <- err
 	}()

@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -71,7 +74,7 @@ func (d *database) reach(ctx context.Context) error {
 
 func (d *database) startEngine(ctx context.Context) error {
 	cfg := d.p.cfg
-	if err := makeFolder(cfg.Data); err != nil {
+	if err := probe.MakeFolder(cfg.Data); err != nil {
 		return err
 	}
 	e, err := engine.Start(ctx, engine.Config{
@@ -123,4 +126,45 @@ func (d *database) bytes(ctx context.Context) (uint64, error) {
 		return 0, fmt.Errorf("measuring the store: %w", err)
 	}
 	return n, nil
+}
+
+// checkLocal refuses what this machine does not have: files that settings name, an engine, and a
+// data folder that is ours and that nobody else uses. A folder that is new is ours where a command
+// makes the store. Nothing is made.
+func (d *database) checkLocal(ctx context.Context) error {
+	cfg := d.p.cfg
+	if _, err := d.p.catalog(); err != nil {
+		return err
+	}
+	if err := cfg.CheckTokenFile(); err != nil {
+		return err
+	}
+	if cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	if err := probe.CheckFolder(cfg.Data, cfg.EngineFolder(), d.makes); err != nil {
+		return err
+	}
+	if _, err := engine.Locate(cfg.Engine, nil); err != nil {
+		return err
+	}
+	return engine.CheckFree(ctx, cfg.EngineFolder())
+}
+
+// reachUpstreams refuses upstreams that are something else, or nothing, when a store is begun in
+// the data folder: whoever types their addresses is there to correct them. Of a store that exists,
+// and of one on a ClickHouse that is given, ingest goes on whatever an upstream answers just now.
+func (d *database) reachUpstreams(ctx context.Context) error {
+	cfg := d.p.cfg
+	if _, err := os.Stat(cfg.EngineFolder()); err == nil || cfg.ClickHouseDSN != "" {
+		return nil
+	}
+	group, ctx := guard.WithContext(ctx)
+	for _, raw := range cfg.ScanURLs {
+		group.Go(func() error { return probe.Scan(ctx, "scan-url", raw) })
+	}
+	if cfg.NodeURL != "" {
+		group.Go(func() error { return probe.Node(ctx, cfg.NodeURL) })
+	}
+	return group.Wait()
 }

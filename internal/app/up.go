@@ -5,13 +5,15 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/app/simulated"
 )
 
 // UpConfig says what Up runs beside what the settings say.
 type UpConfig struct {
 	// Network is the simulated network that is run where the settings name no upstream.
-	Network  Network
+	Network  simulated.Network
 	Progress *console.Progress
 	Out      io.Writer // what people read
 	// Ready is called once the servers listen.
@@ -40,7 +42,7 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 	if err := a.db.checkLocal(ctx); err != nil {
 		return err
 	}
-	simulated, err := a.chooseNetwork(&u)
+	isSimulated, err := a.chooseNetwork(&u)
 	if err != nil {
 		return err
 	}
@@ -49,13 +51,13 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 	}
 	parts := []func(context.Context) error{a.db.watchDamage}
 	scanURLs, nodeURL := a.p.cfg.ScanURLs, a.p.cfg.NodeURL
-	if simulated {
+	if isSimulated {
 		node, err := a.simulate(ctx, u)
 		if err != nil {
 			return err
 		}
-		scanURLs, nodeURL = []string{node.url}, node.participant.url
-		parts = append(parts, func(ctx context.Context) error { return node.serve(ctx, u.Network.Live) })
+		scanURLs, nodeURL = []string{node.URL}, node.Participant.URL
+		parts = append(parts, func(ctx context.Context) error { return node.Serve(ctx, u.Network.Live) })
 	}
 	in, err := a.db.newStreams(scanURLs, nodeURL)
 	if err != nil {
@@ -85,15 +87,15 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 
 // chooseNetwork says whether the network is to be simulated. A data folder has the history of one
 // network alone.
-func (a *App) chooseNetwork(u *UpConfig) (simulated bool, err error) {
-	folder := networkFolder{a.p.cfg}
+func (a *App) chooseNetwork(u *UpConfig) (isSimulated bool, err error) {
+	folder := simulated.Folder{Settings: a.p.cfg}
 	if len(a.p.cfg.ScanURLs) > 0 || a.p.cfg.NodeURL != "" {
-		return false, folder.refuseSimulated()
+		return false, folder.RefuseSimulated()
 	}
-	if err := folder.keepClock(&u.Network, u.Out); err != nil {
+	if err := folder.KeepClock(&u.Network, u.Out); err != nil {
 		return false, err
 	}
-	return true, folder.continues(&u.Network)
+	return true, folder.Continue(&u.Network)
 }
 
 // prepare binds addresses and reaches what was given before it starts anything, then opens the
@@ -108,7 +110,7 @@ func (a *App) prepare(ctx context.Context) error {
 	if err := a.db.reachUpstreams(ctx); err != nil {
 		return err
 	}
-	if err := makeFolder(a.p.cfg.Data); err != nil {
+	if err := probe.MakeFolder(a.p.cfg.Data); err != nil {
 		return err
 	}
 	if err := a.open(ctx); err != nil {
@@ -118,17 +120,17 @@ func (a *App) prepare(ctx context.Context) error {
 }
 
 // simulate starts the simulated network, or continues the one of the data folder.
-func (a *App) simulate(ctx context.Context, u UpConfig) (*devnetNode, error) {
-	folder := networkFolder{a.p.cfg}
-	if err := folder.refuseForeign(ctx, a.db.db); err != nil {
+func (a *App) simulate(ctx context.Context, u UpConfig) (*simulated.Node, error) {
+	folder := simulated.Folder{Settings: a.p.cfg}
+	if err := folder.RefuseForeign(ctx, a.db.db); err != nil {
 		return nil, err
 	}
 	u.Network.NodeListen = "127.0.0.1:0"
-	node, err := folder.start(ctx, u.Network, "127.0.0.1:0", u.Progress)
+	node, err := folder.Start(ctx, u.Network, "127.0.0.1:0", u.Progress)
 	if err != nil {
 		return nil, err
 	}
-	a.p.onClose(node.close)
-	a.p.simulated, a.p.devnetNode, a.p.devnetClock = true, node.participant.url, node.clock
-	return node, folder.noteIngested(node)
+	a.p.onClose(node.Close)
+	a.p.simulated, a.p.devnetNode, a.p.devnetClock = true, node.Participant.URL, node.Clock
+	return node, folder.NoteIngested(node)
 }

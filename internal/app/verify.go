@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
@@ -166,7 +167,7 @@ func (a *App) Verify(ctx context.Context, f VerifyConfig, progress *console.Prog
 		return nil, settings.AsUsage(err)
 	}
 	if f.has(verify.Days) {
-		if err := reachScan(ctx, "peer", f.Peer); err != nil {
+		if err := probe.Scan(ctx, "peer", f.Peer); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,6 @@
-package app
+// Package simulated runs the simulated network in the product's process, and keeps it in the data
+// folder: the next start continues it.
+package simulated
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
+	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -52,11 +55,11 @@ func (n *Network) Check() error {
 	return nil
 }
 
-// Devnet runs the simulated network alone, on an address, until ctx ends. ready is called with
+// Run runs the simulated network alone, on an address, until ctx ends. ready is called with
 // its URL, and the id and URL of the participant, if one is served.
-func (a *App) Devnet(ctx context.Context, n Network, address string, progress *console.Progress, ready func(url, participant, nodeURL string)) (err error) {
-	network := networkFolder{a.p.cfg}
-	if err := network.continues(&n); err != nil {
+func Run(ctx context.Context, cfg *settings.Config, n Network, address string, progress *console.Progress, ready func(url, participant, nodeURL string)) (err error) {
+	network := Folder{cfg}
+	if err := network.Continue(&n); err != nil {
 		return err
 	}
 	if err := n.Check(); err != nil {
@@ -70,63 +73,63 @@ func (a *App) Devnet(ctx context.Context, n Network, address string, progress *c
 			return settings.AsUsage(err)
 		}
 	}
-	node, err := network.start(ctx, n, address, progress)
+	node, err := network.Start(ctx, n, address, progress)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, node.close()) }()
-	if node.participant == nil {
-		ready(node.url, "", "")
+	defer func() { err = errors.Join(err, node.Close()) }()
+	if node.Participant == nil {
+		ready(node.URL, "", "")
 	} else {
-		ready(node.url, node.ledger.NodeDigests().ParticipantID, node.participant.url)
+		ready(node.URL, node.Ledger.NodeDigests().ParticipantID, node.Participant.URL)
 	}
-	return node.serve(ctx, n.Live)
+	return node.Serve(ctx, n.Live)
 }
 
-// devnetNode is a simulated network with its HTTP servers.
-type devnetNode struct {
-	ledger *devnet.Ledger
-	devnetServer
-	participant *devnetServer // of a participant's ledger API, or nil
-	clock       bool          // whether time goes on with the wall clock
+// Node is a simulated network with its HTTP servers.
+type Node struct {
+	Ledger *devnet.Ledger
+	Server
+	Participant *Server // of a participant's ledger API, or nil
+	Clock       bool    // whether time goes on with the wall clock
 }
 
-// devnetServer is one address that the simulated network serves.
-type devnetServer struct {
-	url      string
+// Server is one address that the simulated network serves.
+type Server struct {
+	URL      string
 	listener net.Listener
 	server   *http.Server
 }
 
-func listenForDevnet(address, setting string) (devnetServer, error) {
+func listenForDevnet(address, setting string) (Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return devnetServer{}, explainListen(address, setting, err)
+		return Server{}, probe.ExplainListen(address, setting, err)
 	}
-	return devnetServer{url: "http://" + listener.Addr().String(), listener: listener}, nil
+	return Server{URL: "http://" + listener.Addr().String(), listener: listener}, nil
 }
 
 // answer has h answer requests once the server runs.
-func (s *devnetServer) answer(h http.Handler) {
+func (s *Server) answer(h http.Handler) {
 	s.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 }
 
-func (s *devnetServer) close() error {
+func (s *Server) close() error {
 	if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
 }
 
-// start executes the history and listens; serve answers requests.
-func (f networkFolder) start(ctx context.Context, d Network, address string, p *console.Progress) (_ *devnetNode, err error) {
-	n := &devnetNode{}
+// Start executes the history and listens; Serve answers requests.
+func (f Folder) Start(ctx context.Context, d Network, address string, p *console.Progress) (_ *Node, err error) {
+	n := &Node{}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, n.close())
+			err = errors.Join(err, n.Close())
 		}
 	}()
-	if n.devnetServer, err = listenForDevnet(address, "devnet-listen"); err != nil {
+	if n.Server, err = listenForDevnet(address, "devnet-listen"); err != nil {
 		return nil, err
 	}
 	config := devnet.Config{Updates: d.Updates, Seed: d.Seed, Days: d.Days, HugeUpdateBytes: d.HugeUpdateBytes, TrafficRewards: d.TrafficRewards, Dir: f.path(), Keep: true}
@@ -135,7 +138,7 @@ func (f networkFolder) start(ctx context.Context, d Network, address string, p *
 		if err != nil {
 			return nil, err
 		}
-		n.participant = &participant
+		n.Participant = &participant
 		config.Node = &devnet.NodeConfig{Participant: d.Participant}
 	}
 	if d.LiveClock {
@@ -146,7 +149,7 @@ func (f networkFolder) start(ctx context.Context, d Network, address string, p *
 		label, executed = "continuing the simulated network", "executed again"
 	}
 	p.Begin(label, "updates", int64(d.Updates))
-	n.ledger, err = devnet.New(ctx, config, func(done, total int) { p.Set(int64(done), int64(total)) })
+	n.Ledger, err = devnet.New(ctx, config, func(done, total int) { p.Set(int64(done), int64(total)) })
 	if errors.Is(err, devnet.ErrInUse) {
 		return nil, fmt.Errorf("%w: stop it, or use another --data folder", err)
 	}
@@ -156,15 +159,15 @@ func (f networkFolder) start(ctx context.Context, d Network, address string, p *
 	if err != nil {
 		return nil, err
 	}
-	n.clock = n.ledger.DelegatesSend()
-	p.End(fmt.Sprintf("%d updates %s", n.ledger.Updates(), executed))
-	n.answer(n.ledger.Handler())
-	if n.participant != nil {
-		h, err := n.ledger.NodeHandler(d.nodeOptions())
+	n.Clock = n.Ledger.DelegatesSend()
+	p.End(fmt.Sprintf("%d updates %s", n.Ledger.Updates(), executed))
+	n.answer(n.Ledger.Handler())
+	if n.Participant != nil {
+		h, err := n.Ledger.NodeHandler(d.nodeOptions())
 		if err != nil {
 			return nil, err
 		}
-		n.participant.answer(h)
+		n.Participant.answer(h)
 	}
 	return n, nil
 }
@@ -182,25 +185,25 @@ func (d *Network) nodeOptions() devnet.NodeOptions {
 func historyLength(days int) time.Duration { return time.Duration(days) * 24 * time.Hour * 21 / 20 }
 
 // servers are all addresses served.
-func (n *devnetNode) servers() []*devnetServer {
-	if n.participant == nil {
-		return []*devnetServer{&n.devnetServer}
+func (n *Node) servers() []*Server {
+	if n.Participant == nil {
+		return []*Server{&n.Server}
 	}
-	return []*devnetServer{&n.devnetServer, n.participant}
+	return []*Server{&n.Server, n.Participant}
 }
 
-// serve answers requests, adds updates live if perSecond is positive, and has time go on if
+// Serve answers requests, adds updates live if perSecond is positive, and has time go on if
 // that was asked for, until ctx ends.
-func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
+func (n *Node) Serve(ctx context.Context, perSecond float64) error {
 	failed := make(chan error, 3)
 	for _, s := range n.servers() {
 		guard.Go(func() error { return s.server.Serve(s.listener) }, func(err error) { failed <- err })
 	}
-	run := n.ledger.Run
-	if n.clock {
-		run = n.ledger.RunLive
+	run := n.Ledger.Run
+	if n.Clock {
+		run = n.Ledger.RunLive
 	}
-	if perSecond > 0 || n.clock {
+	if perSecond > 0 || n.Clock {
 		guard.Go(func() error { return run(ctx, perSecond) }, func(err error) {
 			if err != nil && ctx.Err() == nil {
 				failed <- err
@@ -215,7 +218,7 @@ func (n *devnetNode) serve(ctx context.Context, perSecond float64) error {
 	}
 }
 
-func (n *devnetNode) shutdown(ctx context.Context) (err error) {
+func (n *Node) shutdown(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	for _, s := range n.servers() {
@@ -226,14 +229,15 @@ func (n *devnetNode) shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-func (n *devnetNode) close() (err error) {
+// Close ends it.
+func (n *Node) Close() (err error) {
 	for _, s := range n.servers() {
 		if s.listener != nil {
 			err = errors.Join(err, s.close())
 		}
 	}
-	if n.ledger != nil {
-		err = errors.Join(err, n.ledger.Close())
+	if n.Ledger != nil {
+		err = errors.Join(err, n.Ledger.Close())
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package app
+package simulated
 
 import (
 	"context"
@@ -20,22 +20,22 @@ import (
 // the history of one network only, so a start that would mix two is refused before anything is
 // written: another simulated network, or a real one in place of it and the other way round.
 
-// networkFolder is where the simulated network of a data folder is kept.
-type networkFolder struct{ cfg *settings.Config }
+// Folder is where the simulated network of a data folder is kept.
+type Folder struct{ Settings *settings.Config }
 
-func (f networkFolder) path() string { return filepath.Join(f.cfg.Data, "devnet") }
+func (f Folder) path() string { return filepath.Join(f.Settings.Data, "devnet") }
 
 // resetHint says how to start over.
-func (f networkFolder) resetHint() string {
-	return fmt.Sprintf("use another --data folder, or delete this one with: ledgerlake reset --yes --data %s", f.cfg.Data)
+func (f Folder) resetHint() string {
+	return fmt.Sprintf("use another --data folder, or delete this one with: ledgerlake reset --yes --data %s", f.Settings.Data)
 }
 
-// continues has d describe the network that is kept in the data folder, if there is one.
+// Continue has d describe the network that is kept in the data folder, if there is one.
 // A flag that was given and says otherwise is an error.
-func (f networkFolder) continues(d *Network) error {
+func (f Folder) Continue(d *Network) error {
 	kept, err := devnet.ReadNetwork(f.path())
 	if errors.Is(err, devnet.ErrOtherVersion) {
-		return fmt.Errorf("%s has a simulated network of another version of ledgerlake: %s", f.cfg.Data, f.resetHint())
+		return fmt.Errorf("%s has a simulated network of another version of ledgerlake: %s", f.Settings.Data, f.resetHint())
 	}
 	if err != nil || kept == nil {
 		return err
@@ -49,7 +49,7 @@ func (f networkFolder) continues(d *Network) error {
 	adopt(d.Given, "traffic-rewards", &d.TrafficRewards, kept.TrafficRewards, &was, &is)
 	if len(was) > 0 {
 		return fmt.Errorf("%s has a simulated network with %s, not %s: leave that out to continue it, %s",
-			f.cfg.Data, strings.Join(was, " "), strings.Join(is, " "), f.resetHint())
+			f.Settings.Data, strings.Join(was, " "), strings.Join(is, " "), f.resetHint())
 	}
 	return nil
 }
@@ -76,19 +76,19 @@ type ingestedNetwork struct {
 	LiveClock bool `json:"live_clock,omitempty"`
 }
 
-func (f networkFolder) ingestedPath() string { return filepath.Join(f.path(), "store.json") }
+func (f Folder) ingestedPath() string { return filepath.Join(f.path(), "store.json") }
 
 // storeName names the store: an embedded one belongs to the data folder.
-func (f networkFolder) storeName() string {
-	if f.cfg.ClickHouseDSN == "" {
+func (f Folder) storeName() string {
+	if f.Settings.ClickHouseDSN == "" {
 		return "embedded"
 	}
-	return settings.MaskURL(f.cfg.ClickHouseDSN)
+	return settings.MaskURL(f.Settings.ClickHouseDSN)
 }
 
 // ingested returns what is known of the network whose history the configured store has. It is the
 // zero value if that is not known to be a simulated one.
-func (f networkFolder) ingested() (note ingestedNetwork, err error) {
+func (f Folder) ingested() (note ingestedNetwork, err error) {
 	raw, err := os.ReadFile(f.ingestedPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return note, nil
@@ -105,33 +105,33 @@ func (f networkFolder) ingested() (note ingestedNetwork, err error) {
 	return note, nil
 }
 
-// keepClock refuses to stop a clock that a network has followed: its time would stand still before
+// KeepClock refuses to stop a clock that a network has followed: its time would stand still before
 // what is stored already.
-func (f networkFolder) keepClock(d *Network, out io.Writer) error {
+func (f Folder) KeepClock(d *Network, out io.Writer) error {
 	note, err := f.ingested()
 	if err != nil || !note.LiveClock || d.LiveClock {
 		return err
 	}
 	if d.Given("live-clock") {
-		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", f.cfg.Data, f.resetHint())
+		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", f.Settings.Data, f.resetHint())
 	}
 	fmt.Fprintln(out, "The simulated network's time is that of the wall clock since --live-clock was given once.")
 	return nil
 }
 
-// refuseSimulated returns an error if the store has the history of a simulated network, for
+// RefuseSimulated returns an error if the store has the history of a simulated network, for
 // commands that are about to read another one into it.
-func (f networkFolder) refuseSimulated() error {
+func (f Folder) RefuseSimulated() error {
 	note, err := f.ingested()
 	if err != nil || note.Network == "" {
 		return err
 	}
-	return fmt.Errorf("%s has the history of a simulated network: leave out --scan-url and --node-url to continue it, %s", f.cfg.Data, f.resetHint())
+	return fmt.Errorf("%s has the history of a simulated network: leave out --scan-url and --node-url to continue it, %s", f.Settings.Data, f.resetHint())
 }
 
-// refuseForeign returns an error if the store has history of anything but the network that is
+// RefuseForeign returns an error if the store has history of anything but the network that is
 // kept in the data folder.
-func (f networkFolder) refuseForeign(ctx context.Context, db *store.DB) error {
+func (f Folder) RefuseForeign(ctx context.Context, db *store.DB) error {
 	note, err := f.ingested()
 	if err != nil {
 		return err
@@ -150,16 +150,16 @@ func (f networkFolder) refuseForeign(ctx context.Context, db *store.DB) error {
 	for _, stream := range streams {
 		if stream.Batches > 0 {
 			return fmt.Errorf("%s already has history, and not that of its simulated network: give the --scan-url or --node-url that it came from, %s",
-				f.cfg.Data, f.resetHint())
+				f.Settings.Data, f.resetHint())
 		}
 	}
 	return nil
 }
 
-// noteIngested records that the store gets the history of a simulated network, before it gets
+// NoteIngested records that the store gets the history of a simulated network, before it gets
 // any.
-func (f networkFolder) noteIngested(n *devnetNode) error {
-	raw, err := json.Marshal(ingestedNetwork{n.ledger.Network().ID, f.storeName(), n.clock})
+func (f Folder) NoteIngested(n *Node) error {
+	raw, err := json.Marshal(ingestedNetwork{n.Ledger.Network().ID, f.storeName(), n.Clock})
 	if err == nil {
 		path := f.ingestedPath()
 		if err = os.WriteFile(path+".new", append(raw, '\n'), 0o644); err == nil {

@@ -1,42 +1,16 @@
-package app
+package probe
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
-// checkLocal refuses what this machine does not have: files that settings name, an engine, and a
-// data folder that is ours and that nobody else uses. A folder that is new is ours where a command
-// makes the store. Nothing is made.
-func (d *database) checkLocal(ctx context.Context) error {
-	cfg := d.p.cfg
-	if _, err := d.p.catalog(); err != nil {
-		return err
-	}
-	if err := cfg.CheckTokenFile(); err != nil {
-		return err
-	}
-	if cfg.ClickHouseDSN != "" {
-		return nil
-	}
-	if err := checkFolder(cfg.Data, cfg.EngineFolder(), d.makes); err != nil {
-		return err
-	}
-	if _, err := engine.Locate(cfg.Engine, nil); err != nil {
-		return err
-	}
-	return engine.CheckFree(ctx, cfg.EngineFolder())
-}
-
-// checkFolder refuses a data folder that is no folder or, unless it is to be made, does not have
+// CheckFolder refuses a data folder that is no folder or, unless it is to be made, does not have
 // the given part.
-func checkFolder(dir, part string, makes bool) error {
+func CheckFolder(dir, part string, makes bool) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && makes:
@@ -56,8 +30,8 @@ func checkFolder(dir, part string, makes bool) error {
 	return nil
 }
 
-// makeFolder makes the data folder unless it exists, and makes sure that it can be written to.
-func makeFolder(dir string) error {
+// MakeFolder makes the data folder unless it exists, and makes sure that it can be written to.
+func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return explainFolder(dir, err)
 	}

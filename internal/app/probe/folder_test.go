@@ -1,4 +1,4 @@
-package app
+package probe
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func TestFullDataFolder(t *testing.T) {
 	if !errors.Is(full, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", full)
 	}
-	err := makeFolder(dir)
+	err := MakeFolder(dir)
 	if err == nil || !strings.HasPrefix(err.Error(), "--data "+dir+": the disk is full: free some space, or name a folder on another: ") {
 		t.Errorf("a full disk: %v", err)
 	}
@@ -37,7 +37,7 @@ func TestFullDataFolder(t *testing.T) {
 // A port that a user may not have can't be tried where tests run as root.
 func TestPrivilegedPort(t *testing.T) {
 	const want = "--listen 0.0.0.0:80: this user may not listen on port 80: choose one above 1023"
-	if err := explainListen("0.0.0.0:80", "listen", &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}); err.Error() != want {
+	if err := ExplainListen("0.0.0.0:80", "listen", &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}); err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package probe
 
 import (
 	"context"
@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
-	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 // The operations by which upstreams say their version.
@@ -21,28 +19,10 @@ const (
 	nodeVersion      = "/v2/version"
 )
 
-// reachUpstreams refuses upstreams that are something else, or nothing, when a store is begun in
-// the data folder: whoever types their addresses is there to correct them. Of a store that exists,
-// and of one on a ClickHouse that is given, ingest goes on whatever an upstream answers just now.
-func (d *database) reachUpstreams(ctx context.Context) error {
-	cfg := d.p.cfg
-	if _, err := os.Stat(cfg.EngineFolder()); err == nil || cfg.ClickHouseDSN != "" {
-		return nil
-	}
-	group, ctx := guard.WithContext(ctx)
-	for _, raw := range cfg.ScanURLs {
-		group.Go(func() error { return reachScan(ctx, "scan-url", raw) })
-	}
-	if cfg.NodeURL != "" {
-		group.Go(func() error { return reachNode(ctx, cfg.NodeURL) })
-	}
-	return group.Wait()
-}
-
-// reachScan refuses an address at which no scan service answers. A service that is out of order,
+// Scan refuses an address at which no scan service answers. A service that is out of order,
 // or wants to know who asks, may be one.
-func reachScan(ctx context.Context, setting, raw string) error {
-	if err := reach(ctx, setting, raw); err != nil {
+func Scan(ctx context.Context, setting, raw string) error {
+	if err := Reach(ctx, setting, raw); err != nil {
 		return err
 	}
 	for _, path := range []string{scanVersion, scanVersionBelow} {
@@ -60,9 +40,9 @@ func reachScan(ctx context.Context, setting, raw string) error {
 	return fmt.Errorf("--%s %s: what answers there is no scan service: give the address under which %s or %s is found", setting, settings.MaskURL(raw), scanVersion, scanVersionBelow)
 }
 
-// reachNode is reachScan for the ledger API of a node.
-func reachNode(ctx context.Context, raw string) error {
-	if err := reach(ctx, "node-url", raw); err != nil {
+// Node is reachScan for the ledger API of a node.
+func Node(ctx context.Context, raw string) error {
+	if err := Reach(ctx, "node-url", raw); err != nil {
 		return err
 	}
 	if known, err := answersVersion(ctx, raw, nodeVersion); known || err != nil {

@@ -1,4 +1,6 @@
-package app
+// Package probe finds out whether what settings name can be used, such as folders, addresses and
+// services, and says how to mend it, before anything long begins.
+package probe
 
 import (
 	"context"
@@ -15,9 +17,9 @@ import (
 // reachTimeout bounds the first contact with a service.
 const reachTimeout = 5 * time.Second
 
-// reach connects to the service of a setting and hangs up: whether anything listens is known
+// Reach connects to the service of a setting and hangs up: whether anything listens is known
 // before anything long begins.
-func reach(ctx context.Context, setting, raw string) error {
+func Reach(ctx context.Context, setting, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return settings.CheckURL(setting, raw)
