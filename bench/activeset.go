@@ -41,26 +41,18 @@ const (
 
 // measureActiveSet reads active contract sets out of many lifetimes: those of a real
 // history, over and over again under other ids, spread over two years before it.
-func measureActiveSet(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
-	sets, err := l.manySets(ctx, binary)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("active set")
+func measureActiveSet(ctx context.Context, l *lab, s section) (err error) {
+	sets, err := manySets(ctx, l)
 	if err != nil {
 		return err
 	}
 	s.add("lifetimes", sets.Total, "")
 	s.add("of these live", sets.Live, "")
-	p, err := l.serve(ctx, binary, l.folder("set-lake"))
+	p, err := l.serve(ctx, l.folder("set-lake"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.readSets(ctx, s, p, sets.Newest), p.stop())
+	return errors.Join(readSets(ctx, l, s, p, sets.Newest), p.stop())
 }
 
 // instant is a moment in a migration.
@@ -78,7 +70,7 @@ type madeSets struct {
 
 // manySets makes the store of many lifetimes, or takes the one that an earlier run left in
 // the work folder: it takes minutes to make.
-func (l *lab) manySets(ctx context.Context, binary string) (made madeSets, err error) {
+func manySets(ctx context.Context, l *lab) (made madeSets, err error) {
 	note := l.folder("set-lake.json")
 	if text, err := os.ReadFile(note); err == nil {
 		return made, json.Unmarshal(text, &made)
@@ -87,11 +79,11 @@ func (l *lab) manySets(ctx context.Context, binary string) (made madeSets, err e
 	if err != nil {
 		return made, err
 	}
-	err = l.fill(ctx, binary, n.URL, l.folder("set-lake"))
+	err = l.fill(ctx, n.URL, l.folder("set-lake"))
 	if err := errors.Join(err, n.process.end()); err != nil {
 		return made, err
 	}
-	made.Total, made.Live, made.Newest, err = l.multiply(ctx, filepath.Join(l.folder("set-lake"), "engine"))
+	made.Total, made.Live, made.Newest, err = multiply(ctx, l, filepath.Join(l.folder("set-lake"), "engine"))
 	if err != nil {
 		return made, err
 	}
@@ -104,7 +96,7 @@ func (l *lab) manySets(ctx context.Context, binary string) (made madeSets, err e
 
 // multiply repeats the lifetimes in a store until there are as many as wanted, nearly all
 // of them ended. It returns how many there are and the newest instant that has a set.
-func (l *lab) multiply(ctx context.Context, dir string) (total, live float64, newest instant, err error) {
+func multiply(ctx context.Context, l *lab, dir string) (total, live float64, newest instant, err error) {
 	store, err := openEngine(ctx, dir)
 	if err != nil {
 		return 0, 0, newest, err
@@ -155,7 +147,7 @@ func (l *lab) multiply(ctx context.Context, dir string) (total, live float64, ne
 }
 
 // readSets measures first pages, pages at any depth and dumps of several sets.
-func (l *lab) readSets(ctx context.Context, s section, p *product, newest instant) error {
+func readSets(ctx context.Context, l *lab, s section, p *product, newest instant) error {
 	c := newReadClient(p.url)
 	month := schemas.Micros(30 * 24 * time.Hour / time.Microsecond)
 	middle := instant{newest.Migration, newest.At - spreadOverMonths/2*month}
@@ -188,15 +180,15 @@ func (l *lab) readSets(ctx context.Context, s section, p *product, newest instan
 		s.atMost(maxPage, fmt.Sprintf("pages %s, %d pages with %d contracts, 95th percentile", set.name, len(pages.each), contracts), pages.percentile(95), "ms")
 		s.add("the same, median", pages.percentile(50), "ms")
 	}
-	paged, err := peakBytes(p.cmd.Process.Pid)
+	paged, err := p.peakMiB()
 	if err != nil {
 		return err
 	}
-	s.add("peak memory of the query tier after these", float64(paged)/(1<<20), "MiB")
-	if err := l.dumpSet(ctx, s, p, newest); err != nil {
+	s.add("peak memory of the query tier after these", paged, "MiB")
+	if err := dumpSet(ctx, l, s, p, newest); err != nil || !l.has(postgres) {
 		return err
 	}
-	pages, contracts, err := l.postgresSet(ctx, dumpURL(p.url, newest))
+	pages, contracts, err := postgresSet(ctx, l, dumpURL(p.url, newest))
 	if err != nil {
 		return err
 	}
@@ -205,7 +197,7 @@ func (l *lab) readSets(ctx context.Context, s section, p *product, newest instan
 	return nil
 }
 
-func (l *lab) dumpSet(ctx context.Context, s section, p *product, at instant) error {
+func dumpSet(ctx context.Context, l *lab, s section, p *product, at instant) error {
 	for _, encoding := range []string{"identity", "gzip"} {
 		l.say("dumping the newest active set, %s", encoding)
 		begin := time.Now()
@@ -221,11 +213,11 @@ func (l *lab) dumpSet(ctx context.Context, s section, p *product, at instant) er
 		s.atLeast(minDumpRate, fmt.Sprintf("dump of %d contracts", lines), float64(lines)/seconds, "1/s")
 		s.add("the same", float64(size)/megabyte/seconds, "MB/s")
 	}
-	peak, err := peakBytes(p.cmd.Process.Pid)
+	peak, err := p.peakMiB()
 	if err != nil {
 		return err
 	}
-	s.add("peak memory of the query tier after the dumps", float64(peak)/(1<<20), "MiB")
+	s.add("peak memory of the query tier after the dumps", peak, "MiB")
 	return nil
 }
 

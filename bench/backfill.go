@@ -2,12 +2,6 @@ package main
 
 import "context"
 
-const (
-	megabyte = 1e6
-	mebibyte = 1 << 20
-	million  = 1e6
-)
-
 // The targets of the ingest, on two cores.
 const (
 	minUpdatesPerSecond = 8000
@@ -17,12 +11,8 @@ const (
 
 // measureBackfill loads the history in the way the product does it: ingester, writer
 // and lifetimes in one process, the engine in another, the network in a third.
-func measureBackfill(ctx context.Context, l *lab, r *report) error {
+func measureBackfill(ctx context.Context, l *lab, s section) error {
 	n, err := l.network(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("backfill")
 	if err != nil {
 		return err
 	}
@@ -30,7 +20,6 @@ func measureBackfill(ctx context.Context, l *lab, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.Engine = got.Engine
 	updates, events := float64(n.Rows["updates"]), float64(n.Rows["events"])
 	s.add("events", events, "")
 	s.add("pages", float64(got.PageBytes)/megabyte, "MB")

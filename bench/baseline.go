@@ -14,17 +14,12 @@ const maxShareOfBaseline = 0.5
 // engine and columns that are extracted by SQL. Both read the same pages with the same
 // number of requests in flight, write tables of the same definition, and must end with
 // equal contents.
-func measureBaseline(ctx context.Context, l *lab, r *report) error {
+func measureBaseline(ctx context.Context, l *lab, s section) error {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
 	}
 	withLifetimes, err := l.ingested(ctx)
-	if err != nil {
-		return err
-	}
-	r.Engine = withLifetimes.Engine
-	s, err := r.section("baseline")
 	if err != nil {
 		return err
 	}

@@ -27,16 +27,8 @@ const (
 // measureClosing lets a network go on at a steady rate and takes the time from when the first
 // update behind a segment is visible at its source, which closes it, until the segment is
 // published: for many short segments, and for a long one.
-func measureClosing(ctx context.Context, l *lab, r *report) error {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("closing")
-	if err != nil {
-		return err
-	}
-	hours := closings{lab: l, binary: binary, name: "hours", segment: time.Hour}
+func measureClosing(ctx context.Context, l *lab, s section) error {
+	hours := closings{lab: l, name: "hours", segment: time.Hour}
 	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, l.hours*hourUpdates, "--bulk-segments", "hour")
 	if err != nil {
 		return err
@@ -45,7 +37,7 @@ func measureClosing(ctx context.Context, l *lab, r *report) error {
 	s.add("from closed to published, median", delays[len(delays)/2].Seconds(), "s")
 	s.atMost(maxCommitSeconds, "from closed to published, 99th percentile", delays[len(delays)*99/100].Seconds(), "s")
 	s.add("from closed to published, worst", delays[len(delays)-1].Seconds(), "s")
-	days := closings{lab: l, binary: binary, name: "days", segment: 24 * time.Hour}
+	days := closings{lab: l, name: "days", segment: 24 * time.Hour}
 	// The history ends an hour before midnight. More than half of it is of the later migration.
 	if delays, err = days.measure(ctx, devnet.Config{Updates: 2 * l.updates, Days: 1, Start: beforeMidnight}, l.updates/10); err != nil {
 		return err
@@ -59,7 +51,6 @@ var beforeMidnight = time.Date(2026, 6, 30, 23, 0, 0, 0, time.UTC)
 // closings measures segments of one length.
 type closings struct {
 	*lab
-	binary  string
 	name    string
 	segment time.Duration
 
@@ -79,7 +70,7 @@ func (c *closings) measure(ctx context.Context, history devnet.Config, updates i
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	p, err := startProduct(ctx, c.stderr, "scan interface", c.binary, append(options, "up", "--data", c.folder("closing-lake-"+c.name), "--scan-url", n.url, "--listen", "127.0.0.1:0")...)
+	p, err := c.start(ctx, "scan interface", append(options, "up", "--data", c.folder("closing-lake-"+c.name), "--scan-url", n.url, "--listen", "127.0.0.1:0")...)
 	if err != nil {
 		return nil, err
 	}

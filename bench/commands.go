@@ -41,11 +41,7 @@ type commandOutcome struct {
 
 // measureCommands has the simulated network execute transfers that are submitted in bulk, as
 // its node executes commands, until they can be read from its scan and its node.
-func measureCommands(ctx context.Context, l *lab, r *report) error {
-	s, err := r.section("commands")
-	if err != nil {
-		return err
-	}
+func measureCommands(ctx context.Context, l *lab, s section) error {
 	l.say("executing %d transfers", commandTransfers)
 	got, err := ask[commandOutcome](ctx, roleCommands, commandTask{Dir: l.folder("commands"), Transfers: commandTransfers}, l.stderr)
 	if err != nil {

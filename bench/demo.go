@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"time"
 )
@@ -26,18 +25,10 @@ type demoOutcome struct {
 }
 
 // measureDemo runs the demo as a person would.
-func measureDemo(ctx context.Context, l *lab, r *report) error {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("demo")
-	if err != nil {
-		return err
-	}
+func measureDemo(ctx context.Context, l *lab, s section) error {
 	l.say("demo")
 	begin := time.Now()
-	outcome, err := l.runDemo(ctx, binary)
+	outcome, err := runDemo(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -50,37 +41,12 @@ func measureDemo(ctx context.Context, l *lab, r *report) error {
 	return nil
 }
 
-// productBinary is the given binary, or one that is built from this module.
-func (l *lab) productBinary(ctx context.Context) (string, error) {
-	if l.binary != "" {
-		return l.binary, nil
-	}
-	l.say("building ledgerlake")
-	path := l.folder("ledgerlake")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/ledgerlake/ledgerlake/cmd/ledgerlake")
-	build.Stderr = l.stderr
-	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("building ledgerlake: %w", err)
-	}
-	return path, nil
-}
-
-// runProduct runs a subcommand to its end.
-func (l *lab) runProduct(ctx context.Context, binary string, args ...string) error {
-	cmd := exec.CommandContext(ctx, binary, append(args, "--log-level", "error")...)
-	cmd.Stderr = l.stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("running %s %s: %w", binary, args[0], err)
-	}
-	return nil
-}
-
-func (l *lab) runDemo(ctx context.Context, binary string) (*demoOutcome, error) {
+func runDemo(ctx context.Context, l *lab) (*demoOutcome, error) {
 	var stdout bytes.Buffer
-	demo := exec.CommandContext(ctx, binary, "demo", "--json", "--updates", strconv.Itoa(l.updates), "--data", l.folder("demo"))
-	demo.Stdout, demo.Stderr = &stdout, l.stderr
+	demo := l.command(ctx, "demo", "--json", "--updates", strconv.Itoa(l.updates), "--data", l.folder("demo"))
+	demo.Stdout = &stdout
 	if err := demo.Run(); err != nil {
-		return nil, fmt.Errorf("running %s demo: %w", binary, err)
+		return nil, fmt.Errorf("running ledgerlake demo: %w", err)
 	}
 	lines := bytes.Split(bytes.TrimSpace(stdout.Bytes()), []byte{'\n'})
 	var outcome demoOutcome

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -65,21 +62,12 @@ type sizedTable struct {
 
 // measureExport publishes the history that ingest has stored and compares rate and size with
 // those of DuckDB, and the size with the network's own layout.
-func measureExport(ctx context.Context, l *lab, r *report) error {
+func measureExport(ctx context.Context, l *lab, s section) error {
 	if _, err := l.ingested(ctx); err != nil {
-		return err
-	}
-	s, err := r.section("export")
-	if err != nil {
 		return err
 	}
 	l.say("exporting")
 	got, err := ask[exported](ctx, roleExport, exportTask{Engine: l.lakeDir(), Bucket: l.folder("bucket")}, l.stderr)
-	if err != nil {
-		return err
-	}
-	l.say("copying the same rows with DuckDB")
-	duck, err := l.duckdbCopy(ctx, got)
 	if err != nil {
 		return err
 	}
@@ -92,19 +80,27 @@ func measureExport(ctx context.Context, l *lab, r *report) error {
 			core += float64(t.Bytes)
 		}
 	}
-	if duck.Rows != rows {
-		return fmt.Errorf("DuckDB copied %.0f rows, exported were %.0f", duck.Rows, rows)
+	var duck copied
+	if l.has(duckDB) {
+		l.say("copying the same rows with DuckDB")
+		if duck, err = duckdbCopy(ctx, l, got); err != nil {
+			return err
+		}
+		if duck.Rows != rows {
+			return fmt.Errorf("DuckDB copied %.0f rows, exported were %.0f", duck.Rows, rows)
+		}
 	}
+	beside := l.beside(s, duckDB)
 	s.add("rows of all tables", rows/got.Seconds, "1/s")
-	s.add("the same with DuckDB COPY", rows/duck.Seconds, "1/s")
-	s.atLeast(minExportRatio, "export / DuckDB COPY", duck.Seconds/got.Seconds, "")
+	beside.add("the same with DuckDB COPY", rows/duck.Seconds, "1/s")
+	beside.atLeast(minExportRatio, "export / DuckDB COPY", duck.Seconds/got.Seconds, "")
 	s.add("processor time of the exporter", got.Client, "s")
 	s.add("processor time of the engine that it reads from", got.EngineCPU, "s")
-	s.add("processor time of DuckDB COPY", duck.CPU, "s")
-	s.add("processor time of DuckDB COPY / of the exporter", duck.CPU/got.Client, "")
+	beside.add("processor time of DuckDB COPY", duck.CPU, "s")
+	beside.add("processor time of DuckDB COPY / of the exporter", duck.CPU/got.Client, "")
 	s.atMost(maxExportPeak/mebibyte, "peak memory of the exporter", float64(got.Peak)/mebibyte, "MiB")
 	s.add("Parquet, all tables", bytes/megabyte, "MB")
-	s.add("the same by DuckDB", duck.Bytes/megabyte, "MB")
+	beside.add("the same by DuckDB", duck.Bytes/megabyte, "MB")
 	s.add("Parquet, updates, events, imports and acs", core/megabyte, "MB")
 	s.add("network's layout of the same days, both encodings", float64(got.Layout)/megabyte, "MB")
 	s.atMost(maxParquetShare, "Parquet / network's layout, identical content", core/float64(got.Layout), "")
@@ -228,11 +224,7 @@ type copied struct {
 
 // duckdbCopy writes the rows of the published objects with DuckDB, in the same order, with the
 // same codec and about the same row groups, on as many threads as there are processors.
-func (l *lab) duckdbCopy(ctx context.Context, got exported) (took copied, err error) {
-	script, err := duckdbScript("copy.mjs")
-	if err != nil {
-		return took, err
-	}
+func duckdbCopy(ctx context.Context, l *lab, got exported) (took copied, err error) {
 	dir := l.folder("duckdb")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return took, fmt.Errorf("making a folder for DuckDB: %w", err)
@@ -256,29 +248,5 @@ func (l *lab) duckdbCopy(ctx context.Context, got exported) (took copied, err er
 			strings.Join(append([]string{"migration_id"}, name.SortKey()...), ", "), t.RowGroup, filepath.Join(dir, string(name)+".parquet"),
 		})
 	}
-	raw, err := json.Marshal(task)
-	if err != nil {
-		return took, err
-	}
-	var stdout bytes.Buffer
-	cmd := exec.CommandContext(ctx, "node", script, string(raw))
-	cmd.Stdout, cmd.Stderr = &stdout, l.stderr
-	if err := cmd.Run(); err != nil {
-		return took, fmt.Errorf("running DuckDB: %w", err)
-	}
-	return took, json.Unmarshal(stdout.Bytes(), &took)
-}
-
-// duckdbScript finds a script beside the DuckDB that is installed in this folder.
-func duckdbScript(name string) (string, error) {
-	module := exec.Command("go", "list", "-m", "-f", "{{.Dir}}")
-	out, err := module.Output()
-	if err != nil {
-		return "", fmt.Errorf("looking for the module: %w", err)
-	}
-	dir := filepath.Join(strings.TrimSpace(string(out)), "bench", "duckdb")
-	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		return "", fmt.Errorf("there is no DuckDB to compare with: run npm ci in %s: %w", dir, err)
-	}
-	return filepath.Join(dir, name), nil
+	return took, l.runDuckDB(ctx, "copy.mjs", task, &took)
 }

@@ -23,21 +23,13 @@ var exportFaults = faults.Rates{Errors: 0.1, Lost: 0.05, Truncated: 0.05}
 // measureFaults exports the same store three times through a proxy, which refuses requests, loses
 // replies and cuts them the second time and passes everything on the others, the faster of which
 // counts. All buckets must hold the same objects in the end.
-func measureFaults(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureFaults(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
 	}
 	lake := l.folder("faults-lake")
-	if err := l.fill(ctx, binary, n.URL, lake); err != nil {
-		return err
-	}
-	s, err := r.section("faults")
-	if err != nil {
+	if err := l.fill(ctx, n.URL, lake); err != nil {
 		return err
 	}
 	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: l.folder("faults-bucket"), Log: newLogger()})
@@ -50,7 +42,7 @@ func measureFaults(ctx context.Context, l *lab, r *report) (err error) {
 		bucket string
 		rates  faults.Rates
 	}{{"clean", faults.Rates{}}, {"faulty", exportFaults}, {"clean-again", faults.Rates{}}} {
-		got, err := l.exportThrough(ctx, binary, lake, gateway, run.bucket, run.rates)
+		got, err := exportThrough(ctx, l, lake, gateway, run.bucket, run.rates)
 		if err != nil {
 			return err
 		}
@@ -77,7 +69,7 @@ type through struct {
 }
 
 // exportThrough exports a copy of a data folder into a bucket behind a proxy.
-func (l *lab) exportThrough(ctx context.Context, binary, lake string, g *bucket.Gateway, name string, rates faults.Rates) (t through, err error) {
+func exportThrough(ctx context.Context, l *lab, lake string, g *bucket.Gateway, name string, rates faults.Rates) (t through, err error) {
 	to := g.Config(name)
 	copied := lake + "-" + name
 	if err := os.CopyFS(copied, os.DirFS(lake)); err != nil {
@@ -97,7 +89,7 @@ func (l *lab) exportThrough(ctx context.Context, binary, lake string, g *bucket.
 	defer func() { err = errors.Join(err, proxy.Close()) }()
 	l.say("exporting through a proxy into bucket %s", name)
 	begin := time.Now()
-	if err := l.runProduct(ctx, binary, "export", "--data", copied, "--s3-endpoint", proxy.URL(), "--s3-bucket", name,
+	if err := l.run(ctx, "export", "--data", copied, "--s3-endpoint", proxy.URL(), "--s3-bucket", name,
 		"--s3-access-key", to.AccessKey, "--s3-secret-key", to.SecretKey); err != nil {
 		return t, err
 	}

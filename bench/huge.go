@@ -7,21 +7,16 @@ import (
 
 // measureHuge loads a history in which one update is far larger than a batch should be:
 // memory must not follow it without bound.
-func measureHuge(ctx context.Context, l *lab, r *report) (err error) {
+func measureHuge(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("huge-network"), Updates: l.hugeUpdates, HugeBytes: l.hugeBytes})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.process.end()) }()
-	s, err := r.section("huge")
-	if err != nil {
-		return err
-	}
 	got, err := l.load(ctx, roleIngest, n, loadTask{Dir: l.folder("huge-lake"), Lifetimes: true})
 	if err != nil {
 		return err
 	}
-	r.Engine = got.Engine
 	s.add("updates", float64(n.Rows["updates"]), "")
 	s.add("size of the huge one", float64(l.hugeBytes)/megabyte, "MB")
 	s.add("pages", float64(got.PageBytes)/megabyte, "MB")

@@ -10,9 +10,22 @@ import (
 	"time"
 )
 
+// settings say how much is measured, and with what.
+type settings struct {
+	updates                  int           // of the history that is measured with
+	hugeUpdates, hugeBytes   int           // of the history with a huge update, and that update
+	kills                    int           // of the product, to measure restarts
+	hours                    int           // segments that are closed one after another
+	lifetimes, liveContracts int           // of which active sets are read; those that have not ended
+	binary                   string        // the product; built from this module when empty
+	work                     string        // an existing folder, which is kept; a temporary one when empty
+	quiet                    time.Duration // without merges after which the engine counts as settled
+}
+
 // lab holds what several measurements share, made when first needed.
 type lab struct {
-	options
+	settings
+	report *report
 	stderr io.Writer
 	began  time.Time
 	dir    string
@@ -22,8 +35,8 @@ type lab struct {
 	lake     *loaded // the product's load with lifetimes, its store is in lakeDir
 }
 
-func newLab(o options, stderr io.Writer) (*lab, error) {
-	l := &lab{options: o, stderr: stderr, began: time.Now(), dir: o.work}
+func newLab(s settings, stderr io.Writer) (*lab, error) {
+	l := &lab{settings: s, report: &report{Updates: s.updates}, stderr: stderr, began: time.Now(), dir: s.work}
 	if l.dir != "" {
 		return l, nil
 	}
@@ -106,6 +119,7 @@ func (l *lab) load(ctx context.Context, role string, n *network, task loadTask) 
 	if err != nil {
 		return nil, err
 	}
+	l.report.Engine = got.Engine
 	l.say("loaded in %.1f s; %.1f s of processor with all merges", got.Seconds, got.Settled.total())
 	return &got, n.checkRows(&got)
 }

@@ -25,16 +25,8 @@ const (
 
 // measureLatency lets a network go on at a steady rate, and follows it with the product
 // while another stream's backfill keeps a core busy.
-func measureLatency(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureLatency(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("latency")
 	if err != nil {
 		return err
 	}
@@ -43,7 +35,7 @@ func measureLatency(ctx context.Context, l *lab, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ledger.close()) }()
-	p, err := startProduct(ctx, l.stderr, "scan interface", binary, "up", "--data", l.folder("tail-lake"),
+	p, err := l.start(ctx, "scan interface", "up", "--data", l.folder("tail-lake"),
 		"--scan-url", ledger.url, "--node-url", n.NodeURL, "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -84,11 +76,6 @@ type tail struct {
 	product *product
 	after   *cursor
 	count   int
-}
-
-type cursor struct {
-	Migration  int64  `json:"after_migration_id"`
-	RecordTime string `json:"after_record_time"`
 }
 
 // read takes the next pages until one is short.

@@ -29,16 +29,8 @@ const (
 
 // measureLedger asks the ledger interface for lists of a party's updates, for a replay of
 // everything, and for the updates of parties that have next to none, these also out of copies.
-func measureLedger(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureLedger(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("ledger")
 	if err != nil {
 		return err
 	}
@@ -50,11 +42,11 @@ func measureLedger(ctx context.Context, l *lab, r *report) (err error) {
 	dir := l.folder("ledger-lake")
 	l.say("ingesting the node's stream up to offset %d, with %d updates of each of %d parties", end, rareUpdates, rareParties)
 	node := httptest.NewServer(planted.over(end))
-	err = l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--node-url", node.URL, "--node-source", "lists", "--lookup-rows")
+	err = l.run(ctx, "ingest", "--once", "--data", dir, "--node-url", node.URL, "--node-source", "lists", "--lookup-rows")
 	if node.Close(); err != nil {
 		return err
 	}
-	if err := l.withLedger(ctx, binary, dir, func(p *product) error {
+	if err := withLedger(ctx, l, dir, func(p *product) error {
 		c := newReadClient(p.url)
 		if err := rareUpdatesOf(s, c, end, "", s.add); err != nil {
 			return err
@@ -66,15 +58,15 @@ func measureLedger(ctx context.Context, l *lab, r *report) (err error) {
 	}); err != nil {
 		return err
 	}
-	return l.withLedger(ctx, binary, dir, func(p *product) error {
+	return withLedger(ctx, l, dir, func(p *product) error {
 		return rareUpdatesOf(s, newReadClient(p.url), end, " out of copies", func(what string, value float64, unit string) { s.atMost(maxRareParty, what, value, unit) })
 	}, "--lookup-rows")
 }
 
 // withLedger serves the ledger interface over a data folder.
-func (l *lab) withLedger(ctx context.Context, binary, dir string, measure func(*product) error, options ...string) (err error) {
+func withLedger(ctx context.Context, l *lab, dir string, measure func(*product) error, options ...string) (err error) {
 	args := append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--ledger-list-limit", "5000"}, options...)
-	p, err := startProduct(ctx, l.stderr, "ledger interface", binary, args...)
+	p, err := l.start(ctx, "ledger interface", args...)
 	if err != nil {
 		return err
 	}
@@ -214,7 +206,7 @@ func ledgerParties(c *readClient, end int64) (parties []string, err error) {
 
 // replay reads everything by one websocket.
 func replay(ctx context.Context, s section, p *product, end int64) error {
-	before, err := peakBytes(p.cmd.Process.Pid)
+	before, err := p.peakMiB()
 	if err != nil {
 		return err
 	}
@@ -247,15 +239,15 @@ func replay(ctx context.Context, s section, p *product, end int64) error {
 		}
 	}
 	seconds := time.Since(begin).Seconds()
-	after, err := peakBytes(p.cmd.Process.Pid)
+	after, err := p.peakMiB()
 	if err != nil {
 		return err
 	}
 	s.add("updates of the replay", float64(updates), "")
 	s.atLeast(minReplay, "replay of everything to one websocket", float64(updates)/seconds, "1/s")
 	s.add("the same", float64(size)/megabyte/seconds, "MB/s")
-	s.add("peak memory of the query tier before the replay", float64(before)/(1<<20), "MiB")
-	s.add("peak memory of the query tier", float64(after)/(1<<20), "MiB")
+	s.add("peak memory of the query tier before the replay", before, "MiB")
+	s.add("peak memory of the query tier", after, "MiB")
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/pflag"
+
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
@@ -39,51 +41,39 @@ func process() int {
 	return 0
 }
 
-var errMissedTarget = errors.New("a target was missed")
+var (
+	errMissedTarget = errors.New("a target was missed")
+	errIncomplete   = errors.New("not everything was measured")
+)
 
-// run measures what args ask for and prints the report. With --strict it returns
-// errMissedTarget when a target was missed.
+// run measures what args ask for and prints the report. It returns errIncomplete when a piece
+// failed or the run was interrupted, and, with --strict, errMissedTarget when a target was missed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parseOptions(args, stderr)
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	report, err := measure(ctx, o, stderr)
-	if err != nil {
+	report, err := measureAll(ctx, o.settings, o.pieces(), stderr)
+	if report == nil {
 		return err
 	}
+	write := report.markdown
 	if o.json {
-		err = json.NewEncoder(stdout).Encode(report)
-	} else {
-		err = report.markdown(stdout)
+		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(report) }
 	}
-	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+	if writeErr := write(stdout); writeErr != nil {
+		err = errors.Join(err, fmt.Errorf("writing the report: %w", writeErr))
 	}
-	if o.strict && report.missed() > 0 {
+	switch {
+	case err != nil:
+		return err
+	case len(report.Failed) > 0:
+		return errIncomplete
+	case o.strict && report.missed() > 0:
 		return errMissedTarget
 	}
 	return nil
-}
-
-// measure runs the chosen pieces one after another: two at once would measure each other.
-func measure(ctx context.Context, o options, stderr io.Writer) (_ *report, err error) {
-	l, err := newLab(o, stderr)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	r := &report{Updates: o.updates}
-	if r.Machine, err = describeMachine(); err != nil {
-		return nil, err
-	}
-	for _, p := range pieces {
-		if !o.wants(p.name) {
-			continue
-		}
-		if err := p.measure(ctx, l, r); err != nil {
-			return nil, fmt.Errorf("measuring %s: %w", p.name, err)
-		}
-	}
-	return r, nil
 }

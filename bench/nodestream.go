@@ -11,21 +11,13 @@ const minNodeUpdatesPerSecond = 10_000
 
 // measureNodeStream ingests a node's own stream of the whole history with the product,
 // from its start to its catching up, lifetimes not waited for.
-func measureNodeStream(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureNodeStream(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := r.section("node stream")
-	if err != nil {
-		return err
-	}
 	begin := time.Now()
-	p, err := startProduct(ctx, l.stderr, "streams", binary, "ingest", "--data", l.folder("node-lake"), "--node-url", n.NodeURL, "--status-listen", "127.0.0.1:0")
+	p, err := l.start(ctx, "streams", "ingest", "--data", l.folder("node-lake"), "--node-url", n.NodeURL, "--status-listen", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

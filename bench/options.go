@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,66 +13,72 @@ import (
 
 // options are the command line.
 type options struct {
-	updates       int
-	hugeUpdates   int
-	hugeBytes     int
-	only          []string
-	binary        string
-	kills         int
-	hours         int
-	lifetimes     int
-	liveContracts int
-	work          string
-	quiet         time.Duration
-	json          bool
-	strict        bool
+	settings
+	only   []string
+	json   bool
+	strict bool
 }
 
-// piece is one thing that can be measured alone.
-type piece struct {
-	name    string
-	measure func(context.Context, *lab, *report) error
+// allPieces in the order in which they run; later ones reuse what earlier ones made.
+var allPieces = []piece{
+	{name: "backfill", measure: measureBackfill},
+	{name: "verify", product: true, measure: measureVerify},
+	{name: "baseline", measure: measureBaseline},
+	{name: "size", measure: measureSize},
+	{name: "export", needs: []comparator{duckDB}, measure: measureExport},
+	{name: "faults", product: true, measure: measureFaults},
+	{name: "closing", product: true, measure: measureClosing},
+	{name: "download", product: true, needs: []comparator{nginx}, measure: measureDownload},
+	{name: "huge", measure: measureHuge},
+	{name: "node", title: "node stream", product: true, measure: measureNodeStream},
+	{name: "latency", product: true, measure: measureLatency},
+	{name: "restart", product: true, measure: measureRestart},
+	{name: "reads", product: true, needs: []comparator{postgres}, measure: measureReads},
+	{name: "activeset", title: "active set", product: true, needs: []comparator{postgres}, measure: measureActiveSet},
+	{name: "ledger", product: true, measure: measureLedger},
+	{name: "wallet", product: true, measure: measureWallet},
+	{name: "commands", measure: measureCommands},
+	{name: "demo", product: true, measure: measureDemo},
 }
 
-// pieces in the order in which they run; later ones reuse what earlier ones made.
-var pieces = []piece{
-	{"backfill", measureBackfill},
-	{"verify", measureVerify},
-	{"baseline", measureBaseline},
-	{"size", measureSize},
-	{"export", measureExport},
-	{"faults", measureFaults},
-	{"closing", measureClosing},
-	{"download", measureDownload},
-	{"huge", measureHuge},
-	{"node", measureNodeStream},
-	{"latency", measureLatency},
-	{"restart", measureRestart},
-	{"reads", measureReads},
-	{"activeset", measureActiveSet},
-	{"ledger", measureLedger},
-	{"wallet", measureWallet},
-	{"commands", measureCommands},
-	{"demo", measureDemo},
-}
+const usage = `Measures the product side by side with what it is compared with, and prints a Markdown table.
+bench/RESULTS.md says how to read it and has earlier results.
+
+Usage:
+  go run ./bench [flags]
+  make bench ARGS="[flags]"      installs first what it can
+
+Examples:
+  go run ./bench                                       everything: about an hour
+  go run ./bench --only backfill,verify,size           what these share is made once
+  go run ./bench --only reads --updates 5000           a quick look; the targets are for 100,000 updates
+  go run ./bench --only export --json >export.json     for machines
+  go run ./bench --only activeset --work ./sets        keeps the store of many lifetimes for the next run
+
+Interrupt it (Ctrl-C) to print what has been measured until then.
+
+Flags:
+`
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	f.SetOutput(stderr)
+	f.SortFlags = false
+	f.Usage = func() { fmt.Fprint(stderr, usage, f.FlagUsagesWrapped(100)) }
+	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
 	f.IntVar(&o.updates, "updates", 100_000, "updates of the history that is measured with")
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead of Markdown")
+	f.BoolVar(&o.strict, "strict", false, "exit with status 1 when a target is missed")
+	f.StringVar(&o.binary, "binary", "", "ledgerlake `FILE` to measure; built from this module when empty")
+	f.StringVar(&o.work, "work", "", "existing `FOLDER` to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
 	f.IntVar(&o.hugeUpdates, "huge-updates", 3000, "updates of the history with a huge one")
 	f.IntVar(&o.hugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
-	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
 	f.IntVar(&o.kills, "kills", 100, "times that the product is killed to measure restarts")
 	f.IntVar(&o.hours, "hours", 100, "segments of an hour that are closed one after another")
 	f.IntVar(&o.lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
 	f.IntVar(&o.liveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
-	f.StringVar(&o.binary, "binary", "", "ledgerlake binary for the demo; built when empty")
-	f.StringVar(&o.work, "work", "", "existing folder to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
 	f.DurationVar(&o.quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
-	f.BoolVar(&o.json, "json", false, "print one JSON object instead of Markdown")
-	f.BoolVar(&o.strict, "strict", false, "exit with status 1 when a target is missed")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -92,18 +97,24 @@ func (o options) check(rest []string) error {
 		return errors.New("--quiet must be positive")
 	}
 	for _, name := range o.only {
-		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.name == name }) {
+		if !slices.ContainsFunc(allPieces, func(p piece) bool { return p.name == name }) {
 			return fmt.Errorf("--only %s: there is only %s", name, pieceNames())
 		}
 	}
 	return nil
 }
 
-func (o options) wants(name string) bool { return len(o.only) == 0 || slices.Contains(o.only, name) }
+// pieces are those that were asked for.
+func (o options) pieces() []piece {
+	if len(o.only) == 0 {
+		return allPieces
+	}
+	return slices.DeleteFunc(slices.Clone(allPieces), func(p piece) bool { return !slices.Contains(o.only, p.name) })
+}
 
 func pieceNames() string {
 	var names []string
-	for _, p := range pieces {
+	for _, p := range allPieces {
 		names = append(names, p.name)
 	}
 	return strings.Join(names, ", ")

@@ -4,61 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 )
 
-const (
-	postgresConnections = 16
-	postgresStart       = 30 * time.Second
-)
+var postgres = comparator{"Postgres", "apt-get install postgresql", func() error {
+	_, err := postgresFolder()
+	return err
+}}
+
+const postgresStart = 30 * time.Second
 
 // postgresServer is a Postgres with an empty database, on loopback, for comparison.
 type postgresServer struct {
 	cmd *exec.Cmd
 	dsn string
-}
-
-// postgresLookups loads a network's events as rows of JSONB and looks them up by update id,
-// once each, and returns how many that makes a second.
-func (l *lab) postgresLookups(ctx context.Context, url string, ids []string) (rate float64, err error) {
-	l.say("loading the history into Postgres")
-	server, err := l.startPostgres(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	config, err := pgxpool.ParseConfig(server.dsn)
-	if err != nil {
-		return 0, err
-	}
-	config.MaxConns = postgresConnections
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return 0, err
-	}
-	defer pool.Close()
-	if err := loadPostgres(ctx, pool, url); err != nil {
-		return 0, fmt.Errorf("loading Postgres: %w", err)
-	}
-	ids = ids[:min(coldLookups, len(ids))]
-	begin := time.Now()
-	if err := lookUpPostgres(ctx, pool, ids); err != nil {
-		return 0, fmt.Errorf("looking up rows in Postgres: %w", err)
-	}
-	return float64(len(ids)) / time.Since(begin).Seconds(), nil
 }
 
 // startPostgres starts the Postgres that is installed, which refuses to run as root.
@@ -125,7 +93,7 @@ func postgresFolder() (string, error) {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		return "", errors.New("there is no Postgres to compare with: install it (apt install postgresql)")
+		return "", errors.New("there is no Postgres")
 	}
 	slices.Sort(found)
 	return filepath.Dir(found[len(found)-1]), nil
@@ -147,58 +115,4 @@ func postgresUser(dir string) (*syscall.Credential, error) {
 		return nil, err
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, int(uid), int(gid))
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
-	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
-}
-
-// loadPostgres makes the table that anybody would: a row for each event, by update id.
-func loadPostgres(ctx context.Context, pool *pgxpool.Pool, url string) error {
-	if _, err := pool.Exec(ctx, `CREATE TABLE events (update_id text PRIMARY KEY, event jsonb NOT NULL)`); err != nil {
-		return err
-	}
-	const perCopy = 5000
-	var rows [][]any
-	flush := func() error {
-		_, err := pool.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"update_id", "event"}, pgx.CopyFromRows(rows))
-		rows = rows[:0]
-		return err
-	}
-	err := eachEvent(ctx, url, func(id string, event []byte) error {
-		rows = append(rows, []any{id, event})
-		if len(rows) < perCopy {
-			return nil
-		}
-		return flush()
-	})
-	if err := errors.Join(err, flush()); err != nil {
-		return err
-	}
-	_, err = pool.Exec(ctx, `VACUUM ANALYZE events`)
-	return err
-}
-
-func lookUpPostgres(ctx context.Context, pool *pgxpool.Pool, ids []string) error {
-	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range postgresConnections {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(ids) {
-					return nil
-				}
-				var event []byte
-				if err := pool.QueryRow(ctx, `SELECT event FROM events WHERE update_id = $1`, ids[i]).Scan(&event); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	return group.Wait()
 }

@@ -27,7 +27,7 @@ const (
 // postgresSet loads a dump of an active set as rows of JSONB with an index by template and
 // order, and reads the pages of coins from it. It keeps one set only, so that it has less to
 // leave out than a store of all sets.
-func (l *lab) postgresSet(ctx context.Context, dump string) (pages timings, contracts int, err error) {
+func postgresSet(ctx context.Context, l *lab, dump string) (pages timings, contracts int, err error) {
 	l.say("loading the active set into Postgres")
 	server, err := l.startPostgres(ctx)
 	if err != nil {

@@ -3,15 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os/exec"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // product is a running ledgerlake.
@@ -20,18 +17,60 @@ type product struct {
 	url string
 }
 
-// startProduct starts the binary and waits until it has printed a line that begins with
+// build builds the product from this module, unless the settings name a binary.
+func (l *lab) build(ctx context.Context) error {
+	if l.binary != "" {
+		return nil
+	}
+	l.say("building ledgerlake")
+	path := l.folder("ledgerlake")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/ledgerlake/ledgerlake/cmd/ledgerlake")
+	build.Stderr = l.stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building ledgerlake: %w", err)
+	}
+	l.binary = path
+	return nil
+}
+
+// command is a subcommand of the product, which logs errors only.
+func (l *lab) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, l.binary, append(args, "--log-level", "error")...)
+	cmd.Stderr = l.stderr
+	return cmd
+}
+
+// run runs a subcommand to its end.
+func (l *lab) run(ctx context.Context, args ...string) error {
+	if err := l.command(ctx, args...).Run(); err != nil {
+		return fmt.Errorf("running ledgerlake %s: %w", args[0], err)
+	}
+	return nil
+}
+
+// fill ingests a history into a data folder, or what is new of it.
+func (l *lab) fill(ctx context.Context, upstream, dir string, options ...string) error {
+	l.say("ingesting into %s", dir)
+	return l.run(ctx, append([]string{"ingest", "--once", "--data", dir, "--scan-url", upstream}, options...)...)
+}
+
+// serve starts the query tier over a data folder.
+func (l *lab) serve(ctx context.Context, dir string, options ...string) (*product, error) {
+	return l.start(ctx, "scan interface", append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, options...)...)
+}
+
+// start starts a subcommand that serves, and waits until it has printed a line that begins with
 // prefix and holds its URL.
-func startProduct(ctx context.Context, stderr io.Writer, prefix, binary string, args ...string) (*product, error) {
-	cmd := exec.CommandContext(ctx, binary, append(args, "--log-level", "error")...)
-	cmd.Stderr, cmd.WaitDelay = stderr, childGrace
+func (l *lab) start(ctx context.Context, prefix string, args ...string) (*product, error) {
+	cmd := l.command(ctx, args...)
+	cmd.WaitDelay = childGrace
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("opening the stdout of %s: %w", binary, err)
+		return nil, fmt.Errorf("opening the stdout of ledgerlake: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", binary, err)
+		return nil, fmt.Errorf("starting ledgerlake: %w", err)
 	}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -43,7 +82,13 @@ func startProduct(ctx context.Context, stderr io.Writer, prefix, binary string, 
 		go func() { _, _ = io.Copy(io.Discard, stdout) }() // or the product would wait for a reader
 		return &product{cmd: cmd, url: "http://" + host}, nil
 	}
-	return nil, fmt.Errorf("%s ended before it served: %w", binary, errors.Join(lines.Err(), cmd.Wait()))
+	return nil, fmt.Errorf("ledgerlake ended before it served: %w", errors.Join(lines.Err(), cmd.Wait()))
+}
+
+// peakMiB is the largest resident set that the product has had.
+func (p *product) peakMiB() (float64, error) {
+	peak, err := peakBytes(p.cmd.Process.Pid)
+	return float64(peak) / mebibyte, err
 }
 
 // stop asks the product to end and waits for it.
@@ -89,43 +134,4 @@ func (p *product) stream(ctx context.Context, prefix string) (found stream, err 
 		}
 	}
 	return found, nil
-}
-
-func getJSON(ctx context.Context, url string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	return doJSON(request, into)
-}
-
-func doJSON(request *http.Request, into any) error {
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", request.URL, response.Status)
-	}
-	return json.NewDecoder(response.Body).Decode(into)
-}
-
-// until calls so at an interval until it says true, an error, or timeout has passed.
-func until(ctx context.Context, interval, timeout time.Duration, what string, so func() (bool, error)) error {
-	deadline := time.Now().Add(timeout)
-	for {
-		ok, err := so()
-		if err != nil || ok {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%s took more than %s", what, timeout)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(interval):
-		}
-	}
 }

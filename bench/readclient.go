@@ -142,6 +142,12 @@ func orEnded(ctx context.Context, err error) error {
 	return ctx.Err()
 }
 
+// cursor is a place in history.
+type cursor struct {
+	Migration  int64  `json:"after_migration_id"`
+	RecordTime string `json:"after_record_time"`
+}
+
 // take moves the cursor behind the last update, or verdict, in an answer.
 func (c *cursor) take(body []byte) error {
 	digits, ok := lastAfter(body, `"migration_id":`)

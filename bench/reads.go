@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -33,27 +32,19 @@ const (
 
 // measureReads asks the query tier for events by id and for pages of updates, and compares
 // with rows of JSONB in Postgres and with a history of a tenth of the length.
-func measureReads(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureReads(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
 	}
-	if err := l.fill(ctx, binary, n.URL, l.folder("reads-lake")); err != nil {
+	if err := l.fill(ctx, n.URL, l.folder("reads-lake")); err != nil {
 		return err
 	}
-	ids, err := l.updateIDs(ctx, n.URL)
+	ids, err := updateIDs(ctx, l, n.URL)
 	if err != nil {
 		return err
 	}
-	s, err := r.section("reads")
-	if err != nil {
-		return err
-	}
-	p, err := l.serve(ctx, binary, l.folder("reads-lake"))
+	p, err := l.serve(ctx, l.folder("reads-lake"))
 	if err != nil {
 		return err
 	}
@@ -61,18 +52,20 @@ func measureReads(ctx context.Context, l *lab, r *report) (err error) {
 	if err := errors.Join(err, p.stop()); err != nil {
 		return err
 	}
-	copied, err := l.copiedHistory(ctx, s, binary, n.URL, ids)
+	copied, err := copiedHistory(ctx, l, s, n.URL, ids)
 	if err != nil {
 		return err
 	}
-	rate, err := l.postgresLookups(ctx, n.URL, ids)
-	if err != nil {
-		return err
+	if l.has(postgres) {
+		rate, err := postgresLookups(ctx, l, n.URL, ids)
+		if err != nil {
+			return err
+		}
+		s.add("Postgres, rows of JSONB by primary key", rate, "1/s")
+		s.add("events by id, cold / Postgres", long.coldRate/rate, "")
+		s.atLeast(minLookupRatio, "events by id out of copies, cold / Postgres", copied.coldRate/rate, "")
 	}
-	s.add("Postgres, rows of JSONB by primary key", rate, "1/s")
-	s.add("events by id, cold / Postgres", long.coldRate/rate, "")
-	s.atLeast(minLookupRatio, "events by id out of copies, cold / Postgres", copied.coldRate/rate, "")
-	short, shortCopied, err := l.shortHistory(ctx, binary)
+	short, shortCopied, err := shortHistory(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -86,19 +79,19 @@ func measureReads(ctx context.Context, l *lab, r *report) (err error) {
 const withCopies = "--lookup-rows"
 
 // copiedHistory measures lookups in a store that has the history once more by update id.
-func (l *lab) copiedHistory(ctx context.Context, s section, binary, upstream string, ids []string) (got served, err error) {
+func copiedHistory(ctx context.Context, l *lab, s section, upstream string, ids []string) (got served, err error) {
 	begin := time.Now()
-	if err := l.fill(ctx, binary, upstream, l.folder("reads-lake"), withCopies); err != nil {
+	if err := l.fill(ctx, upstream, l.folder("reads-lake"), withCopies); err != nil {
 		return got, err
 	}
 	s.add("time to copy the history by update id", time.Since(begin).Seconds(), "s")
-	rows, copies, all, err := l.copiesSize(ctx, filepath.Join(l.folder("reads-lake"), "engine"))
+	rows, copies, all, err := copiesSize(ctx, l, filepath.Join(l.folder("reads-lake"), "engine"))
 	if err != nil {
 		return got, err
 	}
 	s.add(fmt.Sprintf("copies, %d rows", rows), copies/megabyte, "MB")
 	s.add("copies / all other tables", copies/all, "")
-	p, err := l.serve(ctx, binary, l.folder("reads-lake"), withCopies)
+	p, err := l.serve(ctx, l.folder("reads-lake"), withCopies)
 	if err != nil {
 		return got, err
 	}
@@ -108,7 +101,7 @@ func (l *lab) copiedHistory(ctx context.Context, s section, binary, upstream str
 
 // copiesSize tells how many copies a store has, their bytes on disk and those of all other
 // tables. The engine does not count copies among its parts.
-func (l *lab) copiesSize(ctx context.Context, dir string) (rows uint64, copies, others float64, err error) {
+func copiesSize(ctx context.Context, l *lab, dir string) (rows uint64, copies, others float64, err error) {
 	store, err := openEngine(ctx, dir)
 	if err != nil {
 		return 0, 0, 0, err
@@ -161,19 +154,8 @@ func measureCopies(ctx context.Context, l *lab, s section, p *product, ids []str
 	return got, nil
 }
 
-// fill ingests a history into a data folder, or what is new of it.
-func (l *lab) fill(ctx context.Context, binary, upstream, dir string, options ...string) error {
-	l.say("ingesting into %s", dir)
-	return l.runProduct(ctx, binary, append([]string{"ingest", "--once", "--data", dir, "--scan-url", upstream}, options...)...)
-}
-
-// serve starts the query tier over a data folder.
-func (l *lab) serve(ctx context.Context, binary, dir string, options ...string) (*product, error) {
-	return startProduct(ctx, l.stderr, "scan interface", binary, append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, options...)...)
-}
-
 // updateIDs are those of a network's history, in an order made by the seed.
-func (l *lab) updateIDs(ctx context.Context, url string) (ids []string, err error) {
+func updateIDs(ctx context.Context, l *lab, url string) (ids []string, err error) {
 	err = eachEvent(ctx, url, func(id string, _ []byte) error {
 		ids = append(ids, id)
 		return nil
@@ -222,11 +204,11 @@ func measureServed(ctx context.Context, l *lab, s section, p *product, ids []str
 	s.add("page of 100 updates, one client, median", got.page, "ms")
 	s.atLeast(minPagedUpdates, "updates in pages of 1,000 to one client", float64(updates)/seconds, "1/s")
 	s.add("the same", float64(bytes)/megabyte/seconds, "MB/s")
-	peak, err := peakBytes(p.cmd.Process.Pid)
+	peak, err := p.peakMiB()
 	if err != nil {
 		return got, err
 	}
-	s.add("peak memory of the query tier", float64(peak)/(1<<20), "MiB")
+	s.add("peak memory of the query tier", peak, "MiB")
 	return got, nil
 }
 
@@ -246,13 +228,13 @@ func latencies(ctx context.Context, c *readClient, ids []string) (got served, er
 }
 
 // shortHistory measures a history of a tenth of the length, without and with copies.
-func (l *lab) shortHistory(ctx context.Context, binary string) (got, copied served, err error) {
+func shortHistory(ctx context.Context, l *lab) (got, copied served, err error) {
 	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("short-network"), Updates: max(l.updates/shortHistoryShare, 2*latencySamples)})
 	if err != nil {
 		return got, copied, err
 	}
 	defer func() { err = errors.Join(err, n.process.end()) }()
-	ids, err := l.updateIDs(ctx, n.URL)
+	ids, err := updateIDs(ctx, l, n.URL)
 	if err != nil {
 		return got, copied, err
 	}
@@ -260,10 +242,10 @@ func (l *lab) shortHistory(ctx context.Context, binary string) (got, copied serv
 		options []string
 		into    *served
 	}{{nil, &got}, {[]string{withCopies}, &copied}} {
-		if err := l.fill(ctx, binary, n.URL, l.folder("short-lake"), part.options...); err != nil {
+		if err := l.fill(ctx, n.URL, l.folder("short-lake"), part.options...); err != nil {
 			return got, copied, err
 		}
-		p, err := l.serve(ctx, binary, l.folder("short-lake"), part.options...)
+		p, err := l.serve(ctx, l.folder("short-lake"), part.options...)
 		if err != nil {
 			return got, copied, err
 		}
@@ -273,18 +255,4 @@ func (l *lab) shortHistory(ctx context.Context, binary string) (got, copied serv
 		}
 	}
 	return got, copied, nil
-}
-
-// timings are those of requests of one kind.
-type timings struct {
-	each    []time.Duration
-	elapsed time.Duration
-}
-
-func (t *timings) rate() float64 { return float64(len(t.each)) / t.elapsed.Seconds() }
-
-// percentile is in ms.
-func (t *timings) percentile(of int) float64 {
-	sorted := slices.Sorted(slices.Values(t.each))
-	return sorted[min(len(sorted)*of/100, len(sorted)-1)].Seconds() * 1000
 }

@@ -7,12 +7,21 @@ import (
 	"strings"
 )
 
+const (
+	megabyte = 1e6
+	mebibyte = 1 << 20
+	million  = 1e6
+)
+
 // report is everything that was measured.
 type report struct {
 	Machine machine `json:"machine"`
 	Engine  string  `json:"engine,omitempty"` // version of ClickHouse
 	Updates int     `json:"updates"`
 	Rows    []row   `json:"rows"`
+	// NotInstalled are the comparators whose rows are missing, Failed the pieces that did not end.
+	NotInstalled []notInstalled `json:"not_installed,omitempty"`
+	Failed       []failure      `json:"failed,omitempty"`
 }
 
 // row is one measured number.
@@ -30,18 +39,6 @@ type row struct {
 type section struct {
 	report *report
 	piece  string
-}
-
-// section begins a piece with the load of the machine, which everything else in it
-// depends on.
-func (r *report) section(piece string) (section, error) {
-	load, err := loadAverage()
-	if err != nil {
-		return section{}, err
-	}
-	s := section{r, piece}
-	s.add("load of the machine before", load, "processes")
-	return s, nil
 }
 
 func (s section) add(what string, value float64, unit string) {
@@ -89,6 +86,12 @@ func (r *report) markdown(w io.Writer) error {
 			name, piece = row.Piece, row.Piece
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, row.What, number(row.Value), row.Unit, row.Target, row.verdict())
+	}
+	for _, n := range r.NotInstalled {
+		fmt.Fprintf(&b, "\nWithout %s, which is not installed: %s.\n", n.Name, strings.Join(n.Pieces, ", "))
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(&b, "\nNot complete: %s\n", f)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -17,16 +18,8 @@ const (
 
 // measureRestart kills the product and its engine again and again during a backfill, and
 // takes the time from the start of the next process to its first committed batch.
-func measureRestart(ctx context.Context, l *lab, r *report) error {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureRestart(ctx context.Context, l *lab, s section) error {
 	n, err := l.network(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := r.section("restart")
 	if err != nil {
 		return err
 	}
@@ -34,7 +27,7 @@ func measureRestart(ctx context.Context, l *lab, r *report) error {
 	var seconds []float64
 	for round := 0; len(seconds) < l.kills; round++ {
 		dir := l.folder(fmt.Sprintf("restart-%d", round))
-		got, err := l.killUntilDone(ctx, binary, n.URL, dir, random, l.kills-len(seconds))
+		got, err := killUntilDone(ctx, l, n.URL, dir, random, l.kills-len(seconds))
 		if err != nil {
 			return err
 		}
@@ -53,10 +46,10 @@ func measureRestart(ctx context.Context, l *lab, r *report) error {
 
 // killUntilDone starts and kills an ingest until it has come to the end of its upstream or
 // was killed often enough.
-func (l *lab) killUntilDone(ctx context.Context, binary, upstream, dir string, random *rand.Rand, most int) (seconds []float64, err error) {
+func killUntilDone(ctx context.Context, l *lab, upstream, dir string, random *rand.Rand, most int) (seconds []float64, err error) {
 	for first := true; len(seconds) < most; first = false {
 		begin := time.Now()
-		p, err := startProduct(ctx, l.stderr, "streams", binary, "ingest", "--data", dir, "--scan-url", upstream, "--status-listen", "127.0.0.1:0")
+		p, err := l.start(ctx, "streams", "ingest", "--data", dir, "--scan-url", upstream, "--status-listen", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +63,7 @@ func (l *lab) killUntilDone(ctx context.Context, binary, upstream, dir string, r
 			time.Sleep(time.Duration(random.Int64N(int64(800 * time.Millisecond))))
 		}
 		if killErr := p.kill(); err != nil || killErr != nil {
-			return nil, fmt.Errorf("after %d kills: %w", len(seconds), errOr(err, killErr))
+			return nil, fmt.Errorf("after %d kills: %w", len(seconds), cmp.Or(err, killErr))
 		}
 		if state.Live.Phase == "following" {
 			return seconds, nil
@@ -80,11 +73,4 @@ func (l *lab) killUntilDone(ctx context.Context, binary, upstream, dir string, r
 		}
 	}
 	return seconds, nil
-}
-
-func errOr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }

@@ -18,17 +18,12 @@ const maxShareOfNetwork = 0.6
 
 // measureSize compares the tables on disk with the network's own bulk objects of the
 // same history.
-func measureSize(ctx context.Context, l *lab, r *report) error {
+func measureSize(ctx context.Context, l *lab, s section) error {
 	lake, err := l.ingested(ctx)
 	if err != nil {
 		return err
 	}
-	r.Engine = lake.Engine
-	s, err := r.section("size")
-	if err != nil {
-		return err
-	}
-	layout, err := l.networkLayout(ctx)
+	layout, err := networkLayout(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -70,7 +65,7 @@ func (l layoutSizes) bytes() int64 {
 }
 
 // networkLayout measures the network's layout of what is in the lake.
-func (l *lab) networkLayout(ctx context.Context) (sizes layoutSizes, err error) {
+func networkLayout(ctx context.Context, l *lab) (sizes layoutSizes, err error) {
 	s, err := openEngine(ctx, l.lakeDir())
 	if err != nil {
 		return sizes, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,36 @@ func parseCPU(stat []byte) (float64, error) {
 	user, userErr := strconv.ParseUint(fields[11], 10, 64)
 	system, systemErr := strconv.ParseUint(fields[12], 10, 64)
 	return float64(user+system) / clockTicks, errors.Join(userErr, systemErr)
+}
+
+// familyCPU is the processor time of a process and of its children that are running.
+func familyCPU(pid int) (float64, error) {
+	total, err := cpuSeconds(pid)
+	if err != nil {
+		return 0, err
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range tasks {
+		children, err := os.ReadFile(path)
+		if err != nil {
+			return 0, fmt.Errorf("looking for the children of process %d: %w", pid, err)
+		}
+		for _, text := range strings.Fields(string(children)) {
+			child, err := strconv.Atoi(text)
+			if err != nil {
+				return 0, err
+			}
+			more, err := familyCPU(child)
+			if err != nil {
+				return 0, err
+			}
+			total += more
+		}
+	}
+	return total, nil
 }
 
 // peakBytes returns the largest resident set that a process has had.

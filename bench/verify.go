@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 )
@@ -25,11 +24,7 @@ type verified struct {
 
 // measureVerify checks the store that ingest has filled, with all checks that need nothing
 // but the store.
-func measureVerify(ctx context.Context, l *lab, r *report) error {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureVerify(ctx context.Context, l *lab, s section) error {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
@@ -38,14 +33,10 @@ func measureVerify(ctx context.Context, l *lab, r *report) error {
 	if err != nil {
 		return err
 	}
-	s, err := r.section("verify")
-	if err != nil {
-		return err
-	}
 	var runs []verified
 	for range verifyRuns {
 		l.say("verifying the store")
-		run, err := l.verify(ctx, binary, l.lakeData(), n.Rows["updates"])
+		run, err := verify(ctx, l, l.lakeData(), n.Rows["updates"])
 		if err != nil {
 			return err
 		}
@@ -62,13 +53,13 @@ func measureVerify(ctx context.Context, l *lab, r *report) error {
 }
 
 // verify runs the product's verification once. It must find nothing, in so many updates.
-func (l *lab) verify(ctx context.Context, binary, data string, updates uint64) (verified, error) {
+func verify(ctx context.Context, l *lab, data string, updates uint64) (verified, error) {
 	var stdout bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, "verify", "--data", data, "--check", "batches,hashes,lifetimes,coins", "--json", "--log-level", "error")
-	cmd.Stdout, cmd.Stderr = &stdout, l.stderr
+	cmd := l.command(ctx, "verify", "--data", data, "--check", "batches,hashes,lifetimes,coins", "--json")
+	cmd.Stdout = &stdout
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {
-		return verified{}, fmt.Errorf("running %s verify: %w", binary, err)
+		return verified{}, fmt.Errorf("running ledgerlake verify: %w", err)
 	}
 	took := verified{time.Since(begin).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	var report struct {

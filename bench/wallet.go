@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -37,28 +36,20 @@ const (
 
 // measureWallet derives wallets from a node's stream, and reads balances, coins and
 // transaction logs of parties out of a store with many of them.
-func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
-	binary, err := l.productBinary(ctx)
-	if err != nil {
-		return err
-	}
+func measureWallet(ctx context.Context, l *lab, s section) (err error) {
 	n, err := l.network(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := r.section("wallet")
-	if err != nil {
-		return err
-	}
-	if err := l.measureOffers(ctx, s, binary); err != nil {
+	if err := measureOffers(ctx, l, s); err != nil {
 		return err
 	}
 	dir := l.folder("wallet-lake")
 	l.say("ingesting the node's stream")
-	if err := l.runProduct(ctx, binary, "ingest", "--once", "--data", dir, "--node-url", n.NodeURL); err != nil {
+	if err := l.run(ctx, "ingest", "--once", "--data", dir, "--node-url", n.NodeURL); err != nil {
 		return err
 	}
-	if err := l.rebuildWallets(ctx, s, binary, dir); err != nil {
+	if err := rebuildWallets(ctx, l, s, dir); err != nil {
 		return err
 	}
 	e, err := openEngine(ctx, filepath.Join(dir, "engine"))
@@ -66,7 +57,7 @@ func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
-	stream, err := l.manyWallets(ctx, s, e)
+	stream, err := manyWallets(ctx, l, s, e)
 	if err != nil {
 		return err
 	}
@@ -83,13 +74,12 @@ func measureWallet(ctx context.Context, l *lab, r *report) (err error) {
 }
 
 // rebuildWallets measures the derivation by itself.
-func (l *lab) rebuildWallets(ctx context.Context, s section, binary, dir string) error {
+func rebuildWallets(ctx context.Context, l *lab, s section, dir string) error {
 	l.say("deriving wallets again")
-	cmd := exec.CommandContext(ctx, binary, "rebuild", "wallets", "--data", dir, "--log-level", "error")
-	cmd.Stderr = l.stderr
+	cmd := l.command(ctx, "rebuild", "wallets", "--data", dir)
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("running %s rebuild wallets: %w", binary, err)
+		return fmt.Errorf("running ledgerlake rebuild wallets: %w", err)
 	}
 	s.add("updates that wallets are derived from", float64(l.updates)/time.Since(begin).Seconds(), "1/s")
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
@@ -98,7 +88,7 @@ func (l *lab) rebuildWallets(ctx context.Context, s section, binary, dir string)
 }
 
 // manyWallets fills the store and returns the stream.
-func (l *lab) manyWallets(ctx context.Context, s section, e *engineStore) (stream string, err error) {
+func manyWallets(ctx context.Context, l *lab, s section, e *engineStore) (stream string, err error) {
 	before, err := e.tables(ctx)
 	if err != nil {
 		return "", err

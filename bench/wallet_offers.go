@@ -90,9 +90,9 @@ func (c *walletClient) listed(ctx context.Context, user, contractID string) (boo
 
 // measureOffers makes offers on a simulated network whose time is the present, over HTTP, and
 // waits after each until its receiver is shown it.
-func (l *lab) measureOffers(ctx context.Context, s section, binary string) (err error) {
+func measureOffers(ctx context.Context, l *lab, s section) (err error) {
 	l.say("making %d offers", offersMade)
-	p, err := startProduct(ctx, l.stderr, "scan interface", binary, "up", "--data", l.folder("offers-lake"),
+	p, err := l.start(ctx, "scan interface", "up", "--data", l.folder("offers-lake"),
 		"--updates", fmt.Sprint(offerHistory), "--live-clock", "--live", "0", "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+var nginx = comparator{"nginx", "apt-get install nginx-light", func() error {
+	_, err := exec.LookPath("nginx")
+	return err
+}}
+
+const nginxStart = 10 * time.Second
+
+// startNginx serves a folder by nginx with its usual settings for files.
+func (l *lab) startNginx(ctx context.Context, folder string) (*product, error) {
+	dir := l.folder("nginx")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making a folder for nginx: %w", err)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	account := ""
+	if os.Getuid() == 0 {
+		account = "user root;" // the objects are ours alone
+	}
+	conf := fmt.Sprintf(`%s
+worker_processes auto;
+daemon off;
+pid %[2]s/nginx.pid;
+error_log %[2]s/error.log;
+events { worker_connections 512; }
+http {
+	access_log off;
+	sendfile on;
+	tcp_nopush on;
+	client_body_temp_path %[2]s/body;
+	proxy_temp_path %[2]s/proxy;
+	fastcgi_temp_path %[2]s/fastcgi;
+	uwsgi_temp_path %[2]s/uwsgi;
+	scgi_temp_path %[2]s/scgi;
+	server { listen 127.0.0.1:%[3]d; root %[4]s; }
+}
+`, account, dir, port, folder)
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(conf), 0o644); err != nil {
+		return nil, fmt.Errorf("configuring nginx: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "nginx", "-c", file, "-e", filepath.Join(dir, "error.log"))
+	cmd.Stderr = l.stderr
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting nginx: %w", err)
+	}
+	p := &product{cmd: cmd, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	if err := until(ctx, 50*time.Millisecond, nginxStart, "starting nginx", func() (bool, error) {
+		response, err := http.Head(p.url)
+		if err != nil {
+			return false, ctx.Err()
+		}
+		return true, response.Body.Close() // a folder without an index: any answer will do
+	}); err != nil {
+		return nil, errors.Join(err, p.kill())
+	}
+	return p, nil
+}
