@@ -156,7 +156,7 @@ func readSets(ctx context.Context, l *lab, s section, p *product, newest instant
 	for i := range firstPages {
 		at := instant{newest.Migration, newest.At - schemas.Micros(i)*month/firstPages*spreadOverMonths}
 		start := time.Now()
-		if _, _, err := c.setPage(at, "", nil); err != nil {
+		if _, _, err := setPage(c, at, "", nil); err != nil {
 			return err
 		}
 		first.each = append(first.each, time.Since(start))
@@ -170,10 +170,10 @@ func readSets(ctx context.Context, l *lab, s section, p *product, newest instant
 		{"of the newest set", newest, nil},
 		{"of a set of a year before", middle, nil},
 		{"of coins in the newest set", newest, map[string]any{"templates": []string{"splice-amulet:Splice.Amulet:Amulet"}}},
-		{"of a party's contracts in the newest set", newest, map[string]any{"party_ids": []string{c.aParty(newest)}}},
+		{"of a party's contracts in the newest set", newest, map[string]any{"party_ids": []string{aParty(c, newest)}}},
 	} {
 		l.say("pages %s", set.name)
-		pages, contracts, err := c.walkSet(ctx, set.at, set.filter)
+		pages, contracts, err := walkSet(ctx, c, set.at, set.filter)
 		if err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func dumpSet(ctx context.Context, l *lab, s section, p *product, at instant) err
 }
 
 // setPage asks for a page of an active set.
-func (c *readClient) setPage(at instant, token string, filter map[string]any) (next string, contracts int, err error) {
+func setPage(c *readClient, at instant, token string, filter map[string]any) (next string, contracts int, err error) {
 	request := map[string]any{"migration_id": at.Migration, "at": at.At.String(), "page_size": setPageSize}
 	if token != "" {
 		request["after"] = token
@@ -245,11 +245,11 @@ func (c *readClient) setPage(at instant, token string, filter map[string]any) (n
 }
 
 // walkSet asks for pages of a set one after another.
-func (c *readClient) walkSet(ctx context.Context, at instant, filter map[string]any) (t timings, contracts int, err error) {
+func walkSet(ctx context.Context, c *readClient, at instant, filter map[string]any) (t timings, contracts int, err error) {
 	token := ""
 	for range setPages {
 		start := time.Now()
-		next, n, err := c.setPage(at, token, filter)
+		next, n, err := setPage(c, at, token, filter)
 		if err := orEnded(ctx, err); err != nil {
 			return t, 0, err
 		}
@@ -263,7 +263,7 @@ func (c *readClient) walkSet(ctx context.Context, at instant, filter map[string]
 }
 
 // aParty is a stakeholder of a contract in a set, and not of all others.
-func (c *readClient) aParty(at instant) (party string) {
+func aParty(c *readClient, at instant) (party string) {
 	body, err := json.Marshal(map[string]any{"migration_id": at.Migration, "at": at.At.String(), "page_size": setPageSize, "templates": []string{"splice-amulet:Splice.Amulet:Amulet"}})
 	if err != nil {
 		return ""

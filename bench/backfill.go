@@ -30,14 +30,14 @@ func measureBackfill(ctx context.Context, l *lab, s section) error {
 	s.add("pages, lifetimes included", float64(got.PageBytes)/megabyte/got.Seconds, "MB/s")
 	s.atMost(maxProductMiB, "peak memory of the product", float64(got.ClientPeak)/mebibyte, "MiB")
 	s.add("peak memory of the engine", float64(got.EnginePeak)/mebibyte, "MiB")
-	s.addCost("", got.Cost, events)
-	s.addCost(", with merges", got.Settled, events)
+	addCost(s, "", got.Cost, events)
+	addCost(s, ", with merges", got.Settled, events)
 	s.add("processor time of the network, without a part in these", got.Cost.Network, "s")
 	return nil
 }
 
 // addCost adds what a load cost, apart and together. suffix says what is in it.
-func (s section) addCost(suffix string, c cost, events float64) {
+func addCost(s section, suffix string, c cost, events float64) {
 	s.add("processor time of the product"+suffix, c.Client, "s")
 	s.add("processor time of the engine"+suffix, c.Engine, "s")
 	s.add("processor time of both"+suffix, c.total(), "s")

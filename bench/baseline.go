@@ -23,15 +23,15 @@ func measureBaseline(ctx context.Context, l *lab, s section) error {
 	if err != nil {
 		return err
 	}
-	ours, err := l.load(ctx, roleIngest, n, loadTask{Dir: l.folder("lake-without-lifetimes")})
+	ours, err := l.load(ctx, "the product without lifetimes", roleIngest, n, loadTask{Dir: l.folder("lake-without-lifetimes")})
 	if err != nil {
 		return err
 	}
-	plain, err := l.load(ctx, roleBaseline, n, loadTask{Dir: l.folder("baseline")})
+	plain, err := l.load(ctx, "raw JSON and SQL", roleBaseline, n, loadTask{Dir: l.folder("baseline")})
 	if err != nil {
 		return err
 	}
-	once, err := l.load(ctx, roleBaseline, n, loadTask{Dir: l.folder("baseline-once"), ParseOnce: true})
+	once, err := l.load(ctx, "raw JSON and SQL that parses once", roleBaseline, n, loadTask{Dir: l.folder("baseline-once"), ParseOnce: true})
 	if err != nil {
 		return err
 	}

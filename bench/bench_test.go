@@ -78,41 +78,15 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestParseCPU(t *testing.T) {
-	for _, tt := range []struct {
-		name, stat string
-		want       float64
-		fails      bool
-	}{
-		{"a plain name", "12 (bench) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0", 3, false},
-		{"a name with parentheses and spaces", "12 (a) R (b) S 1 2 3 4 5 6 7 8 9 10 100 1 0 0", 1.01, false},
-		{"no name", "12 S 1 2 3 4 5 6 7 8 9 10 100 1", 0, true},
-		{"cut off", "12 (bench) S 1 2", 0, true},
-		{"not a number", "12 (bench) S 1 2 3 4 5 6 7 8 9 10 x 1 0", 0, true},
-	} {
-		got, err := parseCPU([]byte(tt.stat))
-		if (err != nil) != tt.fails || err == nil && got != tt.want {
-			t.Errorf("%s: parseCPU(%q) = %v, %v, want %v, error %v", tt.name, tt.stat, got, err, tt.want, tt.fails)
-		}
-	}
-}
-
-func TestParsePeak(t *testing.T) {
-	got, err := parsePeak([]byte("Name:\tbench\nVmPeak:\t  900 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 10 kB\n"))
-	if err != nil || got != 2<<20 {
-		t.Errorf("parsePeak = %d, %v, want %d", got, err, 2<<20)
-	}
-	if _, err := parsePeak([]byte("Name:\tbench\n")); err == nil {
-		t.Error("parsePeak without VmHWM gave no error")
-	}
-}
-
-func TestOwnUsageCanBeRead(t *testing.T) {
-	if _, err := cpuSeconds(os.Getpid()); err != nil {
+func TestHelpIsNoError(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"--help"}, &stdout, &stderr); err != nil {
 		t.Error(err)
 	}
-	if peak, err := peakBytes(os.Getpid()); err != nil || peak < 1<<20 {
-		t.Errorf("peakBytes of this process = %d, %v", peak, err)
+	for _, part := range []string{"Examples:", "--only backfill,verify,size", "--huge-update-bytes"} {
+		if !strings.Contains(stderr.String(), part) {
+			t.Errorf("no %q in\n%s", part, stderr.String())
+		}
 	}
 }
 
@@ -141,32 +115,6 @@ func TestCutDropsWhatLiesBehindTheSlice(t *testing.T) {
 	}
 }
 
-func TestReportJudges(t *testing.T) {
-	r := &report{Updates: 10, Machine: machine{Processor: "x", Cores: 2, MemoryBytes: 1 << 30, Kernel: "6", Go: "go1"}}
-	s := section{r, "backfill"}
-	s.add("pages", 1234567, "MB")
-	s.atLeast(8000, "updates", 8000, "1/s")
-	s.atMost(0.6, "share", 0.61, "")
-	if got := r.missed(); got != 1 {
-		t.Errorf("missed() = %d, want 1", got)
-	}
-	var b bytes.Buffer
-	if err := r.markdown(&b); err != nil {
-		t.Fatal(err)
-	}
-	want := `10 updates; 2 cores of x, 1 GiB, Linux 6, go1
-
-| | What | Measured | Unit | Target | Met |
-| --- | --- | ---: | --- | --- | --- |
-| backfill | pages | 1,234,567 | MB |  |  |
-|  | updates | 8,000 | 1/s | at least 8,000 | yes |
-|  | share | 0.61 |  | at most 0.60 | no |
-`
-	if b.String() != want {
-		t.Errorf("markdown:\n%s\nwant:\n%s", b.String(), want)
-	}
-}
-
 func TestDifferentContentsAreNotCompared(t *testing.T) {
 	a := &loaded{Tables: map[string]tableFacts{"events": {Rows: 5, Content: 1}}}
 	b := &loaded{Tables: map[string]tableFacts{"events": {Rows: 5, Content: 2}}}
@@ -186,24 +134,6 @@ func TestChildTellsWhyItFailed(t *testing.T) {
 	}
 	if errors.Is(err, errMissedTarget) {
 		t.Error("a failure looks like a missed target")
-	}
-}
-
-func TestCursorFollowsAnAnswer(t *testing.T) {
-	for name, tt := range map[string]struct {
-		body string
-		want cursor
-	}{
-		"updates":             {`{"transactions":[{"migration_id":0,"record_time":"a"},{"migration_id":1,"record_time":"b"}]}`, cursor{1, "b"}},
-		"a reassignment":      {`{"transactions":[{"event":{"migration_id":2,"x":1},"record_time":"c"}]}`, cursor{2, "c"}},
-		"a page of nothing":   {`{"transactions":[]}`, cursor{}},
-		"without its time":    {`{"transactions":[{"migration_id":1}]}`, cursor{}},
-		"migration no number": {`{"migration_id":x,"record_time":"d"}`, cursor{}},
-	} {
-		var got cursor
-		if err := got.take([]byte(tt.body)); got != tt.want || (err == nil) != (tt.want != cursor{}) {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
 	}
 }
 

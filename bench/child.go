@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"time"
 )
 
@@ -17,28 +16,38 @@ import (
 // its stdin does.
 const childCommand = "internal-bench"
 
-// productMemoryLimit is the default of ledgerlake's --memory-limit.
-const productMemoryLimit = 700 << 20
-
-// exportMemoryLimit is what ledgerlake export takes instead.
-const exportMemoryLimit = 448 << 20
-
 // childGrace is how long a child may take to end before it is killed.
 const childGrace = 30 * time.Second
 
-// The roles of children.
-const (
-	roleNetwork  = "network"
-	roleIngest   = "ingest"
-	roleBaseline = "baseline"
-	roleExport   = "export"
-	roleCommands = "commands"
-)
+// role is what a child does: it reads its task, which is JSON, and answers with values that are
+// encoded as JSON.
+type role func(ctx context.Context, task []byte, answer func(any) error) error
 
-// childMain is main of a child process.
-func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+// roleOf is a role whose tasks are of type T.
+func roleOf[T any](run func(ctx context.Context, task T, answer func(any) error) error) role {
+	return func(ctx context.Context, raw []byte, answer func(any) error) error {
+		var task T
+		if err := json.Unmarshal(raw, &task); err != nil {
+			return fmt.Errorf("reading the task: %w", err)
+		}
+		return run(ctx, task, answer)
+	}
+}
+
+// childMain is main of a child process, which has one of some roles.
+func childMain(ctx context.Context, args []string, roles map[string]role, stdin io.Reader, stdout io.Writer) error {
 	if len(args) != 2 {
 		return fmt.Errorf("%s is started by bench itself", childCommand)
+	}
+	run := roles[args[0]]
+	switch args[0] {
+	case roleNetwork:
+		run = roleOf(serveNetwork)
+	case roleIngest:
+		run = roleOf(ingestHistory)
+	}
+	if run == nil {
+		return fmt.Errorf("there is no part named %q", args[0])
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,32 +55,7 @@ func childMain(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 		_, err := io.Copy(io.Discard, stdin)
 		cancel(errors.Join(errors.New("asked to end"), err))
 	}()
-	answer := json.NewEncoder(stdout)
-	switch role, task := args[0], []byte(args[1]); role {
-	case roleNetwork:
-		return runRole(ctx, task, answer, serveNetwork)
-	case roleIngest:
-		debug.SetMemoryLimit(productMemoryLimit)
-		return runRole(ctx, task, answer, ingestHistory)
-	case roleBaseline:
-		return runRole(ctx, task, answer, loadRawJSON)
-	case roleExport:
-		debug.SetMemoryLimit(exportMemoryLimit)
-		return runRole(ctx, task, answer, exportHistory)
-	case roleCommands:
-		return runRole(ctx, task, answer, executeTransfers)
-	default:
-		return fmt.Errorf("there is no part named %q", role)
-	}
-}
-
-// runRole decodes the task and runs the role, which answers through its last argument.
-func runRole[T any](ctx context.Context, raw []byte, out *json.Encoder, role func(context.Context, T, func(any) error) error) error {
-	var task T
-	if err := json.Unmarshal(raw, &task); err != nil {
-		return fmt.Errorf("reading the task: %w", err)
-	}
-	return role(ctx, task, out.Encode)
+	return run(ctx, []byte(args[1]), json.NewEncoder(stdout).Encode)
 }
 
 // child is a running part.

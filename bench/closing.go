@@ -81,7 +81,7 @@ func (c *closings) measure(ctx context.Context, history devnet.Config, updates i
 		if err != nil || st.Live.Phase != "following" {
 			return false, err
 		}
-		through, left, err := p.published(ctx)
+		through, left, err := published(ctx, p)
 		return left == 0 && !through.Before(open), err
 	}); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{})
 			last = true
 		default:
 		}
-		through, _, err := p.published(ctx)
+		through, _, err := published(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{})
 
 // published is the time up to which Parquet objects are published, and the number of segments
 // and folders that are closed and not published.
-func (p *product) published(ctx context.Context) (through time.Time, left int, err error) {
+func published(ctx context.Context, p *product) (through time.Time, left int, err error) {
 	var progress struct {
 		Pipelines []struct {
 			Name    string    `json:"name"`

@@ -65,3 +65,13 @@ func (s *engineStore) version(ctx context.Context) (string, error) {
 	}
 	return v, nil
 }
+
+// execute executes statements one after another.
+func (s *engineStore) execute(ctx context.Context, statements ...string) error {
+	for _, statement := range statements {
+		if err := s.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("executing %.60q: %w", statement, err)
+		}
+	}
+	return nil
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -107,8 +108,12 @@ func measureExport(ctx context.Context, l *lab, s section) error {
 	return nil
 }
 
+// exportMemoryLimit is what ledgerlake export takes instead.
+const exportMemoryLimit = 448 << 20
+
 // exportHistory is the child that exports.
 func exportHistory(ctx context.Context, task exportTask, answer func(any) error) (err error) {
+	debug.SetMemoryLimit(exportMemoryLimit)
 	s, err := openEngine(ctx, task.Engine)
 	if err != nil {
 		return err

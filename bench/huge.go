@@ -13,7 +13,7 @@ func measureHuge(ctx context.Context, l *lab, s section) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.process.end()) }()
-	got, err := l.load(ctx, roleIngest, n, loadTask{Dir: l.folder("huge-lake"), Lifetimes: true})
+	got, err := l.load(ctx, "the product", roleIngest, n, loadTask{Dir: l.folder("huge-lake"), Lifetimes: true})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -50,8 +51,14 @@ type loaded struct {
 	Unassignments uint64 `json:"unassignments"`
 }
 
+// productMemoryLimit is the default of ledgerlake's --memory-limit.
+const productMemoryLimit = 700 << 20
+
+const roleIngest = "ingest"
+
 // ingestHistory is the child that is the product: ingester, writer and lifetimes.
 func ingestHistory(ctx context.Context, task loadTask, answer func(any) error) error {
+	debug.SetMemoryLimit(productMemoryLimit)
 	return withStore(ctx, task, answer, func(ctx context.Context, s *engineStore, l *load) error {
 		db, err := store.Open(ctx, s.engine.DSN())
 		if err != nil {

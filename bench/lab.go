@@ -107,14 +107,14 @@ func (l *lab) ingested(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.lake, err = l.load(ctx, roleIngest, n, loadTask{Dir: l.lakeDir(), Lifetimes: true})
+	l.lake, err = l.load(ctx, "the product", roleIngest, n, loadTask{Dir: l.lakeDir(), Lifetimes: true})
 	return l.lake, err
 }
 
-// load has a part load the history of n and checks that all rows arrived.
-func (l *lab) load(ctx context.Context, role string, n *network, task loadTask) (*loaded, error) {
+// load has a part, named for people, load the history of n and checks that all rows arrived.
+func (l *lab) load(ctx context.Context, what, role string, n *network, task loadTask) (*loaded, error) {
 	task.URL, task.NetworkPID, task.Quiet = n.URL, n.PID, l.quiet
-	l.say("loading: %s", task.describe(role))
+	l.say("loading: %s", what)
 	got, err := ask[loaded](ctx, role, task, l.stderr)
 	if err != nil {
 		return nil, err
@@ -122,19 +122,6 @@ func (l *lab) load(ctx context.Context, role string, n *network, task loadTask) 
 	l.report.Engine = got.Engine
 	l.say("loaded in %.1f s; %.1f s of processor with all merges", got.Seconds, got.Settled.total())
 	return &got, n.checkRows(&got)
-}
-
-// describe names a load for people.
-func (t loadTask) describe(role string) string {
-	switch {
-	case t.Lifetimes:
-		return "the product"
-	case role == roleIngest:
-		return "the product without lifetimes"
-	case t.ParseOnce:
-		return "raw JSON and SQL that parses once"
-	}
-	return "raw JSON and SQL"
 }
 
 // checkRows compares the rows of the history tables with what the network served.

@@ -16,6 +16,19 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
+// The roles of children beside those of the lab.
+const (
+	roleBaseline = "baseline"
+	roleExport   = "export"
+	roleCommands = "commands"
+)
+
+var roles = map[string]role{
+	roleBaseline: roleOf(loadRawJSON),
+	roleExport:   roleOf(exportHistory),
+	roleCommands: roleOf(executeTransfers),
+}
+
 func main() { os.Exit(process()) }
 
 // process is main with an exit status. The embedded engine and the measured parts run
@@ -30,7 +43,7 @@ func process() int {
 	case len(os.Args) > 1 && os.Args[1] == bucket.GatewayCommand:
 		return bucket.GatewayMain(os.Args[2:])
 	case len(os.Args) > 1 && os.Args[1] == childCommand:
-		err = childMain(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+		err = childMain(ctx, os.Args[2:], roles, os.Stdin, os.Stdout)
 	default:
 		err = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}

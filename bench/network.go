@@ -12,6 +12,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 )
 
+const roleNetwork = "network"
+
 // networkTask asks for a simulated network in a process of its own.
 type networkTask struct {
 	Dir       string `json:"dir"`

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 )
@@ -40,12 +39,12 @@ func loadRawJSON(ctx context.Context, task loadTask, answer func(any) error) err
 			return err
 		}
 		l.historyDone()
-		return s.execute(ctx, extractUpdates, task.eventsQuery(), extractImports, extractVerdicts)
+		return s.execute(ctx, extractUpdates, eventsQuery(task), extractImports, extractVerdicts)
 	})
 }
 
 // eventsQuery is the plain way to extract events, or the one that parses each update once.
-func (t loadTask) eventsQuery() string {
+func eventsQuery(t loadTask) string {
 	if t.ParseOnce {
 		return extractEventsOnce
 	}
@@ -83,15 +82,6 @@ func insertRaw(ctx context.Context, task loadTask, s *engineStore, l *load) erro
 			return err
 		}
 		l.PageBytes += t.sent
-	}
-	return nil
-}
-
-func (s *engineStore) execute(ctx context.Context, statements ...string) error {
-	for _, statement := range statements {
-		if err := s.conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("executing %.60q: %w", statement, err)
-		}
 	}
 	return nil
 }

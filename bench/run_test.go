@@ -97,11 +97,3 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 	_, text, _ := measured(t, ctx, quickPiece("first", nil), second, quickPiece("third", nil))
 	hold(t, text, []string{"| first | 1 |", "| half of second | 1 |", "Not complete: second, third: the run was interrupted"}, []string{"| third |"})
 }
-
-func TestHelpIsNoError(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, &stdout, &stderr); err != nil {
-		t.Error(err)
-	}
-	hold(t, stderr.String(), []string{"Examples:", "--only backfill,verify,size", "--huge-update-bytes"}, nil)
-}

@@ -23,11 +23,11 @@ func measureSize(ctx context.Context, l *lab, s section) error {
 	if err != nil {
 		return err
 	}
-	layout, err := networkLayout(ctx, l)
+	layout, err := networkLayout(ctx, l, lake.Tables["updates"].Rows)
 	if err != nil {
 		return err
 	}
-	all := s.addTables(lake.Tables)
+	all := addTables(s, lake.Tables)
 	core := float64(lake.Tables["updates"].Bytes + lake.Tables["events"].Bytes + lake.Tables["imports"].Bytes)
 	s.add("tables updates, events and imports", core/megabyte, "MB")
 	s.add("all tables", all/megabyte, "MB")
@@ -46,7 +46,7 @@ func measureSize(ctx context.Context, l *lab, s section) error {
 }
 
 // addTables adds the size of each table and returns the sum in bytes.
-func (s section) addTables(tables map[string]tableFacts) float64 {
+func addTables(s section, tables map[string]tableFacts) float64 {
 	all := 0.0
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		t := tables[name]
@@ -64,8 +64,8 @@ func (l layoutSizes) bytes() int64 {
 	return l.protobuf.Updates.ZstdBytes + l.protobuf.ACS.ZstdBytes + l.compact.Updates.ZstdBytes + l.compact.ACS.ZstdBytes
 }
 
-// networkLayout measures the network's layout of what is in the lake.
-func networkLayout(ctx context.Context, l *lab) (sizes layoutSizes, err error) {
+// networkLayout measures the network's layout of what is in the lake, so many updates.
+func networkLayout(ctx context.Context, l *lab, updates uint64) (sizes layoutSizes, err error) {
 	s, err := openEngine(ctx, l.lakeDir())
 	if err != nil {
 		return sizes, err
@@ -78,25 +78,25 @@ func networkLayout(ctx context.Context, l *lab) (sizes layoutSizes, err error) {
 	defer db.Close()
 	stored := sealed{history.NewReader(db, schemas.ScanStream)}
 	l.say("writing the network's layout in protobuf_json")
-	if sizes.protobuf, err = s.layoutOf(ctx, stored, schemas.ProtobufJSON); err != nil {
+	if sizes.protobuf, err = layoutOf(ctx, s, stored, schemas.ProtobufJSON); err != nil {
 		return sizes, err
 	}
-	if got, want := uint64(sizes.protobuf.Updates.Rows), l.lake.Tables["updates"].Rows; got != want {
-		return sizes, fmt.Errorf("the network's layout has %d updates, the store %d", got, want)
+	if got := uint64(sizes.protobuf.Updates.Rows); got != updates {
+		return sizes, fmt.Errorf("the network's layout has %d updates, the store %d", got, updates)
 	}
 	l.say("writing the network's layout in compact_json")
 	catalog, err := networkCatalog()
 	if err != nil {
 		return sizes, err
 	}
-	sizes.compact, err = s.layoutOf(ctx, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
+	sizes.compact, err = layoutOf(ctx, s, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
 	return sizes, err
 }
 
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func (s *engineStore) layoutOf(ctx context.Context, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
+func layoutOf(ctx context.Context, s *engineStore, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
 	exporter, err := export.New(export.Config{Source: source, Conn: s.conn, Objects: noObjects{}, Log: newLogger()})
 	if err != nil {
 		return export.NetworkSizes{}, err

@@ -143,7 +143,7 @@ func readWallets(ctx context.Context, s section, w *wallethistory.Reader, m *met
 
 // perRequest is the processor time of the engine and of this process since another reading, in
 // ms for each of those who were asked for.
-func (m *meter) perRequest(before cost) (float64, error) {
+func perRequest(m *meter, before cost) (float64, error) {
 	now, err := m.since()
 	return now.minus(before).total() * 1000 / walletsAsked, err
 }
@@ -174,7 +174,7 @@ func readHoldings(ctx context.Context, s section, w *wallethistory.Reader, m *me
 		balances.each, coins.each = append(balances.each, middle.Sub(begin)), append(coins.each, end.Sub(middle))
 		both.each = append(both.each, end.Sub(begin))
 	}
-	cpu, err := m.perRequest(before)
+	cpu, err := perRequest(m, before)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func readLogs(ctx context.Context, s section, w *wallethistory.Reader, m *meter)
 		}
 		logs.each = append(logs.each, time.Since(begin))
 	}
-	cpu, err := m.perRequest(before)
+	cpu, err := perRequest(m, before)
 	if err != nil {
 		return err
 	}
