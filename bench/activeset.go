@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -236,9 +237,7 @@ func setPage(c *readClient, at instant, token string, filter map[string]any) (ne
 	}
 	err = c.do("POST", "/v2/state/acs", body, func(body []byte) error {
 		contracts = bytes.Count(body, []byte(`"contract_id":"`))
-		if text, ok := lastAfter(body, `"next_page_token":"`); ok {
-			next = string(text[:endOf(text, func(b byte) bool { return b == '"' })])
-		}
+		next = lastMember(body, "next_page_token")
 		return nil
 	})
 	return next, contracts, err
@@ -250,7 +249,7 @@ func walkSet(ctx context.Context, c *readClient, at instant, filter map[string]a
 	for range setPages {
 		start := time.Now()
 		next, n, err := setPage(c, at, token, filter)
-		if err := orEnded(ctx, err); err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return t, 0, err
 		}
 		t.each = append(t.each, time.Since(start))
@@ -269,9 +268,7 @@ func aParty(c *readClient, at instant) (party string) {
 		return ""
 	}
 	_ = c.do("POST", "/v2/state/acs", body, func(body []byte) error {
-		if text, ok := lastAfter(body, `"owner":"`); ok {
-			party = string(text[:endOf(text, func(b byte) bool { return b == '"' })])
-		}
+		party = lastMember(body, "owner")
 		return nil
 	})
 	return party

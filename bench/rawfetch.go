@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/bytedance/sonic"
 	"golang.org/x/sync/errgroup"
@@ -131,32 +131,12 @@ func elementsOf(page []byte, opening string) ([]byte, error) {
 // their names, so it is the last that names a migration and a record time: that of the
 // verdict, or of a reassignment, which has none.
 func lastPosition(elements []byte) (schemas.Position, error) {
-	var p schemas.Position
-	migration, err := lastMember(elements, `"migration_id":`)
+	migration, err := strconv.ParseInt(lastMember(elements, "migration_id"), 10, 64)
 	if err != nil {
-		return p, err
+		return schemas.Position{}, fmt.Errorf("reading a migration id: %w", err)
 	}
-	recordTime, err := lastMember(elements, `"record_time":`)
-	if err != nil {
-		return p, err
-	}
-	if err := json.Unmarshal(migration, &p.MigrationID); err != nil {
-		return p, fmt.Errorf("reading a migration id: %w", err)
-	}
-	p.RecordTime, err = schemas.ParseTime(string(bytes.Trim(recordTime, `"`)))
-	return p, err
-}
-
-func lastMember(elements []byte, key string) ([]byte, error) {
-	at := bytes.LastIndex(elements, []byte(key))
-	if at < 0 {
-		return nil, fmt.Errorf("the page has no %s", key)
-	}
-	rest := elements[at+len(key):]
-	if end := bytes.IndexAny(rest, ",}"); end >= 0 {
-		rest = rest[:end]
-	}
-	return rest, nil
+	recordTime, err := schemas.ParseTime(lastMember(elements, "record_time"))
+	return schemas.Position{MigrationID: migration, RecordTime: recordTime}, err
 }
 
 // cut drops the elements behind the slice. It parses them, which few pages need.
@@ -205,11 +185,9 @@ func fetchRawImports(ctx context.Context, client *scan.Client, take func(element
 			if err := take(elements); err != nil {
 				return err
 			}
-			id, err := lastMember(elements, `"update_id":`)
-			if err != nil {
-				return err
+			if request.AfterUpdateID = lastMember(elements, "update_id"); request.AfterUpdateID == "" {
+				return errors.New("a page of imports has no update_id")
 			}
-			request.AfterUpdateID = string(bytes.Trim(id, `"`))
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,19 +128,11 @@ func (c *readClient) allUpdates(ctx context.Context) (updates, size int64, err e
 			after = new(cursor)
 			return after.take(body)
 		})
-		if err := orEnded(ctx, err); err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return 0, 0, err
 		}
 	}
 	return updates, size, nil
-}
-
-// orEnded is err, or why ctx is over.
-func orEnded(ctx context.Context, err error) error {
-	if err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // cursor is a place in history.
@@ -150,32 +143,28 @@ type cursor struct {
 
 // take moves the cursor behind the last update, or verdict, in an answer.
 func (c *cursor) take(body []byte) error {
-	digits, ok := lastAfter(body, `"migration_id":`)
-	time, hasTime := lastAfter(body, `"record_time":"`)
-	n, err := strconv.ParseInt(string(digits[:endOf(digits, func(b byte) bool { return b < '0' || b > '9' })]), 10, 64)
-	if !ok || !hasTime || err != nil {
+	migration, err := strconv.ParseInt(lastMember(body, "migration_id"), 10, 64)
+	recordTime := lastMember(body, "record_time")
+	if err != nil || recordTime == "" {
 		return fmt.Errorf("an answer without a place in history: %.200s", body)
 	}
-	c.Migration, c.RecordTime = n, string(time[:endOf(time, func(b byte) bool { return b == '"' })])
+	c.Migration, c.RecordTime = migration, recordTime
 	return nil
 }
 
-// lastAfter returns what follows the last occurrence of mark.
-func lastAfter(body []byte, mark string) ([]byte, bool) {
-	i := bytes.LastIndex(body, []byte(mark))
-	if i < 0 {
-		return nil, false
+// lastMember is the value of the last member of a name in the text of JSON objects, "" if there is
+// none. The value must be a number, or a string without commas, braces and escapes.
+func lastMember(text []byte, name string) string {
+	mark := `"` + name + `":`
+	at := bytes.LastIndex(text, []byte(mark))
+	if at < 0 {
+		return ""
 	}
-	return body[i+len(mark):], true
-}
-
-func endOf(text []byte, end func(byte) bool) int {
-	for i, b := range text {
-		if end(b) {
-			return i
-		}
+	value := text[at+len(mark):]
+	if end := bytes.IndexAny(value, ",}]"); end >= 0 {
+		value = value[:end]
 	}
-	return len(text)
+	return string(bytes.Trim(value, `" `))
 }
 
 // eachEvent calls so for each event of a network that has an update id, in order.
