@@ -1,6 +1,10 @@
 package main
 
-import "context"
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+)
 
 // The targets of the ingest, on two cores.
 const (
@@ -11,35 +15,35 @@ const (
 
 // measureBackfill loads the history in the way the product does it: ingester, writer
 // and lifetimes in one process, the engine in another, the network in a third.
-func measureBackfill(ctx context.Context, l *lab, s section) error {
-	n, err := l.network(ctx)
+func measureBackfill(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	got, err := l.ingested(ctx)
+	got, err := l.Ingested(ctx)
 	if err != nil {
 		return err
 	}
 	updates, events := float64(n.Rows["updates"]), float64(n.Rows["events"])
-	s.add("events", events, "")
-	s.add("pages", float64(got.PageBytes)/megabyte, "MB")
-	s.add("time until all history was in", got.HistorySeconds, "s")
-	s.add("time until lifetimes were, too", got.Seconds, "s")
-	s.atLeast(minUpdatesPerSecond, "updates, lifetimes included", updates/got.Seconds, "1/s")
-	s.atLeast(minEventsPerSecond, "events, lifetimes included", events/got.Seconds, "1/s")
-	s.add("pages, lifetimes included", float64(got.PageBytes)/megabyte/got.Seconds, "MB/s")
-	s.atMost(maxProductMiB, "peak memory of the product", float64(got.ClientPeak)/mebibyte, "MiB")
-	s.add("peak memory of the engine", float64(got.EnginePeak)/mebibyte, "MiB")
+	s.Add("events", events, "")
+	s.Add("pages", float64(got.PageBytes)/lab.Megabyte, "MB")
+	s.Add("time until all history was in", got.HistorySeconds, "s")
+	s.Add("time until lifetimes were, too", got.Seconds, "s")
+	s.AtLeast(minUpdatesPerSecond, "updates, lifetimes included", updates/got.Seconds, "1/s")
+	s.AtLeast(minEventsPerSecond, "events, lifetimes included", events/got.Seconds, "1/s")
+	s.Add("pages, lifetimes included", float64(got.PageBytes)/lab.Megabyte/got.Seconds, "MB/s")
+	s.AtMost(maxProductMiB, "peak memory of the product", float64(got.ClientPeak)/lab.Mebibyte, "MiB")
+	s.Add("peak memory of the engine", float64(got.EnginePeak)/lab.Mebibyte, "MiB")
 	addCost(s, "", got.Cost, events)
 	addCost(s, ", with merges", got.Settled, events)
-	s.add("processor time of the network, without a part in these", got.Cost.Network, "s")
+	s.Add("processor time of the network, without a part in these", got.Cost.Network, "s")
 	return nil
 }
 
 // addCost adds what a load cost, apart and together. suffix says what is in it.
-func addCost(s section, suffix string, c cost, events float64) {
-	s.add("processor time of the product"+suffix, c.Client, "s")
-	s.add("processor time of the engine"+suffix, c.Engine, "s")
-	s.add("processor time of both"+suffix, c.total(), "s")
-	s.add("processor time of both"+suffix+", per million events", c.total()/events*million, "s")
+func addCost(s lab.Section, suffix string, c lab.Cost, events float64) {
+	s.Add("processor time of the product"+suffix, c.Client, "s")
+	s.Add("processor time of the engine"+suffix, c.Engine, "s")
+	s.Add("processor time of both"+suffix, c.Total(), "s")
+	s.Add("processor time of both"+suffix+", per million events", c.Total()/events*lab.Million, "s")
 }

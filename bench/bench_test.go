@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 )
 
 // TestMain makes the test binary what bench itself is: the engine and the measured parts.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == engine.ChildCommand || os.Args[1] == childCommand) {
+	if len(os.Args) > 1 && (os.Args[1] == engine.ChildCommand || os.Args[1] == lab.ChildCommand) {
 		os.Exit(process())
 	}
 	os.Exit(m.Run())
@@ -33,7 +35,7 @@ func TestBaselineAndSizeOnASmallHistory(t *testing.T) {
 	if err := run(t.Context(), args, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	var r report
+	var r lab.Report
 	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +118,8 @@ func TestCutDropsWhatLiesBehindTheSlice(t *testing.T) {
 }
 
 func TestDifferentContentsAreNotCompared(t *testing.T) {
-	a := &loaded{Tables: map[string]tableFacts{"events": {Rows: 5, Content: 1}}}
-	b := &loaded{Tables: map[string]tableFacts{"events": {Rows: 5, Content: 2}}}
+	a := &lab.Loaded{Tables: map[string]lab.TableFacts{"events": {Rows: 5, Content: 1}}}
+	b := &lab.Loaded{Tables: map[string]lab.TableFacts{"events": {Rows: 5, Content: 2}}}
 	if err := equalContents(a, a); err != nil {
 		t.Errorf("equal loads: %v", err)
 	}
@@ -128,7 +130,7 @@ func TestDifferentContentsAreNotCompared(t *testing.T) {
 
 func TestChildTellsWhyItFailed(t *testing.T) {
 	var stderr bytes.Buffer
-	_, err := ask[loaded](t.Context(), "nobody", struct{}{}, &stderr)
+	_, err := lab.Ask[lab.Loaded](t.Context(), "nobody", struct{}{}, &stderr)
 	if err == nil || !strings.Contains(stderr.String(), `no part named "nobody"`) {
 		t.Errorf("an unknown role: error %v, stderr %q", err, stderr.String())
 	}

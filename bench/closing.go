@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/export"
@@ -27,22 +29,22 @@ const (
 // measureClosing lets a network go on at a steady rate and takes the time from when the first
 // update behind a segment is visible at its source, which closes it, until the segment is
 // published: for many short segments, and for a long one.
-func measureClosing(ctx context.Context, l *lab, s section) error {
-	hours := closings{lab: l, name: "hours", segment: time.Hour}
-	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, l.hours*hourUpdates, "--bulk-segments", "hour")
+func measureClosing(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	hours := closings{Lab: l, name: "hours", segment: time.Hour}
+	delays, err := hours.measure(ctx, devnet.Config{Updates: closingHistory * hourUpdates, Days: closingHistory / 24}, l.Hours*hourUpdates, "--bulk-segments", "hour")
 	if err != nil {
 		return err
 	}
-	s.add("hours of "+fmt.Sprint(hourUpdates)+" updates that were closed and published", float64(len(delays)), "")
-	s.add("from closed to published, median", delays[len(delays)/2].Seconds(), "s")
-	s.atMost(maxCommitSeconds, "from closed to published, 99th percentile", delays[len(delays)*99/100].Seconds(), "s")
-	s.add("from closed to published, worst", delays[len(delays)-1].Seconds(), "s")
-	days := closings{lab: l, name: "days", segment: 24 * time.Hour}
+	s.Add("hours of "+fmt.Sprint(hourUpdates)+" updates that were closed and published", float64(len(delays)), "")
+	s.Add("from closed to published, median", delays[len(delays)/2].Seconds(), "s")
+	s.AtMost(maxCommitSeconds, "from closed to published, 99th percentile", delays[len(delays)*99/100].Seconds(), "s")
+	s.Add("from closed to published, worst", delays[len(delays)-1].Seconds(), "s")
+	days := closings{Lab: l, name: "days", segment: 24 * time.Hour}
 	// The history ends an hour before midnight. More than half of it is of the later migration.
-	if delays, err = days.measure(ctx, devnet.Config{Updates: 2 * l.updates, Days: 1, Start: beforeMidnight}, l.updates/10); err != nil {
+	if delays, err = days.measure(ctx, devnet.Config{Updates: 2 * l.Updates, Days: 1, Start: beforeMidnight}, l.Updates/10); err != nil {
 		return err
 	}
-	s.atMost(maxCommitSeconds, fmt.Sprintf("from closed to published, the day of more than %d updates", l.updates), delays[0].Seconds(), "s")
+	s.AtMost(maxCommitSeconds, fmt.Sprintf("from closed to published, the day of more than %d updates", l.Updates), delays[0].Seconds(), "s")
 	return nil
 }
 
@@ -50,7 +52,7 @@ var beforeMidnight = time.Date(2026, 6, 30, 23, 0, 0, 0, time.UTC)
 
 // closings measures segments of one length.
 type closings struct {
-	*lab
+	*lab.Lab
 	name    string
 	segment time.Duration
 
@@ -64,20 +66,20 @@ type closing struct{ end, at time.Time }
 // measure lets a history that the product has caught up with go on by so many updates, and
 // returns how long it took to publish what these closed, sorted.
 func (c *closings) measure(ctx context.Context, history devnet.Config, updates int, options ...string) (delays []time.Duration, err error) {
-	history.Dir = c.folder("closing-network-" + c.name)
-	n, err := c.startLive(ctx, history)
+	history.Dir = c.Folder("closing-network-" + c.name)
+	n, err := c.StartLive(ctx, history)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, n.close()) }()
-	p, err := c.start(ctx, "scan interface", append(options, "up", "--data", c.folder("closing-lake-"+c.name), "--scan-url", n.url, "--listen", "127.0.0.1:0")...)
+	defer func() { err = errors.Join(err, n.Close()) }()
+	p, err := c.Start(ctx, "scan interface", append(options, "up", "--data", c.Folder("closing-lake-"+c.name), "--scan-url", n.URL, "--listen", "127.0.0.1:0")...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = errors.Join(err, p.Stop()) }()
 	open := n.Now().Truncate(c.segment)
-	if err := until(ctx, 100*time.Millisecond, commitWait, "publishing the history", func() (bool, error) {
-		st, err := p.stream(ctx, "scan")
+	if err := lab.Until(ctx, 100*time.Millisecond, commitWait, "publishing the history", func() (bool, error) {
+		st, err := p.Stream(ctx, "scan")
 		if err != nil || st.Live.Phase != "following" {
 			return false, err
 		}
@@ -86,12 +88,12 @@ func (c *closings) measure(ctx context.Context, history devnet.Config, updates i
 	}); err != nil {
 		return nil, err
 	}
-	c.say("closing %s at %d updates a second", c.name, closingRate)
+	c.Say("closing %s at %d updates a second", c.name, closingRate)
 	group, ctx := errgroup.WithContext(ctx)
 	ended := make(chan struct{})
 	group.Go(func() error {
 		defer close(ended)
-		return n.advance(ctx, updates, closingRate, 2, func() { c.note(n.Now(), open.Add(c.segment)) })
+		return n.AdvanceSteadily(ctx, updates, closingRate, 2, func() { c.note(n.Now(), open.Add(c.segment)) })
 	})
 	group.Go(func() error {
 		delays, err = c.await(ctx, p, ended)
@@ -123,7 +125,7 @@ func (c *closings) noted() []closing {
 }
 
 // await takes the time until each noted segment is published, until there are no more.
-func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{}) (delays []time.Duration, err error) {
+func (c *closings) await(ctx context.Context, p *lab.Product, ended <-chan struct{}) (delays []time.Duration, err error) {
 	for {
 		last := false
 		select {
@@ -155,7 +157,7 @@ func (c *closings) await(ctx context.Context, p *product, ended <-chan struct{})
 
 // published is the time up to which Parquet objects are published, and the number of segments
 // and folders that are closed and not published.
-func published(ctx context.Context, p *product) (through time.Time, left int, err error) {
+func published(ctx context.Context, p *lab.Product) (through time.Time, left int, err error) {
 	var progress struct {
 		Pipelines []struct {
 			Name    string    `json:"name"`
@@ -164,7 +166,7 @@ func published(ctx context.Context, p *product) (through time.Time, left int, er
 			Through time.Time `json:"through"`
 		} `json:"pipelines"`
 	}
-	if err := getJSON(ctx, p.url+"/v0/history/bulk/progress", &progress); err != nil {
+	if err := lab.GetJSON(ctx, p.URL+"/v0/history/bulk/progress", &progress); err != nil {
 		return through, 0, err
 	}
 	found := false

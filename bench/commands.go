@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 )
 
@@ -41,21 +43,21 @@ type commandOutcome struct {
 
 // measureCommands has the simulated network execute transfers that are submitted in bulk, as
 // its node executes commands, until they can be read from its scan and its node.
-func measureCommands(ctx context.Context, l *lab, s section) error {
-	l.say("executing %d transfers", commandTransfers)
-	got, err := ask[commandOutcome](ctx, roleCommands, commandTask{Dir: l.folder("commands"), Transfers: commandTransfers}, l.stderr)
+func measureCommands(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	l.Say("executing %d transfers", commandTransfers)
+	got, err := lab.Ask[commandOutcome](ctx, roleCommands, commandTask{Dir: l.Folder("commands"), Transfers: commandTransfers}, l.Stderr)
 	if err != nil {
 		return err
 	}
-	s.atLeast(minCommandsPerSecond, fmt.Sprintf("transfers, %d a transaction", commandsAtOnce), commandTransfers/got.Seconds, "1/s")
-	s.add("processor time for 1,000 transfers", got.CPU*million/commandTransfers, "ms")
-	s.add("peak memory of the network", float64(got.Peak)/mebibyte, "MiB")
+	s.AtLeast(minCommandsPerSecond, fmt.Sprintf("transfers, %d a transaction", commandsAtOnce), commandTransfers/got.Seconds, "1/s")
+	s.Add("processor time for 1,000 transfers", got.CPU*lab.Million/commandTransfers, "ms")
+	s.Add("peak memory of the network", float64(got.Peak)/lab.Mebibyte, "MiB")
 	return nil
 }
 
 // executeTransfers is the child.
 func executeTransfers(ctx context.Context, task commandTask, answer func(any) error) (err error) {
-	ledger, err := devnet.New(ctx, devnet.Config{Updates: commandHistory, Seed: networkSeed, Dir: task.Dir, SkipCompact: true, Node: &devnet.NodeConfig{}}, nil)
+	ledger, err := devnet.New(ctx, devnet.Config{Updates: commandHistory, Seed: lab.NetworkSeed, Dir: task.Dir, SkipCompact: true, Node: &devnet.NodeConfig{}}, nil)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func executeTransfers(ctx context.Context, task commandTask, answer func(any) er
 	if err != nil {
 		return err
 	}
-	before, err := cpuSeconds(os.Getpid())
+	before, err := lab.CPUSeconds(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -75,8 +77,8 @@ func executeTransfers(ctx context.Context, task commandTask, answer func(any) er
 		}
 	}
 	seconds := time.Since(begin).Seconds()
-	after, cpuErr := cpuSeconds(os.Getpid())
-	peak, peakErr := peakBytes(os.Getpid())
+	after, cpuErr := lab.CPUSeconds(os.Getpid())
+	peak, peakErr := lab.PeakBytes(os.Getpid())
 	if err := errors.Join(cpuErr, peakErr, payer.check(task.Transfers)); err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/bench/lab"
 )
 
 // maxDemoSeconds is the most that the demo may take, downloads not included.
@@ -25,25 +27,25 @@ type demoOutcome struct {
 }
 
 // measureDemo runs the demo as a person would.
-func measureDemo(ctx context.Context, l *lab, s section) error {
-	l.say("demo")
+func measureDemo(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	l.Say("demo")
 	begin := time.Now()
 	outcome, err := runDemo(ctx, l)
 	if err != nil {
 		return err
 	}
-	s.atMost(maxDemoSeconds, "wall time of ledgerlake demo", time.Since(begin).Seconds(), "s")
+	s.AtMost(maxDemoSeconds, "wall time of ledgerlake demo", time.Since(begin).Seconds(), "s")
 	for _, step := range []string{"devnet", "ingest", "export", "verify"} {
-		s.add("of that: "+step, outcome.Seconds[step], "s")
+		s.Add("of that: "+step, outcome.Seconds[step], "s")
 	}
-	s.add("Parquet objects of closed days", float64(outcome.ParquetBytes)/megabyte, "MB")
-	s.add("network's layout of closed days, one encoding", float64(outcome.JSONZstdBytes)/megabyte, "MB")
+	s.Add("Parquet objects of closed days", float64(outcome.ParquetBytes)/lab.Megabyte, "MB")
+	s.Add("network's layout of closed days, one encoding", float64(outcome.JSONZstdBytes)/lab.Megabyte, "MB")
 	return nil
 }
 
-func runDemo(ctx context.Context, l *lab) (*demoOutcome, error) {
+func runDemo(ctx context.Context, l *lab.Lab) (*demoOutcome, error) {
 	var stdout bytes.Buffer
-	demo := l.command(ctx, "demo", "--json", "--updates", strconv.Itoa(l.updates), "--data", l.folder("demo"))
+	demo := l.Command(ctx, "demo", "--json", "--updates", strconv.Itoa(l.Updates), "--data", l.Folder("demo"))
 	demo.Stdout = &stdout
 	if err := demo.Run(); err != nil {
 		return nil, fmt.Errorf("running ledgerlake demo: %w", err)

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -25,16 +27,16 @@ const (
 
 // measureDownload fetches the largest published object over and over from the query tier, and
 // the same file from nginx.
-func measureDownload(ctx context.Context, l *lab, s section) error {
-	n, err := l.network(ctx)
+func measureDownload(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	dir := l.folder("download-lake")
-	if err := l.fill(ctx, n.URL, dir); err != nil {
+	dir := l.Folder("download-lake")
+	if err := l.Fill(ctx, n.URL, dir); err != nil {
 		return err
 	}
-	if err := l.run(ctx, "export", "--data", dir, "--bulk-layouts", "parquet"); err != nil {
+	if err := l.Run(ctx, "export", "--data", dir, "--bulk-layouts", "parquet"); err != nil {
 		return err
 	}
 	objects := filepath.Join(dir, "bucket", "objects", "ledgerlake")
@@ -42,27 +44,27 @@ func measureDownload(ctx context.Context, l *lab, s section) error {
 	if err != nil {
 		return err
 	}
-	l.say("downloading %s", key)
+	l.Say("downloading %s", key)
 	ours, err := downloadOurs(ctx, l, dir, key, size)
 	if err != nil {
 		return err
 	}
 	var static downloaded
-	if l.has(nginx) {
-		l.say("downloading it from nginx")
+	if l.Has(lab.Nginx) {
+		l.Say("downloading it from nginx")
 		if static, err = downloadStatic(ctx, l, objects, key, size); err != nil {
 			return err
 		}
 	}
-	beside := l.beside(s, nginx)
-	s.add("size of the object", float64(size)/megabyte, "MB")
-	s.add("download from the query tier", ours.rate/megabyte, "MB/s")
-	beside.add("download from nginx", static.rate/megabyte, "MB/s")
-	beside.atLeast(minDownloadRatio, "query tier / nginx", ours.rate/static.rate, "")
-	s.add("processor time of the query tier and the gateway, for each GB", ours.cpu, "s")
-	beside.add("processor time of nginx, for each GB", static.cpu, "s")
+	beside := l.Beside(s, lab.Nginx)
+	s.Add("size of the object", float64(size)/lab.Megabyte, "MB")
+	s.Add("download from the query tier", ours.rate/lab.Megabyte, "MB/s")
+	beside.Add("download from nginx", static.rate/lab.Megabyte, "MB/s")
+	beside.AtLeast(minDownloadRatio, "query tier / nginx", ours.rate/static.rate, "")
+	s.Add("processor time of the query tier and the gateway, for each GB", ours.cpu, "s")
+	beside.Add("processor time of nginx, for each GB", static.cpu, "s")
 	// What counts on a machine that does other things as well.
-	beside.add("bytes for each second of processor time, query tier / nginx", static.cpu/ours.cpu, "")
+	beside.Add("bytes for each second of processor time, query tier / nginx", static.cpu/ours.cpu, "")
 	return nil
 }
 
@@ -94,25 +96,25 @@ func largestObject(dir string) (key string, size int64, err error) {
 	return filepath.ToSlash(key), size, err
 }
 
-func downloadOurs(ctx context.Context, l *lab, dir, key string, size int64) (got downloaded, err error) {
-	p, err := l.serve(ctx, dir)
+func downloadOurs(ctx context.Context, l *lab.Lab, dir, key string, size int64) (got downloaded, err error) {
+	p, err := l.Serve(ctx, dir)
 	if err != nil {
 		return got, err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	return downloadMany(ctx, p.url+"/api/scan/v0/history/bulk/download/"+url.PathEscape(key), size, func() (float64, error) {
-		return familyCPU(p.cmd.Process.Pid)
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	return downloadMany(ctx, p.URL+"/api/scan/v0/history/bulk/download/"+url.PathEscape(key), size, func() (float64, error) {
+		return lab.FamilyCPU(p.Cmd.Process.Pid)
 	})
 }
 
 // downloadStatic fetches the object from nginx.
-func downloadStatic(ctx context.Context, l *lab, objects, key string, size int64) (got downloaded, err error) {
-	server, err := l.startNginx(ctx, objects)
+func downloadStatic(ctx context.Context, l *lab.Lab, objects, key string, size int64) (got downloaded, err error) {
+	server, err := l.StartNginx(ctx, objects)
 	if err != nil {
 		return got, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	return downloadMany(ctx, server.url+"/"+key, size, func() (float64, error) { return familyCPU(server.cmd.Process.Pid) })
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	return downloadMany(ctx, server.URL+"/"+key, size, func() (float64, error) { return lab.FamilyCPU(server.Cmd.Process.Pid) })
 }
 
 // downloadMany fetches an object from several clients at once until downloadBytes have come.

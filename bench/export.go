@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/export"
@@ -63,12 +65,12 @@ type sizedTable struct {
 
 // measureExport publishes the history that ingest has stored and compares rate and size with
 // those of DuckDB, and the size with the network's own layout.
-func measureExport(ctx context.Context, l *lab, s section) error {
-	if _, err := l.ingested(ctx); err != nil {
+func measureExport(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	if _, err := l.Ingested(ctx); err != nil {
 		return err
 	}
-	l.say("exporting")
-	got, err := ask[exported](ctx, roleExport, exportTask{Engine: l.lakeDir(), Bucket: l.folder("bucket")}, l.stderr)
+	l.Say("exporting")
+	got, err := lab.Ask[exported](ctx, roleExport, exportTask{Engine: l.LakeDir(), Bucket: l.Folder("bucket")}, l.Stderr)
 	if err != nil {
 		return err
 	}
@@ -82,8 +84,8 @@ func measureExport(ctx context.Context, l *lab, s section) error {
 		}
 	}
 	var duck copied
-	if l.has(duckDB) {
-		l.say("copying the same rows with DuckDB")
+	if l.Has(lab.DuckDB) {
+		l.Say("copying the same rows with DuckDB")
 		if duck, err = duckdbCopy(ctx, l, got); err != nil {
 			return err
 		}
@@ -91,20 +93,20 @@ func measureExport(ctx context.Context, l *lab, s section) error {
 			return fmt.Errorf("DuckDB copied %.0f rows, exported were %.0f", duck.Rows, rows)
 		}
 	}
-	beside := l.beside(s, duckDB)
-	s.add("rows of all tables", rows/got.Seconds, "1/s")
-	beside.add("the same with DuckDB COPY", rows/duck.Seconds, "1/s")
-	beside.atLeast(minExportRatio, "export / DuckDB COPY", duck.Seconds/got.Seconds, "")
-	s.add("processor time of the exporter", got.Client, "s")
-	s.add("processor time of the engine that it reads from", got.EngineCPU, "s")
-	beside.add("processor time of DuckDB COPY", duck.CPU, "s")
-	beside.add("processor time of DuckDB COPY / of the exporter", duck.CPU/got.Client, "")
-	s.atMost(maxExportPeak/mebibyte, "peak memory of the exporter", float64(got.Peak)/mebibyte, "MiB")
-	s.add("Parquet, all tables", bytes/megabyte, "MB")
-	beside.add("the same by DuckDB", duck.Bytes/megabyte, "MB")
-	s.add("Parquet, updates, events, imports and acs", core/megabyte, "MB")
-	s.add("network's layout of the same days, both encodings", float64(got.Layout)/megabyte, "MB")
-	s.atMost(maxParquetShare, "Parquet / network's layout, identical content", core/float64(got.Layout), "")
+	beside := l.Beside(s, lab.DuckDB)
+	s.Add("rows of all tables", rows/got.Seconds, "1/s")
+	beside.Add("the same with DuckDB COPY", rows/duck.Seconds, "1/s")
+	beside.AtLeast(minExportRatio, "export / DuckDB COPY", duck.Seconds/got.Seconds, "")
+	s.Add("processor time of the exporter", got.Client, "s")
+	s.Add("processor time of the engine that it reads from", got.EngineCPU, "s")
+	beside.Add("processor time of DuckDB COPY", duck.CPU, "s")
+	beside.Add("processor time of DuckDB COPY / of the exporter", duck.CPU/got.Client, "")
+	s.AtMost(maxExportPeak/lab.Mebibyte, "peak memory of the exporter", float64(got.Peak)/lab.Mebibyte, "MiB")
+	s.Add("Parquet, all tables", bytes/lab.Megabyte, "MB")
+	beside.Add("the same by DuckDB", duck.Bytes/lab.Megabyte, "MB")
+	s.Add("Parquet, updates, events, imports and acs", core/lab.Megabyte, "MB")
+	s.Add("network's layout of the same days, both encodings", float64(got.Layout)/lab.Megabyte, "MB")
+	s.AtMost(maxParquetShare, "Parquet / network's layout, identical content", core/float64(got.Layout), "")
 	return nil
 }
 
@@ -114,17 +116,17 @@ const exportMemoryLimit = 448 << 20
 // exportHistory is the child that exports.
 func exportHistory(ctx context.Context, task exportTask, answer func(any) error) (err error) {
 	debug.SetMemoryLimit(exportMemoryLimit)
-	s, err := openEngine(ctx, task.Engine)
+	s, err := lab.OpenEngine(ctx, task.Engine)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	db, err := store.Open(ctx, s.engine.DSN())
+	defer func() { err = errors.Join(err, s.Close()) }()
+	db, err := store.Open(ctx, s.Engine.DSN())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: task.Bucket, Log: newLogger()})
+	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: task.Bucket, Log: lab.NewLogger()})
 	if err != nil {
 		return err
 	}
@@ -137,12 +139,12 @@ func exportHistory(ctx context.Context, task exportTask, answer func(any) error)
 		return err
 	}
 	e, err := export.New(export.Config{
-		Source: history.NewReader(db, schemas.ScanStream), Conn: s.conn, Objects: client, TempDir: task.Bucket, Log: newLogger(),
+		Source: history.NewReader(db, schemas.ScanStream), Conn: s.Conn, Objects: client, TempDir: task.Bucket, Log: lab.NewLogger(),
 	})
 	if err != nil {
 		return err
 	}
-	got, err := exportSegments(ctx, e, s.engine.PID())
+	got, err := exportSegments(ctx, e, s.Engine.PID())
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func exportSegments(ctx context.Context, e *export.Exporter, enginePID int) (got
 	if len(due) == 0 {
 		return got, errors.New("nothing is due: the store was exported before")
 	}
-	m, err := startMeter(enginePID, os.Getpid())
+	m, err := lab.StartMeter(enginePID, os.Getpid())
 	if err != nil {
 		return got, err
 	}
@@ -175,12 +177,12 @@ func exportSegments(ctx context.Context, e *export.Exporter, enginePID int) (got
 		return got, err
 	}
 	got.Seconds = time.Since(began).Seconds()
-	took, err := m.since()
+	took, err := m.Since()
 	if err != nil {
 		return got, err
 	}
 	got.Client, got.EngineCPU = took.Client, took.Engine
-	if got.Peak, err = peakBytes(os.Getpid()); err != nil {
+	if got.Peak, err = lab.PeakBytes(os.Getpid()); err != nil {
 		return got, err
 	}
 	objects, err := e.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
@@ -229,8 +231,8 @@ type copied struct {
 
 // duckdbCopy writes the rows of the published objects with DuckDB, in the same order, with the
 // same codec and about the same row groups, on as many threads as there are processors.
-func duckdbCopy(ctx context.Context, l *lab, got exported) (took copied, err error) {
-	dir := l.folder("duckdb")
+func duckdbCopy(ctx context.Context, l *lab.Lab, got exported) (took copied, err error) {
+	dir := l.Folder("duckdb")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return took, fmt.Errorf("making a folder for DuckDB: %w", err)
 	}
@@ -249,9 +251,9 @@ func duckdbCopy(ctx context.Context, l *lab, got exported) (took copied, err err
 	task.Threads, task.Level = runtime.NumCPU(), duckdbLevel
 	for name, t := range got.Tables {
 		task.Tables = append(task.Tables, table{
-			string(name), filepath.Join(l.folder("bucket"), "objects", "bench", string(name), schemas.ParquetVersion, "**", "*.parquet"),
+			string(name), filepath.Join(l.Folder("bucket"), "objects", "bench", string(name), schemas.ParquetVersion, "**", "*.parquet"),
 			strings.Join(append([]string{"migration_id"}, name.SortKey()...), ", "), t.RowGroup, filepath.Join(dir, string(name)+".parquet"),
 		})
 	}
-	return took, l.runDuckDB(ctx, "copy.mjs", task, &took)
+	return took, l.RunDuckDB(ctx, "copy.mjs", task, &took)
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 )
@@ -23,16 +25,16 @@ var exportFaults = faults.Rates{Errors: 0.1, Lost: 0.05, Truncated: 0.05}
 // measureFaults exports the same store three times through a proxy, which refuses requests, loses
 // replies and cuts them the second time and passes everything on the others, the faster of which
 // counts. All buckets must hold the same objects in the end.
-func measureFaults(ctx context.Context, l *lab, s section) (err error) {
-	n, err := l.network(ctx)
+func measureFaults(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	lake := l.folder("faults-lake")
-	if err := l.fill(ctx, n.URL, lake); err != nil {
+	lake := l.Folder("faults-lake")
+	if err := l.Fill(ctx, n.URL, lake); err != nil {
 		return err
 	}
-	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: l.folder("faults-bucket"), Log: newLogger()})
+	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: l.Folder("faults-bucket"), Log: lab.NewLogger()})
 	if err != nil {
 		return err
 	}
@@ -52,12 +54,12 @@ func measureFaults(ctx context.Context, l *lab, s section) (err error) {
 		runs = append(runs, got)
 	}
 	faulty, clean := runs[1], min(runs[0].seconds, runs[2].seconds)
-	s.add("objects, the same with and without faults", float64(len(faulty.objects)), "")
-	s.add("requests that met a fault", float64(faulty.faults), "")
-	s.add("of so many requests", float64(faulty.requests), "")
-	s.add("export of all closed days, both layouts", clean, "s")
-	s.add("export through faults", faulty.seconds, "s")
-	s.atLeast(minFaultyShare, "throughput through faults / without", clean/faulty.seconds, "")
+	s.Add("objects, the same with and without faults", float64(len(faulty.objects)), "")
+	s.Add("requests that met a fault", float64(faulty.faults), "")
+	s.Add("of so many requests", float64(faulty.requests), "")
+	s.Add("export of all closed days, both layouts", clean, "s")
+	s.Add("export through faults", faulty.seconds, "s")
+	s.AtLeast(minFaultyShare, "throughput through faults / without", clean/faulty.seconds, "")
 	return nil
 }
 
@@ -69,7 +71,7 @@ type through struct {
 }
 
 // exportThrough exports a copy of a data folder into a bucket behind a proxy.
-func exportThrough(ctx context.Context, l *lab, lake string, g *bucket.Gateway, name string, rates faults.Rates) (t through, err error) {
+func exportThrough(ctx context.Context, l *lab.Lab, lake string, g *bucket.Gateway, name string, rates faults.Rates) (t through, err error) {
 	to := g.Config(name)
 	copied := lake + "-" + name
 	if err := os.CopyFS(copied, os.DirFS(lake)); err != nil {
@@ -82,14 +84,14 @@ func exportThrough(ctx context.Context, l *lab, lake string, g *bucket.Gateway, 
 	if err := client.EnsureBucket(ctx); err != nil {
 		return t, err
 	}
-	proxy, err := faults.NewFlaky(to.Endpoint, networkSeed, rates)
+	proxy, err := faults.NewFlaky(to.Endpoint, lab.NetworkSeed, rates)
 	if err != nil {
 		return t, err
 	}
 	defer func() { err = errors.Join(err, proxy.Close()) }()
-	l.say("exporting through a proxy into bucket %s", name)
+	l.Say("exporting through a proxy into bucket %s", name)
 	begin := time.Now()
-	if err := l.run(ctx, "export", "--data", copied, "--s3-endpoint", proxy.URL(), "--s3-bucket", name,
+	if err := l.Run(ctx, "export", "--data", copied, "--s3-endpoint", proxy.URL(), "--s3-bucket", name,
 		"--s3-access-key", to.AccessKey, "--s3-secret-key", to.SecretKey); err != nil {
 		return t, err
 	}

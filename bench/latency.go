@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
@@ -25,56 +27,56 @@ const (
 
 // measureLatency lets a network go on at a steady rate, and follows it with the product
 // while another stream's backfill keeps a core busy.
-func measureLatency(ctx context.Context, l *lab, s section) (err error) {
-	n, err := l.network(ctx)
+func measureLatency(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	ledger, err := l.startLive(ctx, devnet.Config{Updates: tailHistory, Dir: l.folder("tail")})
+	ledger, err := l.StartLive(ctx, devnet.Config{Updates: tailHistory, Dir: l.Folder("tail")})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, ledger.close()) }()
-	p, err := l.start(ctx, "scan interface", "up", "--data", l.folder("tail-lake"),
-		"--scan-url", ledger.url, "--node-url", n.NodeURL, "--listen", "127.0.0.1:0")
+	defer func() { err = errors.Join(err, ledger.Close()) }()
+	p, err := l.Start(ctx, "scan interface", "up", "--data", l.Folder("tail-lake"),
+		"--scan-url", ledger.URL, "--node-url", n.NodeURL, "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = errors.Join(err, p.Stop()) }()
 	t := tail{product: p}
-	if err := until(ctx, 20*time.Millisecond, time.Minute, "catching up", func() (bool, error) {
+	if err := lab.Until(ctx, 20*time.Millisecond, time.Minute, "catching up", func() (bool, error) {
 		return t.read(ctx) == nil && t.count >= tailHistory, ctx.Err()
 	}); err != nil {
 		return err
 	}
-	before, err := p.stream(ctx, "node:")
+	before, err := p.Stream(ctx, "node:")
 	if err != nil {
 		return err
 	}
-	l.say("following %d updates a second for %d s", tailRate, tailUpdates/tailRate)
+	l.Say("following %d updates a second for %d s", tailRate, tailUpdates/tailRate)
 	begin := time.Now()
 	delays, err := t.follow(ctx, ledger)
 	if err != nil {
 		return err
 	}
-	after, err := p.stream(ctx, "node:")
+	after, err := p.Stream(ctx, "node:")
 	if err != nil {
 		return err
 	}
 	slices.Sort(delays)
 	percentile := func(of int) float64 { return delays[len(delays)*of/100].Seconds() }
-	s.add("updates a second at the source", tailUpdates/time.Since(begin).Seconds(), "1/s")
-	s.add("updates a second of the backfill beside", float64(after.Live.Updates-before.Live.Updates)/time.Since(begin).Seconds(), "1/s")
-	s.add("from visible at the source to queryable, median", percentile(50), "s")
-	s.atMost(maxVisibleSeconds, "from visible at the source to queryable, 99th percentile", percentile(99), "s")
-	s.add("from visible at the source to queryable, worst", delays[len(delays)-1].Seconds(), "s")
+	s.Add("updates a second at the source", tailUpdates/time.Since(begin).Seconds(), "1/s")
+	s.Add("updates a second of the backfill beside", float64(after.Live.Updates-before.Live.Updates)/time.Since(begin).Seconds(), "1/s")
+	s.Add("from visible at the source to queryable, median", percentile(50), "s")
+	s.AtMost(maxVisibleSeconds, "from visible at the source to queryable, 99th percentile", percentile(99), "s")
+	s.Add("from visible at the source to queryable, worst", delays[len(delays)-1].Seconds(), "s")
 	return nil
 }
 
 // tail reads the product's history page by page.
 type tail struct {
-	product *product
-	after   *cursor
+	product *lab.Product
+	after   *lab.Cursor
 	count   int
 }
 
@@ -86,7 +88,7 @@ func (t *tail) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.product.url+"/v2/updates", bytes.NewReader(body))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.product.URL+"/v2/updates", bytes.NewReader(body))
 		if err != nil {
 			return err
 		}
@@ -99,13 +101,13 @@ func (t *tail) read(ctx context.Context) error {
 				} `json:"event"`
 			} `json:"transactions"`
 		}
-		if err := doJSON(request, &page); err != nil {
+		if err := lab.DoJSON(request, &page); err != nil {
 			return err
 		}
 		t.count += len(page.Transactions)
 		if n := len(page.Transactions); n > 0 {
 			last := page.Transactions[n-1]
-			t.after = &cursor{last.Event.Migration, last.RecordTime}
+			t.after = &lab.Cursor{Migration: last.Event.Migration, RecordTime: last.RecordTime}
 			if last.Migration != nil {
 				t.after.Migration = *last.Migration
 			}
@@ -117,12 +119,12 @@ func (t *tail) read(ctx context.Context) error {
 }
 
 // follow makes updates at the source and returns how long each took to be answered.
-func (t *tail) follow(ctx context.Context, ledger *live) ([]time.Duration, error) {
+func (t *tail) follow(ctx context.Context, ledger *lab.Live) ([]time.Duration, error) {
 	const perTick = 2 // the last of a run is never a reassignment
 	visible := make(chan time.Time, tailUpdates)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return ledger.advance(ctx, tailUpdates, tailRate, perTick, func() {
+		return ledger.AdvanceSteadily(ctx, tailUpdates, tailRate, perTick, func() {
 			for range perTick {
 				visible <- time.Now()
 			}
@@ -130,7 +132,7 @@ func (t *tail) follow(ctx context.Context, ledger *live) ([]time.Duration, error
 	})
 	var delays []time.Duration
 	group.Go(func() error {
-		return until(ctx, 10*time.Millisecond, 2*time.Minute, "following the tail", func() (bool, error) {
+		return lab.Until(ctx, 10*time.Millisecond, 2*time.Minute, "following the tail", func() (bool, error) {
 			had := t.count
 			if err := t.read(ctx); err != nil {
 				return false, err

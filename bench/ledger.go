@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/coder/websocket"
 )
 
@@ -29,8 +31,8 @@ const (
 
 // measureLedger asks the ledger interface for lists of a party's updates, for a replay of
 // everything, and for the updates of parties that have next to none, these also out of copies.
-func measureLedger(ctx context.Context, l *lab, s section) (err error) {
-	n, err := l.network(ctx)
+func measureLedger(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,16 +41,16 @@ func measureLedger(ctx context.Context, l *lab, s section) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := l.folder("ledger-lake")
-	l.say("ingesting the node's stream up to offset %d, with %d updates of each of %d parties", end, rareUpdates, rareParties)
+	dir := l.Folder("ledger-lake")
+	l.Say("ingesting the node's stream up to offset %d, with %d updates of each of %d parties", end, rareUpdates, rareParties)
 	node := httptest.NewServer(planted.over(end))
-	err = l.run(ctx, "ingest", "--once", "--data", dir, "--node-url", node.URL, "--node-source", "lists", "--lookup-rows")
+	err = l.Run(ctx, "ingest", "--once", "--data", dir, "--node-url", node.URL, "--node-source", "lists", "--lookup-rows")
 	if node.Close(); err != nil {
 		return err
 	}
-	if err := withLedger(ctx, l, dir, func(p *product) error {
-		c := newReadClient(p.url)
-		if err := rareUpdatesOf(s, c, end, "", s.add); err != nil {
+	if err := withLedger(ctx, l, dir, func(p *lab.Product) error {
+		c := lab.NewReadClient(p.URL)
+		if err := rareUpdatesOf(s, c, end, "", s.Add); err != nil {
 			return err
 		}
 		if err := partyLists(s, c, end); err != nil {
@@ -58,19 +60,19 @@ func measureLedger(ctx context.Context, l *lab, s section) (err error) {
 	}); err != nil {
 		return err
 	}
-	return withLedger(ctx, l, dir, func(p *product) error {
-		return rareUpdatesOf(s, newReadClient(p.url), end, " out of copies", func(what string, value float64, unit string) { s.atMost(maxRareParty, what, value, unit) })
+	return withLedger(ctx, l, dir, func(p *lab.Product) error {
+		return rareUpdatesOf(s, lab.NewReadClient(p.URL), end, " out of copies", func(what string, value float64, unit string) { s.AtMost(maxRareParty, what, value, unit) })
 	}, "--lookup-rows")
 }
 
 // withLedger serves the ledger interface over a data folder.
-func withLedger(ctx context.Context, l *lab, dir string, measure func(*product) error, options ...string) (err error) {
+func withLedger(ctx context.Context, l *lab.Lab, dir string, measure func(*lab.Product) error, options ...string) (err error) {
 	args := append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--ledger-list-limit", "5000"}, options...)
-	p, err := l.start(ctx, "ledger interface", args...)
+	p, err := l.Start(ctx, "ledger interface", args...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() { err = errors.Join(err, p.Stop()) }()
 	return measure(p)
 }
 
@@ -95,9 +97,9 @@ func ledgerRequest(party string, after, through int64) []byte {
 }
 
 // list asks for updates and returns how long it took and how many there were.
-func ledgerList(c *readClient, limit int, request []byte) (took time.Duration, updates int, err error) {
+func ledgerList(c *lab.ReadClient, limit int, request []byte) (took time.Duration, updates int, err error) {
 	begin := time.Now()
-	err = c.do("POST", fmt.Sprintf("/v2/updates?limit=%d", limit), request, func(body []byte) error {
+	err = c.Do("POST", fmt.Sprintf("/v2/updates?limit=%d", limit), request, func(body []byte) error {
 		took, updates = time.Since(begin), bytes.Count(body, []byte(`{"update":{"`))
 		return nil
 	})
@@ -106,8 +108,8 @@ func ledgerList(c *readClient, limit int, request []byte) (took time.Duration, u
 
 // rareUpdatesOf asks for all updates of each planted party, first once and then in ranges that
 // differ, so that no answer is one that was given before. judge takes the medians.
-func rareUpdatesOf(s section, c *readClient, end int64, how string, judge func(what string, value float64, unit string)) error {
-	var first, again timings
+func rareUpdatesOf(s lab.Section, c *lab.ReadClient, end int64, how string, judge func(what string, value float64, unit string)) error {
+	var first, again lab.Timings
 	for turn := range rareTurns {
 		for party := range rareParties {
 			took, updates, err := ledgerList(c, listUpdates, ledgerRequest(plantedParty(party), int64(turn), end))
@@ -118,27 +120,27 @@ func rareUpdatesOf(s section, c *readClient, end int64, how string, judge func(w
 				return fmt.Errorf("a party has %d updates, its list %d", rareUpdates, updates)
 			}
 			if turn == 0 {
-				first.each = append(first.each, took)
+				first.Each = append(first.Each, took)
 			} else {
-				again.each = append(again.each, took)
+				again.Each = append(again.Each, took)
 			}
 		}
 	}
 	what := fmt.Sprintf("the %d updates of a party%s", rareUpdates, how)
-	judge(what+", asked for first, median", first.percentile(50), "ms")
-	s.add(what+", asked for first, 95th percentile", first.percentile(95), "ms")
-	judge(what+", asked for again, median", again.percentile(50), "ms")
-	s.add(what+", asked for again, 95th percentile", again.percentile(95), "ms")
+	judge(what+", asked for first, median", first.Percentile(50), "ms")
+	s.Add(what+", asked for first, 95th percentile", first.Percentile(95), "ms")
+	judge(what+", asked for again, median", again.Percentile(50), "ms")
+	s.Add(what+", asked for again, 95th percentile", again.Percentile(95), "ms")
 	return nil
 }
 
 // partyLists asks for lists from different places on, first once and then again and again.
-func partyLists(s section, c *readClient, end int64) error {
+func partyLists(s lab.Section, c *lab.ReadClient, end int64) error {
 	parties, err := ledgerParties(c, end)
 	if err != nil {
 		return err
 	}
-	var first, hot timings
+	var first, hot lab.Timings
 	for turn := range 1 + ledgerListTurns {
 		for i := range ledgerLists * len(parties) {
 			request := ledgerRequest(parties[i%len(parties)], end/2*int64(i)/int64(ledgerLists*len(parties)), end)
@@ -150,21 +152,21 @@ func partyLists(s section, c *readClient, end int64) error {
 				return fmt.Errorf("a list of %s has %d updates, not %d", parties[i%len(parties)], updates, listUpdates)
 			}
 			if turn == 0 {
-				first.each = append(first.each, took)
+				first.Each = append(first.Each, took)
 			} else {
-				hot.each = append(hot.each, took)
+				hot.Each = append(hot.Each, took)
 			}
 		}
 	}
 	what := fmt.Sprintf("list of %d updates of a party", listUpdates)
-	s.add(what+", asked for first, median", first.percentile(50), "ms")
-	s.add(what+", asked for first, 99th percentile", first.percentile(99), "ms")
-	s.atMost(maxHotList, what+", hot, 99th percentile", hot.percentile(99), "ms")
+	s.Add(what+", asked for first, median", first.Percentile(50), "ms")
+	s.Add(what+", asked for first, 99th percentile", first.Percentile(99), "ms")
+	s.AtMost(maxHotList, what+", hot, 99th percentile", hot.Percentile(99), "ms")
 	return nil
 }
 
 // ledgerParties are the node's parties with enough updates for the lists.
-func ledgerParties(c *readClient, end int64) (parties []string, err error) {
+func ledgerParties(c *lab.ReadClient, end int64) (parties []string, err error) {
 	const looked = 3000
 	var answer []struct {
 		Update struct {
@@ -177,7 +179,7 @@ func ledgerParties(c *readClient, end int64) (parties []string, err error) {
 			} `json:"Transaction"`
 		} `json:"update"`
 	}
-	err = c.do("POST", fmt.Sprintf("/v2/updates?limit=%d", looked), ledgerRequest("", end/2, end), func(body []byte) error {
+	err = c.Do("POST", fmt.Sprintf("/v2/updates?limit=%d", looked), ledgerRequest("", end/2, end), func(body []byte) error {
 		return json.Unmarshal(body, &answer)
 	})
 	if err != nil {
@@ -205,14 +207,14 @@ func ledgerParties(c *readClient, end int64) (parties []string, err error) {
 }
 
 // replay reads everything by one websocket.
-func replay(ctx context.Context, s section, p *product, end int64) error {
-	before, err := p.peakMiB()
+func replay(ctx context.Context, s lab.Section, p *lab.Product, end int64) error {
+	before, err := p.PeakMiB()
 	if err != nil {
 		return err
 	}
-	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/v2/updates", &websocket.DialOptions{Subprotocols: []string{"daml.ws.auth"}})
+	conn, _, err := websocket.Dial(ctx, strings.Replace(p.URL, "http://", "ws://", 1)+"/v2/updates", &websocket.DialOptions{Subprotocols: []string{"daml.ws.auth"}})
 	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", p.url, err)
+		return fmt.Errorf("connecting to %s: %w", p.URL, err)
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
@@ -239,15 +241,15 @@ func replay(ctx context.Context, s section, p *product, end int64) error {
 		}
 	}
 	seconds := time.Since(begin).Seconds()
-	after, err := p.peakMiB()
+	after, err := p.PeakMiB()
 	if err != nil {
 		return err
 	}
-	s.add("updates of the replay", float64(updates), "")
-	s.atLeast(minReplay, "replay of everything to one websocket", float64(updates)/seconds, "1/s")
-	s.add("the same", float64(size)/megabyte/seconds, "MB/s")
-	s.add("peak memory of the query tier before the replay", before, "MiB")
-	s.add("peak memory of the query tier", after, "MiB")
+	s.Add("updates of the replay", float64(updates), "")
+	s.AtLeast(minReplay, "replay of everything to one websocket", float64(updates)/seconds, "1/s")
+	s.Add("the same", float64(size)/lab.Megabyte/seconds, "MB/s")
+	s.Add("peak memory of the query tier before the replay", before, "MiB")
+	s.Add("peak memory of the query tier", after, "MiB")
 	return nil
 }
 

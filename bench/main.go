@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/spf13/pflag"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -23,10 +25,10 @@ const (
 	roleCommands = "commands"
 )
 
-var roles = map[string]role{
-	roleBaseline: roleOf(loadRawJSON),
-	roleExport:   roleOf(exportHistory),
-	roleCommands: roleOf(executeTransfers),
+var roles = map[string]lab.Role{
+	roleBaseline: lab.RoleOf(loadRawJSON),
+	roleExport:   lab.RoleOf(exportHistory),
+	roleCommands: lab.RoleOf(executeTransfers),
 }
 
 func main() { os.Exit(process()) }
@@ -42,8 +44,8 @@ func process() int {
 		return engine.ChildMain(os.Args[2:])
 	case len(os.Args) > 1 && os.Args[1] == bucket.GatewayCommand:
 		return bucket.GatewayMain(os.Args[2:])
-	case len(os.Args) > 1 && os.Args[1] == childCommand:
-		err = childMain(ctx, os.Args[2:], roles, os.Stdin, os.Stdout)
+	case len(os.Args) > 1 && os.Args[1] == lab.ChildCommand:
+		err = lab.ChildMain(ctx, os.Args[2:], roles, os.Stdin, os.Stdout)
 	default:
 		err = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
@@ -69,11 +71,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	report, err := measureAll(ctx, o.settings, o.pieces(), stderr)
+	report, err := lab.MeasureAll(ctx, o.Settings, o.pieces(), stderr)
 	if report == nil {
 		return err
 	}
-	write := report.markdown
+	write := report.Markdown
 	if o.json {
 		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(report) }
 	}
@@ -85,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	case len(report.Failed) > 0:
 		return errIncomplete
-	case o.strict && report.missed() > 0:
+	case o.strict && report.Missed() > 0:
 		return errMissedTarget
 	}
 	return nil

@@ -8,37 +8,39 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/spf13/pflag"
 )
 
 // options are the command line.
 type options struct {
-	settings
+	lab.Settings
 	only   []string
 	json   bool
 	strict bool
 }
 
 // allPieces in the order in which they run; later ones reuse what earlier ones made.
-var allPieces = []piece{
-	{name: "backfill", measure: measureBackfill},
-	{name: "verify", product: true, measure: measureVerify},
-	{name: "baseline", measure: measureBaseline},
-	{name: "size", measure: measureSize},
-	{name: "export", needs: []comparator{duckDB}, measure: measureExport},
-	{name: "faults", product: true, measure: measureFaults},
-	{name: "closing", product: true, measure: measureClosing},
-	{name: "download", product: true, needs: []comparator{nginx}, measure: measureDownload},
-	{name: "huge", measure: measureHuge},
-	{name: "node", title: "node stream", product: true, measure: measureNodeStream},
-	{name: "latency", product: true, measure: measureLatency},
-	{name: "restart", product: true, measure: measureRestart},
-	{name: "reads", product: true, needs: []comparator{postgres}, measure: measureReads},
-	{name: "activeset", title: "active set", product: true, needs: []comparator{postgres}, measure: measureActiveSet},
-	{name: "ledger", product: true, measure: measureLedger},
-	{name: "wallet", product: true, measure: measureWallet},
-	{name: "commands", measure: measureCommands},
-	{name: "demo", product: true, measure: measureDemo},
+var allPieces = []lab.Piece{
+	{Name: "backfill", Measure: measureBackfill},
+	{Name: "verify", Product: true, Measure: measureVerify},
+	{Name: "baseline", Measure: measureBaseline},
+	{Name: "size", Measure: measureSize},
+	{Name: "export", Needs: []lab.Comparator{lab.DuckDB}, Measure: measureExport},
+	{Name: "faults", Product: true, Measure: measureFaults},
+	{Name: "closing", Product: true, Measure: measureClosing},
+	{Name: "download", Product: true, Needs: []lab.Comparator{lab.Nginx}, Measure: measureDownload},
+	{Name: "huge", Measure: measureHuge},
+	{Name: "node", Title: "node stream", Product: true, Measure: measureNodeStream},
+	{Name: "latency", Product: true, Measure: measureLatency},
+	{Name: "restart", Product: true, Measure: measureRestart},
+	{Name: "reads", Product: true, Needs: []lab.Comparator{lab.Postgres}, Measure: measureReads},
+	{Name: "activeset", Title: "active set", Product: true, Needs: []lab.Comparator{lab.Postgres}, Measure: measureActiveSet},
+	{Name: "ledger", Product: true, Measure: measureLedger},
+	{Name: "wallet", Product: true, Measure: measureWallet},
+	{Name: "commands", Measure: measureCommands},
+	{Name: "demo", Product: true, Measure: measureDemo},
 }
 
 const usage = `Measures the product side by side with what it is compared with, and prints a Markdown table.
@@ -67,18 +69,18 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.SortFlags = false
 	f.Usage = func() { fmt.Fprint(stderr, usage, f.FlagUsagesWrapped(100)) }
 	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
-	f.IntVar(&o.updates, "updates", 100_000, "updates of the history that is measured with")
+	f.IntVar(&o.Updates, "updates", 100_000, "updates of the history that is measured with")
 	f.BoolVar(&o.json, "json", false, "print one JSON object instead of Markdown")
 	f.BoolVar(&o.strict, "strict", false, "exit with status 1 when a target is missed")
-	f.StringVar(&o.binary, "binary", "", "ledgerlake `FILE` to measure; built from this module when empty")
-	f.StringVar(&o.work, "work", "", "existing `FOLDER` to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
-	f.IntVar(&o.hugeUpdates, "huge-updates", 3000, "updates of the history with a huge one")
-	f.IntVar(&o.hugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
-	f.IntVar(&o.kills, "kills", 100, "times that the product is killed to measure restarts")
-	f.IntVar(&o.hours, "hours", 100, "segments of an hour that are closed one after another")
-	f.IntVar(&o.lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
-	f.IntVar(&o.liveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
-	f.DurationVar(&o.quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
+	f.StringVar(&o.Binary, "binary", "", "ledgerlake `FILE` to measure; built from this module when empty")
+	f.StringVar(&o.Work, "work", "", "existing `FOLDER` to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
+	f.IntVar(&o.HugeUpdates, "huge-updates", 3000, "updates of the history with a huge one")
+	f.IntVar(&o.HugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
+	f.IntVar(&o.Kills, "kills", 100, "times that the product is killed to measure restarts")
+	f.IntVar(&o.Hours, "hours", 100, "segments of an hour that are closed one after another")
+	f.IntVar(&o.Lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
+	f.IntVar(&o.LiveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
+	f.DurationVar(&o.Quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -89,15 +91,15 @@ func (o options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
-	case o.liveContracts < 1 || o.lifetimes <= o.liveContracts:
+	case o.LiveContracts < 1 || o.Lifetimes <= o.LiveContracts:
 		return errors.New("--live-contracts must be positive and less than --lifetimes")
-	case o.updates < 1 || o.hugeUpdates < 1 || o.hugeBytes < 1 || o.kills < 1 || o.hours < 1:
+	case o.Updates < 1 || o.HugeUpdates < 1 || o.HugeBytes < 1 || o.Kills < 1 || o.Hours < 1:
 		return errors.New("--updates, --huge-updates, --huge-update-bytes, --kills and --hours must be positive")
-	case o.quiet <= 0:
+	case o.Quiet <= 0:
 		return errors.New("--quiet must be positive")
 	}
 	for _, name := range o.only {
-		if !slices.ContainsFunc(allPieces, func(p piece) bool { return p.name == name }) {
+		if !slices.ContainsFunc(allPieces, func(p lab.Piece) bool { return p.Name == name }) {
 			return fmt.Errorf("--only %s: there is only %s", name, pieceNames())
 		}
 	}
@@ -105,17 +107,17 @@ func (o options) check(rest []string) error {
 }
 
 // pieces are those that were asked for.
-func (o options) pieces() []piece {
+func (o options) pieces() []lab.Piece {
 	if len(o.only) == 0 {
 		return allPieces
 	}
-	return slices.DeleteFunc(slices.Clone(allPieces), func(p piece) bool { return !slices.Contains(o.only, p.name) })
+	return slices.DeleteFunc(slices.Clone(allPieces), func(p lab.Piece) bool { return !slices.Contains(o.only, p.Name) })
 }
 
 func pieceNames() string {
 	var names []string
 	for _, p := range allPieces {
-		names = append(names, p.name)
+		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")
 }

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+
+	"github.com/ledgerlake/ledgerlake/bench/lab"
 )
 
 // plantedParty is one of those that are witnesses of a few updates of a node's stream.
@@ -36,7 +38,7 @@ func (p *planter) end(ctx context.Context) (int64, error) {
 	var answer struct {
 		Offset int64 `json:"offset"`
 	}
-	err := getJSON(ctx, p.node+"/v2/state/ledger-end", &answer)
+	err := lab.GetJSON(ctx, p.node+"/v2/state/ledger-end", &answer)
 	return answer.Offset, err
 }
 

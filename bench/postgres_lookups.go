@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
@@ -16,14 +18,14 @@ const postgresConnections = 16
 
 // postgresLookups loads a network's events as rows of JSONB and looks them up by update id,
 // once each, and returns how many that makes a second.
-func postgresLookups(ctx context.Context, l *lab, url string, ids []string) (rate float64, err error) {
-	l.say("loading the history into Postgres")
-	server, err := l.startPostgres(ctx)
+func postgresLookups(ctx context.Context, l *lab.Lab, url string, ids []string) (rate float64, err error) {
+	l.Say("loading the history into Postgres")
+	server, err := l.StartPostgres(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	config, err := pgxpool.ParseConfig(server.dsn)
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	config, err := pgxpool.ParseConfig(server.DSN)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +58,7 @@ func loadPostgres(ctx context.Context, pool *pgxpool.Pool, url string) error {
 		rows = rows[:0]
 		return err
 	}
-	err := eachEvent(ctx, url, func(id string, event []byte) error {
+	err := lab.EachEvent(ctx, url, func(id string, event []byte) error {
 		rows = append(rows, []any{id, event})
 		if len(rows) < perCopy {
 			return nil

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -27,14 +29,14 @@ const (
 // postgresSet loads a dump of an active set as rows of JSONB with an index by template and
 // order, and reads the pages of coins from it. It keeps one set only, so that it has less to
 // leave out than a store of all sets.
-func postgresSet(ctx context.Context, l *lab, dump string) (pages timings, contracts int, err error) {
-	l.say("loading the active set into Postgres")
-	server, err := l.startPostgres(ctx)
+func postgresSet(ctx context.Context, l *lab.Lab, dump string) (pages lab.Timings, contracts int, err error) {
+	l.Say("loading the active set into Postgres")
+	server, err := l.StartPostgres(ctx)
 	if err != nil {
 		return pages, 0, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	pool, err := pgxpool.New(ctx, server.dsn)
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	pool, err := pgxpool.New(ctx, server.DSN)
 	if err != nil {
 		return pages, 0, err
 	}
@@ -50,7 +52,7 @@ func postgresSet(ctx context.Context, l *lab, dump string) (pages timings, contr
 			return pages, 0, err
 		}
 	}
-	l.say("pages out of Postgres")
+	l.Say("pages out of Postgres")
 	after, id := time.Time{}, ""
 	for range setPages {
 		begin := time.Now()
@@ -67,7 +69,7 @@ func postgresSet(ctx context.Context, l *lab, dump string) (pages timings, contr
 		if err != nil {
 			return pages, 0, err
 		}
-		pages.each = append(pages.each, time.Since(begin))
+		pages.Each = append(pages.Each, time.Since(begin))
 		if contracts += n; n < setPageSize {
 			break
 		}

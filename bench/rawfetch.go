@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/bytedance/sonic"
 	"golang.org/x/sync/errgroup"
 
@@ -131,11 +133,11 @@ func elementsOf(page []byte, opening string) ([]byte, error) {
 // their names, so it is the last that names a migration and a record time: that of the
 // verdict, or of a reassignment, which has none.
 func lastPosition(elements []byte) (schemas.Position, error) {
-	migration, err := strconv.ParseInt(lastMember(elements, "migration_id"), 10, 64)
+	migration, err := strconv.ParseInt(lab.LastMember(elements, "migration_id"), 10, 64)
 	if err != nil {
 		return schemas.Position{}, fmt.Errorf("reading a migration id: %w", err)
 	}
-	recordTime, err := schemas.ParseTime(lastMember(elements, "record_time"))
+	recordTime, err := schemas.ParseTime(lab.LastMember(elements, "record_time"))
 	return schemas.Position{MigrationID: migration, RecordTime: recordTime}, err
 }
 
@@ -185,7 +187,7 @@ func fetchRawImports(ctx context.Context, client *scan.Client, take func(element
 			if err := take(elements); err != nil {
 				return err
 			}
-			if request.AfterUpdateID = lastMember(elements, "update_id"); request.AfterUpdateID == "" {
+			if request.AfterUpdateID = lab.LastMember(elements, "update_id"); request.AfterUpdateID == "" {
 				return errors.New("a page of imports has no update_id")
 			}
 		}

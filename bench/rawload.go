@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 )
 
@@ -30,33 +32,33 @@ var extractVerdicts string
 
 // loadRawJSON is the child that is the baseline: raw JSON into ClickHouse by JSONEachRow,
 // then the columns out of it by SQL, into tables that are defined like the product's.
-func loadRawJSON(ctx context.Context, task loadTask, answer func(any) error) error {
-	return withStore(ctx, task, answer, func(ctx context.Context, s *engineStore, l *load) error {
-		if err := s.execute(ctx, createRawEvents, createRawImports); err != nil {
+func loadRawJSON(ctx context.Context, task lab.LoadTask, answer func(any) error) error {
+	return lab.WithStore(ctx, task, answer, func(ctx context.Context, s *lab.EngineStore, l *lab.Load) error {
+		if err := s.Execute(ctx, createRawEvents, createRawImports); err != nil {
 			return err
 		}
 		if err := insertRaw(ctx, task, s, l); err != nil {
 			return err
 		}
-		l.historyDone()
-		return s.execute(ctx, extractUpdates, eventsQuery(task), extractImports, extractVerdicts)
+		l.HistoryDone()
+		return s.Execute(ctx, extractUpdates, eventsQuery(task), extractImports, extractVerdicts)
 	})
 }
 
 // eventsQuery is the plain way to extract events, or the one that parses each update once.
-func eventsQuery(t loadTask) string {
+func eventsQuery(t lab.LoadTask) string {
 	if t.ParseOnce {
 		return extractEventsOnce
 	}
 	return extractEvents
 }
 
-func insertRaw(ctx context.Context, task loadTask, s *engineStore, l *load) error {
-	client, err := scan.NewClient(scan.ClientConfig{BaseURL: task.URL, Log: newLogger()})
+func insertRaw(ctx context.Context, task lab.LoadTask, s *lab.EngineStore, l *lab.Load) error {
+	client, err := scan.NewClient(scan.ClientConfig{BaseURL: task.URL, Log: lab.NewLogger()})
 	if err != nil {
 		return err
 	}
-	imports, err := newRawTable(s.engine, "raw_imports")
+	imports, err := newRawTable(s.Engine, "raw_imports")
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func insertRaw(ctx context.Context, task loadTask, s *engineStore, l *load) erro
 	}
 	tables := []*rawTable{imports}
 	for range rawWorkers {
-		t, err := newRawTable(s.engine, "raw_events")
+		t, err := newRawTable(s.Engine, "raw_events")
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/bench/lab"
 )
 
 //go:embed sql/copies.sql
@@ -32,46 +34,46 @@ const (
 
 // measureReads asks the query tier for events by id and for pages of updates, and compares
 // with rows of JSONB in Postgres and with a history of a tenth of the length.
-func measureReads(ctx context.Context, l *lab, s section) (err error) {
-	n, err := l.network(ctx)
+func measureReads(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	if err := l.fill(ctx, n.URL, l.folder("reads-lake")); err != nil {
+	if err := l.Fill(ctx, n.URL, l.Folder("reads-lake")); err != nil {
 		return err
 	}
 	ids, err := updateIDs(ctx, l, n.URL)
 	if err != nil {
 		return err
 	}
-	p, err := l.serve(ctx, l.folder("reads-lake"))
+	p, err := l.Serve(ctx, l.Folder("reads-lake"))
 	if err != nil {
 		return err
 	}
 	long, err := measureServed(ctx, l, s, p, ids)
-	if err := errors.Join(err, p.stop()); err != nil {
+	if err := errors.Join(err, p.Stop()); err != nil {
 		return err
 	}
 	copied, err := copiedHistory(ctx, l, s, n.URL, ids)
 	if err != nil {
 		return err
 	}
-	if l.has(postgres) {
+	if l.Has(lab.Postgres) {
 		rate, err := postgresLookups(ctx, l, n.URL, ids)
 		if err != nil {
 			return err
 		}
-		s.add("Postgres, rows of JSONB by primary key", rate, "1/s")
-		s.add("events by id, cold / Postgres", long.coldRate/rate, "")
-		s.atLeast(minLookupRatio, "events by id out of copies, cold / Postgres", copied.coldRate/rate, "")
+		s.Add("Postgres, rows of JSONB by primary key", rate, "1/s")
+		s.Add("events by id, cold / Postgres", long.coldRate/rate, "")
+		s.AtLeast(minLookupRatio, "events by id out of copies, cold / Postgres", copied.coldRate/rate, "")
 	}
 	short, shortCopied, err := shortHistory(ctx, l)
 	if err != nil {
 		return err
 	}
-	s.atMost(maxGrowth, "event by id, one client, median: history / a tenth of it", long.lookup/short.lookup, "")
-	s.atMost(maxGrowth, "event by id out of copies, one client, median: history / a tenth of it", copied.lookup/shortCopied.lookup, "")
-	s.atMost(maxGrowth, "page of 100 updates, one client, median: history / a tenth of it", long.page/short.page, "")
+	s.AtMost(maxGrowth, "event by id, one client, median: history / a tenth of it", long.lookup/short.lookup, "")
+	s.AtMost(maxGrowth, "event by id out of copies, one client, median: history / a tenth of it", copied.lookup/shortCopied.lookup, "")
+	s.AtMost(maxGrowth, "page of 100 updates, one client, median: history / a tenth of it", long.page/short.page, "")
 	return nil
 }
 
@@ -79,38 +81,38 @@ func measureReads(ctx context.Context, l *lab, s section) (err error) {
 const withCopies = "--lookup-rows"
 
 // copiedHistory measures lookups in a store that has the history once more by update id.
-func copiedHistory(ctx context.Context, l *lab, s section, upstream string, ids []string) (got served, err error) {
+func copiedHistory(ctx context.Context, l *lab.Lab, s lab.Section, upstream string, ids []string) (got served, err error) {
 	begin := time.Now()
-	if err := l.fill(ctx, upstream, l.folder("reads-lake"), withCopies); err != nil {
+	if err := l.Fill(ctx, upstream, l.Folder("reads-lake"), withCopies); err != nil {
 		return got, err
 	}
-	s.add("time to copy the history by update id", time.Since(begin).Seconds(), "s")
-	rows, copies, all, err := copiesSize(ctx, l, filepath.Join(l.folder("reads-lake"), "engine"))
+	s.Add("time to copy the history by update id", time.Since(begin).Seconds(), "s")
+	rows, copies, all, err := copiesSize(ctx, l, filepath.Join(l.Folder("reads-lake"), "engine"))
 	if err != nil {
 		return got, err
 	}
-	s.add(fmt.Sprintf("copies, %d rows", rows), copies/megabyte, "MB")
-	s.add("copies / all other tables", copies/all, "")
-	p, err := l.serve(ctx, l.folder("reads-lake"), withCopies)
+	s.Add(fmt.Sprintf("copies, %d rows", rows), copies/lab.Megabyte, "MB")
+	s.Add("copies / all other tables", copies/all, "")
+	p, err := l.Serve(ctx, l.Folder("reads-lake"), withCopies)
 	if err != nil {
 		return got, err
 	}
 	got, err = measureCopies(ctx, l, s, p, ids)
-	return got, errors.Join(err, p.stop())
+	return got, errors.Join(err, p.Stop())
 }
 
 // copiesSize tells how many copies a store has, their bytes on disk and those of all other
 // tables. The engine does not count copies among its parts.
-func copiesSize(ctx context.Context, l *lab, dir string) (rows uint64, copies, others float64, err error) {
-	store, err := openEngine(ctx, dir)
+func copiesSize(ctx context.Context, l *lab.Lab, dir string) (rows uint64, copies, others float64, err error) {
+	store, err := lab.OpenEngine(ctx, dir)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
-	if err := store.settle(ctx, l.quiet); err != nil {
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := store.Settle(ctx, l.Quiet); err != nil {
 		return 0, 0, 0, err
 	}
-	tables, err := store.tables(ctx)
+	tables, err := store.Tables(ctx)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -118,7 +120,7 @@ func copiesSize(ctx context.Context, l *lab, dir string) (rows uint64, copies, o
 		others += float64(t.Bytes)
 	}
 	var folder string
-	if err := store.conn.QueryRow(ctx, copiesPlace).Scan(&rows, &folder); err != nil {
+	if err := store.Conn.QueryRow(ctx, copiesPlace).Scan(&rows, &folder); err != nil {
 		return 0, 0, 0, fmt.Errorf("looking for the copies: %w", err)
 	}
 	err = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
@@ -135,32 +137,32 @@ func copiesSize(ctx context.Context, l *lab, dir string) (rows uint64, copies, o
 }
 
 // measureCopies measures lookups of one running query tier that has copies.
-func measureCopies(ctx context.Context, l *lab, s section, p *product, ids []string) (got served, err error) {
-	l.say("looking up events by id out of copies")
-	c := newReadClient(p.url)
-	one, err := c.lookups(ctx, 1, ids[:latencySamples])
+func measureCopies(ctx context.Context, l *lab.Lab, s lab.Section, p *lab.Product, ids []string) (got served, err error) {
+	l.Say("looking up events by id out of copies")
+	c := lab.NewReadClient(p.URL)
+	one, err := c.Lookups(ctx, 1, ids[:latencySamples])
 	if err != nil {
 		return got, err
 	}
 	rest := ids[latencySamples:]
-	cold, err := c.lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
+	cold, err := c.Lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
 	if err != nil {
 		return got, err
 	}
-	got.lookup, got.coldRate = one.percentile(50), cold.rate()
-	s.add("event by id out of copies, one client, median", got.lookup, "ms")
-	s.atLeast(minColdLookups, fmt.Sprintf("events by id out of copies, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
-	s.add("the same, 99th percentile", cold.percentile(99), "ms")
+	got.lookup, got.coldRate = one.Percentile(50), cold.Rate()
+	s.Add("event by id out of copies, one client, median", got.lookup, "ms")
+	s.AtLeast(minColdLookups, fmt.Sprintf("events by id out of copies, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
+	s.Add("the same, 99th percentile", cold.Percentile(99), "ms")
 	return got, nil
 }
 
 // updateIDs are those of a network's history, in an order made by the seed.
-func updateIDs(ctx context.Context, l *lab, url string) (ids []string, err error) {
-	err = eachEvent(ctx, url, func(id string, _ []byte) error {
+func updateIDs(ctx context.Context, l *lab.Lab, url string) (ids []string, err error) {
+	err = lab.EachEvent(ctx, url, func(id string, _ []byte) error {
 		ids = append(ids, id)
 		return nil
 	})
-	random := rand.New(rand.NewPCG(networkSeed, 2))
+	random := rand.New(rand.NewPCG(lab.NetworkSeed, 2))
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	return ids, err
 }
@@ -169,71 +171,71 @@ func updateIDs(ctx context.Context, l *lab, url string) (ids []string, err error
 type served struct{ coldRate, lookup, page float64 }
 
 // measureServed measures one running query tier.
-func measureServed(ctx context.Context, l *lab, s section, p *product, ids []string) (got served, err error) {
-	c := newReadClient(p.url)
-	l.say("looking up events by id")
+func measureServed(ctx context.Context, l *lab.Lab, s lab.Section, p *lab.Product, ids []string) (got served, err error) {
+	c := lab.NewReadClient(p.URL)
+	l.Say("looking up events by id")
 	if got, err = latencies(ctx, c, ids); err != nil {
 		return got, err
 	}
 	rest := ids[latencySamples:]
-	cold, err := c.lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
+	cold, err := c.Lookups(ctx, lookupClients, rest[:min(coldLookups, len(rest))])
 	if err != nil {
 		return got, err
 	}
-	got.coldRate = cold.rate()
-	s.add("event by id, one client, median", got.lookup, "ms")
-	s.add(fmt.Sprintf("events by id, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
-	s.add("the same, 99th percentile", cold.percentile(99), "ms")
+	got.coldRate = cold.Rate()
+	s.Add("event by id, one client, median", got.lookup, "ms")
+	s.Add(fmt.Sprintf("events by id, each asked for once by %d clients", lookupClients), got.coldRate, "1/s")
+	s.Add("the same, 99th percentile", cold.Percentile(99), "ms")
 	hot := make([]string, hotLookups)
 	for i := range hot {
 		hot[i] = rest[i%hotIDs]
 	}
-	again, err := c.lookups(ctx, hotClients, hot)
+	again, err := c.Lookups(ctx, hotClients, hot)
 	if err != nil {
 		return got, err
 	}
-	s.add(fmt.Sprintf("%d events by id again and again by %d clients", hotIDs, hotClients), again.rate(), "1/s")
-	s.atMost(maxHotLookup, "the same, 99th percentile", again.percentile(99), "ms")
-	l.say("paging through updates")
+	s.Add(fmt.Sprintf("%d events by id again and again by %d clients", hotIDs, hotClients), again.Rate(), "1/s")
+	s.AtMost(maxHotLookup, "the same, 99th percentile", again.Percentile(99), "ms")
+	l.Say("paging through updates")
 	begin := time.Now()
-	updates, bytes, err := c.allUpdates(ctx)
+	updates, bytes, err := c.AllUpdates(ctx)
 	if err != nil {
 		return got, err
 	}
 	seconds := time.Since(begin).Seconds()
-	s.add("page of 100 updates, one client, median", got.page, "ms")
-	s.atLeast(minPagedUpdates, "updates in pages of 1,000 to one client", float64(updates)/seconds, "1/s")
-	s.add("the same", float64(bytes)/megabyte/seconds, "MB/s")
-	peak, err := p.peakMiB()
+	s.Add("page of 100 updates, one client, median", got.page, "ms")
+	s.AtLeast(minPagedUpdates, "updates in pages of 1,000 to one client", float64(updates)/seconds, "1/s")
+	s.Add("the same", float64(bytes)/lab.Megabyte/seconds, "MB/s")
+	peak, err := p.PeakMiB()
 	if err != nil {
 		return got, err
 	}
-	s.add("peak memory of the query tier", peak, "MiB")
+	s.Add("peak memory of the query tier", peak, "MiB")
 	return got, nil
 }
 
 // latencies asks for one thing after another.
-func latencies(ctx context.Context, c *readClient, ids []string) (got served, err error) {
-	one, err := c.lookups(ctx, 1, ids[:latencySamples])
+func latencies(ctx context.Context, c *lab.ReadClient, ids []string) (got served, err error) {
+	one, err := c.Lookups(ctx, 1, ids[:latencySamples])
 	if err != nil {
 		return got, err
 	}
-	got.lookup = one.percentile(50)
-	pages, err := c.pagesAfter(ctx, ids[:latencySamples], 100)
+	got.lookup = one.Percentile(50)
+	pages, err := c.PagesAfter(ctx, ids[:latencySamples], 100)
 	if err != nil {
 		return got, err
 	}
-	got.page = pages.percentile(50)
+	got.page = pages.Percentile(50)
 	return got, nil
 }
 
 // shortHistory measures a history of a tenth of the length, without and with copies.
-func shortHistory(ctx context.Context, l *lab) (got, copied served, err error) {
-	n, err := l.startNetwork(ctx, networkTask{Dir: l.folder("short-network"), Updates: max(l.updates/shortHistoryShare, 2*latencySamples)})
+func shortHistory(ctx context.Context, l *lab.Lab) (got, copied served, err error) {
+	n, err := l.StartNetwork(ctx, lab.NetworkTask{Dir: l.Folder("short-network"), Updates: max(l.Updates/shortHistoryShare, 2*latencySamples)})
 	if err != nil {
 		return got, copied, err
 	}
-	defer func() { err = errors.Join(err, n.process.end()) }()
+	defer func() { err = errors.Join(err, n.Stop()) }()
 	ids, err := updateIDs(ctx, l, n.URL)
 	if err != nil {
 		return got, copied, err
@@ -242,15 +244,15 @@ func shortHistory(ctx context.Context, l *lab) (got, copied served, err error) {
 		options []string
 		into    *served
 	}{{nil, &got}, {[]string{withCopies}, &copied}} {
-		if err := l.fill(ctx, n.URL, l.folder("short-lake"), part.options...); err != nil {
+		if err := l.Fill(ctx, n.URL, l.Folder("short-lake"), part.options...); err != nil {
 			return got, copied, err
 		}
-		p, err := l.serve(ctx, l.folder("short-lake"), part.options...)
+		p, err := l.Serve(ctx, l.Folder("short-lake"), part.options...)
 		if err != nil {
 			return got, copied, err
 		}
-		*part.into, err = latencies(ctx, newReadClient(p.url), ids)
-		if err := errors.Join(err, p.stop()); err != nil {
+		*part.into, err = latencies(ctx, lab.NewReadClient(p.URL), ids)
+		if err := errors.Join(err, p.Stop()); err != nil {
 			return got, copied, err
 		}
 	}

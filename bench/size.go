@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -18,8 +20,8 @@ const maxShareOfNetwork = 0.6
 
 // measureSize compares the tables on disk with the network's own bulk objects of the
 // same history.
-func measureSize(ctx context.Context, l *lab, s section) error {
-	lake, err := l.ingested(ctx)
+func measureSize(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	lake, err := l.Ingested(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,28 +31,28 @@ func measureSize(ctx context.Context, l *lab, s section) error {
 	}
 	all := addTables(s, lake.Tables)
 	core := float64(lake.Tables["updates"].Bytes + lake.Tables["events"].Bytes + lake.Tables["imports"].Bytes)
-	s.add("tables updates, events and imports", core/megabyte, "MB")
-	s.add("all tables", all/megabyte, "MB")
+	s.Add("tables updates, events and imports", core/lab.Megabyte, "MB")
+	s.Add("all tables", all/lab.Megabyte, "MB")
 	one, acs, everything := layout.protobuf.Updates.ZstdBytes, layout.protobuf.ACS.ZstdBytes, layout.bytes()
-	s.add("network, updates in one encoding", float64(one)/megabyte, "MB")
-	s.add("network, updates and daily ACS in one encoding", float64(one+acs)/megabyte, "MB")
-	s.add("network, updates and daily ACS in both encodings", float64(everything)/megabyte, "MB")
+	s.Add("network, updates in one encoding", float64(one)/lab.Megabyte, "MB")
+	s.Add("network, updates and daily ACS in one encoding", float64(one+acs)/lab.Megabyte, "MB")
+	s.Add("network, updates and daily ACS in both encodings", float64(everything)/lab.Megabyte, "MB")
 	// Judged is all that either side keeps.
-	s.add("updates, events and imports / network, updates in one encoding", core/float64(one), "")
-	s.add("updates, events and imports / network, updates and daily ACS in one encoding", core/float64(one+acs), "")
-	s.add("updates, events and imports / network, updates and daily ACS in both encodings", core/float64(everything), "")
-	s.add("all tables / network, updates in one encoding", all/float64(one), "")
-	s.add("all tables / network, updates and daily ACS in one encoding", all/float64(one+acs), "")
-	s.atMost(maxShareOfNetwork, "all tables / network, updates and daily ACS in both encodings", all/float64(everything), "")
+	s.Add("updates, events and imports / network, updates in one encoding", core/float64(one), "")
+	s.Add("updates, events and imports / network, updates and daily ACS in one encoding", core/float64(one+acs), "")
+	s.Add("updates, events and imports / network, updates and daily ACS in both encodings", core/float64(everything), "")
+	s.Add("all tables / network, updates in one encoding", all/float64(one), "")
+	s.Add("all tables / network, updates and daily ACS in one encoding", all/float64(one+acs), "")
+	s.AtMost(maxShareOfNetwork, "all tables / network, updates and daily ACS in both encodings", all/float64(everything), "")
 	return nil
 }
 
 // addTables adds the size of each table and returns the sum in bytes.
-func addTables(s section, tables map[string]tableFacts) float64 {
+func addTables(s lab.Section, tables map[string]lab.TableFacts) float64 {
 	all := 0.0
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		t := tables[name]
-		s.add(fmt.Sprintf("table %s, %d rows in %d parts", name, t.Rows, t.Parts), float64(t.Bytes)/megabyte, "MB")
+		s.Add(fmt.Sprintf("table %s, %d rows in %d parts", name, t.Rows, t.Parts), float64(t.Bytes)/lab.Megabyte, "MB")
 		all += float64(t.Bytes)
 	}
 	return all
@@ -65,26 +67,26 @@ func (l layoutSizes) bytes() int64 {
 }
 
 // networkLayout measures the network's layout of what is in the lake, so many updates.
-func networkLayout(ctx context.Context, l *lab, updates uint64) (sizes layoutSizes, err error) {
-	s, err := openEngine(ctx, l.lakeDir())
+func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layoutSizes, err error) {
+	s, err := lab.OpenEngine(ctx, l.LakeDir())
 	if err != nil {
 		return sizes, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	db, err := store.Open(ctx, s.engine.DSN())
+	defer func() { err = errors.Join(err, s.Close()) }()
+	db, err := store.Open(ctx, s.Engine.DSN())
 	if err != nil {
 		return sizes, err
 	}
 	defer db.Close()
 	stored := sealed{history.NewReader(db, schemas.ScanStream)}
-	l.say("writing the network's layout in protobuf_json")
+	l.Say("writing the network's layout in protobuf_json")
 	if sizes.protobuf, err = layoutOf(ctx, s, stored, schemas.ProtobufJSON); err != nil {
 		return sizes, err
 	}
 	if got := uint64(sizes.protobuf.Updates.Rows); got != updates {
 		return sizes, fmt.Errorf("the network's layout has %d updates, the store %d", got, updates)
 	}
-	l.say("writing the network's layout in compact_json")
+	l.Say("writing the network's layout in compact_json")
 	catalog, err := networkCatalog()
 	if err != nil {
 		return sizes, err
@@ -96,8 +98,8 @@ func networkLayout(ctx context.Context, l *lab, updates uint64) (sizes layoutSiz
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func layoutOf(ctx context.Context, s *engineStore, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
-	exporter, err := export.New(export.Config{Source: source, Conn: s.conn, Objects: noObjects{}, Log: newLogger()})
+func layoutOf(ctx context.Context, s *lab.EngineStore, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
+	exporter, err := export.New(export.Config{Source: source, Conn: s.Conn, Objects: noObjects{}, Log: lab.NewLogger()})
 	if err != nil {
 		return export.NetworkSizes{}, err
 	}

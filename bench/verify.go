@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/bench/lab"
 )
 
 const (
@@ -24,19 +26,19 @@ type verified struct {
 
 // measureVerify checks the store that ingest has filled, with all checks that need nothing
 // but the store.
-func measureVerify(ctx context.Context, l *lab, s section) error {
-	n, err := l.network(ctx)
+func measureVerify(ctx context.Context, l *lab.Lab, s lab.Section) error {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
-	got, err := l.ingested(ctx)
+	got, err := l.Ingested(ctx)
 	if err != nil {
 		return err
 	}
 	var runs []verified
 	for range verifyRuns {
-		l.say("verifying the store")
-		run, err := verify(ctx, l, l.lakeData(), n.Rows["updates"])
+		l.Say("verifying the store")
+		run, err := verify(ctx, l, l.LakeData(), n.Rows["updates"])
 		if err != nil {
 			return err
 		}
@@ -44,18 +46,18 @@ func measureVerify(ctx context.Context, l *lab, s section) error {
 	}
 	slices.SortFunc(runs, func(a, b verified) int { return int((a.seconds - b.seconds) * 1e6) })
 	median, updates := runs[len(runs)/2], float64(n.Rows["updates"])
-	s.add("wall time of ledgerlake verify, median of 3", median.seconds, "s")
-	s.add("processor time of it, with the engine", median.cpu, "s")
-	s.add("updates", updates/median.seconds, "1/s")
-	s.atLeast(minVerifyRatio, "times the rate of ingest", got.Seconds/median.seconds, "")
-	s.add("processor time of ingest / of verify", got.Cost.total()/median.cpu, "")
+	s.Add("wall time of ledgerlake verify, median of 3", median.seconds, "s")
+	s.Add("processor time of it, with the engine", median.cpu, "s")
+	s.Add("updates", updates/median.seconds, "1/s")
+	s.AtLeast(minVerifyRatio, "times the rate of ingest", got.Seconds/median.seconds, "")
+	s.Add("processor time of ingest / of verify", got.Cost.Total()/median.cpu, "")
 	return nil
 }
 
 // verify runs the product's verification once. It must find nothing, in so many updates.
-func verify(ctx context.Context, l *lab, data string, updates uint64) (verified, error) {
+func verify(ctx context.Context, l *lab.Lab, data string, updates uint64) (verified, error) {
 	var stdout bytes.Buffer
-	cmd := l.command(ctx, "verify", "--data", data, "--check", "batches,hashes,lifetimes,coins", "--json")
+	cmd := l.Command(ctx, "verify", "--data", data, "--check", "batches,hashes,lifetimes,coins", "--json")
 	cmd.Stdout = &stdout
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {

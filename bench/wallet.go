@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
@@ -36,37 +38,37 @@ const (
 
 // measureWallet derives wallets from a node's stream, and reads balances, coins and
 // transaction logs of parties out of a store with many of them.
-func measureWallet(ctx context.Context, l *lab, s section) (err error) {
-	n, err := l.network(ctx)
+func measureWallet(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	n, err := l.Network(ctx)
 	if err != nil {
 		return err
 	}
 	if err := measureOffers(ctx, l, s); err != nil {
 		return err
 	}
-	dir := l.folder("wallet-lake")
-	l.say("ingesting the node's stream")
-	if err := l.run(ctx, "ingest", "--once", "--data", dir, "--node-url", n.NodeURL); err != nil {
+	dir := l.Folder("wallet-lake")
+	l.Say("ingesting the node's stream")
+	if err := l.Run(ctx, "ingest", "--once", "--data", dir, "--node-url", n.NodeURL); err != nil {
 		return err
 	}
 	if err := rebuildWallets(ctx, l, s, dir); err != nil {
 		return err
 	}
-	e, err := openEngine(ctx, filepath.Join(dir, "engine"))
+	e, err := lab.OpenEngine(ctx, filepath.Join(dir, "engine"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.close()) }()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	stream, err := manyWallets(ctx, l, s, e)
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, e.engine.DSN())
+	db, err := store.Open(ctx, e.Engine.DSN())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	m, err := startMeter(e.engine.PID(), n.PID)
+	m, err := lab.StartMeter(e.Engine.PID(), n.PID)
 	if err != nil {
 		return err
 	}
@@ -74,22 +76,22 @@ func measureWallet(ctx context.Context, l *lab, s section) (err error) {
 }
 
 // rebuildWallets measures the derivation by itself.
-func rebuildWallets(ctx context.Context, l *lab, s section, dir string) error {
-	l.say("deriving wallets again")
-	cmd := l.command(ctx, "rebuild", "wallets", "--data", dir)
+func rebuildWallets(ctx context.Context, l *lab.Lab, s lab.Section, dir string) error {
+	l.Say("deriving wallets again")
+	cmd := l.Command(ctx, "rebuild", "wallets", "--data", dir)
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("running ledgerlake rebuild wallets: %w", err)
 	}
-	s.add("updates that wallets are derived from", float64(l.updates)/time.Since(begin).Seconds(), "1/s")
+	s.Add("updates that wallets are derived from", float64(l.Updates)/time.Since(begin).Seconds(), "1/s")
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	s.add("processor time for 1,000 updates, with the engine", cpu.Seconds()*1e6/float64(l.updates), "ms")
+	s.Add("processor time for 1,000 updates, with the engine", cpu.Seconds()*1e6/float64(l.Updates), "ms")
 	return nil
 }
 
 // manyWallets fills the store and returns the stream.
-func manyWallets(ctx context.Context, l *lab, s section, e *engineStore) (stream string, err error) {
-	before, err := e.tables(ctx)
+func manyWallets(ctx context.Context, l *lab.Lab, s lab.Section, e *lab.EngineStore) (stream string, err error) {
+	before, err := e.Tables(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -100,28 +102,28 @@ func manyWallets(ctx context.Context, l *lab, s section, e *engineStore) (stream
 			own += float64(t.Bytes)
 		}
 	}
-	s.add("bytes of wallets / of all tables of the node's stream", own/all, "")
-	for at := 0; at < l.liveContracts; at += walletsPerInsert {
-		l.say("coins from %d on", at)
-		query := fmt.Sprintf(multiplyWalletContracts, at, min(at+walletsPerInsert, l.liveContracts), walletCoins, walletsEndedEvery)
-		if err := e.conn.Exec(ctx, query); err != nil {
+	s.Add("bytes of wallets / of all tables of the node's stream", own/all, "")
+	for at := 0; at < l.LiveContracts; at += walletsPerInsert {
+		l.Say("coins from %d on", at)
+		query := fmt.Sprintf(multiplyWalletContracts, at, min(at+walletsPerInsert, l.LiveContracts), walletCoins, walletsEndedEvery)
+		if err := e.Conn.Exec(ctx, query); err != nil {
 			return "", fmt.Errorf("making coins: %w", err)
 		}
 	}
-	l.say("transaction logs of %d parties", walletLogParties)
-	if err := e.conn.Exec(ctx, fmt.Sprintf(multiplyWalletLog, 0, walletLogParties, walletEntries)); err != nil {
+	l.Say("transaction logs of %d parties", walletLogParties)
+	if err := e.Conn.Exec(ctx, fmt.Sprintf(multiplyWalletLog, 0, walletLogParties, walletEntries)); err != nil {
 		return "", fmt.Errorf("making entries of transaction logs: %w", err)
 	}
-	if err := e.settle(ctx, l.quiet); err != nil {
+	if err := e.Settle(ctx, l.Quiet); err != nil {
 		return "", err
 	}
-	after, err := e.tables(ctx)
+	after, err := e.Tables(ctx)
 	if err != nil {
 		return "", err
 	}
-	s.add("rows of contracts of wallets", float64(after["wallet_contracts"].Rows), "")
-	s.add("entries of transaction logs", float64(after["wallet_log"].Rows), "")
-	if err := e.conn.QueryRow(ctx, "SELECT any(stream) FROM wallet_contracts").Scan(&stream); err != nil {
+	s.Add("rows of contracts of wallets", float64(after["wallet_contracts"].Rows), "")
+	s.Add("entries of transaction logs", float64(after["wallet_log"].Rows), "")
+	if err := e.Conn.QueryRow(ctx, "SELECT any(stream) FROM wallet_contracts").Scan(&stream); err != nil {
 		return "", fmt.Errorf("asking for the stream of wallets: %w", err)
 	}
 	return stream, nil
@@ -134,7 +136,7 @@ func holder(n int) string {
 }
 
 // readWallets asks for each party once, one after another.
-func readWallets(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
+func readWallets(ctx context.Context, s lab.Section, w *wallethistory.Reader, m *lab.Meter) error {
 	if err := readHoldings(ctx, s, w, m); err != nil {
 		return err
 	}
@@ -143,17 +145,17 @@ func readWallets(ctx context.Context, s section, w *wallethistory.Reader, m *met
 
 // perRequest is the processor time of the engine and of this process since another reading, in
 // ms for each of those who were asked for.
-func perRequest(m *meter, before cost) (float64, error) {
-	now, err := m.since()
-	return now.minus(before).total() * 1000 / walletsAsked, err
+func perRequest(m *lab.Meter, before lab.Cost) (float64, error) {
+	now, err := m.Since()
+	return now.Minus(before).Total() * 1000 / walletsAsked, err
 }
 
-func readHoldings(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
-	before, err := m.since()
+func readHoldings(ctx context.Context, s lab.Section, w *wallethistory.Reader, m *lab.Meter) error {
+	before, err := m.Since()
 	if err != nil {
 		return err
 	}
-	var balances, coins, both timings
+	var balances, coins, both lab.Timings
 	for n := range walletsAsked {
 		party := holder(n)
 		begin := time.Now()
@@ -171,29 +173,29 @@ func readHoldings(ctx context.Context, s section, w *wallethistory.Reader, m *me
 		if got := len(holdings.Coins) + len(holdings.Locked); got != want || balance.Coins+balance.LockedCoins != want {
 			return fmt.Errorf("%s has %d coins, its balance is of %d; there are %d", party, got, balance.Coins+balance.LockedCoins, want)
 		}
-		balances.each, coins.each = append(balances.each, middle.Sub(begin)), append(coins.each, end.Sub(middle))
-		both.each = append(both.each, end.Sub(begin))
+		balances.Each, coins.Each = append(balances.Each, middle.Sub(begin)), append(coins.Each, end.Sub(middle))
+		both.Each = append(both.Each, end.Sub(begin))
 	}
 	cpu, err := perRequest(m, before)
 	if err != nil {
 		return err
 	}
 	what := fmt.Sprintf("balance of a party with %d coins", walletCoins)
-	s.add(what+", median", balances.percentile(50), "ms")
-	s.atMost(maxWalletBalance, what+", 99th percentile", balances.percentile(99), "ms")
-	s.add("its coins, median", coins.percentile(50), "ms")
-	s.atMost(maxWalletBalance, "its coins, 99th percentile", coins.percentile(99), "ms")
-	s.add("balance and coins one after the other, 99th percentile", both.percentile(99), "ms")
-	s.add("processor time of both, with the engine", cpu, "ms")
+	s.Add(what+", median", balances.Percentile(50), "ms")
+	s.AtMost(maxWalletBalance, what+", 99th percentile", balances.Percentile(99), "ms")
+	s.Add("its coins, median", coins.Percentile(50), "ms")
+	s.AtMost(maxWalletBalance, "its coins, 99th percentile", coins.Percentile(99), "ms")
+	s.Add("balance and coins one after the other, 99th percentile", both.Percentile(99), "ms")
+	s.Add("processor time of both, with the engine", cpu, "ms")
 	return nil
 }
 
-func readLogs(ctx context.Context, s section, w *wallethistory.Reader, m *meter) error {
-	before, err := m.since()
+func readLogs(ctx context.Context, s lab.Section, w *wallethistory.Reader, m *lab.Meter) error {
+	before, err := m.Since()
 	if err != nil {
 		return err
 	}
-	var logs timings
+	var logs lab.Timings
 	for n := range walletsAsked {
 		begin := time.Now()
 		entries, err := w.Log(ctx, holder(n), "", walletLogPage)
@@ -203,15 +205,15 @@ func readLogs(ctx context.Context, s section, w *wallethistory.Reader, m *meter)
 		if len(entries) != walletLogPage {
 			return fmt.Errorf("%s has %d entries in its transaction log, not %d", holder(n), len(entries), walletLogPage)
 		}
-		logs.each = append(logs.each, time.Since(begin))
+		logs.Each = append(logs.Each, time.Since(begin))
 	}
 	cpu, err := perRequest(m, before)
 	if err != nil {
 		return err
 	}
 	what := fmt.Sprintf("%d entries of a transaction log", walletLogPage)
-	s.add(what+", median", logs.percentile(50), "ms")
-	s.atMost(maxWalletLog, what+", 99th percentile", logs.percentile(99), "ms")
-	s.add("processor time of them, with the engine", cpu, "ms")
+	s.Add(what+", median", logs.Percentile(50), "ms")
+	s.AtMost(maxWalletLog, what+", 99th percentile", logs.Percentile(99), "ms")
+	s.Add("processor time of them, with the engine", cpu, "ms")
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/bench/lab"
+
 	"github.com/ledgerlake/ledgerlake/query/auth"
 )
 
@@ -43,12 +45,12 @@ func (c *walletClient) ask(ctx context.Context, user, method, path string, body,
 		return fmt.Errorf("minting a token for %s: %w", user, err)
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	return doJSON(request, into)
+	return lab.DoJSON(request, into)
 }
 
 // awaitReady waits until the validator answers requests.
 func (c *walletClient) awaitReady(ctx context.Context) error {
-	return until(ctx, 200*time.Millisecond, 2*time.Minute, "getting the validator ready", func() (bool, error) {
+	return lab.Until(ctx, 200*time.Millisecond, 2*time.Minute, "getting the validator ready", func() (bool, error) {
 		response, err := http.Get(c.base + "/readyz")
 		if err != nil {
 			return false, ctx.Err()
@@ -63,7 +65,7 @@ func (c *walletClient) register(ctx context.Context, user string) (party string,
 	var answer struct {
 		Party string `json:"party_id"`
 	}
-	err = until(ctx, 200*time.Millisecond, 2*time.Minute, "giving "+user+" a wallet", func() (bool, error) {
+	err = lab.Until(ctx, 200*time.Millisecond, 2*time.Minute, "giving "+user+" a wallet", func() (bool, error) {
 		last := c.ask(ctx, user, http.MethodPost, "/v0/register", nil, &answer)
 		return last == nil, ctx.Err()
 	})
@@ -90,15 +92,15 @@ func (c *walletClient) listed(ctx context.Context, user, contractID string) (boo
 
 // measureOffers makes offers on a simulated network whose time is the present, over HTTP, and
 // waits after each until its receiver is shown it.
-func measureOffers(ctx context.Context, l *lab, s section) (err error) {
-	l.say("making %d offers", offersMade)
-	p, err := l.start(ctx, "scan interface", "up", "--data", l.folder("offers-lake"),
+func measureOffers(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
+	l.Say("making %d offers", offersMade)
+	p, err := l.Start(ctx, "scan interface", "up", "--data", l.Folder("offers-lake"),
 		"--updates", fmt.Sprint(offerHistory), "--live-clock", "--live", "0", "--listen", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	c := &walletClient{p.url + "/api/validator"}
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	c := &walletClient{p.URL + "/api/validator"}
 	if err := c.awaitReady(ctx); err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func measureOffers(ctx context.Context, l *lab, s section) (err error) {
 	if err != nil {
 		return err
 	}
-	var answered, shown, both timings
+	var answered, shown, both lab.Timings
 	for n := range offersMade {
 		begin := time.Now()
 		id, err := c.offer(ctx, receiver, n)
@@ -117,18 +119,18 @@ func measureOffers(ctx context.Context, l *lab, s section) (err error) {
 			return err
 		}
 		middle := time.Now()
-		if err := until(ctx, 0, time.Minute, "showing an offer", func() (bool, error) { return c.listed(ctx, "receiver", id) }); err != nil {
+		if err := lab.Until(ctx, 0, time.Minute, "showing an offer", func() (bool, error) { return c.listed(ctx, "receiver", id) }); err != nil {
 			return err
 		}
 		end := time.Now()
-		answered.each, shown.each = append(answered.each, middle.Sub(begin)), append(shown.each, end.Sub(middle))
-		both.each = append(both.each, end.Sub(begin))
+		answered.Each, shown.Each = append(answered.Each, middle.Sub(begin)), append(shown.Each, end.Sub(middle))
+		both.Each = append(both.Each, end.Sub(begin))
 	}
-	s.add("transfer offer, from its request to its answer, median", answered.percentile(50), "ms")
-	s.add("from its request to its answer, 99th percentile", answered.percentile(99), "ms")
-	s.add("from its answer to its being listed, median", shown.percentile(50), "ms")
-	s.atMost(maxOfferVisible, "from its answer to its being listed, 99th percentile", shown.percentile(99), "ms")
-	s.atMost(maxOfferVisible, "from its request to its being listed, 99th percentile", both.percentile(99), "ms")
+	s.Add("transfer offer, from its request to its answer, median", answered.Percentile(50), "ms")
+	s.Add("from its request to its answer, 99th percentile", answered.Percentile(99), "ms")
+	s.Add("from its answer to its being listed, median", shown.Percentile(50), "ms")
+	s.AtMost(maxOfferVisible, "from its answer to its being listed, 99th percentile", shown.Percentile(99), "ms")
+	s.AtMost(maxOfferVisible, "from its request to its being listed, 99th percentile", both.Percentile(99), "ms")
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -17,19 +17,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// readClient asks a query tier. It looks at answers no more than it must, because it
+// ReadClient asks a query tier. It looks at answers no more than it must, because it
 // shares the cores with what it measures.
-type readClient struct {
+type ReadClient struct {
 	url    string
 	client *fasthttp.Client
 }
 
-func newReadClient(url string) *readClient {
-	return &readClient{url: url, client: &fasthttp.Client{MaxConnsPerHost: 1024, ReadBufferSize: 32 << 10, ReadTimeout: time.Minute, MaxResponseBodySize: 1 << 30}}
+func NewReadClient(url string) *ReadClient {
+	return &ReadClient{url: url, client: &fasthttp.Client{MaxConnsPerHost: 1024, ReadBufferSize: 32 << 10, ReadTimeout: time.Minute, MaxResponseBodySize: 1 << 30}}
 }
 
-// do sends a request and hands the body of its answer to use, which must not keep it.
-func (c *readClient) do(method, path string, body []byte, use func(body []byte) error) error {
+// Do sends a request and hands the body of its answer to use, which must not keep it.
+func (c *ReadClient) Do(method, path string, body []byte, use func(body []byte) error) error {
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
 	defer fasthttp.ReleaseResponse(response)
@@ -48,10 +48,10 @@ func (c *readClient) do(method, path string, body []byte, use func(body []byte) 
 	return use(response.Body())
 }
 
-// lookups asks for each id once, by a number of clients at the same time, each with a
+// Lookups asks for each id once, by a number of clients at the same time, each with a
 // connection of its own.
-func (c *readClient) lookups(ctx context.Context, clients int, ids []string) (t timings, err error) {
-	t.each = make([]time.Duration, len(ids))
+func (c *ReadClient) Lookups(ctx context.Context, clients int, ids []string) (t Timings, err error) {
+	t.Each = make([]time.Duration, len(ids))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	begin := time.Now()
@@ -72,7 +72,7 @@ func (c *readClient) lookups(ctx context.Context, clients int, ids []string) (t 
 				if err != nil {
 					return err
 				}
-				t.each[i] = time.Since(start)
+				t.Each[i] = time.Since(start)
 				if !bytes.Contains(body, []byte(ids[i])) {
 					return fmt.Errorf("the answer for update %s is about another", ids[i])
 				}
@@ -85,11 +85,11 @@ func (c *readClient) lookups(ctx context.Context, clients int, ids []string) (t 
 	return t, err
 }
 
-// pagesAfter asks for a page of updates after each of some updates.
-func (c *readClient) pagesAfter(ctx context.Context, ids []string, size int) (t timings, err error) {
-	var after cursor
+// PagesAfter asks for a page of updates after each of some updates.
+func (c *ReadClient) PagesAfter(ctx context.Context, ids []string, size int) (t Timings, err error) {
+	var after Cursor
 	for _, id := range ids {
-		err := c.do("GET", "/v0/events/"+id, nil, func(body []byte) error { return after.take(body) })
+		err := c.Do("GET", "/v0/events/"+id, nil, func(body []byte) error { return after.take(body) })
 		if err != nil {
 			return t, err
 		}
@@ -97,7 +97,7 @@ func (c *readClient) pagesAfter(ctx context.Context, ids []string, size int) (t 
 		if err := c.updates(&after, size, func([]byte) error { return nil }); err != nil {
 			return t, err
 		}
-		t.each = append(t.each, time.Since(start))
+		t.Each = append(t.Each, time.Since(start))
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
@@ -105,18 +105,18 @@ func (c *readClient) pagesAfter(ctx context.Context, ids []string, size int) (t 
 	return t, nil
 }
 
-func (c *readClient) updates(after *cursor, size int, use func([]byte) error) error {
+func (c *ReadClient) updates(after *Cursor, size int, use func([]byte) error) error {
 	body, err := json.Marshal(map[string]any{"page_size": size, "after": after})
 	if err != nil {
 		return err
 	}
-	return c.do("POST", "/v2/updates", body, use)
+	return c.Do("POST", "/v2/updates", body, use)
 }
 
-// allUpdates pages through the whole history.
-func (c *readClient) allUpdates(ctx context.Context) (updates, size int64, err error) {
+// AllUpdates pages through the whole history.
+func (c *ReadClient) AllUpdates(ctx context.Context) (updates, size int64, err error) {
 	const pageSize = 1000
-	var after *cursor
+	var after *Cursor
 	for n := pageSize; n == pageSize; {
 		err := c.updates(after, pageSize, func(body []byte) error {
 			size += int64(len(body))
@@ -125,7 +125,7 @@ func (c *readClient) allUpdates(ctx context.Context) (updates, size int64, err e
 			if n == 0 {
 				return nil
 			}
-			after = new(cursor)
+			after = new(Cursor)
 			return after.take(body)
 		})
 		if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -135,16 +135,16 @@ func (c *readClient) allUpdates(ctx context.Context) (updates, size int64, err e
 	return updates, size, nil
 }
 
-// cursor is a place in history.
-type cursor struct {
+// Cursor is a place in history.
+type Cursor struct {
 	Migration  int64  `json:"after_migration_id"`
 	RecordTime string `json:"after_record_time"`
 }
 
 // take moves the cursor behind the last update, or verdict, in an answer.
-func (c *cursor) take(body []byte) error {
-	migration, err := strconv.ParseInt(lastMember(body, "migration_id"), 10, 64)
-	recordTime := lastMember(body, "record_time")
+func (c *Cursor) take(body []byte) error {
+	migration, err := strconv.ParseInt(LastMember(body, "migration_id"), 10, 64)
+	recordTime := LastMember(body, "record_time")
 	if err != nil || recordTime == "" {
 		return fmt.Errorf("an answer without a place in history: %.200s", body)
 	}
@@ -152,9 +152,9 @@ func (c *cursor) take(body []byte) error {
 	return nil
 }
 
-// lastMember is the value of the last member of a name in the text of JSON objects, "" if there is
+// LastMember is the value of the last member of a name in the text of JSON objects, "" if there is
 // none. The value must be a number, or a string without commas, braces and escapes.
-func lastMember(text []byte, name string) string {
+func LastMember(text []byte, name string) string {
 	mark := `"` + name + `":`
 	at := bytes.LastIndex(text, []byte(mark))
 	if at < 0 {
@@ -167,9 +167,9 @@ func lastMember(text []byte, name string) string {
 	return string(bytes.Trim(value, `" `))
 }
 
-// eachEvent calls so for each event of a network that has an update id, in order.
-func eachEvent(ctx context.Context, url string, so func(id string, event []byte) error) error {
-	var after *cursor
+// EachEvent calls so for each event of a network that has an update id, in order.
+func EachEvent(ctx context.Context, url string, so func(id string, event []byte) error) error {
+	var after *Cursor
 	for {
 		var page struct{ Events []json.RawMessage }
 		body, err := json.Marshal(map[string]any{"page_size": 1000, "after": after, "daml_value_encoding": "protobuf_json"})
@@ -180,7 +180,7 @@ func eachEvent(ctx context.Context, url string, so func(id string, event []byte)
 		if err != nil {
 			return err
 		}
-		if err := doJSON(request, &page); err != nil {
+		if err := DoJSON(request, &page); err != nil {
 			return err
 		}
 		if len(page.Events) == 0 {
@@ -195,7 +195,7 @@ func eachEvent(ctx context.Context, url string, so func(id string, event []byte)
 }
 
 // eachID takes one event: an update, a verdict or both.
-func eachID(event []byte, after **cursor, so func(id string, event []byte) error) error {
+func eachID(event []byte, after **Cursor, so func(id string, event []byte) error) error {
 	type place struct {
 		UpdateID   string `json:"update_id"`
 		Migration  *int64 `json:"migration_id"`
@@ -212,16 +212,16 @@ func eachID(event []byte, after **cursor, so func(id string, event []byte) error
 	if p == nil {
 		p = e.Verdict
 	}
-	*after = &cursor{p.Event.Migration, p.RecordTime}
+	*after = &Cursor{p.Event.Migration, p.RecordTime}
 	if p.Migration != nil {
 		(*after).Migration = *p.Migration
 	}
 	return so(p.UpdateID, event)
 }
 
-// drain reads an answer of any length in a coding and counts its lines and its bytes, those
+// Drain reads an answer of any length in a coding and counts its lines and its bytes, those
 // of gzip as they come.
-func drain(ctx context.Context, url, encoding string) (lines, size int64, err error) {
+func Drain(ctx context.Context, url, encoding string) (lines, size int64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, 0, err

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-var nginx = comparator{"nginx", "apt-get install nginx-light", func() error {
+var Nginx = Comparator{"nginx", "apt-get install nginx-light", func() error {
 	_, err := exec.LookPath("nginx")
 	return err
 }}
 
 const nginxStart = 10 * time.Second
 
-// startNginx serves a folder by nginx with its usual settings for files.
-func (l *lab) startNginx(ctx context.Context, folder string) (*product, error) {
-	dir := l.folder("nginx")
+// StartNginx serves a folder by nginx with its usual settings for files.
+func (l *Lab) StartNginx(ctx context.Context, folder string) (*Product, error) {
+	dir := l.Folder("nginx")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making a folder for nginx: %w", err)
 	}
@@ -55,19 +55,19 @@ http {
 		return nil, fmt.Errorf("configuring nginx: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, "nginx", "-c", file, "-e", filepath.Join(dir, "error.log"))
-	cmd.Stderr = l.stderr
+	cmd.Stderr = l.Stderr
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting nginx: %w", err)
 	}
-	p := &product{cmd: cmd, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	if err := until(ctx, 50*time.Millisecond, nginxStart, "starting nginx", func() (bool, error) {
-		response, err := http.Head(p.url)
+	p := &Product{Cmd: cmd, URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	if err := Until(ctx, 50*time.Millisecond, nginxStart, "starting nginx", func() (bool, error) {
+		response, err := http.Head(p.URL)
 		if err != nil {
 			return false, ctx.Err()
 		}
 		return true, response.Body.Close() // a folder without an index: any answer will do
 	}); err != nil {
-		return nil, errors.Join(err, p.kill())
+		return nil, errors.Join(err, p.Kill())
 	}
 	return p, nil
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -9,25 +9,25 @@ import (
 )
 
 // quickPiece is a piece that adds one row of its name and then returns err.
-func quickPiece(name string, err error, needs ...comparator) piece {
-	return piece{name: name, needs: needs, measure: func(_ context.Context, l *lab, s section) error {
-		s.add(name, 1, "")
+func quickPiece(name string, err error, needs ...Comparator) Piece {
+	return Piece{Name: name, Needs: needs, Measure: func(_ context.Context, l *Lab, s Section) error {
+		s.Add(name, 1, "")
 		for _, c := range needs {
-			l.beside(s, c).add(name+" / "+c.name, 1, "")
+			l.Beside(s, c).Add(name+" / "+c.name, 1, "")
 		}
 		return err
 	}}
 }
 
 // measured returns the report of some pieces as Markdown, and what was printed while they ran.
-func measured(t *testing.T, ctx context.Context, pieces ...piece) (r *report, markdown, progress string) {
+func measured(t *testing.T, ctx context.Context, pieces ...Piece) (r *Report, markdown, progress string) {
 	t.Helper()
 	var text, stderr bytes.Buffer
-	r, err := measureAll(ctx, settings{work: t.TempDir()}, pieces, &stderr)
+	r, err := MeasureAll(ctx, Settings{Work: t.TempDir()}, pieces, &stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.markdown(&text); err != nil {
+	if err := r.Markdown(&text); err != nil {
 		t.Fatal(err)
 	}
 	return r, text.String(), stderr.String()
@@ -49,17 +49,17 @@ func hold(t *testing.T, text string, parts, others []string) {
 }
 
 func TestRowsOfAMissingComparatorAreLeftOut(t *testing.T) {
-	missing := comparator{"nginx", "apt-get install nginx-light", func() error { return errors.New("not found") }}
-	installed := comparator{"Postgres", "apt-get install postgresql", func() error { return nil }}
+	missing := Comparator{"nginx", "apt-get install nginx-light", func() error { return errors.New("not found") }}
+	installed := Comparator{"Postgres", "apt-get install postgresql", func() error { return nil }}
 	began := false
 	first := quickPiece("first", nil, missing, installed)
-	run := first.measure
+	run := first.Measure
 	var stderr bytes.Buffer
-	first.measure = func(ctx context.Context, l *lab, s section) error {
+	first.Measure = func(ctx context.Context, l *Lab, s Section) error {
 		began = strings.Contains(stderr.String(), "apt-get install nginx-light")
 		return run(ctx, l, s)
 	}
-	r, err := measureAll(t.Context(), settings{work: t.TempDir()}, []piece{first, quickPiece("second", nil, missing)}, &stderr)
+	r, err := MeasureAll(t.Context(), Settings{Work: t.TempDir()}, []Piece{first, quickPiece("second", nil, missing)}, &stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestRowsOfAMissingComparatorAreLeftOut(t *testing.T) {
 	}
 	hold(t, stderr.String(), []string{"nginx is not installed: first and second will have no rows about it"}, []string{"Postgres"})
 	var text bytes.Buffer
-	if err := r.markdown(&text); err != nil {
+	if err := r.Markdown(&text); err != nil {
 		t.Fatal(err)
 	}
 	hold(t, text.String(), []string{"| first | 1 |", "| first / Postgres | 1 |", "| second | 1 |", "Without nginx, which is not installed: first, second."}, []string{"/ nginx"})
@@ -89,8 +89,8 @@ func TestAFailedPieceLeavesTheOthers(t *testing.T) {
 func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	second := quickPiece("second", nil)
-	second.measure = func(ctx context.Context, _ *lab, s section) error {
-		s.add("half of second", 1, "")
+	second.Measure = func(ctx context.Context, _ *Lab, s Section) error {
+		s.Add("half of second", 1, "")
 		interrupt()
 		return ctx.Err()
 	}

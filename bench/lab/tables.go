@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -19,11 +19,11 @@ var unassignmentCount string
 //go:embed sql/background_work.sql
 var backgroundWork string
 
-// historyTables hold what the upstream said; the others are derived or journals.
-var historyTables = []string{"updates", "events", "imports", "verdicts"}
+// HistoryTables hold what the upstream said; the others are derived or journals.
+var HistoryTables = []string{"updates", "events", "imports", "verdicts"}
 
-// tableFacts describe a table as it is on disk.
-type tableFacts struct {
+// TableFacts describe a table as it is on disk.
+type TableFacts struct {
 	Rows  uint64 `json:"rows"`
 	Bytes uint64 `json:"bytes"`
 	Parts uint64 `json:"parts"`
@@ -32,17 +32,17 @@ type tableFacts struct {
 	Content uint64 `json:"content,omitempty"`
 }
 
-// tables asks for the facts of all tables that have rows.
-func (s *engineStore) tables(ctx context.Context) (map[string]tableFacts, error) {
-	rows, err := s.conn.Query(ctx, tableSizes)
+// Tables asks for the facts of all tables that have rows.
+func (s *EngineStore) Tables(ctx context.Context) (map[string]TableFacts, error) {
+	rows, err := s.Conn.Query(ctx, tableSizes)
 	if err != nil {
 		return nil, fmt.Errorf("measuring tables: %w", err)
 	}
 	defer rows.Close()
-	facts := make(map[string]tableFacts)
+	facts := make(map[string]TableFacts)
 	for rows.Next() {
 		var name string
-		var f tableFacts
+		var f TableFacts
 		if err := rows.Scan(&name, &f.Rows, &f.Bytes, &f.Parts); err != nil {
 			return nil, fmt.Errorf("measuring tables: %w", err)
 		}
@@ -52,12 +52,12 @@ func (s *engineStore) tables(ctx context.Context) (map[string]tableFacts, error)
 }
 
 // contents is tables with the content sums of the history tables.
-func (s *engineStore) contents(ctx context.Context) (map[string]tableFacts, error) {
-	facts, err := s.tables(ctx)
+func (s *EngineStore) contents(ctx context.Context) (map[string]TableFacts, error) {
+	facts, err := s.Tables(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, tableContents)
+	rows, err := s.Conn.Query(ctx, tableContents)
 	if err != nil {
 		return nil, fmt.Errorf("hashing tables: %w", err)
 	}
@@ -77,8 +77,8 @@ func (s *engineStore) contents(ctx context.Context) (map[string]tableFacts, erro
 
 // unassignments counts the updates that have no row in table events: the network counts
 // their event members as events, the store keeps them in the row of the update.
-func (s *engineStore) unassignments(ctx context.Context) (n uint64, err error) {
-	if err := s.conn.QueryRow(ctx, unassignmentCount).Scan(&n); err != nil {
+func (s *EngineStore) unassignments(ctx context.Context) (n uint64, err error) {
+	if err := s.Conn.QueryRow(ctx, unassignmentCount).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unassignments: %w", err)
 	}
 	return n, nil
@@ -89,17 +89,17 @@ const (
 	settleTimeout = 5 * time.Minute
 )
 
-// settle waits until the engine has merged what it wants to merge: until it has run no
+// Settle waits until the engine has merged what it wants to merge: until it has run no
 // merge and changed no part for the time quiet. Nothing forces it, so several parts may
 // be left, as in use.
-func (s *engineStore) settle(ctx context.Context, quiet time.Duration) error {
+func (s *EngineStore) Settle(ctx context.Context, quiet time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("merges go on after %s", settleTimeout))
 	defer cancel()
 	var last uint64
 	changed := time.Now()
 	for time.Since(changed) < quiet {
 		var merges, parts uint64
-		if err := s.conn.QueryRow(ctx, backgroundWork).Scan(&merges, &parts); err != nil {
+		if err := s.Conn.QueryRow(ctx, backgroundWork).Scan(&merges, &parts); err != nil {
 			return fmt.Errorf("waiting for merges: %w", err)
 		}
 		if merges > 0 || parts != last {

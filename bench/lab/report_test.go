@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -6,16 +6,16 @@ import (
 )
 
 func TestReportJudges(t *testing.T) {
-	r := &report{Updates: 10, Machine: machine{Processor: "x", Cores: 2, MemoryBytes: 1 << 30, Kernel: "6", Go: "go1"}}
-	s := section{r, "backfill"}
-	s.add("pages", 1234567, "MB")
-	s.atLeast(8000, "updates", 8000, "1/s")
-	s.atMost(0.6, "share", 0.61, "")
-	if got := r.missed(); got != 1 {
+	r := &Report{Updates: 10, Machine: machine{Processor: "x", Cores: 2, MemoryBytes: 1 << 30, Kernel: "6", Go: "go1"}}
+	s := Section{r, "backfill"}
+	s.Add("pages", 1234567, "MB")
+	s.AtLeast(8000, "updates", 8000, "1/s")
+	s.AtMost(0.6, "share", 0.61, "")
+	if got := r.Missed(); got != 1 {
 		t.Errorf("missed() = %d, want 1", got)
 	}
 	var b bytes.Buffer
-	if err := r.markdown(&b); err != nil {
+	if err := r.Markdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	want := `10 updates; 2 cores of x, 1 GiB, Linux 6, go1

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// loadTask asks for a history to be loaded into a new engine.
-type loadTask struct {
+// LoadTask asks for a history to be loaded into a new engine.
+type LoadTask struct {
 	URL        string `json:"url"`
 	NetworkPID int    `json:"network_pid"`
 	// Dir is the engine's folder.
@@ -31,8 +31,8 @@ type loadTask struct {
 	Quiet time.Duration `json:"quiet"`
 }
 
-// loaded is what loading a history took.
-type loaded struct {
+// Loaded is what loading a history took.
+type Loaded struct {
 	Engine string `json:"engine"`
 	// PageBytes is the size of the upstream's pages, each counted once.
 	PageBytes int64 `json:"page_bytes"`
@@ -41,12 +41,12 @@ type loaded struct {
 	HistorySeconds float64 `json:"history_seconds"`
 	Seconds        float64 `json:"seconds"`
 	// Cost is that of Seconds, Settled includes the merges that went on afterwards.
-	Cost    cost `json:"cost"`
-	Settled cost `json:"settled"`
+	Cost    Cost `json:"cost"`
+	Settled Cost `json:"settled"`
 	// ClientPeak and EnginePeak are the largest resident sets, in bytes.
 	ClientPeak int64                 `json:"client_peak_bytes"`
 	EnginePeak int64                 `json:"engine_peak_bytes"`
-	Tables     map[string]tableFacts `json:"tables"`
+	Tables     map[string]TableFacts `json:"tables"`
 	// Unassignments are events to the network and not in table events.
 	Unassignments uint64 `json:"unassignments"`
 }
@@ -54,13 +54,13 @@ type loaded struct {
 // productMemoryLimit is the default of ledgerlake's --memory-limit.
 const productMemoryLimit = 700 << 20
 
-const roleIngest = "ingest"
+const RoleIngest = "ingest"
 
 // ingestHistory is the child that is the product: ingester, writer and lifetimes.
-func ingestHistory(ctx context.Context, task loadTask, answer func(any) error) error {
+func ingestHistory(ctx context.Context, task LoadTask, answer func(any) error) error {
 	debug.SetMemoryLimit(productMemoryLimit)
-	return withStore(ctx, task, answer, func(ctx context.Context, s *engineStore, l *load) error {
-		db, err := store.Open(ctx, s.engine.DSN())
+	return WithStore(ctx, task, answer, func(ctx context.Context, s *EngineStore, l *Load) error {
+		db, err := store.Open(ctx, s.Engine.DSN())
 		if err != nil {
 			return err
 		}
@@ -70,15 +70,15 @@ func ingestHistory(ctx context.Context, task loadTask, answer func(any) error) e
 }
 
 // ingest is what `ledgerlake ingest --once` does.
-func ingest(ctx context.Context, task loadTask, db *store.DB, l *load) error {
-	log := newLogger()
+func ingest(ctx context.Context, task LoadTask, db *store.DB, l *Load) error {
+	log := NewLogger()
 	ingester, err := scan.New(scan.Config{BaseURL: task.URL, Sink: indexer.NewSinks(db, log), Log: log})
 	if err != nil {
 		return err
 	}
 	if err := alongside(ctx, task.Lifetimes, db, log, func(ctx context.Context) error {
 		err := ingester.Backfill(ctx)
-		l.historyDone()
+		l.HistoryDone()
 		return err
 	}); err != nil {
 		return err
@@ -109,27 +109,27 @@ func alongside(ctx context.Context, lifetimes bool, db *store.DB, log *slog.Logg
 	return l.CatchUp(ctx)
 }
 
-// load is a load under way.
-type load struct {
-	loaded
+// Load is a load under way.
+type Load struct {
+	Loaded
 	began time.Time
 }
 
-// historyDone notes that all history is in.
-func (l *load) historyDone() { l.HistorySeconds = time.Since(l.began).Seconds() }
+// HistoryDone notes that all history is in.
+func (l *Load) HistoryDone() { l.HistorySeconds = time.Since(l.began).Seconds() }
 
-// withStore runs work on a new engine and answers with what it took.
-func withStore(ctx context.Context, task loadTask, answer func(any) error, work func(context.Context, *engineStore, *load) error) (err error) {
-	s, err := openEngine(ctx, task.Dir)
+// WithStore runs work on a new engine and answers with what it took.
+func WithStore(ctx context.Context, task LoadTask, answer func(any) error, work func(context.Context, *EngineStore, *Load) error) (err error) {
+	s, err := OpenEngine(ctx, task.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	m, err := startMeter(s.engine.PID(), task.NetworkPID)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	m, err := StartMeter(s.Engine.PID(), task.NetworkPID)
 	if err != nil {
 		return err
 	}
-	l := &load{began: time.Now()}
+	l := &Load{began: time.Now()}
 	if err := work(ctx, s, l); err != nil {
 		return err
 	}
@@ -137,25 +137,25 @@ func withStore(ctx context.Context, task loadTask, answer func(any) error, work 
 	if err := l.finish(ctx, s, m, task.Quiet); err != nil {
 		return err
 	}
-	return answer(l.loaded)
+	return answer(l.Loaded)
 }
 
 // finish fills in what is known only at the end. The order matters: questions about the
 // content cost processor time and memory themselves.
-func (l *load) finish(ctx context.Context, s *engineStore, m *meter, quiet time.Duration) (err error) {
-	if l.Cost, err = m.since(); err != nil {
+func (l *Load) finish(ctx context.Context, s *EngineStore, m *Meter, quiet time.Duration) (err error) {
+	if l.Cost, err = m.Since(); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, quiet); err != nil {
+	if err := s.Settle(ctx, quiet); err != nil {
 		return err
 	}
-	if l.Settled, err = m.since(); err != nil {
+	if l.Settled, err = m.Since(); err != nil {
 		return err
 	}
-	if l.ClientPeak, err = peakBytes(os.Getpid()); err != nil {
+	if l.ClientPeak, err = PeakBytes(os.Getpid()); err != nil {
 		return err
 	}
-	if l.EnginePeak, err = peakBytes(s.engine.PID()); err != nil {
+	if l.EnginePeak, err = PeakBytes(s.Engine.PID()); err != nil {
 		return err
 	}
 	if l.Engine, err = s.version(ctx); err != nil {

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// comparator is a program that the product is compared with. It may not be installed: then only
+// Comparator is a program that the product is compared with. It may not be installed: then only
 // the rows that need it are missing from the report.
-type comparator struct {
+type Comparator struct {
 	name    string
 	install string // the command that installs it
 	find    func() error
@@ -28,9 +28,9 @@ func (n notInstalled) String() string {
 
 // lookForComparators finds out which comparators of some pieces are not installed, and reports
 // them before anything is measured.
-func lookForComparators(pieces []piece, stderr io.Writer) (missing []notInstalled) {
+func lookForComparators(pieces []Piece, stderr io.Writer) (missing []notInstalled) {
 	for _, p := range pieces {
-		for _, c := range p.needs {
+		for _, c := range p.Needs {
 			if c.find() == nil {
 				continue
 			}
@@ -38,7 +38,7 @@ func lookForComparators(pieces []piece, stderr io.Writer) (missing []notInstalle
 			if i < 0 {
 				i, missing = len(missing), append(missing, notInstalled{Name: c.name, Install: c.install})
 			}
-			missing[i].Pieces = append(missing[i].Pieces, p.name)
+			missing[i].Pieces = append(missing[i].Pieces, p.Name)
 		}
 	}
 	for _, n := range missing {
@@ -47,15 +47,15 @@ func lookForComparators(pieces []piece, stderr io.Writer) (missing []notInstalle
 	return missing
 }
 
-// has reports whether a comparator is installed.
-func (l *lab) has(c comparator) bool {
+// Has reports whether a comparator is installed.
+func (l *Lab) Has(c Comparator) bool {
 	return !slices.ContainsFunc(l.report.NotInstalled, func(n notInstalled) bool { return n.Name == c.name })
 }
 
-// beside is s for the rows about a comparator, which are dropped where it is not installed.
-func (l *lab) beside(s section, c comparator) section {
-	if !l.has(c) {
-		s.report = &report{}
+// Beside is s for the rows about a comparator, which are dropped where it is not installed.
+func (l *Lab) Beside(s Section, c Comparator) Section {
+	if !l.Has(c) {
+		s.report = &Report{}
 	}
 	return s
 }

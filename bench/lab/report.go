@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	megabyte = 1e6
-	mebibyte = 1 << 20
-	million  = 1e6
+	Megabyte = 1e6
+	Mebibyte = 1 << 20
+	Million  = 1e6
 )
 
-// report is everything that was measured.
-type report struct {
+// Report is everything that was measured.
+type Report struct {
 	Machine machine `json:"machine"`
 	Engine  string  `json:"engine,omitempty"` // version of ClickHouse
 	Updates int     `json:"updates"`
@@ -35,32 +35,32 @@ type row struct {
 	Missed bool   `json:"missed,omitempty"`
 }
 
-// section adds the rows of one piece.
-type section struct {
-	report *report
+// Section adds the rows of one piece.
+type Section struct {
+	report *Report
 	piece  string
 }
 
-func (s section) add(what string, value float64, unit string) {
+func (s Section) Add(what string, value float64, unit string) {
 	s.report.Rows = append(s.report.Rows, row{Piece: s.piece, What: what, Value: value, Unit: unit})
 }
 
-func (s section) atLeast(target float64, what string, value float64, unit string) {
+func (s Section) AtLeast(target float64, what string, value float64, unit string) {
 	s.judge("at least", target, value >= target, what, value, unit)
 }
 
-func (s section) atMost(target float64, what string, value float64, unit string) {
+func (s Section) AtMost(target float64, what string, value float64, unit string) {
 	s.judge("at most", target, value <= target, what, value, unit)
 }
 
-func (s section) judge(how string, target float64, met bool, what string, value float64, unit string) {
-	s.add(what, value, unit)
+func (s Section) judge(how string, target float64, met bool, what string, value float64, unit string) {
+	s.Add(what, value, unit)
 	last := &s.report.Rows[len(s.report.Rows)-1]
 	last.Target, last.Missed = how+" "+number(target), !met
 }
 
-// missed counts the targets that were missed.
-func (r *report) missed() int {
+// Missed counts the targets that were missed.
+func (r *Report) Missed() int {
 	n := 0
 	for _, row := range r.Rows {
 		if row.Missed {
@@ -70,8 +70,8 @@ func (r *report) missed() int {
 	return n
 }
 
-// markdown writes the report as bench/RESULTS.md holds it.
-func (r *report) markdown(w io.Writer) error {
+// Markdown writes the report as bench/RESULTS.md holds it.
+func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
 	fmt.Fprintf(&b, "%d updates; %d cores of %s, %.0f GiB, Linux %s, %s", r.Updates, m.Cores, m.Processor, float64(m.MemoryBytes)/(1<<30), m.Kernel, m.Go)

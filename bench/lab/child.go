@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// childCommand is the hidden first argument of a measured part: bench internal-bench
+// ChildCommand is the hidden first argument of a measured part: bench internal-bench
 // ROLE TASK, the task being JSON. It answers with JSON values on stdout and ends when
 // its stdin does.
-const childCommand = "internal-bench"
+const ChildCommand = "internal-bench"
 
 // childGrace is how long a child may take to end before it is killed.
 const childGrace = 30 * time.Second
 
-// role is what a child does: it reads its task, which is JSON, and answers with values that are
+// Role is what a child does: it reads its task, which is JSON, and answers with values that are
 // encoded as JSON.
-type role func(ctx context.Context, task []byte, answer func(any) error) error
+type Role func(ctx context.Context, task []byte, answer func(any) error) error
 
-// roleOf is a role whose tasks are of type T.
-func roleOf[T any](run func(ctx context.Context, task T, answer func(any) error) error) role {
+// RoleOf is a role whose tasks are of type T.
+func RoleOf[T any](run func(ctx context.Context, task T, answer func(any) error) error) Role {
 	return func(ctx context.Context, raw []byte, answer func(any) error) error {
 		var task T
 		if err := json.Unmarshal(raw, &task); err != nil {
@@ -34,17 +34,17 @@ func roleOf[T any](run func(ctx context.Context, task T, answer func(any) error)
 	}
 }
 
-// childMain is main of a child process, which has one of some roles.
-func childMain(ctx context.Context, args []string, roles map[string]role, stdin io.Reader, stdout io.Writer) error {
+// ChildMain is main of a child process, which has one of some roles.
+func ChildMain(ctx context.Context, args []string, roles map[string]Role, stdin io.Reader, stdout io.Writer) error {
 	if len(args) != 2 {
-		return fmt.Errorf("%s is started by bench itself", childCommand)
+		return fmt.Errorf("%s is started by bench itself", ChildCommand)
 	}
 	run := roles[args[0]]
 	switch args[0] {
 	case roleNetwork:
-		run = roleOf(serveNetwork)
-	case roleIngest:
-		run = roleOf(ingestHistory)
+		run = RoleOf(serveNetwork)
+	case RoleIngest:
+		run = RoleOf(ingestHistory)
 	}
 	if run == nil {
 		return fmt.Errorf("there is no part named %q", args[0])
@@ -76,7 +76,7 @@ func startChild(ctx context.Context, role string, task any, stderr io.Writer) (*
 	if err != nil {
 		return nil, fmt.Errorf("encoding the task of %s: %w", role, err)
 	}
-	cmd := exec.CommandContext(ctx, self, childCommand, role, string(raw))
+	cmd := exec.CommandContext(ctx, self, ChildCommand, role, string(raw))
 	cmd.Stderr = stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -112,8 +112,8 @@ func (c *child) end() error {
 	return nil
 }
 
-// ask runs a part that gives one answer.
-func ask[A any](ctx context.Context, role string, task any, stderr io.Writer) (answer A, err error) {
+// Ask runs a part that gives one answer.
+func Ask[A any](ctx context.Context, role string, task any, stderr io.Writer) (answer A, err error) {
 	c, err := startChild(ctx, role, task, stderr)
 	if err != nil {
 		return answer, err

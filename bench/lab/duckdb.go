@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-var duckDB = comparator{"DuckDB", "make setup-duckdb", func() error {
+var DuckDB = Comparator{"DuckDB", "make setup-duckdb", func() error {
 	_, err := duckDBFolder()
 	return err
 }}
@@ -29,8 +29,8 @@ func duckDBFolder() (string, error) {
 	return dir, err
 }
 
-// runDuckDB runs a script of bench/duckdb on a task and reads the JSON that it prints.
-func (l *lab) runDuckDB(ctx context.Context, script string, task, into any) error {
+// RunDuckDB runs a script of bench/duckdb on a task and reads the JSON that it prints.
+func (l *Lab) RunDuckDB(ctx context.Context, script string, task, into any) error {
 	dir, err := duckDBFolder()
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (l *lab) runDuckDB(ctx context.Context, script string, task, into any) erro
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "node", filepath.Join(dir, script), string(raw))
-	cmd.Stderr = l.stderr
+	cmd.Stderr = l.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("running DuckDB: %w", err)

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 )
 
-// live is a simulated network in this process, which goes on when it is told to.
-type live struct {
+// Live is a simulated network in this process, which goes on when it is told to.
+type Live struct {
 	*devnet.Ledger
-	url    string
+	URL    string
 	server *http.Server
 }
 
-// startLive executes a history and serves it.
-func (l *lab) startLive(ctx context.Context, cfg devnet.Config) (*live, error) {
-	cfg.Seed, cfg.SkipCompact = networkSeed, true
+// StartLive executes a history and serves it.
+func (l *Lab) StartLive(ctx context.Context, cfg devnet.Config) (*Live, error) {
+	cfg.Seed, cfg.SkipCompact = NetworkSeed, true
 	ledger, err := devnet.New(ctx, cfg, nil)
 	if err != nil {
 		return nil, err
@@ -31,13 +31,13 @@ func (l *lab) startLive(ctx context.Context, cfg devnet.Config) (*live, error) {
 	}
 	server := &http.Server{Handler: ledger.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with close
-	return &live{ledger, "http://" + listener.Addr().String(), server}, nil
+	return &Live{ledger, "http://" + listener.Addr().String(), server}, nil
 }
 
-func (n *live) close() error { return errors.Join(n.server.Close(), n.Ledger.Close()) }
+func (n *Live) Close() error { return errors.Join(n.server.Close(), n.Ledger.Close()) }
 
-// advance executes updates at a steady rate, a few at a time, and tells after each time.
-func (n *live) advance(ctx context.Context, updates, perSecond, atOnce int, visible func()) error {
+// AdvanceSteadily executes updates at a steady rate, a few at a time, and tells after each time.
+func (n *Live) AdvanceSteadily(ctx context.Context, updates, perSecond, atOnce int, visible func()) error {
 	ticker := time.NewTicker(time.Duration(atOnce) * time.Second / time.Duration(perSecond))
 	defer ticker.Stop()
 	for range updates / atOnce {
@@ -46,7 +46,7 @@ func (n *live) advance(ctx context.Context, updates, perSecond, atOnce int, visi
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		if err := n.Advance(ctx, atOnce); err != nil {
+		if err := n.Ledger.Advance(ctx, atOnce); err != nil {
 			return err
 		}
 		visible()

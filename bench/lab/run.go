@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// piece is one thing that can be measured by itself.
-type piece struct {
-	name    string // by which --only selects it
-	title   string // of its rows in the report, if that is not the name
-	product bool   // whether it runs the ledgerlake binary
-	needs   []comparator
-	measure func(context.Context, *lab, section) error
+// Piece is one thing that can be measured by itself.
+type Piece struct {
+	Name    string // by which --only selects it
+	Title   string // of its rows in the report, if that is not the name
+	Product bool   // whether it runs the ledgerlake binary
+	Needs   []Comparator
+	Measure func(context.Context, *Lab, Section) error
 }
 
 // errInterrupted is why pieces were not measured after ctx had ended.
 var errInterrupted = errors.New("the run was interrupted")
 
-// measureAll measures pieces one after another: two at once would measure each other. A piece
+// MeasureAll measures pieces one after another: two at once would measure each other. A piece
 // that fails leaves the results of the others, and an interrupted run what it has measured: the
 // report says which pieces are incomplete. An error means that nothing could be measured.
-func measureAll(ctx context.Context, s settings, pieces []piece, stderr io.Writer) (_ *report, err error) {
+func MeasureAll(ctx context.Context, s Settings, pieces []Piece, stderr io.Writer) (_ *Report, err error) {
 	l, err := newLab(s, stderr)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func measureAll(ctx context.Context, s settings, pieces []piece, stderr io.Write
 			l.report.fail(errInterrupted, pieces[i:]...)
 			break
 		} else if err != nil {
-			l.say("%s failed: %v", p.name, err)
+			l.Say("%s failed: %v", p.Name, err)
 			l.report.fail(err, p)
 		}
 	}
@@ -46,8 +46,8 @@ func measureAll(ctx context.Context, s settings, pieces []piece, stderr io.Write
 
 // measure measures one piece, beginning with the load of the machine before it, which everything
 // else in it depends on.
-func (l *lab) measure(ctx context.Context, p piece) error {
-	if p.product {
+func (l *Lab) measure(ctx context.Context, p Piece) error {
+	if p.Product {
 		if err := l.build(ctx); err != nil {
 			return err
 		}
@@ -56,12 +56,12 @@ func (l *lab) measure(ctx context.Context, p piece) error {
 	if err != nil {
 		return err
 	}
-	s := section{l.report, p.name}
-	if p.title != "" {
-		s.piece = p.title
+	s := Section{l.report, p.Name}
+	if p.Title != "" {
+		s.piece = p.Title
 	}
-	s.add("load of the machine before", load, "processes")
-	return p.measure(ctx, l, s)
+	s.Add("load of the machine before", load, "processes")
+	return p.Measure(ctx, l, s)
 }
 
 // failure says why pieces have not all of their rows.
@@ -72,10 +72,10 @@ type failure struct {
 
 func (f failure) String() string { return strings.Join(f.Pieces, ", ") + ": " + f.Error }
 
-func (r *report) fail(err error, pieces ...piece) {
+func (r *Report) fail(err error, pieces ...Piece) {
 	f := failure{Error: err.Error()}
 	for _, p := range pieces {
-		f.Pieces = append(f.Pieces, p.name)
+		f.Pieces = append(f.Pieces, p.Name)
 	}
 	r.Failed = append(r.Failed, f)
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"os"
@@ -35,10 +35,10 @@ func TestParsePeak(t *testing.T) {
 }
 
 func TestOwnUsageCanBeRead(t *testing.T) {
-	if _, err := cpuSeconds(os.Getpid()); err != nil {
+	if _, err := CPUSeconds(os.Getpid()); err != nil {
 		t.Error(err)
 	}
-	if peak, err := peakBytes(os.Getpid()); err != nil || peak < 1<<20 {
+	if peak, err := PeakBytes(os.Getpid()); err != nil || peak < 1<<20 {
 		t.Errorf("peakBytes of this process = %d, %v", peak, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 const roleNetwork = "network"
 
-// networkTask asks for a simulated network in a process of its own.
-type networkTask struct {
+// NetworkTask asks for a simulated network in a process of its own.
+type NetworkTask struct {
 	Dir       string `json:"dir"`
 	Updates   int    `json:"updates"`
 	HugeBytes int    `json:"huge_bytes"`
@@ -33,17 +33,17 @@ type network struct {
 	process *child
 }
 
-// networkSeed makes all runs measure the same history.
-const networkSeed = 42
+// NetworkSeed makes all runs measure the same history.
+const NetworkSeed = 42
 
 // nodeParticipant hosts the governance party and so sees all public history.
 const nodeParticipant = "Super-Validator-1"
 
 // serveNetwork is the child: it executes a history, answers once it serves it, and ends
 // with ctx.
-func serveNetwork(ctx context.Context, task networkTask, answer func(any) error) (err error) {
+func serveNetwork(ctx context.Context, task NetworkTask, answer func(any) error) (err error) {
 	ledger, err := devnet.New(ctx, devnet.Config{
-		Updates: task.Updates, Seed: networkSeed, HugeUpdateBytes: task.HugeBytes, Dir: task.Dir, SkipCompact: true,
+		Updates: task.Updates, Seed: NetworkSeed, HugeUpdateBytes: task.HugeBytes, Dir: task.Dir, SkipCompact: true,
 		Node: &devnet.NodeConfig{Participant: nodeParticipant},
 	}, nil)
 	if err != nil {
@@ -82,3 +82,6 @@ func serveNetwork(ctx context.Context, task networkTask, answer func(any) error)
 		return nil
 	}
 }
+
+// Stop asks the network to end and waits for it.
+func (n *network) Stop() error { return n.process.end() }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 // Go runs Linux on.
 const clockTicks = 100
 
-// cpuSeconds returns the user and system time of a process so far, its children left out.
-func cpuSeconds(pid int) (float64, error) {
+// CPUSeconds returns the user and system time of a process so far, its children left out.
+func CPUSeconds(pid int) (float64, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
@@ -40,9 +40,9 @@ func parseCPU(stat []byte) (float64, error) {
 	return float64(user+system) / clockTicks, errors.Join(userErr, systemErr)
 }
 
-// familyCPU is the processor time of a process and of its children that are running.
-func familyCPU(pid int) (float64, error) {
-	total, err := cpuSeconds(pid)
+// FamilyCPU is the processor time of a process and of its children that are running.
+func FamilyCPU(pid int) (float64, error) {
+	total, err := CPUSeconds(pid)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func familyCPU(pid int) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
-			more, err := familyCPU(child)
+			more, err := FamilyCPU(child)
 			if err != nil {
 				return 0, err
 			}
@@ -70,8 +70,8 @@ func familyCPU(pid int) (float64, error) {
 	return total, nil
 }
 
-// peakBytes returns the largest resident set that a process has had.
-func peakBytes(pid int) (int64, error) {
+// PeakBytes returns the largest resident set that a process has had.
+func PeakBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the peak memory of process %d: %w", pid, err)
@@ -96,8 +96,8 @@ func parsePeak(status []byte) (int64, error) {
 	return 0, errors.New("there is no VmHWM")
 }
 
-// cost is what a load took of the processor, in seconds.
-type cost struct {
+// Cost is what a load took of the processor, in seconds.
+type Cost struct {
 	// Client is the process that fetches and writes: the product, or the baseline's.
 	Client float64 `json:"client"`
 	Engine float64 `json:"engine"`
@@ -106,36 +106,36 @@ type cost struct {
 	Network float64 `json:"network"`
 }
 
-// total is the cost of client and engine.
-func (c cost) total() float64 { return c.Client + c.Engine }
+// Total is the cost of client and engine.
+func (c Cost) Total() float64 { return c.Client + c.Engine }
 
-func (c cost) minus(o cost) cost {
-	return cost{c.Client - o.Client, c.Engine - o.Engine, c.Network - o.Network}
+func (c Cost) Minus(o Cost) Cost {
+	return Cost{c.Client - o.Client, c.Engine - o.Engine, c.Network - o.Network}
 }
 
-// meter reads the CPU times of the processes of one load since it was started.
-type meter struct {
+// Meter reads the CPU times of the processes of one load since it was started.
+type Meter struct {
 	engine, network int // process ids
-	begin           cost
+	begin           Cost
 }
 
-func startMeter(enginePID, networkPID int) (*meter, error) {
-	m := &meter{engine: enginePID, network: networkPID}
+func StartMeter(enginePID, networkPID int) (*Meter, error) {
+	m := &Meter{engine: enginePID, network: networkPID}
 	var err error
 	m.begin, err = m.read()
 	return m, err
 }
 
-// since returns the cost since the start.
-func (m *meter) since() (cost, error) {
+// Since returns the cost since the start.
+func (m *Meter) Since() (Cost, error) {
 	now, err := m.read()
-	return now.minus(m.begin), err
+	return now.Minus(m.begin), err
 }
 
-func (m *meter) read() (c cost, err error) {
+func (m *Meter) read() (c Cost, err error) {
 	var errs [3]error
-	c.Client, errs[0] = cpuSeconds(os.Getpid())
-	c.Engine, errs[1] = cpuSeconds(m.engine)
-	c.Network, errs[2] = cpuSeconds(m.network)
+	c.Client, errs[0] = CPUSeconds(os.Getpid())
+	c.Engine, errs[1] = CPUSeconds(m.engine)
+	c.Network, errs[2] = CPUSeconds(m.network)
 	return c, errors.Join(errs[:]...)
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-func getJSON(ctx context.Context, url string, into any) error {
+func GetJSON(ctx context.Context, url string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	return doJSON(request, into)
+	return DoJSON(request, into)
 }
 
-func doJSON(request *http.Request, into any) error {
+func DoJSON(request *http.Request, into any) error {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
@@ -29,8 +29,8 @@ func doJSON(request *http.Request, into any) error {
 	return json.NewDecoder(response.Body).Decode(into)
 }
 
-// until calls so at an interval until it says true, an error, or timeout has passed.
-func until(ctx context.Context, interval, timeout time.Duration, what string, so func() (bool, error)) error {
+// Until calls so at an interval until it says true, an error, or timeout has passed.
+func Until(ctx context.Context, interval, timeout time.Duration, what string, so func() (bool, error)) error {
 	deadline := time.Now().Add(timeout)
 	for {
 		ok, err := so()

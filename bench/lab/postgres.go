@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-var postgres = comparator{"Postgres", "apt-get install postgresql", func() error {
+var Postgres = Comparator{"Postgres", "apt-get install postgresql", func() error {
 	_, err := postgresFolder()
 	return err
 }}
@@ -26,11 +26,11 @@ const postgresStart = 30 * time.Second
 // postgresServer is a Postgres with an empty database, on loopback, for comparison.
 type postgresServer struct {
 	cmd *exec.Cmd
-	dsn string
+	DSN string
 }
 
-// startPostgres starts the Postgres that is installed, which refuses to run as root.
-func (l *lab) startPostgres(ctx context.Context) (*postgresServer, error) {
+// StartPostgres starts the Postgres that is installed, which refuses to run as root.
+func (l *Lab) StartPostgres(ctx context.Context) (*postgresServer, error) {
 	bin, err := postgresFolder()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (l *lab) startPostgres(ctx context.Context) (*postgresServer, error) {
 	}
 	run := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
-		cmd.SysProcAttr, cmd.Dir, cmd.Stderr = &syscall.SysProcAttr{Credential: who}, dir, l.stderr
+		cmd.SysProcAttr, cmd.Dir, cmd.Stderr = &syscall.SysProcAttr{Credential: who}, dir, l.Stderr
 		return cmd
 	}
 	data := filepath.Join(dir, "data")
@@ -58,15 +58,15 @@ func (l *lab) startPostgres(ctx context.Context) (*postgresServer, error) {
 	}
 	s := &postgresServer{
 		cmd: run("postgres", "-D", data, "-k", dir, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-c", "fsync=off", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"),
-		dsn: fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres", port),
+		DSN: fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres", port),
 	}
 	s.cmd.Stderr = nil // its log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting Postgres: %w", err)
 	}
-	return s, until(ctx, 50*time.Millisecond, postgresStart, "starting Postgres", func() (bool, error) {
-		conn, err := pgx.Connect(ctx, s.dsn)
+	return s, Until(ctx, 50*time.Millisecond, postgresStart, "starting Postgres", func() (bool, error) {
+		conn, err := pgx.Connect(ctx, s.DSN)
 		if err != nil {
 			return false, ctx.Err()
 		}
@@ -74,8 +74,8 @@ func (l *lab) startPostgres(ctx context.Context) (*postgresServer, error) {
 	})
 }
 
-// stop ends Postgres at once and removes its folder.
-func (s *postgresServer) stop() error {
+// Stop ends Postgres at once and removes its folder.
+func (s *postgresServer) Stop() error {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		return fmt.Errorf("stopping Postgres: %w", err)
 	}

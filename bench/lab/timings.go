@@ -1,0 +1,20 @@
+package lab
+
+import (
+	"slices"
+	"time"
+)
+
+// Timings are those of requests of one kind.
+type Timings struct {
+	Each    []time.Duration
+	elapsed time.Duration
+}
+
+func (t *Timings) Rate() float64 { return float64(len(t.Each)) / t.elapsed.Seconds() }
+
+// Percentile is in ms.
+func (t *Timings) Percentile(of int) float64 {
+	sorted := slices.Sorted(slices.Values(t.Each))
+	return sorted[min(len(sorted)*of/100, len(sorted)-1)].Seconds() * 1000
+}
