@@ -70,12 +70,13 @@ test-long: ## make test with as many rounds of tests as are worth a night
 	LEDGERLAKE_LONG=1 go test -timeout 0 $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
-check: ## formatting, static analysis, go.mod, compose file, house rules
+check: ## formatting, static analysis, go.mod, who imports whom, sizes, compose file, house rules
 	@scripts/setup.sh modules compose
 	scripts/check-format.sh
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go mod tidy -diff
+	go test -count=1 ./internal/layering
 	scripts/check-files.sh
 	scripts/check-compose.sh
 
