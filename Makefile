@@ -59,15 +59,15 @@ setup-run:
 	@scripts/setup.sh modules engine
 
 .PHONY: test
-test: ## vet and test every package, on real parts
+test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go test -timeout 14m $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -timeout 14m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night
 	@scripts/setup.sh modules engine duckdb redis examples
-	LEDGERLAKE_LONG=1 go test -timeout 0 $(TESTFLAGS) $(PACKAGES)
+	LEDGERLAKE_LONG=1 go run ./scripts/gotest -timeout 0 $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
 check: ## formatting, static analysis, go.mod, who imports whom, sizes, compose file, house rules

@@ -50,7 +50,8 @@ var layers = map[string][]string{
 	// Only tests import it.
 	"internal/bucket/buckettest": {"internal/bucket", "internal/faults"},
 
-	"docs": {"schemas"},
+	"docs":    {"schemas"},
+	"scripts": nil,
 
 	"ingest":  {"schemas", "internal/remote", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
 	"indexer": {"schemas", "internal/engine", "internal/native", "internal/bucket", "internal/store", "internal/history"},
