@@ -9,7 +9,7 @@ COPY . .
 ARG VERSION=unknown
 ARG COMMIT=
 ARG COMMIT_TIME=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${COMMIT} -X main.commitTime=${COMMIT_TIME}" -o /out/ledgerlake ./cmd/ledgerlake
+RUN scripts/build.sh /out/ledgerlake
 
 # Not a static image: the binary can load the engine's library and is therefore linked
 # to the C library, also without cgo.

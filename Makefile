@@ -5,12 +5,6 @@ SHELL := /bin/bash
 
 # Newer staticcheck releases may need a newer Go; raise both together.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Empty in a repository without commits; the binary then says dev.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-# The commit and its time, empty outside of a repository.
-COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
-COMMIT_TIME ?= $(shell git show -s --format=%cI HEAD 2>/dev/null)
-STAMP = -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.commitTime=$(COMMIT_TIME)
 # Extra arguments of the runs below, e.g. `make demo ARGS="--json"`.
 ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
@@ -26,6 +20,10 @@ VERBOSE ?=
 FUZZTIME ?= 10m
 # Of `make determinism`.
 COMBINATIONS ?= 120
+# Of `make dist`: such as linux/amd64,darwin/arm64; all when empty.
+PLATFORMS ?=
+# Of `make bench`: APT=yes installs what it compares with by apt-get, as root or with sudo.
+APT ?=
 # Of `make load`: how long clients send requests of all kinds.
 LOAD ?= 30s
 
@@ -39,12 +37,21 @@ setup: ## install everything that building, testing and checking need
 
 .PHONY: build
 build: ## build bin/ledgerlake
-	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(STAMP)" -o bin/ledgerlake ./cmd/ledgerlake
+	scripts/build.sh bin/ledgerlake
 
 .PHONY: image
 image: ## build the container image ledgerlake:dev, stamped with this commit
-	docker build -t ledgerlake:dev --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --build-arg COMMIT_TIME=$(COMMIT_TIME) .
+	docker build -t ledgerlake:dev --build-arg VERSION="$$(git describe --tags --always --dirty)" \
+		--build-arg COMMIT="$$(git rev-parse HEAD)" --build-arg COMMIT_TIME="$$(git show -s --format=%cI HEAD)" .
+
+.PHONY: dist
+dist: ## the archives of a release into dist/, with checksums and lists of modules (PLATFORMS=linux/amd64)
+	@scripts/setup.sh modules
+	go run ./scripts/dist --out dist --platforms "$(PLATFORMS)"
+
+.PHONY: dist-check
+dist-check: ## make the archives twice, in two clones with a build cache each, and compare their bytes
+	scripts/dist-check.sh "$(PLATFORMS)"
 
 .PHONY: demo
 demo: setup-run build ## ingest, export, verify and query a simulated network, then print a summary
@@ -85,8 +92,8 @@ lint: ## golangci-lint, for those who have it; make check does without, to judge
 	golangci-lint run ./...
 
 .PHONY: bench
-bench: setup-run ## the product side by side with what it is compared with (ARGS="--only size")
-	@scripts/setup.sh duckdb
+bench: setup-run ## the product side by side with what it is compared with (ARGS="--only size" APT=yes)
+	@APT=$(APT) scripts/setup.sh duckdb compared
 	go run ./bench $(ARGS)
 
 .PHONY: bench-packages
@@ -119,5 +126,5 @@ load: ## overload a server and look at its memory and waits (LOAD=30s; for figur
 
 .PHONY: clean
 clean: ## remove what the build made; data folders and the installed engine stay
-	rm -rf bin
+	rm -rf bin dist
 	go clean -testcache

@@ -4,6 +4,8 @@
 #   modules   the Go modules of go.mod
 #   engine    the embedded engine, an npm package, into deploy/engine/node_modules
 #   duckdb    DuckDB, an npm package, into bench/duckdb/node_modules
+#   compared  nginx and Postgres, which make bench compares with: installed only with APT=yes, by
+#             apt-get as root or with sudo; otherwise the command is printed
 #   redis     redis-server, for tests of the queue on a real Redis
 #   compose   docker-compose, to validate docker-compose.yml
 #   examples  curl and zstd, which the commands in the documentation use
@@ -16,23 +18,24 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 missing=()
 apt_updated=""
 
-# apt_install PACKAGE: installs a Debian package as root. Services of the package are
-# neither started now (policy-rc.d) nor at the next start: tests run their own.
+# apt_install PACKAGE: installs a Debian package as root, or with the command in $as_root. Services
+# of the package are neither started now (policy-rc.d) nor at the next start: tests run their own.
+as_root=()
 apt_install() {
 	command -v apt-get >/dev/null || return 1
-	[ "$(id -u)" = 0 ] || return 1
+	[ "$(id -u)" = 0 ] || [ "${#as_root[@]}" -gt 0 ] || return 1
 	if [ -z "$apt_updated" ]; then
-		apt-get update -qq >&2 || return 1
+		"${as_root[@]}" apt-get update -qq >&2 || return 1
 		apt_updated=yes
 	fi
 	local policy=/usr/sbin/policy-rc.d placed="" status=0
 	if [ ! -e "$policy" ]; then
-		printf '#!/bin/sh\nexit 101\n' >"$policy"
-		chmod +x "$policy"
+		printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+		"${as_root[@]}" chmod +x "$policy"
 		placed=yes
 	fi
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >&2 || status=1
-	if [ -n "$placed" ]; then rm -f "$policy"; fi
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >&2 || status=1
+	if [ -n "$placed" ]; then "${as_root[@]}" rm -f "$policy"; fi
 	return "$status"
 }
 
@@ -69,6 +72,28 @@ setup_duckdb() {
 	(cd bench/duckdb && npm install --no-save --no-audit --no-fund --loglevel=error >&2) || missing+=("DuckDB (npm install in bench/duckdb failed)")
 }
 
+# compared_missing prints the packages of comparators that are not installed.
+compared_missing() {
+	command -v nginx >/dev/null || echo nginx-light
+	compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
+}
+
+setup_compared() {
+	local package
+	if [ "${APT:-}" != yes ]; then
+		for package in $(compared_missing); do
+			echo "setup: $package is not installed: apt-get install $package, or make bench APT=yes" >&2
+		done
+		return
+	fi
+	if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then as_root=(sudo); fi
+	for package in $(compared_missing); do
+		echo "setup: installing $package" >&2
+		apt_install "$package" || missing+=("$package (as root: apt-get install $package)")
+	done
+	as_root=()
+}
+
 setup_redis() {
 	command -v redis-server >/dev/null && return
 	echo "setup: installing redis-server" >&2
@@ -100,7 +125,7 @@ if ! command -v go >/dev/null; then
 fi
 for part in "$@"; do
 	case "$part" in
-	modules | engine | duckdb | redis | compose | examples) "setup_$part" ;;
+	modules | engine | duckdb | compared | redis | compose | examples) "setup_$part" ;;
 	*)
 		echo "setup: unknown part \"$part\"" >&2
 		exit 2

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-var DuckDB = Comparator{"DuckDB", "make setup-duckdb", func() error {
+var DuckDB = Comparator{"DuckDB", "scripts/setup.sh duckdb", func() error {
 	_, err := duckDBFolder()
 	return err
 }}
