@@ -4,12 +4,11 @@
 //
 //	go run ./bench --updates 5000 --only size
 //
-// What is measured runs in processes of its own, which are this binary under a hidden
-// first argument, so that the kernel's accounts of CPU time and memory are those of
-// one part each. It reads /proc and so runs on Linux.
+// Each measured part is a process of its own, this binary under a hidden first argument, so that
+// the kernel accounts for the processor time and memory of that part alone. It reads /proc and so
+// runs on Linux.
 //
-// The parts: backfill and huge measure the ingest, baseline the plain way of doing
-// the same (raw JSON into ClickHouse, columns by SQL), size the bytes on disk against
-// the network's own layout, reads and activeset the query tier, wallet what a wallet asks for, commands
-// what the simulated network executes, demo the whole path. lab shares what several of them need.
+// A piece is a function measureNAME in a file of its own, and a line in pieces.go with its name
+// and what it needs. What several pieces share, such as networks, engines, clients and the report,
+// is package lab.
 package main

@@ -10,6 +10,7 @@ import (
 	"strings"
 )
 
+// DuckDB is compared with exports.
 var DuckDB = Comparator{"DuckDB", "scripts/setup.sh duckdb", func() error {
 	_, err := duckDBFolder()
 	return err

@@ -23,6 +23,7 @@ type EngineStore struct {
 
 const stopTimeout = 20 * time.Second
 
+// OpenEngine starts an engine on a data folder. The caller closes it.
 func OpenEngine(ctx context.Context, dir string) (*EngineStore, error) {
 	port, err := freePort()
 	if err != nil {
@@ -42,6 +43,7 @@ func OpenEngine(ctx context.Context, dir string) (*EngineStore, error) {
 	return s, nil
 }
 
+// Close closes the connection and stops the engine.
 func (s *EngineStore) Close() error {
 	var err error
 	if s.Conn != nil {
@@ -52,7 +54,7 @@ func (s *EngineStore) Close() error {
 	return errors.Join(err, s.Engine.Stop(ctx))
 }
 
-// NewLogger logs what went wrong; how far the work is comes from progress.
+// NewLogger logs warnings and errors; progress is reported by Say.
 func NewLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

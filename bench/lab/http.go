@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// GetJSON reads the JSON at a URL.
 func GetJSON(ctx context.Context, url string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -17,6 +18,7 @@ func GetJSON(ctx context.Context, url string, into any) error {
 	return DoJSON(request, into)
 }
 
+// DoJSON sends a request and reads its answer, which must have status 200.
 func DoJSON(request *http.Request, into any) error {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -29,7 +31,8 @@ func DoJSON(request *http.Request, into any) error {
 	return json.NewDecoder(response.Body).Decode(into)
 }
 
-// Until calls so at an interval until it says true, an error, or timeout has passed.
+// Until calls so at an interval until it returns true or an error, or timeout has passed: then the
+// error says that what took too long.
 func Until(ctx context.Context, interval, timeout time.Duration, what string, so func() (bool, error)) error {
 	deadline := time.Now().Add(timeout)
 	for {

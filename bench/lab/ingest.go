@@ -54,6 +54,7 @@ type Loaded struct {
 // productMemoryLimit is the default of ledgerlake's --memory-limit.
 const productMemoryLimit = 700 << 20
 
+// RoleIngest is the child that ingests as the product does.
 const RoleIngest = "ingest"
 
 // ingestHistory is the child that is the product: ingester, writer and lifetimes.

@@ -31,7 +31,7 @@ type Lab struct {
 	dir    string
 	ours   bool // whether dir is removed at the end
 
-	upstream *network
+	upstream *Network
 	lake     *Loaded // the product's load with lifetimes, its store is in lakeDir
 }
 
@@ -65,15 +65,17 @@ func (l *Lab) Say(format string, args ...any) {
 	fmt.Fprintf(l.Stderr, "%6.1fs  %s\n", time.Since(l.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
+// Folder is the path of a folder, or a file, that a piece works in.
 func (l *Lab) Folder(name string) string { return filepath.Join(l.dir, name) }
 
-// LakeData is the product's data folder, and lakeDir its engine's.
+// LakeData is the data folder of the store that Ingested fills.
 func (l *Lab) LakeData() string { return l.Folder("lake") }
 
+// LakeDir is the folder of its engine.
 func (l *Lab) LakeDir() string { return filepath.Join(l.LakeData(), "engine") }
 
 // Network returns the network that all measurements but huge read from.
-func (l *Lab) Network(ctx context.Context) (*network, error) {
+func (l *Lab) Network(ctx context.Context) (*Network, error) {
 	if l.upstream != nil {
 		return l.upstream, nil
 	}
@@ -85,13 +87,14 @@ func (l *Lab) Network(ctx context.Context) (*network, error) {
 	return n, nil
 }
 
-func (l *Lab) StartNetwork(ctx context.Context, task NetworkTask) (*network, error) {
+// StartNetwork starts another network. The caller stops it.
+func (l *Lab) StartNetwork(ctx context.Context, task NetworkTask) (*Network, error) {
 	l.Say("preparing a network of %d updates", task.Updates)
 	c, err := startChild(ctx, roleNetwork, task, l.Stderr)
 	if err != nil {
 		return nil, err
 	}
-	n := &network{process: c}
+	n := &Network{process: c}
 	if err := c.answer(n); err != nil {
 		return nil, err
 	}
@@ -112,7 +115,7 @@ func (l *Lab) Ingested(ctx context.Context) (*Loaded, error) {
 }
 
 // Load has a part, named for people, load the history of n and checks that all rows arrived.
-func (l *Lab) Load(ctx context.Context, what, role string, n *network, task LoadTask) (*Loaded, error) {
+func (l *Lab) Load(ctx context.Context, what, role string, n *Network, task LoadTask) (*Loaded, error) {
 	task.URL, task.NetworkPID, task.Quiet = n.URL, n.PID, l.Quiet
 	l.Say("loading: %s", what)
 	got, err := Ask[Loaded](ctx, role, task, l.Stderr)
@@ -125,7 +128,7 @@ func (l *Lab) Load(ctx context.Context, what, role string, n *network, task Load
 }
 
 // checkRows compares the rows of the history tables with what the network served.
-func (n *network) checkRows(l *Loaded) error {
+func (n *Network) checkRows(l *Loaded) error {
 	var errs []error
 	for _, table := range HistoryTables {
 		got, want := l.Tables[table].Rows, n.Rows[table]

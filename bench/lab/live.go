@@ -11,7 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 )
 
-// Live is a simulated network in this process, which goes on when it is told to.
+// Live is a simulated network in this process, whose history grows with AdvanceSteadily.
 type Live struct {
 	*devnet.Ledger
 	URL    string
@@ -34,9 +34,10 @@ func (l *Lab) StartLive(ctx context.Context, cfg devnet.Config) (*Live, error) {
 	return &Live{ledger, "http://" + listener.Addr().String(), server}, nil
 }
 
+// Close stops serving and ends the network.
 func (n *Live) Close() error { return errors.Join(n.server.Close(), n.Ledger.Close()) }
 
-// AdvanceSteadily executes updates at a steady rate, a few at a time, and tells after each time.
+// AdvanceSteadily executes updates at a steady rate, some at once, and calls visible after each time.
 func (n *Live) AdvanceSteadily(ctx context.Context, updates, perSecond, atOnce int, visible func()) error {
 	ticker := time.NewTicker(time.Duration(atOnce) * time.Second / time.Duration(perSecond))
 	defer ticker.Stop()

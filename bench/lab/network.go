@@ -21,8 +21,8 @@ type NetworkTask struct {
 	HugeBytes int    `json:"huge_bytes"`
 }
 
-// network is a simulated network that has executed its history and serves it.
-type network struct {
+// Network is a simulated network that has executed its history and serves it.
+type Network struct {
 	URL string `json:"url"`
 	// NodeURL is that of a participant's ledger API.
 	NodeURL string `json:"node_url"`
@@ -55,7 +55,7 @@ func serveNetwork(ctx context.Context, task NetworkTask, answer func(any) error)
 		return err
 	}
 	failed := make(chan error, 2)
-	n := network{PID: os.Getpid(), Rows: make(map[string]uint64)}
+	n := Network{PID: os.Getpid(), Rows: make(map[string]uint64)}
 	for _, part := range []struct {
 		handler http.Handler
 		url     *string
@@ -84,4 +84,4 @@ func serveNetwork(ctx context.Context, task NetworkTask, answer func(any) error)
 }
 
 // Stop asks the network to end and waits for it.
-func (n *network) Stop() error { return n.process.end() }
+func (n *Network) Stop() error { return n.process.end() }

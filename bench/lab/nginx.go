@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// Nginx is compared with downloads.
 var Nginx = Comparator{"nginx", "apt-get install nginx-light", func() error {
 	_, err := exec.LookPath("nginx")
 	return err

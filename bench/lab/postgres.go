@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Postgres is compared with lookups and pages.
 var Postgres = Comparator{"Postgres", "apt-get install postgresql", func() error {
 	_, err := postgresFolder()
 	return err
@@ -23,14 +24,14 @@ var Postgres = Comparator{"Postgres", "apt-get install postgresql", func() error
 
 const postgresStart = 30 * time.Second
 
-// postgresServer is a Postgres with an empty database, on loopback, for comparison.
-type postgresServer struct {
+// PostgresServer is a Postgres with an empty database, on loopback, for comparison.
+type PostgresServer struct {
 	cmd *exec.Cmd
 	DSN string
 }
 
 // StartPostgres starts the Postgres that is installed, which refuses to run as root.
-func (l *Lab) StartPostgres(ctx context.Context) (*postgresServer, error) {
+func (l *Lab) StartPostgres(ctx context.Context) (*PostgresServer, error) {
 	bin, err := postgresFolder()
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (l *Lab) StartPostgres(ctx context.Context) (*postgresServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &postgresServer{
+	s := &PostgresServer{
 		cmd: run("postgres", "-D", data, "-k", dir, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-c", "fsync=off", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"),
 		DSN: fmt.Sprintf("postgres://bench@127.0.0.1:%d/postgres", port),
 	}
@@ -75,7 +76,7 @@ func (l *Lab) StartPostgres(ctx context.Context) (*postgresServer, error) {
 }
 
 // Stop ends Postgres at once and removes its folder.
-func (s *postgresServer) Stop() error {
+func (s *PostgresServer) Stop() error {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		return fmt.Errorf("stopping Postgres: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Product is a running ledgerlake.
+// Product is a running ledgerlake, or a server that it is compared with.
 type Product struct {
 	Cmd *exec.Cmd
 	URL string

@@ -24,11 +24,13 @@ type ReadClient struct {
 	client *fasthttp.Client
 }
 
+// NewReadClient returns a client of the query tier at a URL.
 func NewReadClient(url string) *ReadClient {
 	return &ReadClient{url: url, client: &fasthttp.Client{MaxConnsPerHost: 1024, ReadBufferSize: 32 << 10, ReadTimeout: time.Minute, MaxResponseBodySize: 1 << 30}}
 }
 
-// Do sends a request and hands the body of its answer to use, which must not keep it.
+// Do sends a request and passes the body of its answer to use, which must not keep it. A status
+// other than 200 is an error.
 func (c *ReadClient) Do(method, path string, body []byte, use func(body []byte) error) error {
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
@@ -167,8 +169,8 @@ func LastMember(text []byte, name string) string {
 	return string(bytes.Trim(value, `" `))
 }
 
-// EachEvent calls so for each event of a network that has an update id, in order.
-func EachEvent(ctx context.Context, url string, so func(id string, event []byte) error) error {
+// EachEvent calls use for each event of a network that has an update id, in order.
+func EachEvent(ctx context.Context, url string, use func(id string, event []byte) error) error {
 	var after *Cursor
 	for {
 		var page struct{ Events []json.RawMessage }
@@ -187,7 +189,7 @@ func EachEvent(ctx context.Context, url string, so func(id string, event []byte)
 			return nil
 		}
 		for _, event := range page.Events {
-			if err := eachID(event, &after, so); err != nil {
+			if err := eachID(event, &after, use); err != nil {
 				return err
 			}
 		}
@@ -195,7 +197,7 @@ func EachEvent(ctx context.Context, url string, so func(id string, event []byte)
 }
 
 // eachID takes one event: an update, a verdict or both.
-func eachID(event []byte, after **Cursor, so func(id string, event []byte) error) error {
+func eachID(event []byte, after **Cursor, use func(id string, event []byte) error) error {
 	type place struct {
 		UpdateID   string `json:"update_id"`
 		Migration  *int64 `json:"migration_id"`
@@ -216,7 +218,7 @@ func eachID(event []byte, after **Cursor, so func(id string, event []byte) error
 	if p.Migration != nil {
 		(*after).Migration = *p.Migration
 	}
-	return so(p.UpdateID, event)
+	return use(p.UpdateID, event)
 }
 
 // Drain reads an answer of any length in a coding and counts its lines and its bytes, those

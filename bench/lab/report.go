@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// Units of what is measured.
 const (
 	Megabyte = 1e6
 	Mebibyte = 1 << 20
@@ -41,14 +42,17 @@ type Section struct {
 	piece  string
 }
 
+// Add adds a row.
 func (s Section) Add(what string, value float64, unit string) {
 	s.report.Rows = append(s.report.Rows, row{Piece: s.piece, What: what, Value: value, Unit: unit})
 }
 
+// AtLeast adds a row that is to reach a target.
 func (s Section) AtLeast(target float64, what string, value float64, unit string) {
 	s.judge("at least", target, value >= target, what, value, unit)
 }
 
+// AtMost adds a row that is not to exceed a target.
 func (s Section) AtMost(target float64, what string, value float64, unit string) {
 	s.judge("at most", target, value <= target, what, value, unit)
 }

@@ -109,6 +109,7 @@ type Cost struct {
 // Total is the cost of client and engine.
 func (c Cost) Total() float64 { return c.Client + c.Engine }
 
+// Minus is the cost since another reading.
 func (c Cost) Minus(o Cost) Cost {
 	return Cost{c.Client - o.Client, c.Engine - o.Engine, c.Network - o.Network}
 }
@@ -119,6 +120,7 @@ type Meter struct {
 	begin           Cost
 }
 
+// StartMeter begins to measure this process, an engine and a network.
 func StartMeter(enginePID, networkPID int) (*Meter, error) {
 	m := &Meter{engine: enginePID, network: networkPID}
 	var err error
