@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -147,20 +146,13 @@ func downloadMany(ctx context.Context, target string, size int64, cpu func() (fl
 	return got, err
 }
 
-func downloadOnce(ctx context.Context, target string, size int64) (err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+func downloadOnce(ctx context.Context, target string, size int64) error {
+	body, err := lab.Get(ctx, target, "identity")
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", target, response.Status)
-	}
-	if n, err := io.Copy(io.Discard, response.Body); err != nil || n != size {
+	n, err := io.Copy(io.Discard, body)
+	if err := errors.Join(err, body.Close()); err != nil || n != size {
 		return fmt.Errorf("%s gave %d of %d bytes: %w", target, n, size, errors.Join(io.ErrUnexpectedEOF, err))
 	}
 	return nil

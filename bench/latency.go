@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -43,7 +40,7 @@ func measureLatency(ctx context.Context, l *lab.Lab, s lab.Section) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Stop()) }()
-	t := tail{product: p}
+	t := tail{client: lab.NewReadClient(p.URL)}
 	if err := lab.Until(ctx, 20*time.Millisecond, time.Minute, "catching up", func() (bool, error) {
 		return t.read(ctx) == nil && t.count >= tailHistory, ctx.Err()
 	}); err != nil {
@@ -75,47 +72,17 @@ func measureLatency(ctx context.Context, l *lab.Lab, s lab.Section) (err error) 
 
 // tail reads the product's history page by page.
 type tail struct {
-	product *lab.Product
-	after   *lab.Cursor
-	count   int
+	client *lab.ReadClient
+	after  *lab.Cursor
+	count  int
 }
 
 // read takes the next pages until one is short.
-func (t *tail) read(ctx context.Context) error {
-	const pageSize = 1000
-	for {
-		body, err := json.Marshal(map[string]any{"page_size": pageSize, "after": t.after})
-		if err != nil {
-			return err
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.product.URL+"/v2/updates", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		var page struct {
-			Transactions []struct {
-				Migration  *int64 `json:"migration_id"`
-				RecordTime string `json:"record_time"`
-				Event      struct {
-					Migration int64 `json:"migration_id"`
-				} `json:"event"`
-			} `json:"transactions"`
-		}
-		if err := lab.DoJSON(request, &page); err != nil {
-			return err
-		}
-		t.count += len(page.Transactions)
-		if n := len(page.Transactions); n > 0 {
-			last := page.Transactions[n-1]
-			t.after = &lab.Cursor{Migration: last.Event.Migration, RecordTime: last.RecordTime}
-			if last.Migration != nil {
-				t.after.Migration = *last.Migration
-			}
-		}
-		if len(page.Transactions) < pageSize {
-			return nil
-		}
-	}
+func (t *tail) read(ctx context.Context) (err error) {
+	var updates int64
+	t.after, updates, _, err = t.client.UpdatesAfter(ctx, t.after)
+	t.count += int(updates)
+	return err
 }
 
 // follow makes updates at the source and returns how long each took to be answered.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -79,17 +78,12 @@ func postgresSet(ctx context.Context, l *lab.Lab, dump string) (pages lab.Timing
 
 // copyDump fills the table with the contracts of a dump.
 func copyDump(ctx context.Context, pool *pgxpool.Pool, dump string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, dump, nil)
+	body, err := lab.Get(ctx, dump, "identity")
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept-Encoding", "identity")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	lines := bufio.NewScanner(response.Body)
+	defer body.Close()
+	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 1<<20), 1<<30)
 	_, err = pool.CopyFrom(ctx, pgx.Identifier{"contracts"}, []string{"template", "created_at", "contract_id", "contract"},
 		pgx.CopyFromFunc(func() ([]any, error) {

@@ -198,7 +198,7 @@ func measureServed(ctx context.Context, l *lab.Lab, s lab.Section, p *lab.Produc
 	s.AtMost(maxHotLookup, "the same, 99th percentile", again.Percentile(99), "ms")
 	l.Say("paging through updates")
 	begin := time.Now()
-	updates, bytes, err := c.AllUpdates(ctx)
+	_, updates, bytes, err := c.UpdatesAfter(ctx, nil)
 	if err != nil {
 		return got, err
 	}

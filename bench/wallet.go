@@ -180,11 +180,8 @@ func readHoldings(ctx context.Context, s lab.Section, w *wallethistory.Reader, m
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("balance of a party with %d coins", walletCoins)
-	s.Add(what+", median", balances.Percentile(50), "ms")
-	s.AtMost(maxWalletBalance, what+", 99th percentile", balances.Percentile(99), "ms")
-	s.Add("its coins, median", coins.Percentile(50), "ms")
-	s.AtMost(maxWalletBalance, "its coins, 99th percentile", coins.Percentile(99), "ms")
+	s.AddLatency(fmt.Sprintf("balance of a party with %d coins", walletCoins), balances, maxWalletBalance)
+	s.AddLatency("its coins", coins, maxWalletBalance)
 	s.Add("balance and coins one after the other, 99th percentile", both.Percentile(99), "ms")
 	s.Add("processor time of both, with the engine", cpu, "ms")
 	return nil
@@ -211,9 +208,7 @@ func readLogs(ctx context.Context, s lab.Section, w *wallethistory.Reader, m *la
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%d entries of a transaction log", walletLogPage)
-	s.Add(what+", median", logs.Percentile(50), "ms")
-	s.AtMost(maxWalletLog, what+", 99th percentile", logs.Percentile(99), "ms")
+	s.AddLatency(fmt.Sprintf("%d entries of a transaction log", walletLogPage), logs, maxWalletLog)
 	s.Add("processor time of them, with the engine", cpu, "ms")
 	return nil
 }

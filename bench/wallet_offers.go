@@ -128,8 +128,7 @@ func measureOffers(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
 	}
 	s.Add("transfer offer, from its request to its answer, median", answered.Percentile(50), "ms")
 	s.Add("from its request to its answer, 99th percentile", answered.Percentile(99), "ms")
-	s.Add("from its answer to its being listed, median", shown.Percentile(50), "ms")
-	s.AtMost(maxOfferVisible, "from its answer to its being listed, 99th percentile", shown.Percentile(99), "ms")
+	s.AddLatency("from its answer to its being listed", shown, maxOfferVisible)
 	s.AtMost(maxOfferVisible, "from its request to its being listed, 99th percentile", both.Percentile(99), "ms")
 	return nil
 }

@@ -4,31 +4,53 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
 )
 
+// Get returns the body of the answer to a GET request in a coding, such as identity or gzip. A status
+// other than 200 is an error. The caller closes the body.
+func Get(ctx context.Context, url, encoding string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept-Encoding", encoding) // else the client asks for gzip by itself
+	return do(request)
+}
+
 // GetJSON reads the JSON at a URL.
 func GetJSON(ctx context.Context, url string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	body, err := Get(ctx, url, "identity")
 	if err != nil {
 		return err
 	}
-	return DoJSON(request, into)
+	defer body.Close()
+	return json.NewDecoder(body).Decode(into)
 }
 
 // DoJSON sends a request and reads its answer, which must have status 200.
 func DoJSON(request *http.Request, into any) error {
-	response, err := http.DefaultClient.Do(request)
+	body, err := do(request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", request.URL, response.Status)
+	defer body.Close()
+	return json.NewDecoder(body).Decode(into)
+}
+
+func do(request *http.Request) (io.ReadCloser, error) {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
 	}
-	return json.NewDecoder(response.Body).Decode(into)
+	if response.StatusCode != http.StatusOK {
+		response.Body.Close()
+		return nil, fmt.Errorf("%s answers %s", request.URL, response.Status)
+	}
+	return response.Body, nil
 }
 
 // Until calls so at an interval until it returns true or an error, or timeout has passed: then the

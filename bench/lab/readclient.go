@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -115,26 +114,25 @@ func (c *ReadClient) updates(after *Cursor, size int, use func([]byte) error) er
 	return c.Do("POST", "/v2/updates", body, use)
 }
 
-// AllUpdates pages through the whole history.
-func (c *ReadClient) AllUpdates(ctx context.Context) (updates, size int64, err error) {
+// UpdatesAfter pages through the history after a place, all of it if that is nil, and returns where
+// it has come to, how many updates there were and their bytes. With an error these are those before it.
+func (c *ReadClient) UpdatesAfter(ctx context.Context, after *Cursor) (last *Cursor, updates, size int64, err error) {
 	const pageSize = 1000
-	var after *Cursor
 	for n := pageSize; n == pageSize; {
 		err := c.updates(after, pageSize, func(body []byte) error {
 			size += int64(len(body))
-			n = bytes.Count(body, []byte(`"update_id":"`))
-			updates += int64(n)
-			if n == 0 {
+			if n = bytes.Count(body, []byte(`"update_id":"`)); n == 0 {
 				return nil
 			}
+			updates += int64(n)
 			after = new(Cursor)
 			return after.take(body)
 		})
 		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return 0, 0, err
+			return after, updates, size, err
 		}
 	}
-	return updates, size, nil
+	return after, updates, size, nil
 }
 
 // Cursor is a place in history.
@@ -171,75 +169,60 @@ func LastMember(text []byte, name string) string {
 
 // EachEvent calls use for each event of a network that has an update id, in order.
 func EachEvent(ctx context.Context, url string, use func(id string, event []byte) error) error {
+	c := NewReadClient(url)
 	var after *Cursor
-	for {
-		var page struct{ Events []json.RawMessage }
-		body, err := json.Marshal(map[string]any{"page_size": 1000, "after": after, "daml_value_encoding": "protobuf_json"})
+	for more := true; more; {
+		request, err := json.Marshal(map[string]any{"page_size": 1000, "after": after, "daml_value_encoding": "protobuf_json"})
 		if err != nil {
 			return err
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v0/events", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		if err := DoJSON(request, &page); err != nil {
-			return err
-		}
-		if len(page.Events) == 0 {
-			return nil
-		}
-		for _, event := range page.Events {
-			if err := eachID(event, &after, use); err != nil {
-				return err
+		err = c.Do("POST", "/v0/events", request, func(body []byte) error {
+			var page struct{ Events []json.RawMessage }
+			if err := json.Unmarshal(body, &page); err != nil {
+				return fmt.Errorf("reading a page of events: %w", err)
 			}
+			if more = len(page.Events) > 0; !more {
+				return nil
+			}
+			for _, event := range page.Events {
+				if err := useEvent(event, use); err != nil {
+					return err
+				}
+			}
+			after = new(Cursor)
+			return after.take(body)
+		})
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// eachID takes one event: an update, a verdict or both.
-func eachID(event []byte, after **Cursor, use func(id string, event []byte) error) error {
-	type place struct {
-		UpdateID   string `json:"update_id"`
-		Migration  *int64 `json:"migration_id"`
-		RecordTime string `json:"record_time"`
-		Event      struct {
-			Migration int64 `json:"migration_id"`
+// useEvent takes one event: an update, a verdict or both.
+func useEvent(event []byte, use func(id string, event []byte) error) error {
+	var e struct {
+		Update, Verdict *struct {
+			ID string `json:"update_id"`
 		}
 	}
-	var e struct{ Update, Verdict *place }
 	if err := json.Unmarshal(event, &e); err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	p := e.Update
-	if p == nil {
-		p = e.Verdict
-	}
-	*after = &Cursor{p.Event.Migration, p.RecordTime}
-	if p.Migration != nil {
-		(*after).Migration = *p.Migration
-	}
-	return use(p.UpdateID, event)
+	return use(cmp.Or(e.Update, e.Verdict).ID, event)
 }
 
 // Drain reads an answer of any length in a coding and counts its lines and its bytes, those
 // of gzip as they come.
 func Drain(ctx context.Context, url, encoding string) (lines, size int64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	body, err := Get(ctx, url, encoding)
 	if err != nil {
 		return 0, 0, err
 	}
-	request.Header.Set("Accept-Encoding", encoding) // else the client asks for gzip by itself
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return 0, 0, fmt.Errorf("%s answers %s", url, response.Status)
-	}
+	defer body.Close()
 	buf := make([]byte, 1<<20)
 	for {
-		n, err := response.Body.Read(buf)
+		n, err := body.Read(buf)
 		lines += int64(bytes.Count(buf[:n], []byte{'\n'}))
 		size += int64(n)
 		if err == io.EOF {

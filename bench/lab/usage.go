@@ -15,16 +15,21 @@ import (
 const clockTicks = 100
 
 // CPUSeconds returns the user and system time of a process so far, its children left out.
-func CPUSeconds(pid int) (float64, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+func CPUSeconds(pid int) (float64, error) { return readProc(pid, "stat", parseCPU) }
+
+// PeakBytes returns the largest resident set that a process has had.
+func PeakBytes(pid int) (int64, error) { return readProc(pid, "status", parsePeak) }
+
+// readProc parses a file of a process in /proc.
+func readProc[T any](pid int, name string, parse func([]byte) (T, error)) (value T, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err == nil {
+		value, err = parse(text)
 	}
-	s, err := parseCPU(stat)
 	if err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+		return value, fmt.Errorf("reading %s of process %d: %w", name, pid, err)
 	}
-	return s, nil
+	return value, nil
 }
 
 // parseCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat. The second field
@@ -68,19 +73,6 @@ func FamilyCPU(pid int) (float64, error) {
 		}
 	}
 	return total, nil
-}
-
-// PeakBytes returns the largest resident set that a process has had.
-func PeakBytes(pid int) (int64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, fmt.Errorf("reading the peak memory of process %d: %w", pid, err)
-	}
-	n, err := parsePeak(status)
-	if err != nil {
-		return 0, fmt.Errorf("reading the peak memory of process %d: %w", pid, err)
-	}
-	return n, nil
 }
 
 // parsePeak reads VmHWM of /proc/PID/status.
