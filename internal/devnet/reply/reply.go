@@ -1,3 +1,4 @@
+// Package reply has what the services of the simulated network answer with in common.
 package reply
 
 import (
