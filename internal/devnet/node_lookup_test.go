@@ -108,7 +108,7 @@ func TestNodeLookupRefusals(t *testing.T) {
 		{"no contract id", "POST", events, `{"eventFormat":` + anyParty + `}`, 400, ""},
 		{"no event format", "POST", events, `{"contractId":"00"}`, 400, "INVALID_ARGUMENT"},
 		{"a contract id that is none", "POST", events, `{"contractId":"00","eventFormat":` + anyParty + `}`, 404, "CONTRACT_EVENTS_NOT_FOUND"},
-		{"a contract that is not there", "POST", events, fmt.Sprintf(`{"contractId":%q,"eventFormat":%s}`, l.Names.Ids.AppendContractID(nil, 1<<40), anyParty), 404, "CONTRACT_EVENTS_NOT_FOUND"},
+		{"a contract that is not there", "POST", events, fmt.Sprintf(`{"contractId":%q,"eventFormat":%s}`, l.Names.IDs.AppendContractID(nil, 1<<40), anyParty), 404, "CONTRACT_EVENTS_NOT_FOUND"},
 		{"a contract of another template", "POST", events, fmt.Sprintf(`{"contractId":%q,"eventFormat":%s}`, first.Events[0].ContractID, coins), 404, "CONTRACT_EVENTS_NOT_FOUND"},
 		{"no offset", "POST", "/v2/updates/update-by-offset", `{"updateFormat":` + everything + `}`, 400, ""},
 		{"offset zero", "POST", "/v2/updates/update-by-offset", `{"offset":0,"updateFormat":` + everything + `}`, 400, "INVALID_ARGUMENT"},

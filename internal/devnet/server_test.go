@@ -357,7 +357,7 @@ func compareLookups(t *testing.T, c client, at item, e *eventItem) {
 // TestEventCap checks that nothing beyond the last update or the last verdict of
 // the newest migration is an event yet.
 func TestEventCap(t *testing.T) {
-	n := &model.Names{Ids: model.NewIDSpaces(1), Synchronizers: []string{"a"}}
+	n := &model.Names{IDs: model.NewIDSpaces(1), Synchronizers: []string{"a"}}
 	for _, tc := range []struct {
 		name  string
 		kinds []sim.UpdateKind

@@ -142,7 +142,7 @@ func (m *walletModel) take(list *[]openOffer) (openOffer, bool) {
 func (m *walletModel) expired(id string) bool {
 	m.l.Mu.Lock()
 	defer m.l.Mu.Unlock()
-	n, _ := m.l.Names.Ids.ContractNumber(id)
+	n, _ := m.l.Names.IDs.ContractNumber(id)
 	c := m.l.Executor.Tx.ByNumber[n]
 	return c != nil && choices.TrackedOffer(c).ExpiresAt <= m.l.Executor.Clock.RecordTime+choices.SubmissionGap
 }
@@ -216,7 +216,7 @@ func (m *walletModel) expirePending(moved bool) {
 	now := m.l.Now()
 	m.pending = slices.DeleteFunc(m.pending, func(o openOffer) bool {
 		m.l.Mu.Lock()
-		n, _ := m.l.Names.Ids.ContractNumber(o.id)
+		n, _ := m.l.Names.IDs.ContractNumber(o.id)
 		gone := m.l.Executor.Tx.ByNumber[n] == nil
 		m.l.Mu.Unlock()
 		if gone && o.ends.After(now) || !gone && moved && !o.ends.After(now) {
@@ -241,7 +241,7 @@ func (m *walletModel) answerSome() {
 		as = o.sender
 	}
 	m.l.Mu.Lock()
-	n, _ := m.l.Names.Ids.ContractNumber(o.id)
+	n, _ := m.l.Names.IDs.ContractNumber(o.id)
 	late := m.l.Executor.Tx.ByNumber[n].Payload.(model.TransferInstruction).Transfer.ExecuteBefore <= m.l.Executor.Clock.RecordTime+choices.SubmissionGap
 	m.l.Mu.Unlock()
 	if choice == "TransferInstruction_Accept" {

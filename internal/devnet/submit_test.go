@@ -214,11 +214,11 @@ func TestPreapprovals(t *testing.T) {
 
 // blob is the serialized form of a contract.
 func (d *desk) blob(id string) string {
-	n, ok := d.l.Names.Ids.ContractNumber(id)
+	n, ok := d.l.Names.IDs.ContractNumber(id)
 	if !ok {
 		d.t.Fatalf("%s is no contract", id)
 	}
-	return string(model.AppendBlob(nil, &d.l.Names.Ids, n))
+	return string(model.AppendBlob(nil, &d.l.Names.IDs, n))
 }
 
 // tokens transfers by the token standard.

@@ -33,6 +33,7 @@ type Right struct {
 	Party string
 }
 
+// PeriodKind says how a deduplication period is given.
 type PeriodKind uint8
 
 const (
@@ -65,6 +66,7 @@ type KeptCompletion struct {
 	Signed       []byte        `json:"signed,omitempty"`
 }
 
+// PartyMeta are the annotations of a party; the version counts their changes.
 type PartyMeta struct {
 	Version     int64
 	Annotations map[string]string

@@ -112,7 +112,7 @@ func StatesOf(l *Ledger, active []*model.Contract, keep func(*model.Contract) bo
 			states = append(states, ContractState{c, c.Synchronizer})
 		}
 	}
-	ids := &l.Names.Ids.Contracts
+	ids := &l.Names.IDs.Contracts
 	slices.SortFunc(states, func(a, b ContractState) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(ids.Rank(a.Number), ids.Rank(b.Number)))
 	})

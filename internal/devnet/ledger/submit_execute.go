@@ -94,7 +94,7 @@ func (l *Ledger) SubmitNoted(ctx context.Context, s choices.Submission, note *Ke
 
 // committed says where the update of a submission stands in history.
 func (l *Ledger) committed(u *sim.Update) Committed {
-	done := Committed{UpdateID: string(l.Names.Ids.AppendUpdateID(nil, u.Number)), RecordTime: time.UnixMicro(u.RecordTime).UTC(),
+	done := Committed{UpdateID: string(l.Names.IDs.AppendUpdateID(nil, u.Number)), RecordTime: time.UnixMicro(u.RecordTime).UTC(),
 		EffectiveAt: time.UnixMicro(u.EffectiveAt).UTC(), SynchronizerID: l.Names.Synchronizers[u.Synchronizer],
 		PaidTrafficCost: u.Verdict.Total}
 	if l.View != nil {
@@ -172,7 +172,7 @@ func (l *Ledger) Prepare(ctx context.Context, s choices.Submission) (Prepared, e
 		p.LedgerTime = time.UnixMicro(e.Now()).UTC()
 		p.Transaction = describeTree(l, e)
 		for _, n := range e.Used {
-			p.Inputs = append(p.Inputs, string(l.Names.Ids.AppendContractID(nil, n)))
+			p.Inputs = append(p.Inputs, string(l.Names.IDs.AppendContractID(nil, n)))
 		}
 		for _, f := range e.Attempt.Effects {
 			if f.Created && f.Contract.Active() {
@@ -259,6 +259,7 @@ func freeHint(l *Ledger, participant int) string {
 
 const ed25519KeyBytes = 32
 
+// ValidHint reports whether a party can have the hint.
 func ValidHint(hint string) bool {
 	for _, c := range []byte(hint) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
@@ -287,6 +288,7 @@ func partyAt(l *Ledger, hint string, participant int) string {
 	return hint + model.PartyNamespaceMark + fingerprintOf(l.Names.Participants[participant])
 }
 
+// ContractIDOf is the id of a contract.
 func ContractIDOf(l *Ledger, c *model.Contract) string {
-	return string(l.Names.Ids.AppendContractID(nil, c.Number))
+	return string(l.Names.IDs.AppendContractID(nil, c.Number))
 }

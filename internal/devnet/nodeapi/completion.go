@@ -60,6 +60,7 @@ type executedChange struct {
 	submission string
 }
 
+// NewCompletionLog returns an empty log that keeps so many completions.
 func NewCompletionLog(most int) *completionLog {
 	return &completionLog{most: most, Last: map[Change]*executedChange{},
 		signed: map[string]*executedChange{}, running: map[Change]int64{}, grown: make(chan struct{})}

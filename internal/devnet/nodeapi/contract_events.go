@@ -110,7 +110,7 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 		return err
 	}
 	missing := nodeRefusal("CONTRACT_EVENTS_NOT_FOUND", "Contract events not found, or not visible: %s", *q.ContractID)
-	number, ok := n.view.Names.Ids.ContractNumber(*q.ContractID)
+	number, ok := n.view.Names.IDs.ContractNumber(*q.ContractID)
 	if !ok {
 		return missing
 	}

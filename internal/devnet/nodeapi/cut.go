@@ -145,7 +145,7 @@ func (c *cutter) createdEvent(dst, frame []byte, e *history.EventRecord, ps []mo
 // archived appends what a consuming exercise is among changes of the active contracts.
 func (c *cutter) archived(dst []byte, offset int64, e *history.EventRecord, ps []model.Party) []byte {
 	t := model.Templates[e.Template]
-	dst = c.names.Ids.AppendContractID(append(dst, `{"ArchivedEvent":{"contractId":"`...), e.Contract)
+	dst = c.names.IDs.AppendContractID(append(dst, `{"ArchivedEvent":{"contractId":"`...), e.Contract)
 	dst = strconv.AppendInt(append(dst, `","nodeId":`...), int64(e.Node), 10)
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), offset, 10)
 	dst = append(append(dst, `,"packageName":"`...), t.Pkg.Name...)

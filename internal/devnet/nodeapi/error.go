@@ -25,6 +25,7 @@ type LedgerError struct {
 	Definite      *bool             `json:"definiteAnswer"`
 }
 
+// Error is the code and the cause.
 func (e *LedgerError) Error() string { return e.Code + ": " + e.Cause }
 
 // Codes of gRPC that the node answers with.

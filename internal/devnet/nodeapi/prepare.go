@@ -337,6 +337,7 @@ func (n *commandServer) stillPrepared(ctx context.Context, s choices.Submission,
 	return nil
 }
 
+// DecodeNumbers decodes JSON, numbers as json.Number.
 func DecodeNumbers(b []byte, v *any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

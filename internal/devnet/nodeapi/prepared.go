@@ -54,6 +54,7 @@ const (
 	contentField     = 1000
 )
 
+// NewPreparedTransaction returns what is to be signed of a submission.
 func NewPreparedTransaction(p *ledger.Prepared, preparedAt time.Time) (t preparedTransaction, err error) {
 	tree, err := jsonscan.AppendCanonical(nil, p.Transaction)
 	if err != nil {

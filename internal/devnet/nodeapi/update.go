@@ -84,7 +84,7 @@ func (n *readServer) updateByID(w http.ResponseWriter, r *http.Request) error {
 	if q.ID == nil {
 		return reply.BadRequest("invalid body: updateId is required")
 	}
-	number, ok := n.view.Names.Ids.UpdateNumber(*q.ID)
+	number, ok := n.view.Names.IDs.UpdateNumber(*q.ID)
 	offset := int64(-1)
 	if ok && number < 1<<32 { // numbers of entries are no more
 		offset = n.view.OffsetOf(number)

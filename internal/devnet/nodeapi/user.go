@@ -46,6 +46,7 @@ func wireOf(r ledger.Right) WireRight {
 	return WireRight{Kind: map[string]wireRightKind{r.Kind: {Value: &wireRightValue{Party: r.Party}}}}
 }
 
+// WireRights returns rights as answers have them.
 func WireRights(rights []ledger.Right) []WireRight {
 	list := make([]WireRight, len(rights))
 	for i, r := range rights {

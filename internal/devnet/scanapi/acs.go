@@ -187,12 +187,12 @@ func (s *snapshotServer) activeContract(c *model.Contract, v apiVersion, migrati
 	imported := int64(c.Migration) < migration
 	switch {
 	case v == 0 && imported:
-		dst = append(s.ledger.Names.Ids.AppendContractID(append(dst, `,"event_id":"#`...), c.Number), `:0"`...)
+		dst = append(s.ledger.Names.IDs.AppendContractID(append(dst, `,"event_id":"#`...), c.Number), `:0"`...)
 	case v == 0:
-		dst = append(s.ledger.Names.Ids.AppendUpdateID(append(dst, `,"event_id":"#`...), uint64(c.Entry)), ':')
+		dst = append(s.ledger.Names.IDs.AppendUpdateID(append(dst, `,"event_id":"#`...), uint64(c.Entry)), ':')
 		dst = append(strconv.AppendInt(dst, int64(c.Node), 10), '"')
 	case !imported:
-		dst = append(s.ledger.Names.Ids.AppendUpdateID(append(dst, `,"created_in_update_id":"`...), uint64(c.Entry)), '"')
+		dst = append(s.ledger.Names.IDs.AppendUpdateID(append(dst, `,"created_in_update_id":"`...), uint64(c.Entry)), '"')
 	}
 	if v == 0 {
 		dst = append(dst, `,"event_type":"created_event"`...)

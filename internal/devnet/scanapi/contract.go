@@ -35,7 +35,7 @@ func contractAnswerOf(l *ledger.Ledger, c *model.Contract) *ContractAnswer {
 		TemplateID: l.Names.TemplateIDs[c.Template.Number][c.Version],
 		ContractID: ledger.ContractIDOf(l, c),
 		Payload:    model.AppendCompact(nil, l.Names, &arguments),
-		Blob:       string(model.AppendBlob(nil, &l.Names.Ids, c.Number)),
+		Blob:       string(model.AppendBlob(nil, &l.Names.IDs, c.Number)),
 		CreatedAt:  string(schemas.AppendShortTime(nil, schemas.Micros(c.CreatedAt))),
 	}
 }

@@ -96,7 +96,7 @@ func (s *historyServer) itemV0(i int, enc model.Encoding) (json.RawMessage, erro
 	s.store.Mu.RLock()
 	a := &history.Answer{}
 	a.Item(s.store, i, enc, true)
-	id := string(s.ledger.Names.Ids.AppendUpdateID(nil, uint64(i)))
+	id := string(s.ledger.Names.IDs.AppendUpdateID(nil, uint64(i)))
 	s.store.Mu.RUnlock()
 	var item bytes.Buffer
 	if err := a.SendTo(&item); err != nil {

@@ -152,7 +152,7 @@ func (r *arguments) contract(s string) (uint64, error) {
 	if _, err := hex.DecodeString(s); err != nil || len(s) < 4 || s != strings.ToLower(s) {
 		return 0, r.wrong("is no contract id: %.150q", s)
 	}
-	n, ok := r.names.Ids.ContractNumber(s)
+	n, ok := r.names.IDs.ContractNumber(s)
 	if !ok {
 		return 0, contractNotFound(s)
 	}

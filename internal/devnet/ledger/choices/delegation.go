@@ -53,11 +53,7 @@ func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) (mode
 		}
 		e.Tx.Archive(old)
 	}
-	next, err := e.add(model.MintingDelegationTemplate, p.MintingDelegation)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(delegationAcceptedShape, model.ContractID(next.Number)), nil
+	return e.addTo(delegationAcceptedShape, model.MintingDelegationTemplate, p.MintingDelegation)
 }
 
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
@@ -129,11 +125,7 @@ func addMergeChoices(all *choices) {
 	operator := byPayload(func(p model.MergeProposal) []model.Party { return []model.Party{p.Operator} })
 	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
 		func(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
-			next, err := e.add(model.MergeDelegationTemplate, c.Payload.(model.MergeProposal).MergeDelegation)
-			if err != nil {
-				return model.Value{}, err
-			}
-			return e.Tx.Arena().Record(mergeAcceptedShape, model.ContractID(next.Number)), nil
+			return e.addTo(mergeAcceptedShape, model.MergeDelegationTemplate, c.Payload.(model.MergeProposal).MergeDelegation)
 		}))
 	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
 	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Withdraw", consuming(

@@ -88,6 +88,7 @@ type Submitter struct {
 	done    map[uint64]bool // numbers of prepared submissions that were executed
 }
 
+// NewSubmitter returns a submitter for an executor; an executor has one.
 func NewSubmitter(x *sim.Executor) *Submitter { return &Submitter{X: x, done: map[uint64]bool{}} }
 
 // begin begins an attempt at a submission, in an entry of its own.
@@ -229,11 +230,11 @@ func (e *Execution) disclose() error {
 	}
 	e.disclosed = map[uint64]bool{}
 	for i, d := range e.submission.Disclosed {
-		n, ok := e.Names.Ids.ContractNumber(d.ContractID)
+		n, ok := e.Names.IDs.ContractNumber(d.ContractID)
 		if d.ContractID == "" {
-			n, ok = e.Names.Ids.BlobNumber(d.Blob)
+			n, ok = e.Names.IDs.BlobNumber(d.Blob)
 		}
-		if !ok || d.Blob != string(model.AppendBlob(nil, &e.Names.Ids, n)) {
+		if !ok || d.Blob != string(model.AppendBlob(nil, &e.Names.IDs, n)) {
 			return Refuse(CodeInvalidArgument, "disclosed contract %d: the created event blob is not that of a contract %.150s", i, d.ContractID)
 		}
 		e.disclosed[n] = true
@@ -261,7 +262,7 @@ func (e *Execution) execute(c *Command) (model.Value, error) {
 		return created, err
 	}
 	both := *c
-	both.ContractID = string(e.Names.Ids.AppendContractID(nil, uint64(created.Num)))
+	both.ContractID = string(e.Names.IDs.AppendContractID(nil, uint64(created.Num)))
 	return e.executeExercise(&both, name, iface)
 }
 
@@ -327,6 +328,15 @@ func (e *Execution) add(t *model.Template, p model.Payload) (*model.Contract, er
 	return e.Tx.Create(t, p), nil
 }
 
+// addTo is add for a choice whose result is a record of the contract's id alone.
+func (e *Execution) addTo(s *model.Shape, t *model.Template, p model.Payload) (model.Value, error) {
+	c, err := e.add(t, p)
+	if err != nil {
+		return model.Value{}, err
+	}
+	return e.Tx.Arena().Record(s, model.ContractID(c.Number)), nil
+}
+
 // authorized checks that all of some parties have given their authority.
 func (e *Execution) authorized(needed []model.Party, what string) error {
 	for _, p := range needed {
@@ -339,7 +349,7 @@ func (e *Execution) authorized(needed []model.Party, what string) error {
 }
 
 func (e *Execution) executeExercise(c *Command, t *model.Template, iface model.InterfaceName) (model.Value, error) {
-	n, ok := e.Names.Ids.ContractNumber(c.ContractID)
+	n, ok := e.Names.IDs.ContractNumber(c.ContractID)
 	if !ok {
 		return model.Value{}, contractNotFound(c.ContractID)
 	}
@@ -432,7 +442,7 @@ func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, ifac
 func (e *Execution) fetch(n uint64) (*model.Contract, error) {
 	c := e.Tx.ByNumber[n]
 	if c == nil || !e.visible(c) {
-		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
+		return nil, contractNotFound(string(e.Names.IDs.AppendContractID(nil, n)))
 	}
 	if c.Entry != uint32(e.Tx.Current.Number) && !slices.Contains(e.Used, n) {
 		e.Used = append(e.Used, n)
@@ -445,7 +455,7 @@ func (e *Execution) fetchOf(t *model.Template, n uint64) (*model.Contract, error
 	c, err := e.fetch(n)
 	if err == nil && c.Template != t {
 		err = Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s",
-			e.Names.Ids.AppendContractID(nil, n), c.Template.Name, t.Name)
+			e.Names.IDs.AppendContractID(nil, n), c.Template.Name, t.Name)
 	}
 	return c, err
 }

@@ -9,7 +9,6 @@ import (
 
 var (
 	batchDoneShape       = model.NewShape("endUserName", "outcomes", "optEndUserParty")
-	acceptShape          = model.NewShape("inputs", "context", "walletProvider")
 	completeOfferShape   = model.NewShape("inputs", "transferContext", "walletProvider")
 	acceptApprovalShape  = model.NewShape("context", "inputs", "expiresAt")
 	featuredGrantedShape = model.NewShape("featuredAppRight")
@@ -100,11 +99,7 @@ func createOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Val
 	if err != nil {
 		return model.Value{}, err
 	}
-	offer, err := e.add(model.TransferOfferTemplate, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(createOfferShape, model.ContractID(offer.Number)), nil
+	return e.addTo(createOfferShape, model.TransferOfferTemplate, p)
 }
 
 func createRequest(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
@@ -112,11 +107,7 @@ func createRequest(e *Execution, c *model.Contract, arg model.Argument) (model.V
 	if err != nil {
 		return model.Value{}, err
 	}
-	request, err := e.add(model.TrafficRequestTemplate, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(createRequestShape, model.ContractID(request.Number)), nil
+	return e.addTo(createRequestShape, model.TrafficRequestTemplate, p)
 }
 
 func grantFeatured(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
@@ -216,19 +207,29 @@ func (b *coinBatch) spentResult(change *model.Value) {
 	}
 }
 
+// exercise exercises a choice on a contract of a template and returns its result.
+func (b *coinBatch) exercise(t *model.Template, id uint64, choice string, arg model.Value) (model.Argument, error) {
+	c, err := b.e.fetchOf(t, id)
+	if err != nil {
+		return model.Argument{}, err
+	}
+	result, err := b.e.perform(c, choice, arg)
+	return model.Argument{V: &result}, err
+}
+
+// payArg is the argument of choices by which the wallet pays with its inputs; s has the fields
+// inputs, context and walletProvider, whatever their labels.
+func (b *coinBatch) payArg(s *model.Shape) model.Value {
+	return b.e.Tx.Arena().Record(s, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator))
+}
+
 func (b *coinBatch) completeTransfer(v model.Value) (model.Value, error) {
-	c, err := b.e.fetchOf(model.AcceptedOfferTemplate, uint64(v.Num))
+	done, err := b.exercise(model.AcceptedOfferTemplate, uint64(v.Num), "AcceptedTransferOffer_Complete", b.payArg(completeOfferShape))
 	if err != nil {
 		return model.Value{}, err
 	}
-	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, "AcceptedTransferOffer_Complete", a.Record(completeOfferShape, b.inputsValue(), b.payment,
-		model.PartyValue(b.wallet.Validator)))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
+	a := b.e.Tx.Arena()
 	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(model.TupleShape, *done.At("transferResult"), *done.At("trackingInfo"))), nil
 }
 
@@ -292,18 +293,13 @@ func otherReason(description string) func(a *model.Arena) model.Value {
 }
 
 func (b *coinBatch) completeRequest(v model.Value) (model.Value, error) {
-	c, err := b.e.fetchOf(model.TrafficRequestTemplate, (model.Argument{V: &v}).Contract("trafficRequestCid"))
+	done, err := b.exercise(model.TrafficRequestTemplate, (model.Argument{V: &v}).Contract("trafficRequestCid"),
+		"BuyTrafficRequest_Complete", b.payArg(sim.AcceptPaymentShape))
 	if err != nil {
 		return model.Value{}, err
 	}
-	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, "BuyTrafficRequest_Complete", a.Record(acceptShape, b.inputsValue(), b.payment,
-		model.PartyValue(b.wallet.Validator)))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
+	a := b.e.Tx.Arena()
 	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(model.TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo"))), nil
 }
 
@@ -325,33 +321,21 @@ func (b *coinBatch) nextPayment(v model.Value) (model.Value, error) {
 }
 
 func (b *coinBatch) payApp(v model.Value) (model.Value, error) {
-	c, err := b.e.fetchOf(model.PaymentRequestTemplate, uint64(v.Num))
+	done, err := b.exercise(model.PaymentRequestTemplate, uint64(v.Num), "AppPaymentRequest_Accept", b.payArg(sim.AcceptPaymentShape))
 	if err != nil {
 		return model.Value{}, err
 	}
-	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, "AppPaymentRequest_Accept", a.Record(sim.AcceptPaymentShape, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator)))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChangeAmulet"))
-	return a.Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment")), nil
+	return b.e.Tx.Arena().Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment")), nil
 }
 
 func (b *coinBatch) payName(v model.Value, t *model.Template, choice, outcome string) (model.Value, error) {
-	c, err := b.e.fetchOf(t, uint64(v.Num))
+	done, err := b.exercise(t, uint64(v.Num), choice, b.payArg(sim.AcceptPaymentShape))
 	if err != nil {
 		return model.Value{}, err
 	}
-	a := b.e.Tx.Arena()
-	result, err := b.e.perform(c, choice, a.Record(sim.AcceptPaymentShape, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator)))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
 	b.spentResult(done.Given("senderChange"))
-	return a.Variant(outcome, *done.At("subscriptionPayment")), nil
+	return b.e.Tx.Arena().Variant(outcome, *done.At("subscriptionPayment")), nil
 }
 
 func (b *coinBatch) proposeSetup(v model.Value) (model.Value, error) {
@@ -368,33 +352,25 @@ func (b *coinBatch) proposeSetup(v model.Value) (model.Value, error) {
 
 func (b *coinBatch) acceptProposal(v model.Value) (model.Value, error) {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(model.PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"))
+	done, err := b.exercise(model.PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"), "TransferPreapprovalProposal_Accept",
+		a.Record(acceptApprovalShape, b.payment, b.inputsValue(), *arg.At("expiresAt")))
+	return b.preapproved("COO_AcceptTransferPreapprovalProposal", done, err)
+}
+
+// preapproved is the outcome of an operation that paid for a preapproval.
+func (b *coinBatch) preapproved(outcome string, done model.Argument, err error) (model.Value, error) {
 	if err != nil {
 		return model.Value{}, err
 	}
-	result, err := b.e.perform(c, "TransferPreapprovalProposal_Accept", a.Record(acceptApprovalShape, b.payment,
-		b.inputsValue(), *arg.At("expiresAt")))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
 	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
-	return a.Variant("COO_AcceptTransferPreapprovalProposal", *done.At("transferPreapprovalCid")), nil
+	return b.e.Tx.Arena().Variant(outcome, *done.At("transferPreapprovalCid")), nil
 }
 
 func (b *coinBatch) renewPreapproval(v model.Value) (model.Value, error) {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(model.PreapprovalTemplate, arg.Contract("previousApprovalCid"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	result, err := b.e.perform(c, "TransferPreapproval_Renew", a.Record(sim.RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
-	if err != nil {
-		return model.Value{}, err
-	}
-	done := model.Argument{V: &result}
-	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
-	return a.Variant("COO_RenewTransferPreapproval", *done.At("transferPreapprovalCid")), nil
+	done, err := b.exercise(model.PreapprovalTemplate, arg.Contract("previousApprovalCid"), "TransferPreapproval_Renew",
+		a.Record(sim.RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
+	return b.preapproved("COO_RenewTransferPreapproval", done, err)
 }
 
 func (b *coinBatch) sendToPreapproval(v model.Value) (model.Value, error) {

@@ -74,11 +74,7 @@ func acceptOffer(e *Execution, c *model.Contract, _ model.Argument) (model.Value
 	if err := e.later("expiry of the offer at", p.ExpiresAt); err != nil {
 		return model.Value{}, err
 	}
-	next, err := e.add(model.AcceptedOfferTemplate, model.AcceptedOffer{TransferOffer: p})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(sim.OfferAcceptDoneShape, model.ContractID(next.Number)), nil
+	return e.addTo(sim.OfferAcceptDoneShape, model.AcceptedOfferTemplate, model.AcceptedOffer{TransferOffer: p})
 }
 
 func expireOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {

@@ -120,11 +120,7 @@ func acceptPayment(e *Execution, c *model.Contract, arg model.Argument) (model.V
 }
 
 func terminatePayment(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
-	ended, err := e.add(model.TerminatedPaymentTemplate, model.TerminatedPayment{AppPayment: c.Payload.(model.PaymentRequest).AppPayment, Reference: c.Number})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(paymentTerminatedShape, model.ContractID(ended.Number)), nil
+	return e.addTo(paymentTerminatedShape, model.TerminatedPaymentTemplate, model.TerminatedPayment{AppPayment: c.Payload.(model.PaymentRequest).AppPayment, Reference: c.Number})
 }
 
 // appTransferContext reads the context of choices by which apps take payments.

@@ -16,6 +16,7 @@ type Refusal struct {
 	Resources [][2]string
 }
 
+// Error is the code and the message.
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 
 // Codes of refusals.
@@ -37,6 +38,7 @@ const (
 	errorTopUpTooSmall       = "insufficient-topup-amount"
 )
 
+// Refuse returns a refusal with a code of the ledger API.
 func Refuse(code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -125,11 +125,7 @@ func terminateByCommand(e *Execution, c *model.Contract, _ model.Argument) (mode
 	if idle, ok := c.Payload.(model.SubscriptionIdle); ok && e.Tx.ByNumber[idle.Agreement].IsActive() {
 		e.Tx.Archive(e.Tx.ByNumber[idle.Agreement])
 	}
-	ended, err := e.add(model.TerminatedTemplate, model.TerminatedSubscription{Subscription: model.SubscriptionOf(c), Reference: model.ReferenceOf(c)})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(terminatedDoneShape, model.ContractID(ended.Number)), nil
+	return e.addTo(terminatedDoneShape, model.TerminatedTemplate, model.TerminatedSubscription{Subscription: model.SubscriptionOf(c), Reference: model.ReferenceOf(c)})
 }
 
 // collectSubscription gives the receiver of a payment its coins, and has the subscription wait

@@ -187,7 +187,7 @@ func holdingInput(e *Execution, sender model.Party, n uint64) (model.Value, erro
 	}
 	if p, ok := c.Payload.(model.LockedAmulet); ok {
 		if p.Owner != sender || p.ExpiresAt > e.Now() {
-			return model.Value{}, broken("holding %s is locked until %s", e.Names.Ids.AppendContractID(nil, n), microsText(p.ExpiresAt))
+			return model.Value{}, broken("holding %s is locked until %s", e.Names.IDs.AppendContractID(nil, n), microsText(p.ExpiresAt))
 		}
 		at := e.Tx.Consume(c, "LockedAmulet_OwnerExpireLockV2", e.Tx.Arena().Record(model.EmptyRecordShape), sender)
 		free := freeCoin(e, c)
@@ -201,7 +201,7 @@ func holdingInput(e *Execution, sender model.Party, n uint64) (model.Value, erro
 func lockedCoin(e *Execution, n uint64) (*model.Contract, error) {
 	c := e.Tx.ByNumber[n] // those who may use the instruction need not see it
 	if c == nil {
-		return nil, contractNotFound(string(e.Names.Ids.AppendContractID(nil, n)))
+		return nil, contractNotFound(string(e.Names.IDs.AppendContractID(nil, n)))
 	}
 	return c, nil
 }

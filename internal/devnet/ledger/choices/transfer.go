@@ -346,7 +346,7 @@ func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Co
 	}
 	p, ok := c.Payload.(model.Coupon)
 	if !ok || p.Input() != tag || c.Template == model.UnallocatedTemplate {
-		return broken("contract %s of %s is no %s", e.Names.Ids.AppendContractID(nil, c.Number), c.Template.Name, tag)
+		return broken("contract %s of %s is no %s", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name, tag)
 	}
 	r, err := mayCollect(e, o, c, p)
 	if err != nil {
@@ -364,9 +364,9 @@ func takeCoin(e *Execution, s *sim.Settlement, sender model.Party, c *model.Cont
 	p, ok := c.Payload.(model.Amulet)
 	switch {
 	case !ok:
-		return broken("contract %s of %s is no coin to spend", e.Names.Ids.AppendContractID(nil, c.Number), c.Template.Name)
+		return broken("contract %s of %s is no coin to spend", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name)
 	case p.Owner != sender:
-		return broken("coin %s is not owned by the sender", e.Names.Ids.AppendContractID(nil, c.Number)).with("error_id", "not-owner")
+		return broken("coin %s is not owned by the sender", e.Names.IDs.AppendContractID(nil, c.Number)).with("error_id", "not-owner")
 	}
 	s.Coins = append(s.Coins, c)
 	s.Note(c, -1)
@@ -380,7 +380,7 @@ func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) (*mode
 	validator, other := o.context.rights[p.Owner()]
 	_, byRight := p.(model.ValidatorReward)
 	if owner := p.Owner(); owner != o.sender && !(byRight && other && validator == o.sender) {
-		return nil, broken("coupon %s belongs to %s, not to the sender", e.Names.Ids.AppendContractID(nil, c.Number), e.Names.Name(owner)).
+		return nil, broken("coupon %s belongs to %s, not to the sender", e.Names.IDs.AppendContractID(nil, c.Number), e.Names.Name(owner)).
 			with("error_id", "not-owner")
 	}
 	var number int64

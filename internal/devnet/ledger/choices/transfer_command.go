@@ -48,11 +48,7 @@ func orderByCommand(e *Execution, _ *model.Contract, arg model.Argument) (model.
 	if err := e.later("expiry of the command at", p.ExpiresAt); err != nil {
 		return model.Value{}, err
 	}
-	c, err := e.add(model.TransferCommandTemplate, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(sim.CreateCommandDoneShape, model.ContractID(c.Number)), nil
+	return e.addTo(sim.CreateCommandDoneShape, model.TransferCommandTemplate, p)
 }
 
 // sendByCommand carries a transfer command out. A nonce that is used already makes it fail, one

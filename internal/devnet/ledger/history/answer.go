@@ -27,6 +27,7 @@ func (a *Answer) text(s string) {
 	a.Size += int64(len(s))
 }
 
+// Extent adds a piece of a file.
 func (a *Answer) Extent(e Extent) {
 	a.pieces = append(a.pieces, piece{extent: e})
 	a.Size += e.Size

@@ -66,12 +66,14 @@ type Counts struct {
 // Tables are the digests of all tables.
 type Tables [tableCount]schemas.Digest
 
+// Merge adds the rows of o.
 func (t *Tables) Merge(o *Tables) {
 	for i := range t {
 		t[i].Merge(o[i])
 	}
 }
 
+// Export returns the digests by the name of the table.
 func (t *Tables) Export() map[string]TableDigest {
 	m := make(map[string]TableDigest, tableCount)
 	for i, d := range t {

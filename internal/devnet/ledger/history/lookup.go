@@ -39,7 +39,7 @@ func (s *Store) Info(id int64) (MigrationInfo, bool) {
 	}
 	if id == ImportMigration && len(s.ImportsAt) > 0 {
 		last := s.ImportsAt[len(s.ImportsAt)-1]
-		info.LastImport = string(s.Names.Ids.AppendContractID(nil, last.Number))
+		info.LastImport = string(s.Names.IDs.AppendContractID(nil, last.Number))
 	}
 	return info, true
 }
@@ -111,7 +111,7 @@ func (s *Store) ImportsAfter(migrationID int64, after string, limit int) *Answer
 	a.text(`{"transactions":[`)
 	if migrationID == ImportMigration {
 		first := sort.Search(len(s.ImportsAt), func(i int) bool {
-			return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) > after
+			return string(s.Names.IDs.AppendContractID(nil, s.ImportsAt[i].Number)) > after
 		})
 		if end := min(len(s.ImportsAt), first+limit); first < end {
 			start, size := s.ImportsAt[first].offset, s.Ends[importsFile]
@@ -173,7 +173,7 @@ func (s *Store) Update(id string, enc model.Encoding, v1 bool) *Answer {
 func (s *Store) UpdateByHash(hash string, enc model.Encoding) *Answer {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
-	n, ok := s.Names.Ids.HashNumber(hash)
+	n, ok := s.Names.IDs.HashNumber(hash)
 	if !ok || n >= uint64(s.Count) || !s.At(int(n)).external {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (s *Store) Event(id string, enc model.Encoding) *Answer {
 
 // EntryOf returns the number of the entry with an update id; the caller holds the lock.
 func (s *Store) EntryOf(id string) (int, bool) {
-	n, ok := s.Names.Ids.UpdateNumber(id)
+	n, ok := s.Names.IDs.UpdateNumber(id)
 	return int(n), ok && n < uint64(s.Count)
 }
 
@@ -304,7 +304,7 @@ func (s *Store) UpdateEntry(id string) (int, bool) {
 func (s *Store) ImportNumber(id string) (int, bool) {
 	s.Mu.RLock()
 	defer s.Mu.RUnlock()
-	at := func(i int) string { return string(s.Names.Ids.AppendContractID(nil, s.ImportsAt[i].Number)) }
+	at := func(i int) string { return string(s.Names.IDs.AppendContractID(nil, s.ImportsAt[i].Number)) }
 	i := sort.Search(len(s.ImportsAt), func(i int) bool { return at(i) >= id })
 	return i, i < len(s.ImportsAt) && at(i) == id
 }

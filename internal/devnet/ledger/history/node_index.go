@@ -17,6 +17,7 @@ type nodeIndex struct {
 	Tables      NodeTables
 }
 
+// NewNodeIndex returns an empty index.
 func NewNodeIndex() *nodeIndex { return &nodeIndex{Active: map[uint64]int{}} }
 
 // nodeEntry is the index of one update of the node's stream.

@@ -25,6 +25,7 @@ type NodeRecord struct {
 // Stretch is a run of bytes, end excluded.
 type Stretch struct{ Start, End int }
 
+// Of returns the bytes of the stretch.
 func (s Stretch) Of(b []byte) []byte { return b[s.Start:s.End] }
 
 // EventRecord describes one event of an update.

@@ -42,6 +42,7 @@ type nodeChange struct {
 	event    int   // of the update
 }
 
+// Render appends a batch to out.
 func (r *NodeRenderer) Render(b *sim.Batch, out *Rendered) {
 	for i := range b.Updates {
 		u := &b.Updates[i]
@@ -77,7 +78,7 @@ func (r *NodeRenderer) update(out *Rendered, u *sim.Update) {
 
 // begin starts an update.
 func (r *NodeRenderer) begin(u *sim.Update) {
-	r.id = r.Names.Ids.AppendUpdateID(r.id[:0], u.Number)
+	r.id = r.Names.IDs.AppendUpdateID(r.id[:0], u.Number)
 	r.frame = r.frame[:0]
 	r.record = NodeRecord{Kind: u.Kind, Submitter: model.NoParty, List: r.record.List[:0]}
 	r.rows.begin(u, r.View, string(r.id))
@@ -118,7 +119,7 @@ func (r *NodeRenderer) submitted(u *sim.Update, submitter model.Party, participa
 	start := len(r.frame)
 	id := u.Command
 	if id == "" {
-		h := r.Names.Ids.Commands.Hash(u.Number)
+		h := r.Names.IDs.Commands.Hash(u.Number)
 		id = "cmd-" + hex.EncodeToString(h[:16])
 	}
 	r.rows.update.Local.CommandID = id
@@ -168,7 +169,7 @@ func (r *NodeRenderer) tail(u *sim.Update, cost int64) {
 
 // trace closes a text and writes the trace context.
 func (r *NodeRenderer) trace(number uint64) {
-	h := r.Names.Ids.Traces.Hash(number)
+	h := r.Names.IDs.Traces.Hash(number)
 	r.frame = append(r.frame, `","traceContext":`...)
 	start := len(r.frame)
 	r.frame = append(r.frame, `{"traceparent":"00-`...)
@@ -202,7 +203,7 @@ func (r *NodeRenderer) event(u *sim.Update, i int) {
 func (r *NodeRenderer) createdEvent(u *sim.Update, c *model.Contract, e *EventRecord, createdAt []byte) {
 	rows := r.rows.last()
 	r.frame = strconv.AppendBool(append(r.frame, `{"acsDelta":`...), e.AcsDelta)
-	r.frame = r.Names.Ids.AppendContractID(append(r.frame, `,"contractId":"`...), c.Number)
+	r.frame = r.Names.IDs.AppendContractID(append(r.frame, `,"contractId":"`...), c.Number)
 	r.frame = append(r.frame, `","createArgument":`...)
 	rows.argument.Start = len(r.frame)
 	r.Arena.Reset()
@@ -211,7 +212,7 @@ func (r *NodeRenderer) createdEvent(u *sim.Update, c *model.Contract, e *EventRe
 	rows.argument.End = len(r.frame)
 	r.frame = append(append(append(r.frame, `,"createdAt":"`...), createdAt...), `",`...)
 	e.Blob.Start = len(r.frame)
-	r.frame = append(model.AppendBlob(append(r.frame, `"createdEventBlob":"`...), &r.Names.Ids, c.Number), `",`...)
+	r.frame = append(model.AppendBlob(append(r.frame, `"createdEventBlob":"`...), &r.Names.IDs, c.Number), `",`...)
 	e.Blob.End = len(r.frame)
 	r.frame = strconv.AppendInt(append(r.frame, `"nodeId":`...), int64(e.Node), 10)
 	r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
@@ -244,7 +245,7 @@ func (r *NodeRenderer) exercisedEvent(u *sim.Update, i int, e *EventRecord) {
 	r.frame = model.CompactJSON.AppendValue(r.frame, r.Names, &n.Argument)
 	rows.argument.End = len(r.frame)
 	r.frame = strconv.AppendBool(append(r.frame, `,"consuming":`...), n.Consuming)
-	r.frame = r.Names.Ids.AppendContractID(append(r.frame, `,"contractId":"`...), n.Contract.Number)
+	r.frame = r.Names.IDs.AppendContractID(append(r.frame, `,"contractId":"`...), n.Contract.Number)
 	r.frame = append(r.frame, `","exerciseResult":`...)
 	rows.result.Start = len(r.frame)
 	r.frame = model.CompactJSON.AppendValue(r.frame, r.Names, &n.Result)
@@ -296,7 +297,7 @@ func (r *NodeRenderer) unassignedEvent(u *sim.Update, e *EventRecord) {
 	re := &u.Reassignment
 	r.frame = append(r.frame, `{"JsUnassignedEvent":{"value":{"assignmentExclusivity":"`...)
 	r.frame = schemas.AppendShortTime(r.frame, schemas.Micros(u.RecordTime+exclusivity))
-	r.frame = r.Names.Ids.AppendContractID(append(r.frame, `","contractId":"`...), re.Contract.Number)
+	r.frame = r.Names.IDs.AppendContractID(append(r.frame, `","contractId":"`...), re.Contract.Number)
 	r.frame = strconv.AppendInt(append(r.frame, `","nodeId":0,"offset":`...), r.View.OffsetOf(u.Number), 10)
 	r.frame = append(append(r.frame, `,"packageName":"`...), re.Contract.Template.Pkg.Name...)
 	r.frame = append(r.frame, `",`...)
@@ -313,7 +314,7 @@ const exclusivity = 60e6
 // reassignmentMembers writes the members that both halves have in a row.
 func (r *NodeRenderer) reassignmentMembers(re *sim.Reassignment) {
 	r.frame = strconv.AppendInt(append(r.frame, `"reassignmentCounter":`...), int64(re.Counter), 10)
-	r.frame = model.AppendHash(append(r.frame, `,"reassignmentId":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
+	r.frame = model.AppendHash(append(r.frame, `,"reassignmentId":"`...), r.Names.IDs.Reassignments.Hash(re.Pair))
 	r.frame = append(append(r.frame, `","source":"`...), r.Names.Synchronizers[re.Source]...)
 	r.frame = append(append(r.frame, `","submitter":"`...), r.Names.Name(re.Submitter)...)
 	r.frame = append(r.frame, '"')
@@ -350,14 +351,14 @@ func (r *NodeRenderer) guests(out *Rendered, u *sim.Update) {
 	}
 	n := u.Number / entriesPerGuest
 	step, guest := guestSteps[(n-1)%4], (n-1)/4
-	h := r.Names.Ids.Updates.Hash(1<<63 | guest)
+	h := r.Names.IDs.Updates.Hash(1<<63 | guest)
 	name := fmt.Sprintf("guest-%d::1220%x", guest+1, h)
 	r.topology(out, "guest", u.Number, r.View.OffsetOf(u.Number)-1, u.RecordTime-1, step.change, name, step.permission)
 }
 
 // topology writes a topology transaction of one event.
 func (r *NodeRenderer) topology(out *Rendered, space string, number uint64, offset, recordTime int64, change, partyID, permission string) {
-	id := fmt.Sprintf("1220%x", model.NewIDSpace(r.Names.Ids.Traces.Key, space).Hash(number))
+	id := fmt.Sprintf("1220%x", model.NewIDSpace(r.Names.IDs.Traces.Key, space).Hash(number))
 	u := sim.Update{Number: 1<<63 | number, Kind: sim.TopologyUpdate, RecordTime: recordTime}
 	r.frame = append(r.frame[:0], `{"update":{"TopologyTransaction":{"value":{"events":[`...)
 	r.record = NodeRecord{Kind: sim.TopologyUpdate, Submitter: model.NoParty, List: r.record.List[:0]}

@@ -98,7 +98,7 @@ func (r *nodeRows) created(c *model.Contract, node int) {
 	r.add(schemas.Event{Kind: schemas.Created, Node: int32(node), CreatedAt: schemas.Micros(c.CreatedAt),
 		Signatories: r.texts(signatories), Observers: r.texts(observers),
 		TemplateID: r.names.TemplateIDs[c.Template.Number][c.Version], PackageName: c.Template.Pkg.Name,
-		ContractID: string(r.names.Ids.AppendContractID(nil, c.Number))})
+		ContractID: string(r.names.IDs.AppendContractID(nil, c.Number))})
 }
 
 func (r *nodeRows) exercised(u *sim.Update, node int) {
@@ -107,12 +107,12 @@ func (r *nodeRows) exercised(u *sim.Update, node int) {
 		Consuming: n.Consuming, ActingParties: r.texts(n.Actors),
 		TemplateID:  r.names.TemplateIDs[n.Contract.Template.Number][u.Version],
 		PackageName: n.Contract.Template.Pkg.Name,
-		ContractID:  string(r.names.Ids.AppendContractID(nil, n.Contract.Number))})
+		ContractID:  string(r.names.IDs.AppendContractID(nil, n.Contract.Number))})
 }
 
 func (r *nodeRows) reassigned(u *sim.Update) {
 	re := &u.Reassignment
-	h := r.names.Ids.Reassignments.Hash(re.Pair)
+	h := r.names.IDs.Reassignments.Hash(re.Pair)
 	r.created(re.Contract, 0)
 	e := &r.events[0]
 	r.reassignment = schemas.Reassignment{Submitter: r.names.Name(re.Submitter),

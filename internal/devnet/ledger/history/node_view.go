@@ -18,6 +18,7 @@ type NodeView struct {
 	start       int64 // µs; the parties were allocated before
 }
 
+// NewNodeView returns the view of the participant that c.Node names.
 func NewNodeView(c sim.Config, n *model.Names) (*NodeView, error) {
 	participant := n.BusiestValidator()
 	if c.Node.Participant != "" {
@@ -53,6 +54,7 @@ func (v *NodeView) Uid() string { return "PAR::" + v.Names.Participants[v.Partic
 // for each entry of the network's history, seen or not: one for a topology transaction
 // that precedes it, one for itself. So there are gaps, as with every node.
 
+// OffsetOf is the offset of an entry on the node's stream.
 func (v *NodeView) OffsetOf(entry uint64) int64 { return int64(len(v.Parties)) + 2*int64(entry) + 2 }
 
 // entryAt returns the number of the last entry at or below an offset, -1 before the first.

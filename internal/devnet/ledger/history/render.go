@@ -74,7 +74,7 @@ func (r *Renderer) update(out *Rendered, u *sim.Update) {
 	protobuf, compact, side := &out.data[protobufFile], &out.data[CompactFile], &out.data[sideFile]
 	e := Entry{Time: u.RecordTime, Kind: u.Kind, synchronizer: u.Synchronizer, external: u.External,
 		protobuf: int64(len(*protobuf)), compact: int64(len(*compact)), side: int64(len(*side))}
-	r.id = r.Names.Ids.AppendUpdateID(r.id[:0], u.Number)
+	r.id = r.Names.IDs.AppendUpdateID(r.id[:0], u.Number)
 	r.effective = schemas.AppendShortTime(r.effective[:0], schemas.Micros(u.EffectiveAt))
 	switch u.Kind {
 	case sim.TransactionUpdate:
@@ -117,7 +117,7 @@ func (r *Renderer) transaction(dst []byte, u *sim.Update, enc model.Encoding, ro
 	}
 	dst = append(model.Closing(dst, '}'), ',')
 	if u.External {
-		dst = model.AppendHash(append(dst, `"external_transaction_hash":"`...), r.Names.Ids.Hashes.Hash(u.Number))
+		dst = model.AppendHash(append(dst, `"external_transaction_hash":"`...), r.Names.IDs.Hashes.Hash(u.Number))
 		dst = append(dst, `",`...)
 	}
 	dst = append(dst, `"migration_id":`...)
@@ -179,13 +179,14 @@ func (r *Renderer) created(dst []byte, c *model.Contract, at int, createdAt []by
 // Created1 and created2 are the members of a created event before and after those
 // that name the event. Together they describe an active contract.
 func (r *Renderer) Created1(dst []byte, c *model.Contract, createdAt []byte, enc model.Encoding) []byte {
-	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), c.Number)
+	dst = r.Names.IDs.AppendContractID(append(dst, `{"contract_id":"`...), c.Number)
 	r.Arena.Reset()
 	arguments := c.Payload.Arguments(&r.Arena, c.Version)
 	dst = enc.AppendValue(append(dst, `","create_arguments":`...), r.Names, &arguments)
 	return append(append(append(dst, `,"created_at":"`...), createdAt...), '"')
 }
 
+// Created2 appends the members behind those of Created1.
 func (r *Renderer) Created2(dst []byte, c *model.Contract) []byte {
 	r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
 	dst = r.Parties(append(dst, `,"observers":`...), r.Names.SortParties(r.Obs))
@@ -195,6 +196,7 @@ func (r *Renderer) Created2(dst []byte, c *model.Contract) []byte {
 	return append(append(dst, r.Names.TemplateIDs[c.Template.Number][c.Version]...), `"}`...)
 }
 
+// Parties appends a list of parties.
 func (r *Renderer) Parties(dst []byte, ps []model.Party) []byte {
 	dst = append(dst, '[')
 	for _, p := range ps {
@@ -214,7 +216,7 @@ func (r *Renderer) exercised(dst []byte, u *sim.Update, at int, enc model.Encodi
 	dst = append(append(dst, n.Choice...), `","choice_argument":`...)
 	dst = enc.AppendValue(dst, r.Names, &n.Argument)
 	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
-	dst = r.Names.Ids.AppendContractID(append(dst, `,"contract_id":"`...), n.Contract.Number)
+	dst = r.Names.IDs.AppendContractID(append(dst, `,"contract_id":"`...), n.Contract.Number)
 	dst = r.eventID(append(dst, `","event_id":`...), at)
 	dst = append(dst, `,"event_type":"exercised_event","exercise_result":`...)
 	dst = enc.AppendValue(dst, r.Names, &n.Result)
@@ -253,7 +255,7 @@ func (r *Renderer) assignment(dst []byte, u *sim.Update, enc model.Encoding) []b
 }
 
 func (r *Renderer) unassignment(dst []byte, u *sim.Update) []byte {
-	dst = r.Names.Ids.AppendContractID(append(dst, `{"contract_id":"`...), u.Reassignment.Contract.Number)
+	dst = r.Names.IDs.AppendContractID(append(dst, `{"contract_id":"`...), u.Reassignment.Contract.Number)
 	dst = r.reassignmentHead(append(dst, `",`...), u)
 	return r.reassignmentTail(dst, &u.Reassignment)
 }
@@ -267,7 +269,7 @@ func (r *Renderer) reassignmentTail(dst []byte, re *sim.Reassignment) []byte {
 	dst = append(append(dst, `,"source_synchronizer":"`...), r.Names.Synchronizers[re.Source]...)
 	dst = append(append(dst, `","submitter":"`...), r.Names.Name(re.Submitter)...)
 	dst = append(append(dst, `","target_synchronizer":"`...), r.Names.Synchronizers[re.Target]...)
-	dst = model.AppendHash(append(dst, `","unassign_id":"`...), r.Names.Ids.Reassignments.Hash(re.Pair))
+	dst = model.AppendHash(append(dst, `","unassign_id":"`...), r.Names.IDs.Reassignments.Hash(re.Pair))
 	return append(dst, `"}`...)
 }
 
@@ -284,7 +286,7 @@ func (r *Renderer) importItem(out *Rendered, i *sim.ImportUpdate, migration int6
 // ImportUpdate appends an import update in its V1 form.
 func (r *Renderer) ImportUpdate(dst []byte, i *sim.ImportUpdate, migration int64, enc model.Encoding) []byte {
 	c := i.Contract
-	r.id = r.Names.Ids.AppendContractID(r.id[:0], c.Number)
+	r.id = r.Names.IDs.AppendContractID(r.id[:0], c.Number)
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
 	dst = append(dst, `{"effective_at":"`...)
 	dst = schemas.AppendShortTime(dst, schemas.Micros(i.EffectiveAt))
@@ -305,10 +307,11 @@ func (r *Renderer) ActiveContract(dst []byte, c *model.Contract) []byte {
 	return r.Created2(r.Created1(dst, c, r.row, model.ProtobufJSON), c)
 }
 
+// Describe appends a node of a prepared transaction; see ledger.Prepared.
 func (r *Renderer) Describe(dst []byte, n *sim.Node, at int, version uint8) []byte {
 	c := n.Contract
 	if n.Choice == "" {
-		dst = r.Names.Ids.AppendContractID(append(dst, `{"contractId":"`...), c.Number)
+		dst = r.Names.IDs.AppendContractID(append(dst, `{"contractId":"`...), c.Number)
 		r.Arena.Reset()
 		arguments := c.Payload.Arguments(&r.Arena, c.Version)
 		dst = model.CompactJSON.AppendValue(append(dst, `","createArguments":`...), r.Names, &arguments)
@@ -321,7 +324,7 @@ func (r *Renderer) Describe(dst []byte, n *sim.Node, at int, version uint8) []by
 	dst = model.AppendPlain(append(dst, `,"choice":`...), n.Choice)
 	dst = model.CompactJSON.AppendValue(append(dst, `,"choiceArgument":`...), r.Names, &n.Argument)
 	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
-	dst = r.Names.Ids.AppendContractID(append(dst, `,"contractId":"`...), c.Number)
+	dst = r.Names.IDs.AppendContractID(append(dst, `,"contractId":"`...), c.Number)
 	dst = strconv.AppendInt(append(dst, `","descendants":`...), int64(n.End)-int64(at)-1, 10)
 	dst = model.CompactJSON.AppendValue(append(dst, `,"exerciseResult":`...), r.Names, &n.Result)
 	if n.Iface != "" {

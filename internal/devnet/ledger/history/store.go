@@ -95,6 +95,7 @@ func OpenStore(dir string, n *model.Names, skip ...FileNumber) (*Store, error) {
 	return s, nil
 }
 
+// Close closes the data files.
 func (s *Store) Close() error {
 	var errs []error
 	for _, f := range s.Files {

@@ -59,6 +59,7 @@ func (d Decimal) appendTo(dst []byte) []byte {
 	return append(dst, digits[:]...)
 }
 
+// String has exactly ten fraction digits.
 func (d Decimal) String() string { return string(d.appendTo(nil)) }
 
 const (

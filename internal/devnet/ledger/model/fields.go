@@ -21,6 +21,7 @@ func (f Argument) Given(label string) *Value {
 	return nil
 }
 
+// Party is a field of type party; the field must be there, here and below.
 func (f Argument) Party(label string) Party { return Party(f.At(label).Num) }
 
 func (f Argument) Numeric(label string) Decimal { return Decimal(f.At(label).Num) }
@@ -39,6 +40,7 @@ func (f Argument) Record(label string) Argument { return Argument{f.At(label)} }
 
 func (f Argument) RelTime(label string) int64 { return f.Record(label).Int64("microseconds") }
 
+// OptionalText is an optional text, "" for none.
 func (f Argument) OptionalText(label string) string {
 	if v := f.Given(label); v != nil {
 		return v.Text

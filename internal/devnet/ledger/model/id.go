@@ -20,6 +20,7 @@ func NewIDSpace(seed uint64, kind string) idSpace {
 	return idSpace{key}
 }
 
+// Hash is the hash of number n.
 func (s idSpace) Hash(n uint64) [32]byte {
 	var h [32]byte
 	lane := Mix(n + s.Key)
@@ -50,16 +51,17 @@ const (
 	PartyNamespaceMark = "::"
 )
 
-// IdSpaces are the spaces of one ledger.
-type IdSpaces struct {
+// IDSpaces are the spaces of one ledger.
+type IDSpaces struct {
 	Updates, Contracts, salts, Reassignments idSpace
 	Hashes                                   idSpace // of transactions signed by external parties
 	Commands, Traces                         idSpace // of a participant's own stream
 	blobs                                    idSpace // of contracts in serialized form
 }
 
-func NewIDSpaces(seed uint64) IdSpaces {
-	return IdSpaces{
+// NewIDSpaces derives the spaces from the seed.
+func NewIDSpaces(seed uint64) IDSpaces {
+	return IDSpaces{
 		Updates:       NewIDSpace(seed, "update"),
 		Contracts:     NewIDSpace(seed, "contract"),
 		salts:         NewIDSpace(seed, "contract salt"),
@@ -72,18 +74,18 @@ func NewIDSpaces(seed uint64) IdSpaces {
 }
 
 // AppendUpdateID appends the id of entry n: 1220 and 64 hex digits.
-func (s *IdSpaces) AppendUpdateID(dst []byte, n uint64) []byte {
+func (s *IDSpaces) AppendUpdateID(dst []byte, n uint64) []byte {
 	return AppendHash(append(dst, updateIDPrefix...), s.Updates.Hash(n))
 }
 
 // AppendContractID appends the id of contract n, 138 hex digits.
-func (s *IdSpaces) AppendContractID(dst []byte, n uint64) []byte {
+func (s *IDSpaces) AppendContractID(dst []byte, n uint64) []byte {
 	dst = AppendHash(append(dst, contractIDPrefix...), s.Contracts.Hash(n))
 	return AppendHash(append(dst, contractIDSuffix...), s.salts.Hash(n))
 }
 
 // UpdateNumber finds the entry number behind an update id.
-func (s *IdSpaces) UpdateNumber(id string) (uint64, bool) {
+func (s *IDSpaces) UpdateNumber(id string) (uint64, bool) {
 	if len(id) != updateIDLength || id[:len(updateIDPrefix)] != updateIDPrefix {
 		return 0, false
 	}
@@ -97,7 +99,7 @@ func (s *IdSpaces) UpdateNumber(id string) (uint64, bool) {
 }
 
 // ContractNumber finds the number of the contract with an id.
-func (s *IdSpaces) ContractNumber(id string) (uint64, bool) {
+func (s *IDSpaces) ContractNumber(id string) (uint64, bool) {
 	if len(id) != contractIDLength || id[:len(contractIDPrefix)] != contractIDPrefix {
 		return 0, false
 	}
@@ -110,7 +112,7 @@ func (s *IdSpaces) ContractNumber(id string) (uint64, bool) {
 }
 
 // BlobNumber finds the number of the contract with a serialized form.
-func (s *IdSpaces) BlobNumber(blob string) (uint64, bool) {
+func (s *IDSpaces) BlobNumber(blob string) (uint64, bool) {
 	raw, err := base64.StdEncoding.DecodeString(blob)
 	if err != nil || len(raw) < 8 {
 		return 0, false
@@ -120,7 +122,7 @@ func (s *IdSpaces) BlobNumber(blob string) (uint64, bool) {
 }
 
 // HashNumber finds the entry number behind the hash of an external transaction.
-func (s *IdSpaces) HashNumber(hash string) (uint64, bool) {
+func (s *IDSpaces) HashNumber(hash string) (uint64, bool) {
 	var h [32]byte
 	if len(hash) != 2*len(h) {
 		return 0, false
@@ -133,7 +135,7 @@ func (s *IdSpaces) HashNumber(hash string) (uint64, bool) {
 
 const hexDigits = "0123456789abcdef"
 
-// hexPairs are the two hex digits of each byte. Ids are a quarter of all text.
+// hexPairs are the two hex digits of each byte. IDs are a quarter of all text.
 var hexPairs = func() (pairs [256][2]byte) {
 	for b := range pairs {
 		pairs[b] = [2]byte{hexDigits[b>>4], hexDigits[b&15]}
@@ -141,6 +143,7 @@ var hexPairs = func() (pairs [256][2]byte) {
 	return pairs
 }()
 
+// AppendHash appends h as 64 hex digits.
 func AppendHash(dst []byte, h [32]byte) []byte {
 	var text [64]byte
 	for i, b := range h {
@@ -153,7 +156,7 @@ func AppendHash(dst []byte, h [32]byte) []byte {
 const blobHashes = 3
 
 // AppendBlob appends what stands for a contract's serialized form, in base64.
-func AppendBlob(dst []byte, ids *IdSpaces, contract uint64) []byte {
+func AppendBlob(dst []byte, ids *IDSpaces, contract uint64) []byte {
 	h := ids.blobs.Hash(contract)
 	for range blobHashes {
 		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between

@@ -15,7 +15,7 @@ const Dso Party = 0
 // Names are the texts of a ledger: fixed before its first update, but for parties that
 // are added, so that executing and rendering may read them at the same time.
 type Names struct {
-	Ids IdSpaces
+	IDs IDSpaces
 	// parties by number, as hint::1220 and 64 hex digits. In order: the governance
 	// party, super-validators, validators, app providers, users.
 	Parties []string
@@ -39,6 +39,7 @@ type Names struct {
 // Span is a run of party numbers: first up to and excluding end.
 type Span struct{ First, End Party }
 
+// Len is the number of parties.
 func (s Span) Len() int           { return int(s.End - s.First) }
 func (s Span) At(i int) Party     { return s.First + Party(i) }
 func (s Span) Has(p Party) bool   { return p >= s.First && p < s.End }
@@ -53,7 +54,7 @@ const (
 
 // NewNames makes up the texts of a ledger of so many updates, on 1 or 2 synchronizers.
 func NewNames(seed uint64, updates, synchronizers int) *Names {
-	n := &Names{Ids: NewIDSpaces(seed)}
+	n := &Names{IDs: NewIDSpaces(seed)}
 	total := max(minParties, updates/updatesPerParty)
 	validators := min(max(3, total/12), 400)
 	providers := min(max(5, total/100), 12)

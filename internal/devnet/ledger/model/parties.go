@@ -107,6 +107,7 @@ func (n *Names) IsHosted(p Party, participant int) bool {
 	return n.ParticipantOf(p, 0) == participant
 }
 
+// ParticipantNamed finds a participant by its uid or a part of it; see sim.NodeConfig.
 func (n *Names) ParticipantNamed(name string) (int, bool) {
 	for i, uid := range n.Participants {
 		if name == uid || name == "PAR::"+uid || name == Hint(uid) || "participant-"+name == Hint(uid) {

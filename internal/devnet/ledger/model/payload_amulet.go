@@ -9,6 +9,7 @@ var (
 	timeLockShape       = NewShape("holders", "expiresAt", "optContext")
 )
 
+// RoundValue is the number of a round as contracts have it.
 func RoundValue(a *Arena, number int64) Value { return a.Record(roundShape, Int64Value(number)) }
 
 // Optional returns none for absent content.
@@ -62,6 +63,7 @@ func (p LockedAmulet) Arguments(a *Arena, version uint8) Value {
 		p.Lock(a))
 }
 
+// Lock is the lock as contracts have it.
 func (p LockedAmulet) Lock(a *Arena) Value {
 	holders := a.List(PartyValue(p.Holder))
 	if len(p.Others) > 0 {
@@ -87,6 +89,7 @@ var (
 	livenessShape         = NewShape("dso", "validator", "round")
 )
 
+// FeaturedAppRight makes a provider a featured app.
 type FeaturedAppRight struct {
 	Provider Party
 	Weight   Decimal // 0: the default
@@ -104,6 +107,7 @@ func (p FeaturedAppRight) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 	return append(sig, Dso), append(obs, p.Provider)
 }
 
+// ActivityMarker records a featured app's activity; Weight is the beneficiary's share.
 type ActivityMarker struct {
 	Provider, Beneficiary Party
 	Weight                Decimal
@@ -137,6 +141,7 @@ var (
 	svExpiryShape        = NewShape("weight")
 )
 
+// AppReward is the coupon of an app for a transfer.
 type AppReward struct {
 	Provider    Party
 	Featured    bool
@@ -182,6 +187,7 @@ func (p AppReward) Expiry(a *Arena) Value {
 	return a.Record(appExpiryShape, Boolean(p.Featured), Numeric(p.Amount))
 }
 
+// ValidatorReward is the coupon for coins that a user burned.
 type ValidatorReward struct {
 	User   Party
 	Amount Decimal
@@ -204,6 +210,7 @@ func (p ValidatorReward) Expiry(a *Arena) Value {
 	return a.Record(validatorExpiryShape, Numeric(p.Amount))
 }
 
+// SvReward is the coupon of a super-validator for a round.
 type SvReward struct {
 	Sv, Beneficiary Party
 	Round           int64
@@ -243,6 +250,7 @@ func (Liveness) Worth(r *Round) Decimal { return r.PerLiveness }
 func (Liveness) Input() string          { return "InputValidatorLivenessActivityRecord" }
 func (Liveness) Expiry(*Arena) Value    { return Enum("ValidatorLivenessActivityRecord_DsoExpireResult") }
 
+// UnclaimedReward is what nobody collected in time.
 type UnclaimedReward struct{ Amount Decimal }
 
 func (p UnclaimedReward) Arguments(a *Arena, _ uint8) Value {

@@ -147,22 +147,26 @@ func (n *Names) SvName(sv Party) string {
 	return name
 }
 
+// SequencerOf is the id of a super-validator's sequencer, MediatorOf that of its mediator.
 func (n *Names) SequencerOf(sv Party) string { return "SEQ::sequencer-" + n.Name(sv) }
 func (n *Names) MediatorOf(sv Party) string  { return "MED::mediator-" + n.Name(sv) }
 
+// SvHost is the host name of a super-validator's services.
 func (n *Names) SvHost(sv Party) string {
 	return "sv-" + strconv.Itoa(n.SuperValidators.Index(sv)+1) + ".devnet.example"
 }
 
+// ScanURL is where a super-validator's scan is.
 func (n *Names) ScanURL(sv Party) string { return "https://scan." + n.SvHost(sv) }
 
+// SequencerURL is where a super-validator's sequencer of a migration is.
 func (n *Names) SequencerURL(sv Party, migration int64) string {
 	return "https://sequencer-" + strconv.FormatInt(migration, 10) + "." + n.SvHost(sv)
 }
 
 // cometBftNode is the id and the public key of a super-validator's consensus node.
 func (n *Names) cometBftNode(sv Party) (id, key string) {
-	h := n.Ids.blobs.Hash(^uint64(sv))
+	h := n.IDs.blobs.Hash(^uint64(sv))
 	dst := AppendHash(nil, h)
 	return string(dst[:40]), base64.StdEncoding.EncodeToString(h[:cometBftKeyBytes])
 }

@@ -120,6 +120,7 @@ func seals(a *Arena, r *Random) Value {
 	return a.GenMap(entries...)
 }
 
+// Labels is a text map of random labels.
 func Labels(a *Arena, r *Random) Value {
 	var entries []Value
 	for _, k := range attributeKeys[1:] {

@@ -77,6 +77,7 @@ func (p TrafficRequest) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 	return append(sig, p.User), obs
 }
 
+// TrackingID is the id under which the user tracks the request.
 func (p TrafficRequest) TrackingID() string {
 	if p.Tracked != "" {
 		return p.Tracked

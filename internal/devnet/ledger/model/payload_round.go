@@ -30,6 +30,7 @@ func (p RoundPayload) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 	return append(sig, Dso), obs
 }
 
+// OpenRound is the contract of a round that sets prices.
 type OpenRound struct{ RoundPayload }
 
 func (p OpenRound) Arguments(a *Arena, version uint8) Value {
@@ -48,6 +49,7 @@ func (p RoundPayload) withTrafficPrice(a *Arena, fields []Value, version uint8) 
 	return append(fields, a.Some(Numeric(TrafficPrice)), a.Some(rewardConfig(a, p.Tick.Microseconds(), p.ByTraffic)))
 }
 
+// SummarizingRound is that of a round whose coupons are counted.
 type SummarizingRound struct{ RoundPayload }
 
 func (p SummarizingRound) Arguments(a *Arena, version uint8) Value {
@@ -56,6 +58,7 @@ func (p SummarizingRound) Arguments(a *Arena, version uint8) Value {
 	return a.Record(summarizingRoundShape, p.withTrafficPrice(a, fields, version)...)
 }
 
+// IssuingRound is that of a round whose coupons can be collected.
 type IssuingRound struct{ RoundPayload }
 
 func (p IssuingRound) Arguments(a *Arena, _ uint8) Value {
@@ -65,6 +68,7 @@ func (p IssuingRound) Arguments(a *Arena, _ uint8) Value {
 		a.Some(Numeric(p.PerLiveness)))
 }
 
+// ClosedRound is that of a round whose coupons have expired.
 type ClosedRound struct{ RoundPayload }
 
 func (p ClosedRound) Arguments(a *Arena, _ uint8) Value {

@@ -50,6 +50,7 @@ func (p AmuletRules) Arguments(a *Arena, version uint8) Value {
 	return a.Record(amuletRulesShape, fields...)
 }
 
+// Config is the configuration of the coin in a package version.
 func (p AmuletRules) Config(a *Arena, version uint8) Value {
 	packages := make([]Value, len(packageVersionOf[version]))
 	for i, v := range packageVersionOf[version] {
@@ -71,12 +72,14 @@ func (p AmuletRules) Config(a *Arena, version uint8) Value {
 	return a.Record(amuletConfigShape, fields...)
 }
 
+// ExternalRules is the contract on which external parties exercise choices.
 type ExternalRules struct{ onlyDSO }
 
 func (ExternalRules) Arguments(a *Arena, _ uint8) Value {
 	return a.Record(externalRulesShape, PartyValue(Dso))
 }
 
+// AnsRules governs the name service.
 type AnsRules struct {
 	onlyDSO
 	Lifetime time.Duration

@@ -101,6 +101,7 @@ func (p Subscription) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 // IsPrivate reports whether the governance party has no part in it.
 func (p Subscription) IsPrivate() bool { return p.Receiver != Dso && p.Provider != Dso }
 
+// SubscriptionRequest waits for the first payment.
 type SubscriptionRequest struct{ Subscription }
 
 func (p SubscriptionRequest) Arguments(a *Arena, _ uint8) Value {
@@ -117,6 +118,7 @@ func (p Agreement) Arguments(a *Arena, _ uint8) Value {
 	return a.Record(agreementShape, p.data(a), ContractID(p.Reference))
 }
 
+// SubscriptionIdle waits for the next payment, due at DueAt (µs).
 type SubscriptionIdle struct {
 	Subscription
 	DueAt     int64
@@ -171,6 +173,7 @@ type TokenTransfer struct {
 	Meta                       []string // alternating keys and values in place of the reason
 }
 
+// Value is the transfer as contracts have it.
 func (t TokenTransfer) Value(a *Arena) Value {
 	inputs := a.Alloc(len(t.Inputs))
 	for i, n := range t.Inputs {
@@ -182,6 +185,7 @@ func (t TokenTransfer) Value(a *Arena) Value {
 		Value{Kind: KindList, Elems: inputs}, t.Metadata(a))
 }
 
+// Metadata is the metadata as contracts have it.
 func (t TokenTransfer) Metadata(a *Arena) Value {
 	if t.Meta == nil {
 		return Metadata(a, ReasonMetaKey, t.Reason)

@@ -9,6 +9,7 @@ const Golden = 0x9e3779b97f4a7c15
 // chain per number, and the same numbers on every machine.
 type Random struct{ State uint64 }
 
+// Next returns the next number.
 func (r *Random) Next() uint64 {
 	r.State += Golden
 	return Mix(r.State)

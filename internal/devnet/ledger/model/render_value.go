@@ -40,7 +40,7 @@ func appendProtobuf(dst []byte, names *Names, v *Value) []byte {
 	case KindParty:
 		dst = append(append(dst, `{"party":"`...), names.Name(Party(v.Num))...)
 	case kindContractID:
-		dst = names.Ids.AppendContractID(append(dst, `{"contractId":"`...), uint64(v.Num))
+		dst = names.IDs.AppendContractID(append(dst, `{"contractId":"`...), uint64(v.Num))
 	case kindTimestamp:
 		dst = strconv.AppendInt(append(dst, `{"timestamp":"`...), v.Num, 10)
 	case kindDate:
@@ -141,7 +141,7 @@ func AppendCompact(dst []byte, names *Names, v *Value) []byte {
 	case KindParty:
 		dst = append(dst, names.Name(Party(v.Num))...)
 	case kindContractID:
-		dst = names.Ids.AppendContractID(dst, uint64(v.Num))
+		dst = names.IDs.AppendContractID(dst, uint64(v.Num))
 	case kindTimestamp:
 		dst = schemas.AppendShortTime(dst, schemas.Micros(v.Num))
 	case kindDate:

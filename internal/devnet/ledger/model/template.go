@@ -143,6 +143,7 @@ type Contract struct {
 // Archived is the slot of a contract that is not active.
 const Archived = -1
 
+// Active reports whether the contract was not archived.
 func (c *Contract) Active() bool { return c.Slot != Archived }
 
 // Payload is the typed content of a contract. Payloads are immutable.

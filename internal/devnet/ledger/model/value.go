@@ -49,6 +49,7 @@ type Shape struct {
 	sorted []int // positions, ordered by label
 }
 
+// NewShape returns the shape of a record with labels in positional order.
 func NewShape(labels ...string) *Shape {
 	s := &Shape{labels: labels, sorted: make([]int, len(labels))}
 	for i := range s.sorted {
@@ -70,6 +71,7 @@ func Enum(constructor string) Value {
 	return Value{Kind: kindEnum, Text: constructor}
 }
 
+// Boolean is the value of type bool.
 func Boolean(b bool) Value {
 	if b {
 		return Value{Kind: kindBool, Num: 1}
@@ -77,6 +79,7 @@ func Boolean(b bool) Value {
 	return Value{Kind: kindBool}
 }
 
+// None is the optional without content.
 func None() Value { return Value{Kind: kindOptional} }
 
 // Arena hands out the element slices of values. Slices stay valid until reset, so
@@ -121,22 +124,26 @@ func (a *Arena) copyOf(vs []Value) []Value {
 	return elems
 }
 
+// Record returns a record with the fields in the order of the shape.
 func (a *Arena) Record(s *Shape, fields ...Value) Value {
 	return Value{Kind: KindRecord, Shape: s, Elems: a.copyOf(fields)}
 }
 
+// Variant returns a variant.
 func (a *Arena) Variant(constructor string, content Value) Value {
 	elems := a.Alloc(1)
 	elems[0] = content
 	return Value{Kind: kindVariant, Text: constructor, Elems: elems}
 }
 
+// Some returns an optional with content.
 func (a *Arena) Some(content Value) Value {
 	elems := a.Alloc(1)
 	elems[0] = content
 	return Value{Kind: kindOptional, Elems: elems}
 }
 
+// List returns a list.
 func (a *Arena) List(vs ...Value) Value {
 	return Value{Kind: KindList, Elems: a.copyOf(vs)}
 }

@@ -7,14 +7,14 @@ import (
 
 func testNames() *Names {
 	return &Names{
-		Ids:     NewIDSpaces(7),
+		IDs:     NewIDSpaces(7),
 		Parties: []string{"DSO::1220aa", "alice::1220bb"},
 	}
 }
 
 func TestValueEncodings(t *testing.T) {
 	a, n := &Arena{}, testNames()
-	cid := string(n.Ids.AppendContractID(nil, 5))
+	cid := string(n.IDs.AppendContractID(nil, 5))
 	pair := NewShape("zeta", "alpha")
 	for _, tc := range []struct {
 		name              string

@@ -81,6 +81,7 @@ type Batch struct {
 	Counted int
 }
 
+// Reset empties the batch but keeps its buffers.
 func (b *Batch) Reset() {
 	b.arena.Reset()
 	clear(b.Imports)

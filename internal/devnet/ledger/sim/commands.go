@@ -30,6 +30,7 @@ type CommandState struct {
 	at       int64  // record time of the last change, µs
 }
 
+// CommandStatus says what became of a transfer command.
 type CommandStatus string
 
 const (

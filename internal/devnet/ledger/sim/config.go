@@ -47,6 +47,7 @@ type Config struct {
 	SkipCompact bool
 }
 
+// WithDefaults fills in zero members, and checks all.
 func (c Config) WithDefaults() (Config, error) {
 	if c.Start.IsZero() {
 		c.Start = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)

@@ -50,6 +50,7 @@ type ruleContracts struct {
 	nodeStates, rewardStates   []*model.Contract // by super-validator
 }
 
+// NewExecutor returns an executor before the first update.
 func NewExecutor(c Config, n *model.Names) *Executor {
 	k := newCore(&c, n)
 	x := &Executor{Core: k, Bank: &Bank{Core: k, Wallets: make([]wallet, len(n.Parties))}, Payments: &Payments{Core: k},
@@ -286,7 +287,7 @@ func (x *Executor) SwitchMigration() []ImportUpdate {
 	for i, c := range x.Tx.Active {
 		imports[i] = ImportUpdate{c, c.Synchronizer, x.Clock.EffectiveAt}
 	}
-	sortImports(imports, &x.Names.Ids)
+	sortImports(imports, &x.Names.IDs)
 	x.Clock.Tasks = append(x.Clock.Tasks, x.setConfig)
 	for i := range x.Rules.nodeStates {
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.setNodeConfig(i) })
@@ -319,7 +320,7 @@ func (x *clock) scheduleExpiries() {
 }
 
 // sortImports orders import updates by contract id.
-func sortImports(imports []ImportUpdate, ids *model.IdSpaces) {
+func sortImports(imports []ImportUpdate, ids *model.IDSpaces) {
 	slices.SortFunc(imports, func(a, b ImportUpdate) int {
 		return cmp.Compare(ids.Contracts.Rank(a.Contract.Number), ids.Contracts.Rank(b.Contract.Number))
 	})

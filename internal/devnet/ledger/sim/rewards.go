@@ -122,6 +122,7 @@ type RewardNode struct {
 	Allowances []allowance
 }
 
+// NewRewardTree builds the tree over the allowances, which are ordered by party.
 func NewRewardTree(all []allowance) *rewardTree {
 	t := &rewardTree{Batches: map[string]RewardNode{}}
 	level := []string{}
@@ -151,6 +152,7 @@ func NewRewardTree(all []allowance) *rewardTree {
 // The contract code hashes texts as they are, and what consists of hashes as the text
 // of its parts with bars in between.
 
+// HashText is the SHA-256 of a text, in hex.
 func HashText(s string) string {
 	h := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(h[:])

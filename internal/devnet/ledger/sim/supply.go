@@ -32,6 +32,7 @@ type Supply struct {
 	Circulating string `json:"circulating"`
 }
 
+// Export writes the supply as texts.
 func (s CoinSupply) Export() Supply {
 	return Supply{s.minted.String(), s.burned.String(), s.Circulating.String()}
 }
@@ -45,6 +46,7 @@ func (x *Bank) Mint(amount model.Decimal) {
 	}
 }
 
+// Burn destroys coins; see Mint.
 func (x *Bank) Burn(amount model.Decimal) { x.Supply.burned += amount }
 
 // checkSupply verifies the conservation of coins after an update.

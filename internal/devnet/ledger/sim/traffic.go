@@ -94,6 +94,7 @@ func (x *Validators) ParticipantNamed(member string) int {
 	return slices.Index(x.Names.Participants, uid)
 }
 
+// IsMediator reports whether a member is a mediator of the network.
 func (x *Validators) IsMediator(member string) bool {
 	for i := range x.Names.SuperValidators.Len() {
 		if x.Names.MediatorOf(x.Names.SuperValidators.At(i)) == member {

@@ -83,6 +83,7 @@ func (x *transaction) Through(at int, i model.InterfaceName) {
 	x.Current.Nodes[at].Iface = x.names.Interfaces[i]
 }
 
+// Finish closes the node that Exercise opened at an index.
 func (x *transaction) Finish(at int, result model.Value) {
 	n := &x.Current.Nodes[at]
 	n.Result, n.End = result, int32(len(x.Current.Nodes))
@@ -94,6 +95,7 @@ func (x *transaction) Archive(c *model.Contract) {
 	x.Finish(x.Consume(c, "Archive", x.Arena().Record(model.EmptyRecordShape), signatories...), model.Unit())
 }
 
+// Activate adds a contract to the active set.
 func (x *transaction) Activate(c *model.Contract) {
 	if !c.Private {
 		c.Slot = int32(len(x.Active))

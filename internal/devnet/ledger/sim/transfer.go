@@ -91,6 +91,7 @@ type balanceChange struct {
 	amount, rate model.Decimal
 }
 
+// Inputs is what all inputs are worth.
 func (s *Settlement) Inputs() model.Decimal {
 	return s.InCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
 }
@@ -164,6 +165,7 @@ func (x *Bank) newCoin(owner model.Party, amount model.Decimal) *model.Contract 
 	return c
 }
 
+// CoinPayload is a coin as of the open round.
 func (x *Bank) CoinPayload(owner model.Party, amount model.Decimal) model.Amulet {
 	r := x.rounds.OpenRound()
 	return model.Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: model.HoldingFeeUSD.Over(r.Price)}
@@ -333,6 +335,7 @@ func (x *Payments) paymentContext(p *Payment) model.Value {
 	return x.Tx.Arena().Record(PaymentContextShape, model.ContractID(x.Rules.Amulet.Number), x.context(p))
 }
 
+// OutputsValue lists the outputs of a payment as a choice argument.
 func (x *Payments) OutputsValue(p *Payment) model.Value {
 	a := x.Tx.Arena()
 	vs := make([]model.Value, len(p.Outputs))
@@ -369,6 +372,7 @@ func (x *Payments) transfer(p Payment) (*Settlement, model.Value) {
 	return s, result
 }
 
+// TransferResult is the result of a transfer.
 func (x *Payments) TransferResult(s *Settlement) model.Value {
 	a := x.Tx.Arena()
 	created := make([]model.Value, len(s.Created))
@@ -391,10 +395,12 @@ func (x *transaction) WithMeta(fields []model.Value, meta model.Value) []model.V
 	return append(fields, meta)
 }
 
+// ChangeID is the contract id of the change, if there is any, as an optional.
 func (x *Payments) ChangeID(s *Settlement) model.Value {
 	return model.Optional(x.Tx.Arena(), s.Change != nil, IdOf(s.Change))
 }
 
+// Summary is the summary in the result of a transfer.
 func (x *Payments) Summary(s *Settlement) model.Value {
 	a := x.Tx.Arena()
 	fees := make([]model.Value, len(s.Fees))
