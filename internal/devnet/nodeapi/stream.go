@@ -1,8 +1,6 @@
 package nodeapi
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
 
 // elementStream gives the elements of an answer bit by bit.
 type elementStream interface {

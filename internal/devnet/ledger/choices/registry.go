@@ -1,8 +1,6 @@
 package choices
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 // choices are what commands can do: which contracts they create, and which choices they
 // exercise, directly or as a part of others. What only the governance party does is not

@@ -109,19 +109,6 @@ func (x *Rounds) roundNumbered(number int64) *model.Round {
 	return x.OpenRound()
 }
 
-// keepCoin puts a coin into its owner's wallet.
-func (x *Bank) keepCoin(p model.Amulet, c *model.Contract) {
-	w := &x.Wallets[p.Owner]
-	if len(w.Coins) == cap(w.Coins) { // before it grows, those that were spent go
-		w.Coins = slices.DeleteFunc(w.Coins, func(c *model.Contract) bool { return !c.Active() })
-		w.Coins = slices.Grow(w.Coins, 1+len(w.Coins))
-	}
-	w.Coins = append(w.Coins, c)
-	if p.ExpiresIn()-p.Created < dustRounds {
-		x.rounds.noteDust(max(p.ExpiresIn(), x.rounds.RoundsOpened()), c)
-	}
-}
-
 func (x *Validators) noticeTraffic(p model.MemberTraffic, c *model.Contract) {
 	node := x.ParticipantNamed(p.Member)
 	if node < 0 {

@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 // Apps are the featured apps.
 type Apps struct {

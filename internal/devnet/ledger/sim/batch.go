@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 // UpdateKind tells the entries of the history apart.
 type UpdateKind uint8

@@ -120,3 +120,43 @@ func (x *Executor) Allocate(b *Batch, p model.Party, t int64) {
 }
 
 const Never = math.MaxInt64
+
+// expireAt has task run soon after the time t (µs).
+func (x *clock) expireAt(t int64, task func()) {
+	if x.expiry == nil {
+		x.expiry = expiryQueue{}
+	}
+	bucket := t/x.tick + 1
+	x.expiry[bucket] = append(x.expiry[bucket], task)
+}
+
+// grace is how long, in µs, the governance party takes to end what is overdue, so that those
+// whom it concerns can do it first.
+func (x *clock) grace() int64 { return x.tick }
+
+// overdue takes from a list of contracts those that are active and over, at most so many as
+// fit into a batch, and drops those that are not active.
+func (x *clock) overdue(list *[]*model.Contract, until func(*model.Contract) int64) (due []*model.Contract) {
+	kept := (*list)[:0]
+	for _, c := range *list {
+		switch {
+		case !c.Active():
+		case until(c)+x.grace() <= x.EffectiveAt && len(due) < overduePerBatch:
+			due = append(due, c)
+		default:
+			kept = append(kept, c)
+		}
+	}
+	clear((*list)[len(kept):])
+	*list = kept
+	return due
+}
+
+// scheduleExpiries turns what has ended into tasks.
+func (x *clock) scheduleExpiries() {
+	bucket := x.RecordTime / x.tick
+	if due, ok := x.expiry[bucket]; ok {
+		delete(x.expiry, bucket)
+		x.Tasks = append(x.Tasks, due...)
+	}
+}

@@ -97,16 +97,6 @@ func (x *Executor) connect() {
 // MinGap leaves room for a verdict-only entry between any two updates.
 const MinGap = 20
 
-// Version is the package version in use.
-func (x *transaction) Version() uint8 { return uint8(x.Migration) }
-
-// fail records the first violation of a ledger rule.
-func (x *transaction) fail(err error) {
-	if x.Err == nil {
-		x.Err = fmt.Errorf("devnet update %d: %w", x.Updates, err)
-	}
-}
-
 // Step executes one update into b, and before it perhaps a transaction of which
 // only the verdict is public. final says that no update follows for now: it is
 // then a transaction, so that both updates and verdicts reach the end of history.
@@ -132,23 +122,6 @@ func (x *Executor) Step(b *Batch, final bool) error {
 // verdictOnlyPercent is the number of private or rejected transactions per 100 updates.
 const verdictOnlyPercent = 25
 
-// begin opens an entry at the given record time.
-func (x *transaction) begin(recordTime int64) {
-	x.clock.RecordTime = recordTime
-	x.clock.EffectiveAt = max(x.clock.EffectiveAt, x.roundedTime(recordTime+skew(recordTime)))
-	x.open()
-}
-
-// open opens an entry at the times that are set.
-func (x *transaction) open() {
-	x.Current = x.Batch.add()
-	u := x.Current
-	u.Number, u.Migration, u.Version = x.Entries, x.Migration, x.Version()
-	u.RecordTime, u.EffectiveAt = x.clock.RecordTime, x.clock.EffectiveAt
-	x.Entries++
-	x.Provider = model.NoParty
-}
-
 // skew is how far the effective time lies after the record time: a triangle wave
 // between -0.9 s and 1.1 s. It falls slower than time passes, so effective times
 // never go back.
@@ -159,17 +132,6 @@ func skew(t int64) int64 {
 		phase = 2*(high-low) - phase
 	}
 	return low + phase
-}
-
-// roundedTime cuts some times to milliseconds or seconds, as clients do.
-func (x *transaction) roundedTime(t int64) int64 {
-	switch x.random.Below(20) {
-	case 0:
-		return t - t%1e6
-	case 1, 2:
-		return t - t%1e3
-	}
-	return t
 }
 
 // act executes what is due, or else something that some party wants.
@@ -254,22 +216,6 @@ func (x *Executor) chooseAction() func() bool {
 	return x.users.transferCoins
 }
 
-// someUser prefers the users with low numbers, as some people are busier. If it can it
-// spares those that act by commands.
-func (x *users) someUser() model.Party {
-	n := x.Names.Users.Len()
-	p := x.Names.Users.At(min(x.Random.Below(n), x.Random.Below(n)))
-	for try := 0; x.isManaged(p) && try < n; try++ {
-		p = x.Names.Users.At(x.Random.Below(n))
-	}
-	return p
-}
-
-// isManaged reports whether p acts by commands, so that nothing may be done in its name.
-func (x *users) isManaged(p model.Party) bool {
-	return x.managed != nil && x.managed[p] && p != x.acting
-}
-
 // SwitchDue reports whether the next update belongs to migration 1. Contracts in
 // flight between synchronizers arrive first.
 func (x *Executor) SwitchDue() bool {
@@ -300,24 +246,6 @@ const migrationPause = 90 * time.Second
 
 // expiryQueue holds things that end at a time, in buckets of one tick.
 type expiryQueue map[int64][]func()
-
-// expireAt has task run soon after the time t (µs).
-func (x *clock) expireAt(t int64, task func()) {
-	if x.expiry == nil {
-		x.expiry = expiryQueue{}
-	}
-	bucket := t/x.tick + 1
-	x.expiry[bucket] = append(x.expiry[bucket], task)
-}
-
-// scheduleExpiries turns what has ended into tasks.
-func (x *clock) scheduleExpiries() {
-	bucket := x.RecordTime / x.tick
-	if due, ok := x.expiry[bucket]; ok {
-		delete(x.expiry, bucket)
-		x.Tasks = append(x.Tasks, due...)
-	}
-}
 
 // sortImports orders import updates by contract id.
 func sortImports(imports []ImportUpdate, ids *model.IDSpaces) {

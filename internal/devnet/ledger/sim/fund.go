@@ -143,14 +143,6 @@ func (x *Fund) settleFundCoupon() bool {
 	return true
 }
 
-// collectGrant turns a grant into coins of its beneficiary.
-func (x *Payments) collectGrant(beneficiary model.Party, c *model.Contract) {
-	p := Payment{Sender: beneficiary, coupons: []*model.Contract{c}, Provider: model.NoParty}
-	p.Coins, _ = x.bank.takeCoins(beneficiary, 2)
-	x.Tx.Current.Workflow = "collect-rewards"
-	x.transfer(p)
-}
-
 // grantRecord has the super-validators grant a part of an unclaimed reward to a user.
 // Which one is used up for it is decided in the next transaction.
 func (x *Fund) grantRecord() bool {

@@ -173,11 +173,6 @@ func (x *harborState) reassign(final bool) bool {
 
 const reassignmentsPer1000 = 8
 
-// switchNear reports whether the migration is so near that contracts must arrive.
-func (x *transaction) switchNear() bool {
-	return x.Migration == 0 && x.Updates >= x.switchAt-2
-}
-
 // unassign sends a shipment off to the other synchronizer.
 func (x *harborState) unassign() bool {
 	c := takeAny(x.Random, &x.shipments)

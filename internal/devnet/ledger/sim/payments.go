@@ -111,84 +111,6 @@ func (x *Payments) OutputFee() model.Decimal {
 	return model.CreateFeeUSD.Over(x.rounds.OpenRound().Price)
 }
 
-// takeCoins removes up to limit coins from a wallet and returns them with their sum.
-func (x *Bank) takeCoins(owner model.Party, limit int) (taken []*model.Contract, sum model.Decimal) {
-	if x.users.isManaged(owner) {
-		return nil, 0
-	}
-	w := &x.Wallets[owner]
-	for len(w.Coins) > 0 && len(taken) < limit {
-		at, last := x.Random.Below(len(w.Coins)), len(w.Coins)-1
-		c := w.Coins[at]
-		w.Coins[at] = w.Coins[last]
-		w.Coins[last] = nil
-		w.Coins = w.Coins[:last]
-		if c.Active() {
-			taken = append(taken, c)
-			sum += c.Payload.(model.Amulet).Amount
-		}
-	}
-	return taken, sum
-}
-
-// returnCoins puts coins back that were not used after all.
-func (x *Bank) returnCoins(owner model.Party, cs []*model.Contract) {
-	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, cs...)
-}
-
-// gather takes coins until they are worth at least amount, up to maxInputs.
-func (x *Bank) gather(owner model.Party, amount model.Decimal) (taken []*model.Contract, ok bool) {
-	var sum model.Decimal
-	for sum < amount && len(taken) < model.MaxInputs {
-		more, worth := x.takeCoins(owner, 1)
-		if len(more) == 0 {
-			break
-		}
-		taken, sum = append(taken, more...), sum+worth
-	}
-	if sum < amount {
-		x.returnCoins(owner, taken)
-		return nil, false
-	}
-	return taken, true
-}
-
-// newCoin creates a coin and puts it into the owner's wallet.
-func (x *Bank) newCoin(owner model.Party, amount model.Decimal) *model.Contract {
-	p := x.CoinPayload(owner, amount)
-	c := x.Tx.Create(model.AmuletTemplate, p)
-	x.Supply.Circulating += amount
-	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, c)
-	if p.ExpiresIn()-p.Created < dustRounds {
-		x.rounds.noteDust(p.ExpiresIn(), c)
-	}
-	return c
-}
-
-// CoinPayload is a coin as of the open round.
-func (x *Bank) CoinPayload(owner model.Party, amount model.Decimal) model.Amulet {
-	r := x.rounds.OpenRound()
-	return model.Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: model.HoldingFeeUSD.Over(r.Price)}
-}
-
-func (x *Bank) newLockedCoin(owner model.Party, amount model.Decimal, lock model.LockedAmulet) *model.Contract {
-	lock.Amulet = x.CoinPayload(owner, amount)
-	c := x.Tx.Create(model.LockedAmuletTemplate, lock)
-	x.Supply.Circulating += amount
-	return c
-}
-
-// Spend archives a coin, locked or not, and returns its amount.
-func (x *Bank) Spend(c *model.Contract) model.Decimal {
-	p := model.CoinOf(c)
-	x.Tx.Archive(c)
-	x.Supply.Circulating -= p.Amount
-	return p.Amount
-}
-
-// ExpectedDSO is the argument by which a caller makes sure of the network it is on.
-func (x *transaction) ExpectedDSO() model.Value { return x.Arena().Some(model.PartyValue(model.Dso)) }
-
 // settle executes a payment within the node that is open: it archives the inputs,
 // creates outputs and change, and hands out the rewards for it.
 func (x *Payments) settle(p Payment) *Settlement {
@@ -387,14 +309,6 @@ func (x *Payments) TransferResult(s *Settlement) model.Value {
 	return a.Record(transferResultShape, x.Tx.WithMeta(fields, model.None())...)
 }
 
-// WithMeta adds a trailing optional field that only the newer version has.
-func (x *transaction) WithMeta(fields []model.Value, meta model.Value) []model.Value {
-	if x.Version() == 0 {
-		return fields
-	}
-	return append(fields, meta)
-}
-
 // ChangeID is the contract id of the change, if there is any, as an optional.
 func (x *Payments) ChangeID(s *Settlement) model.Value {
 	return model.Optional(x.Tx.Arena(), s.Change != nil, IdOf(s.Change))
@@ -431,4 +345,64 @@ func (x *Payments) balancesValue(s *Settlement) model.Value {
 // WithoutDSO leaves the governance party out, which agrees to all that its rules allow.
 func WithoutDSO(ps []model.Party) []model.Party {
 	return slices.DeleteFunc(ps, func(p model.Party) bool { return p == model.Dso })
+}
+
+// AmuletSum is how results describe a coin that was created.
+func (x *Payments) AmuletSum(c *model.Contract) model.Value {
+	return x.Tx.Arena().Record(amuletSumShape, model.ContractID(c.Number), model.Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
+}
+
+// collectGrant turns a grant into coins of its beneficiary.
+func (x *Payments) collectGrant(beneficiary model.Party, c *model.Contract) {
+	p := Payment{Sender: beneficiary, coupons: []*model.Contract{c}, Provider: model.NoParty}
+	p.Coins, _ = x.bank.takeCoins(beneficiary, 2)
+	x.Tx.Current.Workflow = "collect-rewards"
+	x.transfer(p)
+}
+
+// payAndBurn executes a payment whose single output is burned at once.
+func (x *Payments) payAndBurn(p Payment) (*Settlement, model.Value) {
+	s, result := x.transfer(p)
+	x.bank.Burn(x.bank.Spend(s.Created[0]))
+	return s, result
+}
+
+// takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
+// anything left to spend after fees it takes none.
+func (x *Payments) takeFunds(sender model.Party, limit, outputs int) (p Payment, spendable model.Decimal, ok bool) {
+	taken, sum := x.bank.takeCoins(sender, limit)
+	spendable = sum - model.Decimal(outputs+1)*x.OutputFee()
+	if spendable < model.One/1000 {
+		x.bank.returnCoins(sender, taken)
+		return Payment{}, 0, false
+	}
+	return Payment{Sender: sender, Coins: taken, Provider: model.NoParty}, spendable, true
+}
+
+// tap mints coins for p, in a node of its own.
+func (x *Payments) tap(p model.Party, amount model.Decimal) *model.Contract {
+	a := x.Tx.Arena()
+	open := model.ContractID(x.rounds.OpenRound().Contract.Number)
+	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
+		a.Record(TapShape, model.PartyValue(p), model.Numeric(amount), open), p)
+	fields := []model.Value{model.PartyValue(p), model.Numeric(amount), open}
+	if x.Tx.Version() > 0 {
+		fields = append(fields, a.Some(model.Text("tap")))
+	}
+	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), model.Dso, p)
+	x.bank.Mint(amount)
+	c := x.bank.newCoin(p, amount)
+	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
+	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(c)}, model.None())...))
+	return c
+}
+
+// unlockBy turns a locked coin into one of its owner by a choice, and returns that.
+func (x *Payments) unlockBy(c *model.Contract, choice string, actors ...model.Party) *model.Contract {
+	a, lock := x.Tx.Arena(), c.Payload.(model.LockedAmulet)
+	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, model.ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
+	x.bank.Supply.Circulating -= lock.Amount
+	coin := x.bank.newCoin(lock.Owner, lock.Amount)
+	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(coin)}, model.None())...))
+	return coin
 }

@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 var (
 	CreatePreapprovalShape     = model.NewShape("context", "inputs", "receiver", "provider", "expiresAt", "expectedDso")
@@ -77,13 +75,6 @@ func (x *Preapprovals) PreapprovalOf(p model.Party) *model.Contract {
 		return nil
 	}
 	return c
-}
-
-// payAndBurn executes a payment whose single output is burned at once.
-func (x *Payments) payAndBurn(p Payment) (*Settlement, model.Value) {
-	s, result := x.transfer(p)
-	x.bank.Burn(x.bank.Spend(s.Created[0]))
-	return s, result
 }
 
 func (x *Preapprovals) newPreapproval(p model.Preapproval) *model.Contract {

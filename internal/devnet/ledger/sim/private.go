@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 // private is the part of the ledger that the governance party is no party to: wallet
 // contracts and those of apps. Public history has the verdicts on its transactions
@@ -118,30 +116,12 @@ func (x *private) createPrivate(t *model.Template, p model.Payload) *model.Contr
 	return c
 }
 
-// AddPrivate adds the creation of a contract to the tree.
-func (x *transaction) AddPrivate(t *model.Template, p model.Payload) *model.Contract {
-	c := &model.Contract{Private: true, Number: x.newPrivateNumber(), Template: t, Version: x.Version(),
-		CreatedAt: x.clock.EffectiveAt, Payload: p, Synchronizer: x.Current.Synchronizer, Entry: uint32(x.Current.Number)}
-	x.Activate(c)
-	x.Attempt.note(c, true)
-	x.Current.Nodes = append(x.Current.Nodes, Node{Contract: c, End: int32(len(x.Current.Nodes) + 1)})
-	return c
-}
-
 // consumePrivate is consume for a private contract.
 func (x *private) consumePrivate(c *model.Contract, choice string, argument model.Value, actor model.Party) int {
 	at := x.Tx.Exercise(c, choice, argument, actor)
 	x.Tx.Current.Nodes[at].Consuming = true
 	x.Tx.Deactivate(c)
 	return at
-}
-
-func (x *transaction) newPrivateNumber() uint64 {
-	if x.Attempt != nil && x.Attempt.Reserved != 0 {
-		return x.newContractNumber()
-	}
-	x.PrivateNumbers++
-	return privateNumbers + x.PrivateNumbers
 }
 
 var (

@@ -129,3 +129,110 @@ func (x *transaction) Deactivate(c *model.Contract) {
 
 // Arena returns the arena that holds the values of the update in execution.
 func (x *transaction) Arena() *model.Arena { return &x.Batch.arena }
+
+// Abandon takes back the entry that was begun last.
+func (x *transaction) Abandon(recordTime, effectiveAt int64) {
+	x.clock.RecordTime, x.clock.EffectiveAt = recordTime, effectiveAt
+	x.Batch.Updates = x.Batch.Updates[:len(x.Batch.Updates)-1]
+	x.Entries--
+	x.Current = nil
+}
+
+// AddPrivate adds the creation of a contract to the tree.
+func (x *transaction) AddPrivate(t *model.Template, p model.Payload) *model.Contract {
+	c := &model.Contract{Private: true, Number: x.newPrivateNumber(), Template: t, Version: x.Version(),
+		CreatedAt: x.clock.EffectiveAt, Payload: p, Synchronizer: x.Current.Synchronizer, Entry: uint32(x.Current.Number)}
+	x.Activate(c)
+	x.Attempt.note(c, true)
+	x.Current.Nodes = append(x.Current.Nodes, Node{Contract: c, End: int32(len(x.Current.Nodes) + 1)})
+	return c
+}
+
+// BeginAt opens an entry for what is told when to happen: contracts see its record time as
+// now.
+func (x *transaction) BeginAt(recordTime int64) {
+	x.clock.RecordTime = recordTime
+	x.clock.EffectiveAt = max(x.clock.EffectiveAt, recordTime)
+	x.open()
+}
+
+// ExpectedDSO is the argument by which a caller makes sure of the network it is on.
+func (x *transaction) ExpectedDSO() model.Value { return x.Arena().Some(model.PartyValue(model.Dso)) }
+
+// Version is the package version in use.
+func (x *transaction) Version() uint8 { return uint8(x.Migration) }
+
+// WithMeta adds a trailing optional field that only the newer version has.
+func (x *transaction) WithMeta(fields []model.Value, meta model.Value) []model.Value {
+	if x.Version() == 0 {
+		return fields
+	}
+	return append(fields, meta)
+}
+
+// begin opens an entry at the given record time.
+func (x *transaction) begin(recordTime int64) {
+	x.clock.RecordTime = recordTime
+	x.clock.EffectiveAt = max(x.clock.EffectiveAt, x.roundedTime(recordTime+skew(recordTime)))
+	x.open()
+}
+
+// fail records the first violation of a ledger rule.
+func (x *transaction) fail(err error) {
+	if x.Err == nil {
+		x.Err = fmt.Errorf("devnet update %d: %w", x.Updates, err)
+	}
+}
+
+func (x *transaction) newPrivateNumber() uint64 {
+	if x.Attempt != nil && x.Attempt.Reserved != 0 {
+		return x.newContractNumber()
+	}
+	x.PrivateNumbers++
+	return privateNumbers + x.PrivateNumbers
+}
+
+// open opens an entry at the times that are set.
+func (x *transaction) open() {
+	x.Current = x.Batch.add()
+	u := x.Current
+	u.Number, u.Migration, u.Version = x.Entries, x.Migration, x.Version()
+	u.RecordTime, u.EffectiveAt = x.clock.RecordTime, x.clock.EffectiveAt
+	x.Entries++
+	x.Provider = model.NoParty
+}
+
+// roundedTime cuts some times to milliseconds or seconds, as clients do.
+func (x *transaction) roundedTime(t int64) int64 {
+	switch x.random.Below(20) {
+	case 0:
+		return t - t%1e6
+	case 1, 2:
+		return t - t%1e3
+	}
+	return t
+}
+
+// switchNear reports whether the migration is so near that contracts must arrive.
+func (x *transaction) switchNear() bool {
+	return x.Migration == 0 && x.Updates >= x.switchAt-2
+}
+
+// effect is a contract that was created or archived.
+type effect struct {
+	Contract *model.Contract
+	Created  bool
+}
+
+// Attempt is what a submission has done so far, to be taken back if it is refused.
+type Attempt struct {
+	Effects  []effect
+	Reserved uint64 // the last number taken of a prepared submission, or 0
+}
+
+// note adds an effect; without an attempt nothing will be taken back.
+func (a *Attempt) note(c *model.Contract, created bool) {
+	if a != nil {
+		a.Effects = append(a.Effects, effect{c, created})
+	}
+}

@@ -40,29 +40,6 @@ func (x *users) tapSomeone() {
 	x.payments.tap(x.someUser(), x.Random.DecimalBetween(model.Coins(10), model.Coins(400)))
 }
 
-// tap mints coins for p, in a node of its own.
-func (x *Payments) tap(p model.Party, amount model.Decimal) *model.Contract {
-	a := x.Tx.Arena()
-	open := model.ContractID(x.rounds.OpenRound().Contract.Number)
-	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
-		a.Record(TapShape, model.PartyValue(p), model.Numeric(amount), open), p)
-	fields := []model.Value{model.PartyValue(p), model.Numeric(amount), open}
-	if x.Tx.Version() > 0 {
-		fields = append(fields, a.Some(model.Text("tap")))
-	}
-	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), model.Dso, p)
-	x.bank.Mint(amount)
-	c := x.bank.newCoin(p, amount)
-	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
-	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(c)}, model.None())...))
-	return c
-}
-
-// AmuletSum is how results describe a coin that was created.
-func (x *Payments) AmuletSum(c *model.Contract) model.Value {
-	return x.Tx.Arena().Record(amuletSumShape, model.ContractID(c.Number), model.Numeric(x.rounds.OpenRound().Price), x.rounds.RoundValue())
-}
-
 // transferCoins moves coins from one user to one to three others, often through an app.
 func (x *users) transferCoins() bool {
 	sender := x.someUser()
@@ -80,18 +57,6 @@ func (x *users) transferCoins() bool {
 	}
 	x.payments.transfer(p)
 	return true
-}
-
-// takeFunds takes up to limit coins of sender for a payment of so many outputs. Without
-// anything left to spend after fees it takes none.
-func (x *Payments) takeFunds(sender model.Party, limit, outputs int) (p Payment, spendable model.Decimal, ok bool) {
-	taken, sum := x.bank.takeCoins(sender, limit)
-	spendable = sum - model.Decimal(outputs+1)*x.OutputFee()
-	if spendable < model.One/1000 {
-		x.bank.returnCoins(sender, taken)
-		return Payment{}, 0, false
-	}
-	return Payment{Sender: sender, Coins: taken, Provider: model.NoParty}, spendable, true
 }
 
 func (x *users) reason() string { return transferReasons[x.Random.Below(len(transferReasons))] }
@@ -191,16 +156,6 @@ func (x *users) unlockCoins() bool {
 	return true
 }
 
-// unlockBy turns a locked coin into one of its owner by a choice, and returns that.
-func (x *Payments) unlockBy(c *model.Contract, choice string, actors ...model.Party) *model.Contract {
-	a, lock := x.Tx.Arena(), c.Payload.(model.LockedAmulet)
-	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, model.ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
-	x.bank.Supply.Circulating -= lock.Amount
-	coin := x.bank.newCoin(lock.Owner, lock.Amount)
-	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(coin)}, model.None())...))
-	return coin
-}
-
 // takeAny removes a random contract from a list, or returns nil.
 func takeAny(r *model.Random, list *[]*model.Contract) *model.Contract {
 	n := len(*list)
@@ -223,10 +178,18 @@ func (x *Rounds) noteDust(round int64, c *model.Contract) {
 	x.dust[round] = append(x.dust[round], c)
 }
 
-// expireDust queues the expiry of the coins that are used up by a round.
-func (x *Bank) expireDust(round int64) {
-	for _, c := range x.rounds.dust[round] {
-		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.expireCoin(c) })
+// isManaged reports whether p acts by commands, so that nothing may be done in its name.
+func (x *users) isManaged(p model.Party) bool {
+	return x.managed != nil && x.managed[p] && p != x.acting
+}
+
+// someUser prefers the users with low numbers, as some people are busier. If it can it
+// spares those that act by commands.
+func (x *users) someUser() model.Party {
+	n := x.Names.Users.Len()
+	p := x.Names.Users.At(min(x.Random.Below(n), x.Random.Below(n)))
+	for try := 0; x.isManaged(p) && try < n; try++ {
+		p = x.Names.Users.At(x.Random.Below(n))
 	}
-	delete(x.rounds.dust, round)
+	return p
 }

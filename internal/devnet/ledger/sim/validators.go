@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-)
+import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 var (
 	onboardShape      = model.NewShape("sponsor", "validator", "version", "contactPoint")
