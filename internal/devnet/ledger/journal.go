@@ -196,8 +196,8 @@ func (r *journalReader) take(entries uint64) *JournalEntry {
 // errDiverged says that executing history again took another course.
 var errDiverged = errors.New("executed again, the ledger takes another course")
 
-// again has happen what a journal tells.
-func again(s *choices.Submitter, b *sim.Batch, e *JournalEntry) error {
+// replay executes an entry of the journal again.
+func replay(s *choices.Submitter, b *sim.Batch, e *JournalEntry) error {
 	x := s.X
 	switch {
 	case e.Submission != nil:

@@ -117,7 +117,7 @@ func (n *Network) differs(c *sim.Config) bool {
 // leaves to the journal is taken from there.
 func openKept(l *Ledger) error {
 	lock := flock.New(filepath.Join(l.Config.Dir, "devnet.lock"))
-	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
 	defer cancel()
 	switch ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); {
 	case err != nil && !errors.Is(err, context.DeadlineExceeded):
@@ -153,8 +153,8 @@ func openKept(l *Ledger) error {
 	return nil
 }
 
-// lockPatience is how long to wait for the lock: the threads of a killed owner end one by one.
-const lockPatience = 500 * time.Millisecond
+// maxLockWait is how long to wait for the lock: the threads of a killed owner end one by one.
+const maxLockWait = 500 * time.Millisecond
 
 // syncFolder has the name of a new file be on disk.
 func syncFolder(dir string) error {
@@ -249,7 +249,7 @@ func resume(l *Ledger, ctx context.Context, progress func(done, total int)) erro
 	if err := checkGenesis(l); err != nil {
 		return err
 	}
-	r := &rerun{submitter: l.submitter, reader: l.Journal.read()}
+	r := &replayCourse{submitter: l.submitter, reader: l.Journal.read()}
 	r.advance()
 	for r.next != nil {
 		var err error
@@ -336,7 +336,7 @@ func (e *JournalEntry) bySimulation() bool {
 	return !e.ofNode() && e.Submission == nil && e.Party == nil
 }
 
-// repeat has happen again what came from the node's clients.
+// repeat executes again what came from the node's clients.
 func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 	if e.ofNode() {
 		return nil // noted when the journal was opened
@@ -357,7 +357,7 @@ func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 			l.Parties.setKey(e.Name, ed25519.PublicKey(bytes.Clone(e.Key)))
 		}
 	}
-	if err := again(l.submitter, b, e); err != nil {
+	if err := replay(l.submitter, b, e); err != nil {
 		return err
 	}
 	if e.Completion != nil {
@@ -366,8 +366,8 @@ func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 	return l.publish()
 }
 
-// rerun is what a journal has the network do by itself.
-type rerun struct {
+// replayCourse executes what the network did by itself, as the journal has it.
+type replayCourse struct {
 	submitter *choices.Submitter
 	reader    *journalReader
 	next      *JournalEntry // nil at the end
@@ -375,19 +375,19 @@ type rerun struct {
 	finals    []uint32      // see Ledger.finals
 }
 
-func (r *rerun) advance() { r.next = r.reader.entry() }
+func (r *replayCourse) advance() { r.next = r.reader.entry() }
 
-func (r *rerun) more() bool { return r.next != nil && r.next.bySimulation() }
+func (r *replayCourse) more() bool { return r.next != nil && r.next.bySimulation() }
 
 // step does the next thing.
-func (r *rerun) step(x *sim.Executor, b *sim.Batch) error {
+func (r *replayCourse) step(x *sim.Executor, b *sim.Batch) error {
 	e := r.next
 	if e.Run == 0 {
 		if e.Entries != x.Tx.Entries {
 			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.Tx.Entries, e.Entries)
 		}
 		r.advance()
-		return again(r.submitter, b, e)
+		return replay(r.submitter, b, e)
 	}
 	if e.Run--; e.Run == 0 {
 		r.advance()

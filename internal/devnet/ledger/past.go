@@ -80,7 +80,7 @@ func (l *Ledger) ExecuteAgain(ctx context.Context, migration int64, updates int)
 			b.Reset()
 		}
 		if e := outside.take(x.Tx.Entries); e != nil {
-			if err := again(commands, b, e); err != nil {
+			if err := replay(commands, b, e); err != nil {
 				return nil, fmt.Errorf("executing the ledger again: %w", err)
 			}
 			continue

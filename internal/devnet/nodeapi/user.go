@@ -227,7 +227,7 @@ func (u *nodeUsers) create(w ledger.WireUser, rights []ledger.Right) (ledger.Wir
 	return u.add(w, rights).wire(), nil
 }
 
-// check verifies the members that a client may choose.
+// checkUser verifies the members that a client may choose.
 func checkUser(w *ledger.WireUser) error {
 	if w.PrimaryParty != "" {
 		if err := checkPartyID("user.primary_party", w.PrimaryParty); err != nil {

@@ -42,7 +42,7 @@ func roundHalfEven(quo, rem, divisor uint64) uint64 {
 	return quo
 }
 
-// ceil returns the least whole number that is not below d/e.
+// ceilOver returns the least whole number that is not below d/e.
 func (d Decimal) ceilOver(e Decimal) int64 { return int64((d + e - 1) / e) }
 
 // appendTo appends d with exactly ten fraction digits.
