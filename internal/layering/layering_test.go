@@ -38,7 +38,6 @@ var layers = map[string][]string{
 	"internal/history":  {"schemas", "internal/store"},
 	"internal/engine":   {"schemas", "internal/native"},
 	"internal/bucket":   {"schemas"},
-	"internal/devnet":   {"schemas"},
 	"internal/verify":   {"schemas", "internal/history"},
 	"internal/damage":   {"schemas", "internal/store", "internal/history"},
 	"internal/faults":   nil,
@@ -46,6 +45,17 @@ var layers = map[string][]string{
 	"internal/node":     {"internal/remote"},
 	"internal/wallet":   {"schemas", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
+
+	// The simulated network, from its vocabulary up to its services.
+	"internal/devnet":                {"internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/sim", "internal/devnet/nodeapi", "internal/devnet/scanapi"},
+	"internal/devnet/ledger/model":   {"schemas"},
+	"internal/devnet/ledger/sim":     {"internal/devnet/ledger/model"},
+	"internal/devnet/ledger/choices": {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim"},
+	"internal/devnet/ledger/history": {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim"},
+	"internal/devnet/ledger":         {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/ledger/choices", "internal/devnet/ledger/history"},
+	"internal/devnet/scanapi":        {"schemas", "internal/devnet/ledger", "internal/devnet/ledger/history", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/reply"},
+	"internal/devnet/nodeapi":        {"schemas", "internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/reply"},
+	"internal/devnet/reply":          nil,
 
 	// Only tests import it.
 	"internal/bucket/buckettest": {"internal/bucket", "internal/faults"},
