@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"time"
 	"unsafe"
@@ -8,6 +9,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 func newParties() *proto.ColArr[string] { return proto.NewArray[string](newLowCardinality()) }
@@ -71,3 +73,18 @@ func rowOf[T any](all []T, ends proto.ColUInt64, i int) []T {
 	}
 	return all[start:end:end]
 }
+
+// Numbers that do not fit do not exist on the network: sums of what it stores have at most 38
+// digits, and whoever reads a number checks that it is Storable.
+func decimal128(d decimal.Decimal) proto.Decimal128 {
+	high, low, ok := d.Int128()
+	if !ok {
+		panic(fmt.Sprintf("the number %s has more digits than a Decimal(38, 10)", d))
+	}
+	return proto.Decimal128{High: high, Low: low}
+}
+
+func decimalOf(v proto.Decimal128) decimal.Decimal { return decimal.OfInt128(v.High, v.Low) }
+
+// decimals is a column Decimal(38, 10).
+func decimals(c *proto.ColDecimal128) proto.Column { return proto.Alias(c, "Decimal(38, 10)") }
