@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 	"github.com/ledgerlake/ledgerlake/schemas/values"

@@ -104,34 +104,3 @@ func roundOf(c StateContract) (MiningRound, error) {
 	}
 	return round, nil
 }
-
-// LatestOpen is the open round of the highest number that is in use at an instant, which is
-// what wallets reckon with; ok is false if there is none.
-func (m *MiningRounds) LatestOpen(at schemas.Micros) (round MiningRound, ok bool) {
-	for _, r := range m.Open {
-		if r.OpensAt <= at {
-			round, ok = r, true
-		}
-	}
-	return round, ok
-}
-
-// EarliestOpen is the one of the lowest number.
-func (m *MiningRounds) EarliestOpen(at schemas.Micros) (round MiningRound, ok bool) {
-	for _, r := range m.Open {
-		if r.OpensAt <= at {
-			return r, true
-		}
-	}
-	return MiningRound{}, false
-}
-
-// OpenIssuing are the issuing rounds in which coupons can be turned into coins at an instant.
-func (m *MiningRounds) OpenIssuing(at schemas.Micros) (rounds []MiningRound) {
-	for _, r := range m.Issuing {
-		if r.OpensAt < at {
-			rounds = append(rounds, r)
-		}
-	}
-	return rounds
-}

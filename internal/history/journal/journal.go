@@ -28,12 +28,8 @@ var (
 // Row is one line of the journal; see store.BatchRow.
 type Row = store.BatchRow
 
-// States of a line.
-const (
-	Intent    = store.Intent
-	Commit    = store.Commit
-	Withdrawn = store.Withdrawn
-)
+// Commit is the state of the line that made a batch visible.
+const Commit = store.Commit
 
 // Read returns all lines of a stream by ascending sequence number, a batch's intents before
 // its commit: about 300 bytes for each batch ever written.

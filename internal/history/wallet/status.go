@@ -15,16 +15,12 @@ var statusQuery string
 // Status is the latest step of an offer or a traffic request; see store.WalletStatus.
 type Status = store.WalletStatus
 
-// States of an offer or a traffic request, and why one has failed.
+// States of an offer or a traffic request.
 const (
 	TrackedCreated   = store.TrackedCreated
 	TrackedAccepted  = store.TrackedAccepted
 	TrackedCompleted = store.TrackedCompleted
 	TrackedFailed    = store.TrackedFailed
-
-	FailedExpired   = store.FailedExpired
-	FailedRejected  = store.FailedRejected
-	FailedWithdrawn = store.FailedWithdrawn
 )
 
 // OfferStatus returns what became of the transfer offer with a tracking id. Of several offers
