@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // ActiveContracts returns a page of the set that is active at an instant.
@@ -14,14 +15,14 @@ import (
 // page says how far the months of ended ones need be read, which for most of them is not at
 // all. A contract that is being moved meanwhile is found in one table or in both.
 func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveContract, error) {
-	live, err := r.selectActive(ctx, activeLiveQuery, q)
+	live, err := selectActive(ctx, r.db, activeLiveQuery, r.active(q), q.At)
 	if err != nil {
 		return nil, err
 	}
 	if len(live) == q.Limit && len(live) > 0 {
 		q.Through = keyOf(&live[len(live)-1])
 	}
-	ended, err := r.selectActive(ctx, activeArchivedQuery, q)
+	ended, err := selectActive(ctx, r.db, activeArchivedQuery, r.active(q), q.At)
 	if err != nil || len(ended) == 0 {
 		return live, err
 	}
@@ -35,13 +36,13 @@ func keyOf(c *ActiveContract) ContractKey {
 	return ContractKey{CreatedAt: c.Event.CreatedAt, ContractID: c.Event.ContractID}
 }
 
-func (r *Reader) selectActive(ctx context.Context, query string, q ActiveQuery) (contracts []ActiveContract, err error) {
-	err = readActive(ctx, r.db.Select, query, r.active(q), func(page []ActiveContract) error {
+func selectActive(ctx context.Context, db *store.DB, query string, params store.Params, at schemas.Micros) (contracts []ActiveContract, err error) {
+	err = readActive(ctx, db.Select, query, params, func(page []ActiveContract) error {
 		contracts = append(contracts, page...)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+		return nil, fmt.Errorf("reading contracts active at %s: %w", at, err)
 	}
 	return contracts, nil
 }

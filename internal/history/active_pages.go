@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // ActivePages hands out the whole set that ActiveContracts gives page by page, in the same
@@ -16,14 +18,16 @@ import (
 // is in one table or in both if the latter is looked at later. So its reading begins when the
 // first rows of the former are there, which the store takes from what it held at that time.
 func (r *Reader) ActivePages(ctx context.Context, q ActiveQuery, each func([]ActiveContract) error) error {
+	all := q
+	all.Limit = math.MaxUint32
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	live := r.activeStream(ctx, activeLiveQuery, q)
+	live := startActive(ctx, r.db, activeLiveQuery, r.active(all), q.At)
 	defer live.drain(cancel)
 	if err := live.fill(); err != nil {
 		return err
 	}
-	ended := r.activeStream(ctx, activeArchivedQuery, q)
+	ended := startActive(ctx, r.db, activeArchivedQuery, r.active(all), q.At)
 	defer ended.drain(cancel)
 	merged := make([]ActiveContract, 0, q.Limit)
 	for {
@@ -78,12 +82,11 @@ type activeStream struct {
 	err      error                 // why it ended early; set before incoming is closed
 }
 
-// activeStream starts to read a query's part of a set, until ctx ends.
-func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) *activeStream {
-	q.Limit = math.MaxUint32
+// startActive starts to read a query's part of the set that is active at an instant, until ctx ends.
+func startActive(ctx context.Context, db *store.DB, query string, params store.Params, at schemas.Micros) *activeStream {
 	s := &activeStream{incoming: make(chan []ActiveContract)}
 	guard.Go(func() error {
-		return readActive(ctx, r.db.SelectLarge, query, r.active(q), func(contracts []ActiveContract) error {
+		return readActive(ctx, db.SelectLarge, query, params, func(contracts []ActiveContract) error {
 			select {
 			case s.incoming <- contracts:
 				return nil
@@ -93,7 +96,7 @@ func (r *Reader) activeStream(ctx context.Context, query string, q ActiveQuery) 
 		})
 	}, func(err error) {
 		if err != nil {
-			s.err = fmt.Errorf("reading contracts active at %s: %w", q.At, err)
+			s.err = fmt.Errorf("reading contracts active at %s: %w", at, err)
 		}
 		close(s.incoming)
 	})

@@ -85,7 +85,7 @@ func (r *Reader) contractEvents(ctx context.Context, q ContractQuery) ([]Contrac
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	updates, err := r.updatesOf(ctx, events)
+	updates, err := updatesOf(ctx, r.db, r.stream, events)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *Reader) contractEvents(ctx context.Context, q ContractQuery) ([]Contrac
 }
 
 // updatesOf returns the updates of events by position, without any event.
-func (r *Reader) updatesOf(ctx context.Context, events []store.EventRow) (map[schemas.Position]schemas.Update, error) {
+func updatesOf(ctx context.Context, db *store.DB, stream string, events []store.EventRow) (map[schemas.Position]schemas.Update, error) {
 	found := make(map[schemas.Position]schemas.Update)
 	for len(events) > 0 {
 		var positions []schemas.Position
@@ -110,7 +110,7 @@ func (r *Reader) updatesOf(ctx context.Context, events []store.EventRow) (map[sc
 		for ; n < len(events) && events[n].MigrationID == events[0].MigrationID; n++ {
 			positions = append(positions, events[n].Position)
 		}
-		updates, err := store.SelectAll(ctx, r.db, updatesAtQuery, at(r.stream, slices.Compact(positions)), store.NewUpdates())
+		updates, err := store.SelectAll(ctx, db, updatesAtQuery, at(stream, slices.Compact(positions)), store.NewUpdates())
 		if err != nil {
 			return nil, err
 		}
