@@ -8,8 +8,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app"
 )
 
-// Set by the linker in the Makefile and the Dockerfile. In builds that do not know them they
-// are empty.
+// Set by the linker in scripts/build.sh. In builds that do not know them they are empty.
 var (
 	version    = ""
 	commit     = "" // hash
@@ -26,6 +25,18 @@ func readBuild() app.Build {
 	return b
 }
 
+// buildCommit is the hash of the commit that was built, "" if the build does not know it.
+func buildCommit() string { return commitOf(commit, recordedSettings()) }
+
+func commitOf(commit string, recorded []debug.BuildSetting) string {
+	for _, s := range recorded {
+		if s.Key == "vcs.revision" && commit == "" {
+			commit = s.Value
+		}
+	}
+	return commit
+}
+
 func recordedSettings() []debug.BuildSetting {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -36,11 +47,9 @@ func recordedSettings() []debug.BuildSetting {
 
 // stamped puts together what is known of a build.
 func stamped(version, commit, commitTime string, recorded []debug.BuildSetting) app.Build {
+	commit = commitOf(commit, recorded)
 	for _, s := range recorded {
-		switch {
-		case s.Key == "vcs.revision" && commit == "":
-			commit = s.Value
-		case s.Key == "vcs.time" && commitTime == "":
+		if s.Key == "vcs.time" && commitTime == "" {
 			commitTime = s.Value
 		}
 	}

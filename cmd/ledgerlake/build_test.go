@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 func TestStamped(t *testing.T) {
@@ -36,7 +41,25 @@ func TestBuildWithoutVersionControl(t *testing.T) {
 	if b := readBuild(); b.Committed || b.Time.Year() < 2026 || b.Time.After(time.Now()) {
 		t.Errorf("a build that knows nothing was made at %s, committed: %v", b.Time, b.Committed)
 	}
-	if out := string(mustRun(t, "version")); !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\n$`).MatchString(out) {
+	if out := string(mustRun(t, "version")); !regexp.MustCompile(`^ledgerlake dev \(built 20\d\d-\S+Z\)\ncommit  unknown\ngo      go1\.\S+ \w+/\w+\nschema  \d+\n$`).MatchString(out) {
 		t.Errorf("%q", out)
+	}
+	var r versionReport
+	if err := json.Unmarshal(mustRun(t, "version", "--json"), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Version != "dev" || r.Commit != "" || !r.Built || r.Time.Year() < 2026 || r.Go != runtime.Version() || r.Platform != runtime.GOOS+"/"+runtime.GOARCH || r.Schema != schemas.StoreVersion() {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVersionOfARelease(t *testing.T) {
+	var out bytes.Buffer
+	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	if err := reportVersion(app.Build{Version: "v0.1.0", Time: at, Committed: true}, "fedcba9876543210").print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "ledgerlake v0.1.0 (committed 2026-02-03T04:05:06Z)\ncommit  fedcba9876543210\ngo "; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("%q, want it to begin with %q", out.String(), want)
 	}
 }

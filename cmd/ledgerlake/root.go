@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -153,24 +152,6 @@ func newConfig(c *cli) *cobra.Command {
 		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return c.cfg.Print(c.stdout, c.settings) },
-	}
-}
-
-func newVersion(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "print the version",
-		Example: "  ledgerlake version",
-		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			b := c.build
-			what := "built"
-			if b.Committed {
-				what = "committed"
-			}
-			_, err := fmt.Fprintf(c.stdout, "ledgerlake %s (%s %s)\n", b.Version, what, b.Time.Format("2006-01-02T15:04:05Z"))
-			return err
-		},
 	}
 }
 
