@@ -27,36 +27,6 @@ const (
 //
 // Keys are "file PATH", "type FOLDER.NAME" and "folder PATH".
 var overLimit = map[string]bool{
-	"file export/iceberg/tables_test.go":   true,
-	"file indexer/indexer_test.go":         true,
-	"file indexer/wallet_test.go":          true,
-	"file ingest/node/ingester_test.go":    true,
-	"file ingest/node/upstream_test.go":    true,
-	"file ingest/scan/ingester.go":         true,
-	"file ingest/scan/peers.go":            true,
-	"file ingest/scan/peers_test.go":       true,
-	"file internal/app/ledger_test.go":     true,
-	"file internal/app/verify.go":          true,
-	"file internal/history/ledger_test.go": true,
-	"file jobs/queue_test.go":              true,
-	"file query/ledger/world_test.go":      true,
-	"file query/scan/api_test.go":          true,
-	"file query/scan/state_test.go":        true,
-	"file query/server_test.go":            true,
-	"folder export":                        true,
-	"folder internal/app":                  true,
-	"folder internal/history":              true,
-	"folder internal/store":                true,
-	"type export.Exporter":                 true,
-	"type ingest/node.decoder":             true,
-	"type ingest/scan.Ingester":            true,
-	"type internal/app.stack":              true,
-	"type internal/history.Reader":         true,
-	"type internal/wallet.Wallet":          true,
-	"type query.Request":                   true,
-	"type query/scan.API":                  true,
-	"type query/validator.API":             true,
-	"type schemas/values.converter":        true,
 }
 
 // TestLimits: a file, type or folder that is too large is one that nobody has an overview of.
