@@ -23,7 +23,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// serveApp serves the stack and returns its address.
+// serveApp serves the product and returns its address.
 func serveApp(t *testing.T, s *App) string {
 	t.Helper()
 	server, err := s.servers.newServer(nil, nil)

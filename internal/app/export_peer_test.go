@@ -13,7 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// sumsOf returns the SHA-256 of all objects of the stack's bucket by key.
+// sumsOf returns the SHA-256 of all objects of the bucket by key.
 func sumsOf(t *testing.T, s *App) map[string][32]byte {
 	t.Helper()
 	sums := make(map[string][32]byte)

@@ -49,7 +49,7 @@ func (l *listeners) bind(address, setting string) error {
 }
 
 // listen opens the address of a setting, or takes what was bound for it. It is closed with the
-// stack.
+// process.
 func (l *listeners) listen(address, setting string) (net.Listener, error) {
 	if listener, ok := l.bound[setting]; ok {
 		delete(l.bound, setting)
