@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	// Everything may import it: it starts the product's goroutines.
 	everywhere: nil,
 
+	"internal/memo":     nil,
 	"internal/native":   nil,
 	"internal/store":    {"schemas", "internal/native"},
 	"internal/history":  {"schemas", "internal/store"},
@@ -66,7 +67,7 @@ var layers = map[string][]string{
 	"ingest":  {"schemas", "internal/remote", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
 	"indexer": {"schemas", "internal/engine", "internal/native", "internal/bucket", "internal/store", "internal/history"},
 	"export":  {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
-	"query":   {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
+	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 
 	"bench": {everything},
