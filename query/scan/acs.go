@@ -91,7 +91,7 @@ func (a *API) instantOf(ctx context.Context, req *acsRequest) (schemas.Micros, e
 
 // requireInstant makes sure that the active set at any instant is known.
 func (a *API) requireInstant(ctx context.Context, req *acsRequest) error {
-	contracts, err := a.horizon.contracts.get(ctx)
+	contracts, err := a.horizon.contracts.Get(ctx)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -114,19 +116,19 @@ type API struct {
 	start   time.Time
 	source  Source
 	horizon *horizon
-	lookups *lookups[schemas.Item]
-	copies  *lookups[copies.Copy] // nil without copies
+	lookups *memo.Batcher[string, schemas.Item]
+	copies  *memo.Batcher[string, copies.Copy] // nil without copies
 	ahead   *readAhead
 	tokens  tokens
 	answers *query.AnswerCache
 	places  *query.AnswerCache
 
 	sets     *contractSets
-	facts    *factCache
+	facts    *memo.Values[facts.Key, *facts.Fact]
 	listings *listings // nil without Bulk
 	// What is said of the progress of exports.
-	progress  cached[[]Pipeline]
-	published cached[schemas.Micros]
+	progress  *memo.Value[[]Pipeline]
+	published *memo.Value[schemas.Micros]
 
 	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes query.Sizes
 }
@@ -139,14 +141,14 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		cfg: cfg, start: cfg.Now(), source: cfg.Source,
 		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
-		lookups: newLookups(cfg.Source.ItemsByID),
+		lookups: memo.NewBatcher(cfg.Source.ItemsByID),
 		tokens:  tokens{query.PageTokens{Key: cfg.TokenKey}},
 		answers: query.NewAnswerCache(cfg.CacheBytes),
 		places:  query.NewAnswerCache(placesBytes),
-		facts:   newFactCache(cfg.Source, cfg.Now),
+		facts:   cachedFacts(cfg.Source, cfg.Now),
 	}
 	if cfg.Copies != nil {
-		a.copies = newLookups(cfg.Copies.ByID)
+		a.copies = memo.NewBatcher(cfg.Copies.ByID)
 	}
 	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.Chunk(wanted, cfg.ChunkBytes) })
 	a.ahead.spare = func(rows int) (func(), bool) { return cfg.Spare(rowsFactor * a.updateSizes.Of(rows)) }

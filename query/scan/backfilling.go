@@ -31,7 +31,7 @@ func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
 	}
 	// The watermark first and then, not from the cache, what is held: if it is past the
 	// imports, the last one of them is in what is read after it.
-	watermark, err := a.horizon.watermark.get(ctx)
+	watermark, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *API) updatesBefore(ctx context.Context, r *query.Request) error {
 	if err := a.requireMigration(ctx, b.MigrationID); err != nil {
 		return err
 	}
-	watermark, err := a.horizon.watermark.get(ctx)
+	watermark, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}

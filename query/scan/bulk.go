@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -245,16 +246,16 @@ func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
 const (
 	// progressTTL is how long what was said is said again.
 	progressTTL = time.Second
-	// progressStale is for how much longer it is to those who have waited for progressPatience
+	// progressStale is for how much longer it is to those who have waited for progressMaxWait
 	// while it is read again, which a busy store may take up to progressTimeout for.
-	progressStale    = time.Minute
-	progressPatience = 100 * time.Millisecond
-	progressTimeout  = time.Minute
+	progressStale   = time.Minute
+	progressMaxWait = 100 * time.Millisecond
+	progressTimeout = time.Minute
 )
 
 // keptProgress keeps what is said of the progress of exports.
-func keptProgress[T any](load func(context.Context) (T, error), now func() time.Time) cached[T] {
-	return cached[T]{load: load, ttl: progressTTL, stale: progressStale, patience: progressPatience, timeout: progressTimeout, now: now}
+func keptProgress[T any](load func(context.Context) (T, error), now func() time.Time) *memo.Value[T] {
+	return &memo.Value[T]{Load: load, TTL: progressTTL, Stale: progressStale, MaxWait: progressMaxWait, Timeout: progressTimeout, Now: now}
 }
 
 // bulkProgress tells whether everything up to a record time is published, in all formats.
@@ -268,7 +269,7 @@ func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 	if !asked {
 		return a.bulkPipelines(ctx, r)
 	}
-	published, err := a.published.get(ctx)
+	published, err := a.published.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ type bulkPipeline struct {
 
 // bulkPipelines says how far each kind of export is.
 func (a *API) bulkPipelines(ctx context.Context, r *query.Request) error {
-	progress, err := a.progress.get(ctx)
+	progress, err := a.progress.Get(ctx)
 	if err != nil {
 		return err
 	}

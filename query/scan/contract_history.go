@@ -64,7 +64,7 @@ func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
 			return err
 		}
 	}
-	through, err := a.horizon.watermark.get(ctx)
+	through, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}

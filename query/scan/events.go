@@ -117,7 +117,7 @@ type recordTimeAnswer struct {
 // endBefore returns the last record time of the newest migration with history before
 // the given one, MinMicros when there is none.
 func (a *API) endBefore(ctx context.Context, migrationID int64) (schemas.Micros, error) {
-	migrations, err := a.horizon.migrations.get(ctx)
+	migrations, err := a.horizon.migrations.Get(ctx)
 	if err != nil {
 		return 0, err
 	}

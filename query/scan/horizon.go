@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // horizon knows how far history may be shown.
 type horizon struct {
 	source     Source
-	watermark  cached[schemas.Position]
-	contracts  cached[schemas.Position]
-	migrations cached[[]history.Migration]
+	watermark  memo.Value[schemas.Position]
+	contracts  memo.Value[schemas.Position]
+	migrations memo.Value[[]history.Migration]
 
 	// The cap of events changes only with the watermark. caps looks it up, once for all who
 	// do not know it.
-	caps        cached[schemas.Position]
+	caps        memo.Value[schemas.Position]
 	mu          sync.Mutex
 	limitOf     schemas.Position
 	limit       schemas.Position
@@ -29,17 +30,17 @@ type horizon struct {
 func newHorizon(source Source, ttl time.Duration, now func() time.Time) *horizon {
 	h := &horizon{
 		source:     source,
-		watermark:  cached[schemas.Position]{load: source.Watermark, ttl: ttl, now: now},
-		contracts:  cached[schemas.Position]{load: source.ContractsWatermark, ttl: ttl, now: now},
-		migrations: cached[[]history.Migration]{load: source.Migrations, ttl: ttl, now: now},
+		watermark:  memo.Value[schemas.Position]{Load: source.Watermark, TTL: ttl, Now: now},
+		contracts:  memo.Value[schemas.Position]{Load: source.ContractsWatermark, TTL: ttl, Now: now},
+		migrations: memo.Value[[]history.Migration]{Load: source.Migrations, TTL: ttl, Now: now},
 	}
-	h.caps = cached[schemas.Position]{load: h.loadCap, now: now}
+	h.caps = memo.Value[schemas.Position]{Load: h.loadCap, Now: now}
 	return h
 }
 
 // migration returns what is held of one migration; ok is false for nothing.
 func (h *horizon) migration(ctx context.Context, id int64) (m history.Migration, previous int64, ok bool, err error) {
-	list, err := h.migrations.get(ctx)
+	list, err := h.migrations.Get(ctx)
 	if err != nil {
 		return m, 0, false, err
 	}
@@ -62,7 +63,7 @@ func findMigration(list []history.Migration, id int64) (m history.Migration, pre
 
 // events returns the position up to which events may be shown.
 func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
-	watermark, err := h.watermark.get(ctx)
+	watermark, err := h.watermark.Get(ctx)
 	if err != nil {
 		return watermark, err
 	}
@@ -72,12 +73,12 @@ func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
 	if known {
 		return limit, nil
 	}
-	return h.caps.get(ctx)
+	return h.caps.Get(ctx)
 }
 
 // loadCap looks up the position up to which events may be shown, and notes it.
 func (h *horizon) loadCap(ctx context.Context) (schemas.Position, error) {
-	watermark, err := h.watermark.get(ctx)
+	watermark, err := h.watermark.Get(ctx)
 	if err != nil {
 		return watermark, err
 	}

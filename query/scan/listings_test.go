@@ -3,7 +3,6 @@ package scan
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -64,18 +63,4 @@ func TestDownloadsOfObjectsThatChange(t *testing.T) {
 	expect("back", 200, "second", 1)
 	delete(s.bulk.content, key)
 	expect("withdrawn and deleted", 404, "", 1)
-}
-
-func TestListingsAreBounded(t *testing.T) {
-	now := time.Now()
-	l := newListings(&shelf{}, func() time.Time { return now })
-	for i := range 3 * maxListings {
-		l.keep(Object{Key: fmt.Sprint(i)}, now.Add(time.Hour))
-		if len(l.known) > maxListings {
-			t.Fatalf("%d are kept", len(l.known))
-		}
-	}
-	if o, ok := l.recall(fmt.Sprint(3*maxListings-1), now); !ok || o.Key == "" {
-		t.Error("the last one was forgotten")
-	}
 }

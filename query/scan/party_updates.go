@@ -27,7 +27,7 @@ func (a *API) partyUpdates(ctx context.Context, r *query.Request) error {
 	if err := a.requireHistory(ctx); err != nil {
 		return err
 	}
-	through, err := a.horizon.contracts.get(ctx)
+	through, err := a.horizon.contracts.Get(ctx)
 	if err != nil {
 		return err
 	}

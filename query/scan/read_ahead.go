@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -18,6 +18,8 @@ const (
 	// aheadPages is how many pages one of them is for at most. The store reads whole
 	// granules of thousands of rows, so that four pages cost it little more than one.
 	aheadPages = 4
+	// aheadTimeout bounds one of them.
+	aheadTimeout = 10 * time.Second
 	// aheadLife is how long pages are kept for the client, once they are read.
 	aheadLife = time.Second
 	// aheadEnds is how many ends of pages are remembered: a request that goes on at one of
@@ -49,12 +51,10 @@ type aheadKey struct {
 
 // aheadRead is what nobody has asked for yet.
 type aheadRead struct {
-	done   chan struct{} // closed when rows and err are set
-	cancel context.CancelFunc
-	// release gives back the memory that is reserved for rows; whoever takes r out of kept calls it.
+	*memo.Read[[]schemas.Update]
+	// release gives back the memory that is reserved for the updates; whoever takes the read out
+	// of kept calls it.
 	release func()
-	rows    []schemas.Update
-	err     error
 }
 
 func newReadAhead(read func(context.Context, history.Range) ([]schemas.Update, error), fit func(wanted int) int) *readAhead {
@@ -99,17 +99,14 @@ func (a *readAhead) take(ctx context.Context, rg history.Range) (rows []schemas.
 		return nil, false
 	}
 	defer r.release() // the request has memory of its own
-	defer r.cancel()
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		return nil, false
-	}
+	read := r.Read
+	r.Read = nil // or its timer would keep the updates in memory
+	defer read.Stop()
+	rows, err := read.Wait(ctx)
 	// A short page may have got further rows, and a row above the end must not be shown.
-	if r.err != nil || len(r.rows) < rg.Limit || rg.Through.Before(r.rows[rg.Limit-1].Position()) {
+	if err != nil || len(rows) < rg.Limit || rg.Through.Before(rows[rg.Limit-1].Position()) {
 		return nil, false
 	}
-	rows, r.rows = r.rows, nil // its timer still has r
 	return rows, true
 }
 
@@ -159,18 +156,16 @@ func (a *readAhead) start(ctx context.Context, rg history.Range, rows int, read 
 		return
 	}
 	// The request that it follows is answered before this is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
-	r := &aheadRead{done: make(chan struct{}), cancel: cancel, release: release}
-	a.kept[key] = r
-	guard.Go(func() (err error) {
-		r.rows, err = read(ctx)
-		return err
-	}, func(err error) {
-		r.err = err
-		r.cancel()
-		close(r.done)
+	ctx = context.WithoutCancel(ctx)
+	r := &aheadRead{release: release}
+	r.Read = memo.Start(ctx, func(ctx context.Context) ([]schemas.Update, error) {
+		ctx, cancel := context.WithTimeout(ctx, aheadTimeout)
+		defer cancel()
+		return read(ctx)
+	}, func([]schemas.Update, error) {
 		time.AfterFunc(a.life, func() { a.drop(key, r) })
 	})
+	a.kept[key] = r
 }
 
 // drop forgets what nobody has asked for.

@@ -69,7 +69,7 @@ func (s snapshots) has(t schemas.Micros) bool {
 // snapshotsIn returns the snapshots of a migration; none when it is not held.
 func (a *API) snapshotsIn(ctx context.Context, migrationID int64) (snapshots, error) {
 	// The watermark first: the migrations read after it are at least as new.
-	contracts, err := a.horizon.contracts.get(ctx)
+	contracts, err := a.horizon.contracts.Get(ctx)
 	if err != nil {
 		return snapshots{}, err
 	}
@@ -106,11 +106,11 @@ func (a *API) snapshotAfter(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	contracts, err := a.horizon.contracts.get(ctx)
+	contracts, err := a.horizon.contracts.Get(ctx)
 	if err != nil {
 		return err
 	}
-	migrations, err := a.horizon.migrations.get(ctx)
+	migrations, err := a.horizon.migrations.Get(ctx)
 	if err != nil {
 		return err
 	}

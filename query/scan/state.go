@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
@@ -64,7 +64,7 @@ func (a *API) statePosition(ctx context.Context) (schemas.Position, error) {
 	if err := a.requireHistory(ctx); err != nil {
 		return schemas.Start, err
 	}
-	at, err := a.horizon.contracts.get(ctx)
+	at, err := a.horizon.contracts.Get(ctx)
 	if err != nil || at.RecordTime != schemas.MinMicros {
 		return at, err
 	}
@@ -77,7 +77,7 @@ func (a *API) statePosition(ctx context.Context) (schemas.Position, error) {
 
 // lastBefore is the end of the newest migration with history before the given one.
 func (a *API) lastBefore(ctx context.Context, migrationID int64) (schemas.Position, error) {
-	migrations, err := a.horizon.migrations.get(ctx)
+	migrations, err := a.horizon.migrations.Get(ctx)
 	if err != nil {
 		return schemas.Start, err
 	}
@@ -168,8 +168,7 @@ const setTTL = 10
 // clients ask for again and again.
 type contractSets struct {
 	api *API
-	mu  sync.Mutex
-	all map[string]*cached[contractSet] // by template
+	all memo.Values[string, contractSet] // by template
 }
 
 type contractSet struct {
@@ -179,7 +178,18 @@ type contractSet struct {
 }
 
 func newContractSets(a *API) *contractSets {
-	return &contractSets{api: a, all: map[string]*cached[contractSet]{}}
+	s := &contractSets{api: a}
+	s.all.New = func(template string) *memo.Value[contractSet] {
+		var held contractSet // of the load before; loads do not run at the same time
+		return &memo.Value[contractSet]{TTL: setTTL * a.cfg.WatermarkTTL, Now: a.cfg.Now, Load: func(ctx context.Context) (contractSet, error) {
+			set, err := s.load(ctx, template, held)
+			if err == nil {
+				held = set
+			}
+			return set, err
+		}}
+	}
+	return s
 }
 
 // get returns the contracts of a template, oldest first. They are shared and must not be
@@ -188,27 +198,8 @@ func (s *contractSets) get(ctx context.Context, template string) ([]contract, er
 	if err := s.api.requireHistory(ctx); err != nil {
 		return nil, err
 	}
-	set, err := s.of(template).get(ctx)
+	set, err := s.all.Get(ctx, template)
 	return set.list, err
-}
-
-func (s *contractSets) of(template string) *cached[contractSet] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.all[template]
-	if c == nil {
-		var held contractSet // of the load before; loads do not run at the same time
-		c = &cached[contractSet]{ttl: setTTL * s.api.cfg.WatermarkTTL, now: s.api.cfg.Now}
-		c.load = func(ctx context.Context) (contractSet, error) {
-			set, err := s.load(ctx, template, held)
-			if err == nil {
-				held = set
-			}
-			return set, err
-		}
-		s.all[template] = c
-	}
-	return c
 }
 
 // load reads a set unless what is held is of the present position.

@@ -3,9 +3,9 @@ package scan
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
@@ -14,40 +14,16 @@ import (
 // minute at most, as upstreams are polled.
 const factTTL = time.Second
 
-// factCache remembers facts of operations without parameters that come from requests; the
-// few keys there are bound it.
-type factCache struct {
-	source State
-	now    func() time.Time
-	mu     sync.Mutex
-	all    map[facts.Key]*cached[*facts.Fact]
-}
-
-func newFactCache(source State, now func() time.Time) *factCache {
-	return &factCache{source: source, now: now, all: map[facts.Key]*cached[*facts.Fact]{}}
-}
-
-// get returns the latest fact of a key, schemas.ErrNotFound for none.
-func (f *factCache) get(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	f.mu.Lock()
-	c := f.all[key]
-	if c == nil {
-		c = &cached[*facts.Fact]{ttl: factTTL, now: f.now, load: func(ctx context.Context) (*facts.Fact, error) {
-			fact, err := f.source.Fact(ctx, key)
+// cachedFacts remembers facts of operations without parameters that come from requests, nil for
+// those that the store does not have.
+func cachedFacts(source State, now func() time.Time) *memo.Values[facts.Key, *facts.Fact] {
+	return &memo.Values[facts.Key, *facts.Fact]{New: func(key facts.Key) *memo.Value[*facts.Fact] {
+		return &memo.Value[*facts.Fact]{TTL: factTTL, Now: now, Load: func(ctx context.Context) (*facts.Fact, error) {
+			fact, err := source.Fact(ctx, key)
 			if errors.Is(err, schemas.ErrNotFound) {
 				return nil, nil
 			}
 			return &fact, err
 		}}
-		f.all[key] = c
-	}
-	f.mu.Unlock()
-	fact, err := c.get(ctx)
-	switch {
-	case err != nil:
-		return facts.Fact{}, err
-	case fact == nil:
-		return facts.Fact{}, schemas.ErrNotFound
-	}
-	return *fact, nil
+	}}
 }

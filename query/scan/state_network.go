@@ -22,7 +22,14 @@ type Facts interface {
 
 // fact returns the latest fact of a key that the store has, schemas.ErrNotFound for none.
 func (a *API) fact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	return a.facts.get(ctx, key)
+	fact, err := a.facts.Get(ctx, key)
+	switch {
+	case err != nil:
+		return facts.Fact{}, err
+	case fact == nil:
+		return facts.Fact{}, schemas.ErrNotFound
+	}
+	return *fact, nil
 }
 
 // asked returns a fact that depends on what the client names: an upstream is asked for it
@@ -75,7 +82,7 @@ func (a *API) schedule(ctx context.Context, r *query.Request) error {
 
 // lastMigration serves the newest migration of which there is history.
 func (a *API) lastMigration(ctx context.Context, r *query.Request) error {
-	watermark, err := a.horizon.watermark.get(ctx)
+	watermark, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +116,7 @@ func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
 		if err != nil {
 			return err
 		}
-		migrations, err := a.horizon.migrations.get(ctx)
+		migrations, err := a.horizon.migrations.Get(ctx)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (a *API) earliestRound(ctx context.Context, r *query.Request) error {
 	if err := a.requireHistory(ctx); err != nil {
 		return err
 	}
-	watermark, err := a.horizon.watermark.get(ctx)
+	watermark, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}

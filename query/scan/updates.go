@@ -38,7 +38,7 @@ func (a *API) requireHistory(ctx context.Context) error {
 	if a.cfg.Health.Backfilled(ctx) {
 		return nil
 	}
-	watermark, err := a.horizon.watermark.get(ctx)
+	watermark, err := a.horizon.watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (a *API) updates(form schemas.UpdateForm) query.Handler {
 		if err := a.requireHistory(ctx); err != nil {
 			return err
 		}
-		through, err := a.horizon.watermark.get(ctx)
+		through, err := a.horizon.watermark.Get(ctx)
 		if err != nil {
 			return err
 		}
