@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 )
 
 // NodeConfig says which node knows the users.
@@ -31,10 +33,19 @@ type NodeConfig struct {
 	Now func() time.Time
 }
 
+// maxKnownUsers is how many users are remembered.
+const maxKnownUsers = 10_000
+
+// nodeAnswer is what a node said about a user.
+type nodeAnswer struct {
+	rights Rights
+	err    error
+}
+
 // NodeUsers asks a node for the rights of its users.
 type NodeUsers struct {
 	cfg   NodeConfig
-	known *remembered
+	known *memo.Recent[string, nodeAnswer]
 	asks  singleflight.Group
 }
 
@@ -48,13 +59,13 @@ func NewNodeUsers(cfg NodeConfig) *NodeUsers {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &NodeUsers{cfg: cfg, known: &remembered{ttl: cfg.TTL, now: cfg.Now, list: map[string]memory{}}}
+	return &NodeUsers{cfg: cfg, known: memo.NewRecent[string, nodeAnswer](maxKnownUsers, cfg.TTL, cfg.Now)}
 }
 
 // Forget has the next question about a user asked anew: what they may do has changed.
 func (u *NodeUsers) Forget(user string) {
 	u.asks.Forget(user)
-	u.known.forget(user)
+	u.known.Remove(user)
 }
 
 // askTimeout bounds one question to the node: it serves all who wait for it.
@@ -62,7 +73,7 @@ const askTimeout = 10 * time.Second
 
 // Rights implements Users.
 func (u *NodeUsers) Rights(ctx context.Context, user string) (Rights, error) {
-	if m, ok := u.known.get(user); ok {
+	if m, ok := u.known.Get(user); ok {
 		return m.rights, m.err
 	}
 	answer := u.asks.DoChan(user, func() (any, error) {
@@ -71,7 +82,7 @@ func (u *NodeUsers) Rights(ctx context.Context, user string) (Rights, error) {
 		rights, err := u.ask(ctx, user)
 		// A failure of the node is not remembered: the next request tries again.
 		if err == nil || errors.Is(err, ErrUnauthenticated) {
-			u.known.put(user, rights, err)
+			u.known.Put(user, nodeAnswer{rights, err}, u.cfg.Now())
 		}
 		return rights, err
 	})

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -136,45 +135,4 @@ func parseUsers(r io.Reader) (map[string]Rights, error) {
 		byID[e.ID] = e.rights()
 	}
 	return byID, nil
-}
-
-// remembered keeps what users may do for a short time.
-type remembered struct {
-	ttl time.Duration
-	now func() time.Time
-
-	mu   sync.Mutex
-	list map[string]memory
-}
-
-// memory is the answer for one user.
-type memory struct {
-	rights Rights
-	err    error
-	until  time.Time
-}
-
-// maxRemembered is how many users are remembered.
-const maxRemembered = 10_000
-
-func (m *remembered) get(user string) (memory, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	kept, ok := m.list[user]
-	return kept, ok && m.now().Before(kept.until)
-}
-
-func (m *remembered) forget(user string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.list, user)
-}
-
-func (m *remembered) put(user string, rights Rights, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.list) >= maxRemembered {
-		clear(m.list)
-	}
-	m.list[user] = memory{rights, err, m.now().Add(m.ttl)}
 }
