@@ -3,9 +3,9 @@ package validator
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
@@ -15,11 +15,9 @@ type API struct {
 	start   time.Time
 	forward *forwarder
 	proxy   *scanProxy
-	seen    seenWallets
-
-	operatorMu    sync.Mutex
-	foundOperator Operator
-	operatorUntil time.Time
+	seen    *memo.Recent[installed, struct{}] // wallets that were found
+	// foundOperator remembers Config.Operator.
+	foundOperator memo.Value[Operator]
 }
 
 // New checks the configuration.
@@ -37,7 +35,8 @@ func New(cfg Config) (*API, error) {
 	}
 	return &API{
 		cfg: cfg, start: cfg.Now(), forward: forward, proxy: proxy,
-		seen: seenWallets{now: cfg.Now, until: map[installed]time.Time{}},
+		seen:          memo.NewRecent[installed, struct{}](maxSeen, seenFor, cfg.Now),
+		foundOperator: memo.Value[Operator]{Load: cfg.Operator, TTL: cfg.OperatorTTL, Now: cfg.Now},
 	}, nil
 }
 

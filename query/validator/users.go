@@ -148,5 +148,5 @@ func (a *API) offboard(ctx context.Context, c *caller) error {
 // forgetUser has everything about a user asked anew.
 func (a *API) forgetUser(user string) {
 	a.cfg.Users.Forget(user)
-	a.seen.forget(user)
+	a.seen.RemoveFunc(func(w installed) bool { return w.User == user })
 }

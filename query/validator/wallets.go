@@ -2,7 +2,6 @@ package validator
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
@@ -55,7 +54,7 @@ func (a *API) partyOfWallet(ctx context.Context, user string) (string, error) {
 
 // hasWallet reports whether a party has a wallet of which a user is the user.
 func (a *API) hasWallet(ctx context.Context, party, user string) (bool, error) {
-	if a.seen.has(installed{user, party}) {
+	if _, ok := a.seen.Get(installed{user, party}); ok {
 		return true, nil
 	}
 	q := wallethistory.Query{Parties: []string{party}, Templates: []string{installTemplate}, Key: user}
@@ -67,63 +66,19 @@ func (a *API) hasWallet(ctx context.Context, party, user string) (bool, error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	a.seen.add(installed{user, party})
+	a.seen.Put(installed{user, party}, struct{}{}, a.cfg.Now())
 	return true, nil
 }
 
 const (
-	// seenFor is how long a wallet counts as there once it was seen: operations of a user come
-	// together, and wallets seldom go.
+	// seenFor is how long a wallet is remembered once it was found: operations of a user come
+	// together, and wallets are seldom removed.
 	seenFor = 2 * time.Second
 	maxSeen = 10_000
 )
 
-// seenWallets remembers wallets that were there a moment ago.
-type seenWallets struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	until map[installed]time.Time
-}
-
-func (s *seenWallets) has(w installed) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now().Before(s.until[w])
-}
-
-func (s *seenWallets) add(w installed) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.until) >= maxSeen {
-		clear(s.until)
-	}
-	s.until[w] = s.now().Add(seenFor)
-}
-
-// forget has the wallet of a user looked for again.
-func (s *seenWallets) forget(user string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.until {
-		if w.User == user {
-			delete(s.until, w)
-		}
-	}
-}
-
 // operator finds the operator, who is remembered for a while.
-func (a *API) operator(ctx context.Context) (Operator, error) {
-	a.operatorMu.Lock()
-	defer a.operatorMu.Unlock()
-	if now := a.cfg.Now(); now.After(a.operatorUntil) {
-		found, err := a.cfg.Operator(ctx)
-		if err != nil {
-			return Operator{}, err
-		}
-		a.foundOperator, a.operatorUntil = found, now.Add(a.cfg.OperatorTTL)
-	}
-	return a.foundOperator, nil
-}
+func (a *API) operator(ctx context.Context) (Operator, error) { return a.foundOperator.Get(ctx) }
 
 // isFeatured reports whether a party has the right of a featured app.
 func (a *API) isFeatured(ctx context.Context, party string) (bool, error) {
