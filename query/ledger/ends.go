@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 )
 
 // ends follows the end of the stream: it is read when somebody asks and what is known is too
@@ -36,10 +37,8 @@ func newEnds(read func(context.Context) (int64, error), fresh time.Duration, now
 
 // endReading is a reading of the end that callers wait for together.
 type endReading struct {
+	*memo.Read[int64]
 	began time.Time
-	done  chan struct{} // closed when end or err is set
-	end   int64
-	err   error
 }
 
 // current returns an end that is not older than e.fresh. However many ask, and however long a
@@ -50,13 +49,9 @@ func (e *ends) current(ctx context.Context) (int64, error) {
 			return end, nil
 		}
 		reading := e.share(ctx)
-		select {
-		case <-reading.done:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-		if reading.err != nil || asked.Sub(reading.began) < e.fresh {
-			return reading.end, reading.err
+		end, err := reading.Wait(ctx)
+		if err != nil || asked.Sub(reading.began) < e.fresh {
+			return end, err
 		}
 	}
 }
@@ -69,20 +64,17 @@ func (e *ends) share(ctx context.Context) *endReading {
 	if e.reading != nil {
 		return e.reading
 	}
-	reading := &endReading{began: e.now(), done: make(chan struct{})}
-	e.reading = reading
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
-	guard.Go(func() (err error) {
+	reading := &endReading{began: e.now()}
+	reading.Read = memo.Start(context.WithoutCancel(ctx), func(ctx context.Context) (int64, error) {
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		reading.end, err = e.refresh(ctx)
-		return err
-	}, func(err error) {
-		reading.err = err
+		return e.refresh(ctx)
+	}, func(int64, error) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.reading = nil
-		close(reading.done)
 	})
+	e.reading = reading
 	return reading
 }
 

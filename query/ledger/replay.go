@@ -3,8 +3,8 @@ package ledger
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 )
 
 // replayCursor reads a stretch of updates for a websocket: in runs of several pages, which
@@ -14,17 +14,9 @@ type replayCursor struct {
 	api *API
 	// run is what is being sent; ahead is the next one, nil when none is under way.
 	run   *nodehistory.Run
-	ahead *runRead
+	ahead *memo.Read[*nodehistory.Run]
 	// size is how many updates the next run may have.
 	size int
-}
-
-// runRead is a run that is being read.
-type runRead struct {
-	done   chan struct{} // closed when run and err are set
-	cancel context.CancelFunc
-	run    *nodehistory.Run
-	err    error
 }
 
 // firstRun is how many updates a run has while nothing is known of their size, and runPages
@@ -92,7 +84,10 @@ func (c *replayCursor) nextRun(ctx context.Context) error {
 	if c.ahead == nil {
 		c.readAhead(ctx, c.after, c.through)
 	}
-	run, err := c.ahead.wait(ctx)
+	run, err := c.ahead.Wait(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err() // close gives up what is being read
+	}
 	if c.ahead = nil; err != nil {
 		return err
 	}
@@ -122,42 +117,15 @@ func (c *replayCursor) endRun(p *page) {
 
 // readAhead begins to read a run, when it is the stream's turn.
 func (c *replayCursor) readAhead(ctx context.Context, after, through int64) {
-	ctx, cancel := context.WithCancel(ctx)
-	read := &runRead{done: make(chan struct{}), cancel: cancel}
-	c.ahead = read
 	rg := nodehistory.Range{After: after, Through: through, Descending: c.descending, Limit: c.size}
-	guard.Go(func() error {
+	c.ahead = memo.Start(ctx, func(ctx context.Context) (*nodehistory.Run, error) {
 		end, err := c.api.turn(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer end()
-		read.run, err = c.node.Source.LedgerRun(ctx, c.sel, rg)
-		return err
-	}, func(err error) {
-		read.err = err
-		close(read.done)
-	})
-}
-
-// wait returns the run, which the caller must close.
-func (r *runRead) wait(ctx context.Context) (*nodehistory.Run, error) {
-	defer r.cancel()
-	select {
-	case <-r.done:
-		return r.run, r.err
-	case <-ctx.Done():
-		r.discard()
-		return nil, ctx.Err()
-	}
-}
-
-// discard ends the reading and gives up what it has read.
-func (r *runRead) discard() {
-	r.cancel()
-	if <-r.done; r.run != nil {
-		r.run.Close()
-	}
+		return c.node.Source.LedgerRun(ctx, c.sel, rg)
+	}, nil)
 }
 
 // turn waits until it is a websocket's turn to read from the store. The caller must call end.
@@ -188,7 +156,10 @@ func (c inTurn) next(ctx context.Context, p *page, limit int) (bool, error) {
 // close gives up what was read and not sent.
 func (c *replayCursor) close() {
 	if c.ahead != nil {
-		c.ahead.discard()
+		c.ahead.Stop()
+		if run, _ := c.ahead.Wait(context.Background()); run != nil {
+			run.Close()
+		}
 	}
 	if c.run != nil {
 		c.run.Close()
