@@ -1,6 +1,9 @@
 package values
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The network's names and their vendor-neutral aliases differ by words:
 //
@@ -46,6 +49,17 @@ func Network(id string) string {
 		fromModule: neutralModule, toModule: networkModule,
 		fromWord: neutralWord, toWord: networkWord,
 	}.id(id)
+}
+
+// Spellings returns the names as they are and in both spellings, sorted and each once: the store
+// keeps names as they came.
+func Spellings(names ...string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, name, Network(name), Neutral(name))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func (s spelling) id(id string) string {
