@@ -6,6 +6,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -24,8 +26,24 @@ var (
 	v2Set = setVersion{}
 )
 
+// activeSets serves active contract sets, and the holdings among them.
+type activeSets struct {
+	source  Source
+	horizon *horizon.Horizon
+	catalog *values.Catalog
+	tokens  tokens
+	// places remembers the keys at places of sets, see acs_token.go.
+	places      *query.AnswerCache
+	maxPageSize int
+	chunkBytes  int64
+	dumpBytes   int64
+	// version is that of this program: another one may write values differently.
+	version string
+	sizes   query.Sizes
+}
+
 // activeContracts serves a page of the contracts active at an instant.
-func (a *API) activeContracts(v setVersion) query.Handler {
+func (a *activeSets) activeContracts(v setVersion) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		p := r.Body()
 		return a.acsPage(ctx, r, p, filteredSetOf(p), v)
@@ -33,8 +51,8 @@ func (a *API) activeContracts(v setVersion) query.Handler {
 }
 
 // acsPage answers with a page of an active set that p asks for.
-func (a *API) acsPage(ctx context.Context, r *query.Request, p *query.Params, req acsRequest, v setVersion) error {
-	req.size = p.Limit("page_size", a.cfg.MaxPageSize)
+func (a *activeSets) acsPage(ctx context.Context, r *query.Request, p *query.Params, req acsRequest, v setVersion) error {
+	req.size = p.Limit("page_size", a.maxPageSize)
 	token := readToken(p, v)
 	if err := p.Err(); err != nil {
 		return err
@@ -46,12 +64,12 @@ func (a *API) acsPage(ctx context.Context, r *query.Request, p *query.Params, re
 	if token.given || req.Match != matchAtOrBefore {
 		r.Immutable() // else a newer snapshot may come that is asked for just as well
 	}
-	return produce(ctx, r, &a.newACSPage(&req, begin, v).page)
+	return pages.Produce(ctx, r, &a.newACSPage(&req, begin, v).List)
 }
 
 // acsBegin decides which active set is meant and where in it the page begins. A token
 // fixes the set of its first page, even if at_or_before would find a newer one now.
-func (a *API) acsBegin(ctx context.Context, req *acsRequest, token pageToken) (acsKey, error) {
+func (a *activeSets) acsBegin(ctx context.Context, req *acsRequest, token pageToken) (acsKey, error) {
 	switch {
 	case token.given && token.numbered:
 		return a.openNumber(ctx, req, token.number)
@@ -68,11 +86,11 @@ func (a *API) acsBegin(ctx context.Context, req *acsRequest, token pageToken) (a
 
 // instantOf returns the instant of the active set that is meant, or an Error of class
 // NotFound.
-func (a *API) instantOf(ctx context.Context, req *acsRequest) (schemas.Micros, error) {
+func (a *activeSets) instantOf(ctx context.Context, req *acsRequest) (schemas.Micros, error) {
 	if req.Match == anyInstant {
 		return req.Time, a.requireInstant(ctx, req)
 	}
-	s, err := a.snapshotsIn(ctx, req.MigrationID)
+	s, err := snapshotsIn(ctx, a.horizon, req.MigrationID)
 	if err != nil {
 		return 0, err
 	}
@@ -90,12 +108,12 @@ func (a *API) instantOf(ctx context.Context, req *acsRequest) (schemas.Micros, e
 }
 
 // requireInstant makes sure that the active set at any instant is known.
-func (a *API) requireInstant(ctx context.Context, req *acsRequest) error {
-	contracts, err := a.horizon.contracts.Get(ctx)
+func (a *activeSets) requireInstant(ctx context.Context, req *acsRequest) error {
+	contracts, err := a.horizon.Contracts.Get(ctx)
 	if err != nil {
 		return err
 	}
-	_, _, held, err := a.horizon.migration(ctx, req.MigrationID)
+	_, _, held, err := a.horizon.Migration(ctx, req.MigrationID)
 	switch {
 	case err != nil:
 		return err
@@ -115,8 +133,8 @@ type acsRow struct {
 
 // acsPage is a page whose tail holds a token unless it is the last one.
 type acsPage struct {
-	page[acsRow, acsKey]
-	api     *API
+	pages.List[acsRow, acsKey]
+	sets    *activeSets
 	req     *acsRequest
 	version setVersion
 	query   history.ActiveQuery
@@ -124,8 +142,8 @@ type acsPage struct {
 	keep func(*history.ActiveContract) (bool, error)
 }
 
-func (a *API) newACSPage(req *acsRequest, begin acsKey, v setVersion) *acsPage {
-	p := &acsPage{api: a, req: req, version: v, query: req.query(begin.at), keep: keepAll}
+func (a *activeSets) newACSPage(req *acsRequest, begin acsKey, v setVersion) *acsPage {
+	p := &acsPage{sets: a, req: req, version: v, query: req.query(begin.at), keep: keepAll}
 	if req.Owners != nil {
 		p.keep = a.ownedBy(req.Owners)
 	}
@@ -133,11 +151,11 @@ func (a *API) newACSPage(req *acsRequest, begin acsKey, v setVersion) *acsPage {
 	if v.events {
 		write = a.createdWriter()
 	}
-	p.page = page[acsRow, acsKey]{
-		sizes: &a.contractSizes, target: a.cfg.ChunkBytes, after: begin, left: req.size,
-		open: `{"created_events":[`, read: p.readOneMore,
-		write: func(dst []byte, row *acsRow) []byte { return write(dst, &row.ActiveContract) },
-		key:   func(row *acsRow) acsKey { return keyOf(begin.at, &row.ActiveContract, row.place) },
+	p.List = pages.List[acsRow, acsKey]{
+		Sizes: &a.sizes, Target: a.chunkBytes, After: begin, Left: req.size,
+		Open: `{"created_events":[`, Read: p.readOneMore,
+		Write: func(dst []byte, row *acsRow) []byte { return write(dst, &row.ActiveContract) },
+		Key:   func(row *acsRow) acsKey { return keyOf(begin.at, &row.ActiveContract, row.place) },
 	}
 	return p
 }
@@ -147,7 +165,7 @@ func keepAll(*history.ActiveContract) (bool, error) { return true, nil }
 // query selects the contracts of the request from the active set at an instant; Limit is
 // left to the caller.
 func (req *acsRequest) query(at schemas.Micros) history.ActiveQuery {
-	return history.ActiveQuery{MigrationID: req.MigrationID, At: at, Parties: req.Parties, Templates: bothSpellings(req.Templates)}
+	return history.ActiveQuery{MigrationID: req.MigrationID, At: at, Parties: req.Parties, Templates: values.Spellings(req.Templates...)}
 }
 
 // readOneMore reads one contract more than is wanted, which tells whether the page
@@ -157,11 +175,11 @@ func (p *acsPage) readOneMore(ctx context.Context, after acsKey, limit int) ([]a
 	if err != nil {
 		return nil, err
 	}
-	p.close = p.tail(nil)
+	p.Close = p.tail(nil)
 	if len(rows) > limit {
 		rows = rows[:limit]
-		key := p.key(&rows[limit-1])
-		p.close = p.tail(&key)
+		key := p.Key(&rows[limit-1])
+		p.Close = p.tail(&key)
 	}
 	return rows, nil
 }
@@ -171,7 +189,7 @@ func (p *acsPage) kept(ctx context.Context, after acsKey, wanted int) ([]acsRow,
 	var kept []acsRow
 	for {
 		q := p.query.From(after.createdAt, after.contractID, wanted-len(kept))
-		contracts, err := p.api.source.ActiveContracts(ctx, q)
+		contracts, err := p.sets.source.ActiveContracts(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -195,14 +213,14 @@ func (p *acsPage) kept(ctx context.Context, after acsKey, wanted int) ([]acsRow,
 func (p *acsPage) tail(last *acsKey) string {
 	tail := fmt.Sprintf(`],"migration_id":%d`, p.req.MigrationID)
 	if last != nil {
-		tail += `,"next_page_token":` + p.api.sealKey(p.req, *last, p.version)
+		tail += `,"next_page_token":` + p.sets.sealKey(p.req, *last, p.version)
 	}
 	return tail + `,"record_time":"` + p.query.At.String() + `"}`
 }
 
 // contractWriter renders active contracts, whose arguments are always compact.
-func (a *API) contractWriter() func(dst []byte, c *history.ActiveContract) []byte {
-	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
+func (a *activeSets) contractWriter() func(dst []byte, c *history.ActiveContract) []byte {
+	w := values.Writer{Catalog: a.catalog, Want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
 		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.For(c.Encoding))
 	}
@@ -210,8 +228,8 @@ func (a *API) contractWriter() func(dst []byte, c *history.ActiveContract) []byt
 
 // createdWriter renders active contracts as the created events of v0. The network's ids of
 // these are local to a node; ours name the contract.
-func (a *API) createdWriter() func(dst []byte, c *history.ActiveContract) []byte {
-	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
+func (a *activeSets) createdWriter() func(dst []byte, c *history.ActiveContract) []byte {
+	w := values.Writer{Catalog: a.catalog, Want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
 		e := c.Event
 		e.EventID = schemas.EventID(e.ContractID, 0)
@@ -221,9 +239,9 @@ func (a *API) createdWriter() func(dst []byte, c *history.ActiveContract) []byte
 
 // compactArguments returns the create arguments of a contract in compact_json, or an error
 // for a template whose type is not known.
-func (a *API) compactArguments(c *history.ActiveContract) ([]byte, error) {
+func (a *activeSets) compactArguments(c *history.ActiveContract) ([]byte, error) {
 	if c.Encoding == schemas.CompactJSON {
 		return c.Event.Argument, nil
 	}
-	return values.AppendCompact(nil, c.Event.Argument, a.cfg.Catalog.Template(c.Event.PackageName, c.Event.TemplateID))
+	return values.AppendCompact(nil, c.Event.Argument, a.catalog.Template(c.Event.PackageName, c.Event.TemplateID))
 }

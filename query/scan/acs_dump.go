@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -22,14 +23,16 @@ const (
 	dumpPieceBytes = 8 << 20
 	// maxDumpBytes is what a dump takes with pieces of that size: rows and text of each, and the
 	// piece that is sent.
-	maxDumpBytes = (dumpAhead*(rowsFactor+1) + 1) * dumpPieceBytes
+	maxDumpBytes = (dumpAhead*(pages.RowsFactor+1) + 1) * dumpPieceBytes
+	// firstSizeGuess is what a contract is taken for while none was seen.
+	firstSizeGuess = 2 << 10
 	// dumpPlanned is how many pieces are planned at once.
 	dumpPlanned = 16
 )
 
 // dump streams a whole active set as JSON lines: its contracts in order, and a last line
 // that tells their number and the instant. A stream without that line has been cut.
-func (a *API) dump(ctx context.Context, r *query.Request) error {
+func (a *activeSets) dump(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	req := filteredSetOf(p)
 	if err := p.Err(); err != nil {
@@ -40,13 +43,13 @@ func (a *API) dump(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	// The set at an instant never changes, so what asks for it identifies it.
-	sum := xxh3.Hash128(fmt.Appendf(req.digest(), " dump at %d by %s", at, a.cfg.Version)).Bytes()
+	sum := xxh3.Hash128(fmt.Appendf(req.digest(), " dump at %d by %s", at, a.version)).Bytes()
 	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
 	r.SetHeader("ETag", tag)
 	if r.Matches(tag) {
 		return r.Empty(304)
 	}
-	if ctx, err = r.Reserve(ctx, query.Dump, a.cfg.DumpBytes); err != nil {
+	if ctx, err = r.Reserve(ctx, query.Dump, a.dumpBytes); err != nil {
 		return err
 	}
 	return r.Lines(ctx, newDump(ctx, a, &req, at).next)
@@ -54,7 +57,7 @@ func (a *API) dump(ctx context.Context, r *query.Request) error {
 
 // dump is the stream of one active set. Its reader must call next until the end or end ctx.
 type dump struct {
-	api    *API
+	sets   *activeSets
 	query  history.ActiveQuery
 	write  func(dst []byte, c *history.ActiveContract) []byte
 	pieces chan *dumpedPiece // in order
@@ -73,9 +76,9 @@ type dumpedPiece struct {
 	err       error
 }
 
-func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *dump {
-	d := &dump{api: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
-	d.pieceBytes = dumpPieceBytes * a.cfg.DumpBytes / maxDumpBytes
+func newDump(ctx context.Context, a *activeSets, req *acsRequest, at schemas.Micros) *dump {
+	d := &dump{sets: a, query: req.query(at), write: a.contractWriter(), pieces: make(chan *dumpedPiece, dumpAhead-1)}
+	d.pieceBytes = dumpPieceBytes * a.dumpBytes / maxDumpBytes
 	guard.Go(func() error { return d.plan(ctx) }, func(err error) {
 		if err != nil {
 			d.hand(ctx, failedPiece(err))
@@ -90,8 +93,8 @@ func newDump(ctx context.Context, a *API, req *acsRequest, at schemas.Micros) *d
 func (d *dump) plan(ctx context.Context) error {
 	q := d.query
 	for more := true; more; {
-		q.Limit, q.Through = d.api.contractSizes.Chunk(dumpPiece, d.pieceBytes), history.ContractKey{}
-		keys, err := d.api.source.ActiveKeys(ctx, q, dumpPlanned)
+		q.Limit, q.Through = d.sets.sizes.Chunk(dumpPiece, d.pieceBytes), history.ContractKey{}
+		keys, err := d.sets.source.ActiveKeys(ctx, q, dumpPlanned)
 		if err != nil {
 			return err
 		}
@@ -134,15 +137,15 @@ func (d *dump) hand(ctx context.Context, piece *dumpedPiece) bool {
 
 // read fills a piece.
 func (d *dump) read(ctx context.Context, q history.ActiveQuery, piece *dumpedPiece) error {
-	contracts, err := d.api.source.ActiveContracts(ctx, q)
+	contracts, err := d.sets.source.ActiveContracts(ctx, q)
 	if err != nil {
 		return err
 	}
-	lines := (*renderBuffers.Get().(*[]byte))[:0]
+	lines := (*pages.Buffers.Get().(*[]byte))[:0]
 	for i := range contracts {
 		lines = append(d.write(lines, &contracts[i]), '\n')
 	}
-	d.api.contractSizes.Saw(len(contracts), len(lines))
+	d.sets.sizes.Saw(len(contracts), len(lines))
 	piece.lines, piece.contracts = lines, len(contracts)
 	return nil
 }
@@ -171,6 +174,6 @@ func (d *dump) next(ctx context.Context, dst []byte) ([]byte, bool, error) {
 	}
 	dst = append(dst, piece.lines...)
 	d.count += int64(piece.contracts)
-	renderBuffers.Put(&piece.lines)
+	pages.Buffers.Put(&piece.lines)
 	return dst, true, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // How record_time selects a snapshot. anyInstant is chosen by giving "at" instead.
@@ -81,15 +80,4 @@ func (req *acsRequest) digest() []byte {
 	// Integers and strings always marshal; unexported members are left out.
 	text, _ := json.Marshal(req)
 	return append([]byte("acs "), text...)
-}
-
-// bothSpellings adds to each template its name in the network's spelling and in the
-// neutral one, since the store keeps names as they came.
-func bothSpellings(templates []string) []string {
-	var all []string
-	for _, t := range templates {
-		all = append(all, t, values.Network(t), values.Neutral(t))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -75,7 +75,7 @@ const (
 )
 
 // sealKey makes the token for what follows a key, as JSON.
-func (a *API) sealKey(req *acsRequest, k acsKey, v setVersion) string {
+func (a *activeSets) sealKey(req *acsRequest, k acsKey, v setVersion) string {
 	if !v.numbered {
 		return `"` + a.tokens.Seal(req.digest(), k.payload()) + `"`
 	}
@@ -83,14 +83,14 @@ func (a *API) sealKey(req *acsRequest, k acsKey, v setVersion) string {
 	return strconv.FormatInt(a.number(req.digest(), k.at, k.place), 10)
 }
 
-func (a *API) number(digest []byte, at schemas.Micros, place int64) int64 {
+func (a *activeSets) number(digest []byte, at schemas.Micros, place int64) int64 {
 	mac := a.tokens.MAC(digest, fmt.Appendf(nil, "place %d at %d", place, at))
 	return place<<placeShift | int64(binary.BigEndian.Uint32(mac)>>(32-placeShift))
 }
 
 // openNumber returns the key that a numbered token stands for. It is usually remembered;
 // else, after a restart or on another server, contracts are counted up to it.
-func (a *API) openNumber(ctx context.Context, req *acsRequest, token int64) (acsKey, error) {
+func (a *activeSets) openNumber(ctx context.Context, req *acsRequest, token int64) (acsKey, error) {
 	instants, err := a.instantsOf(ctx, req)
 	if err != nil {
 		return acsKey{}, err
@@ -106,12 +106,12 @@ func (a *API) openNumber(ctx context.Context, req *acsRequest, token int64) (acs
 
 // instantsOf returns the instants that the first page of a request may have been of, the
 // likeliest first.
-func (a *API) instantsOf(ctx context.Context, req *acsRequest) ([]schemas.Micros, error) {
+func (a *activeSets) instantsOf(ctx context.Context, req *acsRequest) ([]schemas.Micros, error) {
 	newest, err := a.instantOf(ctx, req)
 	if err != nil || req.Match != matchAtOrBefore {
 		return []schemas.Micros{newest}, err
 	}
-	s, err := a.snapshotsIn(ctx, req.MigrationID)
+	s, err := snapshotsIn(ctx, a.horizon, req.MigrationID)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (a *API) instantsOf(ctx context.Context, req *acsRequest) ([]schemas.Micros
 }
 
 // keyAt returns the key of the contract at a place of a set.
-func (a *API) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, place int64) (acsKey, error) {
+func (a *activeSets) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, place int64) (acsKey, error) {
 	if payload, ok := a.places.Get(placeName(req, at, place)); ok {
 		k, err := parseACSKey(payload)
 		k.place = place
@@ -145,7 +145,7 @@ func (a *API) keyAt(ctx context.Context, req *acsRequest, at schemas.Micros, pla
 	return k, nil
 }
 
-func (a *API) remember(req *acsRequest, k acsKey) {
+func (a *activeSets) remember(req *acsRequest, k acsKey) {
 	a.places.Put(placeName(req, k.at, k.place), k.payload())
 }
 

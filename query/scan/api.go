@@ -10,8 +10,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
+	"github.com/ledgerlake/ledgerlake/query/scan/state"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/facts"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -112,53 +114,64 @@ func (c *Config) setDefaults() error {
 
 // API is the scan interface. It is safe for concurrent use.
 type API struct {
-	cfg     Config
-	start   time.Time
-	source  Source
-	horizon *horizon
-	lookups *memo.Batcher[string, schemas.Item]
-	copies  *memo.Batcher[string, copies.Copy] // nil without copies
-	ahead   *readAhead
-	tokens  tokens
-	answers *query.AnswerCache
-	places  *query.AnswerCache
-
-	sets     *contractSets
-	facts    *memo.Values[facts.Key, *facts.Fact]
-	listings *listings // nil without Bulk
-	// What is said of the progress of exports.
-	progress  *memo.Value[[]Pipeline]
-	published *memo.Value[schemas.Micros]
-
-	updateSizes, itemSizes, contractSizes, stateSizes, stepSizes query.Sizes
+	service     *service
+	updates     *updatePages
+	lookups     *updateLookups
+	sets        *activeSets
+	snapshots   snapshotTimes
+	contracts   *contractHistories
+	backfilling *backfilling
+	bulk        *bulkObjects
+	state       *state.API
 }
+
+// setTTL is how many times as long as a watermark the sets of contracts that tell the present
+// state may be remembered: on a busy network the watermark moves all the time, and they hardly
+// ever change.
+const setTTL = 10
 
 // New checks the configuration.
 func New(cfg Config) (*API, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
+	known := horizon.New(cfg.Source, cfg.Health.Backfilled, cfg.WatermarkTTL, cfg.Now)
+	tokens := tokens{query.PageTokens{Key: cfg.TokenKey}}
+	updateSizes := new(query.Sizes)
+	ahead := newReadAhead(cfg.Source.Updates, func(wanted int) int { return updateSizes.Chunk(wanted, cfg.ChunkBytes) })
+	ahead.spare = func(rows int) (func(), bool) { return cfg.Spare(pages.RowsFactor * updateSizes.Of(rows)) }
 	a := &API{
-		cfg: cfg, start: cfg.Now(), source: cfg.Source,
-		horizon: newHorizon(cfg.Source, cfg.WatermarkTTL, cfg.Now),
-		lookups: memo.NewBatcher(cfg.Source.ItemsByID),
-		tokens:  tokens{query.PageTokens{Key: cfg.TokenKey}},
-		answers: query.NewAnswerCache(cfg.CacheBytes),
-		places:  query.NewAnswerCache(placesBytes),
-		facts:   cachedFacts(cfg.Source, cfg.Now),
+		service: &service{cfg: &cfg, start: cfg.Now()},
+		updates: &updatePages{
+			source: cfg.Source, horizon: known, ahead: ahead, catalog: cfg.Catalog,
+			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
+		},
+		lookups: &updateLookups{
+			source: cfg.Source, horizon: known, catalog: cfg.Catalog,
+			items: memo.NewBatcher(cfg.Source.ItemsByID), answers: query.NewAnswerCache(cfg.CacheBytes),
+		},
+		sets: &activeSets{
+			source: cfg.Source, horizon: known, catalog: cfg.Catalog, tokens: tokens, places: query.NewAnswerCache(placesBytes),
+			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, dumpBytes: cfg.DumpBytes, version: cfg.Version,
+		},
+		snapshots: snapshotTimes{known},
+		contracts: &contractHistories{
+			source: cfg.Source, horizon: known, tokens: tokens, catalog: cfg.Catalog, maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes,
+		},
+		backfilling: &backfilling{
+			source: cfg.Source, horizon: known, backfilled: cfg.Health.Backfilled, catalog: cfg.Catalog,
+			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
+		},
+		bulk: newBulkObjects(&cfg, tokens),
+		state: state.New(state.Config{
+			Source: cfg.Source, Horizon: known, Upstream: cfg.Facts, Catalog: cfg.Catalog, Naming: cfg.Naming,
+			MaxPageSize: cfg.MaxPageSize, ChunkBytes: cfg.ChunkBytes, TTL: setTTL * cfg.WatermarkTTL, Now: cfg.Now,
+		}),
 	}
 	if cfg.Copies != nil {
-		a.copies = memo.NewBatcher(cfg.Copies.ByID)
+		a.lookups.copies = memo.NewBatcher(cfg.Copies.ByID)
 	}
-	a.ahead = newReadAhead(cfg.Source.Updates, func(wanted int) int { return a.updateSizes.Chunk(wanted, cfg.ChunkBytes) })
-	a.ahead.spare = func(rows int) (func(), bool) { return cfg.Spare(rowsFactor * a.updateSizes.Of(rows)) }
-	a.contractSizes.Saw(1, firstSizeGuess) // a dump's first pieces are read before any was seen
-	a.sets = newContractSets(a)
-	if cfg.Bulk != nil {
-		a.listings = newListings(cfg.Bulk, cfg.Now)
-		a.progress = keptProgress(cfg.Bulk.Progress, cfg.Now)
-		a.published = keptProgress(a.publishedByAll, cfg.Now)
-	}
+	a.sets.sizes.Saw(1, firstSizeGuess) // a dump's first pieces are read before any was seen
 	return a, nil
 }
 
@@ -179,49 +192,49 @@ func (a *API) SharedMount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	v0, v1, v2 := schemas.UpdateForm{NodeLocal: true}, schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
-	return append(a.stateRoutes(), []query.Route{
-		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.version, Probe: true},
-		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.readyz, Probe: true},
-		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.livez, Probe: true},
-		{Method: "GET", Path: "/status", Name: "scan.status", Handle: a.status, Probe: true},
-		{Method: "GET", Path: "/v0/feature-support", Name: "scan.feature_support", Handle: a.featureSupport},
+	return append(a.state.Routes(), []query.Route{
+		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.service.version, Probe: true},
+		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.service.readyz, Probe: true},
+		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.service.livez, Probe: true},
+		{Method: "GET", Path: "/status", Name: "scan.status", Handle: a.service.status, Probe: true},
+		{Method: "GET", Path: "/v0/feature-support", Name: "scan.feature_support", Handle: a.service.featureSupport},
 
-		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Handle: a.updates(v2)},
-		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.update(v2)},
-		{Method: "GET", Path: "/v2/updates/hash/{hash}", Name: "scan.v2.update_by_hash", Handle: a.updateByHash},
-		{Method: "POST", Path: "/v1/updates", Name: "scan.v1.updates", Handle: a.updates(v1)},
-		{Method: "GET", Path: "/v1/updates/{update_id}", Name: "scan.v1.update", Handle: a.update(v1)},
-		{Method: "POST", Path: "/v0/updates", Name: "scan.v0.updates", Handle: a.updates(v0)},
-		{Method: "GET", Path: "/v0/updates/{update_id}", Name: "scan.v0.update", Handle: a.update(v0)},
+		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Handle: a.updates.updates(v2)},
+		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.lookups.update(v2)},
+		{Method: "GET", Path: "/v2/updates/hash/{hash}", Name: "scan.v2.update_by_hash", Handle: a.lookups.updateByHash},
+		{Method: "POST", Path: "/v1/updates", Name: "scan.v1.updates", Handle: a.updates.updates(v1)},
+		{Method: "GET", Path: "/v1/updates/{update_id}", Name: "scan.v1.update", Handle: a.lookups.update(v1)},
+		{Method: "POST", Path: "/v0/updates", Name: "scan.v0.updates", Handle: a.updates.updates(v0)},
+		{Method: "GET", Path: "/v0/updates/{update_id}", Name: "scan.v0.update", Handle: a.lookups.update(v0)},
 
-		{Method: "POST", Path: "/v0/events", Name: "scan.events", Handle: a.events},
-		{Method: "GET", Path: "/v0/events/latest-record-time", Name: "scan.latest_record_time", Handle: a.latestRecordTime},
-		{Method: "GET", Path: "/v0/events/{update_id}", Name: "scan.event", Handle: a.event},
+		{Method: "POST", Path: "/v0/events", Name: "scan.events", Handle: a.updates.events},
+		{Method: "GET", Path: "/v0/events/latest-record-time", Name: "scan.latest_record_time", Handle: a.updates.latestRecordTime},
+		{Method: "GET", Path: "/v0/events/{update_id}", Name: "scan.event", Handle: a.lookups.event},
 
-		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.activeContracts(v2Set)},
-		{Method: "POST", Path: "/v1/state/acs", Name: "scan.v1.acs", Handle: a.activeContracts(v1Set)},
-		{Method: "POST", Path: "/v0/state/acs", Name: "scan.v0.acs", Handle: a.activeContracts(v0Set)},
-		{Method: "GET", Path: "/v0/state/acs/dump", Name: "scan.acs_dump", Handle: a.dump, Transfer: true},
-		{Method: "POST", Path: "/v2/holdings/state", Name: "scan.v2.holdings", Handle: a.holdings(v2Set)},
-		{Method: "POST", Path: "/v1/holdings/state", Name: "scan.v1.holdings", Handle: a.holdings(v1Set)},
-		{Method: "POST", Path: "/v0/holdings/state", Name: "scan.v0.holdings", Handle: a.holdings(v0Set)},
-		{Method: "POST", Path: "/v1/holdings/summary", Name: "scan.v1.holdings_summary", Handle: a.holdingsSummary(false)},
-		{Method: "POST", Path: "/v0/holdings/summary", Name: "scan.v0.holdings_summary", Handle: a.holdingsSummary(true)},
-		{Method: "GET", Path: "/v0/contracts/{contract_id}", Name: "scan.contract", Handle: a.contractHistory},
-		{Method: "POST", Path: "/v0/parties/{party}/updates", Name: "scan.party_updates", Handle: a.partyUpdates},
-		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshotBefore},
-		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshotAfter},
-		{Method: "POST", Path: "/v0/state/acs/force", Name: "scan.force_acs", Handle: a.forceSnapshot},
+		{Method: "POST", Path: "/v2/state/acs", Name: "scan.v2.acs", Handle: a.sets.activeContracts(v2Set)},
+		{Method: "POST", Path: "/v1/state/acs", Name: "scan.v1.acs", Handle: a.sets.activeContracts(v1Set)},
+		{Method: "POST", Path: "/v0/state/acs", Name: "scan.v0.acs", Handle: a.sets.activeContracts(v0Set)},
+		{Method: "GET", Path: "/v0/state/acs/dump", Name: "scan.acs_dump", Handle: a.sets.dump, Transfer: true},
+		{Method: "POST", Path: "/v2/holdings/state", Name: "scan.v2.holdings", Handle: a.sets.holdings(v2Set)},
+		{Method: "POST", Path: "/v1/holdings/state", Name: "scan.v1.holdings", Handle: a.sets.holdings(v1Set)},
+		{Method: "POST", Path: "/v0/holdings/state", Name: "scan.v0.holdings", Handle: a.sets.holdings(v0Set)},
+		{Method: "POST", Path: "/v1/holdings/summary", Name: "scan.v1.holdings_summary", Handle: a.sets.holdingsSummary(false)},
+		{Method: "POST", Path: "/v0/holdings/summary", Name: "scan.v0.holdings_summary", Handle: a.sets.holdingsSummary(true)},
+		{Method: "GET", Path: "/v0/contracts/{contract_id}", Name: "scan.contract", Handle: a.contracts.history},
+		{Method: "POST", Path: "/v0/parties/{party}/updates", Name: "scan.party_updates", Handle: a.updates.partyUpdates},
+		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshots.snapshotBefore},
+		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshots.snapshotAfter},
+		{Method: "POST", Path: "/v0/state/acs/force", Name: "scan.force_acs", Handle: a.snapshots.forceSnapshot},
 
-		{Method: "POST", Path: "/v0/backfilling/migration-info", Name: "scan.migration_info", Handle: a.migrationInfo},
-		{Method: "POST", Path: "/v0/backfilling/updates-before", Name: "scan.updates_before", Handle: a.updatesBefore},
-		{Method: "POST", Path: "/v0/backfilling/import-updates", Name: "scan.import_updates", Handle: a.importUpdates},
-		{Method: "GET", Path: "/v0/backfilling/status", Name: "scan.backfilling_status", Handle: a.backfillingStatus},
+		{Method: "POST", Path: "/v0/backfilling/migration-info", Name: "scan.migration_info", Handle: a.backfilling.migrationInfo},
+		{Method: "POST", Path: "/v0/backfilling/updates-before", Name: "scan.updates_before", Handle: a.backfilling.updatesBefore},
+		{Method: "POST", Path: "/v0/backfilling/import-updates", Name: "scan.import_updates", Handle: a.backfilling.importUpdates},
+		{Method: "GET", Path: "/v0/backfilling/status", Name: "scan.backfilling_status", Handle: a.backfilling.status},
 
-		{Method: "GET", Path: "/v0/history/bulk/acs", Name: "scan.bulk_acs", Handle: a.bulkActiveSet},
-		{Method: "POST", Path: "/v0/history/bulk/updates", Name: "scan.bulk_updates", Handle: a.bulkUpdates},
-		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulkChecksums},
-		{Method: "GET", Path: "/v0/history/bulk/progress", Name: "scan.bulk_progress", Handle: a.bulkProgress},
-		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.download, Transfer: true},
+		{Method: "GET", Path: "/v0/history/bulk/acs", Name: "scan.bulk_acs", Handle: a.bulk.activeSet},
+		{Method: "POST", Path: "/v0/history/bulk/updates", Name: "scan.bulk_updates", Handle: a.bulk.updates},
+		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulk.checksums},
+		{Method: "GET", Path: "/v0/history/bulk/progress", Name: "scan.bulk_progress", Handle: a.bulk.exportProgress},
+		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.bulk.download, Transfer: true},
 	}...)
 }

@@ -5,7 +5,10 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 type migrationInfo struct {
@@ -22,8 +25,19 @@ type recordRange struct {
 	Max            string `json:"max"`
 }
 
+// backfilling serves what another scan fills its history with.
+type backfilling struct {
+	source      Source
+	horizon     *horizon.Horizon
+	backfilled  func(context.Context) bool
+	catalog     *values.Catalog
+	maxPageSize int
+	chunkBytes  int64
+	updateSizes *query.Sizes
+}
+
 // migrationInfo serves what is held of a migration.
-func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
+func (b *backfilling) migrationInfo(ctx context.Context, r *query.Request) error {
 	p := r.Body()
 	id := p.Int64("migration_id")
 	if err := p.Err(); err != nil {
@@ -31,19 +45,19 @@ func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
 	}
 	// The watermark first and then, not from the cache, what is held: if it is past the
 	// imports, the last one of them is in what is read after it.
-	watermark, err := a.horizon.watermark.Get(ctx)
+	watermark, err := b.horizon.Watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := a.source.Migrations(ctx)
+	list, err := b.source.Migrations(ctx)
 	if err != nil {
 		return err
 	}
-	m, previous, ok := findMigration(list, id)
+	m, previous, ok := horizon.FindMigration(list, id)
 	if !ok {
 		return noMigration(id)
 	}
-	complete := a.cfg.Health.Backfilled(ctx)
+	complete := b.backfilled(ctx)
 	// The imports of a migration come before its history, so history proves them whole.
 	importsDone := schemas.Position{MigrationID: id, RecordTime: schemas.MinMicros, UpdateID: schemas.MaxUpdateID}.Before(watermark)
 	info := migrationInfo{
@@ -60,8 +74,8 @@ func (a *API) migrationInfo(ctx context.Context, r *query.Request) error {
 }
 
 // requireMigration is an Error of class NotFound for a migration without data.
-func (a *API) requireMigration(ctx context.Context, id int64) error {
-	_, _, ok, err := a.horizon.migration(ctx, id)
+func (b *backfilling) requireMigration(ctx context.Context, id int64) error {
+	_, _, ok, err := b.horizon.Migration(ctx, id)
 	if err == nil && !ok {
 		err = noMigration(id)
 	}
@@ -73,70 +87,70 @@ func noMigration(id int64) error {
 }
 
 // updatesBefore serves updates of one synchronizer, newest first.
-func (a *API) updatesBefore(ctx context.Context, r *query.Request) error {
+func (b *backfilling) updatesBefore(ctx context.Context, r *query.Request) error {
 	p := r.Body()
-	b := history.Before{
+	q := history.Before{
 		MigrationID: p.Int64("migration_id"), SynchronizerID: p.Text("synchronizer_id"),
-		Before: p.Time("before"), Limit: p.Limit("count", a.cfg.MaxPageSize),
+		Before: p.Time("before"), Limit: p.Limit("count", b.maxPageSize),
 	}
-	b.AtOrAfter, _ = p.OptionalTime("at_or_after")
+	q.AtOrAfter, _ = p.OptionalTime("at_or_after")
 	if !p.Has("at_or_after") {
-		b.AtOrAfter = schemas.MinMicros
+		q.AtOrAfter = schemas.MinMicros
 	}
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if err := a.requireMigration(ctx, b.MigrationID); err != nil {
+	if err := b.requireMigration(ctx, q.MigrationID); err != nil {
 		return err
 	}
-	watermark, err := a.horizon.watermark.Get(ctx)
+	watermark, err := b.horizon.Watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
-	b.AtOrAfter = max(b.AtOrAfter, schemas.MinMicros+1) // imports are not history
-	if b.MigrationID == watermark.MigrationID {
-		b.Before = min(b.Before, watermark.RecordTime+1)
+	q.AtOrAfter = max(q.AtOrAfter, schemas.MinMicros+1) // imports are not history
+	if q.MigrationID == watermark.MigrationID {
+		q.Before = min(q.Before, watermark.RecordTime+1)
 	}
-	write := a.updateWriter(schemas.UpdateForm{WithOffset: true}, schemas.ProtobufJSON).update
-	pg := &page[schemas.Update, schemas.Micros]{
-		sizes: &a.updateSizes, target: a.cfg.ChunkBytes,
-		open: `{"transactions":[`, close: `]}`, after: b.Before, left: b.Limit, write: write,
+	write := newUpdateWriter(b.catalog, schemas.UpdateForm{WithOffset: true}, schemas.ProtobufJSON).update
+	pg := &pages.List[schemas.Update, schemas.Micros]{
+		Sizes: b.updateSizes, Target: b.chunkBytes,
+		Open: `{"transactions":[`, Close: `]}`, After: q.Before, Left: q.Limit, Write: write,
 		// Record times are unique within a migration and synchronizer.
-		key: func(u *schemas.Update) schemas.Micros { return u.RecordTime },
-		read: func(ctx context.Context, before schemas.Micros, limit int) ([]schemas.Update, error) {
-			if b.AtOrAfter >= before || watermark.MigrationID < b.MigrationID {
+		Key: func(u *schemas.Update) schemas.Micros { return u.RecordTime },
+		Read: func(ctx context.Context, before schemas.Micros, limit int) ([]schemas.Update, error) {
+			if q.AtOrAfter >= before || watermark.MigrationID < q.MigrationID {
 				return nil, nil
 			}
-			part := b
+			part := q
 			part.Before, part.Limit = before, limit
-			return a.source.UpdatesBefore(ctx, part)
+			return b.source.UpdatesBefore(ctx, part)
 		},
 	}
-	return produce(ctx, r, pg)
+	return pages.Produce(ctx, r, pg)
 }
 
 // importUpdates serves import updates ascending by id.
-func (a *API) importUpdates(ctx context.Context, r *query.Request) error {
+func (b *backfilling) importUpdates(ctx context.Context, r *query.Request) error {
 	p := r.Body()
-	id, after, limit := p.Int64("migration_id"), p.Text("after_update_id"), p.Limit("limit", a.cfg.MaxPageSize)
+	id, after, limit := p.Int64("migration_id"), p.Text("after_update_id"), p.Limit("limit", b.maxPageSize)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	pg := &page[schemas.Update, string]{
-		sizes: &a.updateSizes, target: a.cfg.ChunkBytes,
-		open: `{"transactions":[`, close: `]}`, after: after, left: limit,
-		write: a.updateWriter(schemas.UpdateForm{WithOffset: true}, schemas.ProtobufJSON).update,
-		key:   func(u *schemas.Update) string { return u.UpdateID },
-		read: func(ctx context.Context, after string, limit int) ([]schemas.Update, error) {
-			return a.source.Imports(ctx, id, after, limit)
+	pg := &pages.List[schemas.Update, string]{
+		Sizes: b.updateSizes, Target: b.chunkBytes,
+		Open: `{"transactions":[`, Close: `]}`, After: after, Left: limit,
+		Write: newUpdateWriter(b.catalog, schemas.UpdateForm{WithOffset: true}, schemas.ProtobufJSON).update,
+		Key:   func(u *schemas.Update) string { return u.UpdateID },
+		Read: func(ctx context.Context, after string, limit int) ([]schemas.Update, error) {
+			return b.source.Imports(ctx, id, after, limit)
 		},
 	}
-	return produce(ctx, r, pg)
+	return pages.Produce(ctx, r, pg)
 }
 
-// backfillingStatus serves whether all history is held.
-func (a *API) backfillingStatus(ctx context.Context, r *query.Request) error {
+// status serves whether all history is held.
+func (b *backfilling) status(ctx context.Context, r *query.Request) error {
 	return r.JSON(struct {
 		Complete bool `json:"complete"`
-	}{a.cfg.Health.Backfilled(ctx)})
+	}{b.backfilled(ctx)})
 }

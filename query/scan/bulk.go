@@ -16,29 +16,53 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
+// bulkObjects lists the objects that are published and serves their bytes.
+type bulkObjects struct {
+	bulk        Bulk // nil when no object storage is configured
+	formats     []Format
+	publicURL   string
+	tokens      tokens
+	maxPageSize int
+
+	listings *listings // nil without bulk
+	// The progress of exports, as it was read last.
+	progress  *memo.Value[[]Pipeline]
+	published *memo.Value[schemas.Micros]
+}
+
+func newBulkObjects(cfg *Config, tokens tokens) *bulkObjects {
+	b := &bulkObjects{bulk: cfg.Bulk, formats: cfg.BulkFormats, publicURL: cfg.PublicURL, tokens: tokens, maxPageSize: cfg.MaxPageSize}
+	if cfg.Bulk != nil {
+		b.listings = newListings(cfg.Bulk, cfg.Now)
+		b.progress = slowValue(cfg.Bulk.Progress, cfg.Now)
+		b.published = slowValue(b.publishedByAll, cfg.Now)
+	}
+	return b
+}
+
 // requireBulk is an Error of class Disabled unless bulk objects can be offered.
-func (a *API) requireBulk() error {
-	if a.cfg.Bulk == nil {
+func (b *bulkObjects) requireBulk() error {
+	if b.bulk == nil {
 		return query.Errorf(query.Disabled, "Bulk storage is not configured.")
 	}
 	return nil
 }
 
 // requireListing is requireBulk for operations that give URLs.
-func (a *API) requireListing() error {
-	if err := a.requireBulk(); err != nil {
+func (b *bulkObjects) requireListing() error {
+	if err := b.requireBulk(); err != nil {
 		return err
 	}
-	if a.cfg.PublicURL == "" {
+	if b.publicURL == "" {
 		return query.Errorf(query.Disabled, "Bulk storage needs a public URL to be configured.")
 	}
 	return nil
 }
 
 // requireFormat is an Error of class Disabled for a format that is not published.
-func (a *API) requireFormat(f Format) error {
-	if !slices.Contains(a.cfg.BulkFormats, f) {
-		return query.Errorf(query.Disabled, "Bulk objects are not published in this format: ask for format=%s.", a.cfg.BulkFormats[0])
+func (b *bulkObjects) requireFormat(f Format) error {
+	if !slices.Contains(b.formats, f) {
+		return query.Errorf(query.Disabled, "Bulk objects are not published in this format: ask for format=%s.", b.formats[0])
 	}
 	return nil
 }
@@ -52,10 +76,10 @@ type objectRef struct {
 	Digest string `json:"digest"`
 }
 
-func (a *API) appendRefs(refs []objectRef, objects []Object) []objectRef {
+func (b *bulkObjects) appendRefs(refs []objectRef, objects []Object) []objectRef {
 	for _, o := range objects {
 		refs = append(refs, objectRef{
-			URL:    a.cfg.PublicURL + "/api/scan/v0/history/bulk/download/" + escapeKey(o.Key),
+			URL:    b.publicURL + "/api/scan/v0/history/bulk/download/" + escapeKey(o.Key),
 			Digest: base64.StdEncoding.EncodeToString(o.SHA256[:]),
 		})
 	}
@@ -64,26 +88,26 @@ func (a *API) appendRefs(refs []objectRef, objects []Object) []objectRef {
 
 // escapeKey percent-encodes everything in an object key but letters, digits and -._
 func escapeKey(key string) string {
-	var b strings.Builder
+	var text strings.Builder
 	for i := range len(key) {
 		c := key[i]
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
-			b.WriteByte(c)
+			text.WriteByte(c)
 		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
+			fmt.Fprintf(&text, "%%%02X", c)
 		}
 	}
-	return b.String()
+	return text.String()
 }
 
-// bulkActiveSet lists the objects of the latest published active contract set.
-func (a *API) bulkActiveSet(ctx context.Context, r *query.Request) error {
+// activeSet lists the objects of the latest published active contract set.
+func (b *bulkObjects) activeSet(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	at, format := p.Time("at_or_before_record_time"), formatOf(p)
-	if err := cmp.Or(p.Err(), a.requireListing(), a.requireFormat(format)); err != nil {
+	if err := cmp.Or(p.Err(), b.requireListing(), b.requireFormat(format)); err != nil {
 		return err
 	}
-	recordTime, objects, err := a.cfg.Bulk.ActiveSet(ctx, format, at)
+	recordTime, objects, err := b.bulk.ActiveSet(ctx, format, at)
 	if errors.Is(err, schemas.ErrNotFound) {
 		return query.Errorf(query.NotFound, "No active contract set was published at or before %s.", at)
 	}
@@ -93,7 +117,7 @@ func (a *API) bulkActiveSet(ctx context.Context, r *query.Request) error {
 	return r.JSON(struct {
 		RecordTime string      `json:"record_time"`
 		ObjectRefs []objectRef `json:"object_refs"`
-	}{recordTime.String(), a.appendRefs([]objectRef{}, objects)})
+	}{recordTime.String(), b.appendRefs([]objectRef{}, objects)})
 }
 
 // segmentKey is the order of segments.
@@ -122,10 +146,10 @@ type updatesListing struct {
 	token      string
 }
 
-func (a *API) updatesListing(p *query.Params) (updatesListing, error) {
+func (b *bulkObjects) updatesListing(p *query.Params) (updatesListing, error) {
 	l := updatesListing{
 		start: p.Time("start_record_time"), end: p.Time("end_record_time"),
-		size: p.Limit("page_size", a.cfg.MaxPageSize), format: formatOf(p),
+		size: p.Limit("page_size", b.maxPageSize), format: formatOf(p),
 	}
 	l.token, _ = p.OptionalText("next_page_token")
 	if p.Err() == nil && l.end <= l.start {
@@ -138,26 +162,26 @@ func (l *updatesListing) digest() []byte {
 	return fmt.Appendf(nil, "bulk updates %d %d %s", l.start, l.end, l.format)
 }
 
-// bulkUpdates lists the objects of the segments that overlap a stretch of time. A page
+// updates lists the objects of the segments that overlap a stretch of time. A page
 // holds whole segments. As long as the stretch goes beyond what is published there is
 // a token, with which the caller can ask again later.
-func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
-	l, err := a.updatesListing(r.Body())
+func (b *bulkObjects) updates(ctx context.Context, r *query.Request) error {
+	l, err := b.updatesListing(r.Body())
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(a.requireListing(), a.requireFormat(l.format)); err != nil {
+	if err := cmp.Or(b.requireListing(), b.requireFormat(l.format)); err != nil {
 		return err
 	}
 	after := segmentKey{start: schemas.MinMicros, migrationID: -1}
 	if l.token != "" {
-		payload, err := a.tokens.open(l.digest(), l.token)
+		payload, err := b.tokens.open(l.digest(), l.token)
 		if err != nil {
 			return query.Errorf(query.Invalid, "Invalid next_page_token: it must come from a request with the same parameters.")
 		}
 		after = segmentKey{schemas.Micros(binary.BigEndian.Uint64(payload)), int64(binary.BigEndian.Uint64(payload[8:]))}
 	}
-	refs, after, complete, err := a.listObjects(ctx, &l, after)
+	refs, after, complete, err := b.listObjects(ctx, &l, after)
 	if err != nil {
 		return err
 	}
@@ -166,7 +190,7 @@ func (a *API) bulkUpdates(ctx context.Context, r *query.Request) error {
 		NextPageToken string      `json:"next_page_token,omitempty"`
 	}{ObjectRefs: refs}
 	if !complete {
-		answer.NextPageToken = a.tokens.Seal(l.digest(), after.payload())
+		answer.NextPageToken = b.tokens.Seal(l.digest(), after.payload())
 	}
 	return r.JSON(answer)
 }
@@ -177,15 +201,15 @@ const segmentsAtOnce = 500
 
 // listObjects lists the objects of segments after a key until the page is full, and returns
 // the key of the last one. complete says that nothing is left, nor will be.
-func (a *API) listObjects(ctx context.Context, l *updatesListing, after segmentKey) (refs []objectRef, last segmentKey, complete bool, err error) {
+func (b *bulkObjects) listObjects(ctx context.Context, l *updatesListing, after segmentKey) (refs []objectRef, last segmentKey, complete bool, err error) {
 	refs = []objectRef{}
 	for {
-		segments, published, err := a.cfg.Bulk.Segments(ctx, l.format, max(l.start, after.start), l.end, segmentsAtOnce)
+		segments, published, err := b.bulk.Segments(ctx, l.format, max(l.start, after.start), l.end, segmentsAtOnce)
 		if err != nil {
 			return nil, after, false, err
 		}
 		var whole bool
-		if refs, after, whole, err = a.appendSegments(refs, segments, after, l.size); err != nil {
+		if refs, after, whole, err = b.appendSegments(refs, segments, after, l.size); err != nil {
 			return nil, after, false, err
 		}
 		if !whole || len(segments) < segmentsAtOnce {
@@ -196,7 +220,7 @@ func (a *API) listObjects(ctx context.Context, l *updatesListing, after segmentK
 
 // appendSegments adds the objects of segments after a key until there are size of them, and
 // returns the key of the last segment; whole is false when some are left.
-func (a *API) appendSegments(refs []objectRef, segments []Segment, after segmentKey, size int) (_ []objectRef, last segmentKey, whole bool, err error) {
+func (b *bulkObjects) appendSegments(refs []objectRef, segments []Segment, after segmentKey, size int) (_ []objectRef, last segmentKey, whole bool, err error) {
 	for i := range segments {
 		s := &segments[i]
 		if !after.before(s) {
@@ -209,7 +233,7 @@ func (a *API) appendSegments(refs []objectRef, segments []Segment, after segment
 			}
 			return refs, after, false, nil
 		}
-		refs = a.appendRefs(refs, s.Objects)
+		refs = b.appendRefs(refs, s.Objects)
 		after = segmentKey{s.Start, s.MigrationID}
 	}
 	return refs, after, true, nil
@@ -219,15 +243,15 @@ type checksum struct {
 	Value string `json:"value,omitempty"`
 }
 
-// bulkChecksums gives the digests of objects, in the order of the request; an unknown
+// checksums gives the digests of objects, in the order of the request; an unknown
 // object has none. Peers ask for those of objects that wait for them to agree.
-func (a *API) bulkChecksums(ctx context.Context, r *query.Request) error {
+func (b *bulkObjects) checksums(ctx context.Context, r *query.Request) error {
 	p := r.Body()
 	keys := p.RequiredTexts("object_keys")
-	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
+	if err := cmp.Or(p.Err(), b.requireBulk()); err != nil {
 		return err
 	}
-	found, err := a.cfg.Bulk.Checksums(ctx, keys...)
+	found, err := b.bulk.Checksums(ctx, keys...)
 	if err != nil {
 		return err
 	}
@@ -253,23 +277,23 @@ const (
 	progressTimeout = time.Minute
 )
 
-// keptProgress keeps what is said of the progress of exports.
-func keptProgress[T any](load func(context.Context) (T, error), now func() time.Time) *memo.Value[T] {
+// slowValue remembers what is said of the progress of exports.
+func slowValue[T any](load func(context.Context) (T, error), now func() time.Time) *memo.Value[T] {
 	return &memo.Value[T]{Load: load, TTL: progressTTL, Stale: progressStale, MaxWait: progressMaxWait, Timeout: progressTimeout, Now: now}
 }
 
-// bulkProgress tells whether everything up to a record time is published, in all formats.
+// exportProgress tells whether everything up to a record time is published, in all formats.
 // Without a record time it says how far each kind of export is.
-func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
+func (b *bulkObjects) exportProgress(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	at, asked := p.OptionalTime("record_time")
-	if err := cmp.Or(p.Err(), a.requireBulk()); err != nil {
+	if err := cmp.Or(p.Err(), b.requireBulk()); err != nil {
 		return err
 	}
 	if !asked {
-		return a.bulkPipelines(ctx, r)
+		return b.pipelines(ctx, r)
 	}
-	published, err := a.published.Get(ctx)
+	published, err := b.published.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -279,10 +303,10 @@ func (a *API) bulkProgress(ctx context.Context, r *query.Request) error {
 }
 
 // publishedByAll is the record time up to which everything is published in all formats.
-func (a *API) publishedByAll(ctx context.Context) (schemas.Micros, error) {
+func (b *bulkObjects) publishedByAll(ctx context.Context) (schemas.Micros, error) {
 	published := schemas.MaxMicros
-	for _, format := range a.cfg.BulkFormats {
-		through, err := a.cfg.Bulk.Published(ctx, format)
+	for _, format := range b.formats {
+		through, err := b.bulk.Published(ctx, format)
 		if err != nil {
 			return 0, err
 		}
@@ -301,9 +325,9 @@ type bulkPipeline struct {
 	ETA     *float64 `json:"eta_seconds,omitempty"`
 }
 
-// bulkPipelines says how far each kind of export is.
-func (a *API) bulkPipelines(ctx context.Context, r *query.Request) error {
-	progress, err := a.progress.Get(ctx)
+// pipelines says how far each kind of export is.
+func (b *bulkObjects) pipelines(ctx context.Context, r *query.Request) error {
+	progress, err := b.progress.Get(ctx)
 	if err != nil {
 		return err
 	}

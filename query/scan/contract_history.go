@@ -7,8 +7,11 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // stepKey is where a page of a contract's history begins: after a step.
@@ -38,15 +41,26 @@ func parseStepKey(payload []byte) (stepKey, error) {
 	}, nil
 }
 
-// contractHistory serves what happened to a contract over all migrations: its creation,
+// contractHistories serves the histories of contracts.
+type contractHistories struct {
+	source      Source
+	horizon     *horizon.Horizon
+	tokens      tokens
+	catalog     *values.Catalog
+	maxPageSize int
+	chunkBytes  int64
+	sizes       query.Sizes
+}
+
+// history serves what happened to a contract over all migrations: its creation,
 // exercises and archival, reassignments and imports, in the order of history.
-func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
+func (c *contractHistories) history(ctx context.Context, r *query.Request) error {
 	id, err := r.Path("contract_id")
 	if err != nil {
 		return err
 	}
 	p := r.Query()
-	size, encoding := p.OptionalLimit("page_size", a.cfg.MaxPageSize), encodingOf(p)
+	size, encoding := p.OptionalLimit("page_size", c.maxPageSize), encodingOf(p)
 	token, continued := p.OptionalText("after")
 	if len(id) > maxIDBytes {
 		p.Fail("The contract id is too long.")
@@ -56,7 +70,7 @@ func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
 	}
 	begin := stepKey{after: schemas.Start, node: -1}
 	if continued {
-		payload, err := a.tokens.open(contractDigest(id), token)
+		payload, err := c.tokens.open(contractDigest(id), token)
 		if err != nil {
 			return err
 		}
@@ -64,13 +78,13 @@ func (a *API) contractHistory(ctx context.Context, r *query.Request) error {
 			return err
 		}
 	}
-	through, err := a.horizon.watermark.Get(ctx)
+	through, err := c.horizon.Watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
-	pg := a.newContractPage(id, encoding, begin, through, size)
-	return produceBy(ctx, r, &pg.page, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
-		dst, more, err := pg.next(ctx, dst)
+	pg := c.newContractPage(id, encoding, begin, through, size)
+	return pages.ProduceBy(ctx, r, &pg.List, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
+		dst, more, err := pg.Next(ctx, dst)
 		if err == nil && !more && pg.final {
 			r.Immutable()
 		}
@@ -82,8 +96,8 @@ func contractDigest(id string) []byte { return []byte("contract " + id) }
 
 // contractPage is a page of a contract's history.
 type contractPage struct {
-	page[history.ContractStep, stepKey]
-	api     *API
+	pages.List[history.ContractStep, stepKey]
+	of      *contractHistories
 	id      string
 	through schemas.Position
 	// final says of the rows that were read last that nothing can be added to the page after
@@ -91,13 +105,13 @@ type contractPage struct {
 	final bool
 }
 
-func (a *API) newContractPage(id string, encoding schemas.Encoding, begin stepKey, through schemas.Position, size int) *contractPage {
-	p := &contractPage{api: a, id: id, through: through}
+func (c *contractHistories) newContractPage(id string, encoding schemas.Encoding, begin stepKey, through schemas.Position, size int) *contractPage {
+	p := &contractPage{of: c, id: id, through: through}
 	open := append(jsonscan.AppendString([]byte(`{"contract_id":`), []byte(id)), `,"history":[`...)
-	p.page = page[history.ContractStep, stepKey]{
-		sizes: &a.stepSizes, target: a.cfg.ChunkBytes, after: begin, left: size,
-		open: string(open), read: p.readOneMore, write: a.stepWriter(encoding),
-		key: func(s *history.ContractStep) stepKey { return stepKey{s.Update.Position(), s.Node()} },
+	p.List = pages.List[history.ContractStep, stepKey]{
+		Sizes: &c.sizes, Target: c.chunkBytes, After: begin, Left: size,
+		Open: string(open), Read: p.readOneMore, Write: c.stepWriter(encoding),
+		Key: func(s *history.ContractStep) stepKey { return stepKey{s.Update.Position(), s.Node()} },
 	}
 	return p
 }
@@ -105,7 +119,7 @@ func (a *API) newContractPage(id string, encoding schemas.Encoding, begin stepKe
 // readOneMore reads one step more than is wanted, which tells whether the page ends with a
 // token.
 func (p *contractPage) readOneMore(ctx context.Context, after stepKey, limit int) ([]history.ContractStep, error) {
-	steps, err := p.api.source.ContractHistory(ctx, history.ContractQuery{
+	steps, err := p.of.source.ContractHistory(ctx, history.ContractQuery{
 		ContractID: p.id, After: after.after, AfterNode: after.node, Through: p.through, Limit: limit + 1,
 	})
 	if err != nil {
@@ -114,22 +128,22 @@ func (p *contractPage) readOneMore(ctx context.Context, after stepKey, limit int
 	if len(steps) == 0 && after.after == schemas.Start {
 		return nil, query.Errorf(query.NotFound, "Contract %.200s not found.", p.id)
 	}
-	p.close = `]}`
+	p.Close = `]}`
 	if n := len(steps); n > 0 {
 		p.final = stepKind(&steps[n-1].Update) == "archived"
 	}
 	if len(steps) > limit {
 		p.final = true
 		steps = steps[:limit]
-		p.close = `],"next_page_token":"` + p.api.tokens.Seal(contractDigest(p.id), p.key(&steps[limit-1]).payload()) + `"}`
+		p.Close = `],"next_page_token":"` + p.of.tokens.Seal(contractDigest(p.id), p.Key(&steps[limit-1]).payload()) + `"}`
 	}
 	return steps, nil
 }
 
 // stepWriter renders steps: the event as updates have it, and where it stands. An import
 // is a creation at the record time that marks imports.
-func (a *API) stepWriter(want schemas.Encoding) func(dst []byte, s *history.ContractStep) []byte {
-	w := a.updateWriter(schemas.UpdateForm{}, want)
+func (c *contractHistories) stepWriter(want schemas.Encoding) func(dst []byte, s *history.ContractStep) []byte {
+	w := newUpdateWriter(c.catalog, schemas.UpdateForm{}, want)
 	return func(dst []byte, s *history.ContractStep) []byte {
 		u, form := &s.Update, w.form
 		form.Values = w.values.For(u.Encoding)

@@ -16,38 +16,38 @@ const octetStream = "application/octet-stream"
 
 // download streams a published object, or one range of its bytes. The key may come
 // with its slashes as they are or encoded.
-func (a *API) download(ctx context.Context, r *query.Request) error {
+func (b *bulkObjects) download(ctx context.Context, r *query.Request) error {
 	key, err := r.Path("object_key")
 	if err != nil {
 		return err
 	}
-	o, err := a.publishedObject(ctx, key)
+	o, err := b.publishedObject(ctx, key)
 	if err != nil {
 		return err
 	}
-	err = a.sendObject(ctx, r, o)
+	err = b.sendObject(ctx, r, o)
 	if !errors.Is(err, errNotAsListed) {
 		return err
 	}
 	// What we remembered may be out of date: the object may have been withdrawn since, or
 	// replaced by another one.
-	a.listings.forget(key)
-	again, findErr := a.publishedObject(ctx, key)
+	b.listings.forget(key)
+	again, findErr := b.publishedObject(ctx, key)
 	if findErr != nil {
 		return findErr
 	}
 	if again != o {
-		err = a.sendObject(ctx, r, again)
+		err = b.sendObject(ctx, r, again)
 	}
 	return err
 }
 
 // publishedObject looks an object up, or returns an Error of class NotFound.
-func (a *API) publishedObject(ctx context.Context, key string) (Object, error) {
-	if a.listings == nil {
+func (b *bulkObjects) publishedObject(ctx context.Context, key string) (Object, error) {
+	if b.listings == nil {
 		return Object{}, query.Errorf(query.NotFound, "There is no object %s.", key)
 	}
-	o, ok, err := a.listings.object(ctx, key)
+	o, ok, err := b.listings.object(ctx, key)
 	if err == nil && !ok {
 		err = query.Errorf(query.NotFound, "There is no object %s.", key)
 	}
@@ -59,7 +59,7 @@ func (a *API) publishedObject(ctx context.Context, key string) (Object, error) {
 var errNotAsListed = errors.New("it cannot be had as it was published")
 
 // sendObject sends an object, the range that is asked for, or that the client has it already.
-func (a *API) sendObject(ctx context.Context, r *query.Request, o Object) error {
+func (b *bulkObjects) sendObject(ctx context.Context, r *query.Request, o Object) error {
 	etag := `"` + hex.EncodeToString(o.SHA256[:]) + `"`
 	if r.Matches(etag) {
 		describe(r, etag)
@@ -77,7 +77,7 @@ func (a *API) sendObject(ctx context.Context, r *query.Request, o Object) error 
 	}
 	var stream io.ReadCloser
 	if !r.IsHead() {
-		if stream, err = a.cfg.Bulk.Open(ctx, o, from, to); err != nil {
+		if stream, err = b.bulk.Open(ctx, o, from, to); err != nil {
 			return fmt.Errorf("opening published object %s: %w: %v", o.Key, errNotAsListed, err)
 		}
 	}

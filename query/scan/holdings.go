@@ -19,7 +19,7 @@ const (
 )
 
 // holdings serves a page of the coins that some parties own.
-func (a *API) holdings(v setVersion) query.Handler {
+func (a *activeSets) holdings(v setVersion) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		p := r.Body()
 		return a.acsPage(ctx, r, p, holdingsOf(p), v)
@@ -28,7 +28,7 @@ func (a *API) holdings(v setVersion) query.Handler {
 
 // ownedBy keeps holdings of some owners. The store finds those of which they are
 // stakeholders: who holds the lock of somebody else's coin is one, too.
-func (a *API) ownedBy(owners []string) func(*history.ActiveContract) (bool, error) {
+func (a *activeSets) ownedBy(owners []string) func(*history.ActiveContract) (bool, error) {
 	return func(c *history.ActiveContract) (bool, error) {
 		h, err := a.holding(c)
 		return slices.Contains(owners, h.owner), err
@@ -63,7 +63,7 @@ type coinPayload struct {
 }
 
 // holding reads a contract of one of the templates of holdings.
-func (a *API) holding(c *history.ActiveContract) (holding, error) {
+func (a *activeSets) holding(c *history.ActiveContract) (holding, error) {
 	text, err := a.compactArguments(c)
 	var p coinPayload
 	if err == nil {

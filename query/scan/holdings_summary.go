@@ -9,8 +9,10 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // openRounds is the template of open mining rounds, in one of its spellings.
@@ -67,7 +69,7 @@ type summaryAnswer struct {
 // holdingsSummary serves sums over the coins that some parties own, by party; those without
 // any are left out. withFees is the form of v0, which also tells the holding fees up to a
 // round, by default the earliest one that is open.
-func (a *API) holdingsSummary(withFees bool) query.Handler {
+func (a *activeSets) holdingsSummary(withFees bool) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		p := r.Body()
 		req := holdingsOf(p)
@@ -89,7 +91,7 @@ func (a *API) holdingsSummary(withFees bool) query.Handler {
 				return err
 			}
 		}
-		if ctx, err = r.Reserve(ctx, query.Page, rowsFactor*a.contractSizes.Of(summaryPiece)); err != nil {
+		if ctx, err = r.Reserve(ctx, query.Page, pages.RowsFactor*a.sizes.Of(summaryPiece)); err != nil {
 			return err
 		}
 		totals, err := a.sumHoldings(ctx, &req, at, answer.AsOfRound)
@@ -109,7 +111,7 @@ func (a *API) holdingsSummary(withFees bool) query.Handler {
 
 // sumHoldings reads all holdings of the request's owners, piece by piece; round is nil if
 // fees are not asked for.
-func (a *API) sumHoldings(ctx context.Context, req *acsRequest, at schemas.Micros, round *int64) (map[string]*holdingsTotals, error) {
+func (a *activeSets) sumHoldings(ctx context.Context, req *acsRequest, at schemas.Micros, round *int64) (map[string]*holdingsTotals, error) {
 	totals := make(map[string]*holdingsTotals)
 	err := a.eachActive(ctx, req.query(at), func(c *history.ActiveContract) error {
 		h, err := a.holding(c)
@@ -135,7 +137,7 @@ func (a *API) sumHoldings(ctx context.Context, req *acsRequest, at schemas.Micro
 }
 
 // eachActive calls visit for each contract that q selects, in order; q.Limit counts nothing.
-func (a *API) eachActive(ctx context.Context, q history.ActiveQuery, visit func(*history.ActiveContract) error) error {
+func (a *activeSets) eachActive(ctx context.Context, q history.ActiveQuery, visit func(*history.ActiveContract) error) error {
 	q.Limit = summaryPiece
 	for {
 		contracts, err := a.source.ActiveContracts(ctx, q)
@@ -156,9 +158,9 @@ func (a *API) eachActive(ctx context.Context, q history.ActiveQuery, visit func(
 }
 
 // earliestOpenRound returns the lowest number of the mining rounds open at an instant.
-func (a *API) earliestOpenRound(ctx context.Context, migrationID int64, at schemas.Micros) (int64, error) {
+func (a *activeSets) earliestOpenRound(ctx context.Context, migrationID int64, at schemas.Micros) (int64, error) {
 	earliest, found := int64(0), false
-	q := history.ActiveQuery{MigrationID: migrationID, At: at, Templates: bothSpellings([]string{openRounds})}
+	q := history.ActiveQuery{MigrationID: migrationID, At: at, Templates: values.Spellings(openRounds)}
 	err := a.eachActive(ctx, q, func(c *history.ActiveContract) error {
 		var payload struct {
 			Round struct {

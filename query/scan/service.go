@@ -7,18 +7,24 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-func (a *API) version(_ context.Context, r *query.Request) error {
+// service says what runs here and whether it can answer.
+type service struct {
+	cfg   *Config
+	start time.Time
+}
+
+func (s *service) version(_ context.Context, r *query.Request) error {
 	return r.JSON(struct {
 		Version  string `json:"version"`
 		CommitTS string `json:"commit_ts"`
-	}{a.cfg.Version, a.cfg.CommitTime.UTC().Format(time.RFC3339)})
+	}{s.cfg.Version, s.cfg.CommitTime.UTC().Format(time.RFC3339)})
 }
 
-func (a *API) livez(_ context.Context, r *query.Request) error { return r.Empty(200) }
+func (s *service) livez(_ context.Context, r *query.Request) error { return r.Empty(200) }
 
-func (a *API) readyz(ctx context.Context, r *query.Request) error {
-	if err := a.cfg.Health.Ready(ctx); err != nil {
-		a.cfg.Log.WarnContext(ctx, "not ready", "request_id", r.ID(), "err", err)
+func (s *service) readyz(ctx context.Context, r *query.Request) error {
+	if err := s.cfg.Health.Ready(ctx); err != nil {
+		s.cfg.Log.WarnContext(ctx, "not ready", "request_id", r.ID(), "err", err)
 		return r.Empty(503)
 	}
 	return r.Empty(200)
@@ -35,19 +41,21 @@ type inactive struct {
 	Active bool `json:"active"`
 }
 
-func (a *API) status(ctx context.Context, r *query.Request) error {
-	if err := a.cfg.Health.Ready(ctx); err != nil {
+func (s *service) status(ctx context.Context, r *query.Request) error {
+	if err := s.cfg.Health.Ready(ctx); err != nil {
 		return r.JSON(map[string]inactive{"not_initialized": {Active: true}})
 	}
-	ports := a.cfg.Ports
+	ports := s.cfg.Ports
 	if ports == nil {
 		ports = map[string]int{}
 	}
 	return r.JSON(map[string]nodeStatus{"success": {
-		ID: a.cfg.NodeID, Uptime: a.cfg.Now().Sub(a.start).Truncate(time.Second).String(), Ports: ports, Active: true,
+		ID: s.cfg.NodeID, Uptime: s.cfg.Now().Sub(s.start).Truncate(time.Second).String(), Ports: ports, Active: true,
 	}})
 }
 
 // featureSupport has no members: none is guaranteed, and clients take a missing one
 // for a feature that is not there.
-func (a *API) featureSupport(_ context.Context, r *query.Request) error { return r.JSON(struct{}{}) }
+func (s *service) featureSupport(_ context.Context, r *query.Request) error {
+	return r.JSON(struct{}{})
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,20 +25,11 @@ func snapshotsOf(m history.Migration, contracts schemas.Position) snapshots {
 	if len(m.Synchronizers) == 0 || contracts.MigrationID < m.ID {
 		return none
 	}
-	begin, end := span(m)
+	begin, end := horizon.Span(m)
 	if contracts.MigrationID == m.ID {
 		end = min(end, contracts.RecordTime)
 	}
 	return snapshots{first: boundary(begin) + snapshotPeriod, last: boundary(end - 1)}
-}
-
-// span returns the first and the last record time of a migration that has history.
-func span(m history.Migration) (first, last schemas.Micros) {
-	first, last = schemas.MaxMicros, schemas.MinMicros
-	for _, s := range m.Synchronizers {
-		first, last = min(first, s.Min), max(last, s.Max)
-	}
-	return first, last
 }
 
 // boundary returns the latest boundary at or before t.
@@ -67,31 +59,34 @@ func (s snapshots) has(t schemas.Micros) bool {
 }
 
 // snapshotsIn returns the snapshots of a migration; none when it is not held.
-func (a *API) snapshotsIn(ctx context.Context, migrationID int64) (snapshots, error) {
+func snapshotsIn(ctx context.Context, h *horizon.Horizon, migrationID int64) (snapshots, error) {
 	// The watermark first: the migrations read after it are at least as new.
-	contracts, err := a.horizon.contracts.Get(ctx)
+	contracts, err := h.Contracts.Get(ctx)
 	if err != nil {
 		return snapshots{}, err
 	}
-	m, _, _, err := a.horizon.migration(ctx, migrationID)
+	m, _, _, err := h.Migration(ctx, migrationID)
 	if err != nil {
 		return snapshots{}, err
 	}
 	return snapshotsOf(m, contracts), nil
 }
 
+// snapshotTimes serves the times of snapshots.
+type snapshotTimes struct{ horizon *horizon.Horizon }
+
 // snapshotBefore serves the time of the newest snapshot at or before an instant.
-func (a *API) snapshotBefore(ctx context.Context, r *query.Request) error {
+func (s snapshotTimes) snapshotBefore(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	before, migrationID := p.Time("before"), p.Int64("migration_id")
 	if err := p.Err(); err != nil {
 		return err
 	}
-	s, err := a.snapshotsIn(ctx, migrationID)
+	list, err := snapshotsIn(ctx, s.horizon, migrationID)
 	if err != nil {
 		return err
 	}
-	at, ok := s.atOrBefore(before)
+	at, ok := list.atOrBefore(before)
 	if !ok {
 		return query.Errorf(query.NotFound, "No snapshots found before %s in migration %d.", before, migrationID)
 	}
@@ -100,17 +95,17 @@ func (a *API) snapshotBefore(ctx context.Context, r *query.Request) error {
 
 // snapshotAfter serves the time of the first snapshot after an instant, in the given
 // migration or a later one.
-func (a *API) snapshotAfter(ctx context.Context, r *query.Request) error {
+func (s snapshotTimes) snapshotAfter(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	after, migrationID := p.Time("after"), p.Int64("migration_id")
 	if err := p.Err(); err != nil {
 		return err
 	}
-	contracts, err := a.horizon.contracts.Get(ctx)
+	contracts, err := s.horizon.Contracts.Get(ctx)
 	if err != nil {
 		return err
 	}
-	migrations, err := a.horizon.migrations.Get(ctx)
+	migrations, err := s.horizon.Migrations.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,6 +122,10 @@ func (a *API) snapshotAfter(ctx context.Context, r *query.Request) error {
 
 // forceSnapshot refuses what the network has for tests: every instant has an active
 // set here, so there is nothing to make.
-func (a *API) forceSnapshot(context.Context, *query.Request) error {
+func (snapshotTimes) forceSnapshot(context.Context, *query.Request) error {
 	return query.Errorf(query.FailedPrecondition, "Forcing an active contract set snapshot is disabled.")
+}
+
+type recordTimeAnswer struct {
+	RecordTime string `json:"record_time"`
 }

@@ -5,22 +5,17 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
+	"github.com/ledgerlake/ledgerlake/query/scan/state"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Source reads the committed history of one stream; *history.Reader is one.
 type Source interface {
-	State
-	// Watermark is the position up to which history is complete, schemas.Start when
-	// there is none. ContractsWatermark is the same for contract lifetimes.
-	Watermark(ctx context.Context) (schemas.Position, error)
-	ContractsWatermark(ctx context.Context) (schemas.Position, error)
-	// Migrations are ascending by id.
-	Migrations(ctx context.Context) ([]history.Migration, error)
-	// Updates, Items and Verdicts are ascending by position and without imports.
-	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
+	horizon.Source
+	state.Source
+	// Items are ascending by position and without imports.
 	Items(ctx context.Context, rg history.Range) ([]schemas.Item, error)
-	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
 	// UpdatesWithImports is Updates with the imports of each migration before its history.
 	UpdatesWithImports(ctx context.Context, rg history.Range) ([]schemas.Update, error)
 	// ItemsByID leaves out ids that it does not know.
@@ -42,6 +37,9 @@ type Source interface {
 	// above ContractsWatermark.
 	PartyUpdates(ctx context.Context, party string, rg history.Range) ([]schemas.Update, error)
 }
+
+// Facts asks an upstream for what is not in history.
+type Facts interface{ state.Upstream }
 
 // Health says how the deployment is doing.
 type Health interface {

@@ -1,100 +1,16 @@
 package scan
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
-
-// now is the record time of the state world's end, in migration 1.
-var stateEnd = at("2026-07-02T04:40:00Z")
-
-const day = schemas.Micros(24 * 3600 * 1e6)
-
-// put adds an active contract of a template to the state, created some time before the end.
-func (m *memory) put(template, id, payload string, before schemas.Micros, change ...func(*lifetime)) {
-	pkg, name, _ := strings.Cut(template, ":")
-	l := lifetime{
-		ActiveContract: history.ActiveContract{Encoding: schemas.CompactJSON, Event: schemas.Event{
-			Kind: schemas.Created, ContractID: id, TemplateID: "6a3b:" + name, PackageName: pkg, Argument: []byte(payload),
-			CreatedAt: stateEnd - before, Signatories: []string{dso}, Observers: []string{},
-		}},
-		migration: 1, from: stateEnd - before, to: store.NeverArchived,
-	}
-	for _, c := range change {
-		c(&l)
-	}
-	m.contracts = append(m.contracts, l)
-	slices.SortFunc(m.contracts, func(a, b lifetime) int {
-		return cmp.Or(cmp.Compare(a.Event.CreatedAt, b.Event.CreatedAt), strings.Compare(a.Event.ContractID, b.Event.ContractID))
-	})
-}
-
-func observedBy(party string) func(*lifetime) {
-	return func(l *lifetime) { l.Event.Observers = []string{party} }
-}
-
-func signedBy(party string) func(*lifetime) {
-	return func(l *lifetime) { l.Event.Signatories = []string{dso, party} }
-}
-
-func endedAt(t schemas.Micros) func(*lifetime) { return func(l *lifetime) { l.to = t } }
-
-func openRound(number int, opens string) string {
-	return fmt.Sprintf(`{"dso":"%s","opensAt":"%s","round":{"number":"%d"},"tickDuration":{"microseconds":"600000000"}}`, dso, opens, number)
-}
-
-// stateWorld is world with contracts of all templates that the state operations read.
-func stateWorld() *memory {
-	m := world()
-	m.put(coinRulesTemplate, "00rules", `{"dso":"`+dso+`"}`, 5*day)
-	m.put(coinRulesTemplate, "00old", `{"dso":"`+dso+`"}`, 6*day, endedAt(stateEnd-5*day))
-	m.put(ansRulesTemplate, "00ans", `{"dso":"`+dso+`"}`, 5*day)
-	m.put(dsoRulesTemplate, "00dso", `{"dso":"`+dso+`","svs":[["sv2::1220","x"],["sv1::1220",{"name":"Digital-One"}]]}`, 5*day)
-	m.put(nodeStateTemplate, "00node", `{}`, 5*day)
-	m.put(openRoundTemplate, "00open7", openRound(7, "2026-07-02T04:20:00Z"), 3000*1e6)
-	m.put(openRoundTemplate, "00open8", openRound(8, "2026-07-02T04:30:00Z"), 2000*1e6)
-	m.put(openRoundTemplate, "00open9", openRound(9, "2026-07-02T04:50:00Z"), 1000*1e6)
-	m.put(issuingRoundTemplate, "00issue5", `{"round":{"number":"5"}}`, 900*1e6)
-	m.put(closedRoundTemplate, "00closed10", `{"round":{"number":"10"}}`, 800*1e6)
-	m.put(closedRoundTemplate, "00closed9", `{"round":{"number":"9"}}`, 700*1e6)
-	m.put(featuredAppTemplate, "00app1", `{"provider":"`+alice+`"}`, 600*1e6, observedBy(alice))
-	m.put(featuredAppTemplate, "00app2", `{"provider":"`+bob+`"}`, 500*1e6, observedBy(bob))
-	m.put(featuredAppTemplate, "00app3", `{"provider":"`+alice+`"}`, 400*1e6, observedBy(alice))
-	entry := func(user, name, expires string) string {
-		return fmt.Sprintf(`{"user":"%s","dso":"%s","name":"%s","url":"http://x/?a=b&c<d","description":"","expiresAt":"%s"}`, user, dso, name, expires)
-	}
-	m.put(ansEntryTemplate, "00name1", entry(alice, "zoe.unverified.cns", "2026-08-01T00:00:00Z"), 90*1e6, signedBy(alice))
-	m.put(ansEntryTemplate, "00name2", entry(alice, "alice.unverified.cns", "2026-08-01T00:00:00Z"), 80*1e6, signedBy(alice))
-	m.put(ansEntryTemplate, "00name3", entry(bob, "bob.unverified.cns", "2026-07-02T04:40:00Z"), 70*1e6, signedBy(bob))
-	m.put(preapprovalTemplate, "00pre1", `{"receiver":"`+alice+`","expiresAt":"2026-08-01T00:00:00Z"}`, 60*1e6, signedBy(alice))
-	m.put(preapprovalTemplate, "00pre2", `{"receiver":"`+bob+`","expiresAt":"2026-07-02T04:40:00Z"}`, 50*1e6, signedBy(bob))
-	m.put(counterTemplate, "00count", `{"sender":"`+alice+`","nextNonce":"3"}`, 40*1e6, observedBy(alice))
-	m.put(memberTrafficTemplate, "00mt1", `{"memberId":"PAR::p::1220ee","synchronizerId":"`+sync1+`","totalPurchased":"100"}`, 30*1e6)
-	m.put(memberTrafficTemplate, "00mt2", `{"memberId":"PAR::p::1220ee","synchronizerId":"`+sync1+`","totalPurchased":"23"}`, 29*1e6)
-	m.put(memberTrafficTemplate, "00mt3", `{"memberId":"PAR::p::1220ee","synchronizerId":"other::1220","totalPurchased":"7"}`, 28*1e6)
-	m.put(memberTrafficTemplate, "00mt4", `{"memberId":"PAR::rich::1220ee","synchronizerId":"`+sync1+`","totalPurchased":"9000"}`, 28*1e6)
-	for i := range 5 {
-		validator := fmt.Sprintf("validator-%d::1220", i)
-		m.put(licenseTemplate, fmt.Sprintf("00lic%d", i), fmt.Sprintf(
-			`{"validator":"%s","faucetState":{"firstReceivedFor":{"number":"2"},"lastReceivedFor":{"number":"%d"},"numCouponsMissed":"1"}}`, validator, 10+i),
-			schemas.Micros(20-i/2)*1e6, observedBy(validator)) // two each of one time
-	}
-	m.put(licenseTemplate, "00lic9", `{"validator":"idle::1220","faucetState":null}`, 19*day, observedBy("idle::1220"))
-	m.put(fundCouponTemplate, "00fund", `{"amount":"1.0000000000"}`, 10*1e6)
-	m.setMark(schemas.Position{MigrationID: 1, RecordTime: stateEnd, UpdateID: "1220010009"})
-	return m
-}
 
 func ids(t *testing.T, body, member string) []string {
 	t.Helper()
@@ -306,18 +222,22 @@ func TestNetworkNaming(t *testing.T) {
 	if body := s.ok("GET", "/v0/app-instance-names", "", &names); body != `{"amulet_name":"Amulet","amulet_name_acronym":"CC","name_service_name":"Name Service","name_service_name_acronym":"ANS","network_favicon_url":"https://example.com/icon","network_name":"Network"}` {
 		t.Error(body)
 	}
-	var entry map[string]ansEntry
+	var entry map[string]any
 	s.ok("GET", "/v0/ans-entries/by-name/dso.ans", "", &entry)
 }
 
 func TestGovernance(t *testing.T) {
 	m := stateWorld()
 	type dsoAnswer struct {
-		User      string    `json:"sv_user"`
-		Party     string    `json:"sv_party_id"`
-		Threshold int64     `json:"voting_threshold"`
-		Round     withState `json:"latest_mining_round"`
-		Initial   *string   `json:"initial_round"`
+		User      string `json:"sv_user"`
+		Party     string `json:"sv_party_id"`
+		Threshold int64  `json:"voting_threshold"`
+		Round     struct {
+			Contract struct {
+				ContractID string `json:"contract_id"`
+			} `json:"contract"`
+		} `json:"latest_mining_round"`
+		Initial *string `json:"initial_round"`
 	}
 	s := serve(t, m)
 	var answer dsoAnswer
@@ -333,14 +253,6 @@ func TestGovernance(t *testing.T) {
 	body = s.ok("GET", "/v0/dso", "", &answer)
 	if answer.User != "u" || answer.Party != "sv1::1220" || *answer.Initial != "3" || answer.Threshold != 1 {
 		t.Errorf("with a fact: %s", body)
-	}
-}
-
-func TestVotingThreshold(t *testing.T) {
-	for n, want := range map[int64]int64{0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 7: 5, 10: 7, 13: 9, 16: 11} {
-		if got := votingThreshold(n); got != want {
-			t.Errorf("of %d members %d, want %d", n, got, want)
-		}
 	}
 }
 
@@ -398,8 +310,10 @@ func TestCommandStatus(t *testing.T) {
 	s := serve(t, m)
 	var answer struct {
 		Commands map[string]struct {
-			Contract contractAnswer
-			Status   json.RawMessage
+			Contract struct {
+				ContractID string `json:"contract_id"`
+			}
+			Status json.RawMessage
 		} `json:"transfer_commands_by_contract_id"`
 	}
 	s.ok("GET", "/v0/transfer-command/status?nonce=4&sender="+alice, "", &answer)
@@ -417,99 +331,5 @@ func TestCommandStatus(t *testing.T) {
 	}
 	if len(answer.Commands) != len(want) {
 		t.Errorf("%d commands, want %d", len(answer.Commands), len(want))
-	}
-}
-
-func TestFactsAreServed(t *testing.T) {
-	m := stateWorld()
-	m.facts = map[facts.Key]facts.Fact{
-		facts.Of(facts.Serial):                         {Body: []byte(`{"serial":3}`)},
-		facts.Of(facts.Schedule):                       {Body: []byte(`{"migration_id":2,"time":"2027-01-01T00:00:00Z"}`)},
-		facts.Of(facts.Bootstrapping, "global-domain"): {Body: []byte(`{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`)},
-		facts.Of(facts.Participants, sync1, alice):     {Body: []byte(`{"participant_ids":["PAR::a","PAR::b"]}`)},
-		facts.Of(facts.Participants, sync1, bob):       {Body: []byte(`{"participant_id":"PAR::b"}`)},
-		facts.Of(facts.RewardRoot, "3"):                {Body: []byte(`{"root_hash":"1220ab","round_number":3,"status":"Ok"}`)},
-	}
-	s := serve(t, m)
-	for path, want := range map[string]string{
-		"/v0/active-synchronizer-serial":                                 `{"serial":3}`,
-		"/v0/migrations/schedule":                                        `{"migration_id":2,"time":"2027-01-01T00:00:00Z"}`,
-		"/v0/synchronizer-bootstrapping-transactions/glob":               `{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`,
-		"/v0/synchronizer-bootstrapping-transactions/" + sync1:           `{"domain_parameters":"a","mediator_domain_state":"b","sequencer_domain_state":"c"}`,
-		"/v1/domains/" + sync1 + "/parties/" + alice + "/participant-id": `{"participant_ids":["PAR::a","PAR::b"]}`,
-		"/v1/domains/" + sync1 + "/parties/" + bob + "/participant-id":   `{"participant_ids":["PAR::b"]}`,
-		"/v0/domains/" + sync1 + "/parties/" + bob + "/participant-id":   `{"participant_id":"PAR::b"}`,
-		rewardRounds + "3/root-hash":                                     `{"root_hash":"1220ab","round_number":3,"status":"Ok"}`,
-		rewardRounds + "4/root-hash":                                     `{"status":"CannotProvide"}`,
-		rewardRounds + "7/activity-totals":                               `{"status":"Undetermined"}`,
-	} {
-		if r := s.do("GET", path, ""); r.status != 200 || r.body != want {
-			t.Errorf("%s = %d %s, want %s", path, r.status, r.body, want)
-		}
-	}
-	s.refused("GET", "/v0/domains/"+sync1+"/parties/"+alice+"/participant-id", "", 500, "unexpected")
-}
-
-// asker is a Facts that gives one answer.
-type asker struct {
-	fact facts.Fact
-	err  error
-}
-
-func (a asker) Ask(context.Context, facts.Key) (facts.Fact, error) { return a.fact, a.err }
-
-func TestUpstreamIsAskedForParticipants(t *testing.T) {
-	path := "/v0/domains/" + sync1 + "/parties/" + bob + "/participant-id"
-	kept := map[facts.Key]facts.Fact{facts.Of(facts.Participants, sync1, bob): {Body: []byte(`{"participant_id":"PAR::kept"}`)}}
-	away := fmt.Errorf("no route: %w", schemas.ErrUnavailable)
-	for name, c := range map[string]struct {
-		asker  asker
-		kept   map[facts.Key]facts.Fact
-		status int
-		text   string
-	}{
-		"it answers":                          {asker{fact: facts.Fact{Body: []byte(`{"participant_ids":["PAR::new"]}`)}}, kept, 200, "PAR::new"},
-		"it knows nothing":                    {asker{err: schemas.ErrNotFound}, kept, 404, "No participant"},
-		"it is away, the store knows":         {asker{err: away}, kept, 200, "PAR::kept"},
-		"it is away, the store knows nothing": {asker{err: away}, nil, 503, "does not answer"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := stateWorld()
-			m.facts = c.kept
-			s := serve(t, m, func(cfg *Config) { cfg.Facts = c.asker })
-			if r := s.do("GET", path, ""); r.status != c.status || !strings.Contains(r.body, c.text) {
-				t.Errorf("%d %s", r.status, r.body)
-			}
-		})
-	}
-}
-
-func TestEarliestRound(t *testing.T) {
-	for first, want := range map[int64]string{4: `{"earliest_round":5}`, 5: `{"earliest_round":6}`, 6: ``} {
-		m := stateWorld()
-		m.items[0].AppActivity = &schemas.AppActivity{RoundNumber: first, Records: []byte(`[]`)}
-		s := serve(t, m)
-		if want == "" {
-			s.refused("GET", rewardRounds+"earliest-available", "", 404, "available yet")
-			continue
-		}
-		var any map[string]any
-		if body := s.ok("GET", rewardRounds+"earliest-available", "", &any); body != want {
-			t.Errorf("first activity in round %d: %s, want %s", first, body, want)
-		}
-	}
-}
-
-func TestReasonText(t *testing.T) {
-	for reason, want := range map[string]string{
-		`{"tag":"ITR_InsufficientFunds","value":{"missingAmount":"7.5"}}`: "ITR_InsufficientFunds(7.5)",
-		`{"tag":"ITR_Two","value":{"b":"2","a":1}}`:                       "ITR_Two(1,2)",
-		`{"tag":"ITR_None","value":{}}`:                                   "ITR_None()",
-		`{"error":"no type"}`:                                             `{"error":"no type"}`,
-		`"text"`:                                                          `"text"`,
-	} {
-		if got := reasonText([]byte(reason)); got != want {
-			t.Errorf("%s: %s, want %s", reason, got, want)
-		}
 	}
 }

@@ -30,8 +30,8 @@ type updateWriter struct {
 	values values.Writer
 }
 
-func (a *API) updateWriter(form schemas.UpdateForm, want schemas.Encoding) updateWriter {
-	return updateWriter{form: form, values: values.Writer{Catalog: a.cfg.Catalog, Want: want}}
+func newUpdateWriter(catalog *values.Catalog, form schemas.UpdateForm, want schemas.Encoding) updateWriter {
+	return updateWriter{form: form, values: values.Writer{Catalog: catalog, Want: want}}
 }
 
 func (w updateWriter) update(dst []byte, u *schemas.Update) []byte {

@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -6,13 +6,22 @@ import (
 	"errors"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
 
+// governance serves the rules of the network and of its governance party.
+type governance struct {
+	sets    *contractSets
+	facts   *factReader
+	horizon *horizon.Horizon
+	naming  query.Naming
+}
+
 // rules serves the one contract of a template unless the caller has it. cachedID and
 // cachedDomain name the members of the request, update that of the answer.
-func (a *API) rules(template, cachedID, cachedDomain, update, what string) query.Handler {
+func (g *governance) rules(template, cachedID, cachedDomain, update, what string) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		p := r.Body()
 		id, _ := p.OptionalText(cachedID)
@@ -20,20 +29,20 @@ func (a *API) rules(template, cachedID, cachedDomain, update, what string) query
 		if err := p.Err(); err != nil {
 			return err
 		}
-		c, err := a.sets.latest(ctx, template)
+		c, err := g.sets.latest(ctx, template)
 		if err != nil {
 			return err
 		}
 		if c == nil {
 			return errNone(what)
 		}
-		return r.JSON(map[string]withState{a.cfg.Naming.Member(update): c.unlessCached(c.Event.ContractID == id)})
+		return r.JSON(map[string]withState{g.naming.Member(update): c.unlessCached(c.Event.ContractID == id)})
 	}
 }
 
-// dsoParty returns the governance party as the coin rules name it, or an upstream.
-func (a *API) dsoParty(ctx context.Context) (string, error) {
-	c, err := a.sets.latest(ctx, coinRulesTemplate)
+// party returns the governance party as the coin rules name it, or an upstream.
+func (g *governance) party(ctx context.Context) (string, error) {
+	c, err := g.sets.latest(ctx, coinRulesTemplate)
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +57,7 @@ func (a *API) dsoParty(ctx context.Context) (string, error) {
 			return rules.DSO, nil
 		}
 	}
-	own, err := a.ownFact(ctx)
+	own, err := g.own(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -58,8 +67,8 @@ func (a *API) dsoParty(ctx context.Context) (string, error) {
 	return own.DSOParty, nil
 }
 
-func (a *API) dsoPartyID(ctx context.Context, r *query.Request) error {
-	party, err := a.dsoParty(ctx)
+func (g *governance) partyID(ctx context.Context, r *query.Request) error {
+	party, err := g.party(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,8 +85,8 @@ type ownFact struct {
 	InitialRound *string `json:"initial_round"`
 }
 
-func (a *API) ownFact(ctx context.Context) (own ownFact, err error) {
-	fact, err := a.fact(ctx, facts.Of(facts.DSO))
+func (g *governance) own(ctx context.Context) (own ownFact, err error) {
+	fact, err := g.facts.get(ctx, facts.Of(facts.DSO))
 	if errors.Is(err, schemas.ErrNotFound) {
 		return own, nil
 	}
@@ -94,8 +103,8 @@ type superValidator struct {
 
 // superValidators reads the map of them out of the governance rules; none if the rules are
 // not there or of a form that is not known.
-func (a *API) superValidators(ctx context.Context) ([]superValidator, error) {
-	c, err := a.sets.latest(ctx, dsoRulesTemplate)
+func (g *governance) superValidators(ctx context.Context) ([]superValidator, error) {
+	c, err := g.sets.latest(ctx, dsoRulesTemplate)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -127,21 +136,21 @@ func votingThreshold(n int64) int64 {
 	return (n + faulty + 2) / 2 // the half of n + faulty + 1, rounded up
 }
 
-// dso serves the governance party, its rules and the upstream's operator.
-func (a *API) dso(ctx context.Context, r *query.Request) error {
-	party, err := a.dsoParty(ctx)
+// info serves the governance party, its rules and the upstream's operator.
+func (g *governance) info(ctx context.Context, r *query.Request) error {
+	party, err := g.party(ctx)
 	if err != nil {
 		return err
 	}
-	own, err := a.ownFact(ctx)
+	own, err := g.own(ctx)
 	if err != nil {
 		return err
 	}
 	answer := map[string]any{"dso_party_id": party, "sv_party_id": own.SVParty, "sv_user": own.SVUser}
 	for member, template := range map[string]string{
-		a.cfg.Naming.Member("coin_rules"): coinRulesTemplate, "dso_rules": dsoRulesTemplate,
+		g.naming.Member("coin_rules"): coinRulesTemplate, "dso_rules": dsoRulesTemplate,
 	} {
-		c, err := a.sets.latest(ctx, template)
+		c, err := g.sets.latest(ctx, template)
 		if err != nil {
 			return err
 		}
@@ -150,20 +159,20 @@ func (a *API) dso(ctx context.Context, r *query.Request) error {
 		}
 		answer[member] = c.withState()
 	}
-	if err := a.addRound(ctx, answer); err != nil {
+	if err := g.addRound(ctx, answer); err != nil {
 		return err
 	}
-	if err := a.addNodeStates(ctx, answer); err != nil {
+	if err := g.addNodeStates(ctx, answer); err != nil {
 		return err
 	}
 	if own.InitialRound != nil {
 		answer["initial_round"] = *own.InitialRound
 	}
-	return a.addThreshold(ctx, r, answer, own)
+	return g.addThreshold(ctx, r, answer, own)
 }
 
-func (a *API) addThreshold(ctx context.Context, r *query.Request, answer map[string]any, own ownFact) error {
-	svs, err := a.superValidators(ctx)
+func (g *governance) addThreshold(ctx context.Context, r *query.Request, answer map[string]any, own ownFact) error {
+	svs, err := g.superValidators(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,12 +184,12 @@ func (a *API) addThreshold(ctx context.Context, r *query.Request, answer map[str
 }
 
 // addRound adds the open round of the highest number that is open by now.
-func (a *API) addRound(ctx context.Context, answer map[string]any) error {
-	rounds, err := a.sets.get(ctx, openRoundTemplate)
+func (g *governance) addRound(ctx context.Context, answer map[string]any) error {
+	rounds, err := g.sets.get(ctx, openRoundTemplate)
 	if err != nil {
 		return err
 	}
-	at, err := a.statePosition(ctx)
+	at, err := g.horizon.Present(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,8 +218,8 @@ func (a *API) addRound(ctx context.Context, answer map[string]any) error {
 	return nil
 }
 
-func (a *API) addNodeStates(ctx context.Context, answer map[string]any) error {
-	nodes, err := a.sets.get(ctx, nodeStateTemplate)
+func (g *governance) addNodeStates(ctx context.Context, answer map[string]any) error {
+	nodes, err := g.sets.get(ctx, nodeStateTemplate)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -15,18 +15,21 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
+// transfers serves preapprovals and commands of transfers.
+type transfers struct{ contracts *contracts }
+
 // preapproval serves the newest preapproval of a receiver that has not expired.
-func (a *API) preapproval(ctx context.Context, r *query.Request) error {
+func (t *transfers) preapproval(ctx context.Context, r *query.Request) error {
 	party, err := r.Path("party")
 	if err != nil {
 		return err
 	}
-	q, at, err := a.stateOf(ctx, preapprovalTemplate)
+	q, at, err := t.contracts.of(ctx, preapprovalTemplate)
 	if err != nil {
 		return err
 	}
 	q.Key = party
-	list, err := a.contracts(ctx, q)
+	list, err := t.contracts.read(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -49,17 +52,17 @@ func (a *API) preapproval(ctx context.Context, r *query.Request) error {
 }
 
 // commandCounter serves the counter of a sender's transfer commands.
-func (a *API) commandCounter(ctx context.Context, r *query.Request) error {
+func (t *transfers) commandCounter(ctx context.Context, r *query.Request) error {
 	party, err := r.Path("party")
 	if err != nil {
 		return err
 	}
-	q, _, err := a.stateOf(ctx, counterTemplate)
+	q, _, err := t.contracts.of(ctx, counterTemplate)
 	if err != nil {
 		return err
 	}
 	q.Observer = party
-	list, err := a.contracts(ctx, q)
+	list, err := t.contracts.read(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -93,18 +96,18 @@ type commandFailure struct {
 
 // commandStatus serves what became of the transfer commands with a sender and a nonce that
 // were created within the last day.
-func (a *API) commandStatus(ctx context.Context, r *query.Request) error {
+func (t *transfers) commandStatus(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	sender, nonce := p.Text("sender"), p.Int64("nonce")
 	if err := p.Err(); err != nil {
 		return err
 	}
-	q, at, err := a.stateOf(ctx, commandTemplate)
+	q, at, err := t.contracts.of(ctx, commandTemplate)
 	if err != nil {
 		return err
 	}
 	q.Key, q.Limit = sender+" "+strconv.FormatInt(nonce, 10), maxCommands
-	rows, err := a.source.StateContractsSince(ctx, q, at.RecordTime-commandAge)
+	rows, err := t.contracts.source.StateContractsSince(ctx, q, at.RecordTime-commandAge)
 	if err != nil {
 		return err
 	}
@@ -112,8 +115,8 @@ func (a *API) commandStatus(ctx context.Context, r *query.Request) error {
 		return query.Errorf(query.NotFound, "No transfer command with this sender and nonce was created within the last 24 hours.")
 	}
 	answer := make(map[string]commandStatus, len(rows))
-	for _, c := range a.compacted(rows) {
-		status, err := a.statusOf(ctx, &c, at)
+	for _, c := range t.contracts.compacted(rows) {
+		status, err := t.statusOf(ctx, &c, at)
 		if err != nil {
 			return err
 		}
@@ -123,17 +126,17 @@ func (a *API) commandStatus(ctx context.Context, r *query.Request) error {
 }
 
 // statusOf tells what became of a command by the choice that ended it.
-func (a *API) statusOf(ctx context.Context, c *contract, at schemas.Position) (any, error) {
+func (t *transfers) statusOf(ctx context.Context, c *contract, at schemas.Position) (any, error) {
 	if c.ArchivedAt > at.RecordTime {
 		return commandState{"created"}, nil
 	}
-	end, encoding, err := a.endOf(ctx, c, at.MigrationID)
+	end, encoding, err := t.endOf(ctx, c, at.MigrationID)
 	if err != nil {
 		return nil, err
 	}
 	switch end.Choice {
 	case "TransferCommand_Send":
-		return a.sentOrFailed(end, encoding)
+		return t.sentOrFailed(end, encoding)
 	case "TransferCommand_Expire":
 		return commandFailure{"expired", "The TransferCommand has expired", "failed"}, nil
 	case "TransferCommand_Withdraw":
@@ -143,10 +146,10 @@ func (a *API) statusOf(ctx context.Context, c *contract, at schemas.Position) (a
 }
 
 // endOf finds the exercise that ended a contract.
-func (a *API) endOf(ctx context.Context, c *contract, migrationID int64) (*schemas.Event, schemas.Encoding, error) {
+func (t *transfers) endOf(ctx context.Context, c *contract, migrationID int64) (*schemas.Event, schemas.Encoding, error) {
 	// Synchronizers may each have an update of the record time.
 	const synchronizers = 16
-	updates, err := a.source.Updates(ctx, history.Range{
+	updates, err := t.contracts.source.Updates(ctx, history.Range{
 		After: schemas.EndOf(migrationID, c.ArchivedAt-1), Through: schemas.EndOf(migrationID, c.ArchivedAt), Limit: synchronizers,
 	})
 	if err != nil {
@@ -163,8 +166,8 @@ func (a *API) endOf(ctx context.Context, c *contract, migrationID int64) (*schem
 }
 
 // sentOrFailed reads the result of sending.
-func (a *API) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, error) {
-	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
+func (t *transfers) sentOrFailed(end *schemas.Event, encoding schemas.Encoding) (any, error) {
+	w := values.Writer{Catalog: t.contracts.catalog, Want: schemas.CompactJSON}
 	var sent struct {
 		Result struct {
 			Tag   string `json:"tag"`

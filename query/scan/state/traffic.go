@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -19,10 +19,13 @@ type trafficAnswer struct {
 	} `json:"target"`
 }
 
-// trafficStatus serves what a member bought of traffic and what of it is used, as far as
+// traffic serves what members have of traffic.
+type traffic struct{ contracts *contracts }
+
+// status serves what a member bought of traffic and what of it is used, as far as
 // history tells: the limit is what was bought, and the use is the cost of the member's
 // transactions, cut at the limit, as what goes beyond was within the free base rate.
-func (a *API) trafficStatus(ctx context.Context, r *query.Request) error {
+func (t *traffic) status(ctx context.Context, r *query.Request) error {
 	synchronizer, err := r.Path("domain_id")
 	if err != nil {
 		return err
@@ -38,16 +41,16 @@ func (a *API) trafficStatus(ctx context.Context, r *query.Request) error {
 	if kind != "PAR" && kind != "MED" || !isIdentity(uid) {
 		return query.Errorf(query.Invalid, "Member id %q must have the form PAR::NAME::FINGERPRINT or MED::NAME::FINGERPRINT.", member)
 	}
-	bought, ok, err := a.purchasedTraffic(ctx, synchronizer, member)
+	bought, ok, err := t.purchased(ctx, synchronizer, member)
 	if err != nil {
 		return err
 	}
-	at, err := a.statePosition(ctx)
+	at, err := t.contracts.horizon.Present(ctx)
 	if err != nil {
 		return err
 	}
 	// Verdicts name participants without their kind.
-	cost, err := a.source.TrafficCost(ctx, at, synchronizer, []string{member, uid})
+	cost, err := t.contracts.source.TrafficCost(ctx, at, synchronizer, []string{member, uid})
 	if err != nil {
 		return err
 	}
@@ -65,15 +68,15 @@ func isIdentity(id string) bool {
 	return ok && name != "" && fingerprint != "" && !strings.Contains(fingerprint, "::")
 }
 
-// purchasedTraffic adds up the traffic contracts of a member on a synchronizer; ok is
+// purchased adds up the traffic contracts of a member on a synchronizer; ok is
 // false when it has none.
-func (a *API) purchasedTraffic(ctx context.Context, synchronizer, member string) (total int64, ok bool, err error) {
-	q, _, err := a.stateOf(ctx, memberTrafficTemplate)
+func (t *traffic) purchased(ctx context.Context, synchronizer, member string) (total int64, ok bool, err error) {
+	q, _, err := t.contracts.of(ctx, memberTrafficTemplate)
 	if err != nil {
 		return 0, false, err
 	}
 	q.Key = member
-	list, err := a.contracts(ctx, q)
+	list, err := t.contracts.read(ctx, q)
 	if err != nil {
 		return 0, false, err
 	}

@@ -1,4 +1,4 @@
-package scan
+package pages
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ const (
 	renderSlack = 8
 )
 
-// renderBuffers keeps the memory of what is rendered apart from an answer.
-var renderBuffers = sync.Pool{New: func() any { return new([]byte) }}
+// Buffers pools memory, as *[]byte, for what is rendered apart from an answer.
+var Buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // render appends rows separated by commas, about size bytes each. Runs of many rows are
 // written side by side, so write must be safe for concurrent use.
@@ -34,7 +34,7 @@ func render[R any](dst []byte, rows []R, size int64, write func(dst []byte, row 
 	group := guard.NewGroup()
 	for i, run := range runs[1:] {
 		group.Go(func() error {
-			rest[i] = renderBuffers.Get().(*[]byte)
+			rest[i] = Buffers.Get().(*[]byte)
 			*rest[i] = renderRows((*rest[i])[:0], run, size, write)
 			return nil
 		})
@@ -45,7 +45,7 @@ func render[R any](dst []byte, rows []R, size int64, write func(dst []byte, row 
 	}
 	for _, part := range rest {
 		dst = append(append(dst, ','), *part...)
-		renderBuffers.Put(part)
+		Buffers.Put(part)
 	}
 	return dst
 }
@@ -63,10 +63,10 @@ func renderRows[R any](dst []byte, rows []R, size int64, write func(dst []byte, 
 	return dst
 }
 
-// rendered returns one row in memory of just its size, to be kept.
-func rendered[R any](row *R, write func(dst []byte, row *R) []byte) []byte {
-	buf := renderBuffers.Get().(*[]byte)
-	defer renderBuffers.Put(buf)
+// Rendered returns one row in memory of just its size, to be kept.
+func Rendered[R any](row *R, write func(dst []byte, row *R) []byte) []byte {
+	buf := Buffers.Get().(*[]byte)
+	defer Buffers.Put(buf)
 	*buf = write((*buf)[:0], row)
 	return bytes.Clone(*buf)
 }

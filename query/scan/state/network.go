@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -8,59 +8,22 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
 
-// Facts asks an upstream for what nobody has asked for before. It is bounded in number and
-// time, and remembers answers.
-type Facts interface {
-	// Ask returns the fact of a key, schemas.ErrNotFound if the upstream has none, and an
-	// error that wraps schemas.ErrUnavailable if it cannot be asked at present.
-	Ask(ctx context.Context, key facts.Key) (facts.Fact, error)
-}
-
-// fact returns the latest fact of a key that the store has, schemas.ErrNotFound for none.
-func (a *API) fact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	fact, err := a.facts.Get(ctx, key)
-	switch {
-	case err != nil:
-		return facts.Fact{}, err
-	case fact == nil:
-		return facts.Fact{}, schemas.ErrNotFound
-	}
-	return *fact, nil
-}
-
-// asked returns a fact that depends on what the client names: an upstream is asked for it
-// where that is possible, and what the store has is the answer where it is not.
-func (a *API) asked(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	if a.cfg.Facts == nil {
-		return a.source.Fact(ctx, key)
-	}
-	fact, err := a.cfg.Facts.Ask(ctx, key)
-	if !errors.Is(err, schemas.ErrUnavailable) {
-		return fact, err
-	}
-	kept, keptErr := a.source.Fact(ctx, key)
-	if errors.Is(keptErr, schemas.ErrNotFound) {
-		return kept, &query.Error{Code: query.Unavailable, Msg: "The upstream that knows this does not answer at present.", Err: err}
-	}
-	return kept, keptErr
-}
-
-// unknown gives the interface's word for a fact that is not known.
-func unknown(err error, what string) error {
-	if errors.Is(err, schemas.ErrNotFound) {
-		return errNone(what)
-	}
-	return err
+// network serves what upstreams say of the network.
+type network struct {
+	facts   *factReader
+	horizon *horizon.Horizon
+	naming  query.Naming
 }
 
 // factOf serves a fact without parameters as it is.
-func (a *API) factOf(operation facts.Operation, what string) query.Handler {
+func (n *network) factOf(operation facts.Operation, what string) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
-		fact, err := a.fact(ctx, facts.Of(operation))
+		fact, err := n.facts.get(ctx, facts.Of(operation))
 		if err != nil {
 			return unknown(err, what)
 		}
@@ -69,8 +32,8 @@ func (a *API) factOf(operation facts.Operation, what string) query.Handler {
 }
 
 // schedule serves the next migration, 404 without a body when none is scheduled.
-func (a *API) schedule(ctx context.Context, r *query.Request) error {
-	fact, err := a.fact(ctx, facts.Of(facts.Schedule))
+func (n *network) schedule(ctx context.Context, r *query.Request) error {
+	fact, err := n.facts.get(ctx, facts.Of(facts.Schedule))
 	if errors.Is(err, schemas.ErrNotFound) {
 		return r.Empty(404)
 	}
@@ -81,8 +44,8 @@ func (a *API) schedule(ctx context.Context, r *query.Request) error {
 }
 
 // lastMigration serves the newest migration of which there is history.
-func (a *API) lastMigration(ctx context.Context, r *query.Request) error {
-	watermark, err := a.horizon.watermark.Get(ctx)
+func (n *network) lastMigration(ctx context.Context, r *query.Request) error {
+	watermark, err := n.horizon.Watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,8 +56,8 @@ func (a *API) lastMigration(ctx context.Context, r *query.Request) error {
 }
 
 // instanceNames serves how the network calls itself, spelled as configured.
-func (a *API) instanceNames(ctx context.Context, r *query.Request) error {
-	fact, err := a.fact(ctx, facts.Of(facts.InstanceNames))
+func (n *network) instanceNames(ctx context.Context, r *query.Request) error {
+	fact, err := n.facts.get(ctx, facts.Of(facts.InstanceNames))
 	if err != nil {
 		return unknown(err, "instance names")
 	}
@@ -104,19 +67,19 @@ func (a *API) instanceNames(ctx context.Context, r *query.Request) error {
 	}
 	spelled := make(map[string]string, len(members))
 	for name, value := range members {
-		spelled[a.cfg.Naming.Member(name)] = value
+		spelled[n.naming.Member(name)] = value
 	}
 	return r.JSON(spelled)
 }
 
 // prefixed serves a fact of the synchronizer whose id begins with a prefix.
-func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
+func (n *network) prefixed(operation facts.Operation, what string) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		prefix, err := r.Path("domain_id_prefix")
 		if err != nil {
 			return err
 		}
-		migrations, err := a.horizon.migrations.Get(ctx)
+		migrations, err := n.horizon.Migrations.Get(ctx)
 		if err != nil {
 			return err
 		}
@@ -125,7 +88,7 @@ func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
 				if !strings.HasPrefix(s.SynchronizerID, prefix) {
 					continue
 				}
-				fact, err := a.fact(ctx, facts.Of(operation, facts.SynchronizerName(s.SynchronizerID)))
+				fact, err := n.facts.get(ctx, facts.Of(operation, facts.SynchronizerName(s.SynchronizerID)))
 				if err != nil {
 					return unknown(err, what+" of "+s.SynchronizerID)
 				}
@@ -137,7 +100,7 @@ func (a *API) prefixed(operation facts.Operation, what string) query.Handler {
 }
 
 // participants returns the participants that host a party.
-func (a *API) participants(ctx context.Context, r *query.Request) ([]string, error) {
+func (n *network) participants(ctx context.Context, r *query.Request) ([]string, error) {
 	synchronizer, err := r.Path("domain_id")
 	if err != nil {
 		return nil, err
@@ -152,7 +115,7 @@ func (a *API) participants(ctx context.Context, r *query.Request) ([]string, err
 	case !isIdentity(party):
 		return nil, query.Errorf(query.Invalid, "Party id %q must have the form NAME::FINGERPRINT.", party)
 	}
-	fact, err := a.asked(ctx, facts.Of(facts.Participants, synchronizer, party))
+	fact, err := n.facts.asked(ctx, facts.Of(facts.Participants, synchronizer, party))
 	if err != nil {
 		return nil, unknown(err, "participant of party "+party)
 	}
@@ -172,8 +135,8 @@ func (a *API) participants(ctx context.Context, r *query.Request) ([]string, err
 	return hosts.All, nil
 }
 
-func (a *API) participantIDs(ctx context.Context, r *query.Request) error {
-	hosts, err := a.participants(ctx, r)
+func (n *network) participantIDs(ctx context.Context, r *query.Request) error {
+	hosts, err := n.participants(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -181,8 +144,8 @@ func (a *API) participantIDs(ctx context.Context, r *query.Request) error {
 }
 
 // participantID is the form from when a party had one host; for several it fails.
-func (a *API) participantID(ctx context.Context, r *query.Request) error {
-	hosts, err := a.participants(ctx, r)
+func (n *network) participantID(ctx context.Context, r *query.Request) error {
+	hosts, err := n.participants(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,6 @@
-package scan
+// Package horizon knows how far history may be shown: up to the watermarks, and events up to the
+// last verdict. Nothing that an operation shows is above it.
+package horizon
 
 import (
 	"context"
@@ -7,15 +9,31 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// horizon knows how far history may be shown.
-type horizon struct {
+// Source reads the positions up to which the store is complete; *history.Reader does.
+type Source interface {
+	// Watermark is the position up to which history is complete, schemas.Start when
+	// there is none. ContractsWatermark is the same for contract lifetimes.
+	Watermark(ctx context.Context) (schemas.Position, error)
+	ContractsWatermark(ctx context.Context) (schemas.Position, error)
+	// Migrations are ascending by id.
+	Migrations(ctx context.Context) ([]history.Migration, error)
+	// Verdicts are ascending by position.
+	Verdicts(ctx context.Context, rg history.Range) ([]schemas.Item, error)
+}
+
+// Horizon is how far the history of one stream may be shown. It is safe for concurrent use.
+type Horizon struct {
+	// Watermark, Contracts and Migrations remember what the Source says.
+	Watermark  memo.Value[schemas.Position]
+	Contracts  memo.Value[schemas.Position]
+	Migrations memo.Value[[]history.Migration]
+
 	source     Source
-	watermark  memo.Value[schemas.Position]
-	contracts  memo.Value[schemas.Position]
-	migrations memo.Value[[]history.Migration]
+	backfilled func(context.Context) bool
 
 	// The cap of events changes only with the watermark. caps looks it up, once for all who
 	// do not know it.
@@ -27,30 +45,48 @@ type horizon struct {
 	hasVerdicts bool
 }
 
-func newHorizon(source Source, ttl time.Duration, now func() time.Time) *horizon {
-	h := &horizon{
-		source:     source,
-		watermark:  memo.Value[schemas.Position]{Load: source.Watermark, TTL: ttl, Now: now},
-		contracts:  memo.Value[schemas.Position]{Load: source.ContractsWatermark, TTL: ttl, Now: now},
-		migrations: memo.Value[[]history.Migration]{Load: source.Migrations, TTL: ttl, Now: now},
+// New returns the horizon of a stream. backfilled reports whether the stream has once reached
+// its upstream's end; ttl is how long the positions are remembered.
+func New(source Source, backfilled func(context.Context) bool, ttl time.Duration, now func() time.Time) *Horizon {
+	h := &Horizon{
+		source: source, backfilled: backfilled,
+		Watermark:  memo.Value[schemas.Position]{Load: source.Watermark, TTL: ttl, Now: now},
+		Contracts:  memo.Value[schemas.Position]{Load: source.ContractsWatermark, TTL: ttl, Now: now},
+		Migrations: memo.Value[[]history.Migration]{Load: source.Migrations, TTL: ttl, Now: now},
 	}
 	h.caps = memo.Value[schemas.Position]{Load: h.loadCap, Now: now}
 	return h
 }
 
-// migration returns what is held of one migration; ok is false for nothing.
-func (h *horizon) migration(ctx context.Context, id int64) (m history.Migration, previous int64, ok bool, err error) {
-	list, err := h.migrations.Get(ctx)
+// RequireHistory refuses pages until the stream has been complete once: a client that
+// takes a short page for the end of history must not be misled.
+func (h *Horizon) RequireHistory(ctx context.Context) error {
+	if h.backfilled(ctx) {
+		return nil
+	}
+	watermark, err := h.Watermark.Get(ctx)
+	if err != nil {
+		return err
+	}
+	if watermark == schemas.Start {
+		return query.Errorf(query.Unavailable, "This scan has not yet loaded its history.")
+	}
+	return query.Errorf(query.Unavailable, "This scan has not yet replicated all data.")
+}
+
+// Migration returns what is held of one migration; ok is false for nothing.
+func (h *Horizon) Migration(ctx context.Context, id int64) (m history.Migration, previous int64, ok bool, err error) {
+	list, err := h.Migrations.Get(ctx)
 	if err != nil {
 		return m, 0, false, err
 	}
-	m, previous, ok = findMigration(list, id)
+	m, previous, ok = FindMigration(list, id)
 	return m, previous, ok, nil
 }
 
-// findMigration returns a migration and the one before it, -1 for none; ok is false
+// FindMigration returns a migration and the one before it, -1 for none; ok is false
 // if the list does not have it.
-func findMigration(list []history.Migration, id int64) (m history.Migration, previous int64, ok bool) {
+func FindMigration(list []history.Migration, id int64) (m history.Migration, previous int64, ok bool) {
 	previous = -1
 	for _, m := range list {
 		if m.ID == id {
@@ -61,9 +97,9 @@ func findMigration(list []history.Migration, id int64) (m history.Migration, pre
 	return m, 0, false
 }
 
-// events returns the position up to which events may be shown.
-func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
-	watermark, err := h.watermark.Get(ctx)
+// Events returns the position up to which events may be shown.
+func (h *Horizon) Events(ctx context.Context) (schemas.Position, error) {
+	watermark, err := h.Watermark.Get(ctx)
 	if err != nil {
 		return watermark, err
 	}
@@ -77,8 +113,8 @@ func (h *horizon) events(ctx context.Context) (schemas.Position, error) {
 }
 
 // loadCap looks up the position up to which events may be shown, and notes it.
-func (h *horizon) loadCap(ctx context.Context) (schemas.Position, error) {
-	watermark, err := h.watermark.Get(ctx)
+func (h *Horizon) loadCap(ctx context.Context) (schemas.Position, error) {
+	watermark, err := h.Watermark.Get(ctx)
 	if err != nil {
 		return watermark, err
 	}
@@ -92,22 +128,22 @@ func (h *horizon) loadCap(ctx context.Context) (schemas.Position, error) {
 	return limit, nil
 }
 
-// shows reports whether events at a position may be shown. The end of events only ever
+// Shows reports whether events at a position may be shown. The end of events only ever
 // moves on, so it is asked for only if the last one known does not suffice.
-func (h *horizon) shows(ctx context.Context, at schemas.Position) (bool, error) {
+func (h *Horizon) Shows(ctx context.Context, at schemas.Position) (bool, error) {
 	h.mu.Lock()
 	known := h.limitKnown && !h.limit.Before(at)
 	h.mu.Unlock()
 	if known {
 		return true, nil
 	}
-	limit, err := h.events(ctx)
+	limit, err := h.Events(ctx)
 	return err == nil && !limit.Before(at), err
 }
 
 // eventsCap applies the network's rule to the newest migration: nothing later than
 // its last verdict and its last update, nothing at all without either.
-func (h *horizon) eventsCap(ctx context.Context, watermark schemas.Position) (schemas.Position, error) {
+func (h *Horizon) eventsCap(ctx context.Context, watermark schemas.Position) (schemas.Position, error) {
 	if watermark.RecordTime == schemas.MinMicros {
 		return watermark, nil // imports only: no event of the newest migration yet
 	}
@@ -137,7 +173,7 @@ func (h *horizon) eventsCap(ctx context.Context, watermark schemas.Position) (sc
 }
 
 // anyVerdicts reports whether the store holds verdicts; once true it stays true.
-func (h *horizon) anyVerdicts(ctx context.Context, watermark schemas.Position) (bool, error) {
+func (h *Horizon) anyVerdicts(ctx context.Context, watermark schemas.Position) (bool, error) {
 	h.mu.Lock()
 	has := h.hasVerdicts
 	h.mu.Unlock()
@@ -173,7 +209,7 @@ const verdictPage = 100
 // migration. Verdicts can only be read ascending, so it steps back from the watermark
 // in growing steps until there are some, and then halves the step until few are left.
 // Usually the first query tells.
-func (h *horizon) lastVerdict(ctx context.Context, watermark schemas.Position) (schemas.Micros, bool, error) {
+func (h *Horizon) lastVerdict(ctx context.Context, watermark schemas.Position) (schemas.Micros, bool, error) {
 	const hour = schemas.Micros(3600 * 1e6)
 	empty := watermark.RecordTime + 1 // no verdict at or after this
 	for step := schemas.Micros(200_000); ; step *= 8 {
@@ -200,7 +236,7 @@ func (h *horizon) lastVerdict(ctx context.Context, watermark schemas.Position) (
 
 // narrow finds the last verdict, given the first ones of a stretch that holds it and
 // an instant from which on there is none.
-func (h *horizon) narrow(ctx context.Context, found []schemas.Item, empty schemas.Micros, watermark schemas.Position) (schemas.Micros, error) {
+func (h *Horizon) narrow(ctx context.Context, found []schemas.Item, empty schemas.Micros, watermark schemas.Position) (schemas.Micros, error) {
 	for len(found) == verdictPage {
 		last := found[len(found)-1].Verdict.RecordTime
 		middle := last + (empty-last)/2
@@ -229,9 +265,18 @@ func (h *horizon) narrow(ctx context.Context, found []schemas.Item, empty schema
 }
 
 // verdictsFrom returns the first verdicts at or after an instant.
-func (h *horizon) verdictsFrom(ctx context.Context, from schemas.Micros, watermark schemas.Position) ([]schemas.Item, error) {
+func (h *Horizon) verdictsFrom(ctx context.Context, from schemas.Micros, watermark schemas.Position) ([]schemas.Item, error) {
 	return h.source.Verdicts(ctx, history.Range{
 		After:   schemas.Position{MigrationID: watermark.MigrationID, RecordTime: from},
 		Through: watermark, Limit: verdictPage,
 	})
+}
+
+// Span returns the first and the last record time of a migration that has history.
+func Span(m history.Migration) (first, last schemas.Micros) {
+	first, last = schemas.MaxMicros, schemas.MinMicros
+	for _, s := range m.Synchronizers {
+		first, last = min(first, s.Min), max(last, s.Max)
+	}
+	return first, last
 }

@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -8,26 +8,35 @@ import (
 	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
 
+// rewards serves the accounting of rewards.
+type rewards struct {
+	source  Source
+	horizon *horizon.Horizon
+	facts   *factReader
+	rounds  *rounds
+}
+
 // earliestRound serves the first round of which all app activity is held. Records may begin
 // in the middle of a round, so that is the one after it, once it is over.
-func (a *API) earliestRound(ctx context.Context, r *query.Request) error {
-	if err := a.requireHistory(ctx); err != nil {
+func (w *rewards) earliestRound(ctx context.Context, r *query.Request) error {
+	if err := w.horizon.RequireHistory(ctx); err != nil {
 		return err
 	}
-	watermark, err := a.horizon.watermark.Get(ctx)
+	watermark, err := w.horizon.Watermark.Get(ctx)
 	if err != nil {
 		return err
 	}
-	first, _, ok, err := a.source.ActivityRounds(ctx, watermark)
+	first, _, ok, err := w.source.ActivityRounds(ctx, watermark)
 	if err != nil {
 		return err
 	}
 	if ok {
-		ok, err = a.roundOver(ctx, first+1)
+		ok, err = w.rounds.over(ctx, first+1)
 	}
 	if err != nil {
 		return err
@@ -49,18 +58,18 @@ func roundParam(r *query.Request) (n int64, text string, err error) {
 	return n, strconv.FormatInt(n, 10), nil
 }
 
-// rewards serves what an upstream computed for a round: it takes private configuration
+// ofRound serves what an upstream computed for a round: it takes private configuration
 // that history does not have. Without an upstream's word there is nothing to provide, be
 // it not yet or at all.
-func (a *API) rewards(operation facts.Operation) query.Handler {
+func (w *rewards) ofRound(operation facts.Operation) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		number, round, err := roundParam(r)
 		if err != nil {
 			return err
 		}
-		fact, err := a.asked(ctx, facts.Of(operation, round))
+		fact, err := w.facts.asked(ctx, facts.Of(operation, round))
 		if errors.Is(err, schemas.ErrNotFound) {
-			return a.noRewards(ctx, r, number)
+			return w.none(ctx, r, number)
 		}
 		if err != nil {
 			return err
@@ -69,8 +78,8 @@ func (a *API) rewards(operation facts.Operation) query.Handler {
 	}
 }
 
-func (a *API) noRewards(ctx context.Context, r *query.Request, round int64) error {
-	over, err := a.roundOver(ctx, round)
+func (w *rewards) none(ctx context.Context, r *query.Request, round int64) error {
+	over, err := w.rounds.over(ctx, round)
 	if err != nil {
 		return err
 	}
@@ -81,8 +90,8 @@ func (a *API) noRewards(ctx context.Context, r *query.Request, round int64) erro
 	return r.JSON(map[string]string{"status": status})
 }
 
-// rewardBatch serves a node of the tree of minting allowances.
-func (a *API) rewardBatch(ctx context.Context, r *query.Request) error {
+// batch serves a node of the tree of minting allowances.
+func (w *rewards) batch(ctx context.Context, r *query.Request) error {
 	_, round, err := roundParam(r)
 	if err != nil {
 		return err
@@ -94,7 +103,7 @@ func (a *API) rewardBatch(ctx context.Context, r *query.Request) error {
 	if _, err := hex.DecodeString(hash); err != nil {
 		return query.Errorf(query.Invalid, "Batch hash %q is not hexadecimal.", hash)
 	}
-	fact, err := a.asked(ctx, facts.Of(facts.RewardBatch, round, hash))
+	fact, err := w.facts.asked(ctx, facts.Of(facts.RewardBatch, round, hash))
 	if err != nil {
 		return unknown(err, "batch "+hash+" of round "+round)
 	}

@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -14,19 +14,22 @@ type roundsAnswer struct {
 	TTL     int64                `json:"time_to_live_in_microseconds"`
 }
 
-// openAndIssuingRounds serves the rounds in which coins can be used and minted, without
+// rounds serves mining rounds.
+type rounds struct{ sets *contractSets }
+
+// openAndIssuing serves the rounds in which coins can be used and minted, without
 // those that the caller has. A cached id that the answer lacks is gone.
-func (a *API) openAndIssuingRounds(ctx context.Context, r *query.Request) error {
+func (m *rounds) openAndIssuing(ctx context.Context, r *query.Request) error {
 	p := r.Body()
 	haveOpen, haveIssuing := p.RequiredTexts("cached_open_mining_round_contract_ids"), p.RequiredTexts("cached_issuing_round_contract_ids")
 	if err := p.Err(); err != nil {
 		return err
 	}
-	open, err := a.sets.get(ctx, openRoundTemplate)
+	open, err := m.sets.get(ctx, openRoundTemplate)
 	if err != nil {
 		return err
 	}
-	issuing, err := a.sets.get(ctx, issuingRoundTemplate)
+	issuing, err := m.sets.get(ctx, issuingRoundTemplate)
 	if err != nil {
 		return err
 	}
@@ -38,12 +41,12 @@ func (a *API) openAndIssuingRounds(ctx context.Context, r *query.Request) error 
 }
 
 func cachedRounds(rounds []contract, have []string) map[string]withState {
-	m := make(map[string]withState, len(rounds))
+	answer := make(map[string]withState, len(rounds))
 	for i := range rounds {
 		id := rounds[i].Event.ContractID
-		m[id] = rounds[i].unlessCached(slices.Contains(have, id))
+		answer[id] = rounds[i].unlessCached(slices.Contains(have, id))
 	}
-	return m
+	return answer
 }
 
 // longestTTL is the most time that rounds may be cached, in microseconds.
@@ -88,9 +91,9 @@ type roundRef struct {
 
 func (r roundRef) number() (int64, error) { return strconv.ParseInt(r.Number, 10, 64) }
 
-// closedRounds serves rounds that are over, by ascending number.
-func (a *API) closedRounds(ctx context.Context, r *query.Request) error {
-	list, err := a.sets.get(ctx, closedRoundTemplate)
+// closed serves rounds that are over, by ascending number.
+func (m *rounds) closed(ctx context.Context, r *query.Request) error {
+	list, err := m.sets.get(ctx, closedRoundTemplate)
 	if err != nil {
 		return err
 	}
@@ -114,9 +117,9 @@ func (a *API) closedRounds(ctx context.Context, r *query.Request) error {
 	return r.JSON(map[string]any{"rounds": answers})
 }
 
-// roundOver reports whether a round is no longer open: all that are have higher numbers.
-func (a *API) roundOver(ctx context.Context, number int64) (bool, error) {
-	open, err := a.sets.get(ctx, openRoundTemplate)
+// over reports whether a round is no longer open: all that are have higher numbers.
+func (m *rounds) over(ctx context.Context, number int64) (bool, error) {
+	open, err := m.sets.get(ctx, openRoundTemplate)
 	if err != nil || len(open) == 0 {
 		return false, err
 	}

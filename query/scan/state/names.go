@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"cmp"
@@ -43,14 +43,22 @@ func entryOf(c *contract, now schemas.Micros) (e ansEntry, ok bool, err error) {
 	}, true, nil
 }
 
+// names serves entries of the name service.
+type names struct {
+	contracts   *contracts
+	governance  *governance
+	facts       *factReader
+	maxPageSize int
+}
+
 // ansPage is how many entries are read at a time.
 const ansPage = 1000
 
 // eachEntry calls take with the entries that q selects and that have not expired, oldest
 // first, until it returns false.
-func (a *API) eachEntry(ctx context.Context, q history.StateQuery, now schemas.Micros, take func(ansEntry) bool) error {
+func (n *names) eachEntry(ctx context.Context, q history.StateQuery, now schemas.Micros, take func(ansEntry) bool) error {
 	for q.Limit = ansPage; ; {
-		list, err := a.contracts(ctx, q)
+		list, err := n.contracts.read(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -71,29 +79,29 @@ func (a *API) eachEntry(ctx context.Context, q history.StateQuery, now schemas.M
 	}
 }
 
-// ansEntries serves names that begin with a prefix, oldest first, and behind them those of
+// list serves names that begin with a prefix, oldest first, and behind them those of
 // the governance party and its members if there is room.
-func (a *API) ansEntries(ctx context.Context, r *query.Request) error {
+func (n *names) list(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	prefix, _ := p.OptionalText("name_prefix")
-	size := p.Limit("page_size", a.cfg.MaxPageSize)
+	size := p.Limit("page_size", n.maxPageSize)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	q, at, err := a.stateOf(ctx, ansEntryTemplate)
+	q, at, err := n.contracts.of(ctx, ansEntryTemplate)
 	if err != nil {
 		return err
 	}
 	q.KeyPrefix = prefix
 	entries := []ansEntry{}
-	err = a.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
+	err = n.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
 		entries = append(entries, e)
 		return len(entries) < size
 	})
 	if err != nil {
 		return err
 	}
-	own, err := a.governanceEntries(ctx)
+	own, err := n.governanceEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,26 +113,26 @@ func (a *API) ansEntries(ctx context.Context, r *query.Request) error {
 	return r.JSON(map[string]any{"entries": entries})
 }
 
-// ansEntryOf serves the first name of a party, by name.
-func (a *API) ansEntryOf(ctx context.Context, r *query.Request) error {
+// ofParty serves the first name of a party, by name.
+func (n *names) ofParty(ctx context.Context, r *query.Request) error {
 	party, err := r.Path("party")
 	if err != nil {
 		return err
 	}
-	own, err := a.governanceEntries(ctx)
+	own, err := n.governanceEntries(ctx)
 	if err != nil {
 		return err
 	}
-	ofParty := slices.DeleteFunc(own, func(e ansEntry) bool { return e.User != party })
+	entries := slices.DeleteFunc(own, func(e ansEntry) bool { return e.User != party })
 	// The governance party is a signatory of all entries, and the user of none.
-	if len(ofParty) == 0 || !strings.HasPrefix(ofParty[0].Name, governanceName) {
-		q, at, err := a.stateOf(ctx, ansEntryTemplate)
+	if len(entries) == 0 || !strings.HasPrefix(entries[0].Name, governanceName) {
+		q, at, err := n.contracts.of(ctx, ansEntryTemplate)
 		if err != nil {
 			return err
 		}
 		q.Signatory = party
 		var first []ansEntry
-		err = a.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
+		err = n.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
 			if e.User == party && (len(first) == 0 || e.Name < first[0].Name) {
 				first = []ansEntry{e}
 			}
@@ -133,31 +141,31 @@ func (a *API) ansEntryOf(ctx context.Context, r *query.Request) error {
 		if err != nil {
 			return err
 		}
-		ofParty = append(first, ofParty...)
+		entries = append(first, entries...)
 	}
-	return oneEntry(r, ofParty, "party: "+party)
+	return oneEntry(r, entries, "party: "+party)
 }
 
-// ansEntryNamed serves the entry of a name.
-func (a *API) ansEntryNamed(ctx context.Context, r *query.Request) error {
+// named serves the entry of a name.
+func (n *names) named(ctx context.Context, r *query.Request) error {
 	name, err := r.Path("name")
 	if err != nil {
 		return err
 	}
-	q, at, err := a.stateOf(ctx, ansEntryTemplate)
+	q, at, err := n.contracts.of(ctx, ansEntryTemplate)
 	if err != nil {
 		return err
 	}
 	q.Key = name
 	var entries []ansEntry
-	err = a.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
+	err = n.eachEntry(ctx, q, at.RecordTime, func(e ansEntry) bool {
 		entries = append(entries, e)
 		return false
 	})
 	if err != nil {
 		return err
 	}
-	own, err := a.governanceEntries(ctx)
+	own, err := n.governanceEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,8 +189,8 @@ const governanceName = "dso."
 
 // governanceEntries are the names that the governance party gives itself and its members,
 // dso.<suffix> and <name>.sv.<suffix>.
-func (a *API) governanceEntries(ctx context.Context) ([]ansEntry, error) {
-	party, err := a.dsoParty(ctx)
+func (n *names) governanceEntries(ctx context.Context) ([]ansEntry, error) {
+	party, err := n.governance.party(ctx)
 	var unknown *query.Error
 	if errors.As(err, &unknown) && unknown.Code == query.NotFound {
 		return nil, nil
@@ -190,12 +198,12 @@ func (a *API) governanceEntries(ctx context.Context) ([]ansEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	suffix, err := a.nameSuffix(ctx)
+	suffix, err := n.suffix(ctx)
 	if err != nil {
 		return nil, err
 	}
 	entries := []ansEntry{{User: party, Name: governanceName + suffix}}
-	svs, err := a.superValidators(ctx)
+	svs, err := n.governance.superValidators(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -208,21 +216,21 @@ func (a *API) governanceEntries(ctx context.Context) ([]ansEntry, error) {
 	return entries, nil
 }
 
-// nameSuffix is the acronym of the name service in lower case, as the upstream calls it.
-func (a *API) nameSuffix(ctx context.Context) (string, error) {
+// suffix is the acronym of the name service in lower case, as the upstream calls it.
+func (n *names) suffix(ctx context.Context) (string, error) {
 	const usual = "cns"
-	fact, err := a.fact(ctx, facts.Of(facts.InstanceNames))
+	fact, err := n.facts.get(ctx, facts.Of(facts.InstanceNames))
 	if errors.Is(err, schemas.ErrNotFound) {
 		return usual, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	var names struct {
+	var network struct {
 		Acronym string `json:"name_service_name_acronym"`
 	}
-	if err := json.Unmarshal(fact.Body, &names); err != nil {
+	if err := json.Unmarshal(fact.Body, &network); err != nil {
 		return "", err
 	}
-	return cmp.Or(strings.ToLower(names.Acronym), usual), nil
+	return cmp.Or(strings.ToLower(network.Acronym), usual), nil
 }

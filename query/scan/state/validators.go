@@ -1,4 +1,4 @@
-package scan
+package state
 
 import (
 	"context"
@@ -18,20 +18,26 @@ type receivedFaucets struct {
 	Validator  string `json:"validator"`
 }
 
-// validatorFaucets serves in how many rounds validators were active, by the order asked
+// validators serves licenses and the activity of validators.
+type validators struct {
+	contracts   *contracts
+	maxPageSize int
+}
+
+// faucets serves in how many rounds validators were active, by the order asked
 // for; those without a license, or without activity, are left out.
-func (a *API) validatorFaucets(ctx context.Context, r *query.Request) error {
+func (v *validators) faucets(ctx context.Context, r *query.Request) error {
 	p := r.Query()
-	validators := p.RequiredTexts("validator_ids")
+	ids := p.RequiredTexts("validator_ids")
 	if err := p.Err(); err != nil {
 		return err
 	}
 	list := []receivedFaucets{}
-	for i, validator := range validators {
-		if slices.Contains(validators[:i], validator) {
+	for i, validator := range ids {
+		if slices.Contains(ids[:i], validator) {
 			continue
 		}
-		f, ok, err := a.faucetsOf(ctx, validator)
+		f, ok, err := v.faucetsOf(ctx, validator)
 		if err != nil {
 			return err
 		}
@@ -42,13 +48,13 @@ func (a *API) validatorFaucets(ctx context.Context, r *query.Request) error {
 	return r.JSON(map[string]any{"validatorsReceivedFaucets": list})
 }
 
-func (a *API) faucetsOf(ctx context.Context, validator string) (f receivedFaucets, ok bool, err error) {
-	q, _, err := a.stateOf(ctx, licenseTemplate)
+func (v *validators) faucetsOf(ctx context.Context, validator string) (f receivedFaucets, ok bool, err error) {
+	q, _, err := v.contracts.of(ctx, licenseTemplate)
 	if err != nil || validator == "" {
 		return f, false, err
 	}
 	q.Observer = validator
-	licenses, err := a.contracts(ctx, q)
+	licenses, err := v.contracts.read(ctx, q)
 	if err != nil {
 		return f, false, err
 	}
@@ -86,10 +92,10 @@ func (a *API) faucetsOf(ctx context.Context, validator string) (f receivedFaucet
 const maxSameTime = 1 << 10
 
 // licenses serves the licenses of validators, newest first.
-func (a *API) licenses(ctx context.Context, r *query.Request) error {
+func (v *validators) licenses(ctx context.Context, r *query.Request) error {
 	p := r.Query()
 	after, paged := p.OptionalInt64("after")
-	limit := p.OptionalLimit("limit", a.cfg.MaxPageSize)
+	limit := p.OptionalLimit("limit", v.maxPageSize)
 	if paged && after < 0 && p.Err() == nil {
 		p.Fail("Query parameter after must be a token of a page before.")
 	}
@@ -100,12 +106,12 @@ func (a *API) licenses(ctx context.Context, r *query.Request) error {
 	if paged {
 		from, skip = schemas.Micros(after/maxSameTime), int(after%maxSameTime)
 	}
-	q, _, err := a.stateOf(ctx, licenseTemplate)
+	q, _, err := v.contracts.of(ctx, licenseTemplate)
 	if err != nil {
 		return err
 	}
 	q.Limit = skip + limit + 1
-	rows, err := a.source.StateContractsNewest(ctx, q, from)
+	rows, err := v.contracts.source.StateContractsNewest(ctx, q, from)
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,7 @@ func (a *API) licenses(ctx context.Context, r *query.Request) error {
 	}
 	rows = rows[given:]
 	more := len(rows) > limit
-	list := a.compacted(rows[:min(limit, len(rows))])
+	list := v.contracts.compacted(rows[:min(limit, len(rows))])
 	answers := make([]*contractAnswer, len(list))
 	for i := range list {
 		answers[i] = list[i].answer()

@@ -1,0 +1,69 @@
+package state
+
+import (
+	"context"
+
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+)
+
+// featuredApps serves the rights of featured apps, and the coupons of the development fund.
+type featuredApps struct{ contracts *contracts }
+
+// all serves all rights of featured apps, oldest first.
+func (f *featuredApps) all(ctx context.Context, r *query.Request) error {
+	q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+	if err != nil {
+		return err
+	}
+	return f.contracts.answer(ctx, r, "featured_apps", q, func(c *contract) any { return c.answer() })
+}
+
+// ofProvider serves the rights of one provider.
+func (f *featuredApps) ofProvider(ctx context.Context, r *query.Request) error {
+	provider, err := r.Path("provider_party_id")
+	if err != nil {
+		return err
+	}
+	q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+	if err != nil {
+		return err
+	}
+	q.Observer = provider
+	return f.contracts.answer(ctx, r, "featured_apps", q, func(c *contract) any { return c.answer() })
+}
+
+// one serves one right, {} when there is none. narrow says which one, by the
+// path parameter.
+func (f *featuredApps) one(parameter string, narrow func(q *history.StateQuery, value string)) query.Handler {
+	return func(ctx context.Context, r *query.Request) error {
+		value, err := r.Path(parameter)
+		if err != nil {
+			return err
+		}
+		q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+		if err != nil {
+			return err
+		}
+		q.Limit = 1
+		narrow(&q, value)
+		list, err := f.contracts.read(ctx, q)
+		if err != nil {
+			return err
+		}
+		answer := map[string]any{}
+		if len(list) > 0 {
+			answer["featured_app_right"] = list[0].answer()
+		}
+		return r.JSON(answer)
+	}
+}
+
+// fundCoupons serves coupons of the development fund that nobody has claimed.
+func (f *featuredApps) fundCoupons(ctx context.Context, r *query.Request) error {
+	q, _, err := f.contracts.of(ctx, fundCouponTemplate)
+	if err != nil {
+		return err
+	}
+	return f.contracts.answer(ctx, r, "unclaimed-development-fund-coupons", q, func(c *contract) any { return c.withState() })
+}

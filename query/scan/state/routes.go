@@ -1,0 +1,65 @@
+package state
+
+import (
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// contractRoutes answer from contracts and their history.
+func (a *API) contractRoutes() []query.Route {
+	coinRules := a.governance.rules(coinRulesTemplate, "cached_coin_rules_contract_id", "cached_coin_rules_domain_id", "coin_rules_update", "coin rules")
+	externalRules := a.governance.rules(externalRulesTemplate, "cached_external_party_coin_rules_contract_id", "cached_external_party_coin_rules_domain_id",
+		"external_party_coin_rules_update", "external party coin rules")
+	ansRules := a.governance.rules(ansRulesTemplate, "cached_ans_rules_contract_id", "cached_ans_rules_domain_id", "ans_rules_update", "name service rules")
+	byProvider := func(q *history.StateQuery, provider string) { q.Observer = provider }
+	byID := func(q *history.StateQuery, id string) { q.ContractID = id }
+	return []query.Route{
+		{Method: "POST", Path: "/v0/open-and-issuing-mining-rounds", Name: "scan.rounds", Handle: a.rounds.openAndIssuing},
+		{Method: "GET", Path: "/v0/closed-rounds", Name: "scan.closed_rounds", Handle: a.rounds.closed},
+		{Method: "GET", Path: "/v0/dso-party-id", Name: "scan.dso_party_id", Handle: a.governance.partyID},
+		{Method: "GET", Path: "/v0/dso", Name: "scan.dso", Handle: a.governance.info},
+		{Method: "POST", Path: "/v0/coin-rules", Name: "scan.coin_rules", Handle: coinRules},
+		{Method: "POST", Path: "/v0/external-party-coin-rules", Name: "scan.external_party_coin_rules", Handle: externalRules},
+		{Method: "POST", Path: "/v0/ans-rules", Name: "scan.ans_rules", Handle: ansRules},
+		{Method: "GET", Path: "/v0/featured-apps", Name: "scan.featured_apps", Handle: a.apps.all},
+		{Method: "GET", Path: "/v0/featured-apps/by-provider/{provider_party_id}", Name: "scan.featured_apps_by_provider", Handle: a.apps.ofProvider},
+		{Method: "GET", Path: "/v0/featured-apps/by-contract-id/{contract_id}", Name: "scan.featured_app_by_contract_id", Handle: a.apps.one("contract_id", byID)},
+		{Method: "GET", Path: "/v0/featured-apps/{provider_party_id}", Name: "scan.featured_app", Handle: a.apps.one("provider_party_id", byProvider)},
+		{Method: "GET", Path: "/v0/unclaimed-development-fund-coupons", Name: "scan.fund_coupons", Handle: a.apps.fundCoupons},
+		{Method: "GET", Path: "/v0/ans-entries", Name: "scan.ans_entries", Handle: a.names.list},
+		{Method: "GET", Path: "/v0/ans-entries/by-party/{party}", Name: "scan.ans_entry_by_party", Handle: a.names.ofParty},
+		{Method: "GET", Path: "/v0/ans-entries/by-name/{name}", Name: "scan.ans_entry_by_name", Handle: a.names.named},
+		{Method: "GET", Path: "/v0/transfer-preapprovals/by-party/{party}", Name: "scan.preapproval", Handle: a.transfers.preapproval},
+		{Method: "GET", Path: "/v0/transfer-command-counter/{party}", Name: "scan.command_counter", Handle: a.transfers.commandCounter},
+		{Method: "GET", Path: "/v0/transfer-command/status", Name: "scan.command_status", Handle: a.transfers.commandStatus},
+		{Method: "GET", Path: "/v0/domains/{domain_id}/members/{member_id}/traffic-status", Name: "scan.traffic_status", Handle: a.traffic.status},
+		{Method: "GET", Path: "/v0/validators/validator-faucets", Name: "scan.validator_faucets", Handle: a.validators.faucets},
+		{Method: "GET", Path: "/v0/admin/validator/licenses", Name: "scan.licenses", Handle: a.validators.licenses},
+		{Method: "GET", Path: "/v0/migrations/last", Name: "scan.last_migration", Handle: a.network.lastMigration},
+		{Method: "GET", Path: rewardRounds + "earliest-available", Name: "scan.earliest_round", Handle: a.rewards.earliestRound},
+	}
+}
+
+const rewardRounds = "/v0/internal/reward-accounting-process/rounds/"
+
+// factRoutes answer with what upstreams said.
+func (a *API) factRoutes() []query.Route {
+	return []query.Route{
+		{Method: "GET", Path: "/v0/active-synchronizer-serial", Name: "scan.serial", Handle: a.network.factOf(facts.Serial, "synchronizer serial")},
+		{Method: "GET", Path: "/v0/dso-sequencers", Name: "scan.sequencers", Handle: a.network.factOf(facts.Sequencers, "sequencers")},
+		{Method: "GET", Path: "/v0/sv-bft-sequencers", Name: "scan.bft_sequencers", Handle: a.network.factOf(facts.BFTSequencers, "sequencers")},
+		{Method: "GET", Path: "/v0/scans", Name: "scan.scans", Handle: a.network.factOf(facts.Scans, "scans")},
+		{Method: "GET", Path: "/v0/app-instance-names", Name: "scan.instance_names", Handle: a.network.instanceNames},
+		{Method: "GET", Path: "/v0/migrations/schedule", Name: "scan.schedule", Handle: a.network.schedule},
+		{Method: "GET", Path: "/v0/lsu", Name: "scan.lsu", Handle: a.network.factOf(facts.LSU, "synchronizer upgrade")},
+		{Method: "GET", Path: "/v0/roll-forward-lsu", Name: "scan.roll_forward_lsu", Handle: a.network.factOf(facts.RollForwardLSU, "synchronizer upgrade")},
+		{Method: "GET", Path: "/v0/synchronizer-identities/{domain_id_prefix}", Name: "scan.identities", Handle: a.network.prefixed(facts.Identities, "identities")},
+		{Method: "GET", Path: "/v0/synchronizer-bootstrapping-transactions/{domain_id_prefix}", Name: "scan.bootstrapping", Handle: a.network.prefixed(facts.Bootstrapping, "bootstrapping transactions")},
+		{Method: "GET", Path: "/v0/domains/{domain_id}/parties/{party_id}/participant-id", Name: "scan.participant_id", Handle: a.network.participantID},
+		{Method: "GET", Path: "/v1/domains/{domain_id}/parties/{party_id}/participant-id", Name: "scan.v1.participant_id", Handle: a.network.participantIDs},
+		{Method: "GET", Path: rewardRounds + "{round_number}/activity-totals", Name: "scan.reward_totals", Handle: a.rewards.ofRound(facts.RewardTotals)},
+		{Method: "GET", Path: rewardRounds + "{round_number}/root-hash", Name: "scan.reward_root", Handle: a.rewards.ofRound(facts.RewardRoot)},
+		{Method: "GET", Path: rewardRounds + "{round_number}/batches/{batch_hash}", Name: "scan.reward_batch", Handle: a.rewards.batch},
+	}
+}
