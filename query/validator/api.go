@@ -3,21 +3,19 @@ package validator
 import (
 	"context"
 	"slices"
-	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/auth"
 )
 
 // API is the validator interface. It is safe for concurrent use.
 type API struct {
-	cfg     Config
-	start   time.Time
-	forward *forwarder
-	proxy   *scanProxy
-	seen    *memo.Recent[installed, struct{}] // wallets that were found
-	// foundOperator remembers Config.Operator.
-	foundOperator memo.Value[Operator]
+	auth     *auth.Verifier
+	commands func(context.Context) (Commands, error) // nil if none may be sent
+	forward  *forwarder                              // nil without Config.Forward
+	accounts *accounts
+	// operations are all that the interface has.
+	operations []operation
 }
 
 // New checks the configuration.
@@ -33,11 +31,17 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &API{
-		cfg: cfg, start: cfg.Now(), forward: forward, proxy: proxy,
-		seen:          memo.NewRecent[installed, struct{}](maxSeen, seenFor, cfg.Now),
-		foundOperator: memo.Value[Operator]{Load: cfg.Operator, TTL: cfg.OperatorTTL, Now: cfg.Now},
-	}, nil
+	r := &reader{cfg.Views, cfg.Catalog}
+	accounts := newAccounts(&cfg, r)
+	rounds := rounds{cfg.Network}
+	return &API{auth: cfg.Auth, commands: cfg.Commands, forward: forward, accounts: accounts, operations: slices.Concat(
+		(&offers{r, cfg.Network}).operations(), (&traffic{r, cfg.Network}).operations(),
+		(&balances{r, rounds, cfg.Naming, cfg.MaxPageSize}).operations(), (&development{cfg.Development}).operations(), preapprovalOperations(),
+		(&tokenTransfers{r, cfg.Network}).operations(), (&coupons{r}).operations(), (&minting{r, accounts, cfg.MaxPageSize}).operations(),
+		(&names{r}).operations(), (&users{accounts}).operations(), (&administration{r, accounts, cfg.Network}).operations(),
+		(&externalParties{r, accounts, rounds, cfg.Network, cfg.TransferCommands}).operations(), proxy.operations(cfg.ScanProxy),
+		notOfferedOperations(), (&service{&cfg, cfg.Now()}).operations(),
+	)}, nil
 }
 
 // sharedPrefix is the place of the interface on a listener that it shares with others.
@@ -60,21 +64,10 @@ func (a *API) SharedMount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	var routes []query.Route
-	for _, op := range a.operations() {
+	for _, op := range a.operations {
 		routes = append(routes, query.Route{
 			Method: op.method, Path: op.path, Name: "validator." + op.name, Handle: a.guarded(op), Probe: op.access == public && op.path[:4] != "/v0/",
 		})
 	}
 	return query.BothPaths(routes)
 }
-
-func (a *API) operations() []operation {
-	return slices.Concat(
-		a.offerOperations(), a.trafficOperations(), a.balanceOperations(), a.developmentOperations(), a.preapprovalOperations(),
-		a.tokenOperations(), a.couponOperations(), a.mintingOperations(), a.nameOperations(), a.userOperations(), a.administrationOperations(),
-		a.externalOperations(), a.proxy.operations(a.cfg.ScanProxy), a.notOfferedOperations(), a.serviceOperations(),
-	)
-}
-
-// views are those of the node's stream, once it is there.
-func (a *API) views(ctx context.Context) (Views, error) { return a.cfg.Views(ctx) }

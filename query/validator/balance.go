@@ -9,26 +9,37 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
-func (a *API) balanceOperations() []operation {
+// balances serves what a wallet has and had.
+type balances struct {
+	reader      *reader
+	rounds      rounds
+	naming      query.Naming
+	maxPageSize int
+}
+
+func (b *balances) operations() []operation {
 	return []operation{
-		{method: "GET", path: "/v0/wallet/balance", name: "balance", handle: a.balance},
-		{method: "GET", path: "/v0/wallet/coins", name: "coins", handle: a.coins},
-		{method: "POST", path: "/v0/wallet/transactions", name: "transactions", handle: a.transactions},
+		{method: "GET", path: "/v0/wallet/balance", name: "balance", handle: b.balance},
+		{method: "GET", path: "/v0/wallet/coins", name: "coins", handle: b.coins},
+		{method: "POST", path: "/v0/wallet/transactions", name: "transactions", handle: b.transactions},
 	}
 }
 
-// openRounds are the rounds whose time has come, ascending. There is always one while the network
+// rounds tells the mining rounds.
+type rounds struct{ network Network }
+
+// open are the rounds whose time has come, ascending. There is always one while the network
 // lives; without one nothing can be said of coins, and the answer is 404.
-func (a *API) openRounds(ctx context.Context) ([]Round, error) {
-	rounds, err := a.cfg.Network.OpenRounds(ctx)
+func (r rounds) open(ctx context.Context) ([]Round, error) {
+	all, err := r.network.OpenRounds(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.cfg.Network.Time(ctx)
+	now, err := r.network.Time(ctx)
 	if err != nil {
 		return nil, err
 	}
-	open := slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return r.OpensAt.After(now) })
+	open := slices.DeleteFunc(slices.Clone(all), func(r Round) bool { return r.OpensAt.After(now) })
 	if len(open) == 0 {
 		return nil, query.Errorf(query.NotFound, "No mining round is open.")
 	}
@@ -36,9 +47,9 @@ func (a *API) openRounds(ctx context.Context) ([]Round, error) {
 	return open, nil
 }
 
-// latestRound is the number of the newest open round.
-func (a *API) latestRound(ctx context.Context) (int64, error) {
-	open, err := a.openRounds(ctx)
+// latest is the number of the newest open round.
+func (r rounds) latest(ctx context.Context) (int64, error) {
+	open, err := r.open(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -47,16 +58,16 @@ func (a *API) latestRound(ctx context.Context) (int64, error) {
 
 // balance sums up the holdings of the caller. Fees are told and not subtracted, as the network
 // does not charge them until a coin expires.
-func (a *API) balance(ctx context.Context, c *caller) error {
-	round, err := a.latestRound(ctx)
+func (b *balances) balance(ctx context.Context, c *caller) error {
+	round, err := b.rounds.latest(ctx)
 	if err != nil {
 		return err
 	}
-	views, err := a.views(ctx)
+	views, err := b.reader.views(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := views.Balance(ctx, c.party, round)
+	sum, err := views.Balance(ctx, c.party, round)
 	if err != nil {
 		return err
 	}
@@ -65,7 +76,7 @@ func (a *API) balance(ctx context.Context, c *caller) error {
 		Unlocked decimal.Decimal `json:"effective_unlocked_qty"`
 		Locked   decimal.Decimal `json:"effective_locked_qty"`
 		Fees     decimal.Decimal `json:"total_holding_fees"`
-	}{round, b.Unlocked, b.Locked, b.UnlockedFees})
+	}{round, sum.Unlocked, sum.Locked, sum.UnlockedFees})
 }
 
 // position is a coin and what it is worth in a round.
@@ -76,12 +87,12 @@ type position struct {
 	Amount   decimal.Decimal `json:"effective_amount"`
 }
 
-func (a *API) coins(ctx context.Context, c *caller) error {
-	round, err := a.latestRound(ctx)
+func (b *balances) coins(ctx context.Context, c *caller) error {
+	round, err := b.rounds.latest(ctx)
 	if err != nil {
 		return err
 	}
-	views, err := a.views(ctx)
+	views, err := b.reader.views(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,14 +101,14 @@ func (a *API) coins(ctx context.Context, c *caller) error {
 		return err
 	}
 	return c.JSON(map[string][]position{
-		a.cfg.Naming.Member("coins"): a.positions(h.Coins, round), a.cfg.Naming.Member("locked_coins"): a.positions(h.Locked, round),
+		b.naming.Member("coins"): b.positions(h.Coins, round), b.naming.Member("locked_coins"): b.positions(h.Locked, round),
 	})
 }
 
-func (a *API) positions(rows []wallethistory.Contract, round int64) []position {
+func (b *balances) positions(rows []wallethistory.Contract, round int64) []position {
 	list := make([]position, len(rows))
 	for i := range rows {
-		c := a.compacted(&rows[i])
+		c := b.reader.compacted(&rows[i])
 		fee := wallethistory.HoldingFee(c.Amount, c.Rate, c.Round, round)
 		list[i] = position{c.withState(), round, fee, c.Amount.Minus(fee)}
 	}

@@ -6,13 +6,16 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// developmentOperations are those that only development networks have, and giving up a right that
+// development is what only development networks offer.
+type development struct{ enabled bool }
+
+// operations are those that only development networks have, and giving up a right that
 // others grant elsewhere.
-func (a *API) developmentOperations() []operation {
+func (d *development) operations() []operation {
 	return []operation{
-		{method: "POST", path: "/v0/wallet/tap", name: "tap", write: true, handle: a.tap},
-		{method: "POST", path: "/v0/wallet/self-grant-feature-app-right", name: "grant_featured_right", write: true, handle: a.grantFeaturedRight},
-		{method: "DELETE", path: "/v0/wallet/cancel-featured-app-rights", name: "cancel_featured_rights", write: true, handle: a.cancelFeaturedRights},
+		{method: "POST", path: "/v0/wallet/tap", name: "tap", write: true, handle: d.tap},
+		{method: "POST", path: "/v0/wallet/self-grant-feature-app-right", name: "grant_featured_right", write: true, handle: d.grantFeaturedRight},
+		{method: "DELETE", path: "/v0/wallet/cancel-featured-app-rights", name: "cancel_featured_rights", write: true, handle: cancelFeaturedRights},
 	}
 }
 
@@ -21,7 +24,7 @@ func errNoDevelopment() error {
 	return query.Errorf(query.Denied, "This is offered on development networks only.")
 }
 
-func (a *API) tap(ctx context.Context, c *caller) error {
+func (d *development) tap(ctx context.Context, c *caller) error {
 	p := c.Body()
 	dollars, id := amountOf(p, "amount"), optionalTextOf(p, "command_id", maxTrackingID)
 	if p.Err() == nil && p.Has("command_id") && id == "" {
@@ -30,25 +33,25 @@ func (a *API) tap(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if !a.cfg.Development {
+	if !d.enabled {
 		return errNoDevelopment()
 	}
 	done, err := c.commands.Tap(ctx, c.actor(), dollars, id)
 	return contractAnswer(c, "contract_id", done, err)
 }
 
-func (a *API) grantFeaturedRight(ctx context.Context, c *caller) error {
+func (d *development) grantFeaturedRight(ctx context.Context, c *caller) error {
 	if err := optionalBody(c); err != nil {
 		return err
 	}
-	if !a.cfg.Development {
+	if !d.enabled {
 		return errNoDevelopment()
 	}
 	done, err := c.commands.GrantFeaturedRight(ctx, c.actor())
 	return contractAnswer(c, "contract_id", done, err)
 }
 
-func (a *API) cancelFeaturedRights(ctx context.Context, c *caller) error {
+func cancelFeaturedRights(ctx context.Context, c *caller) error {
 	done, err := c.commands.CancelFeaturedRights(ctx, c.actor())
 	return empty(c, done, err)
 }

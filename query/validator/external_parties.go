@@ -24,18 +24,27 @@ const (
 	signatureBytes = 64
 )
 
-// externalOperations set up parties that keep their own keys, and send their coins.
-func (a *API) externalOperations() []operation {
+// externalParties sets up parties that keep their own keys, and sends their coins.
+type externalParties struct {
+	reader   *reader
+	accounts *accounts
+	rounds   rounds
+	network  Network
+	// transferCommands is Config.TransferCommands.
+	transferCommands bool
+}
+
+func (e *externalParties) operations() []operation {
 	ops := []operation{
-		{method: "POST", path: externalPath + "/topology/generate", name: "generate_topology", write: true, handle: a.generateTopology},
-		{method: "POST", path: externalPath + "/topology/submit", name: "submit_topology", write: true, handle: a.submitTopology},
-		{method: "POST", path: externalPath + "/setup-proposal", name: "propose_setup", write: true, handle: a.proposeSetup},
-		{method: "GET", path: externalPath + "/setup-proposal", name: "setup_proposals", handle: a.setupProposals},
-		{method: "POST", path: externalPath + "/setup-proposal/prepare-accept", name: "prepare_accept_setup", write: true, handle: a.prepareAcceptSetup},
-		{method: "POST", path: externalPath + "/setup-proposal/submit-accept", name: "submit_accept_setup", write: true, handle: a.submitAcceptSetup},
-		{method: "POST", path: externalPath + "/transfer-preapproval/prepare-send", name: "prepare_send", write: true, handle: a.prepareSend},
-		{method: "POST", path: externalPath + "/transfer-preapproval/submit-send", name: "submit_send", write: true, handle: a.submitSend},
-		{method: "GET", path: externalPath + "/balance", name: "external_balance", handle: a.externalBalance},
+		{method: "POST", path: externalPath + "/topology/generate", name: "generate_topology", write: true, handle: generateTopology},
+		{method: "POST", path: externalPath + "/topology/submit", name: "submit_topology", write: true, handle: submitTopology},
+		{method: "POST", path: externalPath + "/setup-proposal", name: "propose_setup", write: true, handle: proposeSetup},
+		{method: "GET", path: externalPath + "/setup-proposal", name: "setup_proposals", handle: e.setupProposals},
+		{method: "POST", path: externalPath + "/setup-proposal/prepare-accept", name: "prepare_accept_setup", write: true, handle: prepareAcceptSetup},
+		{method: "POST", path: externalPath + "/setup-proposal/submit-accept", name: "submit_accept_setup", write: true, handle: submitAcceptSetup},
+		{method: "POST", path: externalPath + "/transfer-preapproval/prepare-send", name: "prepare_send", write: true, handle: e.prepareSend},
+		{method: "POST", path: externalPath + "/transfer-preapproval/submit-send", name: "submit_send", write: true, handle: e.submitSend},
+		{method: "GET", path: externalPath + "/balance", name: "external_balance", handle: e.balance},
 	}
 	for i := range ops {
 		ops[i].access = operatorOnly
@@ -74,7 +83,7 @@ type topologyTx struct {
 	Hash string `json:"hash"`
 }
 
-func (a *API) generateTopology(ctx context.Context, c *caller) error {
+func generateTopology(ctx context.Context, c *caller) error {
 	p := c.Body()
 	hint, key := textOf(p, "party_hint", 1, maxPartyHint), hexOf(p, "public_key", publicKeyBytes)
 	if err := p.Err(); err != nil {
@@ -97,7 +106,7 @@ func (a *API) generateTopology(ctx context.Context, c *caller) error {
 // maxTopologyTxs is more than a party ever needs.
 const maxTopologyTxs = 100
 
-func (a *API) submitTopology(ctx context.Context, c *caller) error {
+func submitTopology(ctx context.Context, c *caller) error {
 	p := c.Body()
 	key := hexOf(p, "public_key", publicKeyBytes)
 	var signed []wallet.SignedTopology
@@ -114,7 +123,7 @@ func (a *API) submitTopology(ctx context.Context, c *caller) error {
 	return c.JSON(map[string]string{"party_id": party})
 }
 
-func (a *API) proposeSetup(ctx context.Context, c *caller) error {
+func proposeSetup(ctx context.Context, c *caller) error {
 	p := c.Body()
 	party := partyOf(p, "user_party_id")
 	if err := p.Err(); err != nil {
@@ -142,7 +151,7 @@ func prepared(c *caller, s wallet.PreparedSubmission, err error) error {
 	})
 }
 
-func (a *API) prepareAcceptSetup(ctx context.Context, c *caller) error {
+func prepareAcceptSetup(ctx context.Context, c *caller) error {
 	p := c.Body()
 	id, party, verbose := textOf(p, "contract_id", 1, maxContractID), partyOf(p, "user_party_id"), p.Bool("verbose_hashing")
 	if err := p.Err(); err != nil {
@@ -166,7 +175,7 @@ func submissionOf(c *caller) (wallet.ExternalSubmission, error) {
 	return s, p.Err()
 }
 
-func (a *API) submitAcceptSetup(ctx context.Context, c *caller) error {
+func submitAcceptSetup(ctx context.Context, c *caller) error {
 	s, err := submissionOf(c)
 	if err != nil {
 		return err
@@ -184,8 +193,8 @@ func errNoTransferCommands() error {
 	return query.Errorf(query.Disabled, "Transfer commands are switched off: external parties send by the token standard.")
 }
 
-func (a *API) prepareSend(ctx context.Context, c *caller) error {
-	now, err := a.cfg.Network.Time(ctx)
+func (e *externalParties) prepareSend(ctx context.Context, c *caller) error {
+	now, err := e.network.Time(ctx)
 	if err != nil {
 		return err
 	}
@@ -205,7 +214,7 @@ func (a *API) prepareSend(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if !a.cfg.TransferCommands {
+	if !e.transferCommands {
 		return errNoTransferCommands()
 	}
 	s, err := c.commands.PrepareSend(ctx, r)
@@ -246,12 +255,12 @@ func withoutExponent(text string) string {
 	return number.FloatString(digits)
 }
 
-func (a *API) submitSend(ctx context.Context, c *caller) error {
+func (e *externalParties) submitSend(ctx context.Context, c *caller) error {
 	s, err := submissionOf(c)
 	if err != nil {
 		return err
 	}
-	if !a.cfg.TransferCommands {
+	if !e.transferCommands {
 		return errNoTransferCommands()
 	}
 	done, err := c.commands.SubmitSend(ctx, s)

@@ -87,7 +87,7 @@ func TestEveryChangeIsForwarded(t *testing.T) {
 	}
 	url := querytest.Serve(t, query.Config{Mounts: []query.Mount{forwarding.Mount()}}).URL
 	writes := 0
-	for _, op := range api.operations() {
+	for _, op := range api.operations {
 		if !op.write {
 			continue
 		}

@@ -13,28 +13,35 @@ const (
 	delegationsPath = "/v0/wallet/minting-delegations"
 )
 
-// mintingOperations are those of a user who collects rewards for others.
-func (a *API) mintingOperations() []operation {
+// minting collects rewards for others.
+type minting struct {
+	reader      *reader
+	accounts    *accounts
+	maxPageSize int
+}
+
+// operations are those of a user who collects rewards for others.
+func (m *minting) operations() []operation {
 	return []operation{
-		{method: "GET", path: proposalsPath, name: "minting_proposals", handle: a.mintingProposals},
-		{method: "POST", path: proposalsPath + "/{contract_id}/accept", name: "accept_minting_proposal", write: true, handle: byPath(a.acceptMintingProposal)},
-		{method: "POST", path: proposalsPath + "/{contract_id}/reject", name: "reject_minting_proposal", write: true, handle: byPath(a.rejectMintingProposal)},
-		{method: "GET", path: delegationsPath, name: "minting_delegations", handle: a.mintingDelegations},
-		{method: "POST", path: delegationsPath + "/{contract_id}/reject", name: "reject_minting_delegation", write: true, handle: byPath(a.rejectMintingDelegation)},
+		{method: "GET", path: proposalsPath, name: "minting_proposals", handle: m.proposals},
+		{method: "POST", path: proposalsPath + "/{contract_id}/accept", name: "accept_minting_proposal", write: true, handle: byPath(acceptMintingProposal)},
+		{method: "POST", path: proposalsPath + "/{contract_id}/reject", name: "reject_minting_proposal", write: true, handle: byPath(rejectMintingProposal)},
+		{method: "GET", path: delegationsPath, name: "minting_delegations", handle: m.delegations},
+		{method: "POST", path: delegationsPath + "/{contract_id}/reject", name: "reject_minting_delegation", write: true, handle: byPath(rejectMintingDelegation)},
 	}
 }
 
-func (a *API) acceptMintingProposal(ctx context.Context, c *caller, contractID string) error {
+func acceptMintingProposal(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.AcceptMintingProposal(ctx, c.actor(), contractID)
 	return contractAnswer(c, "contract_id", done, err)
 }
 
-func (a *API) rejectMintingProposal(ctx context.Context, c *caller, contractID string) error {
+func rejectMintingProposal(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.RejectMintingProposal(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
 
-func (a *API) rejectMintingDelegation(ctx context.Context, c *caller, contractID string) error {
+func rejectMintingDelegation(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.RejectMintingDelegation(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
@@ -50,28 +57,28 @@ type delegationTerms struct {
 	Beneficiary, Delegate string
 }
 
-func (a *API) mintingProposals(ctx context.Context, c *caller) error {
-	return a.mintingPage(ctx, c, "proposals", proposalTemplate, func(c *contract) (delegationTerms, error) {
+func (m *minting) proposals(ctx context.Context, c *caller) error {
+	return m.page(ctx, c, "proposals", proposalTemplate, func(c *contract) (delegationTerms, error) {
 		var p struct{ Delegation delegationTerms }
 		err := c.decode(&p)
 		return p.Delegation, err
 	})
 }
 
-func (a *API) mintingDelegations(ctx context.Context, c *caller) error {
-	return a.mintingPage(ctx, c, "delegations", delegationTemplate, func(c *contract) (terms delegationTerms, err error) {
+func (m *minting) delegations(ctx context.Context, c *caller) error {
+	return m.page(ctx, c, "delegations", delegationTemplate, func(c *contract) (terms delegationTerms, err error) {
 		err = c.decode(&terms)
 		return terms, err
 	})
 }
 
-// mintingPage serves a page of contracts of which the caller is the delegate. A token is a number,
+// page serves a page of contracts of which the caller is the delegate. A token is a number,
 // as the network has it: the creation time of the last contract in microseconds, and how many
 // of that very time came before and with it.
-func (a *API) mintingPage(ctx context.Context, c *caller, member, template string, termsOf func(*contract) (delegationTerms, error)) error {
+func (m *minting) page(ctx context.Context, c *caller, member, template string, termsOf func(*contract) (delegationTerms, error)) error {
 	p := c.Query()
 	token, _ := p.OptionalInt64("after")
-	limit := p.OptionalLimit("limit", a.cfg.MaxPageSize)
+	limit := p.OptionalLimit("limit", m.maxPageSize)
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (a *API) mintingPage(ctx context.Context, c *caller, member, template strin
 	skip := mintingToken{schemas.Micros(token / sameTime), token % sameTime}
 	page := []hosted{}
 	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template}}
-	list, err := a.contracts(ctx, q, maxListed, func(candidate *contract) (bool, error) {
+	list, err := m.reader.contracts(ctx, q, maxListed, func(candidate *contract) (bool, error) {
 		terms, err := termsOf(candidate)
 		return terms.Delegate == c.party, err
 	})
@@ -99,7 +106,7 @@ func (a *API) mintingPage(ctx context.Context, c *caller, member, template strin
 		if err != nil {
 			return err
 		}
-		isHosted, err := a.isHosted(ctx, terms.Beneficiary)
+		isHosted, err := m.accounts.isHosted(ctx, terms.Beneficiary)
 		if err != nil {
 			return err
 		}
@@ -131,15 +138,4 @@ func (t mintingToken) next(createdAt schemas.Micros) mintingToken {
 
 func (t mintingToken) before(other mintingToken) bool {
 	return t.createdAt < other.createdAt || t.createdAt == other.createdAt && t.count < other.count
-}
-
-// isHosted reports whether a party has its validator right here.
-func (a *API) isHosted(ctx context.Context, party string) (bool, error) {
-	operator, err := a.operator(ctx)
-	if err != nil {
-		return false, err
-	}
-	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{rightTemplate}, Key: party}
-	list, err := a.contracts(ctx, q, 1, has(party, "user"))
-	return len(list) > 0, err
 }

@@ -12,16 +12,19 @@ import (
 // subscriptionsPath is where requests to pay regularly are.
 const subscriptionsPath = "/v0/wallet/subscription-requests"
 
-// nameOperations are those of names of the name service, and of the subscriptions that pay for them.
-func (a *API) nameOperations() []operation {
+// names are names of the name service.
+type names struct{ reader *reader }
+
+// operations are those of names of the name service, and of the subscriptions that pay for them.
+func (n *names) operations() []operation {
 	return []operation{
-		{method: "POST", path: "/v0/entry/create", name: "request_name", write: true, handle: a.requestName},
-		{method: "GET", path: "/v0/entry/all", name: "names", handle: a.names},
-		{method: "GET", path: subscriptionsPath, name: "subscription_requests", handle: a.statesOfSender("subscription_requests", subscriptionRequestTemplate)},
-		{method: "GET", path: subscriptionsPath + "/{contract_id}", name: "subscription_request", handle: byPath(a.subscriptionRequest)},
-		{method: "POST", path: subscriptionsPath + "/{contract_id}/accept", name: "accept_subscription", write: true, handle: byPath(a.acceptSubscription)},
-		{method: "POST", path: subscriptionsPath + "/{contract_id}/reject", name: "reject_subscription", write: true, handle: byPath(a.rejectSubscription)},
-		{method: "GET", path: "/v0/wallet/subscription-initial-payments", name: "initial_payments", handle: a.statesOfSender("initial_payments", initialPaymentTemplate)},
+		{method: "POST", path: "/v0/entry/create", name: "request_name", write: true, handle: requestName},
+		{method: "GET", path: "/v0/entry/all", name: "names", handle: n.list},
+		{method: "GET", path: subscriptionsPath, name: "subscription_requests", handle: n.statesOfSender("subscription_requests", subscriptionRequestTemplate)},
+		{method: "GET", path: subscriptionsPath + "/{contract_id}", name: "subscription_request", handle: byPath(n.subscriptionRequest)},
+		{method: "POST", path: subscriptionsPath + "/{contract_id}/accept", name: "accept_subscription", write: true, handle: byPath(acceptSubscription)},
+		{method: "POST", path: subscriptionsPath + "/{contract_id}/reject", name: "reject_subscription", write: true, handle: byPath(rejectSubscription)},
+		{method: "GET", path: "/v0/wallet/subscription-initial-payments", name: "initial_payments", handle: n.statesOfSender("initial_payments", initialPaymentTemplate)},
 	}
 }
 
@@ -32,7 +35,7 @@ const (
 	maxNameDescription = 140
 )
 
-func (a *API) requestName(ctx context.Context, c *caller) error {
+func requestName(ctx context.Context, c *caller) error {
 	p := c.Body()
 	r := wallet.NameRequest{
 		Name: textOf(p, "name", 1, maxName), URL: textOf(p, "url", 0, maxNameURL), Description: textOf(p, "description", 0, maxNameDescription),
@@ -54,12 +57,12 @@ func (a *API) requestName(ctx context.Context, c *caller) error {
 	}{done.Context, done.Subscription, r.Name, r.URL, r.Description})
 }
 
-func (a *API) acceptSubscription(ctx context.Context, c *caller, contractID string) error {
+func acceptSubscription(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.AcceptSubscription(ctx, c.actor(), contractID)
 	return contractAnswer(c, "initial_payment_contract_id", done, err)
 }
 
-func (a *API) rejectSubscription(ctx context.Context, c *caller, contractID string) error {
+func rejectSubscription(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.RejectSubscription(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
@@ -87,9 +90,9 @@ type relTime struct {
 }
 
 // subscriptions lists contracts of templates by which the caller pays.
-func (a *API) subscriptions(ctx context.Context, c *caller, most int, templates ...string) (list []contract, terms []subscription, err error) {
+func (n *names) subscriptions(ctx context.Context, c *caller, most int, templates ...string) (list []contract, terms []subscription, err error) {
 	q := wallethistory.Query{Parties: []string{c.party}, Templates: templates}
-	list, err = a.contracts(ctx, q, most, func(candidate *contract) (bool, error) {
+	list, err = n.reader.contracts(ctx, q, most, func(candidate *contract) (bool, error) {
 		var s subscription
 		err := candidate.decode(&s)
 		if s.Data.Sender != c.party {
@@ -102,9 +105,9 @@ func (a *API) subscriptions(ctx context.Context, c *caller, most int, templates 
 }
 
 // statesOfSender makes the handler of a list of contracts by which the caller pays.
-func (a *API) statesOfSender(member, template string) func(context.Context, *caller) error {
+func (n *names) statesOfSender(member, template string) func(context.Context, *caller) error {
 	return func(ctx context.Context, c *caller) error {
-		list, _, err := a.subscriptions(ctx, c, maxListed, template)
+		list, _, err := n.subscriptions(ctx, c, maxListed, template)
 		if err != nil {
 			return err
 		}
@@ -112,8 +115,8 @@ func (a *API) statesOfSender(member, template string) func(context.Context, *cal
 	}
 }
 
-func (a *API) subscriptionRequest(ctx context.Context, c *caller, contractID string) error {
-	list, _, err := a.subscriptions(ctx, c, maxListed, subscriptionRequestTemplate)
+func (n *names) subscriptionRequest(ctx context.Context, c *caller, contractID string) error {
+	list, _, err := n.subscriptions(ctx, c, maxListed, subscriptionRequestTemplate)
 	if err != nil {
 		return err
 	}
@@ -136,13 +139,13 @@ type nameEntry struct {
 	Duration   string          `json:"paymentDuration"`
 }
 
-// names lists the names of the caller that a subscription pays for.
-func (a *API) names(ctx context.Context, c *caller) error {
-	terms, err := a.termsOfNames(ctx, c)
+// list lists the names of the caller that a subscription pays for.
+func (n *names) list(ctx context.Context, c *caller) error {
+	terms, err := n.terms(ctx, c)
 	if err != nil {
 		return err
 	}
-	entries, err := a.ofParty(ctx, c, maxListed, nameTemplate, "user")
+	entries, err := n.reader.ofParty(ctx, c, maxListed, nameTemplate, "user")
 	if err != nil {
 		return err
 	}
@@ -164,10 +167,10 @@ func (a *API) names(ctx context.Context, c *caller) error {
 	return c.JSON(map[string][]nameEntry{"entries": list})
 }
 
-// termsOfNames are the terms of the caller's subscriptions, between two payments or in the midst
+// terms are the terms of the caller's subscriptions, between two payments or in the midst
 // of one, by the name that they pay for.
-func (a *API) termsOfNames(ctx context.Context, c *caller) (map[string]subscription, error) {
-	_, terms, err := a.subscriptions(ctx, c, maxListed, idleSubscriptionTemplate, renewalPaymentTemplate)
+func (n *names) terms(ctx context.Context, c *caller) (map[string]subscription, error) {
+	_, terms, err := n.subscriptions(ctx, c, maxListed, idleSubscriptionTemplate, renewalPaymentTemplate)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (a *API) termsOfNames(ctx context.Context, c *caller) (map[string]subscript
 	for _, s := range terms {
 		byReference[s.Reference] = s
 	}
-	contexts, err := a.ofParty(ctx, c, maxListed, nameContextTemplate, "user")
+	contexts, err := n.reader.ofParty(ctx, c, maxListed, nameContextTemplate, "user")
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ var secrets = []string{
 	"GET /v0/admin/participant/identities", "GET /v0/admin/participant/global-domain-connection-config",
 }
 
-func (a *API) notOfferedOperations() []operation {
+func notOfferedOperations() []operation {
 	var ops []operation
 	for _, list := range []struct {
 		names  []string

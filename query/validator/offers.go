@@ -9,15 +9,21 @@ import (
 // offersPath is where offers of transfers are.
 const offersPath = "/v0/wallet/transfer-offers"
 
-// offerOperations are those of offers that lock nothing until they are paid.
-func (a *API) offerOperations() []operation {
+// offers are offers of transfers.
+type offers struct {
+	reader  *reader
+	network Network
+}
+
+// operations are those of offers that lock nothing until they are paid.
+func (o *offers) operations() []operation {
 	ops := []operation{
-		{method: "POST", path: offersPath, name: "create_offer", write: true, handle: a.createOffer},
-		{method: "GET", path: offersPath, name: "offers", handle: a.offers},
-		{method: "GET", path: "/v0/wallet/accepted-transfer-offers", name: "accepted_offers", handle: a.acceptedOffers},
-		{method: "POST", path: offersPath + "/{tracking_id}/status", name: "offer_status", handle: a.offerStatus},
+		{method: "POST", path: offersPath, name: "create_offer", write: true, handle: o.create},
+		{method: "GET", path: offersPath, name: "offers", handle: o.reader.lists("offers", offerTemplate, maxListed, "sender", "receiver")},
+		{method: "GET", path: "/v0/wallet/accepted-transfer-offers", name: "accepted_offers", handle: o.reader.lists("accepted_offers", acceptedTemplate, maxListed, "sender", "receiver")},
+		{method: "POST", path: offersPath + "/{tracking_id}/status", name: "offer_status", handle: o.status},
 	}
-	for action, handle := range map[string]offerAction{"accept": a.acceptOffer, "reject": a.rejectOffer, "withdraw": a.withdrawOffer} {
+	for action, handle := range map[string]offerAction{"accept": acceptOffer, "reject": rejectOffer, "withdraw": withdrawOffer} {
 		ops = append(ops,
 			operation{method: "POST", path: offersPath + "/{contract_id}/" + action, name: action + "_offer", write: true, handle: byPath(handle)},
 			operation{method: "POST", path: offersPath + "/" + action, name: action + "_offer_by_body", write: true, handle: byBody(handle)})
@@ -26,8 +32,8 @@ func (a *API) offerOperations() []operation {
 }
 
 // offerRequest reads what a transfer is offered with.
-func (a *API) offerRequest(ctx context.Context, c *caller) (wallet.OfferRequest, error) {
-	now, err := a.cfg.Network.Time(ctx)
+func offerRequest(ctx context.Context, network Network, c *caller) (wallet.OfferRequest, error) {
+	now, err := network.Time(ctx)
 	if err != nil {
 		return wallet.OfferRequest{}, err
 	}
@@ -40,8 +46,8 @@ func (a *API) offerRequest(ctx context.Context, c *caller) (wallet.OfferRequest,
 	return r, p.Err()
 }
 
-func (a *API) createOffer(ctx context.Context, c *caller) error {
-	r, err := a.offerRequest(ctx, c)
+func (o *offers) create(ctx context.Context, c *caller) error {
+	r, err := offerRequest(ctx, o.network, c)
 	if err != nil {
 		return err
 	}
@@ -78,17 +84,17 @@ func byBody(action offerAction) func(context.Context, *caller) error {
 // maxContractID is the longest contract id that is looked for, in bytes.
 const maxContractID = 4096
 
-func (a *API) acceptOffer(ctx context.Context, c *caller, contractID string) error {
+func acceptOffer(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.AcceptTransferOffer(ctx, c.actor(), contractID)
 	return contractAnswer(c, "accepted_offer_contract_id", done, err)
 }
 
-func (a *API) rejectOffer(ctx context.Context, c *caller, contractID string) error {
+func rejectOffer(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.RejectTransferOffer(ctx, c.actor(), contractID)
 	return nothing(c, done, err)
 }
 
-func (a *API) withdrawOffer(ctx context.Context, c *caller, contractID string) error {
+func withdrawOffer(ctx context.Context, c *caller, contractID string) error {
 	done, err := c.commands.WithdrawTransferOffer(ctx, c.actor(), contractID)
 	return nothing(c, done, err)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 )
 
-func (a *API) preapprovalOperations() []operation {
+func preapprovalOperations() []operation {
 	return []operation{
-		{method: "POST", path: "/v0/wallet/transfer-preapproval", name: "request_preapproval", write: true, handle: a.requestPreapproval},
-		{method: "POST", path: "/v0/wallet/transfer-preapproval/send", name: "send_by_preapproval", write: true, handle: a.sendByPreapproval},
+		{method: "POST", path: "/v0/wallet/transfer-preapproval", name: "request_preapproval", write: true, handle: requestPreapproval},
+		{method: "POST", path: "/v0/wallet/transfer-preapproval/send", name: "send_by_preapproval", write: true, handle: sendByPreapproval},
 	}
 }
 
@@ -18,7 +18,7 @@ func (a *API) preapprovalOperations() []operation {
 const preapprovalMember = "transfer_preapproval_contract_id"
 
 // requestPreapproval answers with the preapproval that there is, with status 409, if there is one.
-func (a *API) requestPreapproval(ctx context.Context, c *caller) error {
+func requestPreapproval(ctx context.Context, c *caller) error {
 	done, err := c.commands.RequestPreapproval(ctx, c.actor())
 	var there *wallet.Error
 	if errors.As(err, &there) && errors.Is(there.Kind, wallet.ErrConflict) && there.ContractID != "" {
@@ -27,7 +27,7 @@ func (a *API) requestPreapproval(ctx context.Context, c *caller) error {
 	return contractAnswer(c, preapprovalMember, done, err)
 }
 
-func (a *API) sendByPreapproval(ctx context.Context, c *caller) error {
+func sendByPreapproval(ctx context.Context, c *caller) error {
 	p := c.Body()
 	r := wallet.SendRequest{
 		Receiver: partyOf(p, "receiver_party_id"), Amount: amountOf(p, "amount"),

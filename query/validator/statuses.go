@@ -26,9 +26,9 @@ func statusOf(ctx context.Context, c *caller, what string, read readStatus) (s w
 	return s, err
 }
 
-// offerStatus serves how an offer stands that the caller has made or was made.
-func (a *API) offerStatus(ctx context.Context, c *caller) error {
-	views, err := a.views(ctx)
+// status serves how an offer stands that the caller has made or was made.
+func (o *offers) status(ctx context.Context, c *caller) error {
+	views, err := o.reader.views(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func (a *API) offerStatus(ctx context.Context, c *caller) error {
 	return c.JSON(answer)
 }
 
-// trafficStatus serves how a request for traffic stands that the caller has made.
-func (a *API) trafficStatus(ctx context.Context, c *caller) error {
-	views, err := a.views(ctx)
+// status serves how a request for traffic stands that the caller has made.
+func (t *traffic) status(ctx context.Context, c *caller) error {
+	views, err := t.reader.views(ctx)
 	if err != nil {
 		return err
 	}

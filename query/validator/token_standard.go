@@ -2,20 +2,28 @@ package validator
 
 import (
 	"context"
+	"encoding/json"
 
+	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 )
 
 // tokenPath is where transfers of the token standard are, below a version.
 const tokenPath = "/wallet/token-standard/transfers"
 
-// tokenOperations are transfers by the token standard. The generations of the path differ in
+// tokenTransfers are transfers by the token standard.
+type tokenTransfers struct {
+	reader  *reader
+	network Network
+}
+
+// operations are transfers by the token standard. The generations of the path differ in
 // that of the standard, which the network's coin implements alike.
-func (a *API) tokenOperations() []operation {
-	ops := []operation{{method: "GET", path: "/v0" + tokenPath, name: "token_transfers", handle: a.tokenTransfers}}
+func (t *tokenTransfers) operations() []operation {
+	ops := []operation{{method: "GET", path: "/v0" + tokenPath, name: "token_transfers", handle: t.list}}
 	for _, version := range []string{"v0", "v2"} {
 		path := "/" + version + tokenPath
-		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: a.createTokenTransfer})
+		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: t.create})
 		for action, do := range map[string]tokenAction{"accept": Commands.AcceptTokenTransfer, "reject": Commands.RejectTokenTransfer, "withdraw": Commands.WithdrawTokenTransfer} {
 			ops = append(ops, operation{method: "POST", path: path + "/{contract_id}/" + action, name: version + "." + action + "_token_transfer", write: true, handle: instruct(do)})
 		}
@@ -34,8 +42,8 @@ func instruct(do tokenAction) func(context.Context, *caller) error {
 	})
 }
 
-func (a *API) createTokenTransfer(ctx context.Context, c *caller) error {
-	r, err := a.offerRequest(ctx, c)
+func (t *tokenTransfers) create(ctx context.Context, c *caller) error {
+	r, err := offerRequest(ctx, t.network, c)
 	if err != nil {
 		return err
 	}
@@ -68,3 +76,42 @@ func instructionAnswer(c *caller, result wallet.InstructionResult, err error) er
 	}
 	return c.JSON(answer)
 }
+
+// list lists open transfers of the token standard of which the caller is sender or
+// receiver, with the interface's view of them as payload.
+func (t *tokenTransfers) list(ctx context.Context, c *caller) error {
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{instructionTemplate}}
+	list, err := t.reader.contracts(ctx, q, maxListed, func(instruction *contract) (bool, error) {
+		var p struct {
+			Transfer json.RawMessage
+		}
+		if err := instruction.decode(&p); err != nil {
+			return false, err
+		}
+		var parties struct{ Sender, Receiver string }
+		if err := json.Unmarshal(p.Transfer, &parties); err != nil {
+			return false, err
+		}
+		payload, err := json.Marshal(instructionView{Transfer: p.Transfer, Status: pendingAcceptance, Meta: emptyMetadata})
+		instruction.payload = payload
+		return parties.Sender == c.party || parties.Receiver == c.party, err
+	})
+	if err != nil {
+		return err
+	}
+	return c.JSON(map[string][]contractView{"transfers": viewsOf(list)})
+}
+
+// instructionView is what the interface TransferInstruction shows of a contract.
+type instructionView struct {
+	Meta     json.RawMessage `json:"meta"`
+	Original *string         `json:"originalInstructionCid"`
+	Status   json.RawMessage `json:"status"`
+	Transfer json.RawMessage `json:"transfer"`
+}
+
+// An instruction of the network's coin waits for its receiver and for nothing else.
+var (
+	pendingAcceptance = json.RawMessage(`{"tag":"TransferPendingReceiverAcceptance","value":{}}`)
+	emptyMetadata     = json.RawMessage(`{"values":{}}`)
+)

@@ -9,15 +9,21 @@ import (
 // trafficPath is where requests for traffic are.
 const trafficPath = "/v0/wallet/buy-traffic-requests"
 
-func (a *API) trafficOperations() []operation {
+// traffic is bought by requests.
+type traffic struct {
+	reader  *reader
+	network Network
+}
+
+func (t *traffic) operations() []operation {
 	return []operation{
-		{method: "POST", path: trafficPath, name: "request_traffic", write: true, handle: a.requestTraffic},
-		{method: "POST", path: trafficPath + "/{tracking_id}/status", name: "traffic_status", handle: a.trafficStatus},
+		{method: "POST", path: trafficPath, name: "request_traffic", write: true, handle: t.request},
+		{method: "POST", path: trafficPath + "/{tracking_id}/status", name: "traffic_status", handle: t.status},
 	}
 }
 
-func (a *API) requestTraffic(ctx context.Context, c *caller) error {
-	now, err := a.cfg.Network.Time(ctx)
+func (t *traffic) request(ctx context.Context, c *caller) error {
+	now, err := t.network.Time(ctx)
 	if err != nil {
 		return err
 	}

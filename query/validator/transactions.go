@@ -14,13 +14,13 @@ import (
 const maxEventID = 1000
 
 // transactions serves the history of a wallet, newest first.
-func (a *API) transactions(ctx context.Context, c *caller) error {
+func (b *balances) transactions(ctx context.Context, c *caller) error {
 	p := c.Body()
-	size, after := p.Limit("page_size", a.cfg.MaxPageSize), optionalTextOf(p, "begin_after_id", maxEventID)
+	size, after := p.Limit("page_size", b.maxPageSize), optionalTextOf(p, "begin_after_id", maxEventID)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	views, err := a.views(ctx)
+	views, err := b.reader.views(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (a *API) transactions(ctx context.Context, c *caller) error {
 	}
 	items := make([]any, len(entries))
 	for i := range entries {
-		items[i] = a.itemOf(&entries[i])
+		items[i] = b.itemOf(&entries[i])
 	}
 	return c.JSON(map[string][]any{"items": items})
 }
@@ -87,10 +87,10 @@ type notificationItem struct {
 
 // itemOf writes an entry of the log of a party. Template ids and choices are as the ledger has
 // them.
-func (a *API) itemOf(e *wallethistory.Entry) any {
+func (b *balances) itemOf(e *wallethistory.Entry) any {
 	base := item{e.Kind, map[string]string{"template_id": e.TemplateID, "choice": e.Choice}, e.EventID, string(schemas.AppendShortTime(nil, e.EffectiveAt))}
 	if e.AmuletOperation != "" {
-		base.Subtype[a.cfg.Naming.Member("coin_operation")] = e.AmuletOperation
+		base.Subtype[b.naming.Member("coin_operation")] = e.AmuletOperation
 	}
 	if e.InterfaceID != "" {
 		base.Subtype["interface_id"] = e.InterfaceID

@@ -10,24 +10,26 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/auth"
 )
 
-// userOperations say who has a wallet.
-func (a *API) userOperations() []operation {
+// users are the operations on who has a wallet.
+type users struct{ accounts *accounts }
+
+func (u *users) operations() []operation {
 	return []operation{
-		{method: "GET", path: "/v0/validator-user", name: "validator_user", access: public, handle: a.validatorUser},
-		{method: "GET", path: "/v0/wallet/user-status", name: "user_status", access: anyUser, handle: a.userStatus},
-		{method: "POST", path: "/v0/register", name: "register", access: anyUser, write: true, handle: a.register},
-		{method: "POST", path: "/v0/admin/users", name: "onboard", access: operatorOnly, write: true, handle: a.onboard},
-		{method: "GET", path: "/v0/admin/users", name: "users", access: operatorOnly, handle: a.users},
-		{method: "POST", path: "/v0/admin/users/offboard", name: "offboard", access: operatorOnly, write: true, handle: a.offboard},
+		{method: "GET", path: "/v0/validator-user", name: "validator_user", access: public, handle: u.validatorUser},
+		{method: "GET", path: "/v0/wallet/user-status", name: "user_status", access: anyUser, handle: u.userStatus},
+		{method: "POST", path: "/v0/register", name: "register", access: anyUser, write: true, handle: u.register},
+		{method: "POST", path: "/v0/admin/users", name: "onboard", access: operatorOnly, write: true, handle: u.onboard},
+		{method: "GET", path: "/v0/admin/users", name: "users", access: operatorOnly, handle: u.list},
+		{method: "POST", path: "/v0/admin/users/offboard", name: "offboard", access: operatorOnly, write: true, handle: u.offboard},
 	}
 }
 
-func (a *API) validatorUser(ctx context.Context, c *caller) error {
-	operator, err := a.operator(ctx)
+func (u *users) validatorUser(ctx context.Context, c *caller) error {
+	operator, err := u.accounts.operator.Get(ctx)
 	if err != nil {
 		return err
 	}
-	featured, err := a.isFeatured(ctx, operator.Party)
+	featured, err := u.accounts.isFeatured(ctx, operator.Party)
 	if err != nil {
 		return err
 	}
@@ -46,15 +48,15 @@ type userStatus struct {
 }
 
 // userStatus tells a user who may be nobody here how they stand.
-func (a *API) userStatus(ctx context.Context, c *caller) error {
-	rights, err := a.rightsOf(ctx, c.user)
+func (u *users) userStatus(ctx context.Context, c *caller) error {
+	rights, err := u.accounts.rightsOf(ctx, c.user)
 	if errors.Is(err, auth.ErrUnauthenticated) || err == nil && (rights.Deactivated || rights.PrimaryParty == "") {
 		return c.JSON(userStatus{})
 	}
 	if err != nil {
 		return err
 	}
-	installed, err := a.hasWallet(ctx, rights.PrimaryParty, c.user)
+	installed, err := u.accounts.has(ctx, rights.PrimaryParty, c.user)
 	if err != nil {
 		return err
 	}
@@ -62,21 +64,21 @@ func (a *API) userStatus(ctx context.Context, c *caller) error {
 		return c.JSON(userStatus{})
 	}
 	status := userStatus{Party: rights.PrimaryParty, Onboarded: true, Installed: true}
-	if status.Featured, err = a.isFeatured(ctx, rights.PrimaryParty); err != nil {
+	if status.Featured, err = u.accounts.isFeatured(ctx, rights.PrimaryParty); err != nil {
 		return err
 	}
 	return c.JSON(status)
 }
 
 // register gives the caller a wallet.
-func (a *API) register(ctx context.Context, c *caller) error {
+func (u *users) register(ctx context.Context, c *caller) error {
 	if err := optionalBody(c); err != nil {
 		return err
 	}
 	if err := checkUserName(c.user); err != nil {
 		return err
 	}
-	return a.onboarded(ctx, c, wallet.OnboardRequest{User: c.user})
+	return u.onboarded(ctx, c, wallet.OnboardRequest{User: c.user})
 }
 
 // checkUserName refuses what cannot be the id of a ledger user.
@@ -88,7 +90,7 @@ func checkUserName(user string) error {
 	return err
 }
 
-func (a *API) onboard(ctx context.Context, c *caller) error {
+func (u *users) onboard(ctx context.Context, c *caller) error {
 	p := c.Body()
 	r := wallet.OnboardRequest{User: textOf(p, "name", 1, maxUserName)}
 	if party, ok := p.OptionalText("party_id"); ok {
@@ -102,21 +104,21 @@ func (a *API) onboard(ctx context.Context, c *caller) error {
 	if err := checkUserName(r.User); err != nil {
 		return err
 	}
-	return a.onboarded(ctx, c, r)
+	return u.onboarded(ctx, c, r)
 }
 
-func (a *API) onboarded(ctx context.Context, c *caller, r wallet.OnboardRequest) error {
+func (u *users) onboarded(ctx context.Context, c *caller, r wallet.OnboardRequest) error {
 	party, err := c.commands.Onboard(ctx, r)
-	a.forgetUser(r.User) // also after a failure: some of it may have been done
+	u.accounts.forget(r.User) // also after a failure: some of it may have been done
 	if err != nil {
 		return refused(err)
 	}
 	return c.JSON(map[string]string{"party_id": party})
 }
 
-// users lists the users of wallets by name.
-func (a *API) users(ctx context.Context, c *caller) error {
-	wallets, err := a.wallets(ctx)
+// list lists the users of wallets by name.
+func (u *users) list(ctx context.Context, c *caller) error {
+	wallets, err := u.accounts.all(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (a *API) users(ctx context.Context, c *caller) error {
 	return c.JSON(map[string][]string{"usernames": slices.Compact(names)})
 }
 
-func (a *API) offboard(ctx context.Context, c *caller) error {
+func (u *users) offboard(ctx context.Context, c *caller) error {
 	p := c.Query()
 	user := p.Text("username")
 	if err := p.Err(); err != nil {
@@ -138,15 +140,9 @@ func (a *API) offboard(ctx context.Context, c *caller) error {
 		return err
 	}
 	err := c.commands.Offboard(ctx, user)
-	a.forgetUser(user)
+	u.accounts.forget(user)
 	if err != nil {
 		return refused(err)
 	}
 	return c.Empty(200)
-}
-
-// forgetUser has everything about a user asked anew.
-func (a *API) forgetUser(user string) {
-	a.cfg.Users.Forget(user)
-	a.seen.RemoveFunc(func(w installed) bool { return w.User == user })
 }

@@ -78,10 +78,17 @@ type contract struct {
 	payload json.RawMessage
 }
 
+// reader reads contracts of the node's stream.
+type reader struct {
+	// views finds who reads the stream; its error is a query.Error while there is none.
+	views   func(context.Context) (Views, error)
+	catalog *values.Catalog
+}
+
 // contracts reads what a query finds, up to most contracts that keep accepts; keep may be nil.
 // parties of the query must be those that the caller may see.
-func (a *API) contracts(ctx context.Context, q wallethistory.Query, most int, keep func(*contract) (bool, error)) ([]contract, error) {
-	views, err := a.views(ctx)
+func (r *reader) contracts(ctx context.Context, q wallethistory.Query, most int, keep func(*contract) (bool, error)) ([]contract, error) {
+	views, err := r.views(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +99,7 @@ func (a *API) contracts(ctx context.Context, q wallethistory.Query, most int, ke
 			return nil, err
 		}
 		for i := range rows {
-			c := a.compacted(&rows[i])
+			c := r.compacted(&rows[i])
 			wanted := true
 			if keep != nil {
 				if wanted, err = keep(&c); err != nil {
@@ -114,8 +121,8 @@ func (a *API) contracts(ctx context.Context, q wallethistory.Query, most int, ke
 	}
 }
 
-func (a *API) compacted(row *wallethistory.Contract) contract {
-	w := values.Writer{Catalog: a.cfg.Catalog, Want: schemas.CompactJSON}
+func (r *reader) compacted(row *wallethistory.Contract) contract {
+	w := values.Writer{Catalog: r.catalog, Want: schemas.CompactJSON}
 	return contract{*row, w.For(row.Encoding).AppendCreateArguments(nil, &row.Event)}
 }
 
@@ -186,15 +193,15 @@ func statesOf(list []contract) []withState {
 }
 
 // ofParty lists the contracts of templates in which the caller's party has one of some roles.
-func (a *API) ofParty(ctx context.Context, c *caller, most int, template string, roles ...string) ([]contract, error) {
+func (r *reader) ofParty(ctx context.Context, c *caller, most int, template string, roles ...string) ([]contract, error) {
 	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template}}
-	return a.contracts(ctx, q, most, has(c.party, roles...))
+	return r.contracts(ctx, q, most, has(c.party, roles...))
 }
 
 // lists makes the handler of a list of contracts of the caller's party.
-func (a *API) lists(member, template string, most int, roles ...string) func(context.Context, *caller) error {
+func (r *reader) lists(member, template string, most int, roles ...string) func(context.Context, *caller) error {
 	return func(ctx context.Context, c *caller) error {
-		list, err := a.ofParty(ctx, c, most, template, roles...)
+		list, err := r.ofParty(ctx, c, most, template, roles...)
 		if err != nil {
 			return err
 		}
