@@ -15,8 +15,8 @@ import (
 
 // heavy is a route whose calls reserve memory and then do their work.
 func heavy(path string, class Class, bytes int64, work func(ctx context.Context) error) Route {
-	return Route{Method: "GET", Path: path, Name: path, Transfer: class == Dump, Handle: func(ctx context.Context, r *Request) error {
-		ctx, err := r.Reserve(ctx, class, bytes)
+	return Route{Method: "GET", Path: path, Name: path, Class: class, Transfer: class == Dump, Handle: func(ctx context.Context, r *Request) error {
+		ctx, err := r.Reserve(ctx, bytes)
 		if err != nil {
 			return err
 		}
@@ -28,6 +28,14 @@ func heavy(path string, class Class, bytes int64, work func(ctx context.Context)
 		}
 		return r.Lines(ctx, func(_ context.Context, dst []byte) ([]byte, bool, error) { return append(dst, "{}\n"...), false, nil })
 	}}
+}
+
+// A route says what its operation takes: one that says nothing cannot reserve memory.
+func TestLightCallsCannotReserveMemory(t *testing.T) {
+	url := start(t, Config{}, heavy("/light", Light, 1, func(context.Context) error { return nil }))
+	if a := do(t, "GET", url+"/light", ""); a.status != http.StatusInternalServerError {
+		t.Errorf("status %d %s", a.status, a.body)
+	}
 }
 
 // All of many dumps are served, a few at a time, though waiting takes longer than a request may;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"sync/atomic"
 	"time"
 )
@@ -12,6 +13,7 @@ import (
 type call struct {
 	server    *Server
 	route, id string
+	class     Class
 	trace     string // see Request.TraceID
 	start     time.Time
 	status    int
@@ -29,6 +31,12 @@ type call struct {
 	stop     context.CancelFunc         // ends the context of a handler; nil for a transfer
 	watching atomic.Pointer[time.Timer] // see watch; nil for probes
 	hungUp   atomic.Bool
+}
+
+// admit waits for a place in a class.
+func (c *call) admit(ctx context.Context, class Class, client netip.Addr, bytes int64) (err error) {
+	c.place, err = c.server.cfg.Admission.enter(ctx, class, lineKey{c.route, network(client)}, bytes)
+	return err
 }
 
 // park gives the place back early: the answer is complete and only waits to be taken, in n

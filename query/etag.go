@@ -1,11 +1,6 @@
 package query
 
-import (
-	"encoding/hex"
-	"strings"
-
-	"github.com/zeebo/xxh3"
-)
+import "strings"
 
 // immutableFor is how long an immutable answer may be used without asking: history does
 // not change, but a later version with a larger catalogue may write a value differently.
@@ -14,7 +9,7 @@ const immutableFor = "public, max-age=86400, immutable"
 // Immutable says of the answer that follows that the same request will always get it: it
 // carries a tag of its content, and to GET one that the client has already is not sent
 // again; of POST the tag only tells whether two answers are the same.
-func (r *Request) Immutable() { r.immutable = true }
+func (r *Request) Immutable() { r.reply.immutable = true }
 
 // Matches reports whether the request's If-None-Match names a tag, such as `"1234"`. A weak
 // tag matches too: the comparison is for caching.
@@ -29,14 +24,4 @@ func matches(header, tag string) bool {
 		}
 	}
 	return false
-}
-
-// tagged sets the headers of an immutable answer and reports whether the client has it. The
-// tag is weak because the same content may be sent compressed or not.
-func (r *Request) tagged(body []byte) bool {
-	sum := xxh3.Hash128(body).Bytes()
-	tag := `W/"` + hex.EncodeToString(sum[:]) + `"`
-	r.SetHeader("ETag", tag)
-	r.SetHeader("Cache-Control", immutableFor)
-	return !r.rc.IsPost() && r.Matches(tag)
 }

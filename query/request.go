@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 
@@ -20,9 +21,8 @@ type Request struct {
 	server *Server
 	call   *call
 	// path is that of the route, with the names of its parameters.
-	path string
-	// immutable is set by Immutable.
-	immutable bool
+	path  string
+	reply reply
 }
 
 // ID names the request in logs and in the header X-Request-Id.
@@ -67,25 +67,21 @@ func (r *Request) Path(name string) (string, error) {
 	return value, nil
 }
 
-// Reserve waits until the rest of the call, which takes so many bytes of memory, may be worked
-// on as one of a class. The call gives up the place that it has, so that nobody who waits keeps
-// others waiting, and keeps the new one until its answer is complete. The wait does not count
-// against the time limit: it begins anew in the context that is returned, which the rest of the
-// call is to use. The error is an Error of class Unavailable, or that of ctx.
-func (r *Request) Reserve(ctx context.Context, class Class, bytes int64) (context.Context, error) {
+// Reserve waits until there are bytes of memory for the rest of the call and a place in the class
+// of its route, which must not be Light. The call gives up its place first, so that waiting calls
+// do not keep others waiting, and keeps the new one until its answer is complete. The wait does not
+// count against the time limit: it starts over in the context that is returned, which the rest of
+// the call must use. The error is an Error of class Unavailable, or that of ctx.
+func (r *Request) Reserve(ctx context.Context, bytes int64) (context.Context, error) {
+	if r.call.class == Light {
+		return ctx, fmt.Errorf("operation %s reserves memory, and its route says that it is light", r.call.route)
+	}
 	r.call.place.leave()
 	again := r.call.extend()
-	if err := r.admit(r.call.ctx, class, bytes); err != nil {
+	if err := r.call.admit(r.call.ctx, r.call.class, clientAddr(r.rc), bytes); err != nil {
 		return ctx, err
 	}
 	return again(ctx), nil
-}
-
-// admit waits for a place.
-func (r *Request) admit(ctx context.Context, class Class, bytes int64) (err error) {
-	key := lineKey{r.call.route, network(clientAddr(r.rc))}
-	r.call.place, err = r.server.cfg.Admission.enter(ctx, class, key, bytes)
-	return err
 }
 
 // Await runs wait, in which the request does no work and waits for what it shares with
@@ -112,8 +108,7 @@ func (r *Request) Body() *Params { return bodyParams(r.rc.PostBody()) }
 
 // Empty answers with a status and no body.
 func (r *Request) Empty(status int) error {
-	r.rc.ResetBody()
-	r.rc.SetStatusCode(status)
+	r.reply.empty(status)
 	return nil
 }
 
@@ -128,27 +123,27 @@ func (r *Request) JSONAs(status int, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return r.finish(status, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
+	return r.reply.finish(status, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}))
 }
 
 // Text answers 200 with a JSON text, which it copies.
 func (r *Request) Text(text []byte) error {
-	return r.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
+	return r.reply.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
 }
 
-// Kept answers 200 with a JSON text that nobody changes any more. It is not copied.
-func (r *Request) Kept(text []byte) error { return r.answer(fasthttp.StatusOK, text, nil) }
+// Shared answers 200 with a JSON text that nobody changes any more. It is not copied.
+func (r *Request) Shared(text []byte) error { return r.reply.answer(fasthttp.StatusOK, text, nil) }
 
-// Buffer returns empty memory for an answer that Lent sends. Who has no use for it gives it
-// back by PutBack; if it is lost, that is no harm.
+// Buffer returns empty memory from the server's pool, for an answer that Pooled sends. A caller
+// that does not need it any more should return it with PutBack.
 func (r *Request) Buffer() []byte { return r.server.buffers.get() }
 
-// PutBack gives memory back that Buffer returned, or that it has grown into.
+// PutBack returns memory of Buffer, or what it has grown into, to the pool.
 func (r *Request) PutBack(buf []byte) { r.server.buffers.put(buf) }
 
-// Lent is Kept for a text that begins where memory of Buffer does, which it gives back once
-// the text is sent.
-func (r *Request) Lent(text []byte) error { return r.finish(fasthttp.StatusOK, text) }
+// Pooled is Shared for a text in memory of Buffer, from its start; the memory returns to the pool
+// once the text is sent.
+func (r *Request) Pooled(text []byte) error { return r.reply.finish(fasthttp.StatusOK, text) }
 
 // MaxPageBytes is Config.MaxPageBytes.
 func (r *Request) MaxPageBytes() int { return r.server.cfg.MaxPageBytes }
@@ -167,64 +162,12 @@ func (r *Request) Produce(ctx context.Context, next Producer) error {
 			return err
 		}
 		if !more {
-			return r.finish(fasthttp.StatusOK, buf)
+			return r.reply.finish(fasthttp.StatusOK, buf)
 		}
 		if len(buf) > r.server.cfg.MaxPageBytes {
-			return r.stream(buf, next)
+			return r.reply.stream(buf, next)
 		}
 	}
-}
-
-// finish sends a complete JSON body out of a buffer of the server.
-func (r *Request) finish(status int, buf []byte) error {
-	return r.answer(status, buf, &r.server.buffers)
-}
-
-// answer sends a complete JSON body and gives its buffer back to pool, if that is not nil.
-func (r *Request) answer(status int, buf []byte, pool *buffers) error {
-	r.SetHeader("Vary", "Accept-Encoding")
-	if r.immutable && r.tagged(buf) {
-		pool.put(buf)
-		return r.Empty(fasthttp.StatusNotModified)
-	}
-	if len(buf) >= minGzip && r.wantsGzip() {
-		packed, err := r.server.gzip.all(r.server.buffers.get(), buf)
-		pool.put(buf)
-		if err != nil {
-			return err
-		}
-		buf, pool = packed, &r.server.buffers
-		r.SetHeader(fasthttp.HeaderContentEncoding, "gzip")
-	}
-	r.rc.SetStatusCode(status)
-	r.rc.SetContentType(jsonType)
-	r.send(&body{buf: buf, pool: pool}, len(buf))
-	return nil
-}
-
-// stream sends first and then everything else that next makes. Each piece has the
-// request's whole time limit: a slow reader must not be cut off for being slow.
-func (r *Request) stream(first []byte, next Producer) error {
-	piece := func(dst []byte) ([]byte, bool, error) {
-		ctx, cancel := context.WithTimeout(r.call.ctx, r.server.cfg.RequestTimeout)
-		defer cancel()
-		return next(ctx, dst)
-	}
-	b := &body{buf: first, next: piece, pool: &r.server.buffers}
-	if r.wantsGzip() {
-		if err := r.compress(b, "gzip", newGzipStream(&r.server.gzip)); err != nil {
-			return err
-		}
-	}
-	return r.sendStream(jsonType, b)
-}
-
-// sendStream sends a body of unknown length.
-func (r *Request) sendStream(contentType string, b *body) error {
-	r.SetHeader("Vary", "Accept-Encoding")
-	r.rc.SetContentType(contentType)
-	r.send(b, -1)
-	return nil
 }
 
 // linesType is the type of JSON lines.
@@ -247,42 +190,15 @@ func (r *Request) Lines(ctx context.Context, next Producer) error {
 	case accepts(accepted, "zstd"):
 		var z *zstdStream
 		if z, err = newZstdStream(&r.server.zstd); err == nil {
-			err = r.compress(b, "zstd", z)
+			err = r.reply.compress(b, "zstd", z)
 		}
-	case r.wantsGzip():
-		err = r.compress(b, "gzip", newGzipStream(&r.server.gzip))
+	case r.reply.wantsGzip():
+		err = r.reply.compress(b, "gzip", newGzipStream(&r.server.gzip))
 	}
 	if err != nil {
 		return err
 	}
-	return r.sendStream(linesType, b)
-}
-
-// compress puts a coding between the producer of b and the connection.
-func (r *Request) compress(b *body, name string, c coding) error {
-	packed, err := c.piece(r.server.buffers.get(), b.buf, b.next == nil)
-	if err != nil {
-		return errors.Join(err, c.Close())
-	}
-	plain, next := b.buf, b.next
-	b.buf, b.source = packed, c
-	if next != nil {
-		b.next = func(dst []byte) ([]byte, bool, error) {
-			var more bool
-			var err error
-			if plain, more, err = next(plain[:0]); err != nil {
-				return dst, false, err
-			}
-			dst, err = c.piece(dst, plain, !more)
-			return dst, more, err
-		}
-	}
-	r.SetHeader(fasthttp.HeaderContentEncoding, name)
-	return nil
-}
-
-func (r *Request) wantsGzip() bool {
-	return accepts(r.Header(fasthttp.HeaderAcceptEncoding), "gzip", "x-gzip")
+	return r.reply.sendStream(linesType, b)
 }
 
 // Send answers with size bytes out of stream as they are, without gathering them,
@@ -299,18 +215,8 @@ func (r *Request) Send(status int, contentType string, size int64, stream io.Rea
 	}
 	r.rc.SetStatusCode(status)
 	r.rc.SetContentType(contentType)
-	r.send(b, int(size))
+	r.reply.send(b, int(size))
 	return nil
-}
-
-// send hands the body to the server; from here on its end is the request's end.
-func (r *Request) send(b *body, size int) {
-	b.done = r.call.end
-	if b.next == nil || size >= 0 {
-		r.call.park(int64(len(b.buf)))
-	}
-	r.call.sending = true
-	r.rc.Response.SetBodyStream(b, size)
 }
 
 // fail answers with an error in a form and returns what is to be logged of it.

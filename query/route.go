@@ -16,6 +16,9 @@ type Route struct {
 	// Name identifies the operation in logs and metrics, such as "scan.updates".
 	Name   string
 	Handle Handler
+	// Class says how much the operation takes; Light, the default, for a query or two. Operations
+	// of the other classes call Request.Reserve.
+	Class Class
 	// Probe marks operations that must answer under overload too: they are subject
 	// to neither the rate limits nor the concurrency limit.
 	Probe bool

@@ -296,11 +296,11 @@ func (s *Server) reject(err *Error) fasthttp.RequestHandler {
 func (s *Server) route(route Route, form ErrorForm) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		s.metrics.inFlight.Inc()
-		c := &call{server: s, route: route.Name, id: s.ids.of(rc), start: s.cfg.Now()}
+		c := &call{server: s, route: route.Name, class: route.Class, id: s.ids.of(rc), start: s.cfg.Now()}
 		// Not rc as a context: it ends only at server shutdown and is reused after.
 		c.ctx, c.cancel = context.WithCancel(s.base)
 		err := guard.Call(func() error {
-			s.answer(&Request{rc: rc, server: s, call: c, path: route.Path}, route, form)
+			s.answer(&Request{rc: rc, server: s, call: c, path: route.Path, reply: reply{rc: rc, server: s, call: c}}, route, form)
 			return nil
 		})
 		if err != nil { // not of the handler, whose panics have an answer
@@ -342,7 +342,7 @@ func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err erro
 				return err
 			}
 		}
-		if err := r.admit(ctx, Light, 0); err != nil {
+		if err := r.call.admit(ctx, Light, clientAddr(r.rc), 0); err != nil {
 			return err
 		}
 	}

@@ -397,7 +397,7 @@ func TestKeptAnswersStayAsTheyAre(t *testing.T) {
 	kept := []byte(`"` + strings.Repeat("kept ", 4000) + `"`)
 	want := string(kept)
 	url := start(t, Config{},
-		Route{Method: "GET", Path: "/kept", Name: "kept", Handle: func(_ context.Context, r *Request) error { r.Immutable(); return r.Kept(kept) }},
+		Route{Method: "GET", Path: "/kept", Name: "kept", Handle: func(_ context.Context, r *Request) error { r.Immutable(); return r.Shared(kept) }},
 		Route{Method: "GET", Path: "/made", Name: "made", Handle: func(_ context.Context, r *Request) error {
 			return r.Text([]byte(`"` + strings.Repeat("made ", 4000) + `"`))
 		}})

@@ -124,7 +124,8 @@ func (r *Request) RoutePath() (string, error) {
 			continue
 		}
 		name, rest := strings.CutSuffix(strings.TrimSuffix(name, "}"), ":*")
-		if err := r.escapeParameter(&b, name, rest); err != nil {
+		raw, _ := r.rc.UserValue(name).(string)
+		if err := escapeParameter(&b, name, raw, rest); err != nil {
 			return "", err
 		}
 	}
@@ -132,8 +133,7 @@ func (r *Request) RoutePath() (string, error) {
 }
 
 // escapeParameter writes a parameter of the path, which may be several segments if it is the rest.
-func (r *Request) escapeParameter(b *strings.Builder, name string, rest bool) error {
-	raw, _ := r.rc.UserValue(name).(string)
+func escapeParameter(b *strings.Builder, name, raw string, rest bool) error {
 	parts := []string{raw}
 	if rest {
 		parts = strings.Split(raw, "/")

@@ -123,16 +123,16 @@ func (a *API) Mount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	return []query.Route{
-		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Handle: a.read(a.listUpdates(false))},
-		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Handle: a.read(a.listUpdates(true))},
+		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Class: query.Page, Handle: a.read(a.listUpdates(false))},
+		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(true))},
 		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates)},
-		{Method: "POST", Path: "/v2/updates/get-updates-page", Name: "ledger.updates.page", Handle: a.read(a.updatesPage)},
+		{Method: "POST", Path: "/v2/updates/get-updates-page", Name: "ledger.updates.page", Class: query.Page, Handle: a.read(a.updatesPage)},
 		{Method: "POST", Path: "/v2/updates/update-by-id", Name: "ledger.update_by_id", Handle: a.read(a.updateByID)},
 		{Method: "POST", Path: "/v2/updates/update-by-offset", Name: "ledger.update_by_offset", Handle: a.read(a.updateByOffset)},
 
-		{Method: "POST", Path: "/v2/state/active-contracts", Name: "ledger.active", Handle: a.read(a.listActive)},
+		{Method: "POST", Path: "/v2/state/active-contracts", Name: "ledger.active", Class: query.Page, Handle: a.read(a.listActive)},
 		{Method: "GET", Path: "/v2/state/active-contracts", Name: "ledger.active.stream", Handle: a.read(a.streamActive)},
-		{Method: "POST", Path: "/v2/state/active-contracts-page", Name: "ledger.active.page", Handle: a.read(a.activePage)},
+		{Method: "POST", Path: "/v2/state/active-contracts-page", Name: "ledger.active.page", Class: query.Page, Handle: a.read(a.activePage)},
 		{Method: "POST", Path: "/v2/events/events-by-contract-id", Name: "ledger.contract_events", Handle: a.read(a.contractEvents)},
 
 		{Method: "GET", Path: "/v2/state/ledger-end", Name: "ledger.end", Handle: a.read(a.ledgerEnd)},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 	"time"
-
-	"github.com/ledgerlake/ledgerlake/query"
 )
 
 // listRules are what the parameters of a list say.
@@ -88,7 +86,7 @@ const (
 
 // reserve waits for the memory of so many elements.
 func (a *API) reserve(ctx context.Context, r *reading, elements int) (context.Context, error) {
-	return r.Reserve(ctx, query.Page, gatherOverhead+gatherFactor*a.sizes.Of(elements))
+	return r.Reserve(ctx, gatherOverhead+gatherFactor*a.sizes.Of(elements))
 }
 
 // gather appends at most so many elements with commas between them. When there is nothing

@@ -49,7 +49,7 @@ func (a *activeSets) dump(ctx context.Context, r *query.Request) error {
 	if r.Matches(tag) {
 		return r.Empty(304)
 	}
-	if ctx, err = r.Reserve(ctx, query.Dump, a.dumpBytes); err != nil {
+	if ctx, err = r.Reserve(ctx, a.dumpBytes); err != nil {
 		return err
 	}
 	return r.Lines(ctx, newDump(ctx, a, &req, at).next)

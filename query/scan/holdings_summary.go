@@ -91,7 +91,7 @@ func (a *activeSets) holdingsSummary(withFees bool) query.Handler {
 				return err
 			}
 		}
-		if ctx, err = r.Reserve(ctx, query.Page, pages.RowsFactor*a.sizes.Of(summaryPiece)); err != nil {
+		if ctx, err = r.Reserve(ctx, pages.RowsFactor*a.sizes.Of(summaryPiece)); err != nil {
 			return err
 		}
 		totals, err := a.sumHoldings(ctx, &req, at, answer.AsOfRound)

@@ -65,8 +65,8 @@ type found struct {
 	text []byte
 	// final says that the answer will never change.
 	final bool
-	// lent says that text lies in memory of the answer, see query.Request.Buffer.
-	lent bool
+	// pooled says that text is in memory of query.Request.Buffer.
+	pooled bool
 }
 
 // lookup answers with what is remembered under a key, or with what find finds. What never changes
@@ -75,7 +75,7 @@ type found struct {
 func (l *updateLookups) lookup(ctx context.Context, r *query.Request, key string, find func() (found, error)) error {
 	if text, ok := l.answers.Get(key); ok {
 		r.Immutable()
-		return r.Kept(text)
+		return r.Shared(text)
 	}
 	f, err := find()
 	if err != nil {
@@ -83,19 +83,19 @@ func (l *updateLookups) lookup(ctx context.Context, r *query.Request, key string
 	}
 	if f.final {
 		r.Immutable()
-		if !f.lent || l.answers.AskedAgain(key) {
-			l.answers.Put(key, f.kept())
+		if !f.pooled || l.answers.AskedAgain(key) {
+			l.answers.Put(key, f.owned())
 		}
 	}
-	if f.lent {
-		return r.Lent(f.text)
+	if f.pooled {
+		return r.Pooled(f.text)
 	}
-	return r.Kept(f.text)
+	return r.Shared(f.text)
 }
 
-// kept is the text in memory of its own.
-func (f *found) kept() []byte {
-	if f.lent {
+// owned is the text in memory that is not pooled.
+func (f *found) owned() []byte {
+	if f.pooled {
 		return bytes.Clone(f.text)
 	}
 	return f.text

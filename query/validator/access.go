@@ -38,6 +38,8 @@ type caller struct {
 type operation struct {
 	method, path, name string
 	access             access
+	// class is query.Route.Class.
+	class query.Class
 	// write marks operations that change the ledger: with Config.Forward they are sent on.
 	write  bool
 	handle func(ctx context.Context, c *caller) error

@@ -66,7 +66,7 @@ func (a *API) Routes() []query.Route {
 	var routes []query.Route
 	for _, op := range a.operations {
 		routes = append(routes, query.Route{
-			Method: op.method, Path: op.path, Name: "validator." + op.name, Handle: a.guarded(op), Probe: op.access == public && op.path[:4] != "/v0/",
+			Method: op.method, Path: op.path, Name: "validator." + op.name, Class: op.class, Handle: a.guarded(op), Probe: op.access == public && op.path[:4] != "/v0/",
 		})
 	}
 	return query.BothPaths(routes)

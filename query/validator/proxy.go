@@ -38,7 +38,7 @@ func newScanProxy(url string, client *http.Client, naming query.Naming) (*scanPr
 func (p *scanProxy) operations(own []query.Route) []operation {
 	var list []operation
 	for _, route := range own {
-		list = append(list, operation{method: route.Method, path: route.Path, name: route.Name, access: anyUser, handle: p.lookup(route)})
+		list = append(list, operation{method: route.Method, path: route.Path, name: route.Name, access: anyUser, class: route.Class, handle: p.lookup(route)})
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		list = append(list, operation{method: method, path: registryPath, name: "validator.registry." + strings.ToLower(method), access: anyUser, handle: p.registry})

@@ -50,7 +50,7 @@ func Produce[R, K any](ctx context.Context, r *query.Request, p *List[R, K]) err
 
 // ProduceBy is Produce with a Producer around that of the page.
 func ProduceBy[R, K any](ctx context.Context, r *query.Request, p *List[R, K], next query.Producer) error {
-	ctx, err := r.Reserve(ctx, query.Page, p.memory(r.MaxPageBytes()))
+	ctx, err := r.Reserve(ctx, p.memory(r.MaxPageBytes()))
 	if err != nil {
 		return err
 	}
