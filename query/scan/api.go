@@ -1,9 +1,11 @@
 package scan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +116,7 @@ func (c *Config) setDefaults() error {
 
 // API is the scan interface. It is safe for concurrent use.
 type API struct {
-	service     *service
+	node        *query.Node
 	updates     *updatePages
 	lookups     *updateLookups
 	sets        *activeSets
@@ -141,7 +143,10 @@ func New(cfg Config) (*API, error) {
 	ahead := newReadAhead(cfg.Source.Updates, func(wanted int) int { return updateSizes.Chunk(wanted, cfg.ChunkBytes) })
 	ahead.spare = func(rows int) (func(), bool) { return cfg.Spare(pages.RowsFactor * updateSizes.Of(rows)) }
 	a := &API{
-		service: &service{cfg: &cfg, start: cfg.Now()},
+		node: &query.Node{
+			ID: cfg.NodeID, Version: cfg.Version, CommitTime: cfg.CommitTime, Ports: cfg.Ports,
+			Ready: cfg.Health.Ready, Log: cfg.Log, Started: cfg.Now(), Now: cfg.Now,
+		},
 		updates: &updatePages{
 			source: cfg.Source, horizon: known, ahead: ahead, catalog: cfg.Catalog,
 			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
@@ -192,12 +197,8 @@ func (a *API) SharedMount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	v0, v1, v2 := schemas.UpdateForm{NodeLocal: true}, schemas.UpdateForm{WithOffset: true}, schemas.UpdateForm{}
-	return append(a.state.Routes(), []query.Route{
-		{Method: "GET", Path: "/version", Name: "scan.version", Handle: a.service.version, Probe: true},
-		{Method: "GET", Path: "/readyz", Name: "scan.readyz", Handle: a.service.readyz, Probe: true},
-		{Method: "GET", Path: "/livez", Name: "scan.livez", Handle: a.service.livez, Probe: true},
-		{Method: "GET", Path: "/status", Name: "scan.status", Handle: a.service.status, Probe: true},
-		{Method: "GET", Path: "/v0/feature-support", Name: "scan.feature_support", Handle: a.service.featureSupport},
+	return slices.Concat(a.node.Routes("scan."), a.state.Routes(), []query.Route{
+		{Method: "GET", Path: "/v0/feature-support", Name: "scan.feature_support", Handle: featureSupport},
 
 		{Method: "POST", Path: "/v2/updates", Name: "scan.v2.updates", Class: query.Page, Handle: a.updates.updates(v2)},
 		{Method: "GET", Path: "/v2/updates/{update_id}", Name: "scan.v2.update", Handle: a.lookups.update(v2)},
@@ -236,5 +237,11 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v0/history/bulk/checksums", Name: "scan.bulk_checksums", Handle: a.bulk.checksums},
 		{Method: "GET", Path: "/v0/history/bulk/progress", Name: "scan.bulk_progress", Handle: a.bulk.exportProgress},
 		{Method: "GET", Path: "/v0/history/bulk/download/{object_key:*}", Name: "scan.bulk_download", Handle: a.bulk.download, Transfer: true},
-	}...)
+	})
+}
+
+// featureSupport has no members: none is guaranteed, and clients take a missing one
+// for a feature that is not there.
+func featureSupport(_ context.Context, r *query.Request) error {
+	return r.JSON(struct{}{})
 }

@@ -172,8 +172,12 @@ func TestService(t *testing.T) {
 		}
 	}
 	var status struct {
-		Success        *nodeStatus `json:"success"`
-		NotInitialized *inactive   `json:"not_initialized"`
+		Success *struct {
+			ID     string
+			Ports  map[string]int
+			Active bool
+		} `json:"success"`
+		NotInitialized *struct{} `json:"not_initialized"`
 	}
 	s.ok("GET", "/status", "", &status)
 	if status.Success == nil || status.Success.ID != "scan-1" || !status.Success.Active || status.Success.Ports == nil {

@@ -2,6 +2,8 @@
 // contract sets, backfilling and bulk objects, read from the store at or below the
 // watermark.
 //
+// api.go lists the operations. Each group of them is a small type with the readers that it needs.
+//
 // Decisions where the interface leaves room:
 //
 //   - Pages of updates and events are refused with 503 until the stream's backfill has
@@ -17,7 +19,6 @@
 //   - Where tokens are integers they are places in the set, see acs_token.go.
 //   - Answers that never change are tagged, and lookups among them kept in memory.
 //   - Bulk objects are listed by format; see Bulk.
-//   - The present state is that at the contracts' watermark, whose record time is the
-//     time by which names and preapprovals expire. It too waits for the backfill.
-//   - What history does not tell comes from facts that the store keeps; see Facts.
+//   - The network's present state, and what history does not have, are served by package state. They
+//     too are refused until the backfill is complete.
 package scan

@@ -134,7 +134,7 @@ type served struct {
 	source *memory
 	health *health
 	bulk   *shelf
-	// document is what answers are held against.
+	// document is what answers are checked against.
 	document *openapitest.Document
 }
 

@@ -45,7 +45,7 @@ type operation struct {
 	handle func(ctx context.Context, c *caller) error
 }
 
-// guarded makes the handler of an operation: it finds out who asks, and then whether they may.
+// guarded makes the handler of an operation: it identifies the caller, and then checks their rights.
 func (a *API) guarded(op operation) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {
 		c := &caller{Request: r}

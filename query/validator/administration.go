@@ -57,7 +57,7 @@ func (d *administration) preapprovals(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(map[string][]withState{"contracts": statesOf(list)})
+	return c.JSON(map[string][]query.ContractState{"contracts": statesOf(list)})
 }
 
 func (d *administration) preapproval(ctx context.Context, c *caller) error {
@@ -72,7 +72,7 @@ func (d *administration) preapproval(ctx context.Context, c *caller) error {
 	if len(list) == 0 {
 		return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", receiver)
 	}
-	return c.JSON(map[string]withState{"transfer_preapproval": list[len(list)-1].withState()})
+	return c.JSON(map[string]query.ContractState{"transfer_preapproval": list[len(list)-1].withState()})
 }
 
 func cancelPreapproval(ctx context.Context, c *caller) error {

@@ -6,13 +6,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 )
 
-// Headers by which the answer to a change tells where it is and whether it can be read here yet.
+// Headers of the answer to a change: its offset, and whether it can be read here yet.
 const (
 	offsetHeader  = "Ledger-Offset"
 	visibleHeader = "Ledger-Visible"
 )
 
-// changed tells of a change that was made.
+// changed sets the headers of a change that was made.
 func changed(c *caller, done wallet.Done) {
 	if done.Offset > 0 {
 		c.SetHeader(offsetHeader, strconv.FormatInt(done.Offset, 10))

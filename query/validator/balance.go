@@ -81,10 +81,10 @@ func (b *balances) balance(ctx context.Context, c *caller) error {
 
 // position is a coin and what it is worth in a round.
 type position struct {
-	Contract withState       `json:"contract"`
-	Round    int64           `json:"round"`
-	Fee      decimal.Decimal `json:"accrued_holding_fee"`
-	Amount   decimal.Decimal `json:"effective_amount"`
+	Contract query.ContractState `json:"contract"`
+	Round    int64               `json:"round"`
+	Fee      decimal.Decimal     `json:"accrued_holding_fee"`
+	Amount   decimal.Decimal     `json:"effective_amount"`
 }
 
 func (b *balances) coins(ctx context.Context, c *caller) error {

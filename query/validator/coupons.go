@@ -41,7 +41,7 @@ func (u *coupons) ofApps(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(map[string][]contractView{"app_reward_coupons": viewsOf(list)})
+	return c.JSON(map[string][]*query.ContractView{"app_reward_coupons": viewsOf(list)})
 }
 
 // ofValidators are those of the users whose validator the caller is.
@@ -74,5 +74,5 @@ func (u *coupons) ofValidators(ctx context.Context, c *caller) error {
 			return err
 		}
 	}
-	return c.JSON(map[string][]contractView{"validator_reward_coupons": viewsOf(list)})
+	return c.JSON(map[string][]*query.ContractView{"validator_reward_coupons": viewsOf(list)})
 }

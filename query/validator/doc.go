@@ -3,7 +3,10 @@
 //
 // What a wallet shows is read from the node's stream in the store, at or below its watermark.
 // What it does are commands to the node; with Config.Forward they are requests to an existing
-// validator, with the caller's token. Always true: nothing is read or sent before it is known
-// who asks and that they may, and nothing of a party is shown to anybody but the user of its
-// wallet and, where an operation says so, the operator.
+// validator, with the caller's token. Always true: nothing is read or sent before the caller
+// and their rights are known, and only the user of a wallet sees its party's contracts, and, where
+// an operation says so, the operator.
+//
+// api.go lists the groups of operations, each a small type with the readers that it needs.
+// access.go guards them, accounts.go says who has a wallet, rights.go what users may do.
 package validator

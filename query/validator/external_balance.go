@@ -19,7 +19,7 @@ func (e *externalParties) setupProposals(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(map[string][]withState{"contracts": statesOf(list)})
+	return c.JSON(map[string][]query.ContractState{"contracts": statesOf(list)})
 }
 
 // balance sums up what an external party owns that was set up here. Unlike that of a

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -48,8 +49,8 @@ func rejectMintingDelegation(ctx context.Context, c *caller, contractID string) 
 
 // hosted is a contract of a delegation and whether the node hosts who is minted for.
 type hosted struct {
-	Contract contractView `json:"contract"`
-	Hosted   bool         `json:"beneficiary_hosted"`
+	Contract *query.ContractView `json:"contract"`
+	Hosted   bool                `json:"beneficiary_hosted"`
 }
 
 // delegationTerms are the members of a delegation that matter here.

@@ -111,7 +111,7 @@ func (n *names) statesOfSender(member, template string) func(context.Context, *c
 		if err != nil {
 			return err
 		}
-		return c.JSON(map[string][]withState{member: statesOf(list)})
+		return c.JSON(map[string][]query.ContractState{member: statesOf(list)})
 	}
 }
 
@@ -122,7 +122,7 @@ func (n *names) subscriptionRequest(ctx context.Context, c *caller, contractID s
 	}
 	for i := range list {
 		if list[i].Event.ContractID == contractID {
-			return c.JSON(map[string]withState{"subscription_request": list[i].withState()})
+			return c.JSON(map[string]query.ContractState{"subscription_request": list[i].withState()})
 		}
 	}
 	return query.Errorf(query.NotFound, "No such subscription request: %.80s", contractID)

@@ -6,6 +6,7 @@ import (
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/query"
 )
 
 // tokenPath is where transfers of the token standard are, below a version.
@@ -99,7 +100,7 @@ func (t *tokenTransfers) list(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(map[string][]contractView{"transfers": viewsOf(list)})
+	return c.JSON(map[string][]*query.ContractView{"transfers": viewsOf(list)})
 }
 
 // instructionView is what the interface TransferInstruction shows of a contract.

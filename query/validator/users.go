@@ -47,7 +47,7 @@ type userStatus struct {
 	Featured  bool   `json:"has_featured_app_right"`
 }
 
-// userStatus tells a user who may be nobody here how they stand.
+// userStatus serves whether the caller, who may be unknown here, has a wallet.
 func (u *users) userStatus(ctx context.Context, c *caller) error {
 	rights, err := u.accounts.rightsOf(ctx, c.user)
 	if errors.Is(err, auth.ErrUnauthenticated) || err == nil && (rights.Deactivated || rights.PrimaryParty == "") {

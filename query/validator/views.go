@@ -152,40 +152,22 @@ func has(party string, members ...string) func(*contract) (bool, error) {
 	}
 }
 
-// contractView is a contract as the interface gives it.
-type contractView struct {
-	ContractID       string          `json:"contract_id"`
-	CreatedAt        string          `json:"created_at"`
-	CreatedEventBlob string          `json:"created_event_blob"`
-	Payload          json.RawMessage `json:"payload"`
-	TemplateID       string          `json:"template_id"`
+func (c *contract) view() *query.ContractView { return query.ViewOf(&c.Event, c.payload, c.Blob) }
+
+func (c *contract) withState() query.ContractState {
+	return query.ContractState{Contract: c.view(), DomainID: c.SynchronizerID}
 }
 
-func (c *contract) view() contractView {
-	return contractView{
-		ContractID: c.Event.ContractID, CreatedAt: string(schemas.AppendShortTime(nil, c.Event.CreatedAt)), CreatedEventBlob: c.Blob,
-		Payload: c.payload, TemplateID: c.Event.TemplateID,
-	}
-}
-
-// withState is a contract and where it is.
-type withState struct {
-	Contract contractView `json:"contract"`
-	DomainID string       `json:"domain_id,omitempty"`
-}
-
-func (c *contract) withState() withState { return withState{c.view(), c.SynchronizerID} }
-
-func viewsOf(list []contract) []contractView {
-	views := make([]contractView, len(list))
+func viewsOf(list []contract) []*query.ContractView {
+	views := make([]*query.ContractView, len(list))
 	for i := range list {
 		views[i] = list[i].view()
 	}
 	return views
 }
 
-func statesOf(list []contract) []withState {
-	states := make([]withState, len(list))
+func statesOf(list []contract) []query.ContractState {
+	states := make([]query.ContractState, len(list))
 	for i := range list {
 		states[i] = list[i].withState()
 	}
@@ -205,6 +187,6 @@ func (r *reader) lists(member, template string, most int, roles ...string) func(
 		if err != nil {
 			return err
 		}
-		return c.JSON(map[string][]contractView{member: viewsOf(list)})
+		return c.JSON(map[string][]*query.ContractView{member: viewsOf(list)})
 	}
 }

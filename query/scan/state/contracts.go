@@ -85,35 +85,18 @@ func (c *contract) decode(into any) error {
 	return nil
 }
 
-// contractAnswer is a contract as the state operations give it. Public history does not
-// carry the blob of a created event, so it is empty.
-type contractAnswer struct {
-	ContractID       string          `json:"contract_id"`
-	CreatedAt        string          `json:"created_at"`
-	CreatedEventBlob string          `json:"created_event_blob"`
-	Payload          json.RawMessage `json:"payload"`
-	TemplateID       string          `json:"template_id"`
-}
+// answer is the contract as the state operations give it. Public history does not carry the
+// blob of a created event, so it is empty.
+func (c *contract) answer() *query.ContractView { return query.ViewOf(&c.Event, c.payload, "") }
 
-func (c *contract) answer() *contractAnswer {
-	return &contractAnswer{
-		ContractID: c.Event.ContractID, CreatedAt: string(schemas.AppendShortTime(nil, c.Event.CreatedAt)),
-		Payload: c.payload, TemplateID: c.Event.TemplateID,
-	}
+func (c *contract) withState() query.ContractState {
+	return query.ContractState{Contract: c.answer(), DomainID: c.SynchronizerID}
 }
-
-// withState is a contract and where it is.
-type withState struct {
-	Contract *contractAnswer `json:"contract,omitempty"`
-	DomainID string          `json:"domain_id,omitempty"`
-}
-
-func (c *contract) withState() withState { return withState{c.answer(), c.SynchronizerID} }
 
 // unlessCached leaves the contract out if the caller has it.
-func (c *contract) unlessCached(have bool) withState {
+func (c *contract) unlessCached(have bool) query.ContractState {
 	if have {
-		return withState{DomainID: c.SynchronizerID}
+		return query.ContractState{DomainID: c.SynchronizerID}
 	}
 	return c.withState()
 }

@@ -23,18 +23,18 @@ func (g *governance) proxyRules(ctx context.Context, r *query.Request) error {
 	if c == nil {
 		return errNone("coin rules")
 	}
-	return r.JSON(map[string]withState{g.naming.Member("coin_rules"): c.withState()})
+	return r.JSON(map[string]query.ContractState{g.naming.Member("coin_rules"): c.withState()})
 }
 
 // proxyRounds serves the rounds in which coins can be used and minted, oldest first.
 func (m *rounds) proxyRounds(ctx context.Context, r *query.Request) error {
-	answer := map[string][]withState{}
+	answer := map[string][]query.ContractState{}
 	for member, template := range map[string]string{"open_mining_rounds": openRoundTemplate, "issuing_mining_rounds": issuingRoundTemplate} {
 		list, err := m.sets.get(ctx, template)
 		if err != nil {
 			return err
 		}
-		states := make([]withState, len(list))
+		states := make([]query.ContractState, len(list))
 		for i := range list {
 			states[i] = list[i].withState()
 		}

@@ -9,9 +9,9 @@ import (
 )
 
 type roundsAnswer struct {
-	Issuing map[string]withState `json:"issuing_mining_rounds"`
-	Open    map[string]withState `json:"open_mining_rounds"`
-	TTL     int64                `json:"time_to_live_in_microseconds"`
+	Issuing map[string]query.ContractState `json:"issuing_mining_rounds"`
+	Open    map[string]query.ContractState `json:"open_mining_rounds"`
+	TTL     int64                          `json:"time_to_live_in_microseconds"`
 }
 
 // rounds serves mining rounds.
@@ -40,8 +40,8 @@ func (m *rounds) openAndIssuing(ctx context.Context, r *query.Request) error {
 	return r.JSON(roundsAnswer{Issuing: cachedRounds(issuing, haveIssuing), Open: cachedRounds(open, haveOpen), TTL: ttl})
 }
 
-func cachedRounds(rounds []contract, have []string) map[string]withState {
-	answer := make(map[string]withState, len(rounds))
+func cachedRounds(rounds []contract, have []string) map[string]query.ContractState {
+	answer := make(map[string]query.ContractState, len(rounds))
 	for i := range rounds {
 		id := rounds[i].Event.ContractID
 		answer[id] = rounds[i].unlessCached(slices.Contains(have, id))
@@ -99,7 +99,7 @@ func (m *rounds) closed(ctx context.Context, r *query.Request) error {
 	}
 	type numbered struct {
 		number int64
-		answer *contractAnswer
+		answer *query.ContractView
 	}
 	rounds := make([]numbered, len(list))
 	for i := range list {
@@ -110,7 +110,7 @@ func (m *rounds) closed(ctx context.Context, r *query.Request) error {
 		rounds[i] = numbered{number, list[i].answer()}
 	}
 	slices.SortStableFunc(rounds, func(a, b numbered) int { return int(min(max(a.number-b.number, -1), 1)) })
-	answers := make([]*contractAnswer, len(rounds))
+	answers := make([]*query.ContractView, len(rounds))
 	for i := range rounds {
 		answers[i] = rounds[i].answer
 	}

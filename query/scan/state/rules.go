@@ -36,7 +36,7 @@ func (g *governance) rules(template, cachedID, cachedDomain, update, what string
 		if c == nil {
 			return errNone(what)
 		}
-		return r.JSON(map[string]withState{g.naming.Member(update): c.unlessCached(c.Event.ContractID == id)})
+		return r.JSON(map[string]query.ContractState{g.naming.Member(update): c.unlessCached(c.Event.ContractID == id)})
 	}
 }
 
@@ -223,7 +223,7 @@ func (g *governance) addNodeStates(ctx context.Context, answer map[string]any) e
 	if err != nil {
 		return err
 	}
-	states := make([]withState, len(nodes))
+	states := make([]query.ContractState, len(nodes))
 	for i := range nodes {
 		states[i] = nodes[i].withState()
 	}

@@ -45,7 +45,7 @@ func (t *transfers) preapproval(ctx context.Context, r *query.Request) error {
 			return fmt.Errorf("expiry of contract %s: %w", list[i].Event.ContractID, err)
 		}
 		if expires > at.RecordTime {
-			return r.JSON(map[string]withState{"transfer_preapproval": list[i].withState()})
+			return r.JSON(map[string]query.ContractState{"transfer_preapproval": list[i].withState()})
 		}
 	}
 	return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", party)
@@ -69,7 +69,7 @@ func (t *transfers) commandCounter(ctx context.Context, r *query.Request) error 
 	if len(list) == 0 {
 		return query.Errorf(query.NotFound, "No transfer command counter found for party %s. Use nonce 0 for its first transfer command.", party)
 	}
-	return r.JSON(map[string]withState{"transfer_command_counter": list[len(list)-1].withState()})
+	return r.JSON(map[string]query.ContractState{"transfer_command_counter": list[len(list)-1].withState()})
 }
 
 const (
@@ -80,8 +80,8 @@ const (
 )
 
 type commandStatus struct {
-	Contract *contractAnswer `json:"contract"`
-	Status   any             `json:"status"`
+	Contract *query.ContractView `json:"contract"`
+	Status   any                 `json:"status"`
 }
 
 type commandState struct {

@@ -123,7 +123,7 @@ func (v *validators) licenses(ctx context.Context, r *query.Request) error {
 	rows = rows[given:]
 	more := len(rows) > limit
 	list := v.contracts.compacted(rows[:min(limit, len(rows))])
-	answers := make([]*contractAnswer, len(list))
+	answers := make([]*query.ContractView, len(list))
 	for i := range list {
 		answers[i] = list[i].answer()
 	}
