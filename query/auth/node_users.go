@@ -62,7 +62,7 @@ func NewNodeUsers(cfg NodeConfig) *NodeUsers {
 	return &NodeUsers{cfg: cfg, known: memo.NewRecent[string, nodeAnswer](maxKnownUsers, cfg.TTL, cfg.Now)}
 }
 
-// Forget has the next question about a user asked anew: what they may do has changed.
+// Forget drops what is remembered of a user, whose rights have changed.
 func (u *NodeUsers) Forget(user string) {
 	u.asks.Forget(user)
 	u.known.Remove(user)
@@ -124,7 +124,7 @@ type nodeUser struct {
 	Deactivated  bool   `json:"isDeactivated"`
 }
 
-// nodeRight is a right as a node tells it. Kinds that are not known give nothing.
+// nodeRight is a right as a node reports it. Unknown kinds give nothing.
 type nodeRight struct {
 	Kind map[string]struct {
 		Value struct {

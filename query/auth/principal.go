@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// ErrUnauthenticated is the class of errors about a token that does not say who asks.
+	// ErrUnauthenticated is the class of errors about a token that does not identify the caller.
 	// Their text is for logs only: it would help to guess.
 	ErrUnauthenticated = errors.New("not authenticated")
 	// ErrDenied is the class of errors about a user who may not do what is asked for.

@@ -81,7 +81,7 @@ func (u *FileUsers) Rights(_ context.Context, user string) (Rights, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if info, err := os.Stat(u.path); err == nil && (info.ModTime() != u.seen.ModTime() || info.Size() != u.seen.Size()) {
-		// Told once for each change of the file.
+		// Logged once for each change of the file.
 		if err := u.read(); err != nil {
 			u.log.Error("the file of users is not read: the users of before stay", "file", u.path, "err", err)
 			u.seen = info

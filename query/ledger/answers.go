@@ -8,8 +8,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// answers keeps the answers of lists that never change. They are kept compressed: a list is
-// a megabyte or two of which a tenth is left, and to unpack it takes a few milliseconds.
+// answers caches the answers of lists that never change, compressed: a list of a megabyte or two
+// takes a tenth of that, and a few milliseconds to decompress.
 type answers struct {
 	cache  *query.AnswerCache
 	packer *zstd.Encoder
@@ -19,26 +19,26 @@ type answers struct {
 func newAnswers(most int64) (*answers, error) {
 	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		return nil, fmt.Errorf("making the compression of kept answers: %w", err)
+		return nil, fmt.Errorf("making the compressor of cached answers: %w", err)
 	}
 	opener, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0))
 	if err != nil {
-		return nil, fmt.Errorf("making the decompression of kept answers: %w", err)
+		return nil, fmt.Errorf("making the decompressor of cached answers: %w", err)
 	}
 	return &answers{query.NewAnswerCache(most), packer, opener}, nil
 }
 
-// get returns the answer that was kept under a key.
+// get returns the answer that was cached under a key.
 func (a *answers) get(key string) (text []byte, ok bool, err error) {
 	packed, ok := a.cache.Get(key)
 	if !ok {
 		return nil, false, nil
 	}
 	if text, err = a.opener.DecodeAll(packed, nil); err != nil {
-		return nil, false, fmt.Errorf("unpacking a kept answer: %w", err)
+		return nil, false, fmt.Errorf("decompressing a cached answer: %w", err)
 	}
 	return text, true, nil
 }
 
-// put keeps an answer, of which it makes a copy.
+// put caches an answer, which it copies.
 func (a *answers) put(key string, text []byte) { a.cache.Put(key, a.packer.EncodeAll(text, nil)) }

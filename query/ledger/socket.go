@@ -216,7 +216,7 @@ func (s *stream) untilExpiry() time.Duration {
 	return max(s.who.Expires.Sub(s.api.cfg.Now()), 0)
 }
 
-// sendCheckpoint tells how far the stream has come, also when nothing of it was visible.
+// sendCheckpoint sends how far the stream has been read, even if nothing of it was visible.
 func (s *stream) sendCheckpoint(ctx context.Context) error {
 	if s.covered == 0 {
 		return nil
@@ -228,8 +228,8 @@ func (s *stream) sendCheckpoint(ctx context.Context) error {
 	return s.socket.Send(s.scratch, []int{len(s.scratch)})
 }
 
-// renew looks the rights of the user up again. A user that may not read any more what the
-// stream gives is told so; while that cannot be found out the stream goes on.
+// renew looks the rights of the user up again. It returns an error when the user may no longer read
+// what the stream gives; while the rights cannot be looked up the stream continues.
 func (s *stream) renew(ctx context.Context) error {
 	if s.api.cfg.Auth == nil {
 		return nil

@@ -15,8 +15,8 @@ func (a *API) ledgerEnd(ctx context.Context, r *reading) error {
 	}{end})
 }
 
-// prunedOffsets tells where our history begins, which takes the place of pruning: what came
-// before is not there.
+// prunedOffsets serves the offset at which our history begins. That stands in for pruning: earlier
+// updates do not exist here.
 func (a *API) prunedOffsets(ctx context.Context, r *reading) error {
 	b, err := r.node.bounds(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@
 //
 //   - in the shape LEDGER_EFFECTS its witnesses
 //   - in the shape ACS_DELTA, in reassignments and among active contracts the stakeholders
-//     of its contract, as far as they are witnesses: those of other nodes never are
+//     of its contract that are witnesses; those of other nodes never are
 //
 // An event is visible when the filters of one of these parties, or those for any party,
 // match its template. It then names all of these parties that the format names, or all of

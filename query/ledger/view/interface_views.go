@@ -22,7 +22,7 @@ func appendImplemented(dst []byte, views []*iface) []byte {
 	return append(dst, ']')
 }
 
-// appendViews appends the member interfaceViews: the views asked for as the node told them.
+// appendViews appends the member interfaceViews: the requested views as the node gave them.
 // A view that it did not tell can not be computed without the package: its status says so.
 func appendViews(dst []byte, views []*iface, stored []byte) []byte {
 	dst = append(dst, `,"interfaceViews":[`...)
@@ -30,8 +30,8 @@ func appendViews(dst []byte, views []*iface, stored []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if told := storedView(stored, v.entity); told != nil {
-			dst = append(dst, told...)
+		if view := storedView(stored, v.entity); view != nil {
+			dst = append(dst, view...)
 			continue
 		}
 		dst = appendText(append(dst, `{"interfaceId":`...), v.id)
@@ -40,7 +40,7 @@ func appendViews(dst []byte, views []*iface, stored []byte) []byte {
 	return append(dst, ']')
 }
 
-// storedView finds the view of an interface among those that a node told, nil if it is not
+// storedView finds the view of an interface among those that a node gave, nil if it is not
 // there.
 func storedView(stored []byte, entity string) []byte {
 	if stored == nil {

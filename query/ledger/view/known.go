@@ -90,7 +90,7 @@ func (k *Known) implement(templateName, interfaceEntity string) {
 	k.implementers[interfaceEntity][templateName] = true
 }
 
-// Size tells two states of what is known apart: it grows with each addition.
+// Size grows with each addition, so that it identifies a state of what is known.
 func (k *Known) Size() int {
 	n := len(k.packages) + len(k.templates) + len(k.interfaces) + len(k.byEntity) + len(k.named)
 	for _, names := range k.implementers {
@@ -129,7 +129,7 @@ func parseReference(member, text string) (reference, error) {
 	return r, nil
 }
 
-// hasPackage tells whether the package name of a reference is known in any spelling.
+// hasPackage reports whether the package name of a reference is known in any spelling.
 func (k *Known) hasPackage(r *reference) bool {
 	return k.packages[r.pkg] || slices.ContainsFunc(r.spellings, func(s string) bool {
 		pkg, _, _ := strings.Cut(s, ":")

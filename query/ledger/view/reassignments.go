@@ -14,9 +14,9 @@ func (f *EventFormat) appendReassignment(dst []byte, u *schemas.Update) ([]byte,
 	if u.Reassignment == nil {
 		return dst, false, errors.New("it does not say what it reassigns")
 	}
-	told := f.isTold(u)
+	submitter := f.isSubmitter(u)
 	dst = append(dst, `{"update":{"Reassignment":{"value":{`...)
-	if told && u.Local.CommandID != "" {
+	if submitter && u.Local.CommandID != "" {
 		dst = append(appendText(append(dst, `"commandId":`...), u.Local.CommandID), ',')
 	}
 	dst = append(dst, `"events":[`...)
@@ -49,7 +49,7 @@ func (f *EventFormat) appendReassignment(dst []byte, u *schemas.Update) ([]byte,
 	if !visible {
 		return dst, false, nil
 	}
-	return f.appendTail(append(dst, ']'), u, told), true, nil
+	return f.appendTail(append(dst, ']'), u, submitter), true, nil
 }
 
 // appendAssigned appends the object of an assignment.

@@ -45,9 +45,9 @@ func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, 
 }
 
 func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, effects bool) ([]byte, bool, error) {
-	told := f.isTold(u)
+	submitter := f.isSubmitter(u)
 	dst = append(dst, `{"update":{"Transaction":{"value":{`...)
-	if told && u.Local.CommandID != "" {
+	if submitter && u.Local.CommandID != "" {
 		dst = append(appendText(append(dst, `"commandId":`...), u.Local.CommandID), ',')
 	}
 	dst = append(dst, `"effectiveAt":"`...)
@@ -84,14 +84,14 @@ func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, effects b
 		dst = append(dst, `,"externalTransactionHash":"`...)
 		dst = append(base64.StdEncoding.AppendEncode(dst, hash), '"')
 	}
-	return f.appendTail(dst, u, told), true, nil
+	return f.appendTail(dst, u, submitter), true, nil
 }
 
 // appendTail appends what transactions and reassignments have behind their events, and
 // ends the update.
-func (f *EventFormat) appendTail(dst []byte, u *schemas.Update, told bool) []byte {
+func (f *EventFormat) appendTail(dst []byte, u *schemas.Update, submitter bool) []byte {
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), u.Local.Offset, 10)
-	if told && u.Local.PaidTrafficCost >= 0 {
+	if submitter && u.Local.PaidTrafficCost >= 0 {
 		dst = strconv.AppendInt(append(dst, `,"paidTrafficCost":`...), u.Local.PaidTrafficCost, 10)
 	}
 	dst = schemas.AppendRecordTime(append(dst, `,"recordTime":"`...), u.RecordTime)
@@ -115,8 +115,8 @@ func appendTrace(dst []byte, u *schemas.Update) []byte {
 	return append(append(dst, `,"traceContext":`...), u.Local.TraceContext...)
 }
 
-// isTold reports whether the reader is a submitter of u, or reads for any party.
-func (f *EventFormat) isTold(u *schemas.Update) bool {
+// isSubmitter reports whether the reader is a submitter of u, or reads for any party.
+func (f *EventFormat) isSubmitter(u *schemas.Update) bool {
 	switch {
 	case f.anyParty != nil:
 		return true

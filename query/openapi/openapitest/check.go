@@ -30,7 +30,7 @@ var withoutOperation = map[int]string{
 	http.StatusRequestEntityTooLarge: "TooLarge", http.StatusRequestHeaderFieldsTooLarge: "HeaderTooLarge",
 }
 
-// Check holds a request and its answer against the document. body is that of the request,
+// Check checks a request and its answer against the document. body is that of the request,
 // nil if it is not to be checked. A request is checked only if it succeeded: a refused one
 // is wrong on purpose.
 func (d *Document) Check(r *http.Request, body []byte, a Answer) error {
@@ -134,8 +134,8 @@ func (d *Document) checkLines(at string, body []byte) error {
 
 func excerpt(text []byte) string { return string(text[:min(len(text), 2000)]) }
 
-// checkRequest holds a request that has succeeded against its operation: so tests do not
-// send what the document does not know.
+// checkRequest checks a request that has succeeded against its operation, so that tests do not send
+// what the document does not describe.
 func (d *Document) checkRequest(m match, r *http.Request, body []byte) error {
 	query := r.URL.Query()
 	for i, ref := range m.op.Parameters {

@@ -1,6 +1,6 @@
-// Package openapitest is for tests of what an OpenAPI document describes. It holds
-// requests and answers against the document, compares its operations with routes, and
-// derives requests from it that must be refused.
+// Package openapitest is for tests of what an OpenAPI document describes. It checks requests and
+// answers against the document, compares its operations with routes, and derives requests from it
+// that must be refused.
 package openapitest
 
 import (
@@ -85,7 +85,7 @@ func (d *Document) NeverSucceeded(except ...string) (list []string) {
 	return list
 }
 
-// CheckText holds a JSON text, such as a frame of a websocket, against a schema of the document.
+// CheckText checks a JSON text, such as a frame of a websocket, against a schema of the document.
 func (d *Document) CheckText(schema string, text []byte) error {
 	if err := d.answers.validate(pointer("components", "schemas", schema), text); err != nil {
 		return fmt.Errorf("against schema %s: %w\nin %s", schema, err, excerpt(text))

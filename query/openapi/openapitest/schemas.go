@@ -87,7 +87,7 @@ func (s *schemas) at(pointer string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// validate holds a JSON text against the schema at a pointer.
+// validate checks a JSON text against the schema at a pointer.
 func (s *schemas) validate(pointer string, text []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
