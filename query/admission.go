@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Class says how much a call takes of the server's memory and of the store. Calls of one class
-// wait for each other and never for those of another one.
+// Class is how much of the server's memory and of the store a call takes. Calls wait for others of
+// their class and never for those of another one.
 type Class uint8
 
 const (
 	// Light calls take a query or two and some kilobytes of memory. Every call begins as one.
 	Light Class = iota
-	// Page calls gather many elements: as much memory as they reserve.
+	// Page calls buffer many elements: as much memory as they reserve.
 	Page
 	// Dump calls read ahead of a client for as long as it takes their answer.
 	Dump
@@ -49,12 +49,12 @@ const (
 	maxDumps = 2
 	// maxQueue is how many pages, and how many dumps, may wait.
 	maxQueue = 512
-	// heavyPatience is how many times as long as light calls others may wait.
-	heavyPatience = 4
+	// heavyWait is how many times as long as light calls other calls may wait.
+	heavyWait = 4
 )
 
-// Admission decides which calls are worked on. It holds a budget of memory, so that calls wait
-// when there are too many, and are served then. Servers of one process share one. It is safe for
+// Admission decides which calls run. It has a budget of memory: when there are too many calls they
+// wait their turn. Servers of one process share one. It is safe for
 // concurrent use.
 type Admission struct {
 	queues [classes]*fairQueue
@@ -87,9 +87,8 @@ func (a *Admission) DumpBytes() int64 { return a.queues[Dump].bytes / int64(a.qu
 // PageBytes is how much memory pages may take together.
 func (a *Admission) PageBytes() int64 { return a.queues[Page].bytes }
 
-// Spare reserves memory of pages for work that can be left undone, such as reading ahead. ok is
-// false when it is to be left undone, because there is too little or somebody waits for it; else
-// the caller must call release once.
+// Spare reserves memory of pages for optional work such as reading ahead. ok is false when there is
+// too little memory or a call waits for it; otherwise the caller must call release once.
 func (a *Admission) Spare(bytes int64) (release func(), ok bool) {
 	q := a.queues[Page]
 	q.mu.Lock()
@@ -111,7 +110,7 @@ func (a *Admission) Spare(bytes int64) (release func(), ok bool) {
 func (a *Admission) enter(ctx context.Context, class Class, key lineKey, bytes int64) (place, error) {
 	maxWait := a.maxWait
 	if class != Light {
-		maxWait *= heavyPatience
+		maxWait *= heavyWait
 	}
 	return a.queues[class].enter(ctx, key, bytes, maxWait)
 }

@@ -12,7 +12,7 @@ import (
 // turn, and have one again afterwards.
 func TestAwaitGivesTheSlotBack(t *testing.T) {
 	const slots = 2
-	const together = slots + 8*slots // those that are lent and those that are kept
+	const together = slots + 8*slots // those that pause and those that keep their places
 	var mu sync.Mutex
 	waiting, working, most := 0, 0, 0
 	all := make(chan struct{})

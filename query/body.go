@@ -13,8 +13,8 @@ import (
 // one follows. It must not keep dst. After an error it is not called again.
 type Producer func(ctx context.Context, dst []byte) (out []byte, more bool, err error)
 
-// maxPooledBuffer is the largest buffer that is kept for the next answer: a page of
-// 1,000 usual updates takes 6 MB, larger ones are rare enough to allocate.
+// maxPooledBuffer is the largest buffer that is pooled: a page of 1,000 usual updates takes 6 MB,
+// and larger ones are rare enough to allocate.
 const maxPooledBuffer = 16 << 20
 
 // newBuffer is the size of a new buffer for an answer.
@@ -41,7 +41,7 @@ func (b *buffers) put(buf []byte) {
 }
 
 // body is an answer on its way to the client: the bytes that are ready and, for
-// answers too large to gather, the producer of the rest. The server reads it on the
+// answers too large to buffer, the producer of the rest. The server reads it on the
 // goroutine of the connection and closes it in every case.
 type body struct {
 	buf  []byte

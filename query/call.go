@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// call is the account of one request from its head to the last byte of the answer.
+// call tracks one request from its head to the last byte of the answer.
 type call struct {
 	server    *Server
 	route, id string
@@ -19,7 +19,7 @@ type call struct {
 	status    int
 	// sending says that a body ends the call; else the handler's return does.
 	sending bool
-	// place is what the call was let in with; parked is the memory of an answer that is complete.
+	// place is what the call was admitted with; parked is the memory of a complete answer.
 	place, parked place
 	// transfer says that the call has a token of Server.transfers.
 	transfer bool
@@ -39,8 +39,8 @@ func (c *call) admit(ctx context.Context, class Class, client netip.Addr, bytes 
 	return err
 }
 
-// park gives the place back early: the answer is complete and only waits to be taken, in n
-// bytes of memory. While too much memory waits, slow clients keep their places.
+// park gives the place back early: the answer is complete, in n bytes of memory, and only has to be
+// sent. While too much memory waits for slow clients, they keep their places.
 func (c *call) park(n int64) {
 	if c.place.queue == nil {
 		return
@@ -66,8 +66,8 @@ func (c *call) beginTransfer() error {
 	}
 }
 
-// end closes the account and writes the request's log line and metrics. err is what
-// cut the answer off, or nil.
+// end frees what the call holds and writes its log line and metrics. err is what cut the answer
+// off, or nil.
 func (c *call) end(sent int64, err error) {
 	s := c.server
 	c.cancel()
@@ -105,7 +105,7 @@ func (c *call) names() []any {
 	return list
 }
 
-// failed logs what the caller is not told about an error, nil for nothing.
+// failed logs the part of an error that the caller does not get, nil for nothing.
 func (c *call) failed(err error, status int) {
 	switch {
 	case c.hungUp.Load():
@@ -134,7 +134,7 @@ func (c *call) deadline(route Route) (ctx context.Context, handled func(error) e
 	}
 }
 
-// extend stops the time limit. again begins it anew and returns the context for what follows, in
+// extend stops the time limit. again restarts it and returns the context for what follows, in
 // place of the one given.
 func (c *call) extend() (again func(context.Context) context.Context) {
 	if c.timer != nil {

@@ -8,6 +8,6 @@
 // maps to an HTTP status in one place.
 //
 // The order of the wrappers around a handler, from the outside in, is in
-// Server.route: request id and log, panics, metrics, rate limit, concurrency limit,
-// deadline.
+// Server.route: request id, log and metrics, deadline, panics, rate limit, admission by the
+// route's class of cost.
 package query

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// fairQueue lets calls in as long as they are few enough and take little enough memory
-// together. The others wait: those of one client and operation in a line of their own, and the
-// lines are served in turn. It is safe for concurrent use.
+// fairQueue admits calls up to a number and an amount of memory. The others wait: those of one
+// client and operation in a separate line, and the lines are served in turn. It is safe for concurrent use.
 type fairQueue struct {
 	most       int   // calls at once
 	bytes      int64 // of memory for all of them
@@ -20,15 +19,15 @@ type fairQueue struct {
 	mu      sync.Mutex
 	running int
 	held    int64 // bytes
-	lent    int   // places that their calls do not need for a while
+	paused  int   // calls that do no work for a while and have given up their place
 	refused int64
 	// usual is about how long a call keeps its place.
 	usual time.Duration
 
-	waiting   int
-	lines     map[lineKey]*line
-	turns     list.List // of *line, the next one in front
-	returning list.List // of *waiter: calls that have lent their place, which go first
+	waiting  int
+	lines    map[lineKey]*line
+	turns    list.List // of *line, the next one in front
+	resuming list.List // of *waiter: paused calls that want their place back, which go first
 }
 
 // lineKey tells the lines of a queue apart.
@@ -49,7 +48,7 @@ type waiter struct {
 	bytes int64
 	ready chan struct{} // closed when the call may go on, or when err is set
 	err   error
-	line  *line // nil for a returning call
+	line  *line // nil for a resuming call
 	place *list.Element
 }
 
@@ -122,37 +121,37 @@ func (p *place) shrink(bytes int64) {
 	p.queue.admit()
 }
 
-// lend lets others in while the call does nothing; it keeps its memory. It reports false, and
-// does nothing, when as many places are lent as calls may wait. The caller must call takeBack.
-func (p *place) lend() bool {
+// pause lets others in while the call does no work; it keeps its memory. It returns false, and
+// does nothing, when as many calls are paused as may wait. Otherwise the caller must call resume.
+func (p *place) pause() bool {
 	q := p.queue
 	if q == nil {
 		return false
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.lent >= q.maxWaiting {
+	if q.paused >= q.maxWaiting {
 		return false
 	}
-	q.lent++
+	q.paused++
 	q.running--
 	q.admit()
 	return true
 }
 
-// takeBack waits for the place that was lent. When ctx ends first, the place is lost.
-func (p *place) takeBack(ctx context.Context) error {
+// resume waits for a place after pause. When ctx ends first, the call has no place any more.
+func (p *place) resume(ctx context.Context) error {
 	q := p.queue
 	q.mu.Lock()
 	w := &waiter{ready: make(chan struct{})}
-	w.place = q.returning.PushBack(w)
+	w.place = q.resuming.PushBack(w)
 	q.waiting++
 	q.admit()
 	q.mu.Unlock()
 	err := q.wait(ctx, w, 0)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.lent--
+	q.paused--
 	if err != nil {
 		q.held -= p.bytes
 		q.admit()
@@ -177,7 +176,7 @@ func (q *fairQueue) giveBack(bytes int64) {
 }
 
 // join puts a call at the end of its line. When too many wait, the last of the longest line is
-// refused in its place, if that is much longer: a crowd is not to keep others out.
+// refused in its place, if that is much longer: one busy client must not keep others out.
 func (q *fairQueue) join(key lineKey, bytes int64) (*waiter, error) {
 	l := q.lines[key]
 	own := 0
@@ -233,7 +232,7 @@ func (q *fairQueue) admit() {
 
 // next is whose turn it is, nil when nobody waits.
 func (q *fairQueue) next() *waiter {
-	if first := q.returning.Front(); first != nil {
+	if first := q.resuming.Front(); first != nil {
 		return first.Value.(*waiter)
 	}
 	if first := q.turns.Front(); first != nil {
@@ -245,7 +244,7 @@ func (q *fairQueue) next() *waiter {
 func (q *fairQueue) remove(w *waiter) {
 	q.waiting--
 	if w.line == nil {
-		q.returning.Remove(w.place)
+		q.resuming.Remove(w.place)
 		return
 	}
 	w.line.waiters.Remove(w.place)

@@ -23,9 +23,9 @@ func idle(t *testing.T, q *fairQueue) {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.running != 0 || q.held != 0 || q.waiting != 0 || q.lent != 0 || len(q.lines) != 0 || q.turns.Len() != 0 || q.returning.Len() != 0 {
-		t.Errorf("after all calls %d run, %d wait, %d are lent, %d bytes are held; %d lines, %d turns, %d returning",
-			q.running, q.waiting, q.lent, q.held, len(q.lines), q.turns.Len(), q.returning.Len())
+	if q.running != 0 || q.held != 0 || q.waiting != 0 || q.paused != 0 || len(q.lines) != 0 || q.turns.Len() != 0 || q.resuming.Len() != 0 {
+		t.Errorf("after all calls %d run, %d wait, %d are paused, %d bytes are held; %d lines, %d turns, %d resuming",
+			q.running, q.waiting, q.paused, q.held, len(q.lines), q.turns.Len(), q.resuming.Len())
 	}
 }
 
@@ -85,12 +85,12 @@ func fairQueueModel(t *testing.T, seed uint64) {
 			}
 			if r.IntN(3) == 0 {
 				running.Add(-1)
-				if !p.lend() {
-					t.Error("a place could not be lent")
+				if !p.pause() {
+					t.Error("a call could not pause")
 				}
 				pause(10)
 				kept := p.bytes
-				if err := p.takeBack(ctx); err != nil {
+				if err := p.resume(ctx); err != nil {
 					held.Add(-kept)
 					p.leave() // of nothing
 					return
@@ -142,8 +142,8 @@ func TestFairQueueServesLinesInTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		crowd, other, page := lineOf("dump", 1), lineOf("dump", 2), lineOf("page", 1)
-		got := orderOf(t, q, first, []lineKey{crowd, crowd, crowd, crowd, other, page, page})
+		busy, other, page := lineOf("dump", 1), lineOf("dump", 2), lineOf("page", 1)
+		got := orderOf(t, q, first, []lineKey{busy, busy, busy, busy, other, page, page})
 		if want := []string{"dump1", "dump2", "page1", "dump1", "page1", "dump1", "dump1"}; !slices.Equal(got, want) {
 			t.Errorf("calls were let in in the order %v, want %v", got, want)
 		}
@@ -219,9 +219,9 @@ func TestFairQueueForgetsWhoGivesUp(t *testing.T) {
 	})
 }
 
-// When too many wait, a crowd has to yield to others, and those who are refused are told how long
-// it is likely to take.
-func TestFullFairQueueRefusesTheCrowd(t *testing.T) {
+// When too many wait, the busiest client loses its place to others, and refused calls are told how
+// long it is likely to take.
+func TestFullFairQueueRefusesTheBusiestClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newFairQueue(1, 10, 10, time.Now)
 		for range 20 { // so that it is known how long calls take

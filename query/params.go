@@ -17,7 +17,7 @@ import (
 const MaxListItems = 1000
 
 // Params reads the members of a JSON body or the parameters of a query string. The
-// first thing that is wrong is kept: read everything, then ask Err once. A member
+// first problem is remembered: read everything, then ask Err once. A member
 // that is null counts as absent, unknown ones are ignored, and a member is found
 // under both of its spellings.
 type Params struct {
@@ -31,7 +31,7 @@ func queryParams(args *fasthttp.Args) *Params {
 	return &Params{args: args, err: new(error)}
 }
 
-// bodyParams reads a JSON object. A body that is none gives Params with an error.
+// bodyParams reads a JSON object. A body that isn't one gives Params with an error.
 func bodyParams(body []byte) *Params {
 	p := &Params{err: new(error)}
 	if err := jsonscan.Valid(body); err != nil {

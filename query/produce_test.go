@@ -65,27 +65,27 @@ func TestProduceSmallAndLarge(t *testing.T) {
 	}
 }
 
-// A text that is kept is sent as it is, compressed if the client takes it, and its memory is
+// A shared text is sent as it is, compressed if the client takes it, and its memory is
 // not used for another answer.
 func TestSharedAnswersStayAsTheyAre(t *testing.T) {
-	kept := []byte(`"` + strings.Repeat("kept ", 4000) + `"`)
-	want := string(kept)
+	shared := []byte(`"` + strings.Repeat("shared ", 4000) + `"`)
+	want := string(shared)
 	url := start(t, Config{},
-		Route{Method: "GET", Path: "/kept", Name: "kept", Handle: func(_ context.Context, r *Request) error { r.Immutable(); return r.Shared(kept) }},
+		Route{Method: "GET", Path: "/shared", Name: "shared", Handle: func(_ context.Context, r *Request) error { r.Immutable(); return r.Shared(shared) }},
 		Route{Method: "GET", Path: "/made", Name: "made", Handle: func(_ context.Context, r *Request) error {
 			return r.Text([]byte(`"` + strings.Repeat("made ", 4000) + `"`))
 		}})
 	tag := ""
 	for range 20 {
-		a := do(t, "GET", url+"/kept", "")
+		a := do(t, "GET", url+"/shared", "")
 		if a.body != want || a.status != 200 {
 			t.Fatalf("status %d, %.40q", a.status, a.body)
 		}
 		tag = a.header.Get("ETag")
-		if a := do(t, "GET", url+"/kept", "", "If-None-Match", tag); a.status != 304 {
+		if a := do(t, "GET", url+"/shared", "", "If-None-Match", tag); a.status != 304 {
 			t.Fatalf("asked for again: status %d", a.status)
 		}
-		packed := do(t, "GET", url+"/kept", "", "Accept-Encoding", "gzip")
+		packed := do(t, "GET", url+"/shared", "", "Accept-Encoding", "gzip")
 		zr, err := gzip.NewReader(strings.NewReader(packed.body))
 		if err != nil {
 			t.Fatal(err)
@@ -95,8 +95,8 @@ func TestSharedAnswersStayAsTheyAre(t *testing.T) {
 		}
 		do(t, "GET", url+"/made", "")
 	}
-	if string(kept) != want {
-		t.Errorf("the kept text was changed into %.40q", kept)
+	if string(shared) != want {
+		t.Errorf("the shared text was changed into %.40q", shared)
 	}
 }
 

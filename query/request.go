@@ -29,8 +29,8 @@ type Request struct {
 func (r *Request) ID() string { return r.call.id }
 
 // TraceID is the trace that the request belongs to, in 32 hexadecimal digits: that of its
-// header traceparent (W3C) or, without a good one, a new one. Once it is asked for, the
-// request's line in the log has it, too.
+// header traceparent (W3C) or, if that is missing or invalid, a new one. After the first call the
+// log lines of the request have it, too.
 func (r *Request) TraceID() string {
 	if r.call.trace == "" {
 		r.call.trace = traceOf(r.rc.Request.Header.Peek("traceparent"))
@@ -38,8 +38,8 @@ func (r *Request) TraceID() string {
 	return r.call.trace
 }
 
-// Client tells clients apart by the address of their connection, such as "192.0.2.7"; those of one
-// IPv6 network are one.
+// Client identifies the client by the address of its connection, such as "192.0.2.7"; clients of
+// one IPv6 network have the same.
 func (r *Request) Client() string { return network(clientAddr(r.rc)).String() }
 
 // Method is that of the request, such as GET.
@@ -84,17 +84,16 @@ func (r *Request) Reserve(ctx context.Context, bytes int64) (context.Context, er
 	return again(ctx), nil
 }
 
-// Await runs wait, in which the request does no work and waits for what it shares with
-// others, without counting as one that is worked on. As many requests may do so as may
-// wait for their turn; the others keep their places. If ctx ends before there is a place again,
-// the error is that of ctx.
+// Await runs wait, in which the request waits for what it shares with others, and gives its place
+// to another request meanwhile. As many requests may do so as may wait for their turn; the others
+// keep their places. If ctx ends before there is a place again, the error is that of ctx.
 func (r *Request) Await(ctx context.Context, wait func() error) error {
 	c := r.call
-	if !c.place.lend() {
+	if !c.place.pause() {
 		return wait()
 	}
 	err := wait()
-	if again := c.place.takeBack(ctx); again != nil {
+	if again := c.place.resume(ctx); again != nil {
 		return errors.Join(err, again)
 	}
 	return err
@@ -131,7 +130,7 @@ func (r *Request) Text(text []byte) error {
 	return r.reply.finish(fasthttp.StatusOK, append(r.server.buffers.get(), text...))
 }
 
-// Shared answers 200 with a JSON text that nobody changes any more. It is not copied.
+// Shared answers 200 with a JSON text, which must not be changed afterwards. It is not copied.
 func (r *Request) Shared(text []byte) error { return r.reply.answer(fasthttp.StatusOK, text, nil) }
 
 // Buffer returns empty memory from the server's pool, for an answer that Pooled sends. A caller
@@ -149,9 +148,9 @@ func (r *Request) Pooled(text []byte) error { return r.reply.finish(fasthttp.Sta
 func (r *Request) MaxPageBytes() int { return r.server.cfg.MaxPageBytes }
 
 // Produce answers 200 with the JSON text that next makes piece by piece. Up to
-// Config.MaxPageBytes it is gathered and sent with its length, so that an error on
+// Config.MaxPageBytes it is buffered and sent with its length, so that an error on
 // the way still becomes an error answer. A longer answer is sent while it is made;
-// then an error cuts the connection, which no client can take for the end.
+// then an error cuts the connection, which no client can mistake for the end.
 func (r *Request) Produce(ctx context.Context, next Producer) error {
 	buf := r.server.buffers.get()
 	for {
@@ -174,9 +173,9 @@ func (r *Request) Produce(ctx context.Context, next Producer) error {
 const linesType = "application/x-ndjson"
 
 // Lines streams the JSON lines that next makes, in zstd or gzip if the client takes it.
-// Nothing of it is gathered: an error after the first piece cuts the connection, as it is
-// not known to a client how many lines there are, the last one should tell. For routes
-// that are transfers: next gets their context.
+// Nothing is buffered: an error after the first piece cuts the connection. Clients don't know how
+// many lines to expect, so the last one should say that it is the last. Only for routes that are
+// transfers: next gets their context.
 func (r *Request) Lines(ctx context.Context, next Producer) error {
 	first, more, err := next(ctx, r.server.buffers.get())
 	if err != nil {
@@ -201,7 +200,7 @@ func (r *Request) Lines(ctx context.Context, next Producer) error {
 	return r.reply.sendStream(linesType, b)
 }
 
-// Send answers with size bytes out of stream as they are, without gathering them,
+// Send answers with size bytes out of stream as they are, without buffering them,
 // and closes stream. For HEAD stream may be nil. A stream that is an io.WriterTo sends
 // itself: to a writer to which io.Copy can give a file, which the kernel then copies.
 func (r *Request) Send(status int, contentType string, size int64, stream io.ReadCloser) error {
@@ -219,7 +218,7 @@ func (r *Request) Send(status int, contentType string, size int64, stream io.Rea
 	return nil
 }
 
-// fail answers with an error in a form and returns what is to be logged of it.
+// fail answers with an error in a form and returns what should be logged.
 func (r *Request) fail(err error, form ErrorForm) error {
 	answer := form(r, err)
 	r.rc.Response.Header.Del(fasthttp.HeaderContentEncoding)

@@ -95,7 +95,7 @@ func (g gated) Read(p []byte) (int, error) {
 	return g.Reader.Read(p)
 }
 
-// A buffer that grew for a page is never lent to a transfer, which may hold it for long.
+// A transfer may hold its buffer for long, so it never gets one that grew for a page.
 func TestTransfersHaveSmallBuffers(t *testing.T) {
 	s := &Server{buffers: buffers{size: newBuffer, largest: maxPooledBuffer}, pieces: buffers{size: copyPiece, largest: copyPiece}}
 	s.buffers.put(make([]byte, 0, 4<<20))
