@@ -1,0 +1,50 @@
+package template
+
+// Choices that more than one part of the product knows. One that only one part knows is spelled
+// there.
+const (
+	CoinRulesMint = "AmuletRules_Mint"
+
+	CoinExpire             = "Amulet_Expire"
+	CoinExpireV2           = "Amulet_ExpireV2"
+	LockedCoinExpireCoin   = "LockedAmulet_ExpireAmulet"
+	LockedCoinExpireCoinV2 = "LockedAmulet_ExpireAmuletV2"
+
+	TransferCommandSend = "TransferCommand_Send"
+
+	WalletAppInstallExecuteBatch = "WalletAppInstall_ExecuteBatch"
+
+	TransferOfferReject         = "TransferOffer_Reject"
+	TransferOfferWithdraw       = "TransferOffer_Withdraw"
+	TransferOfferExpire         = "TransferOffer_Expire"
+	AcceptedTransferOfferAbort  = "AcceptedTransferOffer_Abort"
+	AcceptedTransferOfferExpire = "AcceptedTransferOffer_Expire"
+	BuyTrafficRequestCancel     = "BuyTrafficRequest_Cancel"
+	BuyTrafficRequestExpire     = "BuyTrafficRequest_Expire"
+
+	NameRulesCollectInitialEntryPayment = "AnsRules_CollectInitialEntryPayment"
+	NameRulesCollectEntryRenewalPayment = "AnsRules_CollectEntryRenewalPayment"
+
+	TransferFactoryTransfer     = "TransferFactory_Transfer"
+	TransferInstructionAccept   = "TransferInstruction_Accept"
+	TransferInstructionReject   = "TransferInstruction_Reject"
+	TransferInstructionWithdraw = "TransferInstruction_Withdraw"
+)
+
+// Constructors of variants that more than one part of the product knows.
+const (
+	// Of CoinOperation (AmuletOperation), the operations of a batch.
+	OperationCompleteAcceptedTransfer = "CO_CompleteAcceptedTransfer"
+	OperationSubscriptionMakePayment  = "CO_SubscriptionMakePayment"
+	// Of CoinOperationOutcome: the operation failed for a reason.
+	OutcomeError = "COO_Error"
+	// Of InvalidTransferReason.
+	InsufficientFunds       = "ITR_InsufficientFunds"
+	UnknownSynchronizer     = "ITR_UnknownSynchronizer"
+	InsufficientTopUpAmount = "ITR_InsufficientTopupAmount"
+	// Of TransferInstructionResult_Output.
+	TransferInstructionFailed = "TransferInstructionResult_Failed"
+)
+
+// ReasonKey is the key of a transfer's description in metadata of the token standard.
+const ReasonKey = "splice.lfdecentralizedtrust.org/reason"
