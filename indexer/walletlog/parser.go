@@ -6,26 +6,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
-)
-
-// Packages whose templates have something to do with wallets.
-const (
-	coinPackage    = "splice-amulet"
-	walletPackage  = "splice-wallet"
-	paymentPackage = "splice-wallet-payments"
-	namePackage    = "splice-amulet-name-service"
-)
-
-// Templates by module and entity.
-const (
-	coinEntity        = "Splice.Amulet:Amulet"
-	lockedCoinEntity  = "Splice.Amulet:LockedAmulet"
-	instructionEntity = "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
-	offerEntity       = "Splice.Wallet.TransferOffer:TransferOffer"
-	acceptedEntity    = "Splice.Wallet.TransferOffer:AcceptedTransferOffer"
-	requestEntity     = "Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest"
-	trafficEntity     = "Splice.DecentralizedSynchronizer:MemberTraffic"
 )
 
 // Result is what one update means for wallets.
@@ -85,21 +67,15 @@ func isMeaningful(e *schemas.Event) bool {
 	if e.Kind == schemas.Exercised {
 		return ruleOf(e).entries != nil || isCoin(e) && e.Choice == archiveChoice
 	}
-	return isCoin(e) || is(e, coinPackage, instructionEntity)
+	return isCoin(e) || is(e, template.CoinTransferInstruction)
 }
 
 const archiveChoice = "Archive"
 
-// is reports whether the template of an event has that package name, module and entity.
-func is(e *schemas.Event, packageName, entity string) bool {
-	if e.PackageName != packageName {
-		return false
-	}
-	n := len(e.TemplateID) - len(entity)
-	return n >= 0 && e.TemplateID[n:] == entity && (n == 0 || e.TemplateID[n-1] == ':')
-}
+// is reports whether an event is on a contract of a template.
+func is(e *schemas.Event, name string) bool { return template.Is(name, e.PackageName, e.TemplateID) }
 
-func isCoin(e *schemas.Event) bool { return is(e, coinPackage, coinEntity) }
+func isCoin(e *schemas.Event) bool { return is(e, template.Coin) }
 
 // tree is an update with the meaning of its values.
 type tree struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // payment is for choices that have a transfer below them and are shown in its place.
@@ -135,7 +136,7 @@ func batch(b branch) (entries []store.WalletEntry) {
 }
 
 // reported are the operations whose failure is shown.
-var reported = []string{"CO_CompleteAcceptedTransfer", "CO_SubscriptionMakePayment"}
+var reported = []string{template.OperationCompleteAcceptedTransfer, template.OperationSubscriptionMakePayment}
 
 // failures are notifications of the operations of a batch that failed, for its user.
 func (b branch) failures() (entries []store.WalletEntry) {
@@ -147,7 +148,7 @@ func (b branch) failures() (entries []store.WalletEntry) {
 		}
 		operation, _ := o.Variant()
 		outcome, reason := outcomes[i].Variant()
-		if outcome != "COO_Error" || !slices.Contains(reported, operation) || !b.isUser() {
+		if outcome != template.OutcomeError || !slices.Contains(reported, operation) || !b.isUser() {
 			continue
 		}
 		entry := b.entry(store.WalletNotification, e)
@@ -177,15 +178,15 @@ func (b branch) isUser() bool {
 func failureText(reason jsonscan.Value) string {
 	tag, v := reason.Variant()
 	switch tag {
-	case "ITR_InsufficientFunds":
+	case template.InsufficientFunds:
 		missing := v.At("missingAmount").Text()
 		if d, err := decimal.Parse(missing); err == nil {
 			missing = d.String()
 		}
 		return fmt.Sprintf("%s: missing %s CC", tag, missing)
-	case "ITR_UnknownSynchronizer":
+	case template.UnknownSynchronizer:
 		return fmt.Sprintf("%s: synchronizer %s", tag, v.At("synchronizerId").Text())
-	case "ITR_InsufficientTopupAmount":
+	case template.InsufficientTopUpAmount:
 		return fmt.Sprintf("%s: requested %s, minimum %s", tag, v.At("requestedTopupAmount").Text(), v.At("minTopupAmount").Text())
 	case "ITR_Other":
 		return fmt.Sprintf("%s: %s", tag, v.At("description").Text())

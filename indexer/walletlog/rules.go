@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // rule is what a choice means.
@@ -19,7 +20,7 @@ type rule struct {
 // ruleOf returns the rule of an exercise.
 func ruleOf(e *schemas.Event) rule {
 	switch e.PackageName {
-	case coinPackage, walletPackage, paymentPackage, namePackage:
+	case template.CoinPackage, template.WalletPackage, template.PaymentPackage, template.NamePackage:
 		// Choices of the token standard are those of the package whose template implements
 		// it: other tokens are none of the wallet's.
 		return ruleOfChoice(e.Choice)
@@ -42,20 +43,20 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: renewalPayment}
 	case "TransferPreapproval_Send", "TransferPreapproval_SendV2":
 		return rule{entries: sendByPreapproval}
-	case "AmuletRules_DevNet_Tap", "AmuletRules_Mint":
+	case "AmuletRules_DevNet_Tap", template.CoinRulesMint:
 		return rule{entries: mint}
 	case "LockedAmulet_Unlock", "LockedAmulet_UnlockV2", "LockedAmulet_OwnerExpireLock", "LockedAmulet_OwnerExpireLockV2":
 		return rule{entries: unlock}
-	case "Amulet_Expire", "Amulet_ExpireV2", "LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2":
+	case template.CoinExpire, template.CoinExpireV2, template.LockedCoinExpireCoin, template.LockedCoinExpireCoinV2:
 		return rule{entries: expiry}
-	case "WalletAppInstall_ExecuteBatch":
+	case template.WalletAppInstallExecuteBatch:
 		return rule{entries: batch, payload: true}
 	case "AcceptedTransferOffer_Complete", "AppPaymentRequest_Accept",
 		"SubscriptionRequest_AcceptAndMakePayment", "SubscriptionIdleState_MakePayment":
 		return rule{entries: payment}
 	case "AcceptedAppPayment_Collect", "SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect":
 		return rule{entries: collection}
-	case "AnsRules_CollectInitialEntryPayment", "AnsRules_CollectEntryRenewalPayment":
+	case template.NameRulesCollectInitialEntryPayment, template.NameRulesCollectEntryRenewalPayment:
 		return rule{entries: burntCollection}
 	case "AcceptedAppPayment_Reject", "AcceptedAppPayment_Expire",
 		"SubscriptionInitialPayment_Reject", "SubscriptionInitialPayment_Expire",
@@ -63,11 +64,11 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: refund}
 	case "SubscriptionIdleState_ExpireSubscription":
 		return rule{entries: subscriptionEnd}
-	case "TransferFactory_Transfer":
+	case template.TransferFactoryTransfer:
 		return rule{entries: factoryTransfer}
-	case "TransferInstruction_Accept":
+	case template.TransferInstructionAccept:
 		return rule{entries: instructionAccepted, payload: true}
-	case "TransferInstruction_Reject", "TransferInstruction_Withdraw":
+	case template.TransferInstructionReject, template.TransferInstructionWithdraw:
 		return rule{entries: instructionEnded, payload: true}
 	case "AllocationFactory_Allocate":
 		return rule{entries: allocation}

@@ -8,6 +8,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -46,18 +47,17 @@ func treeOf(t *testing.T, text string) *schemas.Update {
 }
 
 // entities are the templates by the name before a choice's underscore, or after "create".
-var entities = map[string][2]string{
-	"Amulet": {coinPackage, coinEntity}, "LockedAmulet": {coinPackage, lockedCoinEntity}, "AmuletRules": {coinPackage, "Splice.AmuletRules:AmuletRules"},
-	"TransferPreapproval": {coinPackage, "Splice.AmuletRules:TransferPreapproval"}, "MemberTraffic": {coinPackage, trafficEntity},
-	"TransferFactory": {coinPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"}, "TransferInstruction": {coinPackage, instructionEntity},
-	"AllocationFactory": {coinPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"}, "Allocation": {coinPackage, "Splice.AmuletAllocation:AmuletAllocation"},
-	"SettlementFactory": {coinPackage, "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"},
-	"WalletAppInstall":  {walletPackage, "Splice.Wallet.Install:WalletAppInstall"}, "TransferOffer": {walletPackage, offerEntity},
-	"AcceptedTransferOffer": {walletPackage, acceptedEntity}, "BuyTrafficRequest": {walletPackage, requestEntity},
-	"AppPaymentRequest": {paymentPackage, "Splice.Wallet.Payment:AppPaymentRequest"}, "AcceptedAppPayment": {paymentPackage, "Splice.Wallet.Payment:AcceptedAppPayment"},
-	"SubscriptionRequest": {paymentPackage, "Splice.Wallet.Subscriptions:SubscriptionRequest"}, "SubscriptionIdleState": {paymentPackage, "Splice.Wallet.Subscriptions:SubscriptionIdleState"},
-	"SubscriptionInitialPayment": {paymentPackage, "Splice.Wallet.Subscriptions:SubscriptionInitialPayment"}, "SubscriptionPayment": {paymentPackage, "Splice.Wallet.Subscriptions:SubscriptionPayment"},
-	"AnsRules": {namePackage, "Splice.Ans:AnsRules"}, "Other": {"other", "Other:Other"},
+var entities = map[string]string{
+	"Amulet": template.Coin, "LockedAmulet": template.LockedCoin, "AmuletRules": template.CoinRules,
+	"TransferPreapproval": template.TransferPreapproval, "MemberTraffic": template.MemberTraffic,
+	"TransferFactory": template.ExternalPartyCoinRules, "TransferInstruction": template.CoinTransferInstruction,
+	"AllocationFactory": template.ExternalPartyCoinRules, "Allocation": template.CoinAllocation, "SettlementFactory": template.ExternalPartyCoinRules,
+	"WalletAppInstall": template.WalletAppInstall, "TransferOffer": template.TransferOffer,
+	"AcceptedTransferOffer": template.AcceptedTransferOffer, "BuyTrafficRequest": template.BuyTrafficRequest,
+	"AppPaymentRequest": template.AppPaymentRequest, "AcceptedAppPayment": template.AcceptedAppPayment,
+	"SubscriptionRequest": template.SubscriptionRequest, "SubscriptionIdleState": template.SubscriptionIdleState,
+	"SubscriptionInitialPayment": template.SubscriptionInitialPayment, "SubscriptionPayment": template.SubscriptionPayment,
+	"AnsRules": template.NameRules, "Other": "other:Other:Other",
 }
 
 func eventOf(t *testing.T, body string) schemas.Event {
@@ -76,8 +76,8 @@ func eventOf(t *testing.T, body string) schemas.Event {
 		name = words[1]
 	} else {
 		e.Choice, e.ContractID = words[0], words[1]
-		if template, ok := strings.CutSuffix(e.Choice, ".Archive"); ok {
-			e.Choice, name, e.Consuming = archiveChoice, template, true
+		if entity, ok := strings.CutSuffix(e.Choice, ".Archive"); ok {
+			e.Choice, name, e.Consuming = archiveChoice, entity, true
 		} else {
 			name, _, _ = strings.Cut(e.Choice, "_")
 			e.Consuming = true
@@ -92,11 +92,12 @@ func eventOf(t *testing.T, body string) schemas.Event {
 			e.InterfaceID = "ab:Splice.Api.Token.AllocationV1:" + name
 		}
 	}
-	template, ok := entities[name]
+	full, ok := entities[name]
 	if !ok {
 		t.Fatalf("no template %q", name)
 	}
-	e.PackageName, e.TemplateID = template[0], "p1:"+template[1]
+	packageName, entity, _ := strings.Cut(full, ":")
+	e.PackageName, e.TemplateID = packageName, "p1:"+entity
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Choices of the token standard, in both of its versions.
@@ -51,7 +52,7 @@ func factoryTransfer(b branch) []store.WalletEntry {
 		} else {
 			entry.Receivers = []store.PartyAmount{{Party: t.receiver, Amount: t.amount}}
 		}
-	case "TransferInstructionResult_Failed":
+	case template.TransferInstructionFailed:
 		return nil
 	default:
 		b.fail(e, "the output is %.40q", tag)
@@ -67,7 +68,7 @@ func (w *walk) incoming(e *schemas.Event) []store.WalletEntry {
 		return nil
 	}
 	entry := w.entry(store.WalletTransfer, e)
-	entry.Choice = "TransferFactory_Transfer"
+	entry.Choice = template.TransferFactoryTransfer
 	entry.Sender, entry.Receivers = store.PartyAmount{Party: t.sender}, []store.PartyAmount{{Party: t.receiver}}
 	entry.InstructionID, entry.InstructionReceiver, entry.InstructionAmount = e.ContractID, t.receiver, t.amount
 	entry.Description = t.reason
@@ -193,7 +194,7 @@ func settlement(b branch) (entries []store.WalletEntry) {
 // unlockedOwners are the owners of coins that are unlocked below b.
 func (b branch) unlockedOwners() (owners []string) {
 	for at := b.at + 1; at < b.end; at++ {
-		if e := b.seen[at]; e.Kind == schemas.Exercised && is(e, coinPackage, lockedCoinEntity) {
+		if e := b.seen[at]; e.Kind == schemas.Exercised && is(e, template.LockedCoin) {
 			for _, c := range b.branch(at).below() {
 				if c.Kind == schemas.Created && isCoin(c) {
 					owners = append(owners, b.coinOf(c).owner)

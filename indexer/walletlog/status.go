@@ -6,6 +6,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // end is how a choice ends an offer or a request.
@@ -15,16 +16,16 @@ type end struct {
 
 // ends by choice.
 var ends = map[string]end{
-	"TransferOffer_Reject":           {store.TrackedOffer, store.TrackedFailed, store.FailedRejected},
-	"TransferOffer_Withdraw":         {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	"TransferOffer_Expire":           {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
-	"AcceptedTransferOffer_Abort":    {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	"AcceptedTransferOffer_Withdraw": {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	"AcceptedTransferOffer_Expire":   {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
-	"AcceptedTransferOffer_Complete": {store.TrackedOffer, store.TrackedCompleted, ""},
-	"BuyTrafficRequest_Cancel":       {store.TrackedTraffic, store.TrackedFailed, store.FailedRejected},
-	"BuyTrafficRequest_Expire":       {store.TrackedTraffic, store.TrackedFailed, store.FailedExpired},
-	"BuyTrafficRequest_Complete":     {store.TrackedTraffic, store.TrackedCompleted, ""},
+	template.TransferOfferReject:         {store.TrackedOffer, store.TrackedFailed, store.FailedRejected},
+	template.TransferOfferWithdraw:       {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	template.TransferOfferExpire:         {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
+	template.AcceptedTransferOfferAbort:  {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	"AcceptedTransferOffer_Withdraw":     {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	template.AcceptedTransferOfferExpire: {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
+	"AcceptedTransferOffer_Complete":     {store.TrackedOffer, store.TrackedCompleted, ""},
+	template.BuyTrafficRequestCancel:     {store.TrackedTraffic, store.TrackedFailed, store.FailedRejected},
+	template.BuyTrafficRequestExpire:     {store.TrackedTraffic, store.TrackedFailed, store.FailedExpired},
+	"BuyTrafficRequest_Complete":         {store.TrackedTraffic, store.TrackedCompleted, ""},
 }
 
 // statuses are the steps of offers and requests in an update. The contracts tell of their
@@ -32,7 +33,7 @@ var ends = map[string]end{
 func (t *tree) statuses() (list []store.WalletStatus) {
 	for i := range t.Events {
 		e := &t.Events[i]
-		if e.PackageName != walletPackage || e.Local == nil {
+		if e.PackageName != template.WalletPackage || e.Local == nil {
 			continue
 		}
 		s, ok := t.step(e)
@@ -60,11 +61,11 @@ func (t *tree) step(e *schemas.Event) (s tracked, ok bool) {
 	if e.Kind == schemas.Created {
 		s.ContractID = e.ContractID
 		switch {
-		case is(e, walletPackage, offerEntity):
+		case is(e, template.TransferOffer):
 			s.Kind, s.Status = store.TrackedOffer, store.TrackedCreated
-		case is(e, walletPackage, acceptedEntity):
+		case is(e, template.AcceptedTransferOffer):
 			s.Kind, s.Status = store.TrackedOffer, store.TrackedAccepted
-		case is(e, walletPackage, requestEntity):
+		case is(e, template.BuyTrafficRequest):
 			s.Kind, s.Status = store.TrackedTraffic, store.TrackedCreated
 		default:
 			return s, false

@@ -5,12 +5,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// reasonKey is the metadata by which a transfer says what it is for.
-const reasonKey = "splice.lfdecentralizedtrust.org/reason"
-
-func reasonOf(metadata jsonscan.Value) string { return metadata.At("values", reasonKey).Text() }
+func reasonOf(metadata jsonscan.Value) string {
+	return metadata.At("values", template.ReasonKey).Text()
+}
 
 // summary is what the result of a transfer adds up.
 type summary struct {
@@ -98,7 +98,7 @@ func trafficPurchase(b branch) []store.WalletEntry {
 	entry.Receivers = []store.PartyAmount{{Party: b.governanceParty()}}
 	var entries []store.WalletEntry
 	for at := b.at + 1; at < b.end; at++ {
-		if tap := b.seen[at]; tap.Choice == "AmuletRules_DevNet_Tap" && tap.PackageName == coinPackage {
+		if tap := b.seen[at]; tap.Choice == "AmuletRules_DevNet_Tap" && tap.PackageName == template.CoinPackage {
 			entries = append(entries, mint(b.branch(at))...)
 		}
 	}
@@ -108,7 +108,7 @@ func trafficPurchase(b branch) []store.WalletEntry {
 // governanceParty is the one that the traffic bought names.
 func (b branch) governanceParty() string {
 	for _, e := range b.below() {
-		if e.Kind == schemas.Created && is(e, coinPackage, trafficEntity) {
+		if e.Kind == schemas.Created && is(e, template.MemberTraffic) {
 			return b.text(e, "dso", b.argument(e).At("dso"))
 		}
 	}

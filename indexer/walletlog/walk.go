@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // walk goes through the part of an update that one party sees.
@@ -120,7 +121,7 @@ func (b branch) children(standard bool) []store.WalletEntry {
 }
 
 func isTokenStandard(e *schemas.Event) bool {
-	return strings.Contains(e.InterfaceID, ":Splice.Api.Token.")
+	return strings.Contains(e.InterfaceID, ":"+template.TokenModules)
 }
 
 // created is a create that no known choice explains.
@@ -128,7 +129,7 @@ func (b branch) created(e *schemas.Event, standard bool) []store.WalletEntry {
 	switch {
 	case isCoin(e) && !standard:
 		b.fail(e, "a coin is created outside of a known choice")
-	case is(e, coinPackage, instructionEntity):
+	case is(e, template.CoinTransferInstruction):
 		return b.incoming(e)
 	}
 	return nil
