@@ -8,15 +8,14 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// foundingTemplate is that of the contract that a network begins with.
-const foundingTemplate = ":Splice.DsoBootstrap:DsoBootstrap"
-
-// begins reports whether history may begin with u: nothing was active before it.
+// begins reports whether history may begin with u: nothing was active before it. A network begins
+// with a contract DsoBootstrap.
 func begins(u *schemas.Update) bool {
 	return u.IsImport() || slices.ContainsFunc(u.Events, func(e schemas.Event) bool {
-		return e.Kind == schemas.Created && strings.HasSuffix(e.TemplateID, foundingTemplate)
+		return e.Kind == schemas.Created && strings.HasSuffix(e.TemplateID, ":"+template.Entity(template.DsoBootstrap))
 	})
 }
 

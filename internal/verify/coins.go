@@ -7,24 +7,19 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
-)
-
-const (
-	coinTemplate       = "splice-amulet:Splice.Amulet:Amulet"
-	coinPackage        = "splice-amulet"
-	lockedCoinTemplate = "splice-amulet:Splice.Amulet:LockedAmulet"
 )
 
 // burners are choices below which coins may disappear without the result's saying how
 // many: the coins themselves say it.
 var burners = map[string]bool{
-	"Amulet_Expire": true, "Amulet_ExpireV2": true, "LockedAmulet_ExpireAmulet": true, "LockedAmulet_ExpireAmuletV2": true,
-	"AnsRules_CollectInitialEntryPayment": true, "AnsRules_CollectEntryRenewalPayment": true,
+	template.CoinExpire: true, template.CoinExpireV2: true, template.LockedCoinExpireCoin: true, template.LockedCoinExpireCoinV2: true,
+	template.NameRulesCollectInitialEntryPayment: true, template.NameRulesCollectEntryRenewalPayment: true,
 	"AnsEntryContext_CollectInitialEntryPayment": true, "AnsEntryContext_CollectEntryRenewalPayment": true,
 	// Its fees, which there were once, stand in the result of the transfer below it; not
 	// where it has none.
-	"TransferFactory_Transfer": true,
+	template.TransferFactoryTransfer: true,
 }
 
 // repeaters are choices whose result repeats that of the choice by which they do their work.
@@ -216,7 +211,7 @@ func (r *coinReader) event(c *coinUpdate, u *schemas.Update, i int) {
 
 // coinType returns the type of the contract of e if that is a coin, else nil.
 func (r *coinReader) coinType(e *schemas.Event) *values.Type {
-	if e.PackageName != coinPackage {
+	if e.PackageName != template.CoinPackage {
 		return nil
 	}
 	t, seen := r.coins[e.TemplateID]
@@ -229,7 +224,7 @@ func (r *coinReader) coinType(e *schemas.Event) *values.Type {
 
 // coinType returns the type of a coin, locked or not, nil for any other contract.
 func coinType(catalog *values.Catalog, e *schemas.Event) *values.Type {
-	if name := schemas.TemplateName(e.PackageName, e.TemplateID); name != coinTemplate && name != lockedCoinTemplate {
+	if !template.Is(template.Coin, e.PackageName, e.TemplateID) && !template.Is(template.LockedCoin, e.PackageName, e.TemplateID) {
 		return nil
 	}
 	return catalog.Template(e.PackageName, e.TemplateID)
@@ -269,7 +264,7 @@ func (r *coinReader) newKind(e *schemas.Event) *choiceKind {
 	k := &choiceKind{
 		argument: r.catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
 		result:   r.catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice),
-		mints:    e.Choice == "AmuletRules_Mint",
+		mints:    e.Choice == template.CoinRulesMint,
 	}
 	k.known = k.argument != nil
 	if repeaters[e.Choice] {

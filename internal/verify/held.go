@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // heldSet is what is said of the contracts that are active at the watermark.
@@ -56,7 +57,7 @@ func (v *verification) readHeld(ctx context.Context) error {
 func (v *verification) eachHeld(ctx context.Context, each func(*history.ActiveContract)) error {
 	var templates []string
 	if v.cfg.SkipDigests {
-		templates = []string{coinTemplate, lockedCoinTemplate}
+		templates = []string{template.Coin, template.LockedCoin}
 	}
 	if v.mark.Offset > 0 {
 		return eachActiveAtOffset(ctx, v.cfg.Node, v.mark.Offset, templates, each)
