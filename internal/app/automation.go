@@ -11,9 +11,9 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
-	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // developmentPoll and developmentRewards are the times between two runs of automations on the
@@ -123,7 +123,7 @@ func (t memberTraffic) Remaining(ctx context.Context, synchronizer, member strin
 	if err != nil {
 		return 0, err
 	}
-	contracts, err := public.Public(ctx, member, wallet.MemberTrafficTemplate)
+	contracts, err := public.Public(ctx, member, template.MemberTraffic)
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet/wallettest"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
@@ -76,7 +77,7 @@ func (w *world) onboarding(t *testing.T, alice wallet.Actor) {
 
 // blobs checks that public contracts come whole.
 func (w *world) blobs(t *testing.T, _, _ wallet.Actor) {
-	for _, template := range []string{wallet.RulesTemplate, wallet.OpenRoundTemplate, wallet.IssuingRoundTemplate, wallet.ExternalRulesTemplate} {
+	for _, template := range []string{template.CoinRules, template.OpenMiningRound, template.IssuingMiningRound, template.ExternalPartyCoinRules} {
 		list := must[[]wallet.Contract](t, template)(w.Public.Public(t.Context(), "", template))
 		if len(list) == 0 {
 			t.Errorf("there is no %s", template)
@@ -227,7 +228,7 @@ func (w *world) preapprovals(t *testing.T, alice, bob wallet.Actor) {
 func (w *world) awaitPreapproval(t *testing.T, receiver wallet.Actor, want bool) {
 	t.Helper()
 	w.Await("the preapproval in public history", func() bool {
-		list, err := w.Public.Public(t.Context(), receiver.Party, wallet.PreapprovalTemplate)
+		list, err := w.Public.Public(t.Context(), receiver.Party, template.TransferPreapproval)
 		return err == nil && (len(list) > 0) == want
 	})
 }

@@ -3,6 +3,8 @@ package wallet
 import (
 	"context"
 	"errors"
+
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // IsIdle reports whether an action was left because it would change nothing.
@@ -24,19 +26,19 @@ func (w *Wallet) Merge(ctx context.Context, actor Actor, urgent bool) (Done, err
 // CompleteAcceptedOffer pays an AcceptedTransferOffer of the actor. ErrFunds means that the
 // wallet has too little.
 func (w *Wallet) CompleteAcceptedOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, AcceptedOfferTemplate, senderOf); err != nil {
+	if err := w.offerOf(ctx, actor, contractID, template.AcceptedTransferOffer, senderOf); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_CompleteAcceptedTransfer", contractID}})
+	_, done, err := w.execute(ctx, actor, batch{operation: operation{template.OperationCompleteAcceptedTransfer, contractID}})
 	return done, err
 }
 
 // AbortAcceptedOffer ends an AcceptedTransferOffer of the actor, who cannot pay it.
 func (w *Wallet) AbortAcceptedOffer(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, AcceptedOfferTemplate, senderOf); err != nil {
+	if err := w.offerOf(ctx, actor, contractID, template.AcceptedTransferOffer, senderOf); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, AcceptedOfferTemplate, contractID, "AcceptedTransferOffer_Abort", reasonArgument{reason}))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferAbort, reasonArgument{reason}))
 	return done, err
 }
 
@@ -47,13 +49,13 @@ type actorArgument struct {
 
 // ExpireOffer ends a TransferOffer of the actor that has expired.
 func (w *Wallet) ExpireOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, OfferTemplate, contractID, "TransferOffer_Expire", actorArgument{actor.Party}))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferExpire, actorArgument{actor.Party}))
 	return done, err
 }
 
 // ExpireAcceptedOffer ends an AcceptedTransferOffer of the actor that has expired.
 func (w *Wallet) ExpireAcceptedOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, AcceptedOfferTemplate, contractID, "AcceptedTransferOffer_Expire", actorArgument{actor.Party}))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferExpire, actorArgument{actor.Party}))
 	return done, err
 }
 
@@ -61,7 +63,7 @@ func (w *Wallet) ExpireAcceptedOffer(ctx context.Context, actor Actor, contractI
 // ValidatorLicense. The contract of the result is the record.
 func (w *Wallet) RecordLiveness(ctx context.Context, license string, round Contract) (Done, error) {
 	const choice = "ValidatorLicense_RecordValidatorLivenessActivity"
-	s := exerciseAs(w.cfg.Operator, LicenseTemplate, license, choice, map[string]any{"openRoundCid": round.ID})
+	s := exerciseAs(w.cfg.Operator, template.ValidatorLicense, license, choice, map[string]any{"openRoundCid": round.ID})
 	s.Disclosed = disclose(&round)
 	tx, done, err := w.submit(ctx, s)
 	if err != nil {
@@ -79,7 +81,7 @@ func (w *Wallet) RecordLiveness(ctx context.Context, license string, round Contr
 // the delegate, from some inputs.
 func (w *Wallet) MintDelegated(ctx context.Context, d Delegation, m *Market, f *Funds, inputs []Input) (Done, error) {
 	argument := map[string]any{"inputs": inputs, "context": m.context(f)}
-	s := exerciseAs(w.cfg.Operator, MintingDelegationTemplate, d.ID, "MintingDelegation_Mint", argument)
+	s := exerciseAs(w.cfg.Operator, template.MintingDelegation, d.ID, "MintingDelegation_Mint", argument)
 	s.ReadAs = []string{d.Beneficiary} // the operator does not see the coins
 	s.Disclosed = disclose(append(m.disclosed(), f.featured)...)
 	_, done, err := w.submit(ctx, s)
@@ -87,11 +89,11 @@ func (w *Wallet) MintDelegated(ctx context.Context, d Delegation, m *Market, f *
 }
 
 // EndMinting archives a MintingDelegation or its proposal, which has expired.
-func (w *Wallet) EndMinting(ctx context.Context, template, contractID string) (Done, error) {
+func (w *Wallet) EndMinting(ctx context.Context, name, contractID string) (Done, error) {
 	choice := "MintingDelegation_Reject"
-	if template == MintingProposalTemplate {
+	if name == template.MintingDelegationProposal {
 		choice = "MintingDelegationProposal_Reject"
 	}
-	_, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, template, contractID, choice, noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, name, contractID, choice, noArgument))
 	return done, err
 }

@@ -9,9 +9,8 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
-
-const executeBatchChoice = "WalletAppInstall_ExecuteBatch"
 
 // operation is the variant AmuletOperation.
 type operation struct {
@@ -118,7 +117,7 @@ func (w *Wallet) executeNow(ctx context.Context, actor Actor, install string, b 
 	tx, done, err := w.submit(ctx, node.Submission{
 		CommandID: b.once.commandID, DeduplicateAfter: b.once.after, DeduplicateFor: b.within,
 		ActAs:     w.asBoth(actor.Party),
-		Commands:  []node.Command{node.Exercise(command(InstallTemplate), install, executeBatchChoice, argument)},
+		Commands:  []node.Command{node.Exercise(command(template.WalletAppInstall), install, template.WalletAppInstallExecuteBatch, argument)},
 		Disclosed: disclose(append(m.disclosed(), append(b.disclosed, funds.featured)...)...),
 	})
 	if err != nil {
@@ -133,13 +132,13 @@ func outcomeOf(tx *node.Transaction) (json.RawMessage, error) {
 	var result struct {
 		Outcomes []outcome `json:"outcomes"`
 	}
-	if err := tx.Result(executeBatchChoice, &result); err != nil {
+	if err := tx.Result(template.WalletAppInstallExecuteBatch, &result); err != nil {
 		return nil, err
 	}
 	if len(result.Outcomes) != 1 {
 		return nil, fmt.Errorf("the batch of update %s has %d outcomes for one operation", tx.UpdateID, len(result.Outcomes))
 	}
-	if o := result.Outcomes[0]; o.Tag != "COO_Error" {
+	if o := result.Outcomes[0]; o.Tag != template.OutcomeError {
 		return o.Value, nil
 	}
 	return nil, failedOperation(tx.UpdateID, result.Outcomes[0].Value)
@@ -170,13 +169,13 @@ func failedOperation(update string, raw json.RawMessage) error {
 	}
 	v := &reason.Value
 	switch reason.Tag {
-	case "ITR_InsufficientFunds":
+	case template.InsufficientFunds:
 		e := invalid("Insufficient funds: missing %s CC", v.Missing)
 		e.Err = ErrFunds
 		return e
-	case "ITR_UnknownSynchronizer":
+	case template.UnknownSynchronizer:
 		return invalid("Unknown synchronizer: %s", v.Synchronizer)
-	case "ITR_InsufficientTopupAmount":
+	case template.InsufficientTopUpAmount:
 		e := invalid("Insufficient top-up amount: requested %s, minimum %s", v.Requested, v.Minimum)
 		e.Err = ErrTopUp
 		return e

@@ -3,7 +3,6 @@ package wallet
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -26,9 +25,4 @@ func (c *Contract) decode(into any) error {
 		return fmt.Errorf("reading the payload of contract %s of %s: %w", c.ID, c.TemplateID, err)
 	}
 	return nil
-}
-
-func afterColon(text string) string {
-	_, rest, _ := strings.Cut(text, ":")
-	return rest
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // TopologyTransaction is a topology transaction that an external party must sign.
@@ -181,7 +182,7 @@ func (w *Wallet) checkNotSetUp(ctx context.Context, party string, at time.Time) 
 
 // setupProposal returns the operator's proposal to a party, "" without one.
 func (w *Wallet) setupProposal(ctx context.Context, party string) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{SetupProposalTemplate}, Limit: 10})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ExternalPartySetupProposal}, Limit: 10})
 	if err != nil {
 		return "", err
 	}
@@ -221,7 +222,7 @@ func (w *Wallet) PrepareAcceptSetup(ctx context.Context, party, contractID strin
 	case proposal != contractID:
 		return PreparedSubmission{}, invalid("contract_id %.80s is not the ExternalPartySetupProposal of party %s", contractID, party)
 	}
-	return w.prepare(ctx, exerciseAs(party, SetupProposalTemplate, contractID, "ExternalPartySetupProposal_Accept", noArgument), verbose)
+	return w.prepare(ctx, exerciseAs(party, template.ExternalPartySetupProposal, contractID, "ExternalPartySetupProposal_Accept", noArgument), verbose)
 }
 
 func (w *Wallet) prepare(ctx context.Context, s node.Submission, verbose bool) (PreparedSubmission, error) {
@@ -278,7 +279,7 @@ func (w *Wallet) PrepareSend(ctx context.Context, r ExternalSend) (PreparedSubmi
 	case preapproval == nil:
 		return PreparedSubmission{}, notFound("Receiver %s doesn't have a TransferPreapproval", r.Receiver)
 	}
-	factory, err := w.single(ctx, ExternalRulesTemplate, "rules for external parties")
+	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return PreparedSubmission{}, err
 	}
@@ -290,7 +291,7 @@ func (w *Wallet) PrepareSend(ctx context.Context, r ExternalSend) (PreparedSubmi
 		"sender": r.Sender, "receiver": r.Receiver, "delegate": w.cfg.Operator, "amount": r.Amount, "expiresAt": timestamp(r.ExpiresAt),
 		"nonce": strconv.FormatInt(r.Nonce, 10), "description": optional(r.Description), "expectedDso": rules.DSO,
 	}
-	s := exerciseAs(r.Sender, ExternalRulesTemplate, factory.ID, createCommandChoice, argument)
+	s := exerciseAs(r.Sender, template.ExternalPartyCoinRules, factory.ID, createCommandChoice, argument)
 	s.Disclosed = disclose(&factory)
 	p, err := w.prepare(ctx, s, r.Verbose)
 	if err != nil {
@@ -338,7 +339,7 @@ func (w *Wallet) executeSigned(ctx context.Context, s ExternalSubmission) (*node
 // SubmitAcceptSetup executes what PrepareAcceptSetup prepared. The contract of the result is
 // the TransferPreapproval. A wrong signature is ErrInvalid.
 func (w *Wallet) SubmitAcceptSetup(ctx context.Context, s ExternalSubmission) (Done, error) {
-	return w.submitSigned(ctx, s, PreapprovalTemplate)
+	return w.submitSigned(ctx, s, template.TransferPreapproval)
 }
 
 // SubmitSend executes what PrepareSend prepared: it creates the TransferCommand, the contract
@@ -347,18 +348,18 @@ func (w *Wallet) SubmitSend(ctx context.Context, s ExternalSubmission) (Done, er
 	if !w.cfg.TransferCommands {
 		return Done{}, fail(ErrDisabled, "transfer commands are switched off")
 	}
-	return w.submitSigned(ctx, s, TransferCommandTemplate)
+	return w.submitSigned(ctx, s, template.TransferCommand)
 }
 
 // submitSigned executes a transaction that creates a contract of a template.
-func (w *Wallet) submitSigned(ctx context.Context, s ExternalSubmission, template string) (Done, error) {
+func (w *Wallet) submitSigned(ctx context.Context, s ExternalSubmission, name string) (Done, error) {
 	tx, done, err := w.executeSigned(ctx, s)
 	if err != nil {
 		return Done{}, err
 	}
-	created := tx.CreatedOf(node.Entity(template))
+	created := tx.CreatedOf(node.Entity(name))
 	if created == nil {
-		return done, fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(template))
+		return done, fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(name))
 	}
 	done.ContractID = created.ContractID
 	return done, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // maxInputs is how many inputs a transfer may have, unless the rules allow fewer.
@@ -171,30 +172,30 @@ func ownAmount(p *couponPayload, _ *IssuingRound) decimal.Decimal { return p.Amo
 // couponKinds are the inputs that one's own contracts make. Coupons of validators are those
 // of their users, see addUserCoupons.
 var couponKinds = []couponKind{
-	{AppCouponTemplate, "InputAppRewardCoupon", (*couponPayload).beneficiary, func(p *couponPayload, r *IssuingRound) decimal.Decimal {
+	{template.AppRewardCoupon, "InputAppRewardCoupon", (*couponPayload).beneficiary, func(p *couponPayload, r *IssuingRound) decimal.Decimal {
 		if p.Featured {
 			return p.Amount.Times(r.Featured)
 		}
 		return p.Amount.Times(r.Unfeatured)
 	}, true, rewardsOf},
-	{SvCouponTemplate, "InputSvRewardCoupon", (*couponPayload).beneficiary, func(p *couponPayload, r *IssuingRound) decimal.Decimal {
+	{template.SvRewardCoupon, "InputSvRewardCoupon", (*couponPayload).beneficiary, func(p *couponPayload, r *IssuingRound) decimal.Decimal {
 		return r.SV.TimesInt(p.Weight)
 	}, true, rewardsOf},
-	{LivenessTemplate, "InputValidatorLivenessActivityRecord", func(p *couponPayload) string { return p.Validator }, faucetValue, true, rewardsOf},
-	{FaucetTemplate, "ExtTransferInput", func(p *couponPayload) string { return p.Validator }, faucetValue, true, rewardsOf},
-	{CouponV2Template, "InputRewardCouponV2", (*couponPayload).beneficiary, ownAmount, false, rewardsOf},
-	{ActivityTemplate, "InputUnclaimedActivityRecord", (*couponPayload).beneficiary, ownAmount, false, func(f *Funds) *[]Input { return &f.Records }},
-	{FundCouponTemplate, "InputDevelopmentFundCoupon", (*couponPayload).beneficiary, ownAmount, false, func(f *Funds) *[]Input { return &f.Grants }},
+	{template.ValidatorLivenessActivityRecord, "InputValidatorLivenessActivityRecord", func(p *couponPayload) string { return p.Validator }, faucetValue, true, rewardsOf},
+	{template.ValidatorFaucetCoupon, "ExtTransferInput", func(p *couponPayload) string { return p.Validator }, faucetValue, true, rewardsOf},
+	{template.RewardCouponV2, "InputRewardCouponV2", (*couponPayload).beneficiary, ownAmount, false, rewardsOf},
+	{template.UnclaimedActivityRecord, "InputUnclaimedActivityRecord", (*couponPayload).beneficiary, ownAmount, false, func(f *Funds) *[]Input { return &f.Records }},
+	{template.DevelopmentFundCoupon, "InputDevelopmentFundCoupon", (*couponPayload).beneficiary, ownAmount, false, func(f *Funds) *[]Input { return &f.Grants }},
 }
 
-var validatorCoupons = couponKind{ValidatorCouponTemplate, "InputValidatorRewardCoupon", func(p *couponPayload) string { return p.User },
+var validatorCoupons = couponKind{template.ValidatorRewardCoupon, "InputValidatorRewardCoupon", func(p *couponPayload) string { return p.User },
 	func(p *couponPayload, r *IssuingRound) decimal.Decimal { return p.Amount.Times(r.Validator) }, true, rewardsOf}
 
 func faucetValue(_ *couponPayload, r *IssuingRound) decimal.Decimal { return r.Faucet }
 
 // addCoupons adds what a party can mint, and the rights that payments use.
 func (w *Wallet) addCoupons(ctx context.Context, f *Funds, party string, m *Market) error {
-	templates := []string{ValidatorRightTemplate, FeaturedRightTemplate}
+	templates := []string{template.ValidatorRight, template.FeaturedAppRight}
 	for i := range couponKinds {
 		templates = append(templates, couponKinds[i].template)
 	}
@@ -214,11 +215,11 @@ func (w *Wallet) addCoupons(ctx context.Context, f *Funds, party string, m *Mark
 			return err
 		}
 		switch {
-		case ofTemplate(c.TemplateID, FeaturedRightTemplate):
+		case ofTemplate(c.TemplateID, template.FeaturedAppRight):
 			if p.Provider == w.cfg.Operator {
 				f.featured = c
 			}
-		case ofTemplate(c.TemplateID, ValidatorRightTemplate):
+		case ofTemplate(c.TemplateID, template.ValidatorRight):
 			if p.Validator == party && !slices.ContainsFunc(rights, func(r validatorRight) bool { return r.user == p.User }) {
 				rights = append(rights, validatorRight{p.User, c.ID})
 			}
@@ -239,7 +240,7 @@ func (w *Wallet) addUserCoupons(ctx context.Context, f *Funds, rights []validato
 		byUser[r.user] = r
 		users = append(users, r.user)
 	}
-	contracts, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: users, Templates: []string{ValidatorCouponTemplate}, Limit: couponsRead})
+	contracts, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: users, Templates: []string{template.ValidatorRewardCoupon}, Limit: couponsRead})
 	if err != nil {
 		return fmt.Errorf("reading the validator's coupons of %d users: %w", len(users), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 func coins(amounts ...int64) (list []Input) {
@@ -111,20 +112,20 @@ func TestWorthOfCoupons(t *testing.T) {
 		p              *couponPayload
 		want           string // "" for nothing
 	}{
-		{"app, featured", AppCouponTemplate, &featured, "200.0000000000"},
-		{"app", AppCouponTemplate, &plain, "1.0000000000"},
-		{"app, of another round", AppCouponTemplate, &later, ""},
-		{"app, for somebody else", AppCouponTemplate, &given, ""},
-		{"super-validator", SvCouponTemplate, &plain, "3.0000000000"},
-		{"liveness", LivenessTemplate, &plain, "570.0000000000"},
-		{"faucet", FaucetTemplate, &plain, "570.0000000000"},
-		{"V2", CouponV2Template, &good, "2.0000000000"},
-		{"V2, expired", CouponV2Template, &expired, ""},
-		{"activity", ActivityTemplate, &good, "2.0000000000"},
-		{"fund", FundCouponTemplate, &expired, ""},
+		{"app, featured", template.AppRewardCoupon, &featured, "200.0000000000"},
+		{"app", template.AppRewardCoupon, &plain, "1.0000000000"},
+		{"app, of another round", template.AppRewardCoupon, &later, ""},
+		{"app, for somebody else", template.AppRewardCoupon, &given, ""},
+		{"super-validator", template.SvRewardCoupon, &plain, "3.0000000000"},
+		{"liveness", template.ValidatorLivenessActivityRecord, &plain, "570.0000000000"},
+		{"faucet", template.ValidatorFaucetCoupon, &plain, "570.0000000000"},
+		{"V2", template.RewardCouponV2, &good, "2.0000000000"},
+		{"V2, expired", template.RewardCouponV2, &expired, ""},
+		{"activity", template.UnclaimedActivityRecord, &good, "2.0000000000"},
+		{"fund", template.DevelopmentFundCoupon, &expired, ""},
 	}
 	for _, c := range cases {
-		in, ok := kindOf("ab:"+afterColon(c.template)).input("00", c.p, "app", m)
+		in, ok := kindOf("ab:"+template.Entity(c.template)).input("00", c.p, "app", m)
 		if ok != (c.want != "") || ok && in.Amount.String() != c.want {
 			t.Errorf("%s: worth %s, %v, want %q", c.name, in.Amount, ok, c.want)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // maxListed bounds the contracts of a kind that automations look at in one go; the rest
@@ -36,11 +37,11 @@ func (w *Wallet) Now(ctx context.Context) (time.Time, error) { return w.cfg.Publ
 // Offers are those of which one of some parties is sender or receiver, oldest first; accepted
 // ones or those that are not.
 func (w *Wallet) Offers(ctx context.Context, accepted bool, parties ...string) ([]Offer, error) {
-	template := OfferTemplate
+	name := template.TransferOffer
 	if accepted {
-		template = AcceptedOfferTemplate
+		name = template.AcceptedTransferOffer
 	}
-	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{template}}, func(c *Contract, p *offerPayload) (Offer, bool) {
+	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{name}}, func(c *Contract, p *offerPayload) (Offer, bool) {
 		return Offer{ID: c.ID, Sender: p.Sender, Receiver: p.Receiver, Amount: p.Amount.Amount, Unit: p.Amount.Unit, ExpiresAt: p.ExpiresAt, TrackingID: p.TrackingID}, true
 	})
 }
@@ -53,7 +54,7 @@ type OpenTrafficRequest struct {
 
 // TrafficRequests are those of some parties, oldest first.
 func (w *Wallet) TrafficRequests(ctx context.Context, parties ...string) ([]OpenTrafficRequest, error) {
-	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{TrafficRequestTemplate}}, func(c *Contract, p *trafficRequestPayload) (OpenTrafficRequest, bool) {
+	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{template.BuyTrafficRequest}}, func(c *Contract, p *trafficRequestPayload) (OpenTrafficRequest, bool) {
 		return OpenTrafficRequest{ID: c.ID, User: p.User, TrackingID: p.TrackingID, ExpiresAt: p.ExpiresAt}, true
 	})
 }
@@ -67,16 +68,16 @@ type Preapproval struct {
 // Preapprovals are those of which the operator is the provider, oldest first; PreapprovalProposals
 // are what is proposed to it.
 func (w *Wallet) Preapprovals(ctx context.Context) ([]Preapproval, error) {
-	return w.preapprovalsOf(ctx, PreapprovalTemplate)
+	return w.preapprovalsOf(ctx, template.TransferPreapproval)
 }
 
 // PreapprovalProposals are the proposals to the operator, oldest first.
 func (w *Wallet) PreapprovalProposals(ctx context.Context) ([]Preapproval, error) {
-	return w.preapprovalsOf(ctx, PreapprovalProposal)
+	return w.preapprovalsOf(ctx, template.TransferPreapprovalProposal)
 }
 
-func (w *Wallet) preapprovalsOf(ctx context.Context, template string) ([]Preapproval, error) {
-	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template}}, func(c *Contract, p *preapprovalPayload) (Preapproval, bool) {
+func (w *Wallet) preapprovalsOf(ctx context.Context, name string) ([]Preapproval, error) {
+	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{name}}, func(c *Contract, p *preapprovalPayload) (Preapproval, bool) {
 		return Preapproval{ID: c.ID, Receiver: p.Receiver, Provider: p.Provider, ExpiresAt: p.ExpiresAt}, p.Provider == w.cfg.Operator
 	})
 }
@@ -104,7 +105,7 @@ func (w *Wallet) License(ctx context.Context) (*License, error) {
 			} `json:"lastReceivedFor"`
 		} `json:"faucetState"`
 	}
-	list, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{LicenseTemplate}}, func(c *Contract, p *payload) (License, bool) {
+	list, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.ValidatorLicense}}, func(c *Contract, p *payload) (License, bool) {
 		l := License{ID: c.ID, LastReceived: -1}
 		if p.Faucet != nil {
 			l.LastReceived = p.Faucet.Last.Number
@@ -131,7 +132,7 @@ func (w *Wallet) TopUpState(ctx context.Context, member, synchronizer string) (*
 		Synchronizer  string    `json:"synchronizerId"`
 		LastPurchased time.Time `json:"lastPurchasedAt"`
 	}
-	list, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{TopUpStateTemplate}, Key: member}, func(c *Contract, p *payload) (TopUpState, bool) {
+	list, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.ValidatorTopUpState}, Key: member}, func(c *Contract, p *payload) (TopUpState, bool) {
 		return TopUpState{c.ID, p.LastPurchased}, p.Validator == w.cfg.Operator && p.Member == member && p.Synchronizer == synchronizer
 	})
 	if err != nil || len(list) == 0 {
@@ -149,17 +150,17 @@ type Delegation struct {
 
 // Delegations are those of which the operator is the delegate, and those proposed to it.
 func (w *Wallet) Delegations(ctx context.Context) ([]Delegation, error) {
-	of := func(c *Contract, template string, p *mintingPayload) (Delegation, bool) {
-		return Delegation{c.ID, template, p.Beneficiary, p.ExpiresAt, p.MergeLimit}, p.Delegate == w.cfg.Operator
+	of := func(c *Contract, name string, p *mintingPayload) (Delegation, bool) {
+		return Delegation{c.ID, name, p.Beneficiary, p.ExpiresAt, p.MergeLimit}, p.Delegate == w.cfg.Operator
 	}
-	active, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MintingDelegationTemplate}}, func(c *Contract, p *mintingPayload) (Delegation, bool) {
-		return of(c, MintingDelegationTemplate, p)
+	active, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MintingDelegation}}, func(c *Contract, p *mintingPayload) (Delegation, bool) {
+		return of(c, template.MintingDelegation, p)
 	})
 	if err != nil {
 		return nil, err
 	}
-	proposed, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MintingProposalTemplate}}, func(c *Contract, p *mintingProposalPayload) (Delegation, bool) {
-		return of(c, MintingProposalTemplate, &p.Delegation)
+	proposed, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MintingDelegationProposal}}, func(c *Contract, p *mintingProposalPayload) (Delegation, bool) {
+		return of(c, template.MintingDelegationProposal, &p.Delegation)
 	})
 	return append(active, proposed...), err
 }

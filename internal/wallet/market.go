@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Market is the present state of the network that payments need.
@@ -101,12 +102,12 @@ func (w *Wallet) Market(ctx context.Context) (*Market, error) {
 	if m.At, err = w.cfg.Public.Now(ctx); err != nil {
 		return nil, fmt.Errorf("asking for the network's time: %w", err)
 	}
-	contracts, err := w.cfg.Public.Public(ctx, "", RulesTemplate, OpenRoundTemplate, IssuingRoundTemplate)
+	contracts, err := w.cfg.Public.Public(ctx, "", template.CoinRules, template.OpenMiningRound, template.IssuingMiningRound)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rules and rounds of the network: %w", err)
 	}
 	for _, c := range contracts {
-		if ofTemplate(c.TemplateID, RulesTemplate) {
+		if ofTemplate(c.TemplateID, template.CoinRules) {
 			m.Rules = c
 		} else if err := m.takeRound(c); err != nil {
 			return nil, err
@@ -116,12 +117,12 @@ func (w *Wallet) Market(ctx context.Context) (*Market, error) {
 }
 
 func (w *Wallet) rules(ctx context.Context) (Contract, error) {
-	return w.single(ctx, RulesTemplate, "coin rules")
+	return w.single(ctx, template.CoinRules, "coin rules")
 }
 
 // single returns the newest of public contracts of which there should be one.
-func (w *Wallet) single(ctx context.Context, template, what string) (Contract, error) {
-	list, err := w.cfg.Public.Public(ctx, "", template)
+func (w *Wallet) single(ctx context.Context, name, what string) (Contract, error) {
+	list, err := w.cfg.Public.Public(ctx, "", name)
 	if err != nil {
 		return Contract{}, fmt.Errorf("reading the %s: %w", what, err)
 	}
@@ -139,7 +140,7 @@ func (m *Market) takeRound(c Contract) error {
 	}
 	switch {
 	case p.OpensAt.After(m.At):
-	case ofTemplate(c.TemplateID, OpenRoundTemplate):
+	case ofTemplate(c.TemplateID, template.OpenMiningRound):
 		m.opens = append(m.opens, OpenRound{Contract: c, Number: p.Round.Number, Price: p.Price, OpensAt: p.OpensAt, TrafficPrice: p.TrafficPrice})
 	default:
 		round := IssuingRound{Contract: c, Number: p.Round.Number, OpensAt: p.OpensAt, Validator: p.Validator, Featured: p.Featured, Unfeatured: p.Unfeatured, SV: p.SV}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // MergeDelegation lets the operator merge the holdings of an owner, or is the proposal to.
@@ -20,7 +21,7 @@ type mergePayload struct {
 
 // MergeDelegations are those of which the operator is the operator, oldest first.
 func (w *Wallet) MergeDelegations(ctx context.Context) ([]MergeDelegation, error) {
-	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeDelegationTemplate}}, func(c *Contract, p *mergePayload) (MergeDelegation, bool) {
+	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MergeDelegation}}, func(c *Contract, p *mergePayload) (MergeDelegation, bool) {
 		return MergeDelegation{c.ID, p.Owner}, p.Operator == w.cfg.Operator
 	})
 }
@@ -30,7 +31,7 @@ func (w *Wallet) MergeProposals(ctx context.Context) ([]MergeDelegation, error) 
 	type payload struct {
 		Delegation mergePayload `json:"delegation"`
 	}
-	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeProposalTemplate}}, func(c *Contract, p *payload) (MergeDelegation, bool) {
+	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MergeDelegationProposal}}, func(c *Contract, p *payload) (MergeDelegation, bool) {
 		return MergeDelegation{c.ID, p.Delegation.Owner}, p.Delegation.Operator == w.cfg.Operator
 	})
 }
@@ -38,7 +39,7 @@ func (w *Wallet) MergeProposals(ctx context.Context) ([]MergeDelegation, error) 
 // AcceptMergeProposal makes a delegation of a proposal. The contract of the result is it.
 func (w *Wallet) AcceptMergeProposal(ctx context.Context, contractID string) (Done, error) {
 	const choice = "MergeDelegationProposal_Accept"
-	tx, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, MergeProposalTemplate, contractID, choice, noArgument))
+	tx, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, template.MergeDelegationProposal, contractID, choice, noArgument))
 	if err != nil {
 		return Done{}, err
 	}
@@ -96,7 +97,7 @@ func (w *Wallet) MergeHoldings(ctx context.Context, list []Holdings) (Done, erro
 	if err != nil {
 		return Done{}, err
 	}
-	factory, err := w.single(ctx, ExternalRulesTemplate, "rules for external parties")
+	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return Done{}, err
 	}
@@ -116,7 +117,7 @@ func (w *Wallet) MergeHoldings(ctx context.Context, list []Holdings) (Done, erro
 		owners = append(owners, h.Delegation.Owner)
 	}
 	slices.Sort(owners)
-	s := exerciseAs(w.cfg.Operator, MergeUtilityTemplate, utility, "BatchMergeUtility_BatchMerge", map[string]any{"mergeCalls": calls})
+	s := exerciseAs(w.cfg.Operator, template.BatchMergeUtility, utility, "BatchMergeUtility_BatchMerge", map[string]any{"mergeCalls": calls})
 	s.ReadAs, s.Disclosed = slices.Compact(owners), disclose(append(extra.disclosed, &factory)...)
 	_, done, err := w.submit(ctx, s)
 	return done, err
@@ -135,7 +136,7 @@ func (w *Wallet) mergeUtility(ctx context.Context) (string, error) {
 	type payload struct {
 		Operator string `json:"operator"`
 	}
-	have, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{MergeUtilityTemplate}}, func(c *Contract, p *payload) (string, bool) {
+	have, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.BatchMergeUtility}}, func(c *Contract, p *payload) (string, bool) {
 		return c.ID, p.Operator == w.cfg.Operator
 	})
 	if err != nil {
@@ -145,14 +146,14 @@ func (w *Wallet) mergeUtility(ctx context.Context) (string, error) {
 		return have[0], nil
 	}
 	tx, _, err := w.submit(ctx, node.Submission{
-		ActAs: []string{w.cfg.Operator}, Commands: []node.Command{node.Create(command(MergeUtilityTemplate), payload{w.cfg.Operator})},
+		ActAs: []string{w.cfg.Operator}, Commands: []node.Command{node.Create(command(template.BatchMergeUtility), payload{w.cfg.Operator})},
 	})
 	if err != nil {
 		return "", err
 	}
-	created := tx.CreatedOf(node.Entity(MergeUtilityTemplate))
+	created := tx.CreatedOf(node.Entity(template.BatchMergeUtility))
 	if created == nil {
-		return "", fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(MergeUtilityTemplate))
+		return "", fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(template.BatchMergeUtility))
 	}
 	return created.ContractID, nil
 }

@@ -3,6 +3,8 @@ package wallet
 import (
 	"context"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // mintingPayload is MintingDelegation.
@@ -30,7 +32,7 @@ func (w *Wallet) AcceptMintingProposal(ctx context.Context, actor Actor, contrac
 		return Done{}, err
 	}
 	const choice = "MintingDelegationProposal_Accept"
-	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, MintingProposalTemplate, contractID, choice, map[string]any{"existingDelegationCid": optional(existing)}))
+	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, choice, map[string]any{"existingDelegationCid": optional(existing)}))
 	if err != nil {
 		return Done{}, err
 	}
@@ -45,7 +47,7 @@ func (w *Wallet) AcceptMintingProposal(ctx context.Context, actor Actor, contrac
 // mintingProposal returns what is proposed to the actor.
 func (w *Wallet) mintingProposal(ctx context.Context, actor Actor, contractID string) (*mintingPayload, error) {
 	var p mintingProposalPayload
-	if err := w.visible(ctx, actor.Party, contractID, MintingProposalTemplate, &p); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, template.MintingDelegationProposal, &p); err != nil {
 		return nil, err
 	}
 	if p.Delegation.Delegate != actor.Party {
@@ -56,7 +58,7 @@ func (w *Wallet) mintingProposal(ctx context.Context, actor Actor, contractID st
 
 // mintingDelegation returns the delegation of a beneficiary to a delegate, "" without one.
 func (w *Wallet) mintingDelegation(ctx context.Context, delegate, beneficiary string) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{delegate}, Templates: []string{MintingDelegationTemplate}, Key: beneficiary, Limit: 10})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{delegate}, Templates: []string{template.MintingDelegation}, Key: beneficiary, Limit: 10})
 	if err != nil {
 		return "", err
 	}
@@ -77,19 +79,19 @@ func (w *Wallet) RejectMintingProposal(ctx context.Context, actor Actor, contrac
 	if _, err := w.mintingProposal(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, MintingProposalTemplate, contractID, "MintingDelegationProposal_Reject", noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, "MintingDelegationProposal_Reject", noArgument))
 	return done, err
 }
 
 // RejectMintingDelegation ends a MintingDelegation of which the actor is the delegate.
 func (w *Wallet) RejectMintingDelegation(ctx context.Context, actor Actor, contractID string) (Done, error) {
 	var p mintingPayload
-	if err := w.visible(ctx, actor.Party, contractID, MintingDelegationTemplate, &p); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, template.MintingDelegation, &p); err != nil {
 		return Done{}, err
 	}
 	if p.Delegate != actor.Party {
 		return Done{}, notFound("No such minting delegation: %.80s", contractID)
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, MintingDelegationTemplate, contractID, "MintingDelegation_Reject", noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegation, contractID, "MintingDelegation_Reject", noArgument))
 	return done, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // NameRequest is what the name service is asked for.
@@ -23,11 +24,11 @@ type NameRequested struct {
 // somebody has is found out when it is paid for, and then the payment comes back.
 func (w *Wallet) RequestName(ctx context.Context, actor Actor, r NameRequest) (done NameRequested, err error) {
 	const choice = "AnsRules_RequestEntry"
-	rules, err := w.single(ctx, NameRulesTemplate, "rules of the name service")
+	rules, err := w.single(ctx, template.NameRules, "rules of the name service")
 	if err != nil {
 		return done, err
 	}
-	s := exerciseAs(actor.Party, NameRulesTemplate, rules.ID, choice, map[string]any{
+	s := exerciseAs(actor.Party, template.NameRules, rules.ID, choice, map[string]any{
 		"name": r.Name, "url": r.URL, "description": r.Description, "user": actor.Party,
 	})
 	s.Disclosed = disclose(&rules)
@@ -54,7 +55,7 @@ type subscriptionPayload struct {
 // requestOf checks that a subscription is asked of the actor.
 func (w *Wallet) requestOf(ctx context.Context, actor Actor, contractID string) error {
 	var p subscriptionPayload
-	if err := w.visible(ctx, actor.Party, contractID, SubscriptionRequestTemplate, &p); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, template.SubscriptionRequest, &p); err != nil {
 		return err
 	}
 	if p.Data.Sender != actor.Party {
@@ -83,7 +84,7 @@ func (w *Wallet) RejectSubscription(ctx context.Context, actor Actor, contractID
 	if err := w.requestOf(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, SubscriptionRequestTemplate, contractID, "SubscriptionRequest_Reject", noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.SubscriptionRequest, contractID, "SubscriptionRequest_Reject", noArgument))
 	return done, err
 }
 
@@ -126,7 +127,7 @@ type idlePayload struct {
 // Subscriptions are those that some parties pay for and that no payment is being made for, oldest
 // first.
 func (w *Wallet) Subscriptions(ctx context.Context, parties ...string) ([]Subscription, error) {
-	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{IdleSubscriptionTemplate}}, func(c *Contract, p *idlePayload) (Subscription, bool) {
+	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{template.SubscriptionIdleState}}, func(c *Contract, p *idlePayload) (Subscription, bool) {
 		return Subscription{
 			ID: c.ID, Sender: p.Data.Sender, Description: p.Data.Description, Amount: p.Pay.Amount.Amount, Unit: p.Pay.Amount.Unit,
 			Open: p.Due.Add(-time.Duration(p.Pay.Duration.Microseconds) * time.Microsecond), Due: p.Due,
@@ -137,7 +138,7 @@ func (w *Wallet) Subscriptions(ctx context.Context, parties ...string) ([]Subscr
 // PaySubscription makes the next payment of a subscription of the actor, which is the contract of
 // the result. ErrFunds means that the wallet has too little.
 func (w *Wallet) PaySubscription(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	value, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_SubscriptionMakePayment", contractID}})
+	value, done, err := w.execute(ctx, actor, batch{operation: operation{template.OperationSubscriptionMakePayment, contractID}})
 	if err != nil {
 		return done, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // OfferRequest is what a transfer is offered with, in both kinds: offers of the wallet's own
@@ -98,17 +99,17 @@ func (w *Wallet) CreateTransferOffer(ctx context.Context, actor Actor, r OfferRe
 func (w *Wallet) onInstall(actor Actor, install string, a attempt, choice string, argument any) node.Submission {
 	return node.Submission{
 		CommandID: a.commandID, DeduplicateAfter: a.after, ActAs: w.asBoth(actor.Party),
-		Commands: []node.Command{node.Exercise(command(InstallTemplate), install, choice, argument)},
+		Commands: []node.Command{node.Exercise(command(template.WalletAppInstall), install, choice, argument)},
 	}
 }
 
 // AcceptTransferOffer accepts an offer to the actor. The contract of the result is the
 // AcceptedTransferOffer, which the sender's automation pays.
 func (w *Wallet) AcceptTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, OfferTemplate, receiverOf); err != nil {
+	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
-	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, OfferTemplate, contractID, "TransferOffer_Accept", noArgument))
+	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, "TransferOffer_Accept", noArgument))
 	if err != nil {
 		return Done{}, err
 	}
@@ -129,17 +130,17 @@ type reasonArgument struct {
 }
 
 // exerciseAs is the submission of one choice by one party.
-func exerciseAs(party, template, contractID, choice string, argument any) node.Submission {
-	return node.Submission{ActAs: []string{party}, Commands: []node.Command{node.Exercise(command(template), contractID, choice, argument)}}
+func exerciseAs(party, name, contractID, choice string, argument any) node.Submission {
+	return node.Submission{ActAs: []string{party}, Commands: []node.Command{node.Exercise(command(name), contractID, choice, argument)}}
 }
 
 func senderOf(p *offerPayload) string   { return p.Sender }
 func receiverOf(p *offerPayload) string { return p.Receiver }
 
 // offerOf checks that the actor has a role in an offer.
-func (w *Wallet) offerOf(ctx context.Context, actor Actor, contractID, template string, role func(*offerPayload) string) error {
+func (w *Wallet) offerOf(ctx context.Context, actor Actor, contractID, name string, role func(*offerPayload) string) error {
 	var offer offerPayload
-	if err := w.visible(ctx, actor.Party, contractID, template, &offer); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, name, &offer); err != nil {
 		return err
 	}
 	if role(&offer) != actor.Party {
@@ -150,19 +151,19 @@ func (w *Wallet) offerOf(ctx context.Context, actor Actor, contractID, template 
 
 // RejectTransferOffer rejects an offer to the actor.
 func (w *Wallet) RejectTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, OfferTemplate, receiverOf); err != nil {
+	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, OfferTemplate, contractID, "TransferOffer_Reject", noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferReject, noArgument))
 	return done, err
 }
 
 // WithdrawTransferOffer takes back an offer of the actor.
 func (w *Wallet) WithdrawTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, OfferTemplate, senderOf); err != nil {
+	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, senderOf); err != nil {
 		return Done{}, err
 	}
 	argument := reasonArgument{"Withdrawn by sender"}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, OfferTemplate, contractID, "TransferOffer_Withdraw", argument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferWithdraw, argument))
 	return done, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // OnboardRequest makes a ledger user a user of the wallet.
@@ -146,14 +147,14 @@ func (w *Wallet) installFor(ctx context.Context, user, party string) error {
 	s := node.Submission{
 		// Two requests at a time, maybe of two processes, must not make two wallets.
 		CommandID: commandID("install", user, party), ActAs: w.asBoth(party),
-		Commands: []node.Command{node.Create(command(InstallTemplate), installPayload{DSO: rules.DSO, Validator: w.cfg.Operator, User: user, Party: party})},
+		Commands: []node.Command{node.Create(command(template.WalletAppInstall), installPayload{DSO: rules.DSO, Validator: w.cfg.Operator, User: user, Party: party})},
 	}
 	have, err := w.hasRight(ctx, party)
 	if err != nil {
 		return err
 	}
 	if !have {
-		s.Commands = append(s.Commands, node.Create(command(ValidatorRightTemplate), map[string]any{"dso": rules.DSO, "user": party, "validator": w.cfg.Operator}))
+		s.Commands = append(s.Commands, node.Create(command(template.ValidatorRight), map[string]any{"dso": rules.DSO, "user": party, "validator": w.cfg.Operator}))
 	}
 	if s.DeduplicateAfter, err = w.cfg.Reader.End(ctx); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (w *Wallet) installFor(ctx context.Context, user, party string) error {
 
 // hasRight reports whether the operator has the ValidatorRight of a party.
 func (w *Wallet) hasRight(ctx context.Context, party string) (bool, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{ValidatorRightTemplate}, Key: party, Limit: 10})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ValidatorRight}, Key: party, Limit: 10})
 	if err != nil {
 		return false, err
 	}
@@ -205,7 +206,7 @@ func (w *Wallet) Offboard(ctx context.Context, user string) error {
 		if err := w.cfg.Ledger.RevokeRights(ctx, user, rights...); err != nil {
 			return fmt.Errorf("revoking the rights of user %s: %w", user, translate(err))
 		}
-		archive := node.Exercise(command(InstallTemplate), install, "Archive", noArgument)
+		archive := node.Exercise(command(template.WalletAppInstall), install, "Archive", noArgument)
 		_, _, err = w.submit(ctx, node.Submission{ActAs: w.asBoth(u.PrimaryParty), Commands: []node.Command{archive}})
 		return err
 	})

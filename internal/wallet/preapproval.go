@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // sameFor is how long an action with a deduplication id cannot be repeated.
@@ -38,7 +39,7 @@ func (w *Wallet) Actors(ctx context.Context, party string) ([]Actor, error) {
 	if stakeholder == "" {
 		stakeholder = w.cfg.Operator
 	}
-	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{stakeholder}, Templates: []string{InstallTemplate}, Limit: maxActors})
+	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{stakeholder}, Templates: []string{template.WalletAppInstall}, Limit: maxActors})
 	if err != nil {
 		return nil, fmt.Errorf("reading wallets: %w", err)
 	}
@@ -89,14 +90,14 @@ func (w *Wallet) RequestPreapproval(ctx context.Context, actor Actor) (done Done
 // without one. Of a party of this node the store has more than public history has, and
 // sooner.
 func (w *Wallet) preapproval(ctx context.Context, receiver string, at time.Time) (*Contract, error) {
-	own, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{receiver}, Templates: []string{PreapprovalTemplate}, Key: receiver, Limit: 10})
+	own, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{receiver}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
 	}
 	if found, err := goodPreapproval(own, receiver, at); err != nil || found != nil {
 		return found, err
 	}
-	list, err := w.cfg.Public.Public(ctx, receiver, PreapprovalTemplate)
+	list, err := w.cfg.Public.Public(ctx, receiver, template.TransferPreapproval)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
 	}
@@ -119,7 +120,7 @@ func goodPreapproval(list []Contract, receiver string, at time.Time) (*Contract,
 // proposal returns the actor's TransferPreapprovalProposal to the operator, a new one unless
 // there is one.
 func (w *Wallet) proposal(ctx context.Context, actor Actor) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{PreapprovalProposal}, Key: actor.Party, Limit: 10})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.TransferPreapprovalProposal}, Key: actor.Party, Limit: 10})
 	if err != nil {
 		return "", fmt.Errorf("looking for preapproval proposals of %s: %w", actor.Party, err)
 	}
@@ -137,11 +138,11 @@ func (w *Wallet) proposal(ctx context.Context, actor Actor) (string, error) {
 		return "", err
 	}
 	arguments := map[string]any{"receiver": actor.Party, "provider": w.cfg.Operator, "expectedDso": rules.DSO}
-	tx, _, err := w.submit(ctx, node.Submission{ActAs: []string{actor.Party}, Commands: []node.Command{node.Create(command(PreapprovalProposal), arguments)}})
+	tx, _, err := w.submit(ctx, node.Submission{ActAs: []string{actor.Party}, Commands: []node.Command{node.Create(command(template.TransferPreapprovalProposal), arguments)}})
 	if err != nil {
 		return "", err
 	}
-	created := tx.CreatedOf(node.Entity(PreapprovalProposal))
+	created := tx.CreatedOf(node.Entity(template.TransferPreapprovalProposal))
 	if created == nil {
 		return "", fmt.Errorf("update %s has no preapproval proposal", tx.UpdateID)
 	}
@@ -257,7 +258,7 @@ func (w *Wallet) providersRight(ctx context.Context, preapproval *Contract) (*Co
 	if err := preapproval.decode(&p); err != nil {
 		return nil, err
 	}
-	list, err := w.cfg.Public.Public(ctx, p.Provider, FeaturedRightTemplate)
+	list, err := w.cfg.Public.Public(ctx, p.Provider, template.FeaturedAppRight)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -275,7 +276,7 @@ func (c *Contract) orNull() *string {
 // CancelPreapproval ends the preapproval of a receiver of which the operator is the
 // provider; ErrNotFound without one.
 func (w *Wallet) CancelPreapproval(ctx context.Context, receiver string) (Done, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{PreapprovalTemplate}, Key: receiver, Limit: 10})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
 	if err != nil {
 		return Done{}, err
 	}
@@ -286,7 +287,7 @@ func (w *Wallet) CancelPreapproval(ctx context.Context, receiver string) (Done, 
 			return Done{}, err
 		}
 		if p.Receiver == receiver && p.Provider == w.cfg.Operator {
-			s.Commands = append(s.Commands, node.Exercise(command(PreapprovalTemplate), list[i].ID, "TransferPreapproval_Cancel", map[string]any{"p": w.cfg.Operator}))
+			s.Commands = append(s.Commands, node.Exercise(command(template.TransferPreapproval), list[i].ID, "TransferPreapproval_Cancel", map[string]any{"p": w.cfg.Operator}))
 		}
 	}
 	if len(s.Commands) == 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Fields of the message PreparedTransaction of the node's interactive submission, down to
@@ -78,7 +79,7 @@ func createdInJSON(transaction []byte) (string, error) {
 		return "", err
 	}
 	for _, n := range nodes {
-		if n.Choice == nil && node.Entity(n.TemplateID) == node.Entity(TransferCommandTemplate) {
+		if n.Choice == nil && node.Entity(n.TemplateID) == node.Entity(template.TransferCommand) {
 			return n.ContractID, nil
 		}
 	}

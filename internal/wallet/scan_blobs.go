@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // ScanBlobs asks a scan service for the blobs by which those who do not see public contracts
@@ -44,19 +45,19 @@ func NewScanBlobs(base string, client *http.Client) (*ScanBlobs, error) {
 
 // blobOperation is the operation of a scan service that has the contracts of a template; body
 // is nil for one that is got. ok is false for templates that none has.
-func blobOperation(template, key string) (path string, body []byte, ok bool) {
-	switch template {
-	case RulesTemplate:
+func blobOperation(name, key string) (path string, body []byte, ok bool) {
+	switch name {
+	case template.CoinRules:
 		return "/v0/amulet-rules", []byte(`{}`), true
-	case NameRulesTemplate:
+	case template.NameRules:
 		return "/v0/ans-rules", []byte(`{}`), true
-	case ExternalRulesTemplate:
+	case template.ExternalPartyCoinRules:
 		return "/v0/external-party-amulet-rules", []byte(`{}`), true
-	case OpenRoundTemplate, IssuingRoundTemplate:
+	case template.OpenMiningRound, template.IssuingMiningRound:
 		return "/v0/open-and-issuing-mining-rounds", []byte(`{"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`), true
-	case PreapprovalTemplate:
+	case template.TransferPreapproval:
 		return "/v0/transfer-preapprovals/by-party/" + url.PathEscape(key), nil, key != ""
-	case FeaturedRightTemplate:
+	case template.FeaturedAppRight:
 		return "/v0/featured-apps/" + url.PathEscape(key), nil, key != ""
 	}
 	return "", nil, false
@@ -65,27 +66,27 @@ func blobOperation(template, key string) (path string, body []byte, ok bool) {
 // Fill gives the contracts of some templates their blobs, as far as the service has them.
 func (b *ScanBlobs) Fill(ctx context.Context, contracts []Contract, key string, templates ...string) error {
 	asked := map[string]bool{}
-	for _, template := range templates {
-		path, body, ok := blobOperation(template, key)
-		if !ok || asked[path] || b.fill(contracts, template) {
+	for _, name := range templates {
+		path, body, ok := blobOperation(name, key)
+		if !ok || asked[path] || b.fill(contracts, name) {
 			continue
 		}
 		asked[path] = true
 		if err := b.ask(ctx, path, body); err != nil {
 			return fmt.Errorf("asking %s for %s: %w", b.name, path, err)
 		}
-		b.fill(contracts, template)
+		b.fill(contracts, name)
 	}
 	return nil
 }
 
 // fill uses what is known and reports whether all contracts of a template have a blob.
-func (b *ScanBlobs) fill(contracts []Contract, template string) bool {
+func (b *ScanBlobs) fill(contracts []Contract, name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := true
 	for i := range contracts {
-		if c := &contracts[i]; c.Blob == "" && ofTemplate(c.TemplateID, template) {
+		if c := &contracts[i]; c.Blob == "" && ofTemplate(c.TemplateID, name) {
 			c.Blob = b.known[c.ID]
 			all = all && c.Blob != ""
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // StorePublicConfig says where public contracts come from.
@@ -49,10 +50,6 @@ func NewStorePublic(cfg StorePublicConfig) (*StorePublic, error) {
 // a few, rights of apps some hundreds.
 const maxPublic = 10_000
 
-// lookedUp are the templates whose contracts the store finds by the key; of others the key is
-// the party that observes them.
-var lookedUp = map[string]bool{PreapprovalTemplate: true, MemberTrafficTemplate: true}
-
 // Public returns active contracts of some templates, oldest first.
 func (p *StorePublic) Public(ctx context.Context, key string, templates ...string) ([]Contract, error) {
 	at, err := p.present(ctx)
@@ -60,7 +57,7 @@ func (p *StorePublic) Public(ctx context.Context, key string, templates ...strin
 		return nil, err
 	}
 	q := history.StateQuery{MigrationID: at.MigrationID, At: at.RecordTime, Templates: templates, Limit: maxPublic}
-	if slices.ContainsFunc(templates, func(t string) bool { return lookedUp[t] }) {
+	if slices.ContainsFunc(templates, func(t string) bool { return template.PublicLookupFields(t) != nil }) {
 		q.Key = key
 	} else {
 		q.Observer = key

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // largestTap is the most that a development network mints at a time, in coins.
@@ -89,7 +90,7 @@ func (w *Wallet) GrantFeaturedRight(ctx context.Context, actor Actor) (Done, err
 
 // featuredRights are the contracts that make the actor a featured app provider.
 func (w *Wallet) featuredRights(ctx context.Context, actor Actor) (ids []string, err error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{FeaturedRightTemplate}, Limit: 100})
+	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.FeaturedAppRight}, Limit: 100})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (w *Wallet) CancelFeaturedRights(ctx context.Context, actor Actor) (Done, e
 	s := node.Submission{ActAs: w.asBoth(actor.Party)}
 	for _, id := range rights {
 		argument := map[string]any{"cid": id}
-		s.Commands = append(s.Commands, node.Exercise(command(InstallTemplate), install, "WalletAppInstall_FeaturedAppRights_Cancel", argument))
+		s.Commands = append(s.Commands, node.Exercise(command(template.WalletAppInstall), install, "WalletAppInstall_FeaturedAppRights_Cancel", argument))
 	}
 	_, done, err := w.submit(ctx, s)
 	return done, err

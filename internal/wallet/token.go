@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // InstructionResult is the outcome of a step of a transfer of the token standard.
@@ -23,7 +24,6 @@ type InstructionResult struct {
 
 // Keys of metadata and of choice contexts.
 const (
-	reasonMeta         = "splice.lfdecentralizedtrust.org/reason"
 	contextRules       = "amulet-rules"
 	contextRound       = "open-round"
 	contextConfigState = "external-party-config-state"
@@ -69,7 +69,7 @@ func (w *Wallet) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
 	x.Context.Values = map[string]anyValue{}
 	x.with(contextRules, &m.Rules)
 	x.with(contextRound, &m.Open)
-	states, err := w.cfg.Public.Public(ctx, "", ConfigStateTemplate)
+	states, err := w.cfg.Public.Public(ctx, "", template.ExternalPartyConfigState)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration for external parties: %w", err)
 	}
@@ -125,7 +125,7 @@ func (w *Wallet) transferToken(ctx context.Context, actor Actor, r OfferRequest,
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	factory, err := w.single(ctx, ExternalRulesTemplate, "rules for external parties")
+	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return InstructionResult{}, err
 	}
@@ -144,11 +144,11 @@ func (w *Wallet) transferToken(ctx context.Context, actor Actor, r OfferRequest,
 		"sender": actor.Party, "receiver": r.Receiver, "amount": r.Amount,
 		"instrumentId": map[string]string{"admin": m.DSO, "id": instrumentID},
 		"requestedAt":  timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(r.ExpiresAt), "inputHoldingCids": inputs,
-		"meta": metadata{map[string]string{reasonMeta: r.Description}},
+		"meta": metadata{map[string]string{template.ReasonKey: r.Description}},
 	}}
-	return w.instruct(ctx, "TransferFactory_Transfer", node.Submission{
+	return w.instruct(ctx, template.TransferFactoryTransfer, node.Submission{
 		CommandID: a.commandID, DeduplicateFor: sameFor, ActAs: []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(transferFactoryInterface), factory.ID, "TransferFactory_Transfer", argument)},
+		Commands:  []node.Command{node.Exercise(command(template.TransferFactory), factory.ID, template.TransferFactoryTransfer, argument)},
 		Disclosed: disclose(append(extra.disclosed, &factory)...),
 	})
 }
@@ -209,22 +209,22 @@ type instructionPayload struct {
 
 // AcceptTokenTransfer accepts a transfer instruction to the actor.
 func (w *Wallet) AcceptTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Accept", false)
+	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionAccept, false)
 }
 
 // RejectTokenTransfer rejects a transfer instruction to the actor.
 func (w *Wallet) RejectTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Reject", false)
+	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionReject, false)
 }
 
 // WithdrawTokenTransfer takes back a transfer instruction of the actor.
 func (w *Wallet) WithdrawTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, "TransferInstruction_Withdraw", true)
+	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionWithdraw, true)
 }
 
 func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID, choice string, bySender bool) (InstructionResult, error) {
 	var p instructionPayload
-	if err := w.visible(ctx, actor.Party, contractID, InstructionTemplate, &p); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, template.CoinTransferInstruction, &p); err != nil {
 		return InstructionResult{}, err
 	}
 	if role := p.Transfer.Receiver; !bySender && role != actor.Party || bySender && p.Transfer.Sender != actor.Party {
@@ -238,12 +238,12 @@ func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID,
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	if choice != "TransferInstruction_Accept" {
+	if choice != template.TransferInstructionAccept {
 		extra.Context.Values[contextExpireLock] = anyValue{"AV_Bool", true}
 	}
 	return w.instruct(ctx, choice, node.Submission{
 		ActAs:     []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(instructionInterface), contractID, choice, map[string]any{"extraArgs": extra})},
+		Commands:  []node.Command{node.Exercise(command(template.TransferInstruction), contractID, choice, map[string]any{"extraArgs": extra})},
 		Disclosed: disclose(extra.disclosed...),
 	})
 }
@@ -270,7 +270,7 @@ func (w *Wallet) instruct(ctx context.Context, choice string, s node.Submission)
 		Pending   string   `json:"transferInstructionCid"`
 		Completed []string `json:"receiverHoldingCids"`
 	}
-	if result.Output.Tag != "TransferInstructionResult_Failed" {
+	if result.Output.Tag != template.TransferInstructionFailed {
 		err = json.Unmarshal(result.Output.Value, &value)
 	}
 	r.Pending, r.Completed, r.ContractID = value.Pending, value.Completed, value.Pending

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // TrafficRequest asks for traffic of the node that hosts a party.
@@ -115,13 +116,13 @@ func (w *Wallet) CompleteTrafficRequest(ctx context.Context, actor Actor, contra
 
 // CancelTrafficRequest ends a request that cannot be met.
 func (w *Wallet) CancelTrafficRequest(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, TrafficRequestTemplate, contractID, "BuyTrafficRequest_Cancel", reasonArgument{reason}))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestCancel, reasonArgument{reason}))
 	return done, err
 }
 
 // ExpireTrafficRequest ends a request that has expired.
 func (w *Wallet) ExpireTrafficRequest(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, TrafficRequestTemplate, contractID, "BuyTrafficRequest_Expire", noArgument))
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestExpire, noArgument))
 	return done, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // TransferCommand is an order of an external party to the operator to send coins.
@@ -30,7 +31,7 @@ type transferCommandPayload struct {
 
 // TransferCommands are those that the operator is to carry out, oldest first.
 func (w *Wallet) TransferCommands(ctx context.Context) ([]TransferCommand, error) {
-	q := ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{TransferCommandTemplate}}
+	q := ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.TransferCommand}}
 	return listed(ctx, w, q, func(c *Contract, p *transferCommandPayload) (TransferCommand, bool) {
 		return TransferCommand{ID: c.ID, Sender: p.Sender, Receiver: p.Receiver, Amount: p.Amount, ExpiresAt: p.ExpiresAt, Nonce: p.Nonce},
 			p.Delegate == w.cfg.Operator
@@ -50,7 +51,7 @@ func (w *Wallet) CommandCounter(ctx context.Context, sender string) (*CommandCou
 		Sender string `json:"sender"`
 		Next   int64  `json:"nextNonce,string"`
 	}
-	counters, err := listed(ctx, w, ContractQuery{Parties: []string{sender}, Templates: []string{CommandCounterTemplate}, Key: sender},
+	counters, err := listed(ctx, w, ContractQuery{Parties: []string{sender}, Templates: []string{template.TransferCommandCounter}, Key: sender},
 		func(c *Contract, p *payload) (CommandCounter, bool) {
 			return CommandCounter{c.ID, p.Next}, p.Sender == sender
 		})
@@ -60,7 +61,7 @@ func (w *Wallet) CommandCounter(ctx context.Context, sender string) (*CommandCou
 	return &counters[len(counters)-1], nil
 }
 
-const sendCommandChoice = "TransferCommand_Send"
+const sendCommandChoice = template.TransferCommandSend
 
 // ErrNotSent means that a transfer command was carried out, and its transfer failed: its nonce
 // is used up all the same.
@@ -89,7 +90,7 @@ func (w *Wallet) SendCommand(ctx context.Context, c TransferCommand, counter *Co
 		argument["transferPreapprovalCidO"] = approval.ID
 		disclosed = append(disclosed, approval)
 	}
-	s := exerciseAs(w.cfg.Operator, TransferCommandTemplate, c.ID, sendCommandChoice, argument)
+	s := exerciseAs(w.cfg.Operator, template.TransferCommand, c.ID, sendCommandChoice, argument)
 	s.ReadAs, s.Disclosed = []string{c.Sender}, disclose(disclosed...)
 	tx, done, err := w.submit(ctx, s)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Config says for whom a wallet acts, and through what. Zero values stand for the defaults.
@@ -115,7 +116,7 @@ func (w *Wallet) install(ctx context.Context, actor Actor) (string, error) {
 	if actor.Install != "" {
 		return actor.Install, nil
 	}
-	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{InstallTemplate}, Key: actor.User, Limit: 10})
+	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.WalletAppInstall}, Key: actor.User, Limit: 10})
 	if err != nil {
 		return "", fmt.Errorf("looking for the wallet of user %s: %w", actor.User, err)
 	}
@@ -140,17 +141,20 @@ type installPayload struct {
 }
 
 // visible returns a contract of a template that the actor's party sees.
-func (w *Wallet) visible(ctx context.Context, party, contractID, template string, payload any) error {
+func (w *Wallet) visible(ctx context.Context, party, contractID, name string, payload any) error {
 	c, err := w.cfg.Reader.Contract(ctx, party, contractID)
 	if err != nil {
 		return err
 	}
-	if !ofTemplate(c.TemplateID, template) {
-		return notFound("Contract %.80s is not of template %s", contractID, node.Entity(template))
+	if !ofTemplate(c.TemplateID, name) {
+		return notFound("Contract %.80s is not of template %s", contractID, node.Entity(name))
 	}
 	return c.decode(payload)
 }
 
 // ofTemplate reports whether a template id, "package-id:Module:Entity", names a template,
 // "package-name:Module:Entity", by module and entity.
-func ofTemplate(id, template string) bool { return afterColon(id) == afterColon(template) }
+func ofTemplate(id, name string) bool { return template.Entity(id) == template.Entity(name) }
+
+// command is how a command names a template or an interface.
+func command(name string) string { return "#" + name }

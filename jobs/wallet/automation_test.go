@@ -19,6 +19,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
@@ -195,7 +196,7 @@ func (w *world) topUp(t *testing.T) {
 
 func (w *world) preapprovals(t *testing.T) {
 	proposal := map[string]any{"receiver": w.bob.Party, "provider": w.Operator.Party, "expectedDso": nil}
-	tx, err := w.Client.Submit(t.Context(), node.Submission{ActAs: []string{w.bob.Party}, Commands: []node.Command{node.Create("#"+wallet.PreapprovalProposal, proposal)}})
+	tx, err := w.Client.Submit(t.Context(), node.Submission{ActAs: []string{w.bob.Party}, Commands: []node.Command{node.Create("#"+template.TransferPreapprovalProposal, proposal)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func (w *world) preapprovals(t *testing.T) {
 
 func (w *world) mergeDelegations(t *testing.T) {
 	delegation := map[string]any{"operator": w.Operator.Party, "owner": w.alice.Party, "meta": map[string]any{"values": map[string]string{}}}
-	s := node.Submission{ActAs: []string{w.alice.Party}, Commands: []node.Command{node.Create("#"+wallet.MergeProposalTemplate, map[string]any{"delegation": delegation})}}
+	s := node.Submission{ActAs: []string{w.alice.Party}, Commands: []node.Command{node.Create("#"+template.MergeDelegationProposal, map[string]any{"delegation": delegation})}}
 	tx, err := w.Client.Submit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func (w *world) propose(t *testing.T, mergeLimit string) string {
 	delegation := map[string]any{
 		"beneficiary": w.alice.Party, "delegate": w.Operator.Party, "dso": w.Ledger.GovernanceParty(), "expiresAt": w.Soon().Format(time.RFC3339Nano), "amuletMergeLimit": mergeLimit,
 	}
-	s := node.Submission{ActAs: []string{w.alice.Party}, Commands: []node.Command{node.Create("#"+wallet.MintingProposalTemplate, map[string]any{"delegation": delegation})}}
+	s := node.Submission{ActAs: []string{w.alice.Party}, Commands: []node.Command{node.Create("#"+template.MintingDelegationProposal, map[string]any{"delegation": delegation})}}
 	tx, err := w.Client.Submit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +293,7 @@ func reject(t *testing.T, w *world) error {
 	}
 	left := 0
 	for _, d := range delegations {
-		if d.Template != wallet.MintingProposalTemplate {
+		if d.Template != template.MintingDelegationProposal {
 			left++
 			continue
 		}

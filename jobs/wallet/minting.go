@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // planMinting mints for the beneficiaries of minting delegations to the operator.
@@ -21,7 +22,7 @@ func (a *Automations) planMinting(ctx context.Context) ([]Step, error) {
 	}
 	var steps []Step
 	for _, d := range delegations {
-		if d.Template != wallet.MintingDelegationTemplate || !d.ExpiresAt.After(m.At) {
+		if d.Template != template.MintingDelegation || !d.ExpiresAt.After(m.At) {
 			continue
 		}
 		funds, err := w.Funds(ctx, d.Beneficiary, m)

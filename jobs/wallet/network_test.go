@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // TestOnTheNetwork has automations do what time, and the orders of others, ask for on a network
@@ -53,11 +54,11 @@ func (w *world) commanded(t *testing.T, party string, c node.Command) *node.Tran
 // order has alice order the operator to send coins to bob.
 func (w *world) order(t *testing.T, nonce, amount string) {
 	t.Helper()
-	rules, err := w.Public.Public(t.Context(), "", wallet.ExternalRulesTemplate)
+	rules, err := w.Public.Public(t.Context(), "", template.ExternalPartyCoinRules)
 	if err != nil || len(rules) == 0 {
 		t.Fatalf("the rules for external parties are %v, %v", rules, err)
 	}
-	w.commanded(t, w.alice.Party, node.Exercise("#"+wallet.ExternalRulesTemplate, rules[0].ID, "ExternalPartyAmuletRules_CreateTransferCommand", map[string]any{
+	w.commanded(t, w.alice.Party, node.Exercise("#"+template.ExternalPartyCoinRules, rules[0].ID, "ExternalPartyAmuletRules_CreateTransferCommand", map[string]any{
 		"sender": w.alice.Party, "receiver": w.bob.Party, "delegate": w.Operator.Party, "amount": amount, "nonce": nonce,
 		"expiresAt": w.Soon().Format(time.RFC3339Nano), "description": nil, "expectedDso": w.Ledger.GovernanceParty(),
 	}))

@@ -10,9 +10,9 @@ import (
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
-	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // fewHoldings is how many holdings somebody may have who has delegated the merging of them,
@@ -136,7 +136,7 @@ func (m *mergeModel) propose(t *testing.T, o *mergeOwner) {
 	t.Helper()
 	m.trace.note("%s proposes", o.user)
 	delegation := map[string]any{"operator": m.World.Operator.Party, "owner": o.party, "meta": map[string]any{"values": map[string]string{}}}
-	tx := m.submit(t, o.party, node.Create("#"+wallet.MergeProposalTemplate, map[string]any{"delegation": delegation}))
+	tx := m.submit(t, o.party, node.Create("#"+template.MergeDelegationProposal, map[string]any{"delegation": delegation}))
 	o.proposals = append(o.proposals, tx.CreatedOf("MergeDelegationProposal").ContractID)
 }
 
@@ -156,7 +156,7 @@ func (m *mergeModel) endProposal(t *testing.T, o *mergeOwner) {
 	at := m.random.IntN(len(o.proposals))
 	party, choice := m.ending(o, "MergeDelegationProposal_Withdraw", "MergeDelegationProposal_Reject")
 	m.trace.note("%s on one of %s", choice, o.user)
-	m.submit(t, party, node.Exercise("#"+wallet.MergeProposalTemplate, o.proposals[at], choice, struct{}{}))
+	m.submit(t, party, node.Exercise("#"+template.MergeDelegationProposal, o.proposals[at], choice, struct{}{}))
 	o.proposals = slices.Delete(o.proposals, at, at+1)
 }
 
@@ -167,7 +167,7 @@ func (m *mergeModel) endDelegation(t *testing.T, o *mergeOwner) {
 	}
 	party, choice := m.ending(o, "MergeDelegation_Withdraw", "MergeDelegation_Reject")
 	m.trace.note("%s on that of %s", choice, o.user)
-	m.submit(t, party, node.Exercise("#"+wallet.MergeDelegationTemplate, o.delegation, choice, struct{}{}))
+	m.submit(t, party, node.Exercise("#"+template.MergeDelegation, o.delegation, choice, struct{}{}))
 	o.delegation = ""
 }
 
@@ -197,7 +197,7 @@ func (m *mergeModel) accept(t *testing.T) {
 	}
 	m.accepted += want
 	for _, o := range m.owners {
-		if list := m.contracts(t, o, wallet.MergeDelegationTemplate); o.delegation == "new" && len(list) == 1 {
+		if list := m.contracts(t, o, template.MergeDelegation); o.delegation == "new" && len(list) == 1 {
 			o.delegation = list[0]
 		}
 	}
@@ -240,10 +240,10 @@ func (m *mergeModel) check(t *testing.T) {
 		if o.delegation != "" {
 			delegations = []string{o.delegation}
 		}
-		if got := m.contracts(t, o, wallet.MergeProposalTemplate); !slices.Equal(got, o.proposals) {
+		if got := m.contracts(t, o, template.MergeDelegationProposal); !slices.Equal(got, o.proposals) {
 			t.Errorf("%s has the proposals %v, want %v", o.user, got, o.proposals)
 		}
-		if got := m.contracts(t, o, wallet.MergeDelegationTemplate); !slices.Equal(got, delegations) {
+		if got := m.contracts(t, o, template.MergeDelegation); !slices.Equal(got, delegations) {
 			t.Errorf("%s has the delegations %v, want %v", o.user, got, delegations)
 		}
 		f := m.funds(t, o.person)

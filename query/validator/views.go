@@ -8,9 +8,9 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
-	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -63,10 +63,10 @@ const (
 
 	nameTemplate                = "splice-amulet-name-service:Splice.Ans:AnsEntry"
 	nameContextTemplate         = "splice-amulet-name-service:Splice.Ans:AnsEntryContext"
-	subscriptionRequestTemplate = wallet.SubscriptionRequestTemplate
+	subscriptionRequestTemplate = template.SubscriptionRequest
 	initialPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment"
 	renewalPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment"
-	idleSubscriptionTemplate    = wallet.IdleSubscriptionTemplate
+	idleSubscriptionTemplate    = template.SubscriptionIdleState
 )
 
 // maxListed is the most contracts of a list without pages: more are left out.
