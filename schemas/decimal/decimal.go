@@ -1,17 +1,28 @@
 // Package decimal has the network's numbers of coins and dollars: exact, with ten fraction
-// digits. Nothing is ever rounded unless the name of the method says how.
+// digits. Nothing is ever rounded unless the method's name says how.
 package decimal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
+	"math/bits"
 	"strings"
 )
 
-// Decimal is a number in units of 10^-10. The zero value is 0. It is immutable.
-type Decimal struct{ units *big.Int }
+// Decimal is a number in units of 10^-10. The zero value is 0. It is immutable. Numbers that
+// the network can store take no memory beyond the value itself and may be compared with ==; any
+// others are compared with Cmp.
+type Decimal struct {
+	// The units as a signed integer of 128 bits, in two's complement.
+	high int64
+	low  uint64
+	// wide has the units instead if they need more bits; nil otherwise.
+	wide *big.Int
+}
 
 const (
 	// FractionDigits are the digits behind the point.
@@ -22,43 +33,73 @@ const (
 	maxDigits = 60
 )
 
-var one = big.NewInt(1e10)
+var (
+	one   = big.NewInt(1e10)
+	limit = Must("1" + strings.Repeat("0", WholeDigits)) // the least number that cannot be stored
+)
 
 // ErrSyntax means that a text is no decimal number with at most ten fraction digits.
 var ErrSyntax = errors.New("not a decimal number with at most 10 fraction digits")
 
 // Parse reads a number such as "1.5", or the "0E-10" of some results. More than ten
 // fraction digits are accepted if the rest are zeros.
-func Parse(text string) (Decimal, error) {
-	if text == "0E-10" {
-		return Decimal{}, nil
-	}
-	sign, digits := "", text
-	if strings.HasPrefix(text, "-") {
-		sign, digits = "-", text[1:]
-	}
-	whole, fraction, point := strings.Cut(digits, ".")
-	if whole == "" || point && fraction == "" || !onlyDigits(whole) || !onlyDigits(fraction) {
-		return Decimal{}, fmt.Errorf("%.80q is %w", text, ErrSyntax)
-	}
-	fraction = strings.TrimRight(fraction, "0")
-	if len(fraction) > FractionDigits || len(whole) > maxDigits {
-		return Decimal{}, fmt.Errorf("%.80q is %w", text, ErrSyntax)
-	}
-	units, ok := new(big.Int).SetString(sign+whole+fraction+strings.Repeat("0", FractionDigits-len(fraction)), 10)
+func Parse[T string | []byte](text T) (Decimal, error) {
+	d, ok := parse(text)
 	if !ok {
-		return Decimal{}, fmt.Errorf("%.80q is %w", text, ErrSyntax)
+		return Decimal{}, fmt.Errorf("%.80q is %w", string(text), ErrSyntax)
 	}
-	return Decimal{units}, nil
+	return d, nil
 }
 
-func onlyDigits(text string) bool {
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return false
-		}
+func parse[T string | []byte](text T) (d Decimal, ok bool) {
+	digits, negative := text, len(text) > 0 && text[0] == '-'
+	if negative {
+		digits = text[1:]
 	}
-	return true
+	whole, places := 0, -1 // digits before and behind the point; -1 before there is one
+	for i := range len(digits) {
+		c := digits[i]
+		switch {
+		case c == '.' && places < 0 && whole > 0:
+			places = 0
+			continue
+		case c < '0' || c > '9':
+			return Decimal{}, string(text) == "0E-10"
+		case places < 0 && whole == maxDigits:
+			return Decimal{}, false
+		case places < 0:
+			whole++
+		case places < FractionDigits:
+			places++
+		case c == '0':
+			continue
+		default:
+			return Decimal{}, false
+		}
+		d = d.timesTenPlus(c - '0')
+	}
+	if whole == 0 || places == 0 {
+		return Decimal{}, false
+	}
+	for n := max(places, 0); n < FractionDigits; n++ {
+		d = d.timesTenPlus(0)
+	}
+	if negative {
+		d = d.Neg()
+	}
+	return d, true
+}
+
+// timesTenPlus appends a digit to a number that is not negative.
+func (d Decimal) timesTenPlus(digit byte) Decimal {
+	const most = 1<<63/10 - 1 // the largest high that stays positive
+	if d.wide != nil || d.high > most {
+		units := new(big.Int).Mul(d.units(), big.NewInt(10))
+		return of(units.Add(units, big.NewInt(int64(digit))))
+	}
+	high, low := bits.Mul64(d.low, 10)
+	low, carry := bits.Add64(low, uint64(digit), 0)
+	return Decimal{high: d.high*10 + int64(high+carry), low: low}
 }
 
 // Must is Parse for constants: it panics if text is no number.
@@ -71,70 +112,86 @@ func Must(text string) Decimal {
 }
 
 // FromInt returns n.
-func FromInt(n int64) Decimal { return Decimal{new(big.Int).Mul(big.NewInt(n), one)} }
-
-func (d Decimal) int() *big.Int {
-	if d.units == nil {
-		return new(big.Int)
-	}
-	return d.units
-}
+func FromInt(n int64) Decimal { return of(new(big.Int).Mul(big.NewInt(n), one)) }
 
 // Storable reports whether the network can store d: at most 28 digits before the point.
-func (d Decimal) Storable() bool {
-	return len(strings.TrimPrefix(d.int().String(), "-")) <= WholeDigits+FractionDigits
-}
+func (d Decimal) Storable() bool { return d.Less(limit) && limit.Neg().Less(d) }
 
 // Sign is -1, 0 or 1.
-func (d Decimal) Sign() int { return d.int().Sign() }
+func (d Decimal) Sign() int {
+	switch {
+	case d.wide != nil:
+		return d.wide.Sign()
+	case d.high < 0:
+		return -1
+	case d.high == 0 && d.low == 0:
+		return 0
+	}
+	return 1
+}
 
 // Cmp is -1, 0 or 1 as d is less than, equal to or greater than e.
-func (d Decimal) Cmp(e Decimal) int { return d.int().Cmp(e.int()) }
+func (d Decimal) Cmp(e Decimal) int {
+	if d.wide != nil || e.wide != nil {
+		return d.units().Cmp(e.units())
+	}
+	if c := cmp.Compare(d.high, e.high); c != 0 {
+		return c
+	}
+	return cmp.Compare(d.low, e.low)
+}
 
 // Less reports whether d < e.
 func (d Decimal) Less(e Decimal) bool { return d.Cmp(e) < 0 }
 
 // Plus returns d + e.
-func (d Decimal) Plus(e Decimal) Decimal { return Decimal{new(big.Int).Add(d.int(), e.int())} }
+func (d Decimal) Plus(e Decimal) Decimal {
+	if d.wide == nil && e.wide == nil {
+		low, carry := bits.Add64(d.low, e.low, 0)
+		high := d.high + e.high + int64(carry)
+		// It has overflowed if both have one sign and the sum has the other.
+		if (d.high^high)&(e.high^high) >= 0 {
+			return Decimal{high: high, low: low}
+		}
+	}
+	return of(new(big.Int).Add(d.units(), e.units()))
+}
 
 // Minus returns d - e.
-func (d Decimal) Minus(e Decimal) Decimal { return Decimal{new(big.Int).Sub(d.int(), e.int())} }
+func (d Decimal) Minus(e Decimal) Decimal { return d.Plus(e.Neg()) }
 
 // Neg returns -d.
-func (d Decimal) Neg() Decimal { return Decimal{new(big.Int).Neg(d.int())} }
+func (d Decimal) Neg() Decimal {
+	if d.wide == nil && d.high != math.MinInt64 {
+		low, borrow := bits.Sub64(0, d.low, 0)
+		return Decimal{high: -d.high - int64(borrow), low: low}
+	}
+	return of(new(big.Int).Neg(d.units()))
+}
 
 // TimesInt returns d × n.
 func (d Decimal) TimesInt(n int64) Decimal {
-	return Decimal{new(big.Int).Mul(d.int(), big.NewInt(n))}
+	return of(new(big.Int).Mul(d.units(), big.NewInt(n)))
 }
 
 // Times returns d × e, rounded to the nearest number and from the middle to the even one.
 func (d Decimal) Times(e Decimal) Decimal {
-	return Decimal{halfEven(new(big.Int).Mul(d.int(), e.int()), one)}
+	return of(halfEven(new(big.Int).Mul(d.units(), e.units()), one))
 }
 
 // Over returns d / e, rounded like Times. It panics if e is 0.
 func (d Decimal) Over(e Decimal) Decimal {
-	return Decimal{halfEven(new(big.Int).Mul(d.int(), one), e.int())}
+	return of(halfEven(new(big.Int).Mul(d.units(), one), e.units()))
 }
 
-// OverUp returns d / e, rounded up, away from what is smaller. It panics if e is 0.
+// OverUp returns d / e, rounded up, towards positive infinity. It panics if e is 0.
 func (d Decimal) OverUp(e Decimal) Decimal {
-	quotient, rest := new(big.Int).QuoRem(new(big.Int).Mul(d.int(), one), e.int(), new(big.Int))
-	if rest.Sign() != 0 && rest.Sign() == e.Sign() {
+	divisor := e.units()
+	quotient, rest := new(big.Int).QuoRem(new(big.Int).Mul(d.units(), one), divisor, new(big.Int))
+	if rest.Sign() != 0 && rest.Sign() == divisor.Sign() {
 		quotient.Add(quotient, big.NewInt(1))
 	}
-	return Decimal{quotient}
-}
-
-// CeilInt returns the least whole number that is not less than d, and false if it has no
-// int64.
-func (d Decimal) CeilInt() (int64, bool) {
-	quotient, rest := new(big.Int).QuoRem(d.int(), one, new(big.Int))
-	if rest.Sign() > 0 {
-		quotient.Add(quotient, big.NewInt(1))
-	}
-	return quotient.Int64(), quotient.IsInt64()
+	return of(quotient)
 }
 
 // halfEven is n / m, rounded to the nearest and from the middle to the even one.
@@ -151,7 +208,7 @@ func halfEven(n, m *big.Int) *big.Int {
 
 // String writes d with exactly ten fraction digits.
 func (d Decimal) String() string {
-	sign, digits := "", new(big.Int).Abs(d.int()).String()
+	sign, digits := "", new(big.Int).Abs(d.units()).String()
 	if d.Sign() < 0 {
 		sign = "-"
 	}

@@ -15,8 +15,11 @@ func TestParse(t *testing.T) {
 		if got, err := Parse(text); err != nil || got.String() != want {
 			t.Errorf("Parse(%q) = %s, %v, want %s", text, got, err, want)
 		}
+		if got, err := Parse([]byte(text)); err != nil || got.String() != want {
+			t.Errorf("Parse of the bytes %q = %s, %v, want %s", text, got, err, want)
+		}
 	}
-	for _, text := range []string{"", "-", ".5", "5.", "1.00000000001", "1e5", "+1", "1,5", "--1", "0x1", " 1", "NaN", "1.-5", "-.1", ".", strings.Repeat("9", 100)} {
+	for _, text := range []string{"", "-", ".5", "5.", "1.00000000001", "1e5", "+1", "1,5", "--1", "0x1", " 1", "NaN", "1.-5", "-.1", ".", "0E-9", "-0E-10", "1.5.5", strings.Repeat("9", 100)} {
 		if got, err := Parse(text); !errors.Is(err, ErrSyntax) {
 			t.Errorf("Parse(%q) = %s, %v, want ErrSyntax", text, got, err)
 		}
@@ -24,7 +27,8 @@ func TestParse(t *testing.T) {
 }
 
 func TestStorable(t *testing.T) {
-	if !Must("9999999999999999999999999999.9999999999").Storable() || Must("10000000000000000000000000000").Storable() || !Must("-9999999999999999999999999999").Storable() {
+	if !Must("9999999999999999999999999999.9999999999").Storable() || Must("10000000000000000000000000000").Storable() || !Must("-9999999999999999999999999999.9999999999").Storable() ||
+		Must("-10000000000000000000000000000").Storable() || Must("1"+strings.Repeat("0", 50)).Storable() {
 		t.Error("the limit is not at 28 digits before the point")
 	}
 }
@@ -49,17 +53,6 @@ func TestRounding(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, c.got, c.want)
 		}
-	}
-}
-
-func TestCeilInt(t *testing.T) {
-	for text, want := range map[string]int64{"1.0000000001": 2, "1": 1, "-1.5": -1, "0": 0} {
-		if got, ok := Must(text).CeilInt(); !ok || got != want {
-			t.Errorf("ceiling of %s = %d, %v, want %d", text, got, ok, want)
-		}
-	}
-	if n, ok := Must("9999999999999999999999").CeilInt(); ok {
-		t.Errorf("a number without int64 became %d", n)
 	}
 }
 
