@@ -6,19 +6,20 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // Supply is what became of the coins of a history, as its events tell it.
 type Supply struct {
 	// Carried is what the history began with, if its first migration began with coins.
-	Carried amount `json:"carried"`
-	Minted  amount `json:"minted"`
-	Burned  amount `json:"burned"`
+	Carried decimal.Decimal `json:"carried"`
+	Minted  decimal.Decimal `json:"minted"`
+	Burned  decimal.Decimal `json:"burned"`
 	// Circulating is what is left, locked coins included: Carried + Minted - Burned.
-	Circulating amount `json:"circulating"`
+	Circulating decimal.Decimal `json:"circulating"`
 	// Unexplained is the part of Burned that no choice explains which is in the catalogue.
-	Unexplained amount `json:"unexplained"`
+	Unexplained decimal.Decimal `json:"unexplained"`
 	// Coins is the number of coins that circulate.
 	Coins int `json:"coins"`
 	// Rounds are the mining rounds by number, in which coins were minted or burned.
@@ -27,18 +28,25 @@ type Supply struct {
 
 // RoundSupply is what one mining round did to the supply, and what circulated at its end.
 type RoundSupply struct {
-	Round       int64  `json:"round"`
-	Minted      amount `json:"minted"`
-	Burned      amount `json:"burned"`
-	Circulating amount `json:"circulating"`
+	Round       int64           `json:"round"`
+	Minted      decimal.Decimal `json:"minted"`
+	Burned      decimal.Decimal `json:"burned"`
+	Circulating decimal.Decimal `json:"circulating"`
 }
 
 // heldCoin is a coin that is not spent.
 type heldCoin struct {
-	worth     amount
+	high, low uint64         // its worth, without the pointer of a Decimal: there are millions
 	at        schemas.Micros // record time of the update that created it
 	migration int64          // the last one that it was seen in
 }
+
+func newHeldCoin(worth decimal.Decimal, at schemas.Micros, migration int64) heldCoin {
+	high, low, _ := worth.Int128() // what is read is storable
+	return heldCoin{high, low, at, migration}
+}
+
+func (c heldCoin) worth() decimal.Decimal { return decimal.OfInt128(c.high, c.low) }
 
 // origin says since when the coin is there.
 func (c heldCoin) origin() string {
@@ -88,14 +96,14 @@ func (l *coinLedger) apply(u *coinUpdate) {
 	l.endImports()
 	l.check.Count("updates", 1)
 	// By whether it happened below a choice that burns.
-	var net, minted, burned, within [2]amount
+	var net, minted, burned, within [2]decimal.Decimal
 	for i := range u.created {
 		c := &u.created[i]
 		if _, twice := l.coins[c.id]; twice {
 			l.check.Add(Finding{What: "a coin is created twice", Where: u.at(c.node)})
 		}
-		l.coins[c.id] = heldCoin{c.worth, u.position.RecordTime, u.position.MigrationID}
-		net[index(c.burner)] = net[index(c.burner)].add(c.worth)
+		l.coins[c.id] = newHeldCoin(c.worth, u.position.RecordTime, u.position.MigrationID)
+		net[index(c.burner)] = net[index(c.burner)].Plus(c.worth)
 	}
 	for i := range u.spent {
 		c := &u.spent[i]
@@ -105,16 +113,16 @@ func (l *coinLedger) apply(u *coinUpdate) {
 			continue
 		}
 		delete(l.coins, c.id)
-		net[index(c.burner)] = net[index(c.burner)].sub(held.worth)
+		net[index(c.burner)] = net[index(c.burner)].Minus(held.worth())
 	}
 	for _, c := range u.claims {
 		i := index(c.burner)
-		minted[i], burned[i], within[i] = minted[i].add(c.minted), burned[i].add(c.burned), within[i].add(c.within)
+		minted[i], burned[i], within[i] = minted[i].Plus(c.minted), burned[i].Plus(c.burned), within[i].Plus(c.within)
 	}
 	for i := range net {
 		l.balance(u.position, u.unknown, net[i], minted[i], burned[i], within[i], i == index(true))
 	}
-	l.book(u, minted[0].add(minted[1]), net[0].add(net[1]))
+	l.book(u, minted[0].Plus(minted[1]), net[0].Plus(net[1]))
 }
 
 func index(burner bool) int {
@@ -126,19 +134,19 @@ func index(burner bool) int {
 
 // balance compares what an update did to the supply with what its choices say that it did.
 // unknown says that one of the choices is not in the catalogue.
-func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, burned, within amount, burner bool) {
-	expected := minted.sub(burned)
-	difference := net.sub(expected)
+func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, burned, within decimal.Decimal, burner bool) {
+	expected := minted.Minus(burned)
+	difference := net.Minus(expected)
 	switch {
-	case difference == amount{}, difference == within:
-	case !difference.negative():
+	case difference == decimal.Decimal{}, difference == within:
+	case difference.Sign() > 0:
 		l.check.Add(Finding{
 			What: "coins out of nothing", Where: where(at),
 			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
 		})
 	case burner: // the coins themselves say what is burned
 	case unknown:
-		l.supply.Unexplained = l.supply.Unexplained.sub(difference)
+		l.supply.Unexplained = l.supply.Unexplained.Minus(difference)
 	default:
 		l.check.Add(Finding{
 			What: "coins disappear and no choice burns them", Where: where(at),
@@ -148,10 +156,10 @@ func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, bur
 }
 
 // book adds an update to the supply of its round.
-func (l *coinLedger) book(u *coinUpdate, minted, net amount) {
-	burned := minted.sub(net)
+func (l *coinLedger) book(u *coinUpdate, minted, net decimal.Decimal) {
+	burned := minted.Minus(net)
 	s := &l.supply
-	s.Minted, s.Burned, s.Circulating = s.Minted.add(minted), s.Burned.add(burned), s.Circulating.add(net)
+	s.Minted, s.Burned, s.Circulating = s.Minted.Plus(minted), s.Burned.Plus(burned), s.Circulating.Plus(net)
 	if u.round < 0 && len(s.Rounds) == 0 {
 		return
 	}
@@ -160,7 +168,7 @@ func (l *coinLedger) book(u *coinUpdate, minted, net amount) {
 	}
 	// A transaction may name a round before the newest; rounds follow record time here.
 	r := &s.Rounds[len(s.Rounds)-1]
-	r.Minted, r.Burned, r.Circulating = r.Minted.add(minted), r.Burned.add(burned), s.Circulating
+	r.Minted, r.Burned, r.Circulating = r.Minted.Plus(minted), r.Burned.Plus(burned), s.Circulating
 }
 
 // carryOver takes a coin that a migration began with.
@@ -168,13 +176,13 @@ func (l *coinLedger) carryOver(u *coinUpdate, c *coin) {
 	held, ok := l.coins[c.id]
 	switch {
 	case !l.importing && !ok: // the first migration that the store has
-		held = heldCoin{worth: c.worth, at: schemas.MinMicros}
-		l.supply.Carried, l.supply.Circulating = l.supply.Carried.add(c.worth), l.supply.Circulating.add(c.worth)
+		held = newHeldCoin(c.worth, schemas.MinMicros, 0)
+		l.supply.Carried, l.supply.Circulating = l.supply.Carried.Plus(c.worth), l.supply.Circulating.Plus(c.worth)
 	case !ok:
 		l.check.Add(Finding{What: "a coin is carried over that was not there", Where: where(u.position)})
-		held = heldCoin{worth: c.worth, at: schemas.MinMicros}
-	case held.worth != c.worth:
-		l.check.Add(Finding{What: "a coin changes when it is carried over", Where: where(u.position), Expected: held.worth.String(), Found: c.worth.String()})
+		held = newHeldCoin(c.worth, schemas.MinMicros, 0)
+	case held.worth() != c.worth:
+		l.check.Add(Finding{What: "a coin changes when it is carried over", Where: where(u.position), Expected: held.worth().String(), Found: c.worth.String()})
 	}
 	held.migration = u.position.MigrationID
 	l.coins[c.id] = held
@@ -201,7 +209,7 @@ func (l *coinLedger) endImports() {
 		if held.migration != l.migration {
 			l.check.Add(Finding{
 				What: "a coin was not carried over", Where: fmt.Sprintf("migration %d", l.migration),
-				Expected: fmt.Sprintf("%s coins created at %s", held.worth, held.at), Found: "none",
+				Expected: fmt.Sprintf("%s coins created at %s", held.worth(), held.at), Found: "none",
 			})
 		}
 	}
@@ -222,7 +230,7 @@ func (l *coinLedger) endWithinImports() {
 func (l *coinLedger) allHeld(held coinSum) bool {
 	var left coinSum
 	for id, c := range l.coins {
-		left.add(id, c.worth)
+		left.add(id, c.worth())
 	}
 	if left != held {
 		return false
@@ -250,8 +258,8 @@ func (l *coinLedger) held(c *history.ActiveContract) {
 			What: "a coin is held that no event leaves", Where: "contract " + e.ContractID,
 			Expected: "none", Found: worth.String() + " coins",
 		})
-	case left.worth != worth:
-		l.check.Add(Finding{What: "a coin's worth", Where: "contract " + e.ContractID, Expected: left.worth.String(), Found: worth.String()})
+	case left.worth() != worth:
+		l.check.Add(Finding{What: "a coin's worth", Where: "contract " + e.ContractID, Expected: left.worth().String(), Found: worth.String()})
 	}
 	if ok {
 		l.supply.Coins++
@@ -266,7 +274,7 @@ func (l *coinLedger) close() *Supply {
 		l.supply.Coins++
 		l.check.Add(Finding{
 			What: "a coin is left and nobody holds it", Where: left.origin(),
-			Expected: left.worth.String() + " coins held", Found: "none",
+			Expected: left.worth().String() + " coins held", Found: "none",
 		})
 	}
 	return &l.supply

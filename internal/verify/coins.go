@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -37,7 +38,7 @@ type coinID = uint64
 // coin is what is known of a coin that was created.
 type coin struct {
 	id     coinID
-	worth  amount
+	worth  decimal.Decimal
 	burner bool // created, or spent, below a choice that burns
 	// part is the number of the root that it stands below; active says that it entered or
 	// left the set of active contracts. Both are told by a node's own stream only.
@@ -49,9 +50,9 @@ type coin struct {
 
 // claim is what a choice says that it does to the supply.
 type claim struct {
-	minted, burned amount
+	minted, burned decimal.Decimal
 	// within is a part of burned that some versions count a second time in what was paid.
-	within amount
+	within decimal.Decimal
 	burner bool
 	part   int
 }
@@ -231,7 +232,7 @@ func coinType(catalog *values.Catalog, e *schemas.Event) *values.Type {
 }
 
 // coinWorth reads the amount of a coin, locked or not.
-func coinWorth(kind *values.Type, e *schemas.Event, encoding schemas.Encoding) (amount, bool) {
+func coinWorth(kind *values.Type, e *schemas.Event, encoding schemas.Encoding) (decimal.Decimal, bool) {
 	return worthOf(newPayload(e.Argument, kind, encoding)).amount()
 }
 
@@ -351,7 +352,7 @@ func (r *coinReader) choice(c *coinUpdate, u *schemas.Update, i int) {
 		return
 	}
 	paid, _ := r.number(pl, pl.paid)
-	if !pl.summed && paid == (amount{}) {
+	if !pl.summed && paid == (decimal.Decimal{}) {
 		return
 	}
 	cl := claim{burned: paid, burner: r.burner[i], part: r.part(i)}
@@ -378,9 +379,9 @@ func (c *coinUpdate) noteRound(number []byte) {
 
 // transfer reads the summary of a transfer, which must add up: inputs are outputs, change
 // and fees.
-func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid amount, cl *claim) {
+func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid decimal.Decimal, cl *claim) {
 	at := func() string { return c.at(e.Node) }
-	number := func(s slot) amount {
+	number := func(s slot) decimal.Decimal {
 		a, ok := r.number(pl, s)
 		if !ok {
 			c.findings = append(c.findings, Finding{What: "a transfer's summary cannot be read", Where: at()})
@@ -388,34 +389,34 @@ func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid 
 		return a
 	}
 	for _, reward := range pl.rewards {
-		cl.minted = cl.minted.add(number(reward))
+		cl.minted = cl.minted.Plus(number(reward))
 	}
-	outputFees := amount{}
+	outputFees := decimal.Decimal{}
 	for _, fee := range pl.outputFees {
-		outputFees = outputFees.add(number(fee))
+		outputFees = outputFees.Plus(number(fee))
 	}
-	fees := outputFees.add(number(pl.senderChangeFee)).add(number(pl.holdingFees))
-	cl.burned = cl.burned.add(fees)
-	if paid != (amount{}) {
+	fees := outputFees.Plus(number(pl.senderChangeFee)).Plus(number(pl.holdingFees))
+	cl.burned = cl.burned.Plus(fees)
+	if paid != (decimal.Decimal{}) {
 		cl.within = outputFees
 	}
-	inputs := number(pl.inputs).add(cl.minted)
-	outputs := number(pl.changes).add(fees)
+	inputs := number(pl.inputs).Plus(cl.minted)
+	outputs := number(pl.changes).Plus(fees)
 	shared := false // a receiver who bears a part of the fee gets less than the output says
 	switch {
 	case pl.listed:
 		for i := range pl.outputs {
-			outputs = outputs.add(number(pl.outputs[i]))
-			if ratio, ok := r.number(pl, pl.ratios[i]); ok && ratio != (amount{}) {
+			outputs = outputs.Plus(number(pl.outputs[i]))
+			if ratio, ok := r.number(pl, pl.ratios[i]); ok && ratio != (decimal.Decimal{}) {
 				shared = true
 			}
 		}
-	case paid != (amount{}):
-		outputs = outputs.add(paid)
+	case paid != (decimal.Decimal{}):
+		outputs = outputs.Plus(paid)
 	default:
 		return // it does not list what it gives: only what it creates can be checked
 	}
-	if inputs != outputs && inputs != outputs.sub(cl.within) && !(shared && outputFees != (amount{})) {
+	if inputs != outputs && inputs != outputs.Minus(cl.within) && !(shared && outputFees != (decimal.Decimal{})) {
 		c.findings = append(c.findings, Finding{
 			What: "a transfer does not add up", Where: at(),
 			Expected: inputs.String() + " out, as much as in", Found: outputs.String(),

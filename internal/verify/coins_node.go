@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // Coins of a node's own stream. A node sees a part of most updates: what its parties are
@@ -97,7 +98,7 @@ func (r *coinReader) reassigned(c coinUpdate, u *schemas.Update) (coinUpdate, bo
 
 // partBalance is what a part does to the supply, by whether below a choice that burns.
 type partBalance struct {
-	net, minted, burned, within [2]amount
+	net, minted, burned, within [2]decimal.Decimal
 	whole, claims               bool
 }
 
@@ -105,7 +106,7 @@ type partBalance struct {
 func (l *coinLedger) applyLocal(u *coinUpdate) {
 	if u.imported {
 		for _, c := range u.created {
-			l.coins[c.id] = heldCoin{worth: c.worth, at: schemas.MinMicros}
+			l.coins[c.id] = newHeldCoin(c.worth, schemas.MinMicros, 0)
 		}
 		return
 	}
@@ -114,19 +115,19 @@ func (l *coinLedger) applyLocal(u *coinUpdate) {
 	for i := range parts {
 		parts[i].whole = u.parts[i].whole
 	}
-	fresh := make(map[coinID]amount, len(u.created))
+	fresh := make(map[coinID]decimal.Decimal, len(u.created))
 	for i := range u.created {
 		c := &u.created[i]
 		p := &parts[c.part]
 		fresh[c.id] = c.worth
-		p.net[index(c.burner)] = p.net[index(c.burner)].add(c.worth)
+		p.net[index(c.burner)] = p.net[index(c.burner)].Plus(c.worth)
 		if !c.active {
 			continue
 		}
 		if _, twice := l.coins[c.id]; twice {
 			l.check.Add(Finding{What: "a coin is created twice", Where: u.at(c.node)})
 		}
-		l.coins[c.id] = heldCoin{worth: c.worth, at: schemas.MinMicros}
+		l.coins[c.id] = newHeldCoin(c.worth, schemas.MinMicros, 0)
 	}
 	for i := range u.spent {
 		l.spendLocal(u, &u.spent[i], fresh, &parts[u.spent[i].part])
@@ -134,7 +135,7 @@ func (l *coinLedger) applyLocal(u *coinUpdate) {
 	for _, c := range u.claims {
 		p, i := &parts[c.part], index(c.burner)
 		p.claims = true
-		p.minted[i], p.burned[i], p.within[i] = p.minted[i].add(c.minted), p.burned[i].add(c.burned), p.within[i].add(c.within)
+		p.minted[i], p.burned[i], p.within[i] = p.minted[i].Plus(c.minted), p.burned[i].Plus(c.burned), p.within[i].Plus(c.within)
 	}
 	for i := range parts {
 		l.balancePart(u, &parts[i])
@@ -143,10 +144,11 @@ func (l *coinLedger) applyLocal(u *coinUpdate) {
 
 // spendLocal takes a coin out. One that never was active on the node, as the coins of
 // others in a transfer that the node sees, has no known worth unless the update made it.
-func (l *coinLedger) spendLocal(u *coinUpdate, c *coin, fresh map[coinID]amount, p *partBalance) {
+func (l *coinLedger) spendLocal(u *coinUpdate, c *coin, fresh map[coinID]decimal.Decimal, p *partBalance) {
 	held, ok := l.coins[c.id]
+	worth := held.worth()
 	if !ok {
-		held.worth, ok = fresh[c.id]
+		worth, ok = fresh[c.id]
 	} else {
 		delete(l.coins, c.id)
 	}
@@ -157,13 +159,13 @@ func (l *coinLedger) spendLocal(u *coinUpdate, c *coin, fresh map[coinID]amount,
 		}
 		return
 	}
-	p.net[index(c.burner)] = p.net[index(c.burner)].sub(held.worth)
+	p.net[index(c.burner)] = p.net[index(c.burner)].Minus(worth)
 }
 
 // balancePart balances a part if it is seen whole, and counts it.
 func (l *coinLedger) balancePart(u *coinUpdate, p *partBalance) {
 	switch {
-	case !p.claims && p.net == [2]amount{}:
+	case !p.claims && p.net == [2]decimal.Decimal{}:
 		return // no coins, or coins that change hands
 	case !p.whole:
 		l.check.Count("parts_not_seen_whole", 1)

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
@@ -24,11 +25,12 @@ type coinSum struct {
 	hash  uint64 // of each with its worth, modulo 2^64
 }
 
-func (s *coinSum) add(id coinID, worth amount) {
+func (s *coinSum) add(id coinID, worth decimal.Decimal) {
 	var b [24]byte
 	binary.LittleEndian.PutUint64(b[:], id)
-	binary.LittleEndian.PutUint64(b[8:], worth.lo)
-	binary.LittleEndian.PutUint64(b[16:], uint64(worth.hi))
+	high, low, _ := worth.Int128()
+	binary.LittleEndian.PutUint64(b[8:], low)
+	binary.LittleEndian.PutUint64(b[16:], high)
 	s.coins++
 	s.hash += xxh3.Hash(b[:])
 }

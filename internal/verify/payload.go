@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -135,14 +136,16 @@ func (p payload) text() []byte {
 	return v[:skip(v)]
 }
 
-// amount returns a numeric; ok is false if it is absent or none.
-func (p payload) amount() (amount, bool) {
-	text := p.text()
+// amount returns a numeric; ok is false if it is absent or not a number that the network stores.
+func (p payload) amount() (_ decimal.Decimal, ok bool) { return amountOf(p.text()) }
+
+// amountOf reads the text of a numeric, nil if it is absent.
+func amountOf(text []byte) (_ decimal.Decimal, ok bool) {
 	if text == nil {
-		return amount{}, false
+		return decimal.Decimal{}, false
 	}
-	a, err := parseAmount(text)
-	return a, err == nil
+	a, err := decimal.Parse(text)
+	return a, err == nil && a.Storable()
 }
 
 // The functions below walk canonical JSON, which has no white space: what is malformed

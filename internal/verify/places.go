@@ -3,6 +3,7 @@ package verify
 import (
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -74,13 +75,8 @@ func (f *finder) slot(p payload) slot {
 }
 
 // number returns the number in a slot of the event under way; ok is false if there is none.
-func (r *coinReader) number(pl *places, s slot) (_ amount, ok bool) {
-	text := r.textOf(pl, s)
-	if text == nil {
-		return amount{}, false
-	}
-	a, err := parseAmount(text)
-	return a, err == nil
+func (r *coinReader) number(pl *places, s slot) (_ decimal.Decimal, ok bool) {
+	return amountOf(r.textOf(pl, s))
 }
 
 func (r *coinReader) textOf(pl *places, s slot) []byte {
@@ -191,7 +187,7 @@ func (r *coinReader) findChoice(k *choiceKind, inArgument finder, argument paylo
 }
 
 // worth reads the amount of the coin that event i creates.
-func (r *coinReader) worth(u *schemas.Update, i int, kind *values.Type) (amount, bool) {
+func (r *coinReader) worth(u *schemas.Update, i int, kind *values.Type) (decimal.Decimal, bool) {
 	e := &u.Events[i]
 	compact := u.Encoding == schemas.CompactJSON
 	pl := r.shaped(i, shapeKey{worth: kind, compact: compact}, func(pl *places, argument, _ finder) {
