@@ -159,12 +159,12 @@ func (p *walletParts) operatorUser(ctx context.Context) (string, error) {
 }
 
 // commands implements validator.Config.Commands.
-func (p *walletParts) commands(ctx context.Context) (validator.Commands, error) {
+func (p *walletParts) commands(ctx context.Context) (*validator.Commands, error) {
 	w, err := p.actions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return validator.WalletCommands(w), nil
 }
 
 // actions returns the wallet's actions.
@@ -300,6 +300,6 @@ func (p *walletParts) tryOperator(ctx context.Context) error {
 	if p.p.cfg.WalletMode != settings.WalletNode {
 		return nil
 	}
-	_, err = w.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})
+	_, err = w.Users.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})
 	return err
 }

@@ -56,22 +56,22 @@ func must[T any](t *testing.T, what string) func(T, error) T {
 }
 
 func (w *world) onboarding(t *testing.T, alice wallet.Actor) {
-	again := must[string](t, "again")(w.Wallet.Onboard(t.Context(), wallet.OnboardRequest{User: "alice"}))
+	again := must[string](t, "again")(w.Wallet.Users.Onboard(t.Context(), wallet.OnboardRequest{User: "alice"}))
 	if again != alice.Party || !strings.HasPrefix(alice.Party, "alice::1220") {
 		t.Errorf("alice has party %s, then %s", alice.Party, again)
 	}
-	actors := must[[]wallet.Actor](t, "listing")(w.Wallet.Actors(t.Context(), alice.Party))
+	actors := must[[]wallet.Actor](t, "listing")(w.Wallet.Users.Actors(t.Context(), alice.Party))
 	if len(actors) != 1 || actors[0].User != "alice" {
 		t.Errorf("the wallets of alice are %+v", actors)
 	}
 	operator, _, _ := strings.Cut(w.Operator.Party, "::")
-	thief := must[string](t, "the name of another party")(w.Wallet.Onboard(t.Context(), wallet.OnboardRequest{User: operator}))
+	thief := must[string](t, "the name of another party")(w.Wallet.Users.Onboard(t.Context(), wallet.OnboardRequest{User: operator}))
 	if thief == w.Operator.Party || !strings.HasPrefix(thief, operator+"-") {
 		t.Errorf("a user with the name of the operator's party got party %s", thief)
 	}
-	_, err := w.Wallet.Onboard(t.Context(), wallet.OnboardRequest{User: "mallory", Party: "mallory::1220" + strings.Repeat("ab", 32)})
+	_, err := w.Wallet.Users.Onboard(t.Context(), wallet.OnboardRequest{User: "mallory", Party: "mallory::1220" + strings.Repeat("ab", 32)})
 	wants(t, "a party that is not there", err, wallet.ErrInvalid)
-	_, err = w.Wallet.Tap(t.Context(), wallet.Actor{User: "nobody", Party: alice.Party}, decimal.FromInt(1), "")
+	_, err = w.Wallet.Coins.Tap(t.Context(), wallet.Actor{User: "nobody", Party: alice.Party}, decimal.FromInt(1), "")
 	wants(t, "a user without wallet", err, wallet.ErrNotFound)
 }
 
@@ -92,15 +92,15 @@ func (w *world) blobs(t *testing.T, _, _ wallet.Actor) {
 
 func (w *world) taps(t *testing.T, alice, _ wallet.Actor) {
 	before, _ := w.Balance(alice)
-	done := must[wallet.Done](t, "tapping")(w.Wallet.Tap(t.Context(), alice, decimal.FromInt(1), "tap-1"))
+	done := must[wallet.Done](t, "tapping")(w.Wallet.Coins.Tap(t.Context(), alice, decimal.FromInt(1), "tap-1"))
 	after, _ := w.Balance(alice)
-	m := must[*wallet.Market](t, "market")(w.Wallet.Market(t.Context()))
+	m := must[*wallet.Market](t, "market")(w.Wallet.Network.Market(t.Context()))
 	if got, want := after.Minus(before), decimal.FromInt(1).OverUp(m.Price); done.ContractID == "" || !done.Visible || got.Cmp(want) != 0 {
 		t.Errorf("a tap of 1 USD gives %s CC in %+v, want %s", got, done, want)
 	}
-	_, err := w.Wallet.Tap(t.Context(), alice, decimal.FromInt(1), "tap-1")
+	_, err := w.Wallet.Coins.Tap(t.Context(), alice, decimal.FromInt(1), "tap-1")
 	wants(t, "the same tap", err, wallet.ErrConflict)
-	_, err = w.Wallet.Tap(t.Context(), alice, decimal.Must("1000000000000"), "")
+	_, err = w.Wallet.Coins.Tap(t.Context(), alice, decimal.Must("1000000000000"), "")
 	wants(t, "a large tap", err, wallet.ErrInvalid)
 }
 
@@ -108,37 +108,37 @@ func (w *world) offers(t *testing.T, alice, bob wallet.Actor) {
 	offer := func(tracking string) wallet.OfferRequest {
 		return wallet.OfferRequest{Receiver: bob.Party, Amount: decimal.FromInt(5), Description: "rent", ExpiresAt: w.Soon(), TrackingID: tracking}
 	}
-	first := must[wallet.Done](t, "offering")(w.Wallet.CreateTransferOffer(t.Context(), alice, offer("t1")))
-	_, err := w.Wallet.CreateTransferOffer(t.Context(), alice, offer("t1"))
+	first := must[wallet.Done](t, "offering")(w.Wallet.Offers.Create(t.Context(), alice, offer("t1")))
+	_, err := w.Wallet.Offers.Create(t.Context(), alice, offer("t1"))
 	wants(t, "the same tracking id", err, wallet.ErrConflict)
-	_, err = w.Wallet.AcceptTransferOffer(t.Context(), alice, first.ContractID)
+	_, err = w.Wallet.Offers.Accept(t.Context(), alice, first.ContractID)
 	wants(t, "accepting one's own offer", err, wallet.ErrNotFound)
-	_, err = w.Wallet.WithdrawTransferOffer(t.Context(), bob, first.ContractID)
+	_, err = w.Wallet.Offers.Withdraw(t.Context(), bob, first.ContractID)
 	wants(t, "withdrawing another's offer", err, wallet.ErrNotFound)
-	_, err = w.Wallet.AcceptTransferOffer(t.Context(), w.Operator, first.ContractID)
+	_, err = w.Wallet.Offers.Accept(t.Context(), w.Operator, first.ContractID)
 	wants(t, "accepting an offer that one does not see", err, wallet.ErrNotFound)
 
-	accepted := must[wallet.Done](t, "accepting")(w.Wallet.AcceptTransferOffer(t.Context(), bob, first.ContractID))
-	_, err = w.Wallet.AcceptTransferOffer(t.Context(), bob, first.ContractID)
+	accepted := must[wallet.Done](t, "accepting")(w.Wallet.Offers.Accept(t.Context(), bob, first.ContractID))
+	_, err = w.Wallet.Offers.Accept(t.Context(), bob, first.ContractID)
 	wants(t, "accepting twice", err, wallet.ErrNotFound)
 	before, _ := w.Balance(bob)
-	must[wallet.Done](t, "completing")(w.Wallet.CompleteAcceptedOffer(t.Context(), alice, accepted.ContractID))
+	must[wallet.Done](t, "completing")(w.Wallet.Offers.Complete(t.Context(), alice, accepted.ContractID))
 	if after, _ := w.Balance(bob); after.Minus(before).Cmp(decimal.FromInt(5)) != 0 {
 		t.Errorf("bob had %s, has %s", before, after)
 	}
 
-	second := must[wallet.Done](t, "offering")(w.Wallet.CreateTransferOffer(t.Context(), alice, offer("t2")))
-	must[wallet.Done](t, "rejecting")(w.Wallet.RejectTransferOffer(t.Context(), bob, second.ContractID))
-	third := must[wallet.Done](t, "offering")(w.Wallet.CreateTransferOffer(t.Context(), alice, offer("t3")))
-	must[wallet.Done](t, "withdrawing")(w.Wallet.WithdrawTransferOffer(t.Context(), alice, third.ContractID))
+	second := must[wallet.Done](t, "offering")(w.Wallet.Offers.Create(t.Context(), alice, offer("t2")))
+	must[wallet.Done](t, "rejecting")(w.Wallet.Offers.Reject(t.Context(), bob, second.ContractID))
+	third := must[wallet.Done](t, "offering")(w.Wallet.Offers.Create(t.Context(), alice, offer("t3")))
+	must[wallet.Done](t, "withdrawing")(w.Wallet.Offers.Withdraw(t.Context(), alice, third.ContractID))
 
 	large := offer("t4")
 	large.Amount = decimal.FromInt(1_000_000)
-	fourth := must[wallet.Done](t, "offering")(w.Wallet.CreateTransferOffer(t.Context(), alice, large))
-	accepted = must[wallet.Done](t, "accepting")(w.Wallet.AcceptTransferOffer(t.Context(), bob, fourth.ContractID))
-	_, err = w.Wallet.CompleteAcceptedOffer(t.Context(), alice, accepted.ContractID)
+	fourth := must[wallet.Done](t, "offering")(w.Wallet.Offers.Create(t.Context(), alice, large))
+	accepted = must[wallet.Done](t, "accepting")(w.Wallet.Offers.Accept(t.Context(), bob, fourth.ContractID))
+	_, err = w.Wallet.Offers.Complete(t.Context(), alice, accepted.ContractID)
 	wants(t, "paying too much", err, wallet.ErrFunds)
-	must[wallet.Done](t, "aborting")(w.Wallet.AbortAcceptedOffer(t.Context(), alice, accepted.ContractID, "Insufficient funds"))
+	must[wallet.Done](t, "aborting")(w.Wallet.Offers.Abort(t.Context(), alice, accepted.ContractID, "Insufficient funds"))
 }
 
 func (w *world) badRequests(t *testing.T, alice, bob wallet.Actor) {
@@ -153,14 +153,14 @@ func (w *world) badRequests(t *testing.T, alice, bob wallet.Actor) {
 	} {
 		r := good
 		change(&r)
-		_, err := w.Wallet.CreateTransferOffer(t.Context(), alice, r)
+		_, err := w.Wallet.Offers.Create(t.Context(), alice, r)
 		wants(t, name, err, wallet.ErrInvalid)
-		_, err = w.Wallet.CreateTokenTransfer(t.Context(), alice, r)
+		_, err = w.Wallet.Tokens.Create(t.Context(), alice, r)
 		wants(t, name+", token standard", err, wallet.ErrInvalid)
 	}
 	r := good
 	r.Receiver = "stranger::1220" + strings.Repeat("cd", 32)
-	if _, err := w.Wallet.CreateTransferOffer(t.Context(), alice, r); err == nil {
+	if _, err := w.Wallet.Offers.Create(t.Context(), alice, r); err == nil {
 		t.Error("an offer to a party that does not exist was made")
 	}
 }
@@ -170,57 +170,57 @@ func (w *world) tokenStandard(t *testing.T, alice, bob wallet.Actor) {
 		return wallet.OfferRequest{Receiver: bob.Party, Amount: decimal.Must(amount), Description: "lunch", ExpiresAt: w.Soon(), TrackingID: tracking}
 	}
 	_, lockedBefore := w.Balance(alice)
-	first := must[wallet.InstructionResult](t, "offering")(w.Wallet.CreateTokenTransfer(t.Context(), alice, offer("k1", "3.5")))
+	first := must[wallet.InstructionResult](t, "offering")(w.Wallet.Tokens.Create(t.Context(), alice, offer("k1", "3.5")))
 	if _, locked := w.Balance(alice); first.Pending == "" || locked.Minus(lockedBefore).Cmp(decimal.Must("3.5")) != 0 {
 		t.Errorf("the offer is %+v, %s are locked", first, locked)
 	}
-	_, err := w.Wallet.CreateTokenTransfer(t.Context(), alice, offer("k1", "3.5"))
+	_, err := w.Wallet.Tokens.Create(t.Context(), alice, offer("k1", "3.5"))
 	wants(t, "the same tracking id", err, wallet.ErrConflict)
-	_, err = w.Wallet.AcceptTokenTransfer(t.Context(), alice, first.Pending)
+	_, err = w.Wallet.Tokens.Accept(t.Context(), alice, first.Pending)
 	wants(t, "accepting one's own", err, wallet.ErrNotFound)
 	before, _ := w.Balance(bob)
-	accepted := must[wallet.InstructionResult](t, "accepting")(w.Wallet.AcceptTokenTransfer(t.Context(), bob, first.Pending))
+	accepted := must[wallet.InstructionResult](t, "accepting")(w.Wallet.Tokens.Accept(t.Context(), bob, first.Pending))
 	if after, _ := w.Balance(bob); len(accepted.Completed) == 0 || after.Minus(before).Cmp(decimal.Must("3.5")) != 0 {
 		t.Errorf("accepted is %+v; bob had %s, has %s", accepted, before, after)
 	}
 	had, _ := w.Balance(alice)
-	second := must[wallet.InstructionResult](t, "offering")(w.Wallet.CreateTokenTransfer(t.Context(), alice, offer("k2", "1")))
-	must[wallet.InstructionResult](t, "rejecting")(w.Wallet.RejectTokenTransfer(t.Context(), bob, second.Pending))
-	third := must[wallet.InstructionResult](t, "offering")(w.Wallet.CreateTokenTransfer(t.Context(), alice, offer("k3", "1")))
-	must[wallet.InstructionResult](t, "withdrawing")(w.Wallet.WithdrawTokenTransfer(t.Context(), alice, third.Pending))
+	second := must[wallet.InstructionResult](t, "offering")(w.Wallet.Tokens.Create(t.Context(), alice, offer("k2", "1")))
+	must[wallet.InstructionResult](t, "rejecting")(w.Wallet.Tokens.Reject(t.Context(), bob, second.Pending))
+	third := must[wallet.InstructionResult](t, "offering")(w.Wallet.Tokens.Create(t.Context(), alice, offer("k3", "1")))
+	must[wallet.InstructionResult](t, "withdrawing")(w.Wallet.Tokens.Withdraw(t.Context(), alice, third.Pending))
 	if has, locked := w.Balance(alice); has.Cmp(had) != 0 || locked.Cmp(lockedBefore) != 0 {
 		t.Errorf("alice had %s, has %s and %s locked", had, has, locked)
 	}
-	_, err = w.Wallet.CreateTokenTransfer(t.Context(), alice, offer("k4", "1000000"))
+	_, err = w.Wallet.Tokens.Create(t.Context(), alice, offer("k4", "1000000"))
 	wants(t, "more than there is", err, wallet.ErrFunds)
 }
 
 func (w *world) preapprovals(t *testing.T, alice, bob wallet.Actor) {
 	send := wallet.SendRequest{Receiver: bob.Party, Amount: decimal.FromInt(2), Description: "tip", DeduplicationID: "d1"}
-	_, err := w.Wallet.SendByPreapproval(t.Context(), alice, send)
+	_, err := w.Wallet.Preapprovals.Send(t.Context(), alice, send)
 	wants(t, "a receiver without preapproval", err, wallet.ErrInvalid)
-	done := must[wallet.Done](t, "requesting")(w.Wallet.RequestPreapproval(t.Context(), bob))
+	done := must[wallet.Done](t, "requesting")(w.Wallet.Preapprovals.Request(t.Context(), bob))
 	w.awaitPreapproval(t, bob, true)
-	_, err = w.Wallet.RequestPreapproval(t.Context(), bob)
+	_, err = w.Wallet.Preapprovals.Request(t.Context(), bob)
 	var have *wallet.Error
 	if wants(t, "a second one", err, wallet.ErrConflict); !errors.As(err, &have) || have.ContractID != done.ContractID {
 		t.Errorf("the error is %+v, want the id %s", have, done.ContractID)
 	}
 	before, _ := w.Balance(bob)
-	must[wallet.Done](t, "sending")(w.Wallet.SendByPreapproval(t.Context(), alice, send))
-	_, err = w.Wallet.SendByPreapproval(t.Context(), alice, send)
+	must[wallet.Done](t, "sending")(w.Wallet.Preapprovals.Send(t.Context(), alice, send))
+	_, err = w.Wallet.Preapprovals.Send(t.Context(), alice, send)
 	wants(t, "sending twice", err, wallet.ErrConflict)
 	if after, _ := w.Balance(bob); after.Minus(before).Cmp(decimal.FromInt(2)) != 0 {
 		t.Errorf("bob had %s, has %s", before, after)
 	}
 	transfer := wallet.OfferRequest{Receiver: bob.Party, Amount: decimal.FromInt(1), ExpiresAt: w.Soon(), TrackingID: "direct"}
-	direct := must[wallet.InstructionResult](t, "by the token standard")(w.Wallet.CreateTokenTransfer(t.Context(), alice, transfer))
+	direct := must[wallet.InstructionResult](t, "by the token standard")(w.Wallet.Tokens.Create(t.Context(), alice, transfer))
 	if len(direct.Completed) == 0 || direct.Pending != "" {
 		t.Errorf("to a receiver with a preapproval the transfer is %+v", direct)
 	}
-	must[wallet.Done](t, "cancelling")(w.Wallet.CancelPreapproval(t.Context(), bob.Party))
+	must[wallet.Done](t, "cancelling")(w.Wallet.Preapprovals.Cancel(t.Context(), bob.Party))
 	w.awaitPreapproval(t, bob, false)
-	_, err = w.Wallet.CancelPreapproval(t.Context(), bob.Party)
+	_, err = w.Wallet.Preapprovals.Cancel(t.Context(), bob.Party)
 	wants(t, "cancelling twice", err, wallet.ErrNotFound)
 }
 
@@ -234,31 +234,31 @@ func (w *world) awaitPreapproval(t *testing.T, receiver wallet.Actor, want bool)
 }
 
 func (w *world) traffic(t *testing.T, alice, _ wallet.Actor) {
-	m := must[*wallet.Market](t, "market")(w.Wallet.Market(t.Context()))
+	m := must[*wallet.Market](t, "market")(w.Wallet.Network.Market(t.Context()))
 	r := wallet.TrafficRequest{ReceivingParty: alice.Party, SynchronizerID: m.Config().Synchronizer.Active, Bytes: 300_000, ExpiresAt: w.Soon(), TrackingID: "b1"}
-	first := must[wallet.Done](t, "requesting")(w.Wallet.RequestTraffic(t.Context(), alice, r))
-	_, err := w.Wallet.RequestTraffic(t.Context(), alice, r)
+	first := must[wallet.Done](t, "requesting")(w.Wallet.Traffic.Request(t.Context(), alice, r))
+	_, err := w.Wallet.Traffic.Request(t.Context(), alice, r)
 	wants(t, "the same tracking id", err, wallet.ErrConflict)
 	before, _ := w.Balance(alice)
-	done := must[wallet.Done](t, "completing")(w.Wallet.CompleteTrafficRequest(t.Context(), alice, first.ContractID))
+	done := must[wallet.Done](t, "completing")(w.Wallet.Traffic.Complete(t.Context(), alice, first.ContractID))
 	if after, _ := w.Balance(alice); done.ContractID == "" || after.Cmp(before) >= 0 {
 		t.Errorf("completed as %+v; alice had %s, has %s", done, before, after)
 	}
 	r.TrackingID, r.Bytes = "b2", 1
-	second := must[wallet.Done](t, "requesting little")(w.Wallet.RequestTraffic(t.Context(), alice, r))
-	_, err = w.Wallet.CompleteTrafficRequest(t.Context(), alice, second.ContractID)
+	second := must[wallet.Done](t, "requesting little")(w.Wallet.Traffic.Request(t.Context(), alice, r))
+	_, err = w.Wallet.Traffic.Complete(t.Context(), alice, second.ContractID)
 	wants(t, "too little traffic", err, wallet.ErrTopUp)
-	must[wallet.Done](t, "cancelling")(w.Wallet.CancelTrafficRequest(t.Context(), alice, second.ContractID, "too little"))
+	must[wallet.Done](t, "cancelling")(w.Wallet.Traffic.Cancel(t.Context(), alice, second.ContractID, "too little"))
 }
 
 func (w *world) featuredRights(t *testing.T, alice, _ wallet.Actor) {
-	granted := must[wallet.Done](t, "granting")(w.Wallet.GrantFeaturedRight(t.Context(), alice))
-	again := must[wallet.Done](t, "granting again")(w.Wallet.GrantFeaturedRight(t.Context(), alice))
+	granted := must[wallet.Done](t, "granting")(w.Wallet.Rewards.GrantFeaturedRight(t.Context(), alice))
+	again := must[wallet.Done](t, "granting again")(w.Wallet.Rewards.GrantFeaturedRight(t.Context(), alice))
 	if granted.ContractID == "" || again.ContractID != granted.ContractID {
 		t.Errorf("granted %+v, then %+v", granted, again)
 	}
-	must[wallet.Done](t, "cancelling")(w.Wallet.CancelFeaturedRights(t.Context(), alice))
-	after := must[wallet.Done](t, "granting anew")(w.Wallet.GrantFeaturedRight(t.Context(), alice))
+	must[wallet.Done](t, "cancelling")(w.Wallet.Rewards.CancelFeaturedRights(t.Context(), alice))
+	after := must[wallet.Done](t, "granting anew")(w.Wallet.Rewards.GrantFeaturedRight(t.Context(), alice))
 	if after.ContractID == granted.ContractID {
 		t.Error("a right that was cancelled is still there")
 	}
@@ -270,7 +270,7 @@ func (w *world) externalParties(t *testing.T, _, bob wallet.Actor) {
 		t.Fatal(err)
 	}
 	hint := "ext"
-	party, txs, err := w.Wallet.GenerateTopology(t.Context(), hint, public)
+	party, txs, err := w.Wallet.External.GenerateTopology(t.Context(), hint, public)
 	if err != nil || !strings.HasPrefix(party, "ext::1220") || len(txs) != 3 {
 		t.Fatalf("generated %s, %d transactions, %v", party, len(txs), err)
 	}
@@ -279,36 +279,36 @@ func (w *world) externalParties(t *testing.T, _, bob wallet.Actor) {
 		signed = append(signed, wallet.SignedTopology{Transaction: tx.Transaction, Signature: ed25519.Sign(private, tx.Hash)})
 	}
 	wrong := append([]wallet.SignedTopology{{Transaction: txs[0].Transaction, Signature: signed[1].Signature}}, signed[1:]...)
-	_, err = w.Wallet.SubmitTopology(t.Context(), public, wrong)
+	_, err = w.Wallet.External.SubmitTopology(t.Context(), public, wrong)
 	wants(t, "a wrong signature of topology", err, wallet.ErrInvalid)
-	_, err = w.Wallet.ProposeSetup(t.Context(), party)
+	_, err = w.Wallet.External.ProposeSetup(t.Context(), party)
 	wants(t, "an unknown party", err, wallet.ErrNotFound)
-	if got := must[string](t, "allocating")(w.Wallet.SubmitTopology(t.Context(), public, signed)); got != party {
+	if got := must[string](t, "allocating")(w.Wallet.External.SubmitTopology(t.Context(), public, signed)); got != party {
 		t.Fatalf("allocated %s, want %s", got, party)
 	}
-	proposal := must[wallet.Done](t, "proposing")(w.Wallet.ProposeSetup(t.Context(), party))
-	_, err = w.Wallet.ProposeSetup(t.Context(), party)
+	proposal := must[wallet.Done](t, "proposing")(w.Wallet.External.ProposeSetup(t.Context(), party))
+	_, err = w.Wallet.External.ProposeSetup(t.Context(), party)
 	wants(t, "a second proposal", err, wallet.ErrConflict)
-	_, err = w.Wallet.PrepareAcceptSetup(t.Context(), party, "00ab", false)
+	_, err = w.Wallet.External.PrepareAcceptSetup(t.Context(), party, "00ab", false)
 	wants(t, "another contract id", err, wallet.ErrInvalid)
-	prepared := must[wallet.PreparedSubmission](t, "preparing")(w.Wallet.PrepareAcceptSetup(t.Context(), party, proposal.ContractID, true))
+	prepared := must[wallet.PreparedSubmission](t, "preparing")(w.Wallet.External.PrepareAcceptSetup(t.Context(), party, proposal.ContractID, true))
 	submission := wallet.ExternalSubmission{Party: party, Transaction: prepared.Transaction, Signature: ed25519.Sign(private, []byte("another text")), PublicKey: public}
-	_, err = w.Wallet.SubmitAcceptSetup(t.Context(), submission)
+	_, err = w.Wallet.External.SubmitAcceptSetup(t.Context(), submission)
 	wants(t, "a wrong signature", err, wallet.ErrInvalid)
 	submission.Signature = ed25519.Sign(private, prepared.Hash)
-	accepted := must[wallet.Done](t, "accepting")(w.Wallet.SubmitAcceptSetup(t.Context(), submission))
+	accepted := must[wallet.Done](t, "accepting")(w.Wallet.External.SubmitAcceptSetup(t.Context(), submission))
 	if accepted.ContractID == "" || prepared.HashingDetails == "" {
 		t.Errorf("accepted as %+v", accepted)
 	}
-	if _, err := w.Wallet.SubmitAcceptSetup(t.Context(), submission); err == nil {
+	if _, err := w.Wallet.External.SubmitAcceptSetup(t.Context(), submission); err == nil {
 		t.Error("what was signed once was executed twice")
 	}
-	must[wallet.Done](t, "requesting")(w.Wallet.RequestPreapproval(t.Context(), bob))
+	must[wallet.Done](t, "requesting")(w.Wallet.Preapprovals.Request(t.Context(), bob))
 	w.awaitPreapproval(t, bob, true)
-	send := must[wallet.PreparedSubmission](t, "preparing a transfer")(w.Wallet.PrepareSend(t.Context(), wallet.ExternalSend{
+	send := must[wallet.PreparedSubmission](t, "preparing a transfer")(w.Wallet.External.PrepareSend(t.Context(), wallet.ExternalSend{
 		Sender: party, Receiver: bob.Party, Amount: decimal.FromInt(1), ExpiresAt: w.Soon(), Nonce: 0,
 	}))
-	sent := must[wallet.Done](t, "sending")(w.Wallet.SubmitSend(t.Context(), wallet.ExternalSubmission{
+	sent := must[wallet.Done](t, "sending")(w.Wallet.External.SubmitSend(t.Context(), wallet.ExternalSubmission{
 		Party: party, Transaction: send.Transaction, Signature: ed25519.Sign(private, send.Hash), PublicKey: public,
 	}))
 	if send.ContractIDPrefix == "" || !strings.HasPrefix(sent.ContractID, send.ContractIDPrefix) {
@@ -317,13 +317,13 @@ func (w *world) externalParties(t *testing.T, _, bob wallet.Actor) {
 }
 
 func (w *world) offboarding(t *testing.T, _, bob wallet.Actor) {
-	if err := w.Wallet.Offboard(t.Context(), "bob"); err != nil {
+	if err := w.Wallet.Users.Offboard(t.Context(), "bob"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Wallet.Tap(t.Context(), bob, decimal.FromInt(1), "")
+	_, err := w.Wallet.Coins.Tap(t.Context(), bob, decimal.FromInt(1), "")
 	wants(t, "a user who is gone", err, wallet.ErrNotFound)
-	wants(t, "offboarding nobody", w.Wallet.Offboard(t.Context(), "nobody"), wallet.ErrNotFound)
-	if again := must[string](t, "coming back")(w.Wallet.Onboard(t.Context(), wallet.OnboardRequest{User: "bob"})); again != bob.Party {
+	wants(t, "offboarding nobody", w.Wallet.Users.Offboard(t.Context(), "nobody"), wallet.ErrNotFound)
+	if again := must[string](t, "coming back")(w.Wallet.Users.Onboard(t.Context(), wallet.OnboardRequest{User: "bob"})); again != bob.Party {
 		t.Errorf("bob came back with party %s, had %s", again, bob.Party)
 	}
 }

@@ -50,7 +50,7 @@ const staleAttempts = 3
 
 // execute runs a batch when it is the wallet's turn. The outcome is that of its operation;
 // a failed operation is an error.
-func (w *Wallet) execute(ctx context.Context, actor Actor, b batch) (json.RawMessage, Done, error) {
+func (w *Coins) execute(ctx context.Context, actor Actor, b batch) (json.RawMessage, Done, error) {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	install, err := w.install(ctx, actor)
@@ -79,20 +79,8 @@ func stale(err error) bool {
 	return errors.As(err, &r) && (r.Code == node.CodeContractNotFound || r.Category == 2)
 }
 
-// catchUp waits a while for the store to show more.
-func (w *Wallet) catchUp(ctx context.Context) error {
-	end, err := w.cfg.Reader.End(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_ = w.cfg.Reader.WaitFor(ctx, end+1) // what it is not shown yet is refused again
-	return nil
-}
-
-func (w *Wallet) executeNow(ctx context.Context, actor Actor, install string, b batch) (json.RawMessage, Done, error) {
-	m, err := w.Market(ctx)
+func (w *Coins) executeNow(ctx context.Context, actor Actor, install string, b batch) (json.RawMessage, Done, error) {
+	m, err := w.network.Market(ctx)
 	if err != nil {
 		return nil, Done{}, err
 	}

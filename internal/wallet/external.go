@@ -16,6 +16,17 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// External sets up external parties, whose keys are not the node's, and sends their coins.
+type External struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	coins    *Coins
+	lifetime time.Duration // of a new preapproval
+	// transferCommands allows the transfers by transfer commands.
+	transferCommands bool
+}
+
 // TopologyTransaction is a topology transaction that an external party must sign.
 type TopologyTransaction struct {
 	Transaction []byte
@@ -56,7 +67,7 @@ func checkKey(publicKey []byte) error {
 
 // GenerateTopology returns the party that a key (Ed25519, 32 bytes) and a hint make, and the
 // topology transactions that let this node host it.
-func (w *Wallet) GenerateTopology(ctx context.Context, hint string, publicKey []byte) (party string, txs []TopologyTransaction, err error) {
+func (w *External) GenerateTopology(ctx context.Context, hint string, publicKey []byte) (party string, txs []TopologyTransaction, err error) {
 	if err := checkKey(publicKey); err != nil {
 		return "", nil, err
 	}
@@ -64,7 +75,7 @@ func (w *Wallet) GenerateTopology(ctx context.Context, hint string, publicKey []
 	if err != nil {
 		return "", nil, err
 	}
-	topology, err := w.cfg.Ledger.GenerateTopology(ctx, synchronizer, hint, publicKey)
+	topology, err := w.ledger.GenerateTopology(ctx, synchronizer, hint, publicKey)
 	if err != nil {
 		return "", nil, translate(err)
 	}
@@ -75,12 +86,12 @@ func (w *Wallet) GenerateTopology(ctx context.Context, hint string, publicKey []
 }
 
 // synchronizer is the one of the coin.
-func (w *Wallet) synchronizer(ctx context.Context) (string, error) {
-	rules, err := w.coinRules(ctx)
+func (w *External) synchronizer(ctx context.Context) (string, error) {
+	rules, err := w.network.coinRules(ctx)
 	if err != nil {
 		return "", err
 	}
-	connected, err := w.cfg.Ledger.Synchronizers(ctx)
+	connected, err := w.ledger.Synchronizers(ctx)
 	if err != nil {
 		return "", translate(err)
 	}
@@ -96,7 +107,7 @@ func (w *Wallet) synchronizer(ctx context.Context) (string, error) {
 
 // SubmitTopology allocates the party that the signed transactions describe and waits until
 // the node knows it. A signature that does not fit is ErrInvalid.
-func (w *Wallet) SubmitTopology(ctx context.Context, publicKey []byte, signed []SignedTopology) (party string, err error) {
+func (w *External) SubmitTopology(ctx context.Context, publicKey []byte, signed []SignedTopology) (party string, err error) {
 	if err := checkKey(publicKey); err != nil {
 		return "", err
 	}
@@ -116,10 +127,10 @@ func (w *Wallet) SubmitTopology(ctx context.Context, publicKey []byte, signed []
 	}
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	if party, err = w.cfg.Ledger.AllocateExternal(ctx, synchronizer, fingerprint(publicKey), transactions); err != nil {
+	if party, err = w.ledger.AllocateExternal(ctx, synchronizer, fingerprint(publicKey), transactions); err != nil {
 		return "", translate(err)
 	}
-	own, err := w.cfg.Ledger.SubmittingUser(ctx)
+	own, err := w.ledger.SubmittingUser(ctx)
 	if err != nil {
 		return "", translate(err)
 	}
@@ -136,34 +147,34 @@ type setupProposalPayload struct {
 // ProposeSetup proposes to an external party to be set up, which the operator pays for. The
 // contract of the result is the ExternalPartySetupProposal. A party that is set up or has
 // a proposal is ErrConflict, an unknown one ErrNotFound.
-func (w *Wallet) ProposeSetup(ctx context.Context, party string) (done Done, err error) {
+func (w *External) ProposeSetup(ctx context.Context, party string) (done Done, err error) {
 	if err := checkParty(party); err != nil {
 		return done, err
 	}
-	at, err := w.cfg.Public.Now(ctx)
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return done, err
 	}
-	switch _, known, err := w.cfg.Ledger.Party(ctx, party); {
+	switch _, known, err := w.ledger.Party(ctx, party); {
 	case err != nil:
 		return done, translate(err)
 	case !known:
 		return done, notFound("Party %s is not known to the node", party)
 	}
-	err = w.once(ctx, "setup-proposal", party, "", nil, func(attempt) error {
+	err = w.tracking.once(ctx, "setup-proposal", party, "", nil, func(attempt) error {
 		if err := w.checkNotSetUp(ctx, party, at); err != nil {
 			return err
 		}
-		value := map[string]any{"externalParty": party, "preapprovalExpiresAt": timestamp(at.Add(w.cfg.PreapprovalLifetime))}
-		done, err = w.asOperator(ctx, operation{"CO_CreateExternalPartySetupProposal", value})
+		value := map[string]any{"externalParty": party, "preapprovalExpiresAt": timestamp(at.Add(w.lifetime))}
+		done, err = w.coins.asOperator(ctx, operation{"CO_CreateExternalPartySetupProposal", value})
 		return err
 	})
 	return done, err
 }
 
 // checkNotSetUp is ErrConflict for a party with a preapproval or a proposal.
-func (w *Wallet) checkNotSetUp(ctx context.Context, party string, at time.Time) error {
-	have, err := w.preapproval(ctx, party, at)
+func (w *External) checkNotSetUp(ctx context.Context, party string, at time.Time) error {
+	have, err := w.network.preapproval(ctx, party, at)
 	if err != nil {
 		return err
 	}
@@ -181,8 +192,8 @@ func (w *Wallet) checkNotSetUp(ctx context.Context, party string, at time.Time) 
 }
 
 // setupProposal returns the operator's proposal to a party, "" without one.
-func (w *Wallet) setupProposal(ctx context.Context, party string) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ExternalPartySetupProposal}, Limit: 10})
+func (w *External) setupProposal(ctx context.Context, party string) (string, error) {
+	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ExternalPartySetupProposal}, Limit: 10})
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +202,7 @@ func (w *Wallet) setupProposal(ctx context.Context, party string) (string, error
 		if err := list[i].decode(&p); err != nil {
 			return "", err
 		}
-		if p.User == party && p.Validator == w.cfg.Operator {
+		if p.User == party && p.Validator == w.operator {
 			return list[i].ID, nil
 		}
 	}
@@ -209,7 +220,7 @@ type PreparedSubmission struct {
 }
 
 // PrepareAcceptSetup prepares the acceptance of a setup proposal by its party.
-func (w *Wallet) PrepareAcceptSetup(ctx context.Context, party, contractID string, verbose bool) (PreparedSubmission, error) {
+func (w *External) PrepareAcceptSetup(ctx context.Context, party, contractID string, verbose bool) (PreparedSubmission, error) {
 	if err := checkParty(party); err != nil {
 		return PreparedSubmission{}, err
 	}
@@ -225,8 +236,8 @@ func (w *Wallet) PrepareAcceptSetup(ctx context.Context, party, contractID strin
 	return w.prepare(ctx, exerciseAs(party, template.ExternalPartySetupProposal, contractID, "ExternalPartySetupProposal_Accept", noArgument), verbose)
 }
 
-func (w *Wallet) prepare(ctx context.Context, s node.Submission, verbose bool) (PreparedSubmission, error) {
-	p, err := w.cfg.Ledger.Prepare(ctx, s, verbose)
+func (w *External) prepare(ctx context.Context, s node.Submission, verbose bool) (PreparedSubmission, error) {
+	p, err := w.ledger.Prepare(ctx, s, verbose)
 	if err != nil {
 		return PreparedSubmission{}, translate(err)
 	}
@@ -262,33 +273,33 @@ func (r *ExternalSend) check(at time.Time) error {
 
 // PrepareSend prepares a TransferCommand. A receiver without preapproval is ErrNotFound;
 // ErrDisabled unless the configuration allows transfer commands.
-func (w *Wallet) PrepareSend(ctx context.Context, r ExternalSend) (PreparedSubmission, error) {
-	if !w.cfg.TransferCommands {
+func (w *External) PrepareSend(ctx context.Context, r ExternalSend) (PreparedSubmission, error) {
+	if !w.transferCommands {
 		return PreparedSubmission{}, fail(ErrDisabled, "transfer commands are switched off")
 	}
-	at, err := w.cfg.Public.Now(ctx)
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return PreparedSubmission{}, err
 	}
 	if err := r.check(at); err != nil {
 		return PreparedSubmission{}, err
 	}
-	switch preapproval, err := w.preapproval(ctx, r.Receiver, at); {
+	switch preapproval, err := w.network.preapproval(ctx, r.Receiver, at); {
 	case err != nil:
 		return PreparedSubmission{}, err
 	case preapproval == nil:
 		return PreparedSubmission{}, notFound("Receiver %s doesn't have a TransferPreapproval", r.Receiver)
 	}
-	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
+	factory, err := w.network.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return PreparedSubmission{}, err
 	}
-	rules, err := w.coinRules(ctx)
+	rules, err := w.network.coinRules(ctx)
 	if err != nil {
 		return PreparedSubmission{}, err
 	}
 	argument := map[string]any{
-		"sender": r.Sender, "receiver": r.Receiver, "delegate": w.cfg.Operator, "amount": r.Amount, "expiresAt": timestamp(r.ExpiresAt),
+		"sender": r.Sender, "receiver": r.Receiver, "delegate": w.operator, "amount": r.Amount, "expiresAt": timestamp(r.ExpiresAt),
 		"nonce": strconv.FormatInt(r.Nonce, 10), "description": optional(r.Description), "expectedDso": rules.DSO,
 	}
 	s := exerciseAs(r.Sender, template.ExternalPartyCoinRules, factory.ID, createCommandChoice, argument)
@@ -312,7 +323,7 @@ type ExternalSubmission struct {
 }
 
 // executeSigned executes what its party has signed.
-func (w *Wallet) executeSigned(ctx context.Context, s ExternalSubmission) (*node.Transaction, Done, error) {
+func (w *External) executeSigned(ctx context.Context, s ExternalSubmission) (*node.Transaction, Done, error) {
 	if err := checkParty(s.Party); err != nil {
 		return nil, Done{}, err
 	}
@@ -329,7 +340,7 @@ func (w *Wallet) executeSigned(ctx context.Context, s ExternalSubmission) (*node
 	}
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	tx, err := w.cfg.Ledger.Execute(ctx, node.Execution{Transaction: s.Transaction, Party: s.Party, Signature: s.Signature})
+	tx, err := w.ledger.Execute(ctx, node.Execution{Transaction: s.Transaction, Party: s.Party, Signature: s.Signature})
 	if err != nil {
 		return nil, Done{}, translate(err)
 	}
@@ -338,21 +349,21 @@ func (w *Wallet) executeSigned(ctx context.Context, s ExternalSubmission) (*node
 
 // SubmitAcceptSetup executes what PrepareAcceptSetup prepared. The contract of the result is
 // the TransferPreapproval. A wrong signature is ErrInvalid.
-func (w *Wallet) SubmitAcceptSetup(ctx context.Context, s ExternalSubmission) (Done, error) {
+func (w *External) SubmitAcceptSetup(ctx context.Context, s ExternalSubmission) (Done, error) {
 	return w.submitSigned(ctx, s, template.TransferPreapproval)
 }
 
 // SubmitSend executes what PrepareSend prepared: it creates the TransferCommand, the contract
 // of the result. The transfer follows later.
-func (w *Wallet) SubmitSend(ctx context.Context, s ExternalSubmission) (Done, error) {
-	if !w.cfg.TransferCommands {
+func (w *External) SubmitSend(ctx context.Context, s ExternalSubmission) (Done, error) {
+	if !w.transferCommands {
 		return Done{}, fail(ErrDisabled, "transfer commands are switched off")
 	}
 	return w.submitSigned(ctx, s, template.TransferCommand)
 }
 
 // submitSigned executes a transaction that creates a contract of a template.
-func (w *Wallet) submitSigned(ctx context.Context, s ExternalSubmission, name string) (Done, error) {
+func (w *External) submitSigned(ctx context.Context, s ExternalSubmission, name string) (Done, error) {
 	tx, done, err := w.executeSigned(ctx, s)
 	if err != nil {
 		return Done{}, err

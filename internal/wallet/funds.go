@@ -92,9 +92,9 @@ func (f *Funds) Inputs(limit int) []Input {
 func coinsFirst(available int) int { return max(2, (max(available, 100)+5)/10) }
 
 // Funds reads what a party can pay with.
-func (w *Wallet) Funds(ctx context.Context, party string, m *Market) (*Funds, error) {
+func (w *Coins) Funds(ctx context.Context, party string, m *Market) (*Funds, error) {
 	f := &Funds{}
-	coins, err := w.cfg.Reader.Coins(ctx, party, maxInputs)
+	coins, err := w.reader.Coins(ctx, party, maxInputs)
 	if err != nil {
 		return nil, fmt.Errorf("reading the coins of %s: %w", party, err)
 	}
@@ -194,16 +194,16 @@ var validatorCoupons = couponKind{template.ValidatorRewardCoupon, "InputValidato
 func faucetValue(_ *couponPayload, r *IssuingRound) decimal.Decimal { return r.Faucet }
 
 // addCoupons adds what a party can mint, and the rights that payments use.
-func (w *Wallet) addCoupons(ctx context.Context, f *Funds, party string, m *Market) error {
+func (w *Coins) addCoupons(ctx context.Context, f *Funds, party string, m *Market) error {
 	templates := []string{template.ValidatorRight, template.FeaturedAppRight}
 	for i := range couponKinds {
 		templates = append(templates, couponKinds[i].template)
 	}
 	parties := []string{party}
-	if party != w.cfg.Operator {
-		parties = append(parties, w.cfg.Operator)
+	if party != w.operator {
+		parties = append(parties, w.operator)
 	}
-	contracts, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: parties, Templates: templates, Limit: couponsRead * len(templates)})
+	contracts, err := w.reader.Contracts(ctx, ContractQuery{Parties: parties, Templates: templates, Limit: couponsRead * len(templates)})
 	if err != nil {
 		return fmt.Errorf("reading the coupons of %s: %w", party, err)
 	}
@@ -216,7 +216,7 @@ func (w *Wallet) addCoupons(ctx context.Context, f *Funds, party string, m *Mark
 		}
 		switch {
 		case ofTemplate(c.TemplateID, template.FeaturedAppRight):
-			if p.Provider == w.cfg.Operator {
+			if p.Provider == w.operator {
 				f.featured = c
 			}
 		case ofTemplate(c.TemplateID, template.ValidatorRight):
@@ -231,7 +231,7 @@ func (w *Wallet) addCoupons(ctx context.Context, f *Funds, party string, m *Mark
 }
 
 // addUserCoupons adds the validator's coupons of the users that it has rights of.
-func (w *Wallet) addUserCoupons(ctx context.Context, f *Funds, rights []validatorRight, m *Market) error {
+func (w *Coins) addUserCoupons(ctx context.Context, f *Funds, rights []validatorRight, m *Market) error {
 	if len(rights) == 0 {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (w *Wallet) addUserCoupons(ctx context.Context, f *Funds, rights []validato
 		byUser[r.user] = r
 		users = append(users, r.user)
 	}
-	contracts, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: users, Templates: []string{template.ValidatorRewardCoupon}, Limit: couponsRead})
+	contracts, err := w.reader.Contracts(ctx, ContractQuery{Parties: users, Templates: []string{template.ValidatorRewardCoupon}, Limit: couponsRead})
 	if err != nil {
 		return fmt.Errorf("reading the validator's coupons of %d users: %w", len(users), err)
 	}

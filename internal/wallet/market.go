@@ -12,6 +12,15 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Network reads the public state of the network.
+type Network struct {
+	public Public
+	reader Reader
+}
+
+// Now is the time of the network.
+func (w *Network) Now(ctx context.Context) (time.Time, error) { return w.public.Now(ctx) }
+
 // Market is the present state of the network that payments need.
 type Market struct {
 	// At is the time of the network.
@@ -96,13 +105,13 @@ type roundPayload struct {
 
 // Market reads the present state. It is ErrUnavailable as long as the network has no rules
 // or no open round.
-func (w *Wallet) Market(ctx context.Context) (*Market, error) {
+func (w *Network) Market(ctx context.Context) (*Market, error) {
 	m := &Market{}
 	var err error
-	if m.At, err = w.cfg.Public.Now(ctx); err != nil {
+	if m.At, err = w.public.Now(ctx); err != nil {
 		return nil, fmt.Errorf("asking for the network's time: %w", err)
 	}
-	contracts, err := w.cfg.Public.Public(ctx, "", template.CoinRules, template.OpenMiningRound, template.IssuingMiningRound)
+	contracts, err := w.public.Public(ctx, "", template.CoinRules, template.OpenMiningRound, template.IssuingMiningRound)
 	if err != nil {
 		return nil, fmt.Errorf("reading the rules and rounds of the network: %w", err)
 	}
@@ -116,13 +125,9 @@ func (w *Wallet) Market(ctx context.Context) (*Market, error) {
 	return m, m.check()
 }
 
-func (w *Wallet) rules(ctx context.Context) (Contract, error) {
-	return w.single(ctx, template.CoinRules, "coin rules")
-}
-
 // single returns the newest of public contracts of which there should be one.
-func (w *Wallet) single(ctx context.Context, name, what string) (Contract, error) {
-	list, err := w.cfg.Public.Public(ctx, "", name)
+func (w *Network) single(ctx context.Context, name, what string) (Contract, error) {
+	list, err := w.public.Public(ctx, "", name)
 	if err != nil {
 		return Contract{}, fmt.Errorf("reading the %s: %w", what, err)
 	}
@@ -226,4 +231,68 @@ func (m *Market) disclosed() []*Contract {
 		list = append(list, &m.issues[i].Contract)
 	}
 	return list
+}
+
+// preapproval returns the newest preapproval of a receiver that is good at a time, nil
+// without one. Of a party of this node the store has more than public history has, and
+// sooner.
+func (w *Network) preapproval(ctx context.Context, receiver string, at time.Time) (*Contract, error) {
+	own, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{receiver}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
+	}
+	if found, err := goodPreapproval(own, receiver, at); err != nil || found != nil {
+		return found, err
+	}
+	list, err := w.public.Public(ctx, receiver, template.TransferPreapproval)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
+	}
+	return goodPreapproval(list, receiver, at)
+}
+
+func goodPreapproval(list []Contract, receiver string, at time.Time) (*Contract, error) {
+	for i := len(list) - 1; i >= 0; i-- {
+		var p preapprovalPayload
+		if err := list[i].decode(&p); err != nil {
+			return nil, err
+		}
+		if p.Receiver == receiver && p.ExpiresAt.After(at) {
+			return &list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// coinRules reads the network's rules.
+func (w *Network) coinRules(ctx context.Context) (RulesPayload, error) {
+	var p RulesPayload
+	c, err := w.single(ctx, template.CoinRules, "coin rules")
+	if err != nil {
+		return p, err
+	}
+	return p, c.decode(&p)
+}
+
+// providersRight returns the featured app right of the provider of a preapproval, nil
+// without one.
+func (w *Network) providersRight(ctx context.Context, preapproval *Contract) (*Contract, error) {
+	var p preapprovalPayload
+	if err := preapproval.decode(&p); err != nil {
+		return nil, err
+	}
+	list, err := w.public.Public(ctx, p.Provider, template.FeaturedAppRight)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// devNet returns the market of a development network; ErrDisabled on any other.
+func (w *Network) devNet(ctx context.Context) (*Market, error) {
+	m, err := w.Market(ctx)
+	if err == nil && !m.DevNet {
+		return nil, fail(ErrDisabled, "this is possible on a development network only")
+	}
+	return m, err
 }

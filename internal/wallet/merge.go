@@ -10,6 +10,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Merging merges the holdings of owners who have delegated it to the operator.
+type Merging struct {
+	*submitter
+	network *Network
+}
+
 // MergeDelegation lets the operator merge the holdings of an owner, or is the proposal to.
 type MergeDelegation struct{ ID, Owner string }
 
@@ -19,27 +25,27 @@ type mergePayload struct {
 	Owner    string `json:"owner"`
 }
 
-// MergeDelegations are those of which the operator is the operator, oldest first.
-func (w *Wallet) MergeDelegations(ctx context.Context) ([]MergeDelegation, error) {
-	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MergeDelegation}}, func(c *Contract, p *mergePayload) (MergeDelegation, bool) {
-		return MergeDelegation{c.ID, p.Owner}, p.Operator == w.cfg.Operator
+// List are those of which the operator is the operator, oldest first.
+func (w *Merging) List(ctx context.Context) ([]MergeDelegation, error) {
+	return listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.MergeDelegation}}, func(c *Contract, p *mergePayload) (MergeDelegation, bool) {
+		return MergeDelegation{c.ID, p.Owner}, p.Operator == w.operator
 	})
 }
 
-// MergeProposals are the delegations that are proposed to the operator, oldest first.
-func (w *Wallet) MergeProposals(ctx context.Context) ([]MergeDelegation, error) {
+// Proposals are the delegations that are proposed to the operator, oldest first.
+func (w *Merging) Proposals(ctx context.Context) ([]MergeDelegation, error) {
 	type payload struct {
 		Delegation mergePayload `json:"delegation"`
 	}
-	return listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.MergeDelegationProposal}}, func(c *Contract, p *payload) (MergeDelegation, bool) {
-		return MergeDelegation{c.ID, p.Delegation.Owner}, p.Delegation.Operator == w.cfg.Operator
+	return listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.MergeDelegationProposal}}, func(c *Contract, p *payload) (MergeDelegation, bool) {
+		return MergeDelegation{c.ID, p.Delegation.Owner}, p.Delegation.Operator == w.operator
 	})
 }
 
-// AcceptMergeProposal makes a delegation of a proposal. The contract of the result is it.
-func (w *Wallet) AcceptMergeProposal(ctx context.Context, contractID string) (Done, error) {
+// Accept makes a delegation of a proposal. The contract of the result is it.
+func (w *Merging) Accept(ctx context.Context, contractID string) (Done, error) {
 	const choice = "MergeDelegationProposal_Accept"
-	tx, done, err := w.submit(ctx, exerciseAs(w.cfg.Operator, template.MergeDelegationProposal, contractID, choice, noArgument))
+	tx, done, err := w.submit(ctx, exerciseAs(w.operator, template.MergeDelegationProposal, contractID, choice, noArgument))
 	if err != nil {
 		return Done{}, err
 	}
@@ -58,10 +64,10 @@ type Holdings struct {
 	Sum        decimal.Decimal
 }
 
-// Mergeable returns the coins of the owner of a delegation, at most 100.
-func (w *Wallet) Mergeable(ctx context.Context, d MergeDelegation) (Holdings, error) {
+// Holdings returns the coins of the owner of a delegation, at most 100.
+func (w *Merging) Holdings(ctx context.Context, d MergeDelegation) (Holdings, error) {
 	h := Holdings{Delegation: d}
-	coins, err := w.cfg.Reader.Coins(ctx, d.Owner, maxInputs)
+	coins, err := w.reader.Coins(ctx, d.Owner, maxInputs)
 	if err != nil {
 		return h, fmt.Errorf("reading the coins of %s: %w", d.Owner, err)
 	}
@@ -91,21 +97,21 @@ type mergeCall struct {
 	} `json:"choiceArg"`
 }
 
-// MergeHoldings merges the holdings of several owners, each into one, in one transaction.
-func (w *Wallet) MergeHoldings(ctx context.Context, list []Holdings) (Done, error) {
-	m, err := w.Market(ctx)
+// Merge merges the holdings of several owners, each into one, in one transaction.
+func (w *Merging) Merge(ctx context.Context, list []Holdings) (Done, error) {
+	m, err := w.network.Market(ctx)
 	if err != nil {
 		return Done{}, err
 	}
-	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
+	factory, err := w.network.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return Done{}, err
 	}
-	extra, err := w.extraArgs(ctx, m)
+	extra, err := w.network.extraArgs(ctx, m)
 	if err != nil {
 		return Done{}, err
 	}
-	utility, err := w.mergeUtility(ctx)
+	utility, err := w.utility(ctx)
 	if err != nil {
 		return Done{}, err
 	}
@@ -117,27 +123,27 @@ func (w *Wallet) MergeHoldings(ctx context.Context, list []Holdings) (Done, erro
 		owners = append(owners, h.Delegation.Owner)
 	}
 	slices.Sort(owners)
-	s := exerciseAs(w.cfg.Operator, template.BatchMergeUtility, utility, "BatchMergeUtility_BatchMerge", map[string]any{"mergeCalls": calls})
+	s := exerciseAs(w.operator, template.BatchMergeUtility, utility, "BatchMergeUtility_BatchMerge", map[string]any{"mergeCalls": calls})
 	s.ReadAs, s.Disclosed = slices.Compact(owners), disclose(append(extra.disclosed, &factory)...)
 	_, done, err := w.submit(ctx, s)
 	return done, err
 }
 
 // selfTransfer is the argument of a transfer of all holdings to their owner.
-func (w *Wallet) selfTransfer(m *Market, h Holdings, extra *extraArgs) map[string]any {
+func (w *Merging) selfTransfer(m *Market, h Holdings, extra *extraArgs) map[string]any {
 	return map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
 		"sender": h.Delegation.Owner, "receiver": h.Delegation.Owner, "amount": h.Sum, "instrumentId": map[string]string{"admin": m.DSO, "id": instrumentID},
 		"requestedAt": timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(m.At.Add(mergeWithin)), "inputHoldingCids": h.IDs, "meta": metadata{map[string]string{}},
 	}}
 }
 
-// mergeUtility returns the operator's contract by which it merges, a new one if need be.
-func (w *Wallet) mergeUtility(ctx context.Context) (string, error) {
+// utility returns the operator's contract by which it merges, a new one if need be.
+func (w *Merging) utility(ctx context.Context) (string, error) {
 	type payload struct {
 		Operator string `json:"operator"`
 	}
-	have, err := listed(ctx, w, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.BatchMergeUtility}}, func(c *Contract, p *payload) (string, bool) {
-		return c.ID, p.Operator == w.cfg.Operator
+	have, err := listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.BatchMergeUtility}}, func(c *Contract, p *payload) (string, bool) {
+		return c.ID, p.Operator == w.operator
 	})
 	if err != nil {
 		return "", err
@@ -146,7 +152,7 @@ func (w *Wallet) mergeUtility(ctx context.Context) (string, error) {
 		return have[0], nil
 	}
 	tx, _, err := w.submit(ctx, node.Submission{
-		ActAs: []string{w.cfg.Operator}, Commands: []node.Command{node.Create(command(template.BatchMergeUtility), payload{w.cfg.Operator})},
+		ActAs: []string{w.operator}, Commands: []node.Command{node.Create(command(template.BatchMergeUtility), payload{w.operator})},
 	})
 	if err != nil {
 		return "", err

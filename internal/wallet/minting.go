@@ -7,6 +7,54 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Minting answers and uses minting delegations.
+type Minting struct{ *submitter }
+
+// Mint mints for the beneficiary of a MintingDelegation, of which the operator is
+// the delegate, from some inputs.
+func (w *Minting) Mint(ctx context.Context, d Delegation, m *Market, f *Funds, inputs []Input) (Done, error) {
+	argument := map[string]any{"inputs": inputs, "context": m.context(f)}
+	s := exerciseAs(w.operator, template.MintingDelegation, d.ID, "MintingDelegation_Mint", argument)
+	s.ReadAs = []string{d.Beneficiary} // the operator does not see the coins
+	s.Disclosed = disclose(append(m.disclosed(), f.featured)...)
+	_, done, err := w.submit(ctx, s)
+	return done, err
+}
+
+// End archives a MintingDelegation or its proposal, which has expired.
+func (w *Minting) End(ctx context.Context, name, contractID string) (Done, error) {
+	choice := "MintingDelegation_Reject"
+	if name == template.MintingDelegationProposal {
+		choice = "MintingDelegationProposal_Reject"
+	}
+	_, done, err := w.submit(ctx, exerciseAs(w.operator, name, contractID, choice, noArgument))
+	return done, err
+}
+
+// Delegation is a MintingDelegation or its proposal.
+type Delegation struct {
+	ID, Template, Beneficiary string
+	ExpiresAt                 time.Time
+	MergeLimit                int64
+}
+
+// List are those of which the operator is the delegate, and those proposed to it.
+func (w *Minting) List(ctx context.Context) ([]Delegation, error) {
+	of := func(c *Contract, name string, p *mintingPayload) (Delegation, bool) {
+		return Delegation{c.ID, name, p.Beneficiary, p.ExpiresAt, p.MergeLimit}, p.Delegate == w.operator
+	}
+	active, err := listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.MintingDelegation}}, func(c *Contract, p *mintingPayload) (Delegation, bool) {
+		return of(c, template.MintingDelegation, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	proposed, err := listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.MintingDelegationProposal}}, func(c *Contract, p *mintingProposalPayload) (Delegation, bool) {
+		return of(c, template.MintingDelegationProposal, &p.Delegation)
+	})
+	return append(active, proposed...), err
+}
+
 // mintingPayload is MintingDelegation.
 type mintingPayload struct {
 	Beneficiary string    `json:"beneficiary"`
@@ -20,14 +68,14 @@ type mintingProposalPayload struct {
 	Delegation mintingPayload `json:"delegation"`
 }
 
-// AcceptMintingProposal makes the actor the delegate who mints for a beneficiary. The
+// Accept makes the actor the delegate who mints for a beneficiary. The
 // contract of the result is the MintingDelegation; one with the same beneficiary is replaced.
-func (w *Wallet) AcceptMintingProposal(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	proposal, err := w.mintingProposal(ctx, actor, contractID)
+func (w *Minting) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	proposal, err := w.proposal(ctx, actor, contractID)
 	if err != nil {
 		return Done{}, err
 	}
-	existing, err := w.mintingDelegation(ctx, actor.Party, proposal.Beneficiary)
+	existing, err := w.delegation(ctx, actor.Party, proposal.Beneficiary)
 	if err != nil {
 		return Done{}, err
 	}
@@ -44,8 +92,8 @@ func (w *Wallet) AcceptMintingProposal(ctx context.Context, actor Actor, contrac
 	return done, err
 }
 
-// mintingProposal returns what is proposed to the actor.
-func (w *Wallet) mintingProposal(ctx context.Context, actor Actor, contractID string) (*mintingPayload, error) {
+// proposal returns what is proposed to the actor.
+func (w *Minting) proposal(ctx context.Context, actor Actor, contractID string) (*mintingPayload, error) {
 	var p mintingProposalPayload
 	if err := w.visible(ctx, actor.Party, contractID, template.MintingDelegationProposal, &p); err != nil {
 		return nil, err
@@ -56,9 +104,9 @@ func (w *Wallet) mintingProposal(ctx context.Context, actor Actor, contractID st
 	return &p.Delegation, nil
 }
 
-// mintingDelegation returns the delegation of a beneficiary to a delegate, "" without one.
-func (w *Wallet) mintingDelegation(ctx context.Context, delegate, beneficiary string) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{delegate}, Templates: []string{template.MintingDelegation}, Key: beneficiary, Limit: 10})
+// delegation returns the delegation of a beneficiary to a delegate, "" without one.
+func (w *Minting) delegation(ctx context.Context, delegate, beneficiary string) (string, error) {
+	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{delegate}, Templates: []string{template.MintingDelegation}, Key: beneficiary, Limit: 10})
 	if err != nil {
 		return "", err
 	}
@@ -74,17 +122,17 @@ func (w *Wallet) mintingDelegation(ctx context.Context, delegate, beneficiary st
 	return "", nil
 }
 
-// RejectMintingProposal rejects a MintingDelegationProposal to the actor.
-func (w *Wallet) RejectMintingProposal(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if _, err := w.mintingProposal(ctx, actor, contractID); err != nil {
+// RejectProposal rejects a MintingDelegationProposal to the actor.
+func (w *Minting) RejectProposal(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if _, err := w.proposal(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, "MintingDelegationProposal_Reject", noArgument))
 	return done, err
 }
 
-// RejectMintingDelegation ends a MintingDelegation of which the actor is the delegate.
-func (w *Wallet) RejectMintingDelegation(ctx context.Context, actor Actor, contractID string) (Done, error) {
+// Reject ends a MintingDelegation of which the actor is the delegate.
+func (w *Minting) Reject(ctx context.Context, actor Actor, contractID string) (Done, error) {
 	var p mintingPayload
 	if err := w.visible(ctx, actor.Party, contractID, template.MintingDelegation, &p); err != nil {
 		return Done{}, err

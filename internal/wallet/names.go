@@ -9,6 +9,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Subscriptions requests names, and accepts and pays the subscriptions by which users pay for
+// names and apps.
+type Subscriptions struct {
+	*submitter
+	network *Network
+	coins   *Coins
+}
+
 // NameRequest is what the name service is asked for.
 type NameRequest struct{ Name, URL, Description string }
 
@@ -22,9 +30,9 @@ type NameRequested struct {
 
 // RequestName asks the name service for a name. One that it cannot give is ErrInvalid; one that
 // somebody has is found out when it is paid for, and then the payment comes back.
-func (w *Wallet) RequestName(ctx context.Context, actor Actor, r NameRequest) (done NameRequested, err error) {
+func (w *Subscriptions) RequestName(ctx context.Context, actor Actor, r NameRequest) (done NameRequested, err error) {
 	const choice = "AnsRules_RequestEntry"
-	rules, err := w.single(ctx, template.NameRules, "rules of the name service")
+	rules, err := w.network.single(ctx, template.NameRules, "rules of the name service")
 	if err != nil {
 		return done, err
 	}
@@ -52,8 +60,8 @@ type subscriptionPayload struct {
 	} `json:"subscriptionData"`
 }
 
-// requestOf checks that a subscription is asked of the actor.
-func (w *Wallet) requestOf(ctx context.Context, actor Actor, contractID string) error {
+// checkRequest checks that a subscription is asked of the actor.
+func (w *Subscriptions) checkRequest(ctx context.Context, actor Actor, contractID string) error {
 	var p subscriptionPayload
 	if err := w.visible(ctx, actor.Party, contractID, template.SubscriptionRequest, &p); err != nil {
 		return err
@@ -64,14 +72,14 @@ func (w *Wallet) requestOf(ctx context.Context, actor Actor, contractID string) 
 	return nil
 }
 
-// AcceptSubscription accepts a SubscriptionRequest of the actor and makes the first payment, which
+// Accept accepts a SubscriptionRequest of the actor and makes the first payment, which
 // is the contract of the result: its coins are locked until they are collected. ErrFunds means
 // that the wallet has too little.
-func (w *Wallet) AcceptSubscription(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.requestOf(ctx, actor, contractID); err != nil {
+func (w *Subscriptions) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.checkRequest(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	value, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
+	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
 	if err != nil {
 		return done, err
 	}
@@ -79,9 +87,9 @@ func (w *Wallet) AcceptSubscription(ctx context.Context, actor Actor, contractID
 	return done, err
 }
 
-// RejectSubscription rejects a SubscriptionRequest of the actor.
-func (w *Wallet) RejectSubscription(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.requestOf(ctx, actor, contractID); err != nil {
+// Reject rejects a SubscriptionRequest of the actor.
+func (w *Subscriptions) Reject(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.checkRequest(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.SubscriptionRequest, contractID, "SubscriptionRequest_Reject", noArgument))
@@ -124,10 +132,10 @@ type idlePayload struct {
 	Due time.Time `json:"nextPaymentDueAt"`
 }
 
-// Subscriptions are those that some parties pay for and that no payment is being made for, oldest
+// List are those that some parties pay for and that no payment is being made for, oldest
 // first.
-func (w *Wallet) Subscriptions(ctx context.Context, parties ...string) ([]Subscription, error) {
-	return listed(ctx, w, ContractQuery{Parties: parties, Templates: []string{template.SubscriptionIdleState}}, func(c *Contract, p *idlePayload) (Subscription, bool) {
+func (w *Subscriptions) List(ctx context.Context, parties ...string) ([]Subscription, error) {
+	return listed(ctx, w.reader, ContractQuery{Parties: parties, Templates: []string{template.SubscriptionIdleState}}, func(c *Contract, p *idlePayload) (Subscription, bool) {
 		return Subscription{
 			ID: c.ID, Sender: p.Data.Sender, Description: p.Data.Description, Amount: p.Pay.Amount.Amount, Unit: p.Pay.Amount.Unit,
 			Open: p.Due.Add(-time.Duration(p.Pay.Duration.Microseconds) * time.Microsecond), Due: p.Due,
@@ -135,10 +143,10 @@ func (w *Wallet) Subscriptions(ctx context.Context, parties ...string) ([]Subscr
 	})
 }
 
-// PaySubscription makes the next payment of a subscription of the actor, which is the contract of
+// Pay makes the next payment of a subscription of the actor, which is the contract of
 // the result. ErrFunds means that the wallet has too little.
-func (w *Wallet) PaySubscription(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	value, done, err := w.execute(ctx, actor, batch{operation: operation{template.OperationSubscriptionMakePayment, contractID}})
+func (w *Subscriptions) Pay(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{template.OperationSubscriptionMakePayment, contractID}})
 	if err != nil {
 		return done, err
 	}

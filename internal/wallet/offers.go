@@ -4,10 +4,78 @@ import (
 	"context"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
+
+// Offers makes, answers and pays the wallet's transfer offers.
+type Offers struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	coins    *Coins
+}
+
+// Complete pays an AcceptedTransferOffer of the actor. ErrFunds means that the
+// wallet has too little.
+func (w *Offers) Complete(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.AcceptedTransferOffer, senderOf); err != nil {
+		return Done{}, err
+	}
+	_, done, err := w.coins.execute(ctx, actor, batch{operation: operation{template.OperationCompleteAcceptedTransfer, contractID}})
+	return done, err
+}
+
+// Abort ends an AcceptedTransferOffer of the actor, who cannot pay it.
+func (w *Offers) Abort(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.AcceptedTransferOffer, senderOf); err != nil {
+		return Done{}, err
+	}
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferAbort, reasonArgument{reason}))
+	return done, err
+}
+
+// Expire ends a TransferOffer of the actor that has expired.
+func (w *Offers) Expire(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferExpire, actorArgument{actor.Party}))
+	return done, err
+}
+
+// ExpireAccepted ends an AcceptedTransferOffer of the actor that has expired.
+func (w *Offers) ExpireAccepted(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferExpire, actorArgument{actor.Party}))
+	return done, err
+}
+
+// Offer is a TransferOffer or an AcceptedTransferOffer.
+type Offer struct {
+	ID, Sender, Receiver string
+	Amount               decimal.Decimal
+	// Unit is AmuletUnit or USDUnit.
+	Unit       string
+	ExpiresAt  time.Time
+	TrackingID string
+}
+
+// Coins is what the offer is about in coins of a price in dollars.
+func (o *Offer) Coins(price decimal.Decimal) decimal.Decimal {
+	if o.Unit == "USDUnit" {
+		return o.Amount.Over(price)
+	}
+	return o.Amount
+}
+
+// List are those of which one of some parties is sender or receiver, oldest first; accepted
+// ones or those that are not.
+func (w *Offers) List(ctx context.Context, accepted bool, parties ...string) ([]Offer, error) {
+	name := template.TransferOffer
+	if accepted {
+		name = template.AcceptedTransferOffer
+	}
+	return listed(ctx, w.reader, ContractQuery{Parties: parties, Templates: []string{name}}, func(c *Contract, p *offerPayload) (Offer, bool) {
+		return Offer{ID: c.ID, Sender: p.Sender, Receiver: p.Receiver, Amount: p.Amount.Amount, Unit: p.Amount.Unit, ExpiresAt: p.ExpiresAt, TrackingID: p.TrackingID}, true
+	})
+}
 
 // OfferRequest is what a transfer is offered with, in both kinds: offers of the wallet's own
 // and those of the token standard.
@@ -34,18 +102,6 @@ func (r *OfferRequest) check(at time.Time) error {
 	return checkParty(r.Receiver)
 }
 
-func checkParty(party string) error {
-	if !validParty(party) {
-		return invalid("%.80q is not a party", party)
-	}
-	return nil
-}
-
-// timestamp is an instant in compact JSON.
-func timestamp(at time.Time) string {
-	return at.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
-}
-
 // offerPayload is TransferOffer and AcceptedTransferOffer.
 type offerPayload struct {
 	Sender   string `json:"sender"`
@@ -58,11 +114,11 @@ type offerPayload struct {
 	TrackingID string    `json:"trackingId"`
 }
 
-// CreateTransferOffer offers coins to the receiver, without locking any. The contract of the
+// Create offers coins to the receiver, without locking any. The contract of the
 // result is the TransferOffer. A tracking id that the sender has used before is ErrConflict,
 // one that is being used ErrInFlight.
-func (w *Wallet) CreateTransferOffer(ctx context.Context, actor Actor, r OfferRequest) (done Done, err error) {
-	at, err := w.cfg.Public.Now(ctx)
+func (w *Offers) Create(ctx context.Context, actor Actor, r OfferRequest) (done Done, err error) {
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -78,9 +134,9 @@ func (w *Wallet) CreateTransferOffer(ctx context.Context, actor Actor, r OfferRe
 		"description": r.Description, "expiresAt": timestamp(r.ExpiresAt), "trackingId": r.TrackingID,
 	}
 	known := func(ctx context.Context) (bool, error) {
-		return w.cfg.Reader.OfferTracked(ctx, actor.Party, r.TrackingID)
+		return w.reader.OfferTracked(ctx, actor.Party, r.TrackingID)
 	}
-	err = w.once(ctx, "transfer-offer", actor.Party, r.TrackingID, known, func(a attempt) error {
+	err = w.tracking.once(ctx, "transfer-offer", actor.Party, r.TrackingID, known, func(a attempt) error {
 		tx, d, err := w.submit(ctx, w.onInstall(actor, install, a, "WalletAppInstall_CreateTransferOffer", argument))
 		if err != nil {
 			return err
@@ -95,18 +151,10 @@ func (w *Wallet) CreateTransferOffer(ctx context.Context, actor Actor, r OfferRe
 	return done, err
 }
 
-// onInstall is the submission of a choice of a user's WalletAppInstall.
-func (w *Wallet) onInstall(actor Actor, install string, a attempt, choice string, argument any) node.Submission {
-	return node.Submission{
-		CommandID: a.commandID, DeduplicateAfter: a.after, ActAs: w.asBoth(actor.Party),
-		Commands: []node.Command{node.Exercise(command(template.WalletAppInstall), install, choice, argument)},
-	}
-}
-
-// AcceptTransferOffer accepts an offer to the actor. The contract of the result is the
+// Accept accepts an offer to the actor. The contract of the result is the
 // AcceptedTransferOffer, which the sender's automation pays.
-func (w *Wallet) AcceptTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
+func (w *Offers) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
 	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, "TransferOffer_Accept", noArgument))
@@ -121,24 +169,11 @@ func (w *Wallet) AcceptTransferOffer(ctx context.Context, actor Actor, contractI
 	return done, err
 }
 
-// noArgument is the argument of choices without fields.
-var noArgument = struct{}{}
-
-// reasonArgument is the argument of choices that end something for a reason.
-type reasonArgument struct {
-	Reason string `json:"reason"`
-}
-
-// exerciseAs is the submission of one choice by one party.
-func exerciseAs(party, name, contractID, choice string, argument any) node.Submission {
-	return node.Submission{ActAs: []string{party}, Commands: []node.Command{node.Exercise(command(name), contractID, choice, argument)}}
-}
-
 func senderOf(p *offerPayload) string   { return p.Sender }
 func receiverOf(p *offerPayload) string { return p.Receiver }
 
-// offerOf checks that the actor has a role in an offer.
-func (w *Wallet) offerOf(ctx context.Context, actor Actor, contractID, name string, role func(*offerPayload) string) error {
+// check checks that the actor has a role in an offer.
+func (w *Offers) check(ctx context.Context, actor Actor, contractID, name string, role func(*offerPayload) string) error {
 	var offer offerPayload
 	if err := w.visible(ctx, actor.Party, contractID, name, &offer); err != nil {
 		return err
@@ -149,18 +184,18 @@ func (w *Wallet) offerOf(ctx context.Context, actor Actor, contractID, name stri
 	return nil
 }
 
-// RejectTransferOffer rejects an offer to the actor.
-func (w *Wallet) RejectTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
+// Reject rejects an offer to the actor.
+func (w *Offers) Reject(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferReject, noArgument))
 	return done, err
 }
 
-// WithdrawTransferOffer takes back an offer of the actor.
-func (w *Wallet) WithdrawTransferOffer(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.offerOf(ctx, actor, contractID, template.TransferOffer, senderOf); err != nil {
+// Withdraw takes back an offer of the actor.
+func (w *Offers) Withdraw(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.TransferOffer, senderOf); err != nil {
 		return Done{}, err
 	}
 	argument := reasonArgument{"Withdrawn by sender"}

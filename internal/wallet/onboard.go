@@ -11,6 +11,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Users makes and ends the wallets of users.
+type Users struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+}
+
 // OnboardRequest makes a ledger user a user of the wallet.
 type OnboardRequest struct {
 	User string
@@ -24,14 +31,14 @@ type OnboardRequest struct {
 // Onboard makes a wallet for a user: its party, ledger user, rights and contracts
 // (WalletAppInstall, ValidatorRight). What is there already is kept, so that it may be
 // repeated; it returns the user's party. A party that must exist and does not is ErrInvalid.
-func (w *Wallet) Onboard(ctx context.Context, r OnboardRequest) (party string, err error) {
+func (w *Users) Onboard(ctx context.Context, r OnboardRequest) (party string, err error) {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
 	if r.User == "" {
 		return "", invalid("the name of a user must not be empty")
 	}
-	err = w.once(ctx, "onboard", r.User, "", nil, func(attempt) error {
-		user, known, err := w.cfg.Ledger.User(ctx, r.User)
+	err = w.tracking.once(ctx, "onboard", r.User, "", nil, func(attempt) error {
+		user, known, err := w.ledger.User(ctx, r.User)
 		if err != nil {
 			return translate(err)
 		}
@@ -47,14 +54,14 @@ func (w *Wallet) Onboard(ctx context.Context, r OnboardRequest) (party string, e
 }
 
 // partyFor returns the party of a user, a new one if need be.
-func (w *Wallet) partyFor(ctx context.Context, r OnboardRequest, user node.User) (string, error) {
+func (w *Users) partyFor(ctx context.Context, r OnboardRequest, user node.User) (string, error) {
 	switch {
 	case r.Party == "" && user.PrimaryParty != "":
 		return user.PrimaryParty, nil
 	case r.Party == "":
 		return w.newParty(ctx, hintOf(r.User))
 	}
-	_, known, err := w.cfg.Ledger.Party(ctx, r.Party)
+	_, known, err := w.ledger.Party(ctx, r.Party)
 	switch {
 	case err != nil:
 		return "", translate(err)
@@ -69,7 +76,7 @@ func (w *Wallet) partyFor(ctx context.Context, r OnboardRequest, user node.User)
 
 // newParty makes a party for a user who names none. One that is there already may belong to
 // somebody else: then the new one gets a name of its own.
-func (w *Wallet) newParty(ctx context.Context, hint string) (string, error) {
+func (w *Users) newParty(ctx context.Context, hint string) (string, error) {
 	party, err := w.allocate(ctx, hint)
 	if errors.Is(err, ErrInvalid) || isConflict(err) {
 		return w.allocate(ctx, hint+"-"+strings.ToLower(rand.Text()[:8]))
@@ -77,8 +84,8 @@ func (w *Wallet) newParty(ctx context.Context, hint string) (string, error) {
 	return party, err
 }
 
-func (w *Wallet) allocate(ctx context.Context, hint string) (string, error) {
-	party, err := w.cfg.Ledger.AllocateParty(ctx, hint)
+func (w *Users) allocate(ctx context.Context, hint string) (string, error) {
+	party, err := w.ledger.AllocateParty(ctx, hint)
 	return party, translate(err)
 }
 
@@ -98,23 +105,23 @@ func hintOf(user string) string {
 }
 
 // userFor makes the ledger user, or gives it its party, and lets us act for the party.
-func (w *Wallet) userFor(ctx context.Context, name string, user node.User, known bool, party string) error {
+func (w *Users) userFor(ctx context.Context, name string, user node.User, known bool, party string) error {
 	rights := []node.Right{{Kind: node.CanActAs, Party: party}, {Kind: node.CanReadAs, Party: party}}
 	var err error
 	switch {
 	case !known:
-		err = w.cfg.Ledger.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights)
+		err = w.ledger.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights)
 	case user.PrimaryParty != party:
-		if err = w.cfg.Ledger.SetPrimaryParty(ctx, name, party); err == nil {
-			err = w.cfg.Ledger.GrantRights(ctx, name, rights...)
+		if err = w.ledger.SetPrimaryParty(ctx, name, party); err == nil {
+			err = w.ledger.GrantRights(ctx, name, rights...)
 		}
 	default:
-		err = w.cfg.Ledger.GrantRights(ctx, name, rights...)
+		err = w.ledger.GrantRights(ctx, name, rights...)
 	}
 	if err != nil && !node.UserExists(err) {
 		return translate(err)
 	}
-	own, err := w.cfg.Ledger.SubmittingUser(ctx)
+	own, err := w.ledger.SubmittingUser(ctx)
 	if err != nil {
 		return translate(err)
 	}
@@ -124,39 +131,29 @@ func (w *Wallet) userFor(ctx context.Context, name string, user node.User, known
 	return w.grantOwn(ctx, own, rights)
 }
 
-// grantOwn gives rights to the user who submits, if that is a user of the node: without
-// authorization it may be none.
-func (w *Wallet) grantOwn(ctx context.Context, own string, rights []node.Right) error {
-	_, known, err := w.cfg.Ledger.User(ctx, own)
-	if err != nil || !known {
-		return translate(err)
-	}
-	return translate(w.cfg.Ledger.GrantRights(ctx, own, rights...))
-}
-
 // installFor makes the contracts of a wallet, unless they are there.
-func (w *Wallet) installFor(ctx context.Context, user, party string) error {
+func (w *Users) installFor(ctx context.Context, user, party string) error {
 	_, err := w.install(ctx, Actor{User: user, Party: party})
 	if err == nil || !isNotFound(err) {
 		return err
 	}
-	rules, err := w.coinRules(ctx)
+	rules, err := w.network.coinRules(ctx)
 	if err != nil {
 		return err
 	}
 	s := node.Submission{
 		// Two requests at a time, maybe of two processes, must not make two wallets.
 		CommandID: commandID("install", user, party), ActAs: w.asBoth(party),
-		Commands: []node.Command{node.Create(command(template.WalletAppInstall), installPayload{DSO: rules.DSO, Validator: w.cfg.Operator, User: user, Party: party})},
+		Commands: []node.Command{node.Create(command(template.WalletAppInstall), installPayload{DSO: rules.DSO, Validator: w.operator, User: user, Party: party})},
 	}
 	have, err := w.hasRight(ctx, party)
 	if err != nil {
 		return err
 	}
 	if !have {
-		s.Commands = append(s.Commands, node.Create(command(template.ValidatorRight), map[string]any{"dso": rules.DSO, "user": party, "validator": w.cfg.Operator}))
+		s.Commands = append(s.Commands, node.Create(command(template.ValidatorRight), map[string]any{"dso": rules.DSO, "user": party, "validator": w.operator}))
 	}
-	if s.DeduplicateAfter, err = w.cfg.Reader.End(ctx); err != nil {
+	if s.DeduplicateAfter, err = w.reader.End(ctx); err != nil {
 		return err
 	}
 	if _, _, err = w.submit(ctx, s); isConflict(err) {
@@ -166,8 +163,8 @@ func (w *Wallet) installFor(ctx context.Context, user, party string) error {
 }
 
 // hasRight reports whether the operator has the ValidatorRight of a party.
-func (w *Wallet) hasRight(ctx context.Context, party string) (bool, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ValidatorRight}, Key: party, Limit: 10})
+func (w *Users) hasRight(ctx context.Context, party string) (bool, error) {
+	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ValidatorRight}, Key: party, Limit: 10})
 	if err != nil {
 		return false, err
 	}
@@ -176,7 +173,7 @@ func (w *Wallet) hasRight(ctx context.Context, party string) (bool, error) {
 		if err := list[i].decode(&p); err != nil {
 			return false, err
 		}
-		if p.User == party && p.Validator == w.cfg.Operator {
+		if p.User == party && p.Validator == w.operator {
 			return true, nil
 		}
 	}
@@ -186,11 +183,11 @@ func (w *Wallet) hasRight(ctx context.Context, party string) (bool, error) {
 // Offboard ends a user's wallet: its contract and the user's rights. The party, its coins
 // and its ValidatorRight stay, so that what it has earned is still minted if it comes back.
 // An unknown user, or one without wallet, is ErrNotFound.
-func (w *Wallet) Offboard(ctx context.Context, user string) error {
+func (w *Users) Offboard(ctx context.Context, user string) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	return w.once(ctx, "onboard", user, "", nil, func(attempt) error {
-		u, known, err := w.cfg.Ledger.User(ctx, user)
+	return w.tracking.once(ctx, "onboard", user, "", nil, func(attempt) error {
+		u, known, err := w.ledger.User(ctx, user)
 		if err != nil {
 			return translate(err)
 		}
@@ -203,7 +200,7 @@ func (w *Wallet) Offboard(ctx context.Context, user string) error {
 		}
 		// The rights first: whoever fails in between can be offboarded again.
 		rights := []node.Right{{Kind: node.CanActAs, Party: u.PrimaryParty}, {Kind: node.CanReadAs, Party: u.PrimaryParty}}
-		if err := w.cfg.Ledger.RevokeRights(ctx, user, rights...); err != nil {
+		if err := w.ledger.RevokeRights(ctx, user, rights...); err != nil {
 			return fmt.Errorf("revoking the rights of user %s: %w", user, translate(err))
 		}
 		archive := node.Exercise(command(template.WalletAppInstall), install, "Archive", noArgument)
@@ -211,3 +208,42 @@ func (w *Wallet) Offboard(ctx context.Context, user string) error {
 		return err
 	})
 }
+
+// Operator is the operator as a user of its own wallet; ErrUnavailable until it has one.
+func (w *Users) Operator(ctx context.Context) (Actor, error) {
+	actors, err := w.Actors(ctx, w.operator)
+	if err != nil {
+		return Actor{}, err
+	}
+	if len(actors) == 0 {
+		return Actor{}, fail(ErrUnavailable, "the operator has no wallet yet")
+	}
+	return actors[0], nil
+}
+
+// Actors are the users of this validator whose wallets have a party, or all if that is "",
+// oldest first.
+func (w *Users) Actors(ctx context.Context, party string) ([]Actor, error) {
+	stakeholder := party
+	if stakeholder == "" {
+		stakeholder = w.operator
+	}
+	installs, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{stakeholder}, Templates: []string{template.WalletAppInstall}, Limit: maxActors})
+	if err != nil {
+		return nil, fmt.Errorf("reading wallets: %w", err)
+	}
+	var actors []Actor
+	for i := range installs {
+		var p installPayload
+		if err := installs[i].decode(&p); err != nil {
+			return nil, err
+		}
+		if p.Validator == w.operator && (party == "" || p.Party == party) {
+			actors = append(actors, Actor{User: p.User, Party: p.Party, Install: installs[i].ID})
+		}
+	}
+	return actors, nil
+}
+
+// maxActors bounds the users of one validator: the network allows 200.
+const maxActors = 1000

@@ -72,6 +72,14 @@ type attempt struct {
 	after int64
 }
 
+// tracker lets actions with one tracking id happen once: of those that run in this process, of
+// those that it has done, and of those that the store or the node knows.
+type tracker struct {
+	reader  Reader
+	running running
+	recent  recent
+}
+
 // commandID makes the id of a command of what it is to do once.
 func commandID(kind string, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -80,7 +88,7 @@ func commandID(kind string, parts ...string) string {
 
 // once does an action unless one with the same id has succeeded, which known finds out and,
 // of what the store does not show yet, the node. known may be nil.
-func (w *Wallet) once(ctx context.Context, kind, party, id string, known func(context.Context) (bool, error), do func(attempt) error) error {
+func (w *tracker) once(ctx context.Context, kind, party, id string, known func(context.Context) (bool, error), do func(attempt) error) error {
 	a := attempt{commandID: commandID(kind, party, id)}
 	if !w.running.begin(a.commandID) {
 		return fail(ErrInFlight, "an identical submission is in flight: %s", id)
@@ -89,7 +97,7 @@ func (w *Wallet) once(ctx context.Context, kind, party, id string, known func(co
 	if known != nil {
 		// The offset comes first: what follows it is found by the node.
 		var err error
-		if a.after, err = w.cfg.Reader.End(ctx); err != nil {
+		if a.after, err = w.reader.End(ctx); err != nil {
 			return err
 		}
 		switch found, err := known(ctx); {

@@ -10,6 +10,38 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Preapprovals makes, renews, ends and uses preapprovals of transfers.
+type Preapprovals struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	coins    *Coins
+	lifetime time.Duration // of a new preapproval
+}
+
+// Preapproval is a TransferPreapproval, or a proposal of one, which has no expiry.
+type Preapproval struct {
+	ID, Receiver, Provider string
+	ExpiresAt              time.Time
+}
+
+// List are those of which the operator is the provider, oldest first; PreapprovalProposals
+// are what is proposed to it.
+func (w *Preapprovals) List(ctx context.Context) ([]Preapproval, error) {
+	return w.list(ctx, template.TransferPreapproval)
+}
+
+// Proposals are the proposals to the operator, oldest first.
+func (w *Preapprovals) Proposals(ctx context.Context) ([]Preapproval, error) {
+	return w.list(ctx, template.TransferPreapprovalProposal)
+}
+
+func (w *Preapprovals) list(ctx context.Context, name string) ([]Preapproval, error) {
+	return listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{name}}, func(c *Contract, p *preapprovalPayload) (Preapproval, bool) {
+		return Preapproval{ID: c.ID, Receiver: p.Receiver, Provider: p.Provider, ExpiresAt: p.ExpiresAt}, p.Provider == w.operator
+	})
+}
+
 // sameFor is how long an action with a deduplication id cannot be repeated.
 const sameFor = 24 * time.Hour
 
@@ -20,56 +52,17 @@ type preapprovalPayload struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// OperatorActor is the operator as a user of its own wallet; ErrUnavailable until it has one.
-func (w *Wallet) OperatorActor(ctx context.Context) (Actor, error) {
-	actors, err := w.Actors(ctx, w.cfg.Operator)
-	if err != nil {
-		return Actor{}, err
-	}
-	if len(actors) == 0 {
-		return Actor{}, fail(ErrUnavailable, "the operator has no wallet yet")
-	}
-	return actors[0], nil
-}
-
-// Actors are the users of this validator whose wallets have a party, or all if that is "",
-// oldest first.
-func (w *Wallet) Actors(ctx context.Context, party string) ([]Actor, error) {
-	stakeholder := party
-	if stakeholder == "" {
-		stakeholder = w.cfg.Operator
-	}
-	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{stakeholder}, Templates: []string{template.WalletAppInstall}, Limit: maxActors})
-	if err != nil {
-		return nil, fmt.Errorf("reading wallets: %w", err)
-	}
-	var actors []Actor
-	for i := range installs {
-		var p installPayload
-		if err := installs[i].decode(&p); err != nil {
-			return nil, err
-		}
-		if p.Validator == w.cfg.Operator && (party == "" || p.Party == party) {
-			actors = append(actors, Actor{User: p.User, Party: p.Party, Install: installs[i].ID})
-		}
-	}
-	return actors, nil
-}
-
-// maxActors bounds the users of one validator: the network allows 200.
-const maxActors = 1000
-
-// RequestPreapproval proposes to the operator that transfers to the actor need no
+// Request proposes to the operator that transfers to the actor need no
 // acceptance, and has the operator accept, who pays for it. The contract of the result is
 // the TransferPreapproval. If there is one already the error is ErrConflict with its id; if
 // the same is being requested it is ErrInFlight.
-func (w *Wallet) RequestPreapproval(ctx context.Context, actor Actor) (done Done, err error) {
-	at, err := w.cfg.Public.Now(ctx)
+func (w *Preapprovals) Request(ctx context.Context, actor Actor) (done Done, err error) {
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return done, err
 	}
-	err = w.once(ctx, "preapproval", actor.Party, "", nil, func(attempt) error {
-		have, err := w.preapproval(ctx, actor.Party, at)
+	err = w.tracking.once(ctx, "preapproval", actor.Party, "", nil, func(attempt) error {
+		have, err := w.network.preapproval(ctx, actor.Party, at)
 		if err != nil {
 			return err
 		}
@@ -80,47 +73,16 @@ func (w *Wallet) RequestPreapproval(ctx context.Context, actor Actor) (done Done
 		if err != nil {
 			return err
 		}
-		done, err = w.AcceptPreapprovalProposal(ctx, proposal)
+		done, err = w.Accept(ctx, proposal)
 		return err
 	})
 	return done, err
 }
 
-// preapproval returns the newest preapproval of a receiver that is good at a time, nil
-// without one. Of a party of this node the store has more than public history has, and
-// sooner.
-func (w *Wallet) preapproval(ctx context.Context, receiver string, at time.Time) (*Contract, error) {
-	own, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{receiver}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
-	if err != nil {
-		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
-	}
-	if found, err := goodPreapproval(own, receiver, at); err != nil || found != nil {
-		return found, err
-	}
-	list, err := w.cfg.Public.Public(ctx, receiver, template.TransferPreapproval)
-	if err != nil {
-		return nil, fmt.Errorf("looking for the preapproval of %s: %w", receiver, err)
-	}
-	return goodPreapproval(list, receiver, at)
-}
-
-func goodPreapproval(list []Contract, receiver string, at time.Time) (*Contract, error) {
-	for i := len(list) - 1; i >= 0; i-- {
-		var p preapprovalPayload
-		if err := list[i].decode(&p); err != nil {
-			return nil, err
-		}
-		if p.Receiver == receiver && p.ExpiresAt.After(at) {
-			return &list[i], nil
-		}
-	}
-	return nil, nil
-}
-
 // proposal returns the actor's TransferPreapprovalProposal to the operator, a new one unless
 // there is one.
-func (w *Wallet) proposal(ctx context.Context, actor Actor) (string, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.TransferPreapprovalProposal}, Key: actor.Party, Limit: 10})
+func (w *Preapprovals) proposal(ctx context.Context, actor Actor) (string, error) {
+	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.TransferPreapprovalProposal}, Key: actor.Party, Limit: 10})
 	if err != nil {
 		return "", fmt.Errorf("looking for preapproval proposals of %s: %w", actor.Party, err)
 	}
@@ -129,15 +91,15 @@ func (w *Wallet) proposal(ctx context.Context, actor Actor) (string, error) {
 		if err := list[i].decode(&p); err != nil {
 			return "", err
 		}
-		if p.Receiver == actor.Party && p.Provider == w.cfg.Operator {
+		if p.Receiver == actor.Party && p.Provider == w.operator {
 			return list[i].ID, nil
 		}
 	}
-	rules, err := w.coinRules(ctx)
+	rules, err := w.network.coinRules(ctx)
 	if err != nil {
 		return "", err
 	}
-	arguments := map[string]any{"receiver": actor.Party, "provider": w.cfg.Operator, "expectedDso": rules.DSO}
+	arguments := map[string]any{"receiver": actor.Party, "provider": w.operator, "expectedDso": rules.DSO}
 	tx, _, err := w.submit(ctx, node.Submission{ActAs: []string{actor.Party}, Commands: []node.Command{node.Create(command(template.TransferPreapprovalProposal), arguments)}})
 	if err != nil {
 		return "", err
@@ -149,46 +111,22 @@ func (w *Wallet) proposal(ctx context.Context, actor Actor) (string, error) {
 	return created.ContractID, nil
 }
 
-// coinRules reads the network's rules.
-func (w *Wallet) coinRules(ctx context.Context) (RulesPayload, error) {
-	var p RulesPayload
-	c, err := w.rules(ctx)
-	if err != nil {
-		return p, err
-	}
-	return p, c.decode(&p)
-}
-
-// AcceptPreapprovalProposal has the operator accept a TransferPreapprovalProposal. The
+// Accept has the operator accept a TransferPreapprovalProposal. The
 // contract of the result is the TransferPreapproval.
-func (w *Wallet) AcceptPreapprovalProposal(ctx context.Context, contractID string) (Done, error) {
-	at, err := w.cfg.Public.Now(ctx)
+func (w *Preapprovals) Accept(ctx context.Context, contractID string) (Done, error) {
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return Done{}, err
 	}
-	value := map[string]any{"preapprovalProposalCid": contractID, "expiresAt": timestamp(at.Add(w.cfg.PreapprovalLifetime))}
-	return w.asOperator(ctx, operation{"CO_AcceptTransferPreapprovalProposal", value})
+	value := map[string]any{"preapprovalProposalCid": contractID, "expiresAt": timestamp(at.Add(w.lifetime))}
+	return w.coins.asOperator(ctx, operation{"CO_AcceptTransferPreapprovalProposal", value})
 }
 
-// RenewPreapproval has the operator renew a TransferPreapproval. The contract of the result
+// Renew has the operator renew a TransferPreapproval. The contract of the result
 // is the new one.
-func (w *Wallet) RenewPreapproval(ctx context.Context, contractID string, expiresAt time.Time) (Done, error) {
+func (w *Preapprovals) Renew(ctx context.Context, contractID string, expiresAt time.Time) (Done, error) {
 	value := map[string]any{"previousApprovalCid": contractID, "newExpiresAt": timestamp(expiresAt)}
-	return w.asOperator(ctx, operation{"CO_RenewTransferPreapproval", value})
-}
-
-// asOperator runs an operation of the operator's wallet whose outcome is a contract.
-func (w *Wallet) asOperator(ctx context.Context, o operation) (Done, error) {
-	operator, err := w.OperatorActor(ctx)
-	if err != nil {
-		return Done{}, err
-	}
-	value, done, err := w.execute(ctx, operator, batch{operation: o})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = contractIn(value)
-	return done, err
+	return w.coins.asOperator(ctx, operation{"CO_RenewTransferPreapproval", value})
 }
 
 // SendRequest is a transfer in one step.
@@ -212,24 +150,24 @@ func (r *SendRequest) check() error {
 	return checkParty(r.Receiver)
 }
 
-// SendByPreapproval pays a receiver who has a preapproval; a receiver without is ErrInvalid.
+// Send pays a receiver who has a preapproval; a receiver without is ErrInvalid.
 // The contract of the result is the coin that the actor has left, "" if none.
-func (w *Wallet) SendByPreapproval(ctx context.Context, actor Actor, r SendRequest) (done Done, err error) {
+func (w *Preapprovals) Send(ctx context.Context, actor Actor, r SendRequest) (done Done, err error) {
 	if err := r.check(); err != nil {
 		return done, err
 	}
-	at, err := w.cfg.Public.Now(ctx)
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return done, err
 	}
-	preapproval, err := w.preapproval(ctx, r.Receiver, at)
+	preapproval, err := w.network.preapproval(ctx, r.Receiver, at)
 	if err != nil {
 		return done, err
 	}
 	if preapproval == nil {
 		return done, invalid("Receiver %s doesn't have a TransferPreapproval", r.Receiver)
 	}
-	featured, err := w.providersRight(ctx, preapproval)
+	featured, err := w.network.providersRight(ctx, preapproval)
 	if err != nil {
 		return done, err
 	}
@@ -237,8 +175,8 @@ func (w *Wallet) SendByPreapproval(ctx context.Context, actor Actor, r SendReque
 		"transferPreapprovalCid": preapproval.ID, "providerFeaturedAppRightCid": featured.orNull(),
 		"amount": r.Amount, "description": optional(r.Description),
 	}
-	err = w.once(ctx, "preapproval-send", actor.Party, r.DeduplicationID, nil, func(a attempt) error {
-		sent, d, err := w.execute(ctx, actor, batch{
+	err = w.tracking.once(ctx, "preapproval-send", actor.Party, r.DeduplicationID, nil, func(a attempt) error {
+		sent, d, err := w.coins.execute(ctx, actor, batch{
 			operation: operation{"CO_TransferPreapprovalSend", value}, once: a, within: sameFor, disclosed: []*Contract{preapproval, featured},
 		})
 		if err != nil {
@@ -251,20 +189,6 @@ func (w *Wallet) SendByPreapproval(ctx context.Context, actor Actor, r SendReque
 	return done, err
 }
 
-// providersRight returns the featured app right of the provider of a preapproval, nil
-// without one.
-func (w *Wallet) providersRight(ctx context.Context, preapproval *Contract) (*Contract, error) {
-	var p preapprovalPayload
-	if err := preapproval.decode(&p); err != nil {
-		return nil, err
-	}
-	list, err := w.cfg.Public.Public(ctx, p.Provider, template.FeaturedAppRight)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return &list[0], nil
-}
-
 // orNull is the id of a contract that may be missing, in compact JSON.
 func (c *Contract) orNull() *string {
 	if c == nil {
@@ -273,21 +197,21 @@ func (c *Contract) orNull() *string {
 	return &c.ID
 }
 
-// CancelPreapproval ends the preapproval of a receiver of which the operator is the
+// Cancel ends the preapproval of a receiver of which the operator is the
 // provider; ErrNotFound without one.
-func (w *Wallet) CancelPreapproval(ctx context.Context, receiver string) (Done, error) {
-	list, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
+func (w *Preapprovals) Cancel(ctx context.Context, receiver string) (Done, error) {
+	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
 	if err != nil {
 		return Done{}, err
 	}
-	s := node.Submission{ActAs: []string{w.cfg.Operator}}
+	s := node.Submission{ActAs: []string{w.operator}}
 	for i := range list {
 		var p preapprovalPayload
 		if err := list[i].decode(&p); err != nil {
 			return Done{}, err
 		}
-		if p.Receiver == receiver && p.Provider == w.cfg.Operator {
-			s.Commands = append(s.Commands, node.Exercise(command(template.TransferPreapproval), list[i].ID, "TransferPreapproval_Cancel", map[string]any{"p": w.cfg.Operator}))
+		if p.Receiver == receiver && p.Provider == w.operator {
+			s.Commands = append(s.Commands, node.Exercise(command(template.TransferPreapproval), list[i].ID, "TransferPreapproval_Cancel", map[string]any{"p": w.operator}))
 		}
 	}
 	if len(s.Commands) == 0 {

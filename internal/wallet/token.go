@@ -10,6 +10,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Tokens transfers coins by the token standard.
+type Tokens struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	treasury *treasury
+}
+
 // InstructionResult is the outcome of a step of a transfer of the token standard.
 type InstructionResult struct {
 	Done
@@ -64,12 +72,12 @@ func (x *extraArgs) with(key string, c *Contract) {
 }
 
 // extraArgs has the contracts that all choices of the coin's instructions need.
-func (w *Wallet) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
+func (w *Network) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
 	x := &extraArgs{Meta: metadata{map[string]string{}}}
 	x.Context.Values = map[string]anyValue{}
 	x.with(contextRules, &m.Rules)
 	x.with(contextRound, &m.Open)
-	states, err := w.cfg.Public.Public(ctx, "", template.ExternalPartyConfigState)
+	states, err := w.public.Public(ctx, "", template.ExternalPartyConfigState)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration for external parties: %w", err)
 	}
@@ -82,11 +90,11 @@ func (w *Wallet) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
 // tokenTransferKind is what command ids of CreateTokenTransfer begin with.
 const tokenTransferKind = "token-transfer"
 
-// CreateTokenTransfer offers coins by the token standard, which locks them, or transfers
+// Create offers coins by the token standard, which locks them, or transfers
 // them at once to a receiver with a preapproval. Tracking ids are as in
 // CreateTransferOffer, for 24 hours.
-func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRequest) (result InstructionResult, err error) {
-	at, err := w.cfg.Public.Now(ctx)
+func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (result InstructionResult, err error) {
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return result, err
 	}
@@ -94,9 +102,9 @@ func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRe
 		return result, err
 	}
 	known := func(context.Context) (bool, error) {
-		return w.recent.has(commandID(tokenTransferKind, actor.Party, r.TrackingID)), nil
+		return w.tracking.recent.has(commandID(tokenTransferKind, actor.Party, r.TrackingID)), nil
 	}
-	err = w.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
+	err = w.tracking.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
 		ctx, cancel := w.detached(ctx)
 		defer cancel()
 		leave, err := w.treasury.enter(ctx, actor.Party, false)
@@ -105,9 +113,9 @@ func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRe
 		}
 		defer leave()
 		for n := 1; ; n++ {
-			result, err = w.transferToken(ctx, actor, r, a)
+			result, err = w.transfer(ctx, actor, r, a)
 			if err == nil {
-				w.recent.add(a.commandID)
+				w.tracking.recent.add(a.commandID)
 			}
 			if n == staleAttempts || !stale(err) {
 				return err
@@ -120,16 +128,16 @@ func (w *Wallet) CreateTokenTransfer(ctx context.Context, actor Actor, r OfferRe
 	return result, err
 }
 
-func (w *Wallet) transferToken(ctx context.Context, actor Actor, r OfferRequest, a attempt) (InstructionResult, error) {
-	m, err := w.Market(ctx)
+func (w *Tokens) transfer(ctx context.Context, actor Actor, r OfferRequest, a attempt) (InstructionResult, error) {
+	m, err := w.network.Market(ctx)
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	factory, err := w.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
+	factory, err := w.network.single(ctx, template.ExternalPartyCoinRules, "rules for external parties")
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	extra, err := w.extraArgs(ctx, m)
+	extra, err := w.network.extraArgs(ctx, m)
 	if err != nil {
 		return InstructionResult{}, err
 	}
@@ -161,13 +169,13 @@ const requestedBefore = time.Second
 const mergeWithin = time.Hour
 
 // addPreapproval adds what lets a transfer complete at once.
-func (w *Wallet) addPreapproval(ctx context.Context, x *extraArgs, receiver string, at time.Time) error {
-	preapproval, err := w.preapproval(ctx, receiver, at)
+func (w *Tokens) addPreapproval(ctx context.Context, x *extraArgs, receiver string, at time.Time) error {
+	preapproval, err := w.network.preapproval(ctx, receiver, at)
 	if err != nil || preapproval == nil {
 		return err
 	}
 	x.with(contextPreapproval, preapproval)
-	featured, err := w.providersRight(ctx, preapproval)
+	featured, err := w.network.providersRight(ctx, preapproval)
 	if err != nil {
 		return err
 	}
@@ -177,8 +185,8 @@ func (w *Wallet) addPreapproval(ctx context.Context, x *extraArgs, receiver stri
 
 // holdings picks the coins of a transfer, largest first, as many as it needs and at most
 // maxInputs.
-func (w *Wallet) holdings(ctx context.Context, party string, r OfferRequest) ([]string, error) {
-	coins, err := w.cfg.Reader.Coins(ctx, party, maxInputs)
+func (w *Tokens) holdings(ctx context.Context, party string, r OfferRequest) ([]string, error) {
+	coins, err := w.reader.Coins(ctx, party, maxInputs)
 	if err != nil {
 		return nil, fmt.Errorf("reading the coins of %s: %w", party, err)
 	}
@@ -207,22 +215,22 @@ type instructionPayload struct {
 	} `json:"transfer"`
 }
 
-// AcceptTokenTransfer accepts a transfer instruction to the actor.
-func (w *Wallet) AcceptTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionAccept, false)
+// Accept accepts a transfer instruction to the actor.
+func (w *Tokens) Accept(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answer(ctx, actor, contractID, template.TransferInstructionAccept, false)
 }
 
-// RejectTokenTransfer rejects a transfer instruction to the actor.
-func (w *Wallet) RejectTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionReject, false)
+// Reject rejects a transfer instruction to the actor.
+func (w *Tokens) Reject(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answer(ctx, actor, contractID, template.TransferInstructionReject, false)
 }
 
-// WithdrawTokenTransfer takes back a transfer instruction of the actor.
-func (w *Wallet) WithdrawTokenTransfer(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
-	return w.answerInstruction(ctx, actor, contractID, template.TransferInstructionWithdraw, true)
+// Withdraw takes back a transfer instruction of the actor.
+func (w *Tokens) Withdraw(ctx context.Context, actor Actor, contractID string) (InstructionResult, error) {
+	return w.answer(ctx, actor, contractID, template.TransferInstructionWithdraw, true)
 }
 
-func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID, choice string, bySender bool) (InstructionResult, error) {
+func (w *Tokens) answer(ctx context.Context, actor Actor, contractID, choice string, bySender bool) (InstructionResult, error) {
 	var p instructionPayload
 	if err := w.visible(ctx, actor.Party, contractID, template.CoinTransferInstruction, &p); err != nil {
 		return InstructionResult{}, err
@@ -230,11 +238,11 @@ func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID,
 	if role := p.Transfer.Receiver; !bySender && role != actor.Party || bySender && p.Transfer.Sender != actor.Party {
 		return InstructionResult{}, notFound("No such token-standard transfer: %.80s", contractID)
 	}
-	m, err := w.Market(ctx)
+	m, err := w.network.Market(ctx)
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	extra, err := w.extraArgs(ctx, m)
+	extra, err := w.network.extraArgs(ctx, m)
 	if err != nil {
 		return InstructionResult{}, err
 	}
@@ -249,7 +257,7 @@ func (w *Wallet) answerInstruction(ctx context.Context, actor Actor, contractID,
 }
 
 // instruct submits a choice of the token standard and reads its result.
-func (w *Wallet) instruct(ctx context.Context, choice string, s node.Submission) (InstructionResult, error) {
+func (w *Tokens) instruct(ctx context.Context, choice string, s node.Submission) (InstructionResult, error) {
 	tx, done, err := w.submit(ctx, s)
 	if err != nil {
 		return InstructionResult{}, err

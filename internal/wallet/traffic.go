@@ -10,6 +10,50 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
+// Traffic buys traffic, for users who ask for it and for the operator's own node.
+type Traffic struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	coins    *Coins
+}
+
+// OpenTrafficRequest is a BuyTrafficRequest.
+type OpenTrafficRequest struct {
+	ID, User, TrackingID string
+	ExpiresAt            time.Time
+}
+
+// Requests are those of some parties, oldest first.
+func (w *Traffic) Requests(ctx context.Context, parties ...string) ([]OpenTrafficRequest, error) {
+	return listed(ctx, w.reader, ContractQuery{Parties: parties, Templates: []string{template.BuyTrafficRequest}}, func(c *Contract, p *trafficRequestPayload) (OpenTrafficRequest, bool) {
+		return OpenTrafficRequest{ID: c.ID, User: p.User, TrackingID: p.TrackingID, ExpiresAt: p.ExpiresAt}, true
+	})
+}
+
+// TopUpState is a ValidatorTopUpState of the operator.
+type TopUpState struct {
+	ID            string
+	LastPurchased time.Time
+}
+
+// TopUpState returns when traffic for a member was last bought; nil if never.
+func (w *Traffic) TopUpState(ctx context.Context, member, synchronizer string) (*TopUpState, error) {
+	type payload struct {
+		Validator     string    `json:"validator"`
+		Member        string    `json:"memberId"`
+		Synchronizer  string    `json:"synchronizerId"`
+		LastPurchased time.Time `json:"lastPurchasedAt"`
+	}
+	list, err := listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.ValidatorTopUpState}, Key: member}, func(c *Contract, p *payload) (TopUpState, bool) {
+		return TopUpState{c.ID, p.LastPurchased}, p.Validator == w.operator && p.Member == member && p.Synchronizer == synchronizer
+	})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[len(list)-1], nil
+}
+
 // TrafficRequest asks for traffic of the node that hosts a party.
 type TrafficRequest struct {
 	// ReceivingParty is a party of the node to buy for; it must be hosted on one node only.
@@ -34,10 +78,10 @@ func (r *TrafficRequest) check(at time.Time) error {
 	return checkParty(r.ReceivingParty)
 }
 
-// RequestTraffic creates a BuyTrafficRequest, the contract of the result, which the
+// Request creates a BuyTrafficRequest, the contract of the result, which the
 // automation of the actor's validator completes. Tracking ids are as in CreateTransferOffer.
-func (w *Wallet) RequestTraffic(ctx context.Context, actor Actor, r TrafficRequest) (done Done, err error) {
-	at, err := w.cfg.Public.Now(ctx)
+func (w *Traffic) Request(ctx context.Context, actor Actor, r TrafficRequest) (done Done, err error) {
+	at, err := w.network.Now(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -48,7 +92,7 @@ func (w *Wallet) RequestTraffic(ctx context.Context, actor Actor, r TrafficReque
 	if err != nil {
 		return done, err
 	}
-	migration, err := w.cfg.Public.MigrationID(ctx)
+	migration, err := w.network.public.MigrationID(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -61,9 +105,9 @@ func (w *Wallet) RequestTraffic(ctx context.Context, actor Actor, r TrafficReque
 		"trafficAmount": strconv.FormatInt(r.Bytes, 10), "expiresAt": timestamp(r.ExpiresAt), "trackingId": r.TrackingID,
 	}
 	known := func(ctx context.Context) (bool, error) {
-		return w.cfg.Reader.TrafficTracked(ctx, actor.Party, r.TrackingID)
+		return w.reader.TrafficTracked(ctx, actor.Party, r.TrackingID)
 	}
-	err = w.once(ctx, "buy-traffic", actor.Party, r.TrackingID, known, func(a attempt) error {
+	err = w.tracking.once(ctx, "buy-traffic", actor.Party, r.TrackingID, known, func(a attempt) error {
 		tx, d, err := w.submit(ctx, w.onInstall(actor, install, a, "WalletAppInstall_CreateBuyTrafficRequest", argument))
 		if err != nil {
 			return err
@@ -79,8 +123,8 @@ func (w *Wallet) RequestTraffic(ctx context.Context, actor Actor, r TrafficReque
 }
 
 // memberOf returns the one participant that hosts a party.
-func (w *Wallet) memberOf(ctx context.Context, synchronizer, party string) (string, error) {
-	hosts, err := w.cfg.Public.Hosts(ctx, synchronizer, party)
+func (w *Traffic) memberOf(ctx context.Context, synchronizer, party string) (string, error) {
+	hosts, err := w.network.public.Hosts(ctx, synchronizer, party)
 	switch {
 	case err != nil:
 		return "", err
@@ -99,10 +143,10 @@ type trafficRequestPayload struct {
 	TrackingID string    `json:"trackingId"`
 }
 
-// CompleteTrafficRequest buys what a user has asked for. The contract of the result is the
+// Complete buys what a user has asked for. The contract of the result is the
 // MemberTraffic.
-func (w *Wallet) CompleteTrafficRequest(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	value, done, err := w.execute(ctx, actor, batch{operation: operation{"CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": contractID}}})
+func (w *Traffic) Complete(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{"CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": contractID}}})
 	if err != nil {
 		return done, err
 	}
@@ -114,14 +158,14 @@ func (w *Wallet) CompleteTrafficRequest(ctx context.Context, actor Actor, contra
 	return done, err
 }
 
-// CancelTrafficRequest ends a request that cannot be met.
-func (w *Wallet) CancelTrafficRequest(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
+// Cancel ends a request that cannot be met.
+func (w *Traffic) Cancel(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestCancel, reasonArgument{reason}))
 	return done, err
 }
 
-// ExpireTrafficRequest ends a request that has expired.
-func (w *Wallet) ExpireTrafficRequest(ctx context.Context, actor Actor, contractID string) (Done, error) {
+// Expire ends a request that has expired.
+func (w *Traffic) Expire(ctx context.Context, actor Actor, contractID string) (Done, error) {
 	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestExpire, noArgument))
 	return done, err
 }
@@ -140,27 +184,19 @@ type TopUp struct {
 
 // BuyTopUp buys traffic with the operator's coins, ahead of what else waits. The contract of
 // the result is the MemberTraffic.
-func (w *Wallet) BuyTopUp(ctx context.Context, operator Actor, t TopUp) (Done, error) {
+func (w *Traffic) BuyTopUp(ctx context.Context, operator Actor, t TopUp) (Done, error) {
 	value := map[string]any{
 		"trafficAmount": strconv.FormatInt(t.Bytes, 10), "memberId": t.Member, "synchronizerId": t.SynchronizerID,
 		"migrationId":      strconv.FormatInt(t.MigrationID, 10),
 		"minTopupInterval": map[string]string{"microseconds": strconv.FormatInt(t.Interval.Microseconds(), 10)},
 		"topupStateCid":    optional(t.State),
 	}
-	bought, done, err := w.execute(ctx, operator, batch{operation: operation{"CO_BuyMemberTraffic", value}, urgent: true})
+	bought, done, err := w.coins.execute(ctx, operator, batch{operation: operation{"CO_BuyMemberTraffic", value}, urgent: true})
 	if err != nil {
 		return done, err
 	}
 	done.ContractID, err = contractIn(bought)
 	return done, err
-}
-
-// optional is a text in compact JSON, null for "".
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // TrafficCost is what so many bytes cost in coins, rounded up.

@@ -30,11 +30,11 @@ type transferCommandPayload struct {
 }
 
 // TransferCommands are those that the operator is to carry out, oldest first.
-func (w *Wallet) TransferCommands(ctx context.Context) ([]TransferCommand, error) {
-	q := ContractQuery{Parties: []string{w.cfg.Operator}, Templates: []string{template.TransferCommand}}
-	return listed(ctx, w, q, func(c *Contract, p *transferCommandPayload) (TransferCommand, bool) {
+func (w *External) TransferCommands(ctx context.Context) ([]TransferCommand, error) {
+	q := ContractQuery{Parties: []string{w.operator}, Templates: []string{template.TransferCommand}}
+	return listed(ctx, w.reader, q, func(c *Contract, p *transferCommandPayload) (TransferCommand, bool) {
 		return TransferCommand{ID: c.ID, Sender: p.Sender, Receiver: p.Receiver, Amount: p.Amount, ExpiresAt: p.ExpiresAt, Nonce: p.Nonce},
-			p.Delegate == w.cfg.Operator
+			p.Delegate == w.operator
 	})
 }
 
@@ -46,12 +46,12 @@ type CommandCounter struct {
 
 // CommandCounter returns the counter of a sender, nil as long as the network has made none for
 // it.
-func (w *Wallet) CommandCounter(ctx context.Context, sender string) (*CommandCounter, error) {
+func (w *External) CommandCounter(ctx context.Context, sender string) (*CommandCounter, error) {
 	type payload struct {
 		Sender string `json:"sender"`
 		Next   int64  `json:"nextNonce,string"`
 	}
-	counters, err := listed(ctx, w, ContractQuery{Parties: []string{sender}, Templates: []string{template.TransferCommandCounter}, Key: sender},
+	counters, err := listed(ctx, w.reader, ContractQuery{Parties: []string{sender}, Templates: []string{template.TransferCommandCounter}, Key: sender},
 		func(c *Contract, p *payload) (CommandCounter, bool) {
 			return CommandCounter{c.ID, p.Next}, p.Sender == sender
 		})
@@ -70,16 +70,16 @@ var ErrNotSent = errors.New("the transfer of the command has failed")
 // SendCommand carries a transfer command out with the sender's coins, largest first, then its
 // app rewards, by the receiver's preapproval if there is one. The counter is the sender's.
 // It is ErrNotSent if the transfer fails.
-func (w *Wallet) SendCommand(ctx context.Context, c TransferCommand, counter *CommandCounter) (Done, error) {
-	m, err := w.Market(ctx)
+func (w *External) SendCommand(ctx context.Context, c TransferCommand, counter *CommandCounter) (Done, error) {
+	m, err := w.network.Market(ctx)
 	if err != nil {
 		return Done{}, err
 	}
-	funds, err := w.Funds(ctx, c.Sender, m)
+	funds, err := w.coins.Funds(ctx, c.Sender, m)
 	if err != nil {
 		return Done{}, err
 	}
-	approval, err := w.preapproval(ctx, c.Receiver, m.At)
+	approval, err := w.network.preapproval(ctx, c.Receiver, m.At)
 	if err != nil {
 		return Done{}, err
 	}
@@ -90,7 +90,7 @@ func (w *Wallet) SendCommand(ctx context.Context, c TransferCommand, counter *Co
 		argument["transferPreapprovalCidO"] = approval.ID
 		disclosed = append(disclosed, approval)
 	}
-	s := exerciseAs(w.cfg.Operator, template.TransferCommand, c.ID, sendCommandChoice, argument)
+	s := exerciseAs(w.operator, template.TransferCommand, c.ID, sendCommandChoice, argument)
 	s.ReadAs, s.Disclosed = []string{c.Sender}, disclose(disclosed...)
 	tx, done, err := w.submit(ctx, s)
 	if err != nil {

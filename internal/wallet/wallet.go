@@ -2,15 +2,9 @@ package wallet
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
-
-	"github.com/ledgerlake/ledgerlake/internal/node"
-	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Config says for whom a wallet acts, and through what. Zero values stand for the defaults.
@@ -34,12 +28,22 @@ type Config struct {
 	TransferCommands bool
 }
 
-// Wallet does the actions of the users of one validator. It is safe for concurrent use.
+// Wallet does the actions of the users of one validator. Its parts are safe for concurrent use.
 type Wallet struct {
-	cfg      Config
-	treasury *treasury
-	running  running
-	recent   recent
+	Network       *Network
+	Users         *Users
+	Coins         *Coins
+	Offers        *Offers
+	Tokens        *Tokens
+	Preapprovals  *Preapprovals
+	Traffic       *Traffic
+	Subscriptions *Subscriptions
+	Minting       *Minting
+	Merging       *Merging
+	Rewards       *Rewards
+	External      *External
+
+	operator string
 }
 
 // New returns a wallet.
@@ -56,105 +60,29 @@ func New(cfg Config) (*Wallet, error) {
 	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	cfg.QueueSize = cmp.Or(cfg.QueueSize, 20)
 	cfg.PreapprovalLifetime = cmp.Or(cfg.PreapprovalLifetime, 90*24*time.Hour)
-	return &Wallet{cfg: cfg, treasury: newTreasury(cfg.QueueSize)}, nil
+	s := &submitter{ledger: cfg.Ledger, reader: cfg.Reader, log: cfg.Log, operator: cfg.Operator, wait: cfg.Wait, timeout: cfg.Timeout}
+	tracking := &tracker{reader: cfg.Reader}
+	queues := newTreasury(cfg.QueueSize)
+	network := &Network{public: cfg.Public, reader: cfg.Reader}
+	users := &Users{submitter: s, tracking: tracking, network: network}
+	coins := &Coins{submitter: s, tracking: tracking, network: network, users: users, treasury: queues}
+	return &Wallet{
+		Network: network, Users: users, Coins: coins,
+		Offers:        &Offers{submitter: s, tracking: tracking, network: network, coins: coins},
+		Tokens:        &Tokens{submitter: s, tracking: tracking, network: network, treasury: queues},
+		Preapprovals:  &Preapprovals{submitter: s, tracking: tracking, network: network, coins: coins, lifetime: cfg.PreapprovalLifetime},
+		Traffic:       &Traffic{submitter: s, tracking: tracking, network: network, coins: coins},
+		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},
+		Minting:       &Minting{submitter: s},
+		Merging:       &Merging{submitter: s, network: network},
+		Rewards:       &Rewards{submitter: s, network: network},
+		External: &External{
+			submitter: s, tracking: tracking, network: network, coins: coins,
+			lifetime: cfg.PreapprovalLifetime, transferCommands: cfg.TransferCommands,
+		},
+		operator: cfg.Operator,
+	}, nil
 }
 
 // Operator is the party of the validator.
-func (w *Wallet) Operator() string { return w.cfg.Operator }
-
-// detached gives an action its own time: a client that goes away must not leave a command
-// behind of which nobody knows what became.
-func (w *Wallet) detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), w.cfg.Timeout)
-}
-
-// asBoth are the parties that act where the operator acts for a user.
-func (w *Wallet) asBoth(party string) []string {
-	both := []string{w.cfg.Operator, party}
-	slices.Sort(both)
-	return slices.Compact(both)
-}
-
-// submit executes commands and waits for the store to show them.
-func (w *Wallet) submit(ctx context.Context, s node.Submission) (*node.Transaction, Done, error) {
-	ctx, cancel := w.detached(ctx)
-	defer cancel()
-	tx, err := w.cfg.Ledger.Submit(ctx, s)
-	if err != nil {
-		return nil, Done{}, translate(err)
-	}
-	return tx, w.landed(ctx, tx), nil
-}
-
-// landed waits for the store to show a transaction.
-func (w *Wallet) landed(ctx context.Context, tx *node.Transaction) Done {
-	done := Done{UpdateID: tx.UpdateID, Offset: tx.Offset}
-	ctx, cancel := context.WithTimeout(ctx, w.cfg.Wait)
-	defer cancel()
-	if err := w.cfg.Reader.WaitFor(ctx, tx.Offset); err != nil {
-		w.cfg.Log.WarnContext(ctx, "the store does not show a command yet", "update", tx.UpdateID, "offset", tx.Offset, "waited", w.cfg.Wait, "err", err)
-		return done
-	}
-	done.Visible = true
-	return done
-}
-
-// disclose lists contracts that the submitting parties do not see, of those whose blobs are
-// known.
-func disclose(contracts ...*Contract) []node.Disclosed {
-	var list []node.Disclosed
-	for _, c := range contracts {
-		if c != nil && c.Blob != "" {
-			list = append(list, node.Disclosed{TemplateID: c.TemplateID, ContractID: c.ID, Blob: c.Blob, SynchronizerID: c.SynchronizerID})
-		}
-	}
-	return list
-}
-
-// install returns the contract that lets the operator act for a user.
-func (w *Wallet) install(ctx context.Context, actor Actor) (string, error) {
-	if actor.Install != "" {
-		return actor.Install, nil
-	}
-	installs, err := w.cfg.Reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.WalletAppInstall}, Key: actor.User, Limit: 10})
-	if err != nil {
-		return "", fmt.Errorf("looking for the wallet of user %s: %w", actor.User, err)
-	}
-	for i := range installs {
-		var payload installPayload
-		if err := installs[i].decode(&payload); err != nil {
-			return "", err
-		}
-		if payload.User == actor.User && payload.Party == actor.Party && payload.Validator == w.cfg.Operator {
-			return installs[i].ID, nil
-		}
-	}
-	return "", notFound("No wallet found for user %s", actor.User)
-}
-
-// installPayload is WalletAppInstall.
-type installPayload struct {
-	DSO       string `json:"dsoParty"`
-	Validator string `json:"validatorParty"`
-	User      string `json:"endUserName"`
-	Party     string `json:"endUserParty"`
-}
-
-// visible returns a contract of a template that the actor's party sees.
-func (w *Wallet) visible(ctx context.Context, party, contractID, name string, payload any) error {
-	c, err := w.cfg.Reader.Contract(ctx, party, contractID)
-	if err != nil {
-		return err
-	}
-	if !ofTemplate(c.TemplateID, name) {
-		return notFound("Contract %.80s is not of template %s", contractID, node.Entity(name))
-	}
-	return c.decode(payload)
-}
-
-// ofTemplate reports whether a template id, "package-id:Module:Entity", names a template,
-// "package-name:Module:Entity", by module and entity.
-func ofTemplate(id, name string) bool { return template.Entity(id) == template.Entity(name) }
-
-// command is how a command names a template or an interface.
-func command(name string) string { return "#" + name }
+func (w *Wallet) Operator() string { return w.operator }

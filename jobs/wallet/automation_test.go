@@ -114,7 +114,7 @@ func TestAutomations(t *testing.T) {
 func (w *world) offer(t *testing.T, to, amount, tracking string) {
 	t.Helper()
 	r := wallet.OfferRequest{Receiver: to, Amount: decimal.Must(amount), ExpiresAt: w.Soon(), TrackingID: tracking}
-	if _, err := w.Wallet.CreateTransferOffer(t.Context(), w.alice, r); err != nil {
+	if _, err := w.Wallet.Offers.Create(t.Context(), w.alice, r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -132,7 +132,7 @@ func (w *world) offers(t *testing.T) {
 	if after, _ := w.Balance(w.bob); after.Minus(before).Cmp(decimal.FromInt(3)) != 0 {
 		t.Errorf("bob had %s, has %s", before, after)
 	}
-	open, err := w.Wallet.Offers(t.Context(), false, w.alice.Party)
+	open, err := w.Wallet.Offers.List(t.Context(), false, w.alice.Party)
 	if err != nil || len(open) != 1 || open[0].TrackingID != "o3" {
 		t.Errorf("open are %+v, %v", open, err)
 	}
@@ -165,14 +165,14 @@ func (w *world) merging(t *testing.T) {
 }
 
 func (w *world) buying(t *testing.T) {
-	m, err := w.Wallet.Market(t.Context())
+	m, err := w.Wallet.Network.Market(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Tap(w.alice, "100")
 	for tracking, bytes := range map[string]int64{"b1": 250_000, "b2": 1, "b3": 100_000_000, "b4": 1 << 40} {
 		r := wallet.TrafficRequest{ReceivingParty: w.alice.Party, SynchronizerID: m.Config().Synchronizer.Active, Bytes: bytes, ExpiresAt: w.Soon(), TrackingID: tracking}
-		if _, err := w.Wallet.RequestTraffic(t.Context(), w.alice, r); err != nil {
+		if _, err := w.Wallet.Traffic.Request(t.Context(), w.alice, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func (w *world) preapprovals(t *testing.T) {
 		}
 	}
 	w.run(t, "renew-preapprovals", renewed)
-	if have, err := w.Wallet.Preapprovals(t.Context()); err != nil || !slices.ContainsFunc(have, func(p wallet.Preapproval) bool { return p.Receiver == w.bob.Party }) {
+	if have, err := w.Wallet.Preapprovals.List(t.Context()); err != nil || !slices.ContainsFunc(have, func(p wallet.Preapproval) bool { return p.Receiver == w.bob.Party }) {
 		t.Errorf("the preapprovals are %+v, %v", have, err)
 	}
 }
@@ -260,14 +260,14 @@ func (w *world) propose(t *testing.T, mergeLimit string) string {
 }
 
 func (w *world) mintingDelegations(t *testing.T) {
-	if _, err := w.Wallet.AcceptMintingProposal(t.Context(), w.bob, w.propose(t, "3")); !errors.Is(err, wallet.ErrNotFound) {
+	if _, err := w.Wallet.Minting.Accept(t.Context(), w.bob, w.propose(t, "3")); !errors.Is(err, wallet.ErrNotFound) {
 		t.Errorf("a proposal to somebody else: %v", err)
 	}
-	first, err := w.Wallet.AcceptMintingProposal(t.Context(), w.Operator, w.propose(t, "3"))
+	first, err := w.Wallet.Minting.Accept(t.Context(), w.Operator, w.propose(t, "3"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := w.Wallet.AcceptMintingProposal(t.Context(), w.Operator, w.propose(t, "2"))
+	second, err := w.Wallet.Minting.Accept(t.Context(), w.Operator, w.propose(t, "2"))
 	if err != nil || second.ContractID == first.ContractID {
 		t.Fatalf("the second delegation is %+v, %v", second, err)
 	}
@@ -287,7 +287,7 @@ func (w *world) mintingDelegations(t *testing.T) {
 
 // reject has the operator reject all proposals that are left.
 func reject(t *testing.T, w *world) error {
-	delegations, err := w.Wallet.Delegations(t.Context())
+	delegations, err := w.Wallet.Minting.List(t.Context())
 	if err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func reject(t *testing.T, w *world) error {
 			left++
 			continue
 		}
-		if _, err := w.Wallet.RejectMintingProposal(t.Context(), w.Operator, d.ID); err != nil {
+		if _, err := w.Wallet.Minting.RejectProposal(t.Context(), w.Operator, d.ID); err != nil {
 			return err
 		}
 	}
@@ -310,19 +310,19 @@ func reject(t *testing.T, w *world) error {
 // subscriptions has a name paid for again, once that can be done.
 func (w *world) subscriptions(t *testing.T) {
 	w.Tap(w.bob, "5")
-	asked, err := w.Wallet.RequestName(t.Context(), w.bob, wallet.NameRequest{Name: "bob.unverified.cns", Description: "me"})
+	asked, err := w.Wallet.Subscriptions.RequestName(t.Context(), w.bob, wallet.NameRequest{Name: "bob.unverified.cns", Description: "me"})
 	if err == nil {
-		_, err = w.Wallet.AcceptSubscription(t.Context(), w.bob, asked.Subscription)
+		_, err = w.Wallet.Subscriptions.Accept(t.Context(), w.bob, asked.Subscription)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Advance(time.Second)
 	w.Await("the name", func() bool {
-		list, err := w.Wallet.Subscriptions(t.Context(), w.bob.Party)
+		list, err := w.Wallet.Subscriptions.List(t.Context(), w.bob.Party)
 		return err == nil && len(list) == 1
 	})
-	list, err := w.Wallet.Subscriptions(t.Context(), w.bob.Party)
+	list, err := w.Wallet.Subscriptions.List(t.Context(), w.bob.Party)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func (w *world) sweeping(t *testing.T) {
 	if done, err := w.list.Run(t.Context(), "sweep"); err != nil || done != 0 {
 		t.Errorf("what is on its way was swept %d times more, %v", done, err)
 	}
-	offers, err := w.Wallet.Offers(t.Context(), false, w.bob.Party)
+	offers, err := w.Wallet.Offers.List(t.Context(), false, w.bob.Party)
 	if err != nil || len(offers) == 0 || offers[len(offers)-1].Receiver != w.Operator.Party {
 		t.Errorf("the offers are %+v, %v", offers, err)
 	}

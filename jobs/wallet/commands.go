@@ -12,11 +12,11 @@ import (
 // planCommands carries out the transfer commands of external parties.
 func (a *Automations) planCommands(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	commands, err := w.TransferCommands(ctx)
+	commands, err := w.External.TransferCommands(ctx)
 	if err != nil || len(commands) == 0 {
 		return nil, err
 	}
-	at, err := w.Now(ctx)
+	at, err := w.Network.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (a *Automations) planCommands(ctx context.Context) ([]Step, error) {
 	for _, c := range commands {
 		counter, known := counters[c.Sender]
 		if !known {
-			if counter, err = w.CommandCounter(ctx, c.Sender); err != nil {
+			if counter, err = w.External.CommandCounter(ctx, c.Sender); err != nil {
 				return nil, err
 			}
 			counters[c.Sender] = counter
@@ -58,7 +58,7 @@ func commandStep(c wallet.TransferCommand, counter *wallet.CommandCounter, at ti
 
 // send carries a command out. One whose transfer fails is done with, as its sender can see.
 func (a *Automations) send(ctx context.Context, c wallet.TransferCommand, counter *wallet.CommandCounter) error {
-	_, err := a.cfg.Wallet.SendCommand(ctx, c, counter)
+	_, err := a.cfg.Wallet.External.SendCommand(ctx, c, counter)
 	if errors.Is(err, wallet.ErrNotSent) {
 		a.cfg.Log.WarnContext(ctx, "a transfer command has failed", "sender", c.Sender, "nonce", c.Nonce, "err", err)
 		return nil

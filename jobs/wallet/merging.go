@@ -18,16 +18,16 @@ const (
 // planMergeProposals accepts the delegations to merge that users propose.
 func (a *Automations) planMergeProposals(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	proposals, err := w.MergeProposals(ctx)
+	proposals, err := w.Merging.Proposals(ctx)
 	if err != nil || len(proposals) == 0 {
 		return nil, err
 	}
-	have, err := w.MergeDelegations(ctx)
+	have, err := w.Merging.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return runs(mergeProposalSteps(proposals, have), func(ctx context.Context, id string) error {
-		_, err := w.AcceptMergeProposal(ctx, id)
+		_, err := w.Merging.Accept(ctx, id)
 		return ignoreGone(err)
 	}), nil
 }
@@ -47,14 +47,14 @@ func mergeProposalSteps(proposals, have []wallet.MergeDelegation) (steps []contr
 
 // planMerging merges the holdings of owners who have delegated it and have many.
 func (a *Automations) planMerging(ctx context.Context) ([]Step, error) {
-	delegations, err := a.cfg.Wallet.MergeDelegations(ctx)
+	delegations, err := a.cfg.Wallet.Merging.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var steps []Step
 	var many []wallet.Holdings
 	for _, d := range delegations {
-		h, err := a.cfg.Wallet.Mergeable(ctx, d)
+		h, err := a.cfg.Wallet.Merging.Holdings(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (a *Automations) planMerging(ctx context.Context) ([]Step, error) {
 	for batch := range slices.Chunk(many, mergesInBatch) {
 		step := mergingStep(batch)
 		step.run = func(ctx context.Context) error {
-			_, err := a.cfg.Wallet.MergeHoldings(ctx, batch)
+			_, err := a.cfg.Wallet.Merging.Merge(ctx, batch)
 			return err
 		}
 		steps = append(steps, step)

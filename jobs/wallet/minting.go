@@ -12,11 +12,11 @@ import (
 // planMinting mints for the beneficiaries of minting delegations to the operator.
 func (a *Automations) planMinting(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	delegations, err := w.Delegations(ctx)
+	delegations, err := w.Minting.List(ctx)
 	if err != nil || len(delegations) == 0 {
 		return nil, err
 	}
-	m, err := w.Market(ctx)
+	m, err := w.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,13 +25,13 @@ func (a *Automations) planMinting(ctx context.Context) ([]Step, error) {
 		if d.Template != template.MintingDelegation || !d.ExpiresAt.After(m.At) {
 			continue
 		}
-		funds, err := w.Funds(ctx, d.Beneficiary, m)
+		funds, err := w.Coins.Funds(ctx, d.Beneficiary, m)
 		if err != nil {
 			return nil, err
 		}
 		step, inputs := mintingStep(d, funds, int(m.Config().Transfer.MaxInputs))
 		step.run = func(ctx context.Context) error {
-			_, err := w.MintDelegated(ctx, d, m, funds, inputs)
+			_, err := w.Minting.Mint(ctx, d, m, funds, inputs)
 			return ignoreGone(err)
 		}
 		steps = append(steps, step)

@@ -65,7 +65,7 @@ func (w *world) order(t *testing.T, nonce, amount string) {
 }
 
 func (w *world) transferCommands(t *testing.T) {
-	if _, err := w.Wallet.RequestPreapproval(t.Context(), w.bob); err != nil {
+	if _, err := w.Wallet.Preapprovals.Request(t.Context(), w.bob); err != nil {
 		t.Fatal(err)
 	}
 	w.order(t, "1", "2")
@@ -88,11 +88,11 @@ func (w *world) transferCommands(t *testing.T) {
 	if got := after.Minus(before); got.Cmp(decimal.Must("3.5")) != 0 {
 		t.Errorf("bob got %s", got)
 	}
-	counter, err := w.Wallet.CommandCounter(t.Context(), w.alice.Party)
+	counter, err := w.Wallet.External.CommandCounter(t.Context(), w.alice.Party)
 	if err != nil || counter == nil || counter.Next != 3 {
 		t.Errorf("the counter is %+v, %v", counter, err)
 	}
-	if left, err := w.Wallet.TransferCommands(t.Context()); err != nil || len(left) > 0 {
+	if left, err := w.Wallet.External.TransferCommands(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("left are %+v, %v", left, err)
 	}
 }
@@ -100,23 +100,23 @@ func (w *world) transferCommands(t *testing.T) {
 func (w *world) expiry(t *testing.T) {
 	w.offer(t, w.bob.Party, "1", "e1")
 	w.offer(t, w.bob.Party, "2", "e2")
-	offers, err := w.Wallet.Offers(t.Context(), false, w.alice.Party)
+	offers, err := w.Wallet.Offers.List(t.Context(), false, w.alice.Party)
 	if err != nil || len(offers) != 2 {
 		t.Fatalf("the offers are %+v, %v", offers, err)
 	}
 	accepted := offers[slices.IndexFunc(offers, func(o wallet.Offer) bool { return o.TrackingID == "e2" })]
-	if _, err := w.Wallet.AcceptTransferOffer(t.Context(), w.bob, accepted.ID); err != nil {
+	if _, err := w.Wallet.Offers.Accept(t.Context(), w.bob, accepted.ID); err != nil {
 		t.Fatal(err)
 	}
-	m, err := w.Wallet.Market(t.Context())
+	m, err := w.Wallet.Network.Market(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := wallet.TrafficRequest{ReceivingParty: w.alice.Party, SynchronizerID: m.Config().Synchronizer.Active, Bytes: 250_000, ExpiresAt: w.Soon(), TrackingID: "e3"}
-	if _, err := w.Wallet.RequestTraffic(t.Context(), w.alice, r); err != nil {
+	if _, err := w.Wallet.Traffic.Request(t.Context(), w.alice, r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Wallet.AcceptMintingProposal(t.Context(), w.Operator, w.propose(t, "3")); err != nil {
+	if _, err := w.Wallet.Minting.Accept(t.Context(), w.Operator, w.propose(t, "3")); err != nil {
 		t.Fatal(err)
 	}
 	w.propose(t, "2")
@@ -138,7 +138,7 @@ func (w *world) expiry(t *testing.T) {
 			t.Errorf("%s %s is %+v, %v", read, tracking, status, err)
 		}
 	}
-	if left, err := w.Wallet.Delegations(t.Context()); err != nil || len(left) > 0 {
+	if left, err := w.Wallet.Minting.List(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("left are the delegations %+v, %v", left, err)
 	}
 	if after, still := w.Balance(w.alice); after.Cmp(before) != 0 || still.Cmp(locked) != 0 {
@@ -149,7 +149,7 @@ func (w *world) expiry(t *testing.T) {
 // TestRewardsByTraffic collects what a network pays that rewards apps by traffic.
 func TestRewardsByTraffic(t *testing.T) {
 	w := newWorld(t, func(c *devnet.Config) { c.TrafficRewards, c.Updates, c.Days = true, 2500, 1 })
-	if _, err := w.Wallet.GrantFeaturedRight(t.Context(), w.Operator); err != nil {
+	if _, err := w.Wallet.Rewards.GrantFeaturedRight(t.Context(), w.Operator); err != nil {
 		t.Fatal(err)
 	}
 	for range 12 { // the operator is a party to what its users do
@@ -159,11 +159,11 @@ func TestRewardsByTraffic(t *testing.T) {
 	var funds *wallet.Funds
 	var worth decimal.Decimal
 	w.Await("rewards by traffic for the operator", func() bool {
-		m, err := w.Wallet.Market(t.Context())
+		m, err := w.Wallet.Network.Market(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if funds, err = w.Wallet.Funds(t.Context(), w.Operator.Party, m); err != nil {
+		if funds, err = w.Wallet.Coins.Funds(t.Context(), w.Operator.Party, m); err != nil {
 			t.Fatal(err)
 		}
 		worth = decimal.Decimal{}

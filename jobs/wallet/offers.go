@@ -18,11 +18,11 @@ type wallets struct {
 
 // readWallets returns the wallets of the validator.
 func (a *Automations) readWallets(ctx context.Context) (*wallets, error) {
-	at, err := a.cfg.Wallet.Now(ctx)
+	at, err := a.cfg.Wallet.Network.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	actors, err := a.cfg.Wallet.Actors(ctx, "")
+	actors, err := a.cfg.Wallet.Users.Actors(ctx, "")
 	return &wallets{actors, at}, err
 }
 
@@ -57,7 +57,7 @@ func (a *Automations) planAccepting(ctx context.Context) ([]Step, error) {
 	if err != nil || len(w.actors) == 0 {
 		return nil, err
 	}
-	offers, err := a.cfg.Wallet.Offers(ctx, false, w.parties()...)
+	offers, err := a.cfg.Wallet.Offers.List(ctx, false, w.parties()...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *Automations) planAccepting(ctx context.Context) ([]Step, error) {
 			return nil
 		}
 		return runs(acceptSteps(offers, actor.Party, from, w.at), func(ctx context.Context, id string) error {
-			_, err := a.cfg.Wallet.AcceptTransferOffer(ctx, actor, id)
+			_, err := a.cfg.Wallet.Offers.Accept(ctx, actor, id)
 			return ignoreGone(err)
 		})
 	}), nil
@@ -126,7 +126,7 @@ func (a *Automations) planCompleting(ctx context.Context) ([]Step, error) {
 	if err != nil || len(w.actors) == 0 {
 		return nil, err
 	}
-	offers, err := a.cfg.Wallet.Offers(ctx, true, w.parties()...)
+	offers, err := a.cfg.Wallet.Offers.List(ctx, true, w.parties()...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,9 @@ func completeSteps(offers []wallet.Offer, sender string, at time.Time) (steps []
 
 // complete pays an accepted offer, or ends it if that takes more than there is.
 func (a *Automations) complete(ctx context.Context, actor wallet.Actor, id string) error {
-	_, err := a.cfg.Wallet.CompleteAcceptedOffer(ctx, actor, id)
+	_, err := a.cfg.Wallet.Offers.Complete(ctx, actor, id)
 	if errors.Is(err, wallet.ErrFunds) {
-		_, err = a.cfg.Wallet.AbortAcceptedOffer(ctx, actor, id, err.Error())
+		_, err = a.cfg.Wallet.Offers.Abort(ctx, actor, id, err.Error())
 	}
 	return ignoreGone(err)
 }

@@ -12,7 +12,7 @@ import (
 // planProposals accepts proposals of preapprovals of the validator's own users.
 func (a *Automations) planProposals(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	proposals, err := w.PreapprovalProposals(ctx)
+	proposals, err := w.Preapprovals.Proposals(ctx)
 	if err != nil || len(proposals) == 0 {
 		return nil, err
 	}
@@ -20,12 +20,12 @@ func (a *Automations) planProposals(ctx context.Context) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	have, err := w.Preapprovals(ctx)
+	have, err := w.Preapprovals.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return runs(proposalSteps(proposals, have, all.actors, all.at), func(ctx context.Context, id string) error {
-		_, err := w.AcceptPreapprovalProposal(ctx, id)
+		_, err := w.Preapprovals.Accept(ctx, id)
 		return ignoreGone(err)
 	}), nil
 }
@@ -55,11 +55,11 @@ func proposalSteps(proposals, have []wallet.Preapproval, actors []wallet.Actor, 
 // planRenewals renews the preapprovals of which the operator is the provider.
 func (a *Automations) planRenewals(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	have, err := w.Preapprovals(ctx)
+	have, err := w.Preapprovals.List(ctx)
 	if err != nil || len(have) == 0 {
 		return nil, err
 	}
-	at, err := w.Now(ctx)
+	at, err := w.Network.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *Automations) planRenewals(ctx context.Context) ([]Step, error) {
 	for _, p := range have {
 		step := renewalStep(p, at, a.cfg.RenewBefore, a.cfg.PreapprovalLifetime)
 		step.run = func(ctx context.Context) error {
-			_, err := w.RenewPreapproval(ctx, p.ID, p.ExpiresAt.Add(a.cfg.PreapprovalLifetime))
+			_, err := w.Preapprovals.Renew(ctx, p.ID, p.ExpiresAt.Add(a.cfg.PreapprovalLifetime))
 			return ignoreGone(err)
 		}
 		steps = append(steps, step)

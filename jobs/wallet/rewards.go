@@ -11,17 +11,17 @@ import (
 // planRewards merges rewards and coins of each wallet into one coin.
 func (a *Automations) planRewards(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	m, err := w.Market(ctx)
+	m, err := w.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
-	actors, err := w.Actors(ctx, "")
+	actors, err := w.Users.Actors(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	var steps []Step
 	for _, actor := range actors {
-		funds, err := w.Funds(ctx, actor.Party, m)
+		funds, err := w.Coins.Funds(ctx, actor.Party, m)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ const mostMerges = 20
 // mergeAll merges until nothing is left to merge.
 func (a *Automations) mergeAll(ctx context.Context, actor wallet.Actor, urgent bool) error {
 	for n := range mostMerges {
-		done, err := a.cfg.Wallet.Merge(ctx, actor, urgent)
+		done, err := a.cfg.Wallet.Coins.Merge(ctx, actor, urgent)
 		switch {
 		case wallet.IsIdle(err) && n > 0:
 			return nil
@@ -80,18 +80,18 @@ func (a *Automations) mergeAll(ctx context.Context, actor wallet.Actor, urgent b
 // not yet.
 func (a *Automations) planLiveness(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
-	m, err := w.Market(ctx)
+	m, err := w.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
-	license, err := w.License(ctx)
+	license, err := w.Rewards.License(ctx)
 	if err != nil {
 		return nil, err
 	}
 	step, round := livenessStep(m, license)
 	if step.Do {
 		step.run = func(ctx context.Context) error {
-			_, err := w.RecordLiveness(ctx, license.ID, round.Contract)
+			_, err := w.Rewards.RecordLiveness(ctx, license.ID, round.Contract)
 			return err
 		}
 	}

@@ -16,11 +16,11 @@ func (a *Automations) planSubscriptions(ctx context.Context) ([]Step, error) {
 	if err != nil || len(w.actors) == 0 {
 		return nil, err
 	}
-	all, err := a.cfg.Wallet.Subscriptions(ctx, w.parties()...)
+	all, err := a.cfg.Wallet.Subscriptions.List(ctx, w.parties()...)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	m, err := a.cfg.Wallet.Market(ctx)
+	m, err := a.cfg.Wallet.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,11 +31,11 @@ func (a *Automations) planSubscriptions(ctx context.Context) ([]Step, error) {
 			return nil
 		}
 		var funds *wallet.Funds
-		if funds, failed = a.cfg.Wallet.Funds(ctx, actor.Party, m); failed != nil {
+		if funds, failed = a.cfg.Wallet.Coins.Funds(ctx, actor.Party, m); failed != nil {
 			return nil
 		}
 		return runs(subscriptionSteps(own, funds.CoinValue().Plus(funds.RewardValue()), m.Price, w.at), func(ctx context.Context, id string) error {
-			_, err := a.cfg.Wallet.PaySubscription(ctx, actor, id)
+			_, err := a.cfg.Wallet.Subscriptions.Pay(ctx, actor, id)
 			return ignoreGone(err)
 		})
 	})

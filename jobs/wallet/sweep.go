@@ -39,13 +39,13 @@ func (a *Automations) planSweeps(ctx context.Context) ([]Step, error) {
 	if len(a.cfg.Sweeps) == 0 {
 		return nil, nil
 	}
-	m, err := a.cfg.Wallet.Market(ctx)
+	m, err := a.cfg.Wallet.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var steps []Step
 	for _, s := range a.cfg.Sweeps {
-		actors, err := a.cfg.Wallet.Actors(ctx, s.Sender)
+		actors, err := a.cfg.Wallet.Users.Actors(ctx, s.Sender)
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +64,13 @@ func (a *Automations) planSweeps(ctx context.Context) ([]Step, error) {
 }
 
 func (a *Automations) planSweep(ctx context.Context, m *wallet.Market, actor wallet.Actor, s Sweep) (Step, error) {
-	funds, err := a.cfg.Wallet.Funds(ctx, actor.Party, m)
+	funds, err := a.cfg.Wallet.Coins.Funds(ctx, actor.Party, m)
 	if err != nil {
 		return Step{}, err
 	}
 	outstanding := decimal.Decimal{}
 	for _, accepted := range []bool{false, true} {
-		offers, err := a.cfg.Wallet.Offers(ctx, accepted, actor.Party)
+		offers, err := a.cfg.Wallet.Offers.List(ctx, accepted, actor.Party)
 		if err != nil {
 			return Step{}, err
 		}
@@ -99,12 +99,12 @@ func sweepStep(s Sweep, coins, outstanding, price decimal.Decimal) (Step, decima
 func (a *Automations) sweep(ctx context.Context, actor wallet.Actor, s Sweep, amount decimal.Decimal, at time.Time) error {
 	const description = "sweep to %s"
 	if s.ByPreapproval {
-		_, err := a.cfg.Wallet.SendByPreapproval(ctx, actor, wallet.SendRequest{
+		_, err := a.cfg.Wallet.Preapprovals.Send(ctx, actor, wallet.SendRequest{
 			Receiver: s.Receiver, Amount: amount, Description: fmt.Sprintf(description, s.Receiver), DeduplicationID: rand.Text(),
 		})
 		return err
 	}
-	_, err := a.cfg.Wallet.CreateTransferOffer(ctx, actor, wallet.OfferRequest{
+	_, err := a.cfg.Wallet.Offers.Create(ctx, actor, wallet.OfferRequest{
 		Receiver: s.Receiver, Amount: amount, Description: fmt.Sprintf(description, s.Receiver), ExpiresAt: at.Add(offerLife), TrackingID: rand.Text(),
 	})
 	return err

@@ -98,11 +98,11 @@ func (a *Automations) planTopUp(ctx context.Context) ([]Step, error) {
 		return []Step{{What: "buy traffic", Why: "no throughput is configured"}}, nil
 	}
 	w := a.cfg.Wallet
-	operator, err := w.OperatorActor(ctx)
+	operator, err := w.Users.Operator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m, err := w.Market(ctx)
+	m, err := w.Network.Market(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +117,13 @@ func (a *Automations) planTopUp(ctx context.Context) ([]Step, error) {
 	}
 	p := a.cfg.TopUp.purchase(m.Config().Synchronizer.Fees.MinTopUp, a.cfg.Poll)
 	state := topUpState{at: m.At, cost: m.TrafficCost(p.Bytes), devNet: m.DevNet}
-	if state.last, err = w.TopUpState(ctx, member, synchronizer); err != nil {
+	if state.last, err = w.Traffic.TopUpState(ctx, member, synchronizer); err != nil {
 		return nil, err
 	}
 	if state.remaining, err = a.cfg.Traffic.Remaining(ctx, synchronizer, member); err != nil {
 		return nil, fmt.Errorf("asking for the traffic of %s: %w", member, err)
 	}
-	funds, err := w.Funds(ctx, operator.Party, m)
+	funds, err := w.Coins.Funds(ctx, operator.Party, m)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (a *Automations) planTopUp(ctx context.Context) ([]Step, error) {
 		t.State = state.last.ID
 	}
 	step.run = func(ctx context.Context) error {
-		_, err := w.BuyTopUp(ctx, operator, t)
+		_, err := w.Traffic.BuyTopUp(ctx, operator, t)
 		return err
 	}
 	return []Step{step}, nil

@@ -15,7 +15,7 @@ func (a *Automations) planTraffic(ctx context.Context) ([]Step, error) {
 	if err != nil || len(w.actors) == 0 {
 		return nil, err
 	}
-	requests, err := a.cfg.Wallet.TrafficRequests(ctx, w.parties()...)
+	requests, err := a.cfg.Wallet.Traffic.Requests(ctx, w.parties()...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func trafficSteps(requests []wallet.OpenTrafficRequest, user string, at time.Tim
 // buy meets a request, or ends it if it cannot be met: too little money, or an amount that the
 // network does not sell.
 func (a *Automations) buy(ctx context.Context, actor wallet.Actor, id string) error {
-	_, err := a.cfg.Wallet.CompleteTrafficRequest(ctx, actor, id)
+	_, err := a.cfg.Wallet.Traffic.Complete(ctx, actor, id)
 	if errors.Is(err, wallet.ErrInvalid) {
-		_, err = a.cfg.Wallet.CancelTrafficRequest(ctx, actor, id, err.Error())
+		_, err = a.cfg.Wallet.Traffic.Cancel(ctx, actor, id, err.Error())
 	}
 	return ignoreGone(err)
 }
@@ -56,23 +56,23 @@ func (a *Automations) planExpiry(ctx context.Context) ([]Step, error) {
 		return nil, err
 	}
 	var open, accepted []wallet.Offer
-	if open, err = a.cfg.Wallet.Offers(ctx, false, w.parties()...); err != nil {
+	if open, err = a.cfg.Wallet.Offers.List(ctx, false, w.parties()...); err != nil {
 		return nil, err
 	}
-	if accepted, err = a.cfg.Wallet.Offers(ctx, true, w.parties()...); err != nil {
+	if accepted, err = a.cfg.Wallet.Offers.List(ctx, true, w.parties()...); err != nil {
 		return nil, err
 	}
-	requests, err := a.cfg.Wallet.TrafficRequests(ctx, w.parties()...)
+	requests, err := a.cfg.Wallet.Traffic.Requests(ctx, w.parties()...)
 	if err != nil {
 		return nil, err
 	}
 	steps := w.ofEach(func(actor wallet.Actor) []Step {
-		own := a.expiredOffers(actor, open, w.at, a.cfg.Wallet.ExpireOffer)
-		own = append(own, a.expiredOffers(actor, accepted, w.at, a.cfg.Wallet.ExpireAcceptedOffer)...)
+		own := a.expiredOffers(actor, open, w.at, a.cfg.Wallet.Offers.Expire)
+		own = append(own, a.expiredOffers(actor, accepted, w.at, a.cfg.Wallet.Offers.ExpireAccepted)...)
 		for _, r := range requests {
 			if r.User == actor.Party && !r.ExpiresAt.After(w.at) {
 				own = append(own, expiryStep("traffic request "+r.TrackingID, r.ExpiresAt, func(ctx context.Context) (wallet.Done, error) {
-					return a.cfg.Wallet.ExpireTrafficRequest(ctx, actor, r.ID)
+					return a.cfg.Wallet.Traffic.Expire(ctx, actor, r.ID)
 				}))
 			}
 		}
@@ -103,7 +103,7 @@ func expiryStep(what string, expired time.Time, run func(context.Context) (walle
 
 // expiredDelegations ends minting delegations to the operator, and proposals of them.
 func (a *Automations) expiredDelegations(ctx context.Context, at time.Time) ([]Step, error) {
-	delegations, err := a.cfg.Wallet.Delegations(ctx)
+	delegations, err := a.cfg.Wallet.Minting.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (a *Automations) expiredDelegations(ctx context.Context, at time.Time) ([]S
 	for _, d := range delegations {
 		if !d.ExpiresAt.After(at) {
 			steps = append(steps, expiryStep("minting delegation of "+d.Beneficiary, d.ExpiresAt, func(ctx context.Context) (wallet.Done, error) {
-				return a.cfg.Wallet.EndMinting(ctx, d.Template, d.ID)
+				return a.cfg.Wallet.Minting.End(ctx, d.Template, d.ID)
 			}))
 		}
 	}

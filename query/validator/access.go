@@ -31,7 +31,7 @@ type caller struct {
 	// party is that of the user's wallet, "" but for operations of wallets.
 	party string
 	// commands are set for operations that change the ledger.
-	commands Commands
+	commands *Commands
 }
 
 // operation is one operation of the interface.

@@ -80,6 +80,6 @@ func cancelPreapproval(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	done, err := c.commands.CancelPreapproval(ctx, receiver)
+	done, err := c.commands.Preapprovals.Cancel(ctx, receiver)
 	return empty(c, done, err)
 }

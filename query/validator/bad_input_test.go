@@ -137,7 +137,7 @@ func (r *reality) unknownParties(ann *person) []badRequest {
 // synchronizer is the one of the coin.
 func (r *reality) synchronizer() string {
 	r.World.Helper()
-	m, err := r.Wallet.Market(r.Context())
+	m, err := r.Wallet.Network.Market(r.Context())
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -7,50 +7,69 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
-// Commands are what the interface does on the ledger; *wallet.Wallet does it. Errors are of type
-// wallet.Error but for those that nobody foresees.
-type Commands interface {
-	CreateTransferOffer(ctx context.Context, actor wallet.Actor, r wallet.OfferRequest) (wallet.Done, error)
-	AcceptTransferOffer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-	RejectTransferOffer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-	WithdrawTransferOffer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-
-	RequestTraffic(ctx context.Context, actor wallet.Actor, r wallet.TrafficRequest) (wallet.Done, error)
-
-	Tap(ctx context.Context, actor wallet.Actor, dollars decimal.Decimal, commandID string) (wallet.Done, error)
-	GrantFeaturedRight(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
-	CancelFeaturedRights(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
-
-	RequestPreapproval(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
-	SendByPreapproval(ctx context.Context, actor wallet.Actor, r wallet.SendRequest) (wallet.Done, error)
-	CancelPreapproval(ctx context.Context, receiver string) (wallet.Done, error)
-
-	CreateTokenTransfer(ctx context.Context, actor wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error)
-	AcceptTokenTransfer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
-	RejectTokenTransfer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
-	WithdrawTokenTransfer(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
-
-	AcceptMintingProposal(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-	RejectMintingProposal(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-	RejectMintingDelegation(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-
-	RequestName(ctx context.Context, actor wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error)
-	AcceptSubscription(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-	RejectSubscription(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
-
-	Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
-	Offboard(ctx context.Context, user string) error
-
-	ExternalParties
+// Commands are what the interface does on the ledger. Errors are of type wallet.Error but for
+// those that nobody foresees.
+type Commands struct {
+	Offers interface {
+		Create(ctx context.Context, actor wallet.Actor, r wallet.OfferRequest) (wallet.Done, error)
+		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Withdraw(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+	}
+	Traffic interface {
+		Request(ctx context.Context, actor wallet.Actor, r wallet.TrafficRequest) (wallet.Done, error)
+	}
+	Coins interface {
+		Tap(ctx context.Context, actor wallet.Actor, dollars decimal.Decimal, commandID string) (wallet.Done, error)
+	}
+	Rewards interface {
+		GrantFeaturedRight(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
+		CancelFeaturedRights(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
+	}
+	Preapprovals interface {
+		Request(ctx context.Context, actor wallet.Actor) (wallet.Done, error)
+		Send(ctx context.Context, actor wallet.Actor, r wallet.SendRequest) (wallet.Done, error)
+		Cancel(ctx context.Context, receiver string) (wallet.Done, error)
+	}
+	Tokens  Tokens
+	Minting interface {
+		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		RejectProposal(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+	}
+	Subscriptions interface {
+		RequestName(ctx context.Context, actor wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error)
+		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+	}
+	Users interface {
+		Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
+		Offboard(ctx context.Context, user string) error
+	}
+	// External are the steps by which a party with keys of its own is set up and sends coins.
+	External interface {
+		GenerateTopology(ctx context.Context, hint string, publicKey []byte) (party string, txs []wallet.TopologyTransaction, err error)
+		SubmitTopology(ctx context.Context, publicKey []byte, signed []wallet.SignedTopology) (party string, err error)
+		ProposeSetup(ctx context.Context, party string) (wallet.Done, error)
+		PrepareAcceptSetup(ctx context.Context, party, contractID string, verbose bool) (wallet.PreparedSubmission, error)
+		SubmitAcceptSetup(ctx context.Context, s wallet.ExternalSubmission) (wallet.Done, error)
+		PrepareSend(ctx context.Context, r wallet.ExternalSend) (wallet.PreparedSubmission, error)
+		SubmitSend(ctx context.Context, s wallet.ExternalSubmission) (wallet.Done, error)
+	}
 }
 
-// ExternalParties are the steps by which a party with keys of its own is set up and sends coins.
-type ExternalParties interface {
-	GenerateTopology(ctx context.Context, hint string, publicKey []byte) (party string, txs []wallet.TopologyTransaction, err error)
-	SubmitTopology(ctx context.Context, publicKey []byte, signed []wallet.SignedTopology) (party string, err error)
-	ProposeSetup(ctx context.Context, party string) (wallet.Done, error)
-	PrepareAcceptSetup(ctx context.Context, party, contractID string, verbose bool) (wallet.PreparedSubmission, error)
-	SubmitAcceptSetup(ctx context.Context, s wallet.ExternalSubmission) (wallet.Done, error)
-	PrepareSend(ctx context.Context, r wallet.ExternalSend) (wallet.PreparedSubmission, error)
-	SubmitSend(ctx context.Context, s wallet.ExternalSubmission) (wallet.Done, error)
+// Tokens are transfers by the token standard.
+type Tokens interface {
+	Create(ctx context.Context, actor wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error)
+	Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
+	Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
+	Withdraw(ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
+}
+
+// WalletCommands has a wallet do it.
+func WalletCommands(w *wallet.Wallet) *Commands {
+	return &Commands{
+		Offers: w.Offers, Traffic: w.Traffic, Coins: w.Coins, Rewards: w.Rewards, Preapprovals: w.Preapprovals,
+		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, Users: w.Users, External: w.External,
+	}
 }

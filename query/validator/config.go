@@ -27,7 +27,7 @@ type Config struct {
 	Network Network // required
 	// Commands finds who sends commands to the node; nil if that is not allowed, and then
 	// operations that change the ledger answer 501, unless there is Forward.
-	Commands func(ctx context.Context) (Commands, error)
+	Commands func(ctx context.Context) (*Commands, error)
 	// Forward sends operations that change the ledger to an existing validator instead.
 	Forward *Forward
 	// Operator finds the party and the user of the operator.

@@ -36,7 +36,7 @@ func (d *development) tap(ctx context.Context, c *caller) error {
 	if !d.enabled {
 		return errNoDevelopment()
 	}
-	done, err := c.commands.Tap(ctx, c.actor(), dollars, id)
+	done, err := c.commands.Coins.Tap(ctx, c.actor(), dollars, id)
 	return contractAnswer(c, "contract_id", done, err)
 }
 
@@ -47,12 +47,12 @@ func (d *development) grantFeaturedRight(ctx context.Context, c *caller) error {
 	if !d.enabled {
 		return errNoDevelopment()
 	}
-	done, err := c.commands.GrantFeaturedRight(ctx, c.actor())
+	done, err := c.commands.Rewards.GrantFeaturedRight(ctx, c.actor())
 	return contractAnswer(c, "contract_id", done, err)
 }
 
 func cancelFeaturedRights(ctx context.Context, c *caller) error {
-	done, err := c.commands.CancelFeaturedRights(ctx, c.actor())
+	done, err := c.commands.Rewards.CancelFeaturedRights(ctx, c.actor())
 	return empty(c, done, err)
 }
 

@@ -89,7 +89,7 @@ func generateTopology(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	party, txs, err := c.commands.GenerateTopology(ctx, hint, key)
+	party, txs, err := c.commands.External.GenerateTopology(ctx, hint, key)
 	if err != nil {
 		return refused(err)
 	}
@@ -116,7 +116,7 @@ func submitTopology(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	party, err := c.commands.SubmitTopology(ctx, key, signed)
+	party, err := c.commands.External.SubmitTopology(ctx, key, signed)
 	if err != nil {
 		return refused(err)
 	}
@@ -129,7 +129,7 @@ func proposeSetup(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	done, err := c.commands.ProposeSetup(ctx, party)
+	done, err := c.commands.External.ProposeSetup(ctx, party)
 	return contractAnswer(c, "contract_id", done, err)
 }
 
@@ -157,7 +157,7 @@ func prepareAcceptSetup(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	s, err := c.commands.PrepareAcceptSetup(ctx, party, id, verbose)
+	s, err := c.commands.External.PrepareAcceptSetup(ctx, party, id, verbose)
 	return prepared(c, s, err)
 }
 
@@ -180,7 +180,7 @@ func submitAcceptSetup(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	done, err := c.commands.SubmitAcceptSetup(ctx, s)
+	done, err := c.commands.External.SubmitAcceptSetup(ctx, s)
 	if err != nil {
 		return refused(err)
 	}
@@ -217,7 +217,7 @@ func (e *externalParties) prepareSend(ctx context.Context, c *caller) error {
 	if !e.transferCommands {
 		return errNoTransferCommands()
 	}
-	s, err := c.commands.PrepareSend(ctx, r)
+	s, err := c.commands.External.PrepareSend(ctx, r)
 	return prepared(c, s, err)
 }
 
@@ -263,7 +263,7 @@ func (e *externalParties) submitSend(ctx context.Context, c *caller) error {
 	if !e.transferCommands {
 		return errNoTransferCommands()
 	}
-	done, err := c.commands.SubmitSend(ctx, s)
+	done, err := c.commands.External.SubmitSend(ctx, s)
 	if err != nil {
 		return refused(err)
 	}

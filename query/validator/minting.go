@@ -33,17 +33,17 @@ func (m *minting) operations() []operation {
 }
 
 func acceptMintingProposal(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.AcceptMintingProposal(ctx, c.actor(), contractID)
+	done, err := c.commands.Minting.Accept(ctx, c.actor(), contractID)
 	return contractAnswer(c, "contract_id", done, err)
 }
 
 func rejectMintingProposal(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.RejectMintingProposal(ctx, c.actor(), contractID)
+	done, err := c.commands.Minting.RejectProposal(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
 
 func rejectMintingDelegation(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.RejectMintingDelegation(ctx, c.actor(), contractID)
+	done, err := c.commands.Minting.Reject(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
 

@@ -43,7 +43,7 @@ func requestName(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	done, err := c.commands.RequestName(ctx, c.actor(), r)
+	done, err := c.commands.Subscriptions.RequestName(ctx, c.actor(), r)
 	if err != nil {
 		return refused(err)
 	}
@@ -58,12 +58,12 @@ func requestName(ctx context.Context, c *caller) error {
 }
 
 func acceptSubscription(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.AcceptSubscription(ctx, c.actor(), contractID)
+	done, err := c.commands.Subscriptions.Accept(ctx, c.actor(), contractID)
 	return contractAnswer(c, "initial_payment_contract_id", done, err)
 }
 
 func rejectSubscription(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.RejectSubscription(ctx, c.actor(), contractID)
+	done, err := c.commands.Subscriptions.Reject(ctx, c.actor(), contractID)
 	return empty(c, done, err)
 }
 

@@ -51,7 +51,7 @@ func (o *offers) create(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	done, err := c.commands.CreateTransferOffer(ctx, c.actor(), r)
+	done, err := c.commands.Offers.Create(ctx, c.actor(), r)
 	return contractAnswer(c, "offer_contract_id", done, err)
 }
 
@@ -85,17 +85,17 @@ func byBody(action offerAction) func(context.Context, *caller) error {
 const maxContractID = 4096
 
 func acceptOffer(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.AcceptTransferOffer(ctx, c.actor(), contractID)
+	done, err := c.commands.Offers.Accept(ctx, c.actor(), contractID)
 	return contractAnswer(c, "accepted_offer_contract_id", done, err)
 }
 
 func rejectOffer(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.RejectTransferOffer(ctx, c.actor(), contractID)
+	done, err := c.commands.Offers.Reject(ctx, c.actor(), contractID)
 	return nothing(c, done, err)
 }
 
 func withdrawOffer(ctx context.Context, c *caller, contractID string) error {
-	done, err := c.commands.WithdrawTransferOffer(ctx, c.actor(), contractID)
+	done, err := c.commands.Offers.Withdraw(ctx, c.actor(), contractID)
 	return nothing(c, done, err)
 }
 

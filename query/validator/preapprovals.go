@@ -19,7 +19,7 @@ const preapprovalMember = "transfer_preapproval_contract_id"
 
 // requestPreapproval answers with the preapproval that there is, with status 409, if there is one.
 func requestPreapproval(ctx context.Context, c *caller) error {
-	done, err := c.commands.RequestPreapproval(ctx, c.actor())
+	done, err := c.commands.Preapprovals.Request(ctx, c.actor())
 	var there *wallet.Error
 	if errors.As(err, &there) && errors.Is(there.Kind, wallet.ErrConflict) && there.ContractID != "" {
 		return c.JSONAs(409, map[string]string{preapprovalMember: there.ContractID})
@@ -36,6 +36,6 @@ func sendByPreapproval(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	done, err := c.commands.SendByPreapproval(ctx, c.actor(), r)
+	done, err := c.commands.Preapprovals.Send(ctx, c.actor(), r)
 	return empty(c, done, err)
 }

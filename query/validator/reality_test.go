@@ -60,7 +60,7 @@ func (r *reality) config(t *testing.T) Config {
 	return Config{
 		Auth: r.verifier(t, keys), Users: r.users, Network: network{r.World}, Log: slog.New(slog.DiscardHandler), ScanProxy: public.ProxyRoutes(),
 		Views:    func(context.Context) (Views, error) { return r.Wallets, nil },
-		Commands: func(context.Context) (Commands, error) { return r.Wallet, nil },
+		Commands: func(context.Context) (*Commands, error) { return WalletCommands(r.Wallet), nil },
 		Operator: func(context.Context) (Operator, error) { return Operator{r.World.Operator.Party, realOperator}, nil },
 		Health:   func(context.Context) error { return nil },
 		// Tokens are good at that time, whatever the time of the network.

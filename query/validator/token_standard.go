@@ -25,7 +25,7 @@ func (t *tokenTransfers) operations() []operation {
 	for _, version := range []string{"v0", "v2"} {
 		path := "/" + version + tokenPath
 		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: t.create})
-		for action, do := range map[string]tokenAction{"accept": Commands.AcceptTokenTransfer, "reject": Commands.RejectTokenTransfer, "withdraw": Commands.WithdrawTokenTransfer} {
+		for action, do := range map[string]tokenAction{"accept": Tokens.Accept, "reject": Tokens.Reject, "withdraw": Tokens.Withdraw} {
 			ops = append(ops, operation{method: "POST", path: path + "/{contract_id}/" + action, name: version + "." + action + "_token_transfer", write: true, handle: instruct(do)})
 		}
 	}
@@ -33,12 +33,12 @@ func (t *tokenTransfers) operations() []operation {
 }
 
 // tokenAction is something that a party does with a transfer instruction.
-type tokenAction func(commands Commands, ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
+type tokenAction func(tokens Tokens, ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
 
 // instruct makes the handler of an action.
 func instruct(do tokenAction) func(context.Context, *caller) error {
 	return byPath(func(ctx context.Context, c *caller, contractID string) error {
-		result, err := do(c.commands, ctx, c.actor(), contractID)
+		result, err := do(c.commands.Tokens, ctx, c.actor(), contractID)
 		return instructionAnswer(c, result, err)
 	})
 }
@@ -48,7 +48,7 @@ func (t *tokenTransfers) create(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.commands.CreateTokenTransfer(ctx, c.actor(), r)
+	result, err := c.commands.Tokens.Create(ctx, c.actor(), r)
 	return instructionAnswer(c, result, err)
 }
 

@@ -38,6 +38,6 @@ func (t *traffic) request(ctx context.Context, c *caller) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	done, err := c.commands.RequestTraffic(ctx, c.actor(), r)
+	done, err := c.commands.Traffic.Request(ctx, c.actor(), r)
 	return contractAnswer(c, "request_contract_id", done, err)
 }

@@ -108,7 +108,7 @@ func (u *users) onboard(ctx context.Context, c *caller) error {
 }
 
 func (u *users) onboarded(ctx context.Context, c *caller, r wallet.OnboardRequest) error {
-	party, err := c.commands.Onboard(ctx, r)
+	party, err := c.commands.Users.Onboard(ctx, r)
 	u.accounts.forget(r.User) // also after a failure: some of it may have been done
 	if err != nil {
 		return refused(err)
@@ -139,7 +139,7 @@ func (u *users) offboard(ctx context.Context, c *caller) error {
 	if err := checkUserName(user); err != nil {
 		return err
 	}
-	err := c.commands.Offboard(ctx, user)
+	err := c.commands.Users.Offboard(ctx, user)
 	u.accounts.forget(user)
 	if err != nil {
 		return refused(err)

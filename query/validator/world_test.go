@@ -147,106 +147,136 @@ func (m *memory) do(format string, args ...any) (wallet.Done, error) {
 	return wallet.Done{ContractID: "00made", UpdateID: "1220made", Offset: 17, Visible: m.visible}, nil
 }
 
-func (m *memory) instruct(format string, args ...any) (wallet.InstructionResult, error) {
+func (m memoryTokens) instruct(format string, args ...any) (wallet.InstructionResult, error) {
 	done, err := m.do(format, args...)
 	return wallet.InstructionResult{Done: done, Pending: "00pending", Change: []string{"00change"}, Meta: map[string]string{"k": "v"}}, err
 }
 
-func (m *memory) CreateTransferOffer(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.Done, error) {
+// commanded notes the commands that the interface sends.
+func (m *memory) commanded() *Commands {
+	return &Commands{
+		Tokens:        memoryTokens{m},
+		Offers:        memoryOffers{m},
+		Traffic:       memoryTraffic{m},
+		Coins:         memoryCoins{m},
+		Rewards:       memoryRewards{m},
+		Preapprovals:  memoryPreapprovals{m},
+		Minting:       memoryMinting{m},
+		Subscriptions: memorySubscriptions{m},
+		Users:         memoryUsers{m},
+		External:      memoryExternal{m},
+	}
+}
+
+// The parts of a wallet.
+type (
+	memoryTokens        struct{ *memory }
+	memoryOffers        struct{ *memory }
+	memoryTraffic       struct{ *memory }
+	memoryCoins         struct{ *memory }
+	memoryRewards       struct{ *memory }
+	memoryPreapprovals  struct{ *memory }
+	memoryMinting       struct{ *memory }
+	memorySubscriptions struct{ *memory }
+	memoryUsers         struct{ *memory }
+	memoryExternal      struct{ *memory }
+)
+
+func (m memoryOffers) Create(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.Done, error) {
 	return m.do("offer %s %s %s %s %q %d %s", a.User, a.Party, r.Receiver, r.Amount, r.Description, r.ExpiresAt.UnixMicro(), r.TrackingID)
 }
-func (m *memory) AcceptTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryOffers) Accept(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("accept %s %s", a.Party, id)
 }
-func (m *memory) RejectTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryOffers) Reject(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("reject %s %s", a.Party, id)
 }
-func (m *memory) WithdrawTransferOffer(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryOffers) Withdraw(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("withdraw %s %s", a.Party, id)
 }
-func (m *memory) RequestTraffic(_ context.Context, a wallet.Actor, r wallet.TrafficRequest) (wallet.Done, error) {
+func (m memoryTraffic) Request(_ context.Context, a wallet.Actor, r wallet.TrafficRequest) (wallet.Done, error) {
 	return m.do("traffic %s %s %s %d %s", a.Party, r.ReceivingParty, r.SynchronizerID, r.Bytes, r.TrackingID)
 }
-func (m *memory) Tap(_ context.Context, a wallet.Actor, dollars decimal.Decimal, id string) (wallet.Done, error) {
+func (m memoryCoins) Tap(_ context.Context, a wallet.Actor, dollars decimal.Decimal, id string) (wallet.Done, error) {
 	return m.do("tap %s %s %s", a.Party, dollars, id)
 }
-func (m *memory) GrantFeaturedRight(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+func (m memoryRewards) GrantFeaturedRight(_ context.Context, a wallet.Actor) (wallet.Done, error) {
 	return m.do("feature %s", a.Party)
 }
-func (m *memory) CancelFeaturedRights(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+func (m memoryRewards) CancelFeaturedRights(_ context.Context, a wallet.Actor) (wallet.Done, error) {
 	return m.do("unfeature %s", a.Party)
 }
-func (m *memory) RequestPreapproval(_ context.Context, a wallet.Actor) (wallet.Done, error) {
+func (m memoryPreapprovals) Request(_ context.Context, a wallet.Actor) (wallet.Done, error) {
 	return m.do("preapproval %s", a.Party)
 }
-func (m *memory) SendByPreapproval(_ context.Context, a wallet.Actor, r wallet.SendRequest) (wallet.Done, error) {
+func (m memoryPreapprovals) Send(_ context.Context, a wallet.Actor, r wallet.SendRequest) (wallet.Done, error) {
 	return m.do("send %s %s %s %s %q", a.Party, r.Receiver, r.Amount, r.DeduplicationID, r.Description)
 }
-func (m *memory) CancelPreapproval(_ context.Context, receiver string) (wallet.Done, error) {
+func (m memoryPreapprovals) Cancel(_ context.Context, receiver string) (wallet.Done, error) {
 	return m.do("cancel preapproval %s", receiver)
 }
-func (m *memory) CreateTokenTransfer(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error) {
+func (m memoryTokens) Create(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error) {
 	return m.instruct("token %s %s %s %s", a.Party, r.Receiver, r.Amount, r.TrackingID)
 }
-func (m *memory) AcceptTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+func (m memoryTokens) Accept(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
 	return m.instruct("token accept %s %s", a.Party, id)
 }
-func (m *memory) RejectTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+func (m memoryTokens) Reject(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
 	return m.instruct("token reject %s %s", a.Party, id)
 }
-func (m *memory) WithdrawTokenTransfer(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
+func (m memoryTokens) Withdraw(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
 	return m.instruct("token withdraw %s %s", a.Party, id)
 }
-func (m *memory) AcceptMintingProposal(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryMinting) Accept(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("minting accept %s %s", a.Party, id)
 }
-func (m *memory) RejectMintingProposal(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryMinting) RejectProposal(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("minting reject %s %s", a.Party, id)
 }
-func (m *memory) RejectMintingDelegation(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memoryMinting) Reject(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("minting end %s %s", a.Party, id)
 }
-func (m *memory) RequestName(_ context.Context, a wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error) {
+func (m memorySubscriptions) RequestName(_ context.Context, a wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error) {
 	done, err := m.do("name %s %s %q %q", a.Party, r.Name, r.URL, r.Description)
 	return wallet.NameRequested{Done: done, Context: "00context", Subscription: "00subscription"}, err
 }
-func (m *memory) AcceptSubscription(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memorySubscriptions) Accept(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("subscription accept %s %s", a.Party, id)
 }
-func (m *memory) RejectSubscription(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
+func (m memorySubscriptions) Reject(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("subscription reject %s %s", a.Party, id)
 }
-func (m *memory) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
+func (m memoryUsers) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
 	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)
 	return cmp.Or(r.Party, r.User+"::1220"), err
 }
-func (m *memory) Offboard(_ context.Context, user string) error {
+func (m memoryUsers) Offboard(_ context.Context, user string) error {
 	_, err := m.do("offboard %s", user)
 	return err
 }
-func (m *memory) GenerateTopology(_ context.Context, hint string, key []byte) (string, []wallet.TopologyTransaction, error) {
+func (m memoryExternal) GenerateTopology(_ context.Context, hint string, key []byte) (string, []wallet.TopologyTransaction, error) {
 	_, err := m.do("topology %s %x", hint, key)
 	return hint + "::1220", []wallet.TopologyTransaction{{Transaction: []byte("tx"), Hash: []byte{0x12, 0x20}}}, err
 }
-func (m *memory) SubmitTopology(_ context.Context, key []byte, signed []wallet.SignedTopology) (string, error) {
+func (m memoryExternal) SubmitTopology(_ context.Context, key []byte, signed []wallet.SignedTopology) (string, error) {
 	_, err := m.do("submit topology %x %d %x", key, len(signed), signed[0].Signature)
 	return external, err
 }
-func (m *memory) ProposeSetup(_ context.Context, party string) (wallet.Done, error) {
+func (m memoryExternal) ProposeSetup(_ context.Context, party string) (wallet.Done, error) {
 	return m.do("propose setup %s", party)
 }
-func (m *memory) PrepareAcceptSetup(_ context.Context, party, id string, verbose bool) (wallet.PreparedSubmission, error) {
+func (m memoryExternal) PrepareAcceptSetup(_ context.Context, party, id string, verbose bool) (wallet.PreparedSubmission, error) {
 	_, err := m.do("prepare accept %s %s %v", party, id, verbose)
 	return wallet.PreparedSubmission{Transaction: []byte("tx"), Hash: []byte{1, 2}, HashingDetails: "details"}, err
 }
-func (m *memory) SubmitAcceptSetup(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
+func (m memoryExternal) SubmitAcceptSetup(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
 	return m.do("submit accept %s %s %x %x", s.Party, s.Transaction, s.Signature, s.PublicKey)
 }
-func (m *memory) PrepareSend(_ context.Context, r wallet.ExternalSend) (wallet.PreparedSubmission, error) {
+func (m memoryExternal) PrepareSend(_ context.Context, r wallet.ExternalSend) (wallet.PreparedSubmission, error) {
 	_, err := m.do("prepare send %s %s %s %d", r.Sender, r.Receiver, r.Amount, r.Nonce)
 	return wallet.PreparedSubmission{Transaction: []byte("tx"), Hash: []byte{1, 2}, ContractIDPrefix: "00ab"}, err
 }
-func (m *memory) SubmitSend(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
+func (m memoryExternal) SubmitSend(_ context.Context, s wallet.ExternalSubmission) (wallet.Done, error) {
 	return m.do("submit send %s", s.Party)
 }
 
@@ -323,7 +353,7 @@ func config(t testing.TB, m *memory, views Views) Config {
 	}
 	return Config{
 		Auth: verifier(t, keys), Users: m, Views: func(context.Context) (Views, error) { return views, nil }, Network: m,
-		Commands:    func(context.Context) (Commands, error) { return m, nil },
+		Commands:    func(context.Context) (*Commands, error) { return m.commanded(), nil },
 		Operator:    func(context.Context) (Operator, error) { return Operator{operator, "admin"}, nil },
 		Health:      func(context.Context) error { return nil },
 		Log:         slog.New(slog.DiscardHandler),

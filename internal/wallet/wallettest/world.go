@@ -195,7 +195,7 @@ func (w *World) Advance(d time.Duration) {
 // Onboarded makes a wallet; party is "" for a new one.
 func (w *World) Onboarded(user, party string) wallet.Actor {
 	w.Helper()
-	party, err := w.Wallet.Onboard(w.Context(), wallet.OnboardRequest{User: user, Party: party})
+	party, err := w.Wallet.Users.Onboard(w.Context(), wallet.OnboardRequest{User: user, Party: party})
 	if err != nil {
 		w.Fatalf("onboarding %s: %v", user, err)
 	}
@@ -205,7 +205,7 @@ func (w *World) Onboarded(user, party string) wallet.Actor {
 // Tap gives an actor coins worth some dollars.
 func (w *World) Tap(actor wallet.Actor, dollars string) {
 	w.Helper()
-	if _, err := w.Wallet.Tap(w.Context(), actor, decimal.Must(dollars), ""); err != nil {
+	if _, err := w.Wallet.Coins.Tap(w.Context(), actor, decimal.Must(dollars), ""); err != nil {
 		w.Fatalf("tapping %s USD for %s: %v", dollars, actor.User, err)
 	}
 }

@@ -1,0 +1,85 @@
+package wallet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+// Coins moves the coins of wallets, by batches that run one after another in each wallet.
+type Coins struct {
+	*submitter
+	tracking *tracker
+	network  *Network
+	users    *Users
+	treasury *treasury
+}
+
+// IsIdle reports whether an action was left because it would change nothing.
+func IsIdle(err error) bool { return errors.Is(err, errIdle) }
+
+// Merge turns the rewards and coins of a wallet into one coin. It is an error for which
+// IsIdle holds if that would change nothing. urgent goes before others that wait.
+func (w *Coins) Merge(ctx context.Context, actor Actor, urgent bool) (Done, error) {
+	value, done, err := w.execute(ctx, actor, batch{
+		operation: operation{"CO_MergeTransferInputs", noArgument}, urgent: urgent, worth: (*Funds).WorthMerging,
+	})
+	if err != nil {
+		return done, err
+	}
+	done.ContractID, err = coinIn(value)
+	return done, err
+}
+
+// asOperator runs an operation of the operator's wallet whose outcome is a contract.
+func (w *Coins) asOperator(ctx context.Context, o operation) (Done, error) {
+	operator, err := w.users.Operator(ctx)
+	if err != nil {
+		return Done{}, err
+	}
+	value, done, err := w.execute(ctx, operator, batch{operation: o})
+	if err != nil {
+		return done, err
+	}
+	done.ContractID, err = contractIn(value)
+	return done, err
+}
+
+// largestTap is the most that a development network mints at a time, in coins.
+var largestTap = decimal.FromInt(100_000_000)
+
+// Tap mints coins worth so many dollars, on a development network: the amount is divided by
+// the coin's price and rounded up. The contract of the result is the new coin. Two taps of
+// one user with the same command id, unless it is "", are one; the second is ErrConflict.
+func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, commandID string) (done Done, err error) {
+	if dollars.Sign() <= 0 || !dollars.Storable() {
+		return done, invalid("amount must be positive and have at most 28 digits before the point, it is %s", dollars)
+	}
+	m, err := w.network.devNet(ctx)
+	if err != nil {
+		return done, err
+	}
+	amount := dollars.OverUp(m.Price)
+	if largestTap.Less(amount) {
+		return done, invalid("amount must not exceed %s CC, it is worth %s", largestTap, amount)
+	}
+	b := batch{operation: operation{"CO_Tap", map[string]any{"tapAmount": amount}}, withoutFunds: true}
+	tap := func(a attempt) error {
+		b.once = a
+		if a.commandID != "" {
+			b.within = sameFor
+		}
+		value, d, err := w.execute(ctx, actor, b)
+		if err != nil {
+			return err
+		}
+		done = d
+		done.ContractID, err = contractIn(value)
+		return err
+	}
+	if commandID == "" {
+		return done, tap(attempt{})
+	}
+	return done, w.tracking.once(ctx, "tap", actor.Party, commandID, nil, tap)
+}
