@@ -33,14 +33,14 @@ func (c *converter) compact(dst []byte, t *Type, depth int, nested bool) ([]byte
 // openKind reads a value up to its kind and the colon after it.
 func (c *converter) openKind() (Kind, error) {
 	if c.scan.Open('{') != nil {
-		return 0, c.unexpected()
+		return 0, c.scan.unexpected()
 	}
 	if !c.scan.First('}') {
 		return 0, fmt.Errorf("%w: a value without a kind", ErrInvalid)
 	}
 	key, err := c.scan.Key()
 	if err != nil {
-		return 0, c.unexpected()
+		return 0, c.scan.unexpected()
 	}
 	kind := kindOf(key)
 	if kind == 0 {
@@ -53,12 +53,12 @@ func (c *converter) openKind() (Kind, error) {
 func (c *converter) closeKind() error {
 	more, err := c.scan.More('}')
 	if err != nil {
-		return c.unexpected()
+		return c.scan.unexpected()
 	}
 	if more {
 		key, err := c.scan.Key()
 		if err != nil {
-			return c.unexpected()
+			return c.scan.unexpected()
 		}
 		return notOneKind(key)
 	}
@@ -137,15 +137,15 @@ func elemOf(t *Type) *Type {
 func (c *converter) compactScalar(dst []byte, kind Kind) ([]byte, error) {
 	switch kind {
 	case KindUnit:
-		return append(dst, "{}"...), c.empty()
+		return append(dst, "{}"...), c.scan.empty()
 	case KindBool:
-		word, err := c.boolean()
+		word, err := c.scan.boolean()
 		return append(dst, word...), err
 	case KindText, KindParty, KindContractID:
-		text, err := c.text()
+		text, err := c.scan.text()
 		return jsonscan.AppendString(dst, text), err
 	}
-	number, err := c.numberText()
+	number, err := c.scan.numberText()
 	if err != nil {
 		return dst, err
 	}
@@ -187,10 +187,10 @@ func (c *converter) compactField(dst []byte, t *Type, i, depth int) ([]byte, err
 	var field *Field
 	var m jsonscan.Member
 	labelled, seen := false, false
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		switch string(key) {
 		case "label":
-			label, err := c.text()
+			label, err := c.scan.text()
 			if err != nil || len(label) == 0 {
 				return err
 			}
@@ -223,13 +223,13 @@ func (c *converter) skipRest() error {
 	for {
 		more, err := c.scan.More('}')
 		if err != nil {
-			return c.unexpected()
+			return c.scan.unexpected()
 		}
 		if !more {
 			return nil
 		}
 		if _, err := c.scan.Key(); err != nil {
-			return c.unexpected()
+			return c.scan.unexpected()
 		}
 		if err := c.scan.Skip(); err != nil {
 			return err
@@ -282,10 +282,10 @@ func (c *converter) dropNone(t *Type, i int) error {
 func (c *converter) compactVariant(dst []byte, t *Type, depth int) ([]byte, error) {
 	var content *Type
 	tagged, seen := false, false
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		switch string(key) {
 		case "constructor":
-			tag, err := c.text()
+			tag, err := c.scan.text()
 			if err != nil {
 				return err
 			}
@@ -323,12 +323,12 @@ func contentOf(t *Type, tag []byte) *Type {
 
 func (c *converter) compactEnum(dst []byte) ([]byte, error) {
 	seen := false
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		if string(key) != "constructor" {
 			return c.scan.Skip() // enumId
 		}
 		seen = true
-		name, err := c.text()
+		name, err := c.scan.text()
 		dst = jsonscan.AppendString(dst, name)
 		return err
 	})
@@ -344,7 +344,7 @@ func (c *converter) compactOptional(dst []byte, elem *Type, depth int, nested bo
 		dst = append(dst, '[')
 	}
 	content := len(dst)
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		if string(key) != "value" {
 			return c.scan.Skip()
 		}
@@ -383,10 +383,10 @@ func (c *converter) compactTextMap(dst []byte, elem *Type, depth int) ([]byte, e
 	err := c.parts(`{"entries":`, func(int) error {
 		var m jsonscan.Member
 		keyed, seen := false, false
-		err := c.members(func(key []byte) error {
+		err := c.scan.members(func(key []byte) error {
 			switch string(key) {
 			case "key":
-				text, err := c.text()
+				text, err := c.scan.text()
 				if err != nil {
 					return err
 				}
@@ -427,7 +427,7 @@ func (c *converter) compactGenMap(dst []byte, t *Type, depth int) ([]byte, error
 			dst = append(dst, ',')
 		}
 		parts := 0
-		err := c.members(func(key []byte) error {
+		err := c.scan.members(func(key []byte) error {
 			var err error
 			switch {
 			case string(key) == "key":
@@ -435,7 +435,7 @@ func (c *converter) compactGenMap(dst []byte, t *Type, depth int) ([]byte, error
 			case string(key) == "value" && parts == 1:
 				dst, err = c.compact(append(dst, ','), elem, depth+1, false)
 			default:
-				err = c.unexpected()
+				err = c.scan.unexpected()
 			}
 			parts++
 			return err
@@ -460,7 +460,7 @@ func (c *converter) parts(opening string, visit func(i int) error) error {
 		return c.skipRest()
 	}
 	name := opening[2 : len(opening)-2]
-	return c.members(func(key []byte) error {
+	return c.scan.members(func(key []byte) error {
 		if string(key) != name {
 			return c.scan.Skip() // recordId
 		}
@@ -473,5 +473,5 @@ func (c *converter) array(visit func(i int) error) error {
 	if c.scan.Peek() == 'n' {
 		return c.scan.Literal("null")
 	}
-	return c.elements(visit)
+	return c.scan.elements(visit)
 }

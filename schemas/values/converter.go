@@ -1,7 +1,6 @@
 package values
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
@@ -34,7 +33,7 @@ func (c *converter) protobufValue(dst []byte, t *Type) ([]byte, error) {
 // itself, and members come in the order of their names: "constructor", "key" and "label"
 // before "value".
 type converter struct {
-	scan   jsonscan.Scanner
+	scan   input
 	sorter jsonscan.Sorter
 	source []byte // canonical form of a source that was not
 
@@ -78,88 +77,6 @@ func (c *converter) run(dst, src []byte, t *Type, to conversion) ([]byte, error)
 		return dst, err
 	}
 	return out, nil
-}
-
-// unexpected is the error for JSON of another shape than the encoding has at this place.
-func (c *converter) unexpected() error {
-	return fmt.Errorf("%w: unexpected JSON at byte %d", ErrInvalid, c.scan.Offset())
-}
-
-// members reads an object and calls visit after each key. visit must read the value; key
-// is good until it reads.
-func (c *converter) members(visit func(key []byte) error) error {
-	if c.scan.Open('{') != nil {
-		return c.unexpected()
-	}
-	for more := c.scan.First('}'); more; {
-		key, err := c.scan.Key()
-		if err != nil {
-			return c.unexpected()
-		}
-		if err := visit(key); err != nil {
-			return err
-		}
-		if more, err = c.scan.More('}'); err != nil {
-			return c.unexpected()
-		}
-	}
-	return nil
-}
-
-// elements reads an array and calls visit before each element with its index. visit must
-// read the element.
-func (c *converter) elements(visit func(i int) error) error {
-	if c.scan.Open('[') != nil {
-		return c.unexpected()
-	}
-	for i, more := 0, c.scan.First(']'); more; i++ {
-		if err := visit(i); err != nil {
-			return err
-		}
-		var err error
-		if more, err = c.scan.More(']'); err != nil {
-			return c.unexpected()
-		}
-	}
-	return nil
-}
-
-// text reads a string; see jsonscan.Scanner.Text.
-func (c *converter) text() ([]byte, error) {
-	text, err := c.scan.Text()
-	if err != nil {
-		return nil, c.unexpected()
-	}
-	return text, nil
-}
-
-// numberText reads a number that may be written as a string, and returns its text.
-func (c *converter) numberText() ([]byte, error) {
-	if c.scan.Peek() == '"' {
-		return c.text()
-	}
-	number, err := c.scan.Number()
-	if err != nil {
-		return nil, c.unexpected()
-	}
-	return number, nil
-}
-
-// boolean reads true or false and returns the word.
-func (c *converter) boolean() (string, error) {
-	word := "false"
-	if c.scan.Peek() == 't' {
-		word = "true"
-	}
-	if c.scan.Literal(word) != nil {
-		return "", c.unexpected()
-	}
-	return word, nil
-}
-
-// empty reads an object without members.
-func (c *converter) empty() error {
-	return c.members(func([]byte) error { return c.unexpected() })
 }
 
 // appendQuoted appends a quote, what appendTo appends for text, and a quote.

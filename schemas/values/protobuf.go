@@ -47,12 +47,12 @@ func (c *converter) protobufKind(dst []byte, t *Type, depth int, nested bool) ([
 func (c *converter) protobufScalar(dst []byte, kind Kind) ([]byte, error) {
 	switch kind {
 	case KindUnit:
-		return append(dst, "{}"...), c.empty()
+		return append(dst, "{}"...), c.scan.empty()
 	case KindBool:
-		word, err := c.boolean()
+		word, err := c.scan.boolean()
 		return append(dst, word...), err
 	case KindInt64, KindNumeric:
-		number, err := c.numberText()
+		number, err := c.scan.numberText()
 		if err != nil {
 			return dst, err
 		}
@@ -61,7 +61,7 @@ func (c *converter) protobufScalar(dst []byte, kind Kind) ([]byte, error) {
 		}
 		return appendQuoted(dst, number, appendNumeric)
 	}
-	text, err := c.text()
+	text, err := c.scan.text()
 	if err != nil {
 		return dst, err
 	}
@@ -84,7 +84,7 @@ func (c *converter) protobufRecord(dst []byte, t *Type, depth int) ([]byte, erro
 	c.spans = slices.Grow(c.spans, len(t.Fields))[:base+len(t.Fields)]
 	clear(c.spans[base:])
 	next := 0 // in t.byLabel: labels before it have passed
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		i := t.advance(&next, key)
 		if i < 0 {
 			return c.skipNull(t, key)
@@ -165,10 +165,10 @@ func appendFields(dst []byte, t *Type, fields []span, converted []byte, start in
 func (c *converter) protobufVariant(dst []byte, t *Type, depth int) ([]byte, error) {
 	var content *Type
 	tagged, seen := false, false
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		switch {
 		case string(key) == "tag":
-			tag, err := c.text()
+			tag, err := c.scan.text()
 			if err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func (c *converter) protobufVariant(dst []byte, t *Type, depth int) ([]byte, err
 			dst, err = c.protobuf(append(dst, `,"value":`...), content, depth+1, false)
 			return err
 		}
-		return c.unexpected()
+		return c.scan.unexpected()
 	})
 	if err == nil && !seen {
 		err = fmt.Errorf("%w: a variant without tag or value", ErrInvalid)
@@ -203,7 +203,7 @@ func (c *converter) protobufOptional(dst []byte, elem *Type, depth int, nested b
 // protobufNested reads an optional inside another one: a list of none or one.
 func (c *converter) protobufNested(dst []byte, elem *Type, depth int) ([]byte, error) {
 	some := false
-	err := c.elements(func(i int) error {
+	err := c.scan.elements(func(i int) error {
 		if i > 0 {
 			return fmt.Errorf("%w: an optional with more than one value", ErrInvalid)
 		}
@@ -225,7 +225,7 @@ func (c *converter) protobufSome(dst []byte, elem *Type, depth int) ([]byte, err
 
 func (c *converter) protobufList(dst []byte, elem *Type, depth int) ([]byte, error) {
 	start := len(dst)
-	err := c.elements(func(i int) error {
+	err := c.scan.elements(func(i int) error {
 		dst = appendPart(dst, `{"elements":[`, i)
 		var err error
 		dst, err = c.protobuf(dst, elem, depth+1, false)
@@ -236,7 +236,7 @@ func (c *converter) protobufList(dst []byte, elem *Type, depth int) ([]byte, err
 
 func (c *converter) protobufTextMap(dst []byte, elem *Type, depth int) ([]byte, error) {
 	start, i := len(dst), 0
-	err := c.members(func(key []byte) error {
+	err := c.scan.members(func(key []byte) error {
 		dst = appendPart(dst, `{"entries":[`, i)
 		i++
 		dst = jsonscan.AppendString(append(dst, `{"key":`...), key)
@@ -250,10 +250,10 @@ func (c *converter) protobufTextMap(dst []byte, elem *Type, depth int) ([]byte, 
 
 func (c *converter) protobufGenMap(dst []byte, t *Type, depth int) ([]byte, error) {
 	start := len(dst)
-	err := c.elements(func(i int) error {
+	err := c.scan.elements(func(i int) error {
 		dst = appendPart(dst, `{"entries":[`, i)
 		parts := 0
-		err := c.elements(func(part int) error {
+		err := c.scan.elements(func(part int) error {
 			parts++
 			var err error
 			switch part {
