@@ -6,18 +6,9 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
-
-// lookupFields names, per template in the network's spelling, the fields by which its
-// contracts are looked up where template and stakeholder would leave many: a provider is
-// stakeholder of all preapprovals it made. Their values are joined by a space.
-var lookupFields = map[string][]string{
-	"splice-amulet-name-service:Splice.Ans:AnsEntry":                {"name"},
-	"splice-amulet:Splice.DecentralizedSynchronizer:MemberTraffic":  {"memberId"},
-	"splice-amulet:Splice.AmuletRules:TransferPreapproval":          {"receiver"},
-	"splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommand": {"sender", "nonce"},
-}
 
 // lookupKeys finds the text by which a contract is looked up. It remembers what it knows
 // of each template id, as nearly all contracts have none.
@@ -29,7 +20,7 @@ func (k lookupKeys) fields(e *schemas.Event) []string {
 	version := templateVersion{e.PackageName, e.TemplateID}
 	fields, known := k[version]
 	if !known {
-		fields = lookupFields[values.Network(schemas.TemplateName(e.PackageName, e.TemplateID))]
+		fields = template.PublicLookupFields(values.Network(schemas.TemplateName(e.PackageName, e.TemplateID)))
 		k[version] = fields
 	}
 	return fields

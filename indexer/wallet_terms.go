@@ -9,12 +9,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // walletTemplate says where the payload of a template has what wallets ask for. Paths are
 // members separated by dots; an empty one leads nowhere.
 type walletTemplate struct {
-	// key are the texts by which a contract is looked up, joined by a space.
+	// key are the template's LookupFields.
 	key []string
 	// owner makes it a holding, which is kept for its owner and lock holders alone: the
 	// governance party is a stakeholder of all coins there are.
@@ -22,66 +23,74 @@ type walletTemplate struct {
 }
 
 // walletTemplates are the templates that wallets work with, in the network's spelling.
-var walletTemplates = map[string]walletTemplate{
-	"splice-amulet:Splice.Amulet:Amulet": {
+var walletTemplates = withLookupFields(map[string]walletTemplate{
+	template.Coin: {
 		owner: "owner", amount: "amount.initialAmount", rate: "amount.ratePerRound.rate", round: "amount.createdAt.number",
 	},
-	"splice-amulet:Splice.Amulet:LockedAmulet": {
+	template.LockedCoin: {
 		owner: "amulet.owner", amount: "amulet.amount.initialAmount", rate: "amulet.amount.ratePerRound.rate",
 		round: "amulet.amount.createdAt.number", expires: "lock.expiresAt", holders: "lock.holders",
 	},
-	"splice-amulet:Splice.Amulet:ValidatorRight":                             {key: []string{"user"}},
-	"splice-amulet:Splice.Amulet:FeaturedAppRight":                           {key: []string{"provider"}},
-	"splice-amulet:Splice.Amulet:AppRewardCoupon":                            {amount: "amount", round: "round.number"},
-	"splice-amulet:Splice.Amulet:RewardCouponV2":                             {amount: "amount", round: "round.number", expires: "expiresAt"},
-	"splice-amulet:Splice.Amulet:ValidatorRewardCoupon":                      {key: []string{"user"}, amount: "amount", round: "round.number"},
-	"splice-amulet:Splice.Amulet:SvRewardCoupon":                             {amount: "weight", round: "round.number"},
-	"splice-amulet:Splice.Amulet:UnclaimedActivityRecord":                    {amount: "amount", expires: "expiresAt"},
-	"splice-amulet:Splice.Amulet:DevelopmentFundCoupon":                      {amount: "amount", expires: "expiresAt"},
-	"splice-amulet:Splice.Round:OpenMiningRound":                             {round: "round.number", expires: "targetClosesAt"},
-	"splice-amulet:Splice.Round:IssuingMiningRound":                          {round: "round.number", expires: "targetClosesAt"},
-	"splice-amulet:Splice.AmuletRules:AmuletRules":                           {},
-	"splice-amulet:Splice.AmuletRules:TransferPreapproval":                   {key: []string{"receiver"}, expires: "expiresAt"},
-	"splice-amulet:Splice.AmuletRules:ExternalPartySetupProposal":            {key: []string{"user"}, expires: "preapprovalExpiresAt"},
-	"splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules": {},
-	"splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommand":          {key: []string{"sender", "nonce"}, amount: "amount", expires: "expiresAt"},
-	"splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommandCounter":   {key: []string{"sender"}},
-	"splice-amulet:Splice.ExternalPartyConfigState:ExternalPartyConfigState": {round: "holdingFeesOpenRoundNumber.number", expires: "targetArchiveAfter"},
-	"splice-amulet:Splice.AmuletTransferInstruction:AmuletTransferInstruction": {
+	template.ValidatorRight:             {},
+	template.FeaturedAppRight:           {},
+	template.AppRewardCoupon:            {amount: "amount", round: "round.number"},
+	template.RewardCouponV2:             {amount: "amount", round: "round.number", expires: "expiresAt"},
+	template.ValidatorRewardCoupon:      {amount: "amount", round: "round.number"},
+	template.SvRewardCoupon:             {amount: "weight", round: "round.number"},
+	template.UnclaimedActivityRecord:    {amount: "amount", expires: "expiresAt"},
+	template.DevelopmentFundCoupon:      {amount: "amount", expires: "expiresAt"},
+	template.OpenMiningRound:            {round: "round.number", expires: "targetClosesAt"},
+	template.IssuingMiningRound:         {round: "round.number", expires: "targetClosesAt"},
+	template.CoinRules:                  {},
+	template.TransferPreapproval:        {expires: "expiresAt"},
+	template.ExternalPartySetupProposal: {expires: "preapprovalExpiresAt"},
+	template.ExternalPartyCoinRules:     {},
+	template.TransferCommand:            {amount: "amount", expires: "expiresAt"},
+	template.TransferCommandCounter:     {},
+	template.ExternalPartyConfigState:   {round: "holdingFeesOpenRoundNumber.number", expires: "targetArchiveAfter"},
+	template.CoinTransferInstruction: {
 		amount: "transfer.amount", expires: "transfer.executeBefore",
 	},
-	"splice-amulet:Splice.AmuletAllocation:AmuletAllocation": {
+	template.CoinAllocation: {
 		amount: "allocation.transferLeg.amount", expires: "allocation.settlement.settleBefore",
 	},
-	"splice-amulet:Splice.AmuletAllocationV2:AmuletAllocationV2":            {expires: "expiresAt"},
-	"splice-amulet:Splice.DecentralizedSynchronizer:MemberTraffic":          {key: []string{"memberId"}, amount: "amuletSpent"},
-	"splice-amulet:Splice.ValidatorLicense:ValidatorLicense":                {key: []string{"validator"}},
-	"splice-amulet:Splice.ValidatorLicense:ValidatorFaucetCoupon":           {round: "round.number"},
-	"splice-amulet:Splice.ValidatorLicense:ValidatorLivenessActivityRecord": {round: "round.number"},
+	template.CoinAllocationV2:                {expires: "expiresAt"},
+	template.MemberTraffic:                   {amount: "amuletSpent"},
+	template.ValidatorLicense:                {},
+	template.ValidatorFaucetCoupon:           {round: "round.number"},
+	template.ValidatorLivenessActivityRecord: {round: "round.number"},
 
-	"splice-wallet:Splice.Wallet.Install:WalletAppInstall":                        {key: []string{"endUserName"}},
-	"splice-wallet:Splice.Wallet.TransferOffer:TransferOffer":                     {key: []string{"trackingId"}, amount: "amount.amount", expires: "expiresAt"},
-	"splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer":             {key: []string{"trackingId"}, amount: "amount.amount", expires: "expiresAt"},
-	"splice-wallet:Splice.Wallet.BuyTrafficRequest:BuyTrafficRequest":             {key: []string{"trackingId"}, expires: "expiresAt"},
-	"splice-wallet:Splice.Wallet.TopUpState:ValidatorTopUpState":                  {key: []string{"memberId"}},
-	"splice-wallet:Splice.Wallet.TransferPreapproval:TransferPreapprovalProposal": {key: []string{"receiver"}},
-	"splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegation":             {key: []string{"beneficiary"}, expires: "expiresAt"},
-	"splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegationProposal":     {key: []string{"delegation.beneficiary"}, expires: "delegation.expiresAt"},
+	template.WalletAppInstall:            {},
+	template.TransferOffer:               {amount: "amount.amount", expires: "expiresAt"},
+	template.AcceptedTransferOffer:       {amount: "amount.amount", expires: "expiresAt"},
+	template.BuyTrafficRequest:           {expires: "expiresAt"},
+	template.ValidatorTopUpState:         {},
+	template.TransferPreapprovalProposal: {},
+	template.MintingDelegation:           {expires: "expiresAt"},
+	template.MintingDelegationProposal:   {expires: "delegation.expiresAt"},
 
-	"splice-wallet-payments:Splice.Wallet.Payment:AppPaymentRequest":                {expires: "expiresAt"},
-	"splice-wallet-payments:Splice.Wallet.Payment:AcceptedAppPayment":               {round: "round.number"},
-	"splice-wallet-payments:Splice.Wallet.Subscriptions:Subscription":               {},
-	"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionRequest":        {},
-	"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionIdleState":      {expires: "nextPaymentDueAt"},
-	"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment": {amount: "targetAmount", round: "round.number"},
-	"splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment":        {amount: "targetAmount", round: "round.number"},
+	template.AppPaymentRequest:          {expires: "expiresAt"},
+	template.AcceptedAppPayment:         {round: "round.number"},
+	template.Subscription:               {},
+	template.SubscriptionRequest:        {},
+	template.SubscriptionIdleState:      {expires: "nextPaymentDueAt"},
+	template.SubscriptionInitialPayment: {amount: "targetAmount", round: "round.number"},
+	template.SubscriptionPayment:        {amount: "targetAmount", round: "round.number"},
 
-	"splice-amulet-name-service:Splice.Ans:AnsEntry":        {key: []string{"name"}, expires: "expiresAt"},
-	"splice-amulet-name-service:Splice.Ans:AnsEntryContext": {key: []string{"name"}},
+	template.NameEntry:        {expires: "expiresAt"},
+	template.NameEntryContext: {},
 
-	"splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation":         {key: []string{"owner"}},
-	"splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:MergeDelegationProposal": {key: []string{"delegation.owner"}},
-	"splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility":       {},
+	template.MergeDelegation:         {},
+	template.MergeDelegationProposal: {},
+	template.BatchMergeUtility:       {},
+})
+
+func withLookupFields(templates map[string]walletTemplate) map[string]walletTemplate {
+	for name, t := range templates {
+		t.key = template.LookupFields(name)
+		templates[name] = t
+	}
+	return templates
 }
 
 // terms takes out of a payload in compact JSON what the template has. What cannot be read is
