@@ -11,12 +11,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 const (
-	openRoundTemplate    = "splice-amulet:Splice.Round:OpenMiningRound"
-	issuingRoundTemplate = "splice-amulet:Splice.Round:IssuingMiningRound"
 	// maxRounds bounds the rounds that are read; there are about three of each kind.
 	maxRounds = 1000
 )
@@ -46,7 +45,7 @@ func (s *State) MiningRounds(ctx context.Context) (MiningRounds, error) {
 		return MiningRounds{}, err
 	}
 	contracts, err := s.StateContracts(ctx, StateQuery{
-		MigrationID: mark.MigrationID, At: mark.RecordTime, Templates: []string{openRoundTemplate, issuingRoundTemplate}, Limit: maxRounds,
+		MigrationID: mark.MigrationID, At: mark.RecordTime, Templates: []string{template.OpenMiningRound, template.IssuingMiningRound}, Limit: maxRounds,
 	})
 	if err != nil {
 		return MiningRounds{}, fmt.Errorf("reading mining rounds: %w", err)
@@ -57,7 +56,7 @@ func (s *State) MiningRounds(ctx context.Context) (MiningRounds, error) {
 		if err != nil {
 			return MiningRounds{}, err
 		}
-		if schemas.TemplateName(c.Event.PackageName, c.Event.TemplateID) == openRoundTemplate {
+		if schemas.TemplateName(c.Event.PackageName, c.Event.TemplateID) == template.OpenMiningRound {
 			rounds.Open = append(rounds.Open, round)
 		} else {
 			rounds.Issuing = append(rounds.Issuing, round)

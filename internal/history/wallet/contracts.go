@@ -17,12 +17,6 @@ var (
 	contractByIDQuery string
 )
 
-// Templates of holdings.
-const (
-	CoinTemplate       = "splice-amulet:Splice.Amulet:Amulet"
-	LockedCoinTemplate = "splice-amulet:Splice.Amulet:LockedAmulet"
-)
-
 // Contract is an active contract as a wallet sees it: Event holds its create, Offset is
 // where it became active. See store.WalletContract. Signatories, observers, CreatedIn, Party and
 // LookupKey are told by Reader.Contract only.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 var (
@@ -42,7 +43,7 @@ func (r *Reader) Holdings(ctx context.Context, party string) (h Holdings, err er
 		return h, fmt.Errorf("reading the holdings of %s: %w", party, err)
 	}
 	for _, c := range contracts {
-		if c.Template == CoinTemplate {
+		if c.Template == template.Coin {
 			h.Coins = append(h.Coins, c)
 		} else {
 			h.Locked = append(h.Locked, c)
@@ -71,13 +72,13 @@ func (r *Reader) Balance(ctx context.Context, party string, round int64) (b Bala
 func (r *Reader) holdingParams(party string, at int64) store.Params {
 	return store.Params{
 		"stream": store.Text(r.stream), "at": store.Int(at), "party": store.Text(party),
-		"coin": store.Text(CoinTemplate), "locked": store.Text(LockedCoinTemplate),
+		"coin": store.Text(template.Coin), "locked": store.Text(template.LockedCoin),
 	}
 }
 
 func (b *Balance) add(h store.WalletHolding, round int64) {
 	fee := HoldingFee(h.Amount, h.Rate, h.Round, round)
-	if h.Template == CoinTemplate {
+	if h.Template == template.Coin {
 		b.Unlocked, b.UnlockedFees, b.Coins = b.Unlocked.Plus(h.Amount), b.UnlockedFees.Plus(fee), b.Coins+1
 		return
 	}

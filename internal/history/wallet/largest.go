@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 //go:embed sql/largest.sql
@@ -19,7 +20,7 @@ func (r *Reader) LargestCoins(ctx context.Context, party string, limit int) ([]C
 		return nil, err
 	}
 	params := store.Params{
-		"stream": store.Text(r.stream), "at": store.Int(at), "party": store.Text(party), "coin": store.Text(CoinTemplate), "limit": store.Int(int64(limit)),
+		"stream": store.Text(r.stream), "at": store.Int(at), "party": store.Text(party), "coin": store.Text(template.Coin), "limit": store.Int(int64(limit)),
 	}
 	coins, err := r.selectContracts(ctx, largestQuery, params)
 	if err != nil {
