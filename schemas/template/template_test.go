@@ -4,6 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +15,77 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
+
+// root is the module's folder, seen from this one.
+const root = "../.."
+
+var (
+	nameForm   = regexp.MustCompile(`^([a-z0-9-]+:|#|:)*Splice(\.\w+)+:\w+$`)
+	choiceForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*_[A-Z][A-Za-z0-9_]*[a-z][A-Za-z0-9_]*$`)
+)
+
+// productCode calls f for each string literal of each product file outside this folder. The
+// simulated network is not product code: it spells names itself, so that it can prove ours wrong.
+func productCode(t *testing.T, f func(file, literal string)) {
+	t.Helper()
+	files := 0
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := path.Base(name)
+		if entry.IsDir() {
+			if name != "." && (base[0] == '.' || base == "node_modules" || strings.HasSuffix(base, "test") ||
+				name == "internal/devnet" || name == "bench" || name == "schemas/template") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files++
+		parsed, err := parser.ParseFile(token.NewFileSet(), path.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					f(name, text)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 300 {
+		t.Fatalf("only %d files were read: the walk is broken", files)
+	}
+}
+
+func TestNamesAreSpelledHereOnly(t *testing.T) {
+	choices := map[string]string{} // folder by choice
+	productCode(t, func(file, literal string) {
+		if nameForm.MatchString(literal) {
+			t.Errorf("%s spells %q: use the constant of schemas/template", file, literal)
+		}
+		if !choiceForm.MatchString(literal) {
+			return
+		}
+		folder := path.Dir(file)
+		if other, ok := choices[literal]; ok && other != folder {
+			t.Errorf("%s and %s both spell %q: make it a constant of schemas/template", other, folder, literal)
+		}
+		choices[literal] = folder
+	})
+	if len(choices) < 30 {
+		t.Errorf("only %d choices were found: the pattern is wrong", len(choices))
+	}
+}
 
 // constants returns the values of the string constants of a file of this folder.
 func constants(t *testing.T, file string) map[string]string {
