@@ -57,7 +57,7 @@ func same(d Decimal, units *big.Int) bool {
 
 func TestArithmeticIsExact(t *testing.T) {
 	r := numbers{rand.New(rand.NewPCG(3, 7))}
-	for range schematest.Rounds(20_000, 2_000_000) {
+	for range schematest.Rounds(5_000, 2_000_000) {
 		a, b, n := r.draw(), r.draw(), int64(r.Uint64())
 		x, y := of(new(big.Int).Set(a)), of(new(big.Int).Set(b))
 		results := map[string]struct {
@@ -101,7 +101,7 @@ func TestArithmeticIsExact(t *testing.T) {
 
 func TestTextsAreExact(t *testing.T) {
 	r := numbers{rand.New(rand.NewPCG(5, 11))}
-	for range schematest.Rounds(20_000, 2_000_000) {
+	for range schematest.Rounds(5_000, 2_000_000) {
 		a := r.draw()
 		x := of(new(big.Int).Set(a))
 		text := x.String()
