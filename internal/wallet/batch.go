@@ -48,29 +48,61 @@ var errIdle = errors.New("nothing to do")
 // shown yet what somebody else did with them.
 const staleAttempts = 3
 
-// execute runs a batch when it is the wallet's turn. The outcome is that of its operation;
-// a failed operation is an error.
-func (w *Coins) execute(ctx context.Context, actor Actor, b batch) (json.RawMessage, Done, error) {
+// inTurn calls do when it is the wallet's turn, and again if contracts that the store shows are
+// gone. Too many that wait are ErrInFlight.
+func (w *Coins) inTurn(ctx context.Context, party string, urgent bool, do func(context.Context) error) error {
 	ctx, cancel := w.detached(ctx)
 	defer cancel()
-	install, err := w.install(ctx, actor)
+	leave, err := w.treasury.enter(ctx, party, urgent)
 	if err != nil {
-		return nil, Done{}, err
-	}
-	leave, err := w.treasury.enter(ctx, actor.Party, b.urgent)
-	if err != nil {
-		return nil, Done{}, err
+		return err
 	}
 	defer leave()
 	for attempt := 1; ; attempt++ {
-		value, done, err := w.executeNow(ctx, actor, install, b)
+		err := do(ctx)
 		if attempt == staleAttempts || !stale(err) {
-			return value, done, err
+			return err
 		}
 		if err := w.catchUp(ctx); err != nil {
-			return nil, Done{}, err
+			return err
 		}
 	}
+}
+
+// execute runs a batch when it is the wallet's turn. The outcome is that of its operation;
+// a failed operation is an error.
+func (w *Coins) execute(ctx context.Context, actor Actor, b batch) (value json.RawMessage, done Done, err error) {
+	install, err := w.install(ctx, actor)
+	if err != nil {
+		return nil, done, err
+	}
+	err = w.inTurn(ctx, actor.Party, b.urgent, func(ctx context.Context) error {
+		value, done, err = w.executeNow(ctx, actor, install, b)
+		return err
+	})
+	return value, done, err
+}
+
+// executeFor is execute for an operation whose outcome is a contract: the contract of the result,
+// or "" if there is none.
+func (w *Coins) executeFor(ctx context.Context, actor Actor, b batch) (Done, error) {
+	value, done, err := w.execute(ctx, actor, b)
+	if err != nil {
+		return done, err
+	}
+	if err := json.Unmarshal(value, &done.ContractID); err != nil {
+		return done, fmt.Errorf("reading the outcome of an operation: %w", err)
+	}
+	return done, nil
+}
+
+// asOperator is executeFor for an operation of the operator's own wallet.
+func (w *Coins) asOperator(ctx context.Context, o operation) (Done, error) {
+	operator, err := w.users.Operator(ctx)
+	if err != nil {
+		return Done{}, err
+	}
+	return w.executeFor(ctx, operator, batch{operation: o})
 }
 
 // stale reports whether a command failed because a contract of it was gone, or in use.
@@ -169,25 +201,4 @@ func failedOperation(update string, raw json.RawMessage) error {
 		return e
 	}
 	return invalid("The transfer failed: %s %s", reason.Tag, v.Description)
-}
-
-// contractIn reads an outcome that is a contract id.
-func contractIn(value json.RawMessage) (string, error) {
-	var id string
-	if err := json.Unmarshal(value, &id); err != nil {
-		return "", fmt.Errorf("reading the outcome of an operation: %w", err)
-	}
-	return id, nil
-}
-
-// coinIn reads an outcome that is a coin or, if nothing is left, none.
-func coinIn(value json.RawMessage) (string, error) {
-	var id *string
-	if err := json.Unmarshal(value, &id); err != nil {
-		return "", fmt.Errorf("reading the outcome of an operation: %w", err)
-	}
-	if id == nil {
-		return "", nil
-	}
-	return *id, nil
 }

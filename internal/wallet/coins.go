@@ -22,28 +22,9 @@ func IsIdle(err error) bool { return errors.Is(err, errIdle) }
 // Merge turns the rewards and coins of a wallet into one coin. It is an error for which
 // IsIdle holds if that would change nothing. urgent goes before others that wait.
 func (w *Coins) Merge(ctx context.Context, actor Actor, urgent bool) (Done, error) {
-	value, done, err := w.execute(ctx, actor, batch{
+	return w.executeFor(ctx, actor, batch{
 		operation: operation{"CO_MergeTransferInputs", noArgument}, urgent: urgent, worth: (*Funds).WorthMerging,
 	})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = coinIn(value)
-	return done, err
-}
-
-// asOperator runs an operation of the operator's wallet whose outcome is a contract.
-func (w *Coins) asOperator(ctx context.Context, o operation) (Done, error) {
-	operator, err := w.users.Operator(ctx)
-	if err != nil {
-		return Done{}, err
-	}
-	value, done, err := w.execute(ctx, operator, batch{operation: o})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = contractIn(value)
-	return done, err
 }
 
 // largestTap is the most that a development network mints at a time, in coins.
@@ -65,21 +46,13 @@ func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, c
 		return done, invalid("amount must not exceed %s CC, it is worth %s", largestTap, amount)
 	}
 	b := batch{operation: operation{"CO_Tap", map[string]any{"tapAmount": amount}}, withoutFunds: true}
-	tap := func(a attempt) error {
-		b.once = a
-		if a.commandID != "" {
-			b.within = sameFor
-		}
-		value, d, err := w.execute(ctx, actor, b)
-		if err != nil {
-			return err
-		}
-		done = d
-		done.ContractID, err = contractIn(value)
-		return err
-	}
 	if commandID == "" {
-		return done, tap(attempt{})
+		return w.executeFor(ctx, actor, b)
 	}
-	return done, w.tracking.once(ctx, "tap", actor.Party, commandID, nil, tap)
+	err = w.tracking.once(ctx, "tap", actor.Party, commandID, nil, func(a attempt) error {
+		b.once, b.within = a, sameFor
+		done, err = w.executeFor(ctx, actor, b)
+		return err
+	})
+	return done, err
 }

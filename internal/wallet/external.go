@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -193,20 +192,8 @@ func (w *External) checkNotSetUp(ctx context.Context, party string, at time.Time
 
 // setupProposal returns the operator's proposal to a party, "" without one.
 func (w *External) setupProposal(ctx context.Context, party string) (string, error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ExternalPartySetupProposal}, Limit: 10})
-	if err != nil {
-		return "", err
-	}
-	for i := range list {
-		var p setupProposalPayload
-		if err := list[i].decode(&p); err != nil {
-			return "", err
-		}
-		if p.User == party && p.Validator == w.operator {
-			return list[i].ID, nil
-		}
-	}
-	return "", nil
+	q := ContractQuery{Parties: []string{party}, Templates: []string{template.ExternalPartySetupProposal}, Limit: 10}
+	return firstID(ctx, w.reader, q, func(p *setupProposalPayload) bool { return p.User == party && p.Validator == w.operator })
 }
 
 // PreparedSubmission is a transaction that an external party signs.
@@ -368,10 +355,6 @@ func (w *External) submitSigned(ctx context.Context, s ExternalSubmission, name 
 	if err != nil {
 		return Done{}, err
 	}
-	created := tx.CreatedOf(node.Entity(name))
-	if created == nil {
-		return done, fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(name))
-	}
-	done.ContractID = created.ContractID
-	return done, nil
+	done.ContractID, err = createdOf(tx, name)
+	return done, err
 }

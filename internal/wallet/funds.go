@@ -94,16 +94,9 @@ func coinsFirst(available int) int { return max(2, (max(available, 100)+5)/10) }
 // Funds reads what a party can pay with.
 func (w *Coins) Funds(ctx context.Context, party string, m *Market) (*Funds, error) {
 	f := &Funds{}
-	coins, err := w.reader.Coins(ctx, party, maxInputs)
-	if err != nil {
-		return nil, fmt.Errorf("reading the coins of %s: %w", party, err)
-	}
-	for i := range coins {
-		var p coinPayload
-		if err := coins[i].decode(&p); err != nil {
-			return nil, err
-		}
-		f.Coins = append(f.Coins, Input{Tag: "InputAmulet", ContractID: coins[i].ID, Amount: p.Amount.Initial, Round: noRound})
+	var err error
+	if f.Coins, err = coinsOf(ctx, w.reader, party); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(f.Coins, func(a, b Input) int { return b.Amount.Cmp(a.Amount) })
 	if err := w.addCoupons(ctx, f, party, m); err != nil {
@@ -122,13 +115,6 @@ func sortRewards(list []Input) {
 		}
 		return cmp.Or(cmp.Compare(a.Round, b.Round), b.Amount.Cmp(a.Amount))
 	})
-}
-
-type coinPayload struct {
-	Owner  string `json:"owner"`
-	Amount struct {
-		Initial decimal.Decimal `json:"initialAmount"`
-	} `json:"amount"`
 }
 
 // couponPayload has the members of all kinds of coupons.

@@ -2,10 +2,8 @@ package wallet
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
@@ -45,16 +43,7 @@ func (w *Merging) Proposals(ctx context.Context) ([]MergeDelegation, error) {
 // Accept makes a delegation of a proposal. The contract of the result is it.
 func (w *Merging) Accept(ctx context.Context, contractID string) (Done, error) {
 	const choice = "MergeDelegationProposal_Accept"
-	tx, done, err := w.submit(ctx, exerciseAs(w.operator, template.MergeDelegationProposal, contractID, choice, noArgument))
-	if err != nil {
-		return Done{}, err
-	}
-	var result struct {
-		Delegation string `json:"mergeDelegationCid"`
-	}
-	err = tx.Result(choice, &result)
-	done.ContractID = result.Delegation
-	return done, err
+	return w.submitFor(ctx, exerciseAs(w.operator, template.MergeDelegationProposal, contractID, choice, noArgument), choice, "mergeDelegationCid")
 }
 
 // Holdings are coins of an owner that can be merged.
@@ -67,18 +56,11 @@ type Holdings struct {
 // Holdings returns the coins of the owner of a delegation, at most 100.
 func (w *Merging) Holdings(ctx context.Context, d MergeDelegation) (Holdings, error) {
 	h := Holdings{Delegation: d}
-	coins, err := w.reader.Coins(ctx, d.Owner, maxInputs)
-	if err != nil {
-		return h, fmt.Errorf("reading the coins of %s: %w", d.Owner, err)
+	coins, err := coinsOf(ctx, w.reader, d.Owner)
+	for _, c := range coins {
+		h.IDs, h.Sum = append(h.IDs, c.ContractID), h.Sum.Plus(c.Amount)
 	}
-	for i := range coins {
-		var p coinPayload
-		if err := coins[i].decode(&p); err != nil {
-			return h, err
-		}
-		h.IDs, h.Sum = append(h.IDs, coins[i].ID), h.Sum.Plus(p.Amount.Initial)
-	}
-	return h, nil
+	return h, err
 }
 
 // transferCall is TransferCall.
@@ -142,24 +124,10 @@ func (w *Merging) utility(ctx context.Context) (string, error) {
 	type payload struct {
 		Operator string `json:"operator"`
 	}
-	have, err := listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.BatchMergeUtility}}, func(c *Contract, p *payload) (string, bool) {
-		return c.ID, p.Operator == w.operator
-	})
-	if err != nil {
-		return "", err
+	q := ContractQuery{Parties: []string{w.operator}, Templates: []string{template.BatchMergeUtility}}
+	have, err := firstID(ctx, w.reader, q, func(p *payload) bool { return p.Operator == w.operator })
+	if err != nil || have != "" {
+		return have, err
 	}
-	if len(have) > 0 {
-		return have[0], nil
-	}
-	tx, _, err := w.submit(ctx, node.Submission{
-		ActAs: []string{w.operator}, Commands: []node.Command{node.Create(command(template.BatchMergeUtility), payload{w.operator})},
-	})
-	if err != nil {
-		return "", err
-	}
-	created := tx.CreatedOf(node.Entity(template.BatchMergeUtility))
-	if created == nil {
-		return "", fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(template.BatchMergeUtility))
-	}
-	return created.ContractID, nil
+	return w.create(ctx, w.operator, template.BatchMergeUtility, payload{w.operator})
 }

@@ -27,8 +27,7 @@ func (w *Minting) End(ctx context.Context, name, contractID string) (Done, error
 	if name == template.MintingDelegationProposal {
 		choice = "MintingDelegationProposal_Reject"
 	}
-	_, done, err := w.submit(ctx, exerciseAs(w.operator, name, contractID, choice, noArgument))
-	return done, err
+	return w.exercise(ctx, w.operator, name, contractID, choice, noArgument)
 }
 
 // Delegation is a MintingDelegation or its proposal.
@@ -80,16 +79,8 @@ func (w *Minting) Accept(ctx context.Context, actor Actor, contractID string) (D
 		return Done{}, err
 	}
 	const choice = "MintingDelegationProposal_Accept"
-	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, choice, map[string]any{"existingDelegationCid": optional(existing)}))
-	if err != nil {
-		return Done{}, err
-	}
-	var result struct {
-		Delegation string `json:"mintingDelegationCid"`
-	}
-	err = tx.Result(choice, &result)
-	done.ContractID = result.Delegation
-	return done, err
+	s := exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, choice, map[string]any{"existingDelegationCid": optional(existing)})
+	return w.submitFor(ctx, s, choice, "mintingDelegationCid")
 }
 
 // proposal returns what is proposed to the actor.
@@ -106,20 +97,8 @@ func (w *Minting) proposal(ctx context.Context, actor Actor, contractID string) 
 
 // delegation returns the delegation of a beneficiary to a delegate, "" without one.
 func (w *Minting) delegation(ctx context.Context, delegate, beneficiary string) (string, error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{delegate}, Templates: []string{template.MintingDelegation}, Key: beneficiary, Limit: 10})
-	if err != nil {
-		return "", err
-	}
-	for i := range list {
-		var p mintingPayload
-		if err := list[i].decode(&p); err != nil {
-			return "", err
-		}
-		if p.Delegate == delegate && p.Beneficiary == beneficiary {
-			return list[i].ID, nil
-		}
-	}
-	return "", nil
+	q := ContractQuery{Parties: []string{delegate}, Templates: []string{template.MintingDelegation}, Key: beneficiary, Limit: 10}
+	return firstID(ctx, w.reader, q, func(p *mintingPayload) bool { return p.Delegate == delegate && p.Beneficiary == beneficiary })
 }
 
 // RejectProposal rejects a MintingDelegationProposal to the actor.
@@ -127,8 +106,7 @@ func (w *Minting) RejectProposal(ctx context.Context, actor Actor, contractID st
 	if _, err := w.proposal(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegationProposal, contractID, "MintingDelegationProposal_Reject", noArgument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.MintingDelegationProposal, contractID, "MintingDelegationProposal_Reject", noArgument)
 }
 
 // Reject ends a MintingDelegation of which the actor is the delegate.
@@ -140,6 +118,5 @@ func (w *Minting) Reject(ctx context.Context, actor Actor, contractID string) (D
 	if p.Delegate != actor.Party {
 		return Done{}, notFound("No such minting delegation: %.80s", contractID)
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.MintingDelegation, contractID, "MintingDelegation_Reject", noArgument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.MintingDelegation, contractID, "MintingDelegation_Reject", noArgument)
 }

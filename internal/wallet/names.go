@@ -21,7 +21,7 @@ type Subscriptions struct {
 type NameRequest struct{ Name, URL, Description string }
 
 // NameRequested is what comes of it: the user has the name once the first payment of the
-// subscription is made, see AcceptSubscription.
+// subscription is made, see Accept.
 type NameRequested struct {
 	Done
 	// Context joins the name with Subscription, the SubscriptionRequest.
@@ -79,12 +79,7 @@ func (w *Subscriptions) Accept(ctx context.Context, actor Actor, contractID stri
 	if err := w.checkRequest(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = contractIn(value)
-	return done, err
+	return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
 }
 
 // Reject rejects a SubscriptionRequest of the actor.
@@ -92,8 +87,7 @@ func (w *Subscriptions) Reject(ctx context.Context, actor Actor, contractID stri
 	if err := w.checkRequest(ctx, actor, contractID); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.SubscriptionRequest, contractID, "SubscriptionRequest_Reject", noArgument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.SubscriptionRequest, contractID, "SubscriptionRequest_Reject", noArgument)
 }
 
 // Subscription is a SubscriptionIdleState: a subscription between two payments.
@@ -146,10 +140,5 @@ func (w *Subscriptions) List(ctx context.Context, parties ...string) ([]Subscrip
 // Pay makes the next payment of a subscription of the actor, which is the contract of
 // the result. ErrFunds means that the wallet has too little.
 func (w *Subscriptions) Pay(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{template.OperationSubscriptionMakePayment, contractID}})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = contractIn(value)
-	return done, err
+	return w.coins.executeFor(ctx, actor, batch{operation: operation{template.OperationSubscriptionMakePayment, contractID}})
 }

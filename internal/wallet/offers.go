@@ -31,20 +31,17 @@ func (w *Offers) Abort(ctx context.Context, actor Actor, contractID, reason stri
 	if err := w.check(ctx, actor, contractID, template.AcceptedTransferOffer, senderOf); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferAbort, reasonArgument{reason}))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferAbort, reasonArgument{reason})
 }
 
 // Expire ends a TransferOffer of the actor that has expired.
 func (w *Offers) Expire(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferExpire, actorArgument{actor.Party}))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.TransferOffer, contractID, template.TransferOfferExpire, actorArgument{actor.Party})
 }
 
 // ExpireAccepted ends an AcceptedTransferOffer of the actor that has expired.
 func (w *Offers) ExpireAccepted(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferExpire, actorArgument{actor.Party}))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.AcceptedTransferOffer, contractID, template.AcceptedTransferOfferExpire, actorArgument{actor.Party})
 }
 
 // Offer is a TransferOffer or an AcceptedTransferOffer.
@@ -125,6 +122,7 @@ func (w *Offers) Create(ctx context.Context, actor Actor, r OfferRequest) (done 
 	if err := r.check(at); err != nil {
 		return done, err
 	}
+	const choice = "WalletAppInstall_CreateTransferOffer"
 	install, err := w.install(ctx, actor)
 	if err != nil {
 		return done, err
@@ -137,15 +135,7 @@ func (w *Offers) Create(ctx context.Context, actor Actor, r OfferRequest) (done 
 		return w.reader.OfferTracked(ctx, actor.Party, r.TrackingID)
 	}
 	err = w.tracking.once(ctx, "transfer-offer", actor.Party, r.TrackingID, known, func(a attempt) error {
-		tx, d, err := w.submit(ctx, w.onInstall(actor, install, a, "WalletAppInstall_CreateTransferOffer", argument))
-		if err != nil {
-			return err
-		}
-		var result struct {
-			Offer string `json:"transferOffer"`
-		}
-		err = tx.Result("WalletAppInstall_CreateTransferOffer", &result)
-		done, done.ContractID = d, result.Offer
+		done, err = w.submitFor(ctx, w.onInstall(actor, install, a, choice, argument), choice, "transferOffer")
 		return err
 	})
 	return done, err
@@ -157,22 +147,14 @@ func (w *Offers) Accept(ctx context.Context, actor Actor, contractID string) (Do
 	if err := w.check(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
-	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, "TransferOffer_Accept", noArgument))
-	if err != nil {
-		return Done{}, err
-	}
-	var result struct {
-		Accepted string `json:"acceptedTransferOffer"`
-	}
-	err = tx.Result("TransferOffer_Accept", &result)
-	done.ContractID = result.Accepted
-	return done, err
+	const choice = "TransferOffer_Accept"
+	return w.submitFor(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, choice, noArgument), choice, "acceptedTransferOffer")
 }
 
 func senderOf(p *offerPayload) string   { return p.Sender }
 func receiverOf(p *offerPayload) string { return p.Receiver }
 
-// check checks that the actor has a role in an offer.
+// check returns an error unless the actor has a role in an offer.
 func (w *Offers) check(ctx context.Context, actor Actor, contractID, name string, role func(*offerPayload) string) error {
 	var offer offerPayload
 	if err := w.visible(ctx, actor.Party, contractID, name, &offer); err != nil {
@@ -189,8 +171,7 @@ func (w *Offers) Reject(ctx context.Context, actor Actor, contractID string) (Do
 	if err := w.check(ctx, actor, contractID, template.TransferOffer, receiverOf); err != nil {
 		return Done{}, err
 	}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferReject, noArgument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.TransferOffer, contractID, template.TransferOfferReject, noArgument)
 }
 
 // Withdraw takes back an offer of the actor.
@@ -199,6 +180,5 @@ func (w *Offers) Withdraw(ctx context.Context, actor Actor, contractID string) (
 		return Done{}, err
 	}
 	argument := reasonArgument{"Withdrawn by sender"}
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.TransferOffer, contractID, template.TransferOfferWithdraw, argument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.TransferOffer, contractID, template.TransferOfferWithdraw, argument)
 }

@@ -164,20 +164,9 @@ func (w *Users) installFor(ctx context.Context, user, party string) error {
 
 // hasRight reports whether the operator has the ValidatorRight of a party.
 func (w *Users) hasRight(ctx context.Context, party string) (bool, error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{party}, Templates: []string{template.ValidatorRight}, Key: party, Limit: 10})
-	if err != nil {
-		return false, err
-	}
-	for i := range list {
-		var p couponPayload
-		if err := list[i].decode(&p); err != nil {
-			return false, err
-		}
-		if p.User == party && p.Validator == w.operator {
-			return true, nil
-		}
-	}
-	return false, nil
+	q := ContractQuery{Parties: []string{party}, Templates: []string{template.ValidatorRight}, Key: party, Limit: 10}
+	id, err := firstID(ctx, w.reader, q, func(p *couponPayload) bool { return p.User == party && p.Validator == w.operator })
+	return id != "", err
 }
 
 // Offboard ends a user's wallet: its contract and the user's rights. The party, its coins
@@ -228,21 +217,10 @@ func (w *Users) Actors(ctx context.Context, party string) ([]Actor, error) {
 	if stakeholder == "" {
 		stakeholder = w.operator
 	}
-	installs, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{stakeholder}, Templates: []string{template.WalletAppInstall}, Limit: maxActors})
-	if err != nil {
-		return nil, fmt.Errorf("reading wallets: %w", err)
-	}
-	var actors []Actor
-	for i := range installs {
-		var p installPayload
-		if err := installs[i].decode(&p); err != nil {
-			return nil, err
-		}
-		if p.Validator == w.operator && (party == "" || p.Party == party) {
-			actors = append(actors, Actor{User: p.User, Party: p.Party, Install: installs[i].ID})
-		}
-	}
-	return actors, nil
+	q := ContractQuery{Parties: []string{stakeholder}, Templates: []string{template.WalletAppInstall}, Limit: maxActors}
+	return listed(ctx, w.reader, q, func(c *Contract, p *installPayload) (Actor, bool) {
+		return Actor{User: p.User, Party: p.Party, Install: c.ID}, p.Validator == w.operator && (party == "" || p.Party == party)
+	})
 }
 
 // maxActors bounds the users of one validator: the network allows 200.

@@ -13,3 +13,10 @@ var partyForm = regexp.MustCompile(`^[a-zA-Z0-9:\-_ ]{1,185}::[0-9a-f]{68}$`)
 func validParty(party string) bool {
 	return partyForm.MatchString(party) && node.HexFingerprint(party[len(party)-68:])
 }
+
+func checkParty(party string) error {
+	if !validParty(party) {
+		return invalid("%.80q is not a party", party)
+	}
+	return nil
+}

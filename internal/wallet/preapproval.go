@@ -2,7 +2,6 @@ package wallet
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
@@ -25,8 +24,7 @@ type Preapproval struct {
 	ExpiresAt              time.Time
 }
 
-// List are those of which the operator is the provider, oldest first; PreapprovalProposals
-// are what is proposed to it.
+// List are those of which the operator is the provider, oldest first.
 func (w *Preapprovals) List(ctx context.Context) ([]Preapproval, error) {
 	return w.list(ctx, template.TransferPreapproval)
 }
@@ -82,33 +80,17 @@ func (w *Preapprovals) Request(ctx context.Context, actor Actor) (done Done, err
 // proposal returns the actor's TransferPreapprovalProposal to the operator, a new one unless
 // there is one.
 func (w *Preapprovals) proposal(ctx context.Context, actor Actor) (string, error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.TransferPreapprovalProposal}, Key: actor.Party, Limit: 10})
-	if err != nil {
-		return "", fmt.Errorf("looking for preapproval proposals of %s: %w", actor.Party, err)
-	}
-	for i := range list {
-		var p preapprovalPayload
-		if err := list[i].decode(&p); err != nil {
-			return "", err
-		}
-		if p.Receiver == actor.Party && p.Provider == w.operator {
-			return list[i].ID, nil
-		}
+	q := ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.TransferPreapprovalProposal}, Key: actor.Party, Limit: 10}
+	have, err := firstID(ctx, w.reader, q, func(p *preapprovalPayload) bool { return p.Receiver == actor.Party && p.Provider == w.operator })
+	if err != nil || have != "" {
+		return have, err
 	}
 	rules, err := w.network.coinRules(ctx)
 	if err != nil {
 		return "", err
 	}
 	arguments := map[string]any{"receiver": actor.Party, "provider": w.operator, "expectedDso": rules.DSO}
-	tx, _, err := w.submit(ctx, node.Submission{ActAs: []string{actor.Party}, Commands: []node.Command{node.Create(command(template.TransferPreapprovalProposal), arguments)}})
-	if err != nil {
-		return "", err
-	}
-	created := tx.CreatedOf(node.Entity(template.TransferPreapprovalProposal))
-	if created == nil {
-		return "", fmt.Errorf("update %s has no preapproval proposal", tx.UpdateID)
-	}
-	return created.ContractID, nil
+	return w.create(ctx, actor.Party, template.TransferPreapprovalProposal, arguments)
 }
 
 // Accept has the operator accept a TransferPreapprovalProposal. The
@@ -176,14 +158,9 @@ func (w *Preapprovals) Send(ctx context.Context, actor Actor, r SendRequest) (do
 		"amount": r.Amount, "description": optional(r.Description),
 	}
 	err = w.tracking.once(ctx, "preapproval-send", actor.Party, r.DeduplicationID, nil, func(a attempt) error {
-		sent, d, err := w.coins.execute(ctx, actor, batch{
+		done, err = w.coins.executeFor(ctx, actor, batch{
 			operation: operation{"CO_TransferPreapprovalSend", value}, once: a, within: sameFor, disclosed: []*Contract{preapproval, featured},
 		})
-		if err != nil {
-			return err
-		}
-		done = d
-		done.ContractID, err = coinIn(sent)
 		return err
 	})
 	return done, err
@@ -200,19 +177,14 @@ func (c *Contract) orNull() *string {
 // Cancel ends the preapproval of a receiver of which the operator is the
 // provider; ErrNotFound without one.
 func (w *Preapprovals) Cancel(ctx context.Context, receiver string) (Done, error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{w.operator}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10})
+	q := ContractQuery{Parties: []string{w.operator}, Templates: []string{template.TransferPreapproval}, Key: receiver, Limit: 10}
+	list, err := matching(ctx, w.reader, q, func(p *preapprovalPayload) bool { return p.Receiver == receiver && p.Provider == w.operator })
 	if err != nil {
 		return Done{}, err
 	}
 	s := node.Submission{ActAs: []string{w.operator}}
-	for i := range list {
-		var p preapprovalPayload
-		if err := list[i].decode(&p); err != nil {
-			return Done{}, err
-		}
-		if p.Receiver == receiver && p.Provider == w.operator {
-			s.Commands = append(s.Commands, node.Exercise(command(template.TransferPreapproval), list[i].ID, "TransferPreapproval_Cancel", map[string]any{"p": w.operator}))
-		}
+	for _, id := range list {
+		s.Commands = append(s.Commands, node.Exercise(command(template.TransferPreapproval), id, "TransferPreapproval_Cancel", map[string]any{"p": w.operator}))
 	}
 	if len(s.Commands) == 0 {
 		return Done{}, notFound("No TransferPreapproval found for party: %s", receiver)

@@ -19,16 +19,7 @@ func (w *Rewards) RecordLiveness(ctx context.Context, license string, round Cont
 	const choice = "ValidatorLicense_RecordValidatorLivenessActivity"
 	s := exerciseAs(w.operator, template.ValidatorLicense, license, choice, map[string]any{"openRoundCid": round.ID})
 	s.Disclosed = disclose(&round)
-	tx, done, err := w.submit(ctx, s)
-	if err != nil {
-		return Done{}, err
-	}
-	var result struct {
-		Coupon string `json:"couponCid"`
-	}
-	err = tx.Result(choice, &result)
-	done.ContractID = result.Coupon
-	return done, err
+	return w.submitFor(ctx, s, choice, "couponCid")
 }
 
 // License is the operator's ValidatorLicense.
@@ -82,34 +73,13 @@ func (w *Rewards) GrantFeaturedRight(ctx context.Context, actor Actor) (Done, er
 	const choice = "WalletAppInstall_FeaturedAppRights_SelfGrant"
 	s := w.onInstall(actor, install, attempt{}, choice, map[string]any{"amuletRulesCid": m.Rules.ID})
 	s.Disclosed = disclose(&m.Rules)
-	tx, done, err := w.submit(ctx, s)
-	if err != nil {
-		return Done{}, err
-	}
-	var result struct {
-		Right string `json:"featuredAppRight"`
-	}
-	err = tx.Result(choice, &result)
-	done.ContractID = result.Right
-	return done, err
+	return w.submitFor(ctx, s, choice, "featuredAppRight")
 }
 
 // featuredRights are the contracts that make the actor a featured app provider.
-func (w *Rewards) featuredRights(ctx context.Context, actor Actor) (ids []string, err error) {
-	list, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.FeaturedAppRight}, Limit: 100})
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		var p couponPayload
-		if err := list[i].decode(&p); err != nil {
-			return nil, err
-		}
-		if p.Provider == actor.Party {
-			ids = append(ids, list[i].ID)
-		}
-	}
-	return ids, nil
+func (w *Rewards) featuredRights(ctx context.Context, actor Actor) ([]string, error) {
+	q := ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.FeaturedAppRight}, Limit: 100}
+	return matching(ctx, w.reader, q, func(p *couponPayload) bool { return p.Provider == actor.Party })
 }
 
 // CancelFeaturedRights gives up all rights of the actor as featured app provider.

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -21,109 +22,10 @@ type submitter struct {
 	wait, timeout time.Duration
 }
 
-// actorArgument is the argument of choices that any party of a contract may exercise.
-type actorArgument struct {
-	Actor string `json:"actor"`
-}
-
-// catchUp waits a while for the store to show more.
-func (w *submitter) catchUp(ctx context.Context) error {
-	end, err := w.reader.End(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_ = w.reader.WaitFor(ctx, end+1) // what it is not shown yet is refused again
-	return nil
-}
-
-// maxListed bounds the contracts of a kind that automations look at in one go; the rest
-// waits for the next.
-const maxListed = 1000
-
-// listed reads contracts and keeps what take makes of them.
-func listed[P, T any](ctx context.Context, reader Reader, q ContractQuery, take func(*Contract, *P) (T, bool)) ([]T, error) {
-	q.Limit = maxListed
-	contracts, err := reader.Contracts(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("reading contracts of %q: %w", q.Templates, err)
-	}
-	var list []T
-	for i := range contracts {
-		var p P
-		if err := contracts[i].decode(&p); err != nil {
-			return nil, err
-		}
-		if item, ok := take(&contracts[i], &p); ok {
-			list = append(list, item)
-		}
-	}
-	return list, nil
-}
-
-func checkParty(party string) error {
-	if !validParty(party) {
-		return invalid("%.80q is not a party", party)
-	}
-	return nil
-}
-
-// timestamp is an instant in compact JSON.
-func timestamp(at time.Time) string {
-	return at.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
-}
-
-// onInstall is the submission of a choice of a user's WalletAppInstall.
-func (w *submitter) onInstall(actor Actor, install string, a attempt, choice string, argument any) node.Submission {
-	return node.Submission{
-		CommandID: a.commandID, DeduplicateAfter: a.after, ActAs: w.asBoth(actor.Party),
-		Commands: []node.Command{node.Exercise(command(template.WalletAppInstall), install, choice, argument)},
-	}
-}
-
-// noArgument is the argument of choices without fields.
-var noArgument = struct{}{}
-
-// reasonArgument is the argument of choices that end something for a reason.
-type reasonArgument struct {
-	Reason string `json:"reason"`
-}
-
-// exerciseAs is the submission of one choice by one party.
-func exerciseAs(party, name, contractID, choice string, argument any) node.Submission {
-	return node.Submission{ActAs: []string{party}, Commands: []node.Command{node.Exercise(command(name), contractID, choice, argument)}}
-}
-
-// grantOwn gives rights to the user who submits, if that is a user of the node: without
-// authorization it may be none.
-func (w *submitter) grantOwn(ctx context.Context, own string, rights []node.Right) error {
-	_, known, err := w.ledger.User(ctx, own)
-	if err != nil || !known {
-		return translate(err)
-	}
-	return translate(w.ledger.GrantRights(ctx, own, rights...))
-}
-
-// optional is a text in compact JSON, null for "".
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // detached gives an action its own time: a client that goes away must not leave a command
-// behind of which nobody knows what became.
+// behind whose outcome nobody knows.
 func (w *submitter) detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), w.timeout)
-}
-
-// asBoth are the parties that act where the operator acts for a user.
-func (w *submitter) asBoth(party string) []string {
-	both := []string{w.operator, party}
-	slices.Sort(both)
-	return slices.Compact(both)
 }
 
 // submit executes commands and waits for the store to show them.
@@ -135,6 +37,50 @@ func (w *submitter) submit(ctx context.Context, s node.Submission) (*node.Transa
 		return nil, Done{}, translate(err)
 	}
 	return tx, w.landed(ctx, tx), nil
+}
+
+// submitFor is submit for a choice. The contract of the result is the one that a member of the
+// choice's result names.
+func (w *submitter) submitFor(ctx context.Context, s node.Submission, choice, member string) (Done, error) {
+	tx, done, err := w.submit(ctx, s)
+	if err != nil {
+		return Done{}, err
+	}
+	var result map[string]json.RawMessage
+	if err := tx.Result(choice, &result); err != nil {
+		return done, err
+	}
+	if raw, ok := result[member]; ok {
+		err = json.Unmarshal(raw, &done.ContractID)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading %s in the result of %s in update %s: %w", member, choice, tx.UpdateID, err)
+	}
+	return done, err
+}
+
+// exercise has one party exercise one choice.
+func (w *submitter) exercise(ctx context.Context, party, name, contractID, choice string, argument any) (Done, error) {
+	_, done, err := w.submit(ctx, exerciseAs(party, name, contractID, choice, argument))
+	return done, err
+}
+
+// create has one party create a contract and returns its id.
+func (w *submitter) create(ctx context.Context, party, name string, argument any) (string, error) {
+	tx, _, err := w.submit(ctx, node.Submission{ActAs: []string{party}, Commands: []node.Command{node.Create(command(name), argument)}})
+	if err != nil {
+		return "", err
+	}
+	return createdOf(tx, name)
+}
+
+// createdOf returns the id of the contract of a template that a transaction creates.
+func createdOf(tx *node.Transaction, name string) (string, error) {
+	created := tx.CreatedOf(node.Entity(name))
+	if created == nil {
+		return "", fmt.Errorf("update %s has no new %s", tx.UpdateID, node.Entity(name))
+	}
+	return created.ContractID, nil
 }
 
 // landed waits for the store to show a transaction.
@@ -150,37 +96,41 @@ func (w *submitter) landed(ctx context.Context, tx *node.Transaction) Done {
 	return done
 }
 
-// disclose lists contracts that the submitting parties do not see, of those whose blobs are
-// known.
-func disclose(contracts ...*Contract) []node.Disclosed {
-	var list []node.Disclosed
-	for _, c := range contracts {
-		if c != nil && c.Blob != "" {
-			list = append(list, node.Disclosed{TemplateID: c.TemplateID, ContractID: c.ID, Blob: c.Blob, SynchronizerID: c.SynchronizerID})
-		}
+// catchUp waits a while for the store to show more.
+func (w *submitter) catchUp(ctx context.Context) error {
+	end, err := w.reader.End(ctx)
+	if err != nil {
+		return err
 	}
-	return list
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = w.reader.WaitFor(ctx, end+1) // what is not shown yet is refused again
+	return nil
 }
 
-// install returns the contract that lets the operator act for a user.
-func (w *submitter) install(ctx context.Context, actor Actor) (string, error) {
-	if actor.Install != "" {
-		return actor.Install, nil
+// asBoth are the parties that act where the operator acts for a user.
+func (w *submitter) asBoth(party string) []string {
+	both := []string{w.operator, party}
+	slices.Sort(both)
+	return slices.Compact(both)
+}
+
+// onInstall is the submission of a choice of a user's WalletAppInstall.
+func (w *submitter) onInstall(actor Actor, install string, a attempt, choice string, argument any) node.Submission {
+	return node.Submission{
+		CommandID: a.commandID, DeduplicateAfter: a.after, ActAs: w.asBoth(actor.Party),
+		Commands: []node.Command{node.Exercise(command(template.WalletAppInstall), install, choice, argument)},
 	}
-	installs, err := w.reader.Contracts(ctx, ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.WalletAppInstall}, Key: actor.User, Limit: 10})
-	if err != nil {
-		return "", fmt.Errorf("looking for the wallet of user %s: %w", actor.User, err)
+}
+
+// grantOwn gives rights to the user who submits, if the node knows it: without authorization
+// there may be no such user.
+func (w *submitter) grantOwn(ctx context.Context, own string, rights []node.Right) error {
+	_, known, err := w.ledger.User(ctx, own)
+	if err != nil || !known {
+		return translate(err)
 	}
-	for i := range installs {
-		var payload installPayload
-		if err := installs[i].decode(&payload); err != nil {
-			return "", err
-		}
-		if payload.User == actor.User && payload.Party == actor.Party && payload.Validator == w.operator {
-			return installs[i].ID, nil
-		}
-	}
-	return "", notFound("No wallet found for user %s", actor.User)
+	return translate(w.ledger.GrantRights(ctx, own, rights...))
 }
 
 // installPayload is WalletAppInstall.
@@ -191,7 +141,22 @@ type installPayload struct {
 	Party     string `json:"endUserParty"`
 }
 
-// visible returns a contract of a template that the actor's party sees.
+// install returns the contract that lets the operator act for a user.
+func (w *submitter) install(ctx context.Context, actor Actor) (string, error) {
+	if actor.Install != "" {
+		return actor.Install, nil
+	}
+	q := ContractQuery{Parties: []string{actor.Party}, Templates: []string{template.WalletAppInstall}, Key: actor.User, Limit: 10}
+	id, err := firstID(ctx, w.reader, q, func(p *installPayload) bool {
+		return p.User == actor.User && p.Party == actor.Party && p.Validator == w.operator
+	})
+	if err == nil && id == "" {
+		err = notFound("No wallet found for user %s", actor.User)
+	}
+	return id, err
+}
+
+// visible reads the payload of a contract of a template that a party sees.
 func (w *submitter) visible(ctx context.Context, party, contractID, name string, payload any) error {
 	c, err := w.reader.Contract(ctx, party, contractID)
 	if err != nil {
@@ -202,10 +167,3 @@ func (w *submitter) visible(ctx context.Context, party, contractID, name string,
 	}
 	return c.decode(payload)
 }
-
-// ofTemplate reports whether a template id, "package-id:Module:Entity", names a template,
-// "package-name:Module:Entity", by module and entity.
-func ofTemplate(id, name string) bool { return template.Entity(id) == template.Entity(name) }
-
-// command is how a command names a template or an interface.
-func command(name string) string { return "#" + name }

@@ -15,7 +15,7 @@ type Tokens struct {
 	*submitter
 	tracking *tracker
 	network  *Network
-	treasury *treasury
+	coins    *Coins
 }
 
 // InstructionResult is the outcome of a step of a transfer of the token standard.
@@ -87,12 +87,12 @@ func (w *Network) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) 
 	return x, nil
 }
 
-// tokenTransferKind is what command ids of CreateTokenTransfer begin with.
+// tokenTransferKind begins the command ids of Create.
 const tokenTransferKind = "token-transfer"
 
 // Create offers coins by the token standard, which locks them, or transfers
 // them at once to a receiver with a preapproval. Tracking ids are as in
-// CreateTransferOffer, for 24 hours.
+// Offers.Create, for 24 hours.
 func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (result InstructionResult, err error) {
 	at, err := w.network.Now(ctx)
 	if err != nil {
@@ -105,25 +105,14 @@ func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (resul
 		return w.tracking.recent.has(commandID(tokenTransferKind, actor.Party, r.TrackingID)), nil
 	}
 	err = w.tracking.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
-		ctx, cancel := w.detached(ctx)
-		defer cancel()
-		leave, err := w.treasury.enter(ctx, actor.Party, false)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		for n := 1; ; n++ {
+		err := w.coins.inTurn(ctx, actor.Party, false, func(ctx context.Context) error {
 			result, err = w.transfer(ctx, actor, r, a)
-			if err == nil {
-				w.tracking.recent.add(a.commandID)
-			}
-			if n == staleAttempts || !stale(err) {
-				return err
-			}
-			if err := w.catchUp(ctx); err != nil {
-				return err
-			}
+			return err
+		})
+		if err == nil {
+			w.tracking.recent.add(a.commandID)
 		}
+		return err
 	})
 	return result, err
 }
@@ -186,19 +175,15 @@ func (w *Tokens) addPreapproval(ctx context.Context, x *extraArgs, receiver stri
 // holdings picks the coins of a transfer, largest first, as many as it needs and at most
 // maxInputs.
 func (w *Tokens) holdings(ctx context.Context, party string, r OfferRequest) ([]string, error) {
-	coins, err := w.reader.Coins(ctx, party, maxInputs)
+	coins, err := coinsOf(ctx, w.reader, party)
 	if err != nil {
-		return nil, fmt.Errorf("reading the coins of %s: %w", party, err)
+		return nil, err
 	}
 	missing := r.Amount
 	var ids []string
-	for i := range coins {
-		var p coinPayload
-		if err := coins[i].decode(&p); err != nil {
-			return nil, err
-		}
-		ids = append(ids, coins[i].ID)
-		if missing = missing.Minus(p.Amount.Initial); missing.Sign() <= 0 {
+	for _, c := range coins {
+		ids = append(ids, c.ContractID)
+		if missing = missing.Minus(c.Amount); missing.Sign() <= 0 {
 			return ids, nil
 		}
 	}

@@ -79,7 +79,7 @@ func (r *TrafficRequest) check(at time.Time) error {
 }
 
 // Request creates a BuyTrafficRequest, the contract of the result, which the
-// automation of the actor's validator completes. Tracking ids are as in CreateTransferOffer.
+// automation of the actor's validator completes. Tracking ids are as in Offers.Create.
 func (w *Traffic) Request(ctx context.Context, actor Actor, r TrafficRequest) (done Done, err error) {
 	at, err := w.network.Now(ctx)
 	if err != nil {
@@ -96,6 +96,7 @@ func (w *Traffic) Request(ctx context.Context, actor Actor, r TrafficRequest) (d
 	if err != nil {
 		return done, err
 	}
+	const choice = "WalletAppInstall_CreateBuyTrafficRequest"
 	install, err := w.install(ctx, actor)
 	if err != nil {
 		return done, err
@@ -108,15 +109,7 @@ func (w *Traffic) Request(ctx context.Context, actor Actor, r TrafficRequest) (d
 		return w.reader.TrafficTracked(ctx, actor.Party, r.TrackingID)
 	}
 	err = w.tracking.once(ctx, "buy-traffic", actor.Party, r.TrackingID, known, func(a attempt) error {
-		tx, d, err := w.submit(ctx, w.onInstall(actor, install, a, "WalletAppInstall_CreateBuyTrafficRequest", argument))
-		if err != nil {
-			return err
-		}
-		var result struct {
-			Request string `json:"buyTrafficRequest"`
-		}
-		err = tx.Result("WalletAppInstall_CreateBuyTrafficRequest", &result)
-		done, done.ContractID = d, result.Request
+		done, err = w.submitFor(ctx, w.onInstall(actor, install, a, choice, argument), choice, "buyTrafficRequest")
 		return err
 	})
 	return done, err
@@ -160,14 +153,12 @@ func (w *Traffic) Complete(ctx context.Context, actor Actor, contractID string) 
 
 // Cancel ends a request that cannot be met.
 func (w *Traffic) Cancel(ctx context.Context, actor Actor, contractID, reason string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestCancel, reasonArgument{reason}))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestCancel, reasonArgument{reason})
 }
 
 // Expire ends a request that has expired.
 func (w *Traffic) Expire(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	_, done, err := w.submit(ctx, exerciseAs(actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestExpire, noArgument))
-	return done, err
+	return w.exercise(ctx, actor.Party, template.BuyTrafficRequest, contractID, template.BuyTrafficRequestExpire, noArgument)
 }
 
 // TopUp is a purchase of traffic for the operator's own node.
@@ -191,12 +182,7 @@ func (w *Traffic) BuyTopUp(ctx context.Context, operator Actor, t TopUp) (Done, 
 		"minTopupInterval": map[string]string{"microseconds": strconv.FormatInt(t.Interval.Microseconds(), 10)},
 		"topupStateCid":    optional(t.State),
 	}
-	bought, done, err := w.coins.execute(ctx, operator, batch{operation: operation{"CO_BuyMemberTraffic", value}, urgent: true})
-	if err != nil {
-		return done, err
-	}
-	done.ContractID, err = contractIn(bought)
-	return done, err
+	return w.coins.executeFor(ctx, operator, batch{operation: operation{"CO_BuyMemberTraffic", value}, urgent: true})
 }
 
 // TrafficCost is what so many bytes cost in coins, rounded up.

@@ -62,14 +62,13 @@ func New(cfg Config) (*Wallet, error) {
 	cfg.PreapprovalLifetime = cmp.Or(cfg.PreapprovalLifetime, 90*24*time.Hour)
 	s := &submitter{ledger: cfg.Ledger, reader: cfg.Reader, log: cfg.Log, operator: cfg.Operator, wait: cfg.Wait, timeout: cfg.Timeout}
 	tracking := &tracker{reader: cfg.Reader}
-	queues := newTreasury(cfg.QueueSize)
 	network := &Network{public: cfg.Public, reader: cfg.Reader}
 	users := &Users{submitter: s, tracking: tracking, network: network}
-	coins := &Coins{submitter: s, tracking: tracking, network: network, users: users, treasury: queues}
+	coins := &Coins{submitter: s, tracking: tracking, network: network, users: users, treasury: newTreasury(cfg.QueueSize)}
 	return &Wallet{
 		Network: network, Users: users, Coins: coins,
 		Offers:        &Offers{submitter: s, tracking: tracking, network: network, coins: coins},
-		Tokens:        &Tokens{submitter: s, tracking: tracking, network: network, treasury: queues},
+		Tokens:        &Tokens{submitter: s, tracking: tracking, network: network, coins: coins},
 		Preapprovals:  &Preapprovals{submitter: s, tracking: tracking, network: network, coins: coins, lifetime: cfg.PreapprovalLifetime},
 		Traffic:       &Traffic{submitter: s, tracking: tracking, network: network, coins: coins},
 		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},
