@@ -33,8 +33,8 @@ type Config struct {
 	// Backoff is the wait before a task is repeated that failed n times, n from 1 on.
 	// It defaults to 1 s, doubled each time up to 10 min, with jitter.
 	Backoff func(n int) time.Duration
-	// Patience is the wait before a task is repeated that ended with NotYet. Defaults to 30 s.
-	Patience time.Duration
+	// NotYetWait is the wait before a task is repeated that ended with NotYet. Defaults to 30 s.
+	NotYetWait time.Duration
 	// Revive is how long a dead task stays dead while its handler says that its work is due: its
 	// cause may have been settled meanwhile. Defaults to 1 h.
 	Revive time.Duration
@@ -64,7 +64,7 @@ func (c Config) withDefaults() Config {
 	c.PromptConcurrency = cmp.Or(c.PromptConcurrency, 2)
 	c.Rescan = cmp.Or(c.Rescan, time.Minute)
 	c.MaxRetry = cmp.Or(c.MaxRetry, 150)
-	c.Patience = cmp.Or(c.Patience, 30*time.Second)
+	c.NotYetWait = cmp.Or(c.NotYetWait, 30*time.Second)
 	c.Revive = cmp.Or(c.Revive, time.Hour)
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	if c.Backoff == nil {

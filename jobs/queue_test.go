@@ -377,7 +377,7 @@ func deadTaskWaitsForAPerson(t *testing.T, cfg jobs.Config) {
 
 // whatWaitsIsNoFailure repeats a task more often than it may fail.
 func whatWaitsIsNoFailure(t *testing.T, cfg jobs.Config) {
-	cfg.MaxRetry, cfg.Patience = 1, 10*time.Millisecond
+	cfg.MaxRetry, cfg.NotYetWait = 1, 10*time.Millisecond
 	s := newStore(segment(1))
 	s.export = func(_ context.Context, _ schemas.SegmentRef, run int, _ jobs.ProgressFunc) error {
 		if run < 5 {

@@ -77,7 +77,7 @@ func (q *Queue) serverConfig(base context.Context, lane Lane) asynq.Config {
 		ShutdownTimeout:          q.cfg.Drain,
 		RetryDelayFunc: func(n int, err error, _ *asynq.Task) time.Duration {
 			if errors.Is(err, errNotYet) {
-				return q.cfg.Patience
+				return q.cfg.NotYetWait
 			}
 			var p *passing
 			if errors.As(err, &p) {
@@ -188,7 +188,7 @@ func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
 	}
 	id, _ := asynq.GetTaskID(ctx)
 	if errors.Is(err, errNotYet) {
-		q.cfg.Log.InfoContext(ctx, "task waits", "task", id, "kind", t.Type(), "for", err, "retry_in", q.cfg.Patience)
+		q.cfg.Log.InfoContext(ctx, "task waits", "task", id, "kind", t.Type(), "for", err, "retry_in", q.cfg.NotYetWait)
 		return
 	}
 	if isPassing(err) {

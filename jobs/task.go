@@ -73,7 +73,7 @@ func Permanent(err error) error {
 var errNotYet = errors.New("not yet")
 
 // NotYet marks an error of a Handler that is no failure: what the work waits for has not
-// happened yet. The task is repeated after Config.Patience, as often as it takes.
+// happened yet. The task is repeated after Config.NotYetWait, as often as it takes.
 func NotYet(err error) error { return fmt.Errorf("%w: %w", errNotYet, err) }
 
 // passing is an error of Passing, of a run that followed so many others that failed so.

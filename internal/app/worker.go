@@ -27,7 +27,7 @@ func (w *worker) openQueue(ctx context.Context, rescan time.Duration) (*jobs.Que
 		return nil, work, err
 	}
 	queue, err := jobs.Open(ctx, jobs.Config{
-		RedisURL: w.p.cfg.RedisURL, Concurrency: w.p.cfg.Concurrency, Rescan: rescan, Patience: 3 * rescan, Log: w.p.log,
+		RedisURL: w.p.cfg.RedisURL, Concurrency: w.p.cfg.Concurrency, Rescan: rescan, NotYetWait: 3 * rescan, Log: w.p.log,
 	})
 	if err != nil {
 		return nil, work, err

@@ -353,7 +353,7 @@ func (w *world) sweeping(t *testing.T) {
 
 // queue has the automations of a queue do what there is to do.
 func (w *world) queue(t *testing.T) {
-	queue, err := jobs.Open(t.Context(), jobs.Config{Log: slog.New(slog.DiscardHandler), Patience: 100 * time.Millisecond})
+	queue, err := jobs.Open(t.Context(), jobs.Config{Log: slog.New(slog.DiscardHandler), NotYetWait: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
