@@ -10,22 +10,22 @@ import (
 // do, for longer than silence may last.
 func TestPace(t *testing.T) {
 	t.Parallel()
-	const patience = 400 * time.Millisecond
+	const maxWait = 400 * time.Millisecond
 	for name, c := range map[string]struct {
-		bytes   int // every tenth of patience
+		bytes   int // every tenth of maxWait
 		stalls  bool
 		through time.Duration
 	}{
-		"silent":      {0, true, 10 * patience},
-		"a drip":      {1, true, 10 * patience},
-		"fast enough": {LeastRate, false, 3 * patience},
+		"silent":      {0, true, 10 * maxWait},
+		"a drip":      {1, true, 10 * maxWait},
+		"fast enough": {LeastRate, false, 3 * maxWait},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
-			p := NewPace(patience, func(cause error) { ended <- cause })
+			p := NewPace(maxWait, func(cause error) { ended <- cause })
 			defer p.Stop()
-			tick := time.NewTicker(patience / 10)
+			tick := time.NewTicker(maxWait / 10)
 			defer tick.Stop()
 			for begun := time.Now(); time.Since(begun) < c.through; {
 				select {
@@ -60,6 +60,6 @@ func TestPaceAfterALargePart(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Error("1 GiB bought more than the patience")
+		t.Error("1 GiB bought more than the limit")
 	}
 }

@@ -74,8 +74,8 @@ func New(t *testing.T, adjust ...func(*devnet.Config)) *World {
 	return w
 }
 
-// patience is how long things may take, whatever else the machine has to do.
-const patience = 2 * time.Minute
+// maxWait is the longest that things may take, whatever else the machine has to do.
+const maxWait = 2 * time.Minute
 
 // publicPoll is how often public history is followed, walletPoll how often wallets are derived from
 // the node's stream, for which each action waits. To look for more costs several ms of processor
@@ -157,7 +157,7 @@ func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet 
 	w.Helper()
 	made, err := wallet.New(wallet.Config{
 		Ledger: ledger, Reader: wallet.NewStoreReader(w.Wallets), Public: w.Public, Log: quiet, Operator: operator, TransferCommands: true,
-		Wait: patience, Timeout: 2 * patience,
+		Wait: maxWait, Timeout: 2 * maxWait,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -223,7 +223,7 @@ func (w *World) Balance(actor wallet.Actor) (unlocked, locked decimal.Decimal) {
 // Await waits until something is done.
 func (w *World) Await(what string, done func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(maxWait); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.Fatalf("waited for %s in vain", what)
 		}
