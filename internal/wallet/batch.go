@@ -29,9 +29,9 @@ type batch struct {
 	operation operation
 	// urgent ones go before others that wait.
 	urgent bool
-	// once, if it has a command id, is what makes two batches one.
+	// once, if it has a command id, identifies batches of which one is executed.
 	once attempt
-	// within is how far back the command of the same id counts.
+	// within is for how long a command with the same id counts as a repetition.
 	within time.Duration
 	// withoutFunds is for operations that pay nothing.
 	withoutFunds bool
@@ -44,8 +44,8 @@ type batch struct {
 // errIdle means that a batch is not worth being executed.
 var errIdle = errors.New("nothing to do")
 
-// staleAttempts is how often a batch is tried whose coins are gone: the store may not have
-// shown yet what somebody else did with them.
+// staleAttempts is how often a batch is tried whose coins are gone: the store may not show yet
+// how another action used them.
 const staleAttempts = 3
 
 // inTurn calls do when it is the wallet's turn, and again if contracts that the store shows are

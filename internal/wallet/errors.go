@@ -10,7 +10,7 @@ var (
 	// ErrInvalid means that the request itself is wrong, or cannot be done in the present
 	// state: too little money, a receiver without preapproval.
 	ErrInvalid = errors.New("invalid")
-	// ErrNotFound means that the wallet, contract, party or user is not there, or not in
+	// ErrNotFound means that the wallet, contract, party or user does not exist, or does not have
 	// the role that the action needs.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict means that the same was done before: the tracking id or deduplication id
@@ -23,7 +23,7 @@ var (
 	ErrDisabled = errors.New("disabled")
 	// ErrUnavailable means that the node or the store could not be reached; nothing was done.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrUnknown means that a command was sent and that its outcome could not be found out.
+	// ErrUnknown means that a command was sent and its outcome is unknown.
 	// Repeating the action with the same tracking id is safe.
 	ErrUnknown = errors.New("outcome unknown")
 )
@@ -34,7 +34,7 @@ type Error struct {
 	Kind error
 	// Message may be shown to the user.
 	Message string
-	// ContractID is what is there already, for ErrConflict, if it is known.
+	// ContractID is the contract that exists already, for ErrConflict, if it is known.
 	ContractID string
 	// Err is the cause, for the log; nil if the message says it all.
 	Err error

@@ -52,7 +52,7 @@ func multihash(purpose uint32, text []byte) []byte {
 	return h.Sum([]byte{0x12, 0x20})
 }
 
-// fingerprint names a key.
+// fingerprint identifies a key, as in the ids of its parties.
 func fingerprint(publicKey []byte) string {
 	return hex.EncodeToString(multihash(keyPurpose, publicKey))
 }

@@ -36,12 +36,12 @@ func (r *running) end(id string) {
 	delete(r.ids, id)
 }
 
-// maxRecent is how many ids of actions are remembered; then they are forgotten.
+// maxRecent is how many ids of actions are remembered; then all are dropped.
 const maxRecent = 10_000
 
-// recent are the actions with a tracking id that this process has done, of which the store tells
-// none. The node knows them, too, but looks only at commands that could be executed: with too
-// little money left, an action that was done would be told to have failed.
+// recent has the actions with a tracking id that this process has done and that the store doesn't
+// record. The node deduplicates them as well, but only commands that could be executed: with too
+// little money left it would report that an action failed which was done.
 type recent struct {
 	mu   sync.Mutex
 	done map[string]time.Time
@@ -86,8 +86,8 @@ func commandID(kind string, parts ...string) string {
 	return kind + "-" + hex.EncodeToString(sum[:16])
 }
 
-// once does an action unless one with the same id has succeeded, which known finds out and,
-// of what the store does not show yet, the node. known may be nil.
+// once does an action unless one with the same id has succeeded. known looks it up in the store and
+// may be nil; the node knows what the store does not show yet.
 func (w *tracker) once(ctx context.Context, kind, party, id string, known func(context.Context) (bool, error), do func(attempt) error) error {
 	a := attempt{commandID: commandID(kind, party, id)}
 	if !w.running.begin(a.commandID) {

@@ -7,8 +7,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/node"
 )
 
-// Ledger is the node's command interface; *node.Client has it. What its methods promise is
-// told there.
+// Ledger is the node's command interface; *node.Client implements it and documents what its
+// methods guarantee.
 type Ledger interface {
 	Submit(ctx context.Context, s node.Submission) (*node.Transaction, error)
 	Prepare(ctx context.Context, s node.Submission, verbose bool) (node.Prepared, error)
@@ -62,7 +62,7 @@ type Reader interface {
 	TrafficTracked(ctx context.Context, party, trackingID string) (bool, error)
 	// End returns the offset of the watermark.
 	End(ctx context.Context) (int64, error)
-	// WaitFor returns once the watermark has reached an offset, or the reason why ctx ended.
+	// WaitFor returns once the watermark has reached an offset, or the cause of ctx if that ends first.
 	WaitFor(ctx context.Context, offset int64) error
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// ScanBlobs asks a scan service for the blobs by which those who do not see public contracts
-// can use them: history does not tell them. It is safe for concurrent use.
+// ScanBlobs asks a scan service for the blobs with which parties that do not see public contracts
+// can use them: history doesn't have the blobs. It is safe for concurrent use.
 type ScanBlobs struct {
 	base, name string
 	client     *http.Client
@@ -27,7 +27,7 @@ type ScanBlobs struct {
 
 const (
 	blobTimeout = 10 * time.Second
-	maxBlobs    = 10_000   // remembered; then they are forgotten
+	maxBlobs    = 10_000   // remembered; then all are dropped
 	maxBlobPage = 64 << 20 // bytes of one answer
 )
 
@@ -43,8 +43,8 @@ func NewScanBlobs(base string, client *http.Client) (*ScanBlobs, error) {
 	return &ScanBlobs{base: strings.TrimRight(base, "/"), name: remote.Redact(u), client: client, known: map[string]string{}}, nil
 }
 
-// blobOperation is the operation of a scan service that has the contracts of a template; body
-// is nil for one that is got. ok is false for templates that none has.
+// blobOperation is the operation of a scan service that returns the contracts of a template; body
+// is nil for a GET. ok is false for templates that no operation returns.
 func blobOperation(name, key string) (path string, body []byte, ok bool) {
 	switch name {
 	case template.CoinRules:
