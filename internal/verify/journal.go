@@ -11,8 +11,8 @@ import (
 // journal is what the journals say of the stream.
 type journal struct {
 	commits []journals.Row // by sequence, one for each number
-	pending bool          // a batch is announced and not committed
-	last    int64         // sequence number of the last commit, marks among them
+	pending bool           // a batch is announced and not committed
+	last    int64          // sequence number of the last commit, marks among them
 }
 
 // readJournals reads the journals of the stream and of its lifetimes.

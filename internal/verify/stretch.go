@@ -171,7 +171,7 @@ func (v *verification) newOutcome() *outcome {
 type walk struct {
 	*verification
 	rows    *audit.Stretch
-	commits []journals.Row   // the first is the batch under way
+	commits []journals.Row  // the first is the batch under way
 	hash    audit.BatchHash // of the batch under way
 	render  *renderer       // nil unless rows are digested
 	out     *outcome

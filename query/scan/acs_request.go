@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // How record_time selects a snapshot. anyInstant is chosen by giving "at" instead.
@@ -60,7 +61,7 @@ func holdingsOf(p *query.Params) acsRequest {
 		p.Fail("Member owner_party_ids must name at least one party.")
 	}
 	// An owner is a stakeholder of its coins.
-	req.Parties, req.Templates = req.Owners, []string{unlockedCoins, lockedCoins}
+	req.Parties, req.Templates = req.Owners, []string{template.Coin, template.LockedCoin}
 	return req
 }
 

@@ -12,12 +12,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
-// The templates of holdings, in one of their spellings.
-const (
-	unlockedCoins = "app-coin:App.Coin:Coin"
-	lockedCoins   = "app-coin:App.Coin:LockedCoin"
-)
-
 // holdings serves a page of the coins that some parties own.
 func (a *activeSets) holdings(v setVersion) query.Handler {
 	return func(ctx context.Context, r *query.Request) error {

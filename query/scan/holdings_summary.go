@@ -12,11 +12,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/scan/pages"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // openRounds is the template of open mining rounds, in one of its spellings.
-const openRounds = "app-coin:App.Round:OpenMiningRound"
 
 // summaryPiece is how many contracts are read at once to be summed up.
 const summaryPiece = 5000
@@ -160,7 +160,7 @@ func (a *activeSets) eachActive(ctx context.Context, q history.ActiveQuery, visi
 // earliestOpenRound returns the lowest number of the mining rounds open at an instant.
 func (a *activeSets) earliestOpenRound(ctx context.Context, migrationID int64, at schemas.Micros) (int64, error) {
 	earliest, found := int64(0), false
-	q := history.ActiveQuery{MigrationID: migrationID, At: at, Templates: values.Spellings(openRounds)}
+	q := history.ActiveQuery{MigrationID: migrationID, At: at, Templates: values.Spellings(template.OpenMiningRound)}
 	err := a.eachActive(ctx, q, func(c *history.ActiveContract) error {
 		var payload struct {
 			Round struct {

@@ -6,6 +6,7 @@ import (
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // installed is a wallet.
@@ -42,7 +43,7 @@ func (a *accounts) of(ctx context.Context, user string) ([]installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{installTemplate}, Key: user}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{template.WalletAppInstall}, Key: user}
 	list, err := a.reader.contracts(ctx, q, maxListed, has(operator.Party, "validatorParty"))
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (a *accounts) has(ctx context.Context, party, user string) (bool, error) {
 	if _, ok := a.seen.Get(installed{user, party}); ok {
 		return true, nil
 	}
-	q := wallethistory.Query{Parties: []string{party}, Templates: []string{installTemplate}, Key: user}
+	q := wallethistory.Query{Parties: []string{party}, Templates: []string{template.WalletAppInstall}, Key: user}
 	list, err := a.reader.contracts(ctx, q, 1, func(c *contract) (bool, error) {
 		var w installed
 		err := c.decode(&w)
@@ -97,7 +98,7 @@ const (
 
 // isFeatured reports whether a party has the right of a featured app.
 func (a *accounts) isFeatured(ctx context.Context, party string) (bool, error) {
-	q := wallethistory.Query{Parties: []string{party}, Templates: []string{featuredTemplate}}
+	q := wallethistory.Query{Parties: []string{party}, Templates: []string{template.FeaturedAppRight}}
 	list, err := a.reader.contracts(ctx, q, 1, has(party, "provider"))
 	return len(list) > 0, err
 }
@@ -108,7 +109,7 @@ func (a *accounts) isHosted(ctx context.Context, party string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{rightTemplate}, Key: party}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{template.ValidatorRight}, Key: party}
 	list, err := a.reader.contracts(ctx, q, 1, has(party, "user"))
 	return len(list) > 0, err
 }

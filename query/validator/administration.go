@@ -6,6 +6,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 const adminPreapprovalsPath = "/v0/admin/transfer-preapprovals"
@@ -41,7 +42,7 @@ func (d *administration) provided(ctx context.Context, receiver string) ([]contr
 	if err != nil {
 		return nil, err
 	}
-	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{preapprovalTemplate}, Key: receiver}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{template.TransferPreapproval}, Key: receiver}
 	return d.reader.contracts(ctx, q, maxListed, func(c *contract) (bool, error) {
 		var p struct{ Provider, Receiver, ExpiresAt string }
 		if err := c.decode(&p); err != nil {

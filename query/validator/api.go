@@ -11,8 +11,8 @@ import (
 // API is the validator interface. It is safe for concurrent use.
 type API struct {
 	auth     *auth.Verifier
-	commands func(context.Context) (Commands, error) // nil if none may be sent
-	forward  *forwarder                              // nil without Config.Forward
+	commands func(context.Context) (*Commands, error) // nil if none may be sent
+	forward  *forwarder                               // nil without Config.Forward
 	accounts *accounts
 	// operations are all that the interface has.
 	operations []operation

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Each operation asks for just what its request says.
@@ -229,7 +230,7 @@ func TestWhatIsSwitchedOff(t *testing.T) {
 
 func TestUserStatus(t *testing.T) {
 	m := full()
-	m.put(featuredTemplate, "00featured2", "", `{"dso":"`+dso+`","provider":"`+bob+`"}`, dso, bob)
+	m.put(template.FeaturedAppRight, "00featured2", "", `{"dso":"`+dso+`","provider":"`+bob+`"}`, dso, bob)
 	s := serve(t, m, nil)
 	const path = "/v0/wallet/user-status"
 	nobody := `{"party_id":"","user_onboarded":false,"user_wallet_installed":false,"has_featured_app_right":false}`

@@ -5,6 +5,7 @@ import (
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // coupons lists what wallets can turn into coins.
@@ -16,15 +17,15 @@ func (u *coupons) operations() []operation {
 	return []operation{
 		{method: "GET", path: "/v0/wallet/app-reward-coupons", name: "app_coupons", handle: u.ofApps},
 		{method: "GET", path: "/v0/wallet/validator-reward-coupons", name: "validator_coupons", handle: u.ofValidators},
-		{method: "GET", path: "/v0/wallet/validator-faucet-coupons", name: "faucet_coupons", handle: u.reader.lists("validator_faucet_coupons", faucetCouponTemplate, most, "validator")},
-		{method: "GET", path: "/v0/wallet/validator-liveness-activity-records", name: "liveness_records", handle: u.reader.lists("validator_liveness_activity_records", livenessTemplate, most, "validator")},
-		{method: "GET", path: "/v0/wallet/sv-reward-coupons", name: "sv_coupons", handle: u.reader.lists("sv_reward_coupons", svCouponTemplate, most, "beneficiary")},
+		{method: "GET", path: "/v0/wallet/validator-faucet-coupons", name: "faucet_coupons", handle: u.reader.lists("validator_faucet_coupons", template.ValidatorFaucetCoupon, most, "validator")},
+		{method: "GET", path: "/v0/wallet/validator-liveness-activity-records", name: "liveness_records", handle: u.reader.lists("validator_liveness_activity_records", template.ValidatorLivenessActivityRecord, most, "validator")},
+		{method: "GET", path: "/v0/wallet/sv-reward-coupons", name: "sv_coupons", handle: u.reader.lists("sv_reward_coupons", template.SvRewardCoupon, most, "beneficiary")},
 	}
 }
 
 // ofApps are those whose beneficiary is the caller, who is the provider where none is named.
 func (u *coupons) ofApps(ctx context.Context, c *caller) error {
-	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{appCouponTemplate}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template.AppRewardCoupon}}
 	list, err := u.reader.contracts(ctx, q, query.MaxListItems, func(coupon *contract) (bool, error) {
 		var p struct {
 			Provider    string
@@ -46,7 +47,7 @@ func (u *coupons) ofApps(ctx context.Context, c *caller) error {
 
 // ofValidators are those of the users whose validator the caller is.
 func (u *coupons) ofValidators(ctx context.Context, c *caller) error {
-	rights, err := u.reader.ofParty(ctx, c, maxListed, rightTemplate, "validator")
+	rights, err := u.reader.ofParty(ctx, c, maxListed, template.ValidatorRight, "validator")
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (u *coupons) ofValidators(ctx context.Context, c *caller) error {
 	}
 	list := []contract{}
 	if len(parties) > 0 {
-		q := wallethistory.Query{Parties: parties, Templates: []string{validatorCoupon}}
+		q := wallethistory.Query{Parties: parties, Templates: []string{template.ValidatorRewardCoupon}}
 		list, err = u.reader.contracts(ctx, q, query.MaxListItems, func(coupon *contract) (bool, error) {
 			var p struct{ User string }
 			err := coupon.decode(&p)

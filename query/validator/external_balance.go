@@ -6,6 +6,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // setupProposals lists the proposals to external parties that are open.
@@ -14,7 +15,7 @@ func (e *externalParties) setupProposals(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{setupProposalTemplate}}
+	q := wallethistory.Query{Parties: []string{operator.Party}, Templates: []string{template.ExternalPartySetupProposal}}
 	list, err := e.reader.contracts(ctx, q, maxListed, has(operator.Party, "validator"))
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 func fillStatuses(m *memory) {
@@ -123,26 +124,26 @@ func fillLists(m *memory) {
 	offer := func(id, sender, receiver string) string {
 		return `{"amount":{"amount":"1.0000000000","unit":"AmuletUnit"},"dso":"` + dso + `","expiresAt":"2026-07-06T00:00:00Z","receiver":"` + receiver + `","sender":"` + sender + `","trackingId":"` + id + `"}`
 	}
-	m.put(offerTemplate, "00offer", "t-1", offer("t-1", alice, bob), alice, bob)
-	m.put(offerTemplate, "00other", "t-9", offer("t-9", bob, external), bob, external)
-	m.put(acceptedTemplate, "00accepted", "t-2", offer("t-2", bob, alice), alice, bob)
-	m.put(instructionTemplate, "00instruction", "", `{"lockedAmulet":"00locked","transfer":{"sender":"`+alice+`","receiver":"`+bob+`","amount":"1.0000000000"}}`, alice, bob)
-	m.put(appCouponTemplate, "00app1", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":null,"round":{"number":"7"}}`, dso, alice)
-	m.put(appCouponTemplate, "00app2", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":"`+bob+`","round":{"number":"7"}}`, dso, alice, bob)
-	m.put(rightTemplate, "00right2", bob, `{"dso":"`+dso+`","user":"`+bob+`","validator":"`+alice+`"}`, bob, alice)
-	m.put(validatorCoupon, "00val1", "", `{"dso":"`+dso+`","user":"`+bob+`","round":{"number":"7"}}`, dso, bob)
-	m.put(validatorCoupon, "00val2", "", `{"dso":"`+dso+`","user":"`+alice+`","round":{"number":"7"}}`, dso, alice)
-	m.put(faucetCouponTemplate, "00faucet", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
-	m.put(livenessTemplate, "00live", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
-	m.put(svCouponTemplate, "00sv", "", `{"dso":"`+dso+`","sv":"`+bob+`","beneficiary":"`+alice+`","round":{"number":"7"}}`, dso, bob, alice)
-	m.put(preapprovalTemplate, "00pre", bob, `{"dso":"`+dso+`","receiver":"`+bob+`","provider":"`+operator+`","expiresAt":"2026-09-01T00:00:00Z"}`, dso, bob, operator)
-	m.put(preapprovalTemplate, "00old", alice, `{"dso":"`+dso+`","receiver":"`+alice+`","provider":"`+operator+`","expiresAt":"2026-07-01T00:00:00Z"}`, dso, alice, operator)
-	m.put(setupProposalTemplate, "00setup", "", `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, dso, external, operator)
-	m.put(delegationTemplate, "00delegation", external, `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
-	m.put(delegationTemplate, "00given", alice, `{"beneficiary":"`+alice+`","delegate":"`+bob+`","dso":"`+dso+`"}`, bob, alice)
-	m.put(proposalTemplate, "00proposal", "stranger::1220", `{"delegation":{"beneficiary":"stranger::1220","delegate":"`+alice+`","dso":"`+dso+`"}}`, "stranger::1220", alice)
+	m.put(template.TransferOffer, "00offer", "t-1", offer("t-1", alice, bob), alice, bob)
+	m.put(template.TransferOffer, "00other", "t-9", offer("t-9", bob, external), bob, external)
+	m.put(template.AcceptedTransferOffer, "00accepted", "t-2", offer("t-2", bob, alice), alice, bob)
+	m.put(template.CoinTransferInstruction, "00instruction", "", `{"lockedAmulet":"00locked","transfer":{"sender":"`+alice+`","receiver":"`+bob+`","amount":"1.0000000000"}}`, alice, bob)
+	m.put(template.AppRewardCoupon, "00app1", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":null,"round":{"number":"7"}}`, dso, alice)
+	m.put(template.AppRewardCoupon, "00app2", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":"`+bob+`","round":{"number":"7"}}`, dso, alice, bob)
+	m.put(template.ValidatorRight, "00right2", bob, `{"dso":"`+dso+`","user":"`+bob+`","validator":"`+alice+`"}`, bob, alice)
+	m.put(template.ValidatorRewardCoupon, "00val1", "", `{"dso":"`+dso+`","user":"`+bob+`","round":{"number":"7"}}`, dso, bob)
+	m.put(template.ValidatorRewardCoupon, "00val2", "", `{"dso":"`+dso+`","user":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(template.ValidatorFaucetCoupon, "00faucet", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(template.ValidatorLivenessActivityRecord, "00live", "", `{"dso":"`+dso+`","validator":"`+alice+`","round":{"number":"7"}}`, dso, alice)
+	m.put(template.SvRewardCoupon, "00sv", "", `{"dso":"`+dso+`","sv":"`+bob+`","beneficiary":"`+alice+`","round":{"number":"7"}}`, dso, bob, alice)
+	m.put(template.TransferPreapproval, "00pre", bob, `{"dso":"`+dso+`","receiver":"`+bob+`","provider":"`+operator+`","expiresAt":"2026-09-01T00:00:00Z"}`, dso, bob, operator)
+	m.put(template.TransferPreapproval, "00old", alice, `{"dso":"`+dso+`","receiver":"`+alice+`","provider":"`+operator+`","expiresAt":"2026-07-01T00:00:00Z"}`, dso, alice, operator)
+	m.put(template.ExternalPartySetupProposal, "00setup", "", `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, dso, external, operator)
+	m.put(template.MintingDelegation, "00delegation", external, `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
+	m.put(template.MintingDelegation, "00given", alice, `{"beneficiary":"`+alice+`","delegate":"`+bob+`","dso":"`+dso+`"}`, bob, alice)
+	m.put(template.MintingDelegationProposal, "00proposal", "stranger::1220", `{"delegation":{"beneficiary":"stranger::1220","delegate":"`+alice+`","dso":"`+dso+`"}}`, "stranger::1220", alice)
 	fillNames(m)
-	m.put(featuredTemplate, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
+	m.put(template.FeaturedAppRight, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
 }
 
 // fillNames gives alice a name, one that is being paid for again, one that nothing pays for any
@@ -155,13 +156,13 @@ func fillNames(m *memory) {
 	for i, name := range []string{"alice.unverified.cns", "a.unverified.cns", "old.unverified.cns"} {
 		reference := fmt.Sprintf(`"reference":"00ref%d"`, i)
 		common := `"description":"","dso":"` + dso + `","name":"` + name + `","url":"","user":"` + alice + `"`
-		m.put(nameTemplate, fmt.Sprintf("00name%d", i), name, `{`+common+`,"expiresAt":"2026-09-01T00:00:00Z"}`, alice, dso)
-		m.put(nameContextTemplate, fmt.Sprintf("00context%d", i), name, `{`+common+`,`+reference+`}`, alice, dso)
+		m.put(template.NameEntry, fmt.Sprintf("00name%d", i), name, `{`+common+`,"expiresAt":"2026-09-01T00:00:00Z"}`, alice, dso)
+		m.put(template.NameEntryContext, fmt.Sprintf("00context%d", i), name, `{`+common+`,`+reference+`}`, alice, dso)
 	}
-	m.put(idleSubscriptionTemplate, "00idle", "", subscription(`"nextPaymentDueAt":"2026-08-01T00:00:00Z","reference":"00ref0",`), alice, dso)
-	m.put(renewalPaymentTemplate, "00renewal", "", subscription(`"reference":"00ref1",`), alice, dso)
-	m.put(subscriptionRequestTemplate, "00ab", "", subscription(""), alice, dso)
-	m.put(initialPaymentTemplate, "00initial", "", subscription(`"reference":"00ref9",`), alice, dso)
+	m.put(template.SubscriptionIdleState, "00idle", "", subscription(`"nextPaymentDueAt":"2026-08-01T00:00:00Z","reference":"00ref0",`), alice, dso)
+	m.put(template.SubscriptionPayment, "00renewal", "", subscription(`"reference":"00ref1",`), alice, dso)
+	m.put(template.SubscriptionRequest, "00ab", "", subscription(""), alice, dso)
+	m.put(template.SubscriptionInitialPayment, "00initial", "", subscription(`"reference":"00ref9",`), alice, dso)
 }
 
 // Each list has what the caller has the role in, and nothing else.
@@ -226,7 +227,7 @@ func TestMintingPages(t *testing.T) {
 	m := newMemory()
 	const n = 25
 	for i := range n {
-		c := m.put(delegationTemplate, fmt.Sprintf("00%02d", i), "", `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
+		c := m.put(template.MintingDelegation, fmt.Sprintf("00%02d", i), "", `{"beneficiary":"`+external+`","delegate":"`+alice+`","dso":"`+dso+`"}`, external, alice)
 		c.Event.CreatedAt = schemas.MicrosOf(present) + schemas.Micros(i/7)
 	}
 	s := serve(t, m, nil)

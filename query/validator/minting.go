@@ -6,6 +6,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Where minting delegations and proposals of them are.
@@ -59,7 +60,7 @@ type delegationTerms struct {
 }
 
 func (m *minting) proposals(ctx context.Context, c *caller) error {
-	return m.page(ctx, c, "proposals", proposalTemplate, func(c *contract) (delegationTerms, error) {
+	return m.page(ctx, c, "proposals", template.MintingDelegationProposal, func(c *contract) (delegationTerms, error) {
 		var p struct{ Delegation delegationTerms }
 		err := c.decode(&p)
 		return p.Delegation, err
@@ -67,7 +68,7 @@ func (m *minting) proposals(ctx context.Context, c *caller) error {
 }
 
 func (m *minting) delegations(ctx context.Context, c *caller) error {
-	return m.page(ctx, c, "delegations", delegationTemplate, func(c *contract) (terms delegationTerms, err error) {
+	return m.page(ctx, c, "delegations", template.MintingDelegation, func(c *contract) (terms delegationTerms, err error) {
 		err = c.decode(&terms)
 		return terms, err
 	})

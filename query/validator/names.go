@@ -7,6 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // subscriptionsPath is where requests to pay regularly are.
@@ -20,11 +21,11 @@ func (n *names) operations() []operation {
 	return []operation{
 		{method: "POST", path: "/v0/entry/create", name: "request_name", write: true, handle: requestName},
 		{method: "GET", path: "/v0/entry/all", name: "names", handle: n.list},
-		{method: "GET", path: subscriptionsPath, name: "subscription_requests", handle: n.statesOfSender("subscription_requests", subscriptionRequestTemplate)},
+		{method: "GET", path: subscriptionsPath, name: "subscription_requests", handle: n.statesOfSender("subscription_requests", template.SubscriptionRequest)},
 		{method: "GET", path: subscriptionsPath + "/{contract_id}", name: "subscription_request", handle: byPath(n.subscriptionRequest)},
 		{method: "POST", path: subscriptionsPath + "/{contract_id}/accept", name: "accept_subscription", write: true, handle: byPath(acceptSubscription)},
 		{method: "POST", path: subscriptionsPath + "/{contract_id}/reject", name: "reject_subscription", write: true, handle: byPath(rejectSubscription)},
-		{method: "GET", path: "/v0/wallet/subscription-initial-payments", name: "initial_payments", handle: n.statesOfSender("initial_payments", initialPaymentTemplate)},
+		{method: "GET", path: "/v0/wallet/subscription-initial-payments", name: "initial_payments", handle: n.statesOfSender("initial_payments", template.SubscriptionInitialPayment)},
 	}
 }
 
@@ -116,7 +117,7 @@ func (n *names) statesOfSender(member, template string) func(context.Context, *c
 }
 
 func (n *names) subscriptionRequest(ctx context.Context, c *caller, contractID string) error {
-	list, _, err := n.subscriptions(ctx, c, maxListed, subscriptionRequestTemplate)
+	list, _, err := n.subscriptions(ctx, c, maxListed, template.SubscriptionRequest)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (n *names) list(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	entries, err := n.reader.ofParty(ctx, c, maxListed, nameTemplate, "user")
+	entries, err := n.reader.ofParty(ctx, c, maxListed, template.NameEntry, "user")
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (n *names) list(ctx context.Context, c *caller) error {
 // terms are the terms of the caller's subscriptions, between two payments or in the midst
 // of one, by the name that they pay for.
 func (n *names) terms(ctx context.Context, c *caller) (map[string]subscription, error) {
-	_, terms, err := n.subscriptions(ctx, c, maxListed, idleSubscriptionTemplate, renewalPaymentTemplate)
+	_, terms, err := n.subscriptions(ctx, c, maxListed, template.SubscriptionIdleState, template.SubscriptionPayment)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (n *names) terms(ctx context.Context, c *caller) (map[string]subscription, 
 	for _, s := range terms {
 		byReference[s.Reference] = s
 	}
-	contexts, err := n.reader.ofParty(ctx, c, maxListed, nameContextTemplate, "user")
+	contexts, err := n.reader.ofParty(ctx, c, maxListed, template.NameEntryContext, "user")
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // offersPath is where offers of transfers are.
@@ -19,8 +20,8 @@ type offers struct {
 func (o *offers) operations() []operation {
 	ops := []operation{
 		{method: "POST", path: offersPath, name: "create_offer", write: true, handle: o.create},
-		{method: "GET", path: offersPath, name: "offers", handle: o.reader.lists("offers", offerTemplate, maxListed, "sender", "receiver")},
-		{method: "GET", path: "/v0/wallet/accepted-transfer-offers", name: "accepted_offers", handle: o.reader.lists("accepted_offers", acceptedTemplate, maxListed, "sender", "receiver")},
+		{method: "GET", path: offersPath, name: "offers", handle: o.reader.lists("offers", template.TransferOffer, maxListed, "sender", "receiver")},
+		{method: "GET", path: "/v0/wallet/accepted-transfer-offers", name: "accepted_offers", handle: o.reader.lists("accepted_offers", template.AcceptedTransferOffer, maxListed, "sender", "receiver")},
 		{method: "POST", path: offersPath + "/{tracking_id}/status", name: "offer_status", handle: o.status},
 	}
 	for action, handle := range map[string]offerAction{"accept": acceptOffer, "reject": rejectOffer, "withdraw": withdrawOffer} {

@@ -7,6 +7,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // tokenPath is where transfers of the token standard are, below a version.
@@ -81,7 +82,7 @@ func instructionAnswer(c *caller, result wallet.InstructionResult, err error) er
 // list lists open transfers of the token standard of which the caller is sender or
 // receiver, with the interface's view of them as payload.
 func (t *tokenTransfers) list(ctx context.Context, c *caller) error {
-	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{instructionTemplate}}
+	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template.CoinTransferInstruction}}
 	list, err := t.reader.contracts(ctx, q, maxListed, func(instruction *contract) (bool, error) {
 		var p struct {
 			Transfer json.RawMessage

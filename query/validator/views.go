@@ -10,7 +10,6 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -42,32 +41,6 @@ type Round struct {
 	Number  int64
 	OpensAt time.Time
 }
-
-// Templates that the views are of.
-const (
-	installTemplate       = "splice-wallet:Splice.Wallet.Install:WalletAppInstall"
-	offerTemplate         = "splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"
-	acceptedTemplate      = "splice-wallet:Splice.Wallet.TransferOffer:AcceptedTransferOffer"
-	delegationTemplate    = "splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegation"
-	proposalTemplate      = "splice-wallet:Splice.Wallet.MintingDelegation:MintingDelegationProposal"
-	instructionTemplate   = "splice-amulet:Splice.AmuletTransferInstruction:AmuletTransferInstruction"
-	preapprovalTemplate   = "splice-amulet:Splice.AmuletRules:TransferPreapproval"
-	setupProposalTemplate = "splice-amulet:Splice.AmuletRules:ExternalPartySetupProposal"
-	rightTemplate         = "splice-amulet:Splice.Amulet:ValidatorRight"
-	featuredTemplate      = "splice-amulet:Splice.Amulet:FeaturedAppRight"
-	appCouponTemplate     = "splice-amulet:Splice.Amulet:AppRewardCoupon"
-	validatorCoupon       = "splice-amulet:Splice.Amulet:ValidatorRewardCoupon"
-	svCouponTemplate      = "splice-amulet:Splice.Amulet:SvRewardCoupon"
-	faucetCouponTemplate  = "splice-amulet:Splice.ValidatorLicense:ValidatorFaucetCoupon"
-	livenessTemplate      = "splice-amulet:Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
-
-	nameTemplate                = "splice-amulet-name-service:Splice.Ans:AnsEntry"
-	nameContextTemplate         = "splice-amulet-name-service:Splice.Ans:AnsEntryContext"
-	subscriptionRequestTemplate = template.SubscriptionRequest
-	initialPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionInitialPayment"
-	renewalPaymentTemplate      = "splice-wallet-payments:Splice.Wallet.Subscriptions:SubscriptionPayment"
-	idleSubscriptionTemplate    = template.SubscriptionIdleState
-)
 
 // maxListed is the most contracts of a list without pages: more are left out.
 const maxListed = 10_000

@@ -25,6 +25,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 const (
@@ -80,9 +81,9 @@ func newMemory() *memory {
 		},
 	}
 	for user, party := range map[string]string{"alice": alice, "bob": bob, "retired": "retired::1220", "robbed": "robbed::1220", "gone": "gone::1220"} {
-		m.put(installTemplate, "00install"+user, user, `{"dsoParty":"`+dso+`","endUserName":"`+user+`","endUserParty":"`+party+`","validatorParty":"`+operator+`"}`, party, operator)
+		m.put(template.WalletAppInstall, "00install"+user, user, `{"dsoParty":"`+dso+`","endUserName":"`+user+`","endUserParty":"`+party+`","validatorParty":"`+operator+`"}`, party, operator)
 	}
-	m.put(rightTemplate, "00right", external, `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, external, operator)
+	m.put(template.ValidatorRight, "00right", external, `{"dso":"`+dso+`","user":"`+external+`","validator":"`+operator+`"}`, external, operator)
 	return m
 }
 
@@ -113,11 +114,11 @@ func (m *memory) put(template, id, key, payload string, stakeholders ...string) 
 // coin gives a party a coin, or a locked one.
 func (m *memory) coin(id, owner, amount string, round int64, locked bool) {
 	payload := fmt.Sprintf(`{"amount":{"createdAt":{"number":"%d"},"initialAmount":"%s","ratePerRound":{"rate":"0.5000000000"}},"dso":"%s","owner":"%s"}`, round, amount, dso, owner)
-	template := wallethistory.CoinTemplate
+	name := template.Coin
 	if locked {
-		template, payload = wallethistory.LockedCoinTemplate, `{"amulet":`+payload+`,"lock":{"expiresAt":"2026-08-01T00:00:00Z","holders":["`+dso+`"],"optContext":null}}`
+		name, payload = template.LockedCoin, `{"amulet":`+payload+`,"lock":{"expiresAt":"2026-08-01T00:00:00Z","holders":["`+dso+`"],"optContext":null}}`
 	}
-	c := m.put(template, id, "", payload, dso, owner)
+	c := m.put(name, id, "", payload, dso, owner)
 	c.Owner, c.Amount, c.Rate, c.Round = owner, decimal.Must(amount), decimal.Must("0.5"), round
 }
 

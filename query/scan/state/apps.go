@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // featuredApps serves the rights of featured apps, and the coupons of the development fund.
@@ -12,7 +13,7 @@ type featuredApps struct{ contracts *contracts }
 
 // all serves all rights of featured apps, oldest first.
 func (f *featuredApps) all(ctx context.Context, r *query.Request) error {
-	q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+	q, _, err := f.contracts.of(ctx, template.FeaturedAppRight)
 	if err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (f *featuredApps) ofProvider(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+	q, _, err := f.contracts.of(ctx, template.FeaturedAppRight)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (f *featuredApps) one(parameter string, narrow func(q *history.StateQuery, 
 		if err != nil {
 			return err
 		}
-		q, _, err := f.contracts.of(ctx, featuredAppTemplate)
+		q, _, err := f.contracts.of(ctx, template.FeaturedAppRight)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (f *featuredApps) one(parameter string, narrow func(q *history.StateQuery, 
 
 // fundCoupons serves coupons of the development fund that nobody has claimed.
 func (f *featuredApps) fundCoupons(ctx context.Context, r *query.Request) error {
-	q, _, err := f.contracts.of(ctx, fundCouponTemplate)
+	q, _, err := f.contracts.of(ctx, template.UnclaimedDevelopmentFundCoupon)
 	if err != nil {
 		return err
 	}

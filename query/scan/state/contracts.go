@@ -13,27 +13,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// Templates of the state operations, in the network's spelling; contracts stored in the
-// neutral one are found, too.
-const (
-	openRoundTemplate     = "splice-amulet:Splice.Round:OpenMiningRound"
-	issuingRoundTemplate  = "splice-amulet:Splice.Round:IssuingMiningRound"
-	closedRoundTemplate   = "splice-amulet:Splice.Round:ClosedMiningRound"
-	coinRulesTemplate     = "splice-amulet:Splice.AmuletRules:AmuletRules"
-	externalRulesTemplate = "splice-amulet:Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"
-	preapprovalTemplate   = "splice-amulet:Splice.AmuletRules:TransferPreapproval"
-	commandTemplate       = "splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommand"
-	counterTemplate       = "splice-amulet:Splice.ExternalPartyAmuletRules:TransferCommandCounter"
-	featuredAppTemplate   = "splice-amulet:Splice.Amulet:FeaturedAppRight"
-	fundCouponTemplate    = "splice-amulet:Splice.Amulet:UnclaimedDevelopmentFundCoupon"
-	memberTrafficTemplate = "splice-amulet:Splice.DecentralizedSynchronizer:MemberTraffic"
-	licenseTemplate       = "splice-amulet:Splice.ValidatorLicense:ValidatorLicense"
-	ansRulesTemplate      = "splice-amulet-name-service:Splice.Ans:AnsRules"
-	ansEntryTemplate      = "splice-amulet-name-service:Splice.Ans:AnsEntry"
-	dsoRulesTemplate      = "splice-dso-governance:Splice.DsoRules:DsoRules"
-	nodeStateTemplate     = "splice-dso-governance:Splice.DSO.SvState:SvNodeState"
-)
-
 // contracts reads present contracts.
 type contracts struct {
 	source  Source

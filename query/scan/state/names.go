@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // ansEntry is a name. Those of the governance party and of super-validators have no
@@ -88,7 +89,7 @@ func (n *names) list(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	q, at, err := n.contracts.of(ctx, ansEntryTemplate)
+	q, at, err := n.contracts.of(ctx, template.NameEntry)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (n *names) ofParty(ctx context.Context, r *query.Request) error {
 	entries := slices.DeleteFunc(own, func(e ansEntry) bool { return e.User != party })
 	// The governance party is a signatory of all entries, and the user of none.
 	if len(entries) == 0 || !strings.HasPrefix(entries[0].Name, governanceName) {
-		q, at, err := n.contracts.of(ctx, ansEntryTemplate)
+		q, at, err := n.contracts.of(ctx, template.NameEntry)
 		if err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func (n *names) named(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	q, at, err := n.contracts.of(ctx, ansEntryTemplate)
+	q, at, err := n.contracts.of(ctx, template.NameEntry)
 	if err != nil {
 		return err
 	}

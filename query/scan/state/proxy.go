@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // ProxyRoutes are the lookups of a validator's scan proxy that differ in form from ours.
@@ -16,7 +17,7 @@ func (a *API) ProxyRoutes() []query.Route {
 
 // proxyRules serves the rules of the coin to callers who keep none.
 func (g *governance) proxyRules(ctx context.Context, r *query.Request) error {
-	c, err := g.sets.latest(ctx, coinRulesTemplate)
+	c, err := g.sets.latest(ctx, template.CoinRules)
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func (g *governance) proxyRules(ctx context.Context, r *query.Request) error {
 // proxyRounds serves the rounds in which coins can be used and minted, oldest first.
 func (m *rounds) proxyRounds(ctx context.Context, r *query.Request) error {
 	answer := map[string][]query.ContractState{}
-	for member, template := range map[string]string{"open_mining_rounds": openRoundTemplate, "issuing_mining_rounds": issuingRoundTemplate} {
+	for member, template := range map[string]string{"open_mining_rounds": template.OpenMiningRound, "issuing_mining_rounds": template.IssuingMiningRound} {
 		list, err := m.sets.get(ctx, template)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 type roundsAnswer struct {
@@ -25,11 +26,11 @@ func (m *rounds) openAndIssuing(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	open, err := m.sets.get(ctx, openRoundTemplate)
+	open, err := m.sets.get(ctx, template.OpenMiningRound)
 	if err != nil {
 		return err
 	}
-	issuing, err := m.sets.get(ctx, issuingRoundTemplate)
+	issuing, err := m.sets.get(ctx, template.IssuingMiningRound)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (r roundRef) number() (int64, error) { return strconv.ParseInt(r.Number, 10
 
 // closed serves rounds that are over, by ascending number.
 func (m *rounds) closed(ctx context.Context, r *query.Request) error {
-	list, err := m.sets.get(ctx, closedRoundTemplate)
+	list, err := m.sets.get(ctx, template.ClosedMiningRound)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (m *rounds) closed(ctx context.Context, r *query.Request) error {
 
 // over reports whether a round is no longer open: all that are have higher numbers.
 func (m *rounds) over(ctx context.Context, number int64) (bool, error) {
-	open, err := m.sets.get(ctx, openRoundTemplate)
+	open, err := m.sets.get(ctx, template.OpenMiningRound)
 	if err != nil || len(open) == 0 {
 		return false, err
 	}

@@ -4,14 +4,15 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // contractRoutes answer from contracts and their history.
 func (a *API) contractRoutes() []query.Route {
-	coinRules := a.governance.rules(coinRulesTemplate, "cached_coin_rules_contract_id", "cached_coin_rules_domain_id", "coin_rules_update", "coin rules")
-	externalRules := a.governance.rules(externalRulesTemplate, "cached_external_party_coin_rules_contract_id", "cached_external_party_coin_rules_domain_id",
+	coinRules := a.governance.rules(template.CoinRules, "cached_coin_rules_contract_id", "cached_coin_rules_domain_id", "coin_rules_update", "coin rules")
+	externalRules := a.governance.rules(template.ExternalPartyCoinRules, "cached_external_party_coin_rules_contract_id", "cached_external_party_coin_rules_domain_id",
 		"external_party_coin_rules_update", "external party coin rules")
-	ansRules := a.governance.rules(ansRulesTemplate, "cached_ans_rules_contract_id", "cached_ans_rules_domain_id", "ans_rules_update", "name service rules")
+	ansRules := a.governance.rules(template.NameRules, "cached_ans_rules_contract_id", "cached_ans_rules_domain_id", "ans_rules_update", "name service rules")
 	byProvider := func(q *history.StateQuery, provider string) { q.Observer = provider }
 	byID := func(q *history.StateQuery, id string) { q.ContractID = id }
 	return []query.Route{

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // governance serves the rules of the network and of its governance party.
@@ -42,7 +43,7 @@ func (g *governance) rules(template, cachedID, cachedDomain, update, what string
 
 // party returns the governance party as the coin rules name it, or an upstream.
 func (g *governance) party(ctx context.Context) (string, error) {
-	c, err := g.sets.latest(ctx, coinRulesTemplate)
+	c, err := g.sets.latest(ctx, template.CoinRules)
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +105,7 @@ type superValidator struct {
 // superValidators reads the map of them out of the governance rules; none if the rules are
 // not there or of a form that is not known.
 func (g *governance) superValidators(ctx context.Context) ([]superValidator, error) {
-	c, err := g.sets.latest(ctx, dsoRulesTemplate)
+	c, err := g.sets.latest(ctx, template.DsoRules)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (g *governance) info(ctx context.Context, r *query.Request) error {
 	}
 	answer := map[string]any{"dso_party_id": party, "sv_party_id": own.SVParty, "sv_user": own.SVUser}
 	for member, template := range map[string]string{
-		g.naming.Member("coin_rules"): coinRulesTemplate, "dso_rules": dsoRulesTemplate,
+		g.naming.Member("coin_rules"): template.CoinRules, "dso_rules": template.DsoRules,
 	} {
 		c, err := g.sets.latest(ctx, template)
 		if err != nil {
@@ -185,7 +186,7 @@ func (g *governance) addThreshold(ctx context.Context, r *query.Request, answer 
 
 // addRound adds the open round of the highest number that is open by now.
 func (g *governance) addRound(ctx context.Context, answer map[string]any) error {
-	rounds, err := g.sets.get(ctx, openRoundTemplate)
+	rounds, err := g.sets.get(ctx, template.OpenMiningRound)
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (g *governance) addRound(ctx context.Context, answer map[string]any) error 
 }
 
 func (g *governance) addNodeStates(ctx context.Context, answer map[string]any) error {
-	nodes, err := g.sets.get(ctx, nodeStateTemplate)
+	nodes, err := g.sets.get(ctx, template.SvNodeState)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 type trafficAnswer struct {
@@ -71,7 +72,7 @@ func isIdentity(id string) bool {
 // purchased adds up the traffic contracts of a member on a synchronizer; ok is
 // false when it has none.
 func (t *traffic) purchased(ctx context.Context, synchronizer, member string) (total int64, ok bool, err error) {
-	q, _, err := t.contracts.of(ctx, memberTrafficTemplate)
+	q, _, err := t.contracts.of(ctx, template.MemberTraffic)
 	if err != nil {
 		return 0, false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -24,7 +25,7 @@ func (t *transfers) preapproval(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	q, at, err := t.contracts.of(ctx, preapprovalTemplate)
+	q, at, err := t.contracts.of(ctx, template.TransferPreapproval)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (t *transfers) commandCounter(ctx context.Context, r *query.Request) error 
 	if err != nil {
 		return err
 	}
-	q, _, err := t.contracts.of(ctx, counterTemplate)
+	q, _, err := t.contracts.of(ctx, template.TransferCommandCounter)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (t *transfers) commandStatus(ctx context.Context, r *query.Request) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	q, at, err := t.contracts.of(ctx, commandTemplate)
+	q, at, err := t.contracts.of(ctx, template.TransferCommand)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 type receivedFaucets struct {
@@ -49,7 +50,7 @@ func (v *validators) faucets(ctx context.Context, r *query.Request) error {
 }
 
 func (v *validators) faucetsOf(ctx context.Context, validator string) (f receivedFaucets, ok bool, err error) {
-	q, _, err := v.contracts.of(ctx, licenseTemplate)
+	q, _, err := v.contracts.of(ctx, template.ValidatorLicense)
 	if err != nil || validator == "" {
 		return f, false, err
 	}
@@ -106,7 +107,7 @@ func (v *validators) licenses(ctx context.Context, r *query.Request) error {
 	if paged {
 		from, skip = schemas.Micros(after/maxSameTime), int(after%maxSameTime)
 	}
-	q, _, err := v.contracts.of(ctx, licenseTemplate)
+	q, _, err := v.contracts.of(ctx, template.ValidatorLicense)
 	if err != nil {
 		return err
 	}
