@@ -27,18 +27,6 @@ const (
 //
 // Keys are "file PATH", "type FOLDER.NAME" and "folder PATH".
 var overLimit = map[string]bool{
-	"file export/iceberg/tables_test.go": true,
-	"file indexer/indexer_test.go":       true,
-	"file indexer/wallet_test.go":        true,
-	"file ingest/node/ingester_test.go":  true,
-	"file ingest/node/upstream_test.go":  true,
-	"file ingest/scan/ingester.go":       true,
-	"file ingest/scan/peers.go":          true,
-	"file ingest/scan/peers_test.go":     true,
-	"folder export":                      true,
-	"type export.Exporter":               true,
-	"type ingest/node.decoder":           true,
-	"type ingest/scan.Ingester":          true,
 }
 
 // TestLimits: a file, type or folder that is too large is one that nobody has an overview of.
