@@ -66,7 +66,7 @@ func stamped(version, commit, commitTime string, recorded []debug.BuildSetting) 
 	return b
 }
 
-// firstRelease is told when not even the program's file can be looked at.
+// firstRelease is used when not even the program's file can be looked at.
 var firstRelease = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 func builtAt() time.Time {

@@ -44,6 +44,6 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 	}
 	cmd.Flags().StringVar(&from, "from", "", "first day or hour to export, such as 2026-07-01 or 2026-07-01T05")
 	cmd.Flags().StringVar(&to, "to", "", "last day or hour to export")
-	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove what nobody needs from the bucket: see --gc-grace and --bulk-retention")
+	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove unused objects from the bucket: see --gc-grace and --bulk-retention")
 	return cmd
 }

@@ -16,10 +16,10 @@ func newIngest(c *cli) *cobra.Command {
 		Long: `ingest reads the whole history of the network from a scan service (its update and
 backfilling operations) and, where a node is given, what that node's own parties see from
 its ledger API. It writes both into ClickHouse exactly once, and then follows the tail
-until it is stopped. It can be stopped and started at any time: it goes on where the
-store stands. Whatever an upstream answers, or does not, is tried again until it serves;
-only a history that has become another one stops a stream, which /streams then shows. With
---once it ends with an error instead once an upstream cannot be read.
+until it is stopped. You can stop and start it at any time: it resumes at the end of what
+is stored. It retries whatever an upstream answers or fails to answer; a stream stops only
+if its upstream's history has changed, which /streams then shows. With --once it ends with
+an error instead if an upstream cannot be read.
 
 Several scan services share the work, and replace each other while one is away. With
 --scan-agree 2 or more a range is stored only once so many gave the same content.`,

@@ -70,13 +70,13 @@ func newCheckProof(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check-proof --proof FILE [--update FILE] [--root HEX] [--link HEX]",
 		Short: "check a proof offline",
-		Long: `check-proof checks a proof that ledgerlake prove printed. It asks nothing of anybody.
+		Long: `check-proof checks a proof that ledgerlake prove printed. It needs no network and no store.
 
 A proof says that an update of the given id, with content of the given SHA-256, belongs to a
-segment with the given root, and that the segment has the given link. That this is the root
-or the link of the real history has to be known from elsewhere: from manifests or chains of
-operators that one trusts. --root and --link compare; without them the command prints what
-there is to compare. --update compares the content, as ledgerlake get prints it.`,
+segment with the given root, and that the segment has the given link. Whether this is the root
+or the link of the real history you have to know from elsewhere, such as the manifests or
+chains of operators that you trust. --root and --link compare; without them the command
+prints both for you to compare. --update compares the content, as ledgerlake get prints it.`,
 		Example: "  ledgerlake check-proof --proof proof.json --link 5f0c...\n" +
 			"  ledgerlake prove --update-id 1220fe4b... | ledgerlake check-proof --proof - --update update.json",
 		Args: noArguments,

@@ -11,9 +11,9 @@ func newRebuild(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild wallets",
 		Short: "derive tables again from the history in the store",
-		Long: `rebuild empties tables that are derived from history and fills them again, which nobody
-needs unless verify has found them wrong. An ingest that is running on the store gives way
-and has to be started again.
+		Long: `rebuild empties tables that are derived from history and fills them again. You need it only
+if verify has found them wrong. An ingest that runs on the store stops and has to be started
+again.
 
 What can be rebuilt are wallets: the contracts, transaction logs and tracked offers of the
 parties of a node, from the node's own stream. Until it has finished they are missing from

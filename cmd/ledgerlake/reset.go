@@ -14,8 +14,8 @@ func newReset(c *cli) *cobra.Command {
 		Short: "delete what ledgerlake keeps in a data folder",
 		Long: `reset deletes what ledgerlake keeps in --data: the embedded store, the objects of the
 embedded S3 gateway, the simulated network, keys and caches. Other files of the folder stay,
-and so do a ClickHouse, a Redis and an S3 store of their own. Without --yes it only says what
-it would delete.`,
+and so does everything in an external ClickHouse, Redis or S3 store. Without --yes it only
+says what it would delete.`,
 		Example: "  ledgerlake reset --data ./ledgerlake-data\n  ledgerlake reset --yes --data ./ledgerlake-data",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -16,10 +16,10 @@ func newRestore(c *cli) *cobra.Command {
 		Use:   "restore",
 		Short: "rebuild the store from the published objects",
 		Long: `restore reads the Parquet objects in the bucket, and nothing else, and writes the history
-that they hold into the store, through the same writer as ingest: exactly once, and on from
-where it was cut off. Contract lifetimes are derived along with it, and the segments are
-entered as published. ledgerlake verify then compares the store with the objects. Of an
-upstream, ingest goes on where the last segment ends.
+that they hold into the store, through the same writer as ingest: exactly once, and if it
+was interrupted, from where it stopped. Contract lifetimes are derived along with it, and the segments are
+entered as published. ledgerlake verify then compares the store with the objects. Ingest
+then continues from an upstream where the last segment ends.
 
 A store that has history already must hold the beginning of what the objects hold. A
 segment that is missing in between is an error.

@@ -18,15 +18,15 @@ func newRewind(c *cli) *cobra.Command {
 		Long: `rewind takes the batches of a stream that reach beyond a record time, or an offset of a
 node's stream, out of the store, and with them all that was derived from them and the
 segments, folders and Iceberg entries published since. What comes next is read from the
-upstream again. It is the way back from history that an upstream should never have given,
+upstream again. It undoes history that an upstream should never have given,
 such as an update dated years ahead, and from a stream that has stopped because the
 upstream's history diverged.
 
 Whole batches go, so that the stream may end earlier than asked for. Stop ingest and the
 workers first: with a store of its own rewind refuses while another process holds it, with
 a ClickHouse server while a writer has committed within the last minute. A writer that only
-waits gives way. A rewind that is cut off is finished by repeating it; until then the stream
-does not go on.`,
+waits stops. If a rewind is interrupted, repeat it to finish it; until then the stream does
+not continue.`,
 		Example: "  ledgerlake rewind --to 2026-07-05T00:00:00Z --dry-run\n" +
 			"  ledgerlake rewind --stream scan --to 2026-07-05T00:00:00Z --yes\n" +
 			"  ledgerlake rewind --stream node:PAR::validator-1::1220ab --to-offset 120000 --yes",

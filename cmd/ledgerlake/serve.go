@@ -17,7 +17,7 @@ present state, backfilling, bulk objects) from the store, at / and at /api/scan,
 address of its own (--ledger-listen), the ledger query interface of a node whose stream is
 in the store. Run as many as you need beside one ingest. With --scan-url it asks that
 service for the few things that depend on a request and are not in history, such as the
-participants of a party, and keeps what it is told. With a key for tokens and --node-url it
+participants of a party, and stores the answers. With a key for tokens and --node-url it
 asks that node what users may read. With --node-url and a key for the tokens of wallets
 it serves the validator interface as well, below /api/validator or on an address of its own
 (--validator-listen); what changes the ledger goes to the node as commands, or to an existing

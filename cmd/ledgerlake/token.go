@@ -16,8 +16,8 @@ func newToken(c *cli) *cobra.Command {
 		Long: `token prints a token of a user, signed with the shared secret of --ledger-auth-secret, for
 the audience or with the scope that the ledger interface is configured to ask for. With
 --validator it is one for the validator interface, signed with --validator-auth-secret or,
-without, the secret of the simulated network. Whoever has the secret can be any user: use a
-key set or a certificate where it matters.`,
+without, the secret of the simulated network. Anyone who has the secret can be any user: use
+a key set or a certificate in production.`,
 		Example: "  LEDGERLAKE_LEDGER_AUTH_SECRET=a-secret-of-32-characters-or-more ledgerlake token --user alice\n" +
 			"  ledgerlake token --validator --user alice",
 		Args: noArguments,

@@ -38,7 +38,7 @@ func (c collections) CollectionDue(ctx context.Context) (bool, error) {
 	return err == nil && time.Since(last) >= c.interval, err
 }
 
-// CollectGarbage removes what nobody needs from the bucket.
+// CollectGarbage removes unused objects and unfinished uploads from the bucket.
 func (a *App) CollectGarbage(ctx context.Context) (done export.Collection, err error) {
 	if err := a.openForJobs(ctx); err != nil {
 		return done, err

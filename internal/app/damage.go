@@ -46,7 +46,7 @@ func (d *database) lookForDamage(ctx context.Context) (err error) {
 }
 
 // refuseDamaged is the last step of a start: nothing is written to, derived from or published out
-// of a store that has lost rows. accept lets it pass, for who serves what is left.
+// of a store that has lost rows. accept lets it pass, to serve what is left.
 func (d *database) refuseDamaged(ctx context.Context, accept bool) error {
 	err := d.lookForDamage(ctx)
 	if accept && errors.Is(err, schemas.ErrDamaged) {

@@ -20,7 +20,7 @@ import (
 
 // source is where one stream comes from: a network's scan services, or a node.
 type source interface {
-	// Backfill ingests up to the upstream's end as of now, Run goes on from there.
+	// Backfill ingests up to the upstream's end as of now, Run continues from there.
 	Backfill(ctx context.Context) error
 	Run(ctx context.Context) error
 	// stream names the stream, "" as long as that is not known.

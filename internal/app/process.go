@@ -173,9 +173,9 @@ func every(ctx context.Context, interval time.Duration, f func()) {
 	}
 }
 
-// waitFor looks until something is so, and reports whether it was before ctx ended.
-func waitFor(ctx context.Context, so func() bool) bool {
-	for !so() {
+// waitFor polls a condition until it holds, and reports whether it did before ctx ended.
+func waitFor(ctx context.Context, condition func() bool) bool {
+	for !condition() {
 		select {
 		case <-ctx.Done():
 			return false

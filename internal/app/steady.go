@@ -30,7 +30,7 @@ type steady struct {
 	backoff func(n int) time.Duration
 	// divergedFor is the time of that name.
 	divergedFor time.Duration
-	// waiting, when set, is told of each failure and the wait that follows it, and of nil
+	// waiting, when set, is called with each failure and the wait that follows it, and with nil
 	// when work begins again.
 	waiting func(err error, wait time.Duration)
 	// progress, when set, says how far work is: failures with progress in between do not

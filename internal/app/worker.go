@@ -96,7 +96,7 @@ func (a *App) Work(ctx context.Context) error {
 	return a.p.supervise(ctx, work, a.db.watchDamage)
 }
 
-// openForJobs reaches the queue and opens the store and the bucket, for who publishes.
+// openForJobs reaches the queue and opens the store and the bucket, for commands that publish.
 func (a *App) openForJobs(ctx context.Context) error {
 	if err := a.worker.reachQueue(ctx); err != nil {
 		return err

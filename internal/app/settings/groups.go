@@ -111,7 +111,7 @@ func (c *Objects) declare(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
 	f.BoolVar(&c.ExportIceberg, "export-iceberg", false, "keep Iceberg tables over the Parquet objects, below iceberg/ in the bucket")
 	f.DurationVar(&c.BulkRetention, "bulk-retention", 0, "age from which on published days are removed from the bucket, such as 8760h; 0 keeps all")
-	f.DurationVar(&c.GCInterval, "gc-interval", 24*time.Hour, "how often worker removes from the bucket what nobody needs; 0 means never")
+	f.DurationVar(&c.GCInterval, "gc-interval", 24*time.Hour, "how often worker removes unused objects from the bucket; 0 means never")
 	f.DurationVar(&c.GCGrace, "gc-grace", 24*time.Hour, "age from which on unlisted objects and unfinished uploads are taken for left over")
 }
 
