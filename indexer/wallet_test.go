@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -31,7 +32,7 @@ import (
 
 // nodeItems is the history of a simulated participant, as its node tells it, and what is done to
 // the network besides.
-func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (stream string, items []schemas.Item) {
+func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (name string, items []schemas.Item) {
 	t.Helper()
 	cfg.Dir = t.TempDir()
 	ledger, err := devnet.New(t.Context(), cfg, nil)
@@ -63,15 +64,15 @@ func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...f
 	for _, some := range do {
 		some(ledger)
 	}
-	ingester, err := node.New(node.Config{BaseURL: server.URL, Sink: NewSinks(f.db, f.log), Log: f.log})
+	ingester, err := node.New(node.Config{BaseURL: server.URL, Settings: stream.Settings{Sink: NewSinks(f.db, f.log), Log: f.log}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := ingester.Backfill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	stream = schemas.NodeStream(ledger.NodeDigests().ParticipantID)
-	reader := history.NewReader(f.db, stream)
+	name = schemas.NodeStream(ledger.NodeDigests().ParticipantID)
+	reader := history.NewReader(f.db, name)
 	imports, err := reader.Imports(t.Context(), 0, "", 100_000)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...f
 	for _, u := range append(imports, updates...) {
 		items = append(items, schemas.Item{Update: &u})
 	}
-	return stream, items
+	return name, items
 }
 
 // nodeBatches cuts items of a node's stream into batches of a size.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
@@ -144,9 +145,12 @@ func (ep *episode) nodeUpstream() faults.HTTPConfig {
 func (ep *episode) workOnNode(ctx context.Context, db *store.DB) error {
 	log := ep.logger()
 	ingester, err := node.New(node.Config{
-		BaseURL: ep.upstream.URL(), Sink: indexer.NewSinks(db, log), Log: log, Source: ep.node.source,
-		Workers: ep.node.workers, BatchItems: ep.node.batchItems, MaxFrameBytes: faults.OversizedBytes, TempDir: ep.dir,
-		RequestTimeout: 700 * time.Millisecond, IdleTimeout: 700 * time.Millisecond, Poll: soakPoll, TryWebSocketEvery: 100 * time.Millisecond,
+		BaseURL: ep.upstream.URL(), Source: ep.node.source,
+		Settings: stream.Settings{
+			Sink: indexer.NewSinks(db, log), Log: log, BatchItems: ep.node.batchItems, RequestTimeout: 700 * time.Millisecond,
+		},
+		Workers: ep.node.workers, MaxFrameBytes: faults.OversizedBytes, TempDir: ep.dir,
+		IdleTimeout: 700 * time.Millisecond, Poll: soakPoll, TryWebSocketEvery: 100 * time.Millisecond,
 		Token: func(context.Context) (string, error) { return ep.upstream.Token(), nil },
 	})
 	if err != nil {

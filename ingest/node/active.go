@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -24,7 +25,7 @@ func (ing *Ingester) readActive(ctx context.Context, offset int64, after string)
 	if after != "" {
 		from = importPosition(offset, after)
 	}
-	if err := ing.fetchActive(ctx, from, schemas.AtOffset(offset), ing.write); err != nil {
+	if err := ing.fetchActive(ctx, from, schemas.AtOffset(offset), ing.writer.Write); err != nil {
 		return fmt.Errorf("reading the contracts active at offset %d, which the stream begins with as the node has pruned what was before: %w", offset, err)
 	}
 	ing.moveTo(schemas.AtOffset(offset))
@@ -39,21 +40,21 @@ func importPosition(offset int64, contractID string) schemas.Position {
 
 // fetchActive writes the contracts of (after, through] of the set at the offset of
 // through, in batches of which the last ends at through.
-func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Position, write func(context.Context, filled) error) (err error) {
-	ing.status.phase(PhaseActive, fmt.Sprintf("reading the contracts active at offset %d", through.Offset))
+func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Position, write func(context.Context, stream.Batch) error) (err error) {
+	ing.status.SetPhase(PhaseActive, fmt.Sprintf("reading the contracts active at offset %d", through.Offset))
 	s := newSpool(ing.cfg.TempDir, ing.cfg.SpoolBytes)
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := ing.spoolActive(ctx, through.Offset, s); err != nil {
 		return err
 	}
-	ing.status.phase(PhaseActive, fmt.Sprintf("writing %d contracts active at offset %d", s.count, through.Offset))
+	ing.status.SetPhase(PhaseActive, fmt.Sprintf("writing %d contracts active at offset %d", s.count, through.Offset))
 	b := ing.newBatcher(after)
 	add := func(u *schemas.Update, size int64) error {
 		p := u.Position()
 		if !after.Before(p) || through.Before(p) {
 			return nil
 		}
-		if !b.room(size) {
+		if !b.HasRoom(size) {
 			if err := write(ctx, b.batch()); err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Pos
 		return err
 	}
 	b.cover(through)
-	if b.after == b.through {
+	if b.After == b.through {
 		return nil // a repeated batch ended just there
 	}
 	return write(ctx, b.batch())
@@ -96,7 +97,7 @@ func (ing *Ingester) mergeActive(s *spool, offset int64, add func(u *schemas.Upd
 			}
 		case last.counter > next.counter:
 			return nil // a contract that arrived at a synchronizer may still be told at the one before
-		case last.counter == next.counter && hash(last.update) != hash(next.update):
+		case last.counter == next.counter && stream.HashUpdate(last.update) != stream.HashUpdate(next.update):
 			return fmt.Errorf("%w: contract %s is told twice in the set at offset %d with different content",
 				schemas.ErrMalformed, next.update.UpdateID, offset)
 		}
@@ -225,7 +226,7 @@ func (f *activeFeed) reset() {
 // same if the node offers no other, and compares the ids: an answer that is empty, or lacks a
 // contract, looks like any other.
 func (f *activeFeed) confirm(ctx context.Context, by activeWay) error {
-	f.ing.status.phase(PhaseActive, fmt.Sprintf("confirming %d contracts active at offset %d", f.seen.count, f.offset))
+	f.ing.status.SetPhase(PhaseActive, fmt.Sprintf("confirming %d contracts active at offset %d", f.seen.count, f.offset))
 	ways := slices.DeleteFunc(activeWays(), func(w activeWay) bool { return w.name == by.name })
 	for _, other := range append(ways, by) {
 		again := f.ing.newActiveFeed(f.offset, nil)
@@ -281,7 +282,7 @@ func (f *activeFeed) take(body []byte) error {
 func (f *activeFeed) stream(ctx context.Context) error {
 	q := f.request()
 	q.Continuation = f.token
-	return f.ing.client.open(ctx, &stream{
+	return f.ing.client.subscribe(ctx, &subscription{
 		operation: activeOperation, cursor: f.cursor(), request: q, idle: f.ing.cfg.IdleTimeout, take: f.take,
 	})
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,7 +59,7 @@ func newClient(cfg *Config) (*client, error) {
 	}
 	c := &client{
 		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: remote.Redact(u), version: cfg.Version,
-		timeout: cfg.RequestTimeout, ping: cfg.PingInterval, rest: cmp.Or(cfg.Rest, remote.LongestRest), limit: cfg.MaxFrameBytes, now: cfg.Now,
+		timeout: cfg.RequestTimeout, ping: cfg.PingInterval, rest: cfg.Rest, limit: cfg.MaxFrameBytes, now: cfg.Now,
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !remote.IsLoopback(u.Hostname()),
 		tokens:   remote.NewTokens(cfg.Token, cfg.TokenFile, cfg.Now),

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -57,7 +58,7 @@ func TestSimulatedNodeIsUnderstood(t *testing.T) {
 		t.Cleanup(server.Close)
 		sink := &digestSink{memorySink: newSink()}
 		sink.forget = true
-		ing, err := New(Config{BaseURL: server.URL, Sink: sink, Log: testLog(t), MigrationID: want.MigrationID, Source: source})
+		ing, err := New(Config{BaseURL: server.URL, Settings: stream.Settings{Sink: sink, Log: testLog(t)}, MigrationID: want.MigrationID, Source: source})
 		if err != nil {
 			t.Fatal(err)
 		}

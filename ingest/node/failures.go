@@ -49,10 +49,10 @@ func (f *failures) again(ctx context.Context, err error) error {
 	if stop := f.decide(ctx, err, &wait); stop != nil {
 		return stop
 	}
-	if f.ing.givesUp(f.since) {
+	if f.ing.cfg.GivesUp(f.since) {
 		return fmt.Errorf("giving up after %d attempts: %w", f.total, err)
 	}
-	f.ing.status.retried(err)
+	f.ing.status.Retried(err)
 	if remote.Growing(f.total) {
 		f.ing.log.WarnContext(ctx, "the node's stream failed", "err", err, "attempts", f.total, "retry_in", wait)
 	}

@@ -49,7 +49,7 @@ func (f *feeds) read(ctx context.Context, from, to int64, end func(context.Conte
 	if l, ok := f.lists[f.source()]; ok {
 		return l.read(ctx, from, to, f.retry, end, out)
 	}
-	return f.client.open(ctx, &stream{
+	return f.client.subscribe(ctx, &subscription{
 		operation: updatesOperation, cursor: schemas.AtOffset(from).String(),
 		request: f.cfg.updatesAfter(from, to), idle: f.cfg.IdleTimeout, renew: true,
 		take:   func(body []byte) error { return out(ctx, frame{body: body}) },

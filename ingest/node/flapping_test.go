@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 )
 
 // A node that has given its stream is not given up because a proxy before it refuses for a
@@ -49,10 +51,10 @@ func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
 					}
 				})
 				u.CloseClientConnections()
-				until(t, func() bool { return refused.Load() > most || ing.Status().Phase == PhaseStopped })
+				until(t, func() bool { return refused.Load() > most || ing.Status().Phase == stream.PhaseStopped })
 				s := ing.Status()
 				u.grow(g.elements(60)...)
-				sink.await(t, func() bool { return sink.at.Offset >= u.end || ing.Status().Phase == PhaseStopped })
+				sink.await(t, func() bool { return sink.at.Offset >= u.end || ing.Status().Phase == stream.PhaseStopped })
 				if err := stop(); !errors.Is(err, errTestOver) {
 					t.Fatalf("stopped by %v", err)
 				}

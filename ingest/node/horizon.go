@@ -12,14 +12,6 @@ import (
 // stored: it may be sound once the clock has come that far, or the node is mended.
 var errBeyond = errors.New("an update from the future")
 
-// horizon is the last record time that may be stored as of now.
-func (ing *Ingester) horizon() schemas.Micros {
-	if ing.cfg.Ahead == 0 {
-		return schemas.MaxMicros
-	}
-	return schemas.MicrosOf(ing.cfg.Now().Add(ing.cfg.Ahead))
-}
-
 // checkFuture refuses an update from the future.
 func (p *pipeline) checkFuture(u *schemas.Update) error {
 	if u == nil || p.horizon == nil || u.RecordTime <= p.horizon() {

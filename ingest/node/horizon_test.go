@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 )
 
 // recordTime is that of a frame.
@@ -18,7 +20,7 @@ func TestAnUpdateFromTheFutureIsWaitedFor(t *testing.T) {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()
 			readMisdated(t, source, "2036", func(s Status) bool {
-				return s.Phase == PhaseWaiting && strings.Contains(s.Detail, "2036")
+				return s.Phase == stream.PhaseWaiting && strings.Contains(s.Detail, "2036")
 			})
 		})
 	}
@@ -57,7 +59,7 @@ func readMisdated(t *testing.T, source Source, year string, shows func(Status) b
 	u.elements[n].wire = sound
 	u.mu.Unlock()
 	sink.await(t, func() bool { return sink.at.Offset >= u.end })
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	_ = stop()
 	sameLines(t, sink.lines, u.lines(0, u.end))
 }

@@ -7,9 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -20,6 +19,7 @@ type Ingester struct {
 	client   *client
 	log      *slog.Logger
 	status   *progress
+	writer   *stream.Writer
 	decoders []*decoder
 	feeds    *feeds
 
@@ -51,7 +51,8 @@ func New(cfg Config) (*Ingester, error) {
 	if err != nil {
 		return nil, err
 	}
-	ing := &Ingester{cfg: cfg, client: c, status: newProgress(cfg.Now), log: cfg.Log.With("upstream", c.name)}
+	ing := &Ingester{cfg: cfg, client: c, status: &progress{Progress: stream.NewProgress(cfg.Now)}, log: cfg.Log.With("upstream", c.name)}
+	ing.writer = stream.NewWriter(&ing.cfg.Settings, ing.status.Progress, ing.log)
 	for range cfg.Workers {
 		ing.decoders = append(ing.decoders, newDecoder(cfg.MigrationID, ing.notice))
 	}
@@ -79,10 +80,10 @@ func (ing *Ingester) notice(where, member string) {
 func (ing *Ingester) Backfill(ctx context.Context) error {
 	if err := ing.backfill(ctx); err != nil {
 		err = ing.remember(ctx, err)
-		ing.status.stopped(err)
+		ing.status.Stopped(err)
 		return err
 	}
-	ing.status.phase(PhaseCaughtUp, "")
+	ing.status.SetPhase(stream.PhaseCaughtUp, "")
 	return nil
 }
 
@@ -95,8 +96,8 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ing.status.phase(PhaseHistory, "")
-	if err := ing.pull(ctx, end, ing.write); err != nil {
+	ing.status.SetPhase(stream.PhaseHistory, "")
+	if err := ing.pull(ctx, end, ing.writer.Write); err != nil {
 		return err
 	}
 	if err := ing.flush(ctx); err != nil {
@@ -114,9 +115,9 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	if err := ing.Backfill(ctx); err != nil {
 		return err
 	}
-	ing.status.phase(PhaseFollowing, "")
-	err := ing.remember(ctx, ing.pull(ctx, 0, ing.write))
-	ing.status.stopped(err)
+	ing.status.SetPhase(stream.PhaseFollowing, "")
+	err := ing.remember(ctx, ing.pull(ctx, 0, ing.writer.Write))
+	ing.status.Stopped(err)
 	return err
 }
 
@@ -134,18 +135,13 @@ func (ing *Ingester) remember(ctx context.Context, err error) error {
 // announced but perhaps not written in full, and reads the active contracts that the
 // stream of a pruned node begins with.
 func (ing *Ingester) resume(ctx context.Context) error {
-	ing.status.phase(PhaseStarting, "")
+	ing.status.SetPhase(stream.PhaseStarting, "")
 	ing.batches = nil
-	err := ing.patiently(ctx, "asking the node who it is", func() error { return ing.askParticipant(ctx) })
-	if err != nil {
+	if err := ing.patiently(ctx, "asking the node who it is", func() error { return ing.askParticipant(ctx) }); err != nil {
 		return err
 	}
 	ing.stream = schemas.NodeStream(ing.participant)
-	var resume schemas.Resume
-	err = ing.retrySink(ctx, "reading where the stream stands", func() (err error) {
-		resume, err = ing.cfg.Sink.Resume(ctx, ing.stream)
-		return err
-	})
+	resume, err := ing.writer.Resume(ctx, ing.stream)
 	if err != nil {
 		return err
 	}
@@ -163,7 +159,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 			return fmt.Errorf("repeating the unfinished batch after %s through %s: %w", resume.Pending.After, resume.Pending.Through, err)
 		}
 	}
-	if at := ing.batches.after; isImport(at) {
+	if at := ing.batches.After; isImport(at) {
 		return ing.readActive(ctx, at.Offset, at.UpdateID)
 	}
 	return ing.begin(ctx)
@@ -176,7 +172,7 @@ const beginTries = 3
 // begin reads the active contracts if the stream has nothing yet and the node no longer
 // has all that was before.
 func (ing *Ingester) begin(ctx context.Context) error {
-	for tries := 1; ing.batches.after == schemas.Start && ing.pruned > 0; tries++ {
+	for tries := 1; ing.batches.After == schemas.Start && ing.pruned > 0; tries++ {
 		err := ing.readActive(ctx, ing.target, "")
 		if err == nil || !errors.Is(err, ErrPruned) || tries == beginTries {
 			return err
@@ -210,13 +206,13 @@ func isImport(p schemas.Position) bool {
 // moveTo begins a new batch after p.
 func (ing *Ingester) moveTo(p schemas.Position) {
 	ing.batches = ing.newBatcher(p)
-	ing.status.moved(p)
+	ing.status.Moved(p)
 }
 
 func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 	return &batcher{
-		stream: ing.stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes,
-		every: ing.cfg.CheckpointEvery, now: ing.cfg.Now, after: after, through: after,
+		Batcher: stream.Batcher{Stream: ing.stream, MaxItems: ing.cfg.BatchItems, MaxBytes: ing.cfg.BatchBytes, After: after},
+		every:   ing.cfg.CheckpointEvery, now: ing.cfg.Now, through: after,
 		reached: make(map[string]schemas.Micros), gathered: make(map[string]schemas.Micros),
 	}
 }
@@ -224,58 +220,14 @@ func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 // flush writes what is known since the last batch at the end of a backfill, where it is worth a
 // batch that nothing more came: nobody may follow whose next batch would say so.
 func (ing *Ingester) flush(ctx context.Context) error {
-	if !ing.batches.after.Before(ing.batches.through) {
+	if !ing.batches.After.Before(ing.batches.through) {
 		return nil
 	}
-	if err := ing.write(ctx, ing.batches.batch()); err != nil {
+	if err := ing.writer.Write(ctx, ing.batches.batch()); err != nil {
 		return err
 	}
 	ing.batches.taken()
 	return nil
-}
-
-// write hands a batch to the sink until it is stored.
-func (ing *Ingester) write(ctx context.Context, f filled) error {
-	begin := ing.cfg.Now()
-	err := ing.retrySink(ctx, "writing the batch", func() error { return ing.cfg.Sink.Write(ctx, f.batch) })
-	if err != nil {
-		return fmt.Errorf("%d items after %s through %s: %w", len(f.batch.Items), f.batch.After, f.batch.Through, err)
-	}
-	ing.status.wrote(f)
-	ing.log.DebugContext(ctx, "wrote batch", "items", len(f.batch.Items), "bytes", f.bytes, "through", f.batch.Through,
-		"elapsed", ing.cfg.Now().Sub(begin))
-	return nil
-}
-
-// retrySink calls the sink until it works, needs a person, ctx ends or it is time to
-// give up.
-func (ing *Ingester) retrySink(ctx context.Context, doing string, call func() error) error {
-	begin := ing.cfg.Now()
-	for tries := 1; ; tries++ {
-		err := call()
-		switch {
-		case err == nil:
-			return nil
-		case schemas.NeedsPerson(err):
-			return fmt.Errorf("%s: %w", doing, err)
-		case remote.Ended(ctx) != nil:
-			return remote.Ended(ctx)
-		case ing.givesUp(begin):
-			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
-		}
-		ing.status.retried(err)
-		wait := ing.cfg.Backoff(tries)
-		if remote.Growing(tries) {
-			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
-		}
-		if err := remote.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
-}
-
-func (ing *Ingester) givesUp(since time.Time) bool {
-	return ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(since) > ing.cfg.GiveUpAfter
 }
 
 // patiently calls the node until it works or its failures say that they will stay.

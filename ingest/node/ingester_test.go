@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -36,7 +37,7 @@ func TestBackfillDeliversTheWholeStream(t *testing.T) {
 					}
 				}
 				s := ing.Status()
-				if s.Phase != PhaseCaughtUp || s.Updates != int64(len(sink.lines)) || s.Fraction != 1 || s.Retries != 0 || s.Stream != schemas.NodeStream(participant) {
+				if s.Phase != stream.PhaseCaughtUp || s.Updates != int64(len(sink.lines)) || s.Fraction != 1 || s.Retries != 0 || s.Stream != schemas.NodeStream(participant) {
 					t.Errorf("status %+v", s)
 				}
 			})
@@ -130,7 +131,7 @@ func checkStopped(t *testing.T, ing *Ingester, err, target error, texts ...strin
 			t.Errorf("error %v does not say %q", err, text)
 		}
 	}
-	if s := ing.Status(); s.Phase != PhaseStopped || s.LastError != err.Error() {
+	if s := ing.Status(); s.Phase != stream.PhaseStopped || s.LastError != err.Error() {
 		t.Errorf("status %+v does not show %v", s, err)
 	}
 }
@@ -385,7 +386,7 @@ func TestIdleStreamReconnects(t *testing.T) {
 	stop := running(t, ing)
 	sink.await(t, func() bool { return sink.at.Offset >= u.end })
 	until(t, func() bool { return u.sockets.Load() > 6 })
-	if s := ing.Status(); s.Source != WebSocket || s.Retries > 0 || s.Phase != PhaseFollowing {
+	if s := ing.Status(); s.Source != WebSocket || s.Retries > 0 || s.Phase != stream.PhaseFollowing {
 		t.Errorf("status %+v", s)
 	}
 	u.grow(g.elements(20)...)

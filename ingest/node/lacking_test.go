@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -253,7 +254,7 @@ func TestWebSocketThatKeepsBack(t *testing.T) {
 		c.Backoff = func(int) time.Duration { return 10 * time.Millisecond }
 	})
 	stop := running(t, ing)
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	mute.Store(true)
 	u.grow(g.elements(20)...)
 	until(t, func() bool { return strings.Contains(ing.Status().LastError, errSilent.Error()) })

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -144,7 +145,7 @@ func BenchmarkPipeline(b *testing.B) {
 	for name, shape := range map[string]func(*generator) string{"eight_events": typical, "one_event": small} {
 		b.Run(name, func(b *testing.B) {
 			wires, size := frames(20_000, shape)
-			ing, err := New(Config{BaseURL: "http://127.0.0.1:1", Sink: newSink(), Log: quiet})
+			ing, err := New(Config{BaseURL: "http://127.0.0.1:1", Settings: stream.Settings{Sink: newSink(), Log: quiet}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -156,7 +157,7 @@ func BenchmarkPipeline(b *testing.B) {
 				p := &pipeline{
 					workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: &sequence{}, batches: ing.batches,
 					eager: func(int64) bool { return false }, seen: func(int64) {},
-					write: func(_ context.Context, f filled) error { items += len(f.batch.Items); return nil },
+					write: func(_ context.Context, b stream.Batch) error { items += len(b.Items); return nil },
 				}
 				err := p.run(b.Context(), func(ctx context.Context, out emit) error {
 					for _, wire := range wires {
@@ -196,7 +197,7 @@ func BenchmarkBackfill(b *testing.B) {
 			for b.Loop() {
 				sink := newSink()
 				sink.forget = true
-				ing, err := New(Config{BaseURL: server.URL, Sink: sink, Log: quiet})
+				ing, err := New(Config{BaseURL: server.URL, Settings: stream.Settings{Sink: sink, Log: quiet}})
 				if err != nil {
 					b.Fatal(err)
 				}

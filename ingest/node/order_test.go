@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,7 +47,8 @@ func TestUpdateThatComesLateIsNotLost(t *testing.T) {
 func TestUpdateThatComesTooLateStops(t *testing.T) {
 	t.Parallel()
 	elements := newGenerator(44).elements(300)
-	b := &batcher{maxItems: 50, gathered: map[string]schemas.Micros{}, after: schemas.AtOffset(elements[100].offset), through: schemas.AtOffset(elements[100].offset)}
+	at := schemas.AtOffset(elements[100].offset)
+	b := &batcher{Batcher: stream.Batcher{MaxItems: 50, After: at}, gathered: map[string]schemas.Micros{}, through: at}
 	p := &pipeline{batches: b, seq: &sequence{from: 0, at: elements[100].offset}}
 	n := 90
 	for elements[n].item == nil {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -44,7 +45,7 @@ type pipeline struct {
 	// given the offset reached; otherwise only full ones are.
 	eager func(at int64) bool
 	// write stores a batch.
-	write func(ctx context.Context, f filled) error
+	write func(ctx context.Context, b stream.Batch) error
 	// seen is told of each offset that the stream is complete through.
 	seen func(at int64)
 	// horizon is the last record time that is taken as of now; nil for no limit.
@@ -59,7 +60,7 @@ func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out e
 	frames := make(chan frame, framesWaiting)
 	work := make(chan *chunk, p.workers)
 	ordered := make(chan *chunk, p.workers+1)
-	batches := make(chan filled) // one is written, one is being filled
+	batches := make(chan stream.Batch) // one is written, one is being filled
 	memory := semaphore.NewWeighted(p.inFlight)
 
 	var readErr error
@@ -103,8 +104,8 @@ func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out e
 		return nil
 	})
 	group.Go(func() error {
-		for f := range batches {
-			if err := p.write(inner, f); err != nil {
+		for b := range batches {
+			if err := p.write(inner, b); err != nil {
 				return final{err}
 			}
 		}
@@ -185,7 +186,7 @@ func (c *chunk) decode(d *decoder) {
 // assemble puts the updates of chunks into batches until there are no more chunks. A
 // batch that is complete waits for the writer; one that is not goes as soon as the
 // writer waits for it, if the stream is at its tail.
-func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches chan<- filled, memory *semaphore.Weighted) error {
+func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches chan<- stream.Batch, memory *semaphore.Weighted) error {
 	for {
 		out := batches
 		if !p.batches.worth() || !p.eager(p.seq.at) {
@@ -211,7 +212,7 @@ func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches 
 }
 
 // take puts the updates of c into batches.
-func (p *pipeline) take(ctx context.Context, c *chunk, batches chan<- filled, memory *semaphore.Weighted) error {
+func (p *pipeline) take(ctx context.Context, c *chunk, batches chan<- stream.Batch, memory *semaphore.Weighted) error {
 	select {
 	case <-c.decoded:
 	case <-ctx.Done():
@@ -229,7 +230,7 @@ func (p *pipeline) take(ctx context.Context, c *chunk, batches chan<- filled, me
 	return c.err
 }
 
-func (p *pipeline) element(ctx context.Context, el *element, batches chan<- filled) error {
+func (p *pipeline) element(ctx context.Context, el *element, batches chan<- stream.Batch) error {
 	if el.update == nil && el.size == 0 {
 		p.seq.covered(el.offset)
 		p.batches.cover(schemas.AtOffset(p.seq.at))
@@ -244,14 +245,13 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 		return malformedAt(&element{}, err)
 	}
 	if el.update == nil {
-		p.batches.checkpoints++
 		p.batches.cover(schemas.AtOffset(p.seq.at))
 		return nil
 	}
 	if err := p.checkPast(el.update); err != nil {
 		return err
 	}
-	if !p.batches.room(el.size) {
+	if !p.batches.HasRoom(el.size) {
 		if err := p.handOver(ctx, batches); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (p *pipeline) element(ctx context.Context, el *element, batches chan<- fill
 // outOfOrder drops what has not been handed over, so that it is read again with the
 // update that came late. If its place has been handed over it is too late for that.
 func (p *pipeline) outOfOrder(el *element, err error) error {
-	if el.offset > p.seq.from && el.offset <= p.batches.after.Offset {
+	if el.offset > p.seq.from && el.offset <= p.batches.After.Offset {
 		return final{fmt.Errorf("%w: %w; drop the rows of the stream, in all tables, and read it again", errLate, err)}
 	}
 	p.batches.drop()
@@ -272,7 +272,7 @@ func (p *pipeline) outOfOrder(el *element, err error) error {
 }
 
 // handOver waits for the writer to take the batch, if it is worth it.
-func (p *pipeline) handOver(ctx context.Context, batches chan<- filled) error {
+func (p *pipeline) handOver(ctx context.Context, batches chan<- stream.Batch) error {
 	if !p.batches.worth() {
 		return nil
 	}

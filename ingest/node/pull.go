@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -17,7 +18,7 @@ const settled = 10 * time.Second
 // pull reads the stream from where the batches are through offset to, or for ever if to
 // is 0. Failed sessions are followed by others, which go on after the last update that
 // was handed over.
-func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Context, filled) error) error {
+func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Context, stream.Batch) error) error {
 	failures := ing.newFailures()
 	for to == 0 || ing.batches.through.Offset < to {
 		from, begin := ing.batches.through, ing.cfg.Now()
@@ -85,7 +86,7 @@ func brokenStream(err error) bool {
 
 // session reads from one source until that ends. answered reports whether the node
 // answered the calls at its beginning.
-func (ing *Ingester) session(ctx context.Context, to int64, write func(context.Context, filled) error) (answered bool, err error) {
+func (ing *Ingester) session(ctx context.Context, to int64, write func(context.Context, stream.Batch) error) (answered bool, err error) {
 	if err := ing.hello(ctx); err != nil {
 		return false, err
 	}
@@ -103,7 +104,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: seq, batches: ing.batches,
 		eager: func(at int64) bool { return to == 0 && at >= ing.target },
 		write: write,
-		seen:  func(at int64) { told.Store(at); ing.seen(at) }, horizon: ing.horizon,
+		seen:  func(at int64) { told.Store(at); ing.seen(at) }, horizon: ing.cfg.Horizon,
 	}
 	// silent looks for what a websocket on which nothing comes keeps back: the ledger's end
 	// alone does not show it, as what is there may be nothing for our parties.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -89,15 +90,10 @@ func (s *sequence) covered(offset int64) {
 
 // duplicate explains two updates at one offset.
 func duplicate(a, b *schemas.Update) error {
-	hashA, hashB := hash(a), hash(b)
+	hashA, hashB := stream.HashUpdate(a), stream.HashUpdate(b)
 	if hashA == hashB {
 		return fmt.Errorf("update %s at offset %d comes twice", a.UpdateID, a.Local.Offset)
 	}
 	return fmt.Errorf("offset %d comes twice with different content, update %s with hash %s and update %s with hash %s",
 		a.Local.Offset, a.UpdateID, hashA, b.UpdateID, hashB)
-}
-
-func hash(u *schemas.Update) string {
-	b := schemas.Batch{Items: []schemas.Item{{Update: u}}}
-	return b.Hash()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 // cutSink ends the ingest around a write: before it, or after it was applied.
 type cutSink struct {
-	Sink
+	stream.Sink
 	cut    context.CancelCauseFunc
 	writes int // until the cut
 	before bool

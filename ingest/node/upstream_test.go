@@ -21,6 +21,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -735,10 +736,10 @@ func (s *memorySink) await(t testing.TB, done func() bool) {
 // testLog writes to the test's log.
 func testLog(t testing.TB) *slog.Logger { return ingesttest.Log(t, slog.LevelWarn) }
 
-func newIngester(t testing.TB, u *upstream, sink Sink, change func(*Config)) *Ingester {
+func newIngester(t testing.TB, u *upstream, sink stream.Sink, change func(*Config)) *Ingester {
 	t.Helper()
 	// A checkpoint behind the last update is written at once: tests wait for the end of the stream.
-	cfg := Config{BaseURL: u.URL, Sink: sink, Log: testLog(t), MigrationID: migrationID, Poll: 5 * time.Millisecond, TempDir: t.TempDir(), CheckpointEvery: 1}
+	cfg := Config{BaseURL: u.URL, Settings: stream.Settings{Sink: sink, Log: testLog(t)}, MigrationID: migrationID, Poll: 5 * time.Millisecond, TempDir: t.TempDir(), CheckpointEvery: 1}
 	if change != nil {
 		change(&cfg)
 	}

@@ -23,8 +23,8 @@ const (
 	protocolToken = "jwt.token."
 )
 
-// stream is one websocket of the node.
-type stream struct {
+// subscription is one websocket of the node.
+type subscription struct {
 	operation string
 	cursor    string // for errors
 	request   any    // the first frame
@@ -39,9 +39,9 @@ type stream struct {
 	take func(body []byte) error
 }
 
-// open reads s until the node ends it properly, which it reports as nil, until take
+// subscribe reads s until the node ends it properly, which it reports as nil, until take
 // fails or ctx ends. Other failures are *Error.
-func (c *client) open(ctx context.Context, s *stream) error {
+func (c *client) subscribe(ctx context.Context, s *subscription) error {
 	k := &call{method: http.MethodGet, operation: s.operation, cursor: s.cursor}
 	token, err := c.tokens.Get(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *client) open(ctx context.Context, s *stream) error {
 	return c.clean(k, err, token, ctx)
 }
 
-// ownError is an error of stream.take.
+// ownError is an error of subscription.take.
 type ownError struct{ error }
 
 func (c *client) dial(ctx context.Context, k *call, token string) (*websocket.Conn, error) {
@@ -109,7 +109,7 @@ func (c *client) dial(ctx context.Context, k *call, token string) (*websocket.Co
 }
 
 // converse sends the request and passes on what comes.
-func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *stream, state *reading) error {
+func (c *client) converse(ctx context.Context, conn *websocket.Conn, s *subscription, state *reading) error {
 	request, err := json.Marshal(s.request)
 	if err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
@@ -161,7 +161,7 @@ func (r *reading) takes() {
 
 // watchPeer pings the node while a frame is being waited for, and looks into a long silence
 // if the stream can. A node that has never answered a ping need not do so.
-func (c *client) watchPeer(ctx context.Context, conn *websocket.Conn, s *stream, state *reading, end func(error)) {
+func (c *client) watchPeer(ctx context.Context, conn *websocket.Conn, s *subscription, state *reading, end func(error)) {
 	for remote.Sleep(ctx, c.ping) == nil {
 		since := state.since.Load()
 		if since == 0 || time.Since(time.Unix(0, since)) < c.ping {

@@ -163,7 +163,7 @@ func operationOf(s Source) string {
 func (w *witness) read(ctx context.Context, by Source, after, through int64, take func(element []byte) error) error {
 	switch by {
 	case WebSocket:
-		return w.client.open(ctx, &stream{
+		return w.client.subscribe(ctx, &subscription{
 			operation: updatesOperation, cursor: schemas.AtOffset(after).String(),
 			request: w.cfg.updatesAfter(after, through), idle: w.cfg.RequestTimeout, take: take,
 		})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
@@ -21,9 +22,8 @@ func (d *database) newNodeSource(url string) (source, error) {
 		from = node.Auto
 	}
 	config := node.Config{
-		BaseURL: url, Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Source: from,
-		Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
-		RequestTimeout: d.p.pace.request, IdleTimeout: d.p.pace.socket, PingInterval: d.p.pace.ping, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
+		BaseURL: url, Settings: d.ingestSettings(), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
+		IdleTimeout: d.p.pace.socket, PingInterval: d.p.pace.ping,
 	}
 	if token := cfg.NodeToken; token != "" {
 		config.Token = func(context.Context) (string, error) { return token, nil }
@@ -35,6 +35,14 @@ func (d *database) newNodeSource(url string) (source, error) {
 	return nodeSource{ingester, settings.MaskURL(url)}, nil
 }
 
+// ingestSettings are those of all ingesters.
+func (d *database) ingestSettings() stream.Settings {
+	return stream.Settings{
+		Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
+	}
+}
+
 func (from nodeSource) stream() string { return from.Status().Stream }
 
 func (from nodeSource) live() LiveStream {
@@ -43,7 +51,7 @@ func (from nodeSource) live() LiveStream {
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
-		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == node.PhaseFollowing,
+		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == stream.PhaseFollowing,
 		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []LiveUpstream{{URL: from.url, State: string(st.Phase)}},
 	}
 }

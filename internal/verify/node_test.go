@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -55,7 +56,7 @@ func startNode(t *testing.T, updates int, participant string, pruned bool) simul
 func (f *fixture) ingestNode(t *testing.T, n simulatedNode) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	ingester, err := node.New(node.Config{BaseURL: n.url, Sink: indexer.NewSinks(f.db, log), Log: log, BatchItems: 120})
+	ingester, err := node.New(node.Config{BaseURL: n.url, Settings: stream.Settings{Sink: indexer.NewSinks(f.db, log), Log: log, BatchItems: 120}})
 	if err != nil {
 		t.Fatal(err)
 	}

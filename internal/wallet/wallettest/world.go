@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	ingestnode "github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -102,7 +103,7 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.NodeURL, Sink: indexer.NewSinks(db, quiet), Log: quiet})
+	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.NodeURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet}})
 	if err != nil {
 		w.Fatal(err)
 	}

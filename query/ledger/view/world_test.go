@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -53,7 +54,7 @@ func newWorld(t testing.TB, c devnet.Config, decorated bool) *world {
 }
 
 // newWorldInto also writes the stream to a sink, unless it is nil.
-func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink node.Sink) *world {
+func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink stream.Sink) *world {
 	t.Helper()
 	c.SkipCompact, c.Dir = true, t.TempDir()
 	ledger, err := devnet.New(context.Background(), c, nil)
@@ -74,7 +75,7 @@ func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink node.Sink)
 	w := &world{url: server.URL, created: map[string]event{}}
 	told := httptest.NewServer(w.listening(t, handler, decorated))
 	defer told.Close()
-	ing, err := node.New(node.Config{BaseURL: told.URL, Sink: &updatesSink{world: w, next: sink}, Log: slog.New(slog.DiscardHandler), Source: node.Lists})
+	ing, err := node.New(node.Config{BaseURL: told.URL, Settings: stream.Settings{Sink: &updatesSink{world: w, next: sink}, Log: slog.New(slog.DiscardHandler)}, Source: node.Lists})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink node.Sink)
 // updatesSink keeps the updates of a stream, and passes them on to next, if that is set.
 type updatesSink struct {
 	world *world
-	next  node.Sink
+	next  stream.Sink
 }
 
 func (s *updatesSink) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
