@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -73,7 +74,7 @@ func ingestHistory(ctx context.Context, task LoadTask, answer func(any) error) e
 // ingest is what `ledgerlake ingest --once` does.
 func ingest(ctx context.Context, task LoadTask, db *store.DB, l *Load) error {
 	log := NewLogger()
-	ingester, err := scan.New(scan.Config{BaseURL: task.URL, Sink: indexer.NewSinks(db, log), Log: log})
+	ingester, err := scan.New(scan.Config{BaseURL: task.URL, Settings: stream.Settings{Sink: indexer.NewSinks(db, log), Log: log}})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -256,9 +257,11 @@ func (ep *episode) work(ctx context.Context) error {
 		return ep.workOnNode(ctx, db)
 	}
 	cfg := scan.Config{
-		BaseURL: ep.upstream.URL(), Sink: indexer.NewSinks(db, log), Log: log, Source: ep.shape.source,
-		Workers: ep.shape.workers, BatchItems: ep.shape.batchItems, MaxPageBytes: faults.OversizedBytes,
-		RequestTimeout: 700 * time.Millisecond, Poll: soakPoll, Refresh: 200 * time.Millisecond,
+		BaseURL: ep.upstream.URL(), Source: ep.shape.source, Workers: ep.shape.workers, MaxPageBytes: faults.OversizedBytes,
+		Settings: stream.Settings{
+			Sink: indexer.NewSinks(db, log), Log: log, BatchItems: ep.shape.batchItems, RequestTimeout: 700 * time.Millisecond,
+		},
+		Poll: soakPoll, Refresh: 200 * time.Millisecond,
 	}
 	if len(ep.witnesses) > 0 {
 		cfg.Peers, cfg.Agree, cfg.AgreeOn, cfg.Disagreements = ep.witnesses, 2, scan.AgreeOnEvents, ep

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -242,7 +243,7 @@ func TestAgreementWaitsForAnUpstreamThatIsAway(t *testing.T) {
 	sink := newSink()
 	ing := newIngesterOf(t, urls, sink, func(c *Config) { c.Agree = 2 })
 	go func() {
-		until(t, func() bool { return ing.Status().Phase == PhaseWaiting })
+		until(t, func() bool { return ing.Status().Phase == stream.PhaseWaiting })
 		time.Sleep(100 * time.Millisecond)
 		if n := sink.count(); n > 0 {
 			t.Errorf("%d items arrived on the word of one", n)

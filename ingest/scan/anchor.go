@@ -3,8 +3,10 @@ package scan
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -18,70 +20,71 @@ type anchor struct {
 	source Source
 }
 
-// anchors keeps the latest one. It is safe for concurrent use.
-type anchors struct {
-	mu sync.Mutex
-	at anchor
+// tail keeps the end of the stream and the latest anchor. It is safe for concurrent use.
+type tail struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	end    schemas.Position
+	anchor anchor
 }
 
-func (a *anchors) get() anchor {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.at
+func newTail(log *slog.Logger) *tail {
+	return &tail{log: log, end: schemas.Start, anchor: anchor{position: schemas.Start}}
 }
 
-// place notes a position of which nothing else is known.
-func (a *anchors) place(at schemas.Position, source Source) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.at = anchor{position: at, source: source}
+func (t *tail) get() (anchor anchor, end schemas.Position) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.anchor, t.end
 }
 
-// placeAnchor takes the end of the stream as the anchor until more is known. Where
+// place takes the end of the stream, of which nothing else is known, as the anchor. Where
 // several upstreams give events it may have been a verdict that one of them alone has.
-func (ing *Ingester) placeAnchor(at schemas.Position) {
-	if ing.source == Events && ing.peers.several() {
-		at = schemas.Start
+func (t *tail) place(end schemas.Position, source Source, several bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end, t.anchor = end, anchor{position: end, source: source}
+	if source == Events && several {
+		t.anchor.position = schemas.Start
 	}
-	ing.anchor.place(at, ing.source)
 }
 
 // largestAnchor is the size up to which an update is used: hashing takes memory.
 const largestAnchor = 256 << 10
 
-// set takes the last update of b. An earlier batch's stays if b has none of use.
-func (a *anchors) set(b *schemas.Batch) {
+// moved notes that b was stored. Its last update is the anchor; an earlier one stays if b has
+// none that can be used.
+func (t *tail) moved(b *schemas.Batch) {
+	t.mu.Lock()
+	t.end = b.Through
+	t.mu.Unlock()
 	for i := len(b.Items) - 1; i >= 0; i-- {
 		u := b.Items[i].Update
 		if u == nil || u.IsImport() || wireSize(&b.Items[i]) > largestAnchor {
 			continue
 		}
-		hash := updateHash(u)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.at.position, a.at.hash = detached(u.Position()), hash
+		hash := stream.HashUpdate(u)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.anchor.position, t.anchor.hash = detached(u.Position()), hash
 		return
 	}
-}
-
-func updateHash(u *schemas.Update) string {
-	one := schemas.Batch{Items: []schemas.Item{{Update: u}}}
-	return one.Hash()
 }
 
 // anchorPage is how many items are asked for in search of an anchor: more than share a
 // record time in practice.
 const anchorPage = 16
 
-// checkAnchor compares the update that p has where the anchor is. It returns an error
+// check compares the update that p has where the anchor is. It returns an error
 // that wraps schemas.ErrDiverged if that is another one or none, and other errors if
 // that cannot be told.
-func (ing *Ingester) checkAnchor(ctx context.Context, p *peer) error {
-	a := ing.anchor.get()
+func (t *tail) check(ctx context.Context, p *peer) error {
+	a, _ := t.get()
 	if a.position.RecordTime == schemas.MinMicros {
 		return nil
 	}
-	c, err := ing.around(ctx, p, a)
+	c, err := a.around(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (ing *Ingester) checkAnchor(ctx context.Context, p *peer) error {
 		return err
 	case a.hash == "" && a.source == Events:
 		// It may have been a verdict, of which each upstream has its own.
-		ing.log.WarnContext(ctx, "the upstream does not have the item that the stream ends with; if that was a verdict, which another upstream recorded, all is well",
+		t.log.WarnContext(ctx, "the upstream does not have the item that the stream ends with; if that was a verdict, which another upstream recorded, all is well",
 			"from", p.client.Upstream(), "position", a.position.String(), "update_id", a.position.UpdateID)
 		return nil
 	}
@@ -105,7 +108,7 @@ func (a anchor) among(items []schemas.Item, c *Client) (found bool, err error) {
 		if items[i].Position() != a.position {
 			continue
 		}
-		if u := items[i].Update; a.hash != "" && (u == nil || updateHash(u) != a.hash) {
+		if u := items[i].Update; a.hash != "" && (u == nil || stream.HashUpdate(u) != a.hash) {
 			return false, fmt.Errorf("%w: %s gives other content of update %s, %s, than the stream holds",
 				schemas.ErrDiverged, c.Upstream(), a.position.UpdateID, a.position)
 		}
@@ -161,15 +164,15 @@ func (t *anchoredTrack) fetch(ctx context.Context, after, upTo schemas.Position,
 	return t.track.fetch(ctx, after, upTo, o) // the page had but what is known
 }
 
-// around fetches the items from the record time of an anchor on.
-func (ing *Ingester) around(ctx context.Context, p *peer, a anchor) (chunk, error) {
+// around fetches the items from the record time of the anchor on.
+func (a anchor) around(ctx context.Context, p *peer) (chunk, error) {
 	m, at := a.position.MigrationID, a.position.RecordTime
 	before := historyBound(m, int64(at-1))
 	o := fetchOptions{size: anchorPage}
 	t := &historyTrack{client: p.client, migrationID: m, page: p.client.EventsPage, operation: eventsOperation}
 	switch a.source {
 	case UpdatesBefore:
-		return ing.aroundBefore(ctx, p, a)
+		return a.aroundBefore(ctx, p)
 	case Updates:
 		t.page, t.operation = p.client.UpdatesPage, updatesOperation
 	}
@@ -178,7 +181,7 @@ func (ing *Ingester) around(ctx context.Context, p *peer, a anchor) (chunk, erro
 
 // aroundBefore is around for the operation that goes backwards. Whether there is anything
 // behind the anchor the overview tells.
-func (ing *Ingester) aroundBefore(ctx context.Context, p *peer, a anchor) (chunk, error) {
+func (a anchor) aroundBefore(ctx context.Context, p *peer) (chunk, error) {
 	m, at := a.position.MigrationID, a.position.RecordTime
 	ch := p.overview()
 	t := &beforeTrack{client: p.client, migrationID: m, first: at}

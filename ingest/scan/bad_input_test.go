@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -174,7 +175,7 @@ func checkStopped(t *testing.T, ing *Ingester, err error, cause string) {
 	if !strings.Contains(err.Error(), cause) || !strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("error %q does not name the upstream and the cause %q", err, cause)
 	}
-	if s := ing.Status(); s.Phase != PhaseStopped || !strings.Contains(s.LastError, cause) {
+	if s := ing.Status(); s.Phase != stream.PhaseStopped || !strings.Contains(s.LastError, cause) {
 		t.Errorf("status has phase %q and last error %q", s.Phase, s.LastError)
 	}
 	if strings.Contains(err.Error(), "secret") || strings.Contains(ing.Status().LastError, "secret") {

@@ -3,30 +3,25 @@ package scan
 import (
 	"context"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // batcher cuts items that arrive in order into batches and passes them on.
 type batcher struct {
-	stream   string
-	maxItems int
-	maxBytes int64
+	stream.Batcher
 	// apart keeps what came from different upstreams in different batches.
 	apart bool
 	out   chan<- filled
 
-	after schemas.Position // where the batch being filled begins
-	from  *peer            // who gave what is in it
-	items []schemas.Item
-	bytes int64
-	cost  int64
+	from *peer // who gave what is in the batch being filled
+	cost int64
 }
 
-// filled is a finished batch with its size on the wire, about, and what its pages hold
-// of the budget.
+// filled is a finished batch and what its pages hold of the budget.
 type filled struct {
-	batch       *schemas.Batch
-	bytes, cost int64
+	stream.Batch
+	cost int64
 }
 
 // add takes the items of p.
@@ -41,13 +36,12 @@ func (b *batcher) add(ctx context.Context, p part) error {
 	}
 	for i := range p.items {
 		size := wireSize(&p.items[i])
-		if (len(b.items) >= b.maxItems || b.bytes+size > b.maxBytes) && b.mayEndBefore(&p.items[i]) {
+		if !b.HasRoom(size) && b.mayEndBefore(&p.items[i]) {
 			if err := b.flush(ctx); err != nil {
 				return err
 			}
 		}
-		b.items = append(b.items, p.items[i])
-		b.bytes += size
+		b.Append(p.items[i], size)
 	}
 	// A page that ends in another batch than it began counts for the later one, as it
 	// stays in memory until that is written.
@@ -59,24 +53,22 @@ func (b *batcher) add(ctx context.Context, p part) error {
 // history have no update id, so nothing can be read after a batch that ends between
 // items of one record time. Import updates are read by their ids.
 func (b *batcher) mayEndBefore(it *schemas.Item) bool {
-	if len(b.items) == 0 {
+	if len(b.Items) == 0 {
 		return false
 	}
 	p := it.Position()
-	return p.RecordTime == schemas.MinMicros || !sameTime(b.items[len(b.items)-1].Position(), p)
+	return p.RecordTime == schemas.MinMicros || !sameTime(b.Items[len(b.Items)-1].Position(), p)
 }
 
 // flush passes the batch on, unless it is empty.
 func (b *batcher) flush(ctx context.Context) error {
-	if len(b.items) == 0 {
+	if len(b.Items) == 0 {
 		return nil
 	}
-	through := detached(b.items[len(b.items)-1].Position())
-	f := filled{
-		batch: &schemas.Batch{Stream: b.stream, After: b.after, Through: through, Items: b.items},
-		bytes: b.bytes, cost: b.cost,
-	}
-	b.after, b.items, b.bytes, b.cost = through, make([]schemas.Item, 0, min(b.maxItems, len(b.items))), 0, 0
+	through := detached(b.Items[len(b.Items)-1].Position())
+	f := filled{b.Batch(through), b.cost}
+	b.Next(through)
+	b.cost = 0
 	select {
 	case b.out <- f:
 		return nil

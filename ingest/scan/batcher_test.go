@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -21,7 +22,7 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 		"an item larger than the bound": {1000, 1, 1, 100},
 	} {
 		out := make(chan filled, 200)
-		b := &batcher{stream: "s", maxItems: c.maxItems, maxBytes: c.maxBytes, out: out, after: schemas.Start}
+		b := &batcher{Batcher: stream.Batcher{Stream: "s", MaxItems: c.maxItems, MaxBytes: c.maxBytes, After: schemas.Start}, out: out}
 		for from := 0; from < len(items); from += 7 {
 			if err := b.add(context.Background(), part{chunk: chunk{items: items[from:min(from+7, len(items))]}, cost: 5}); err != nil {
 				t.Fatal(err)
@@ -33,10 +34,10 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 		close(out)
 		count, batches, cost, after := 0, 0, int64(0), schemas.Start
 		for f := range out {
-			if f.batch.After != after || f.batch.Through != f.batch.Items[len(f.batch.Items)-1].Position() || len(f.batch.Items) > c.most {
-				t.Errorf("%s: %d items after %s through %s", name, len(f.batch.Items), f.batch.After, f.batch.Through)
+			if f.After != after || f.Through != f.Items[len(f.Items)-1].Position() || len(f.Items) > c.most {
+				t.Errorf("%s: %d items after %s through %s", name, len(f.Items), f.After, f.Through)
 			}
-			count, batches, cost, after = count+len(f.batch.Items), batches+1, cost+f.cost, f.batch.Through
+			count, batches, cost, after = count+len(f.Items), batches+1, cost+f.cost, f.Through
 		}
 		if count != len(items) || batches != c.batches || cost != 5*15 {
 			t.Errorf("%s: %d items in %d batches with cost %d, want %d in %d with 75", name, count, batches, cost, len(items), c.batches)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -145,7 +146,9 @@ func follows(t *testing.T, ing *Ingester, sink *memorySink, u *upstream) (end fu
 		ran <- ing.Run(ctx)
 		close(done)
 	}()
-	until(t, func() bool { return sink.count() == len(u.lines(Events)) && ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool {
+		return sink.count() == len(u.lines(Events)) && ing.Status().Phase == stream.PhaseFollowing
+	})
 	return func() error { cancel(); return <-ran }, done
 }
 
@@ -222,11 +225,11 @@ func TestRewrittenHistoryIsNoticed(t *testing.T) {
 				u.set(func(*upstream) { rewrite(m) })
 				if source == UpdatesBefore {
 					// It is compared when the upstream was away, and now and then.
-					ing.lead.mu.Lock()
-					ing.lead.failingSince = time.Now()
-					ing.lead.mu.Unlock()
+					ing.view.lead.mu.Lock()
+					ing.view.lead.failingSince = time.Now()
+					ing.view.lead.mu.Unlock()
 				}
-				ing.chain = nil
+				ing.view.chain = nil
 				_, err := ing.step(testContext(t))
 				if !errors.Is(err, schemas.ErrDiverged) || sink.count() != before {
 					t.Errorf("got %v and %d more items, want diverged history and none", err, sink.count()-before)
@@ -263,7 +266,7 @@ func TestDivergedUpstreamIsLeftOutWhileOthersAreGood(t *testing.T) {
 	ctx, cancel := context.WithCancel(testContext(t))
 	ran := make(chan error, 1)
 	go func() { ran <- ing.Run(ctx) }()
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	list[0].set(func(u *upstream) { u.migrations = []*migration{generate(0, -1, 0, 90)} }) // its end goes back
 	until(t, func() bool { return upstreamStatus(t, ing, urls[0]).State == UpstreamBehind })
 	list[0].set(func(u *upstream) { u.migrations = []*migration{generate(0, -1, 0, 700)} })

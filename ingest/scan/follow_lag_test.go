@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -50,7 +51,7 @@ func followLag(t *testing.T, n int) (p99 time.Duration) {
 	ctx, cancel := context.WithCancel(testContext(t))
 	ran := make(chan error, 1)
 	go func() { ran <- ing.Run(ctx) }()
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	var before int64
 	for _, s := range ing.Status().Upstreams {
 		before += s.Requests

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -58,7 +59,7 @@ func TestFollowSeesNewItemsAndANewMigration(t *testing.T) {
 			arrives("new migration")
 			u.set(func(*upstream) { grow(second, 5) })
 			arrives("items of the new migration")
-			until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+			until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 			if s := ing.Status(); s.Lag != 0 || s.ETA != 0 || s.Fraction != 1 {
 				t.Errorf("following has lag %s, eta %s, fraction %v", s.Lag, s.ETA, s.Fraction)
 			}
@@ -150,7 +151,7 @@ func TestStatusTellsHowFarTheIngestIs(t *testing.T) {
 	u, sink := newUpstream(t, m), newSink()
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	p := newProgress(func() time.Time { return now })
-	if s := p.snapshot(); s.Phase != PhaseStarting || s.ETA >= 0 || s.Position != schemas.Start {
+	if s := p.snapshot(); s.Phase != stream.PhaseStarting || s.ETA >= 0 || s.Position != schemas.Start {
 		t.Errorf("status at first is %+v", s)
 	}
 	client, err := NewClient(ClientConfig{BaseURL: u.URL, Log: testLog(t)})
@@ -161,7 +162,7 @@ func TestStatusTellsHowFarTheIngestIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.moved(schemas.Start)
+	p.Moved(schemas.Start)
 	p.overview(ch)
 	from, to, _ := ch.infos[0].Span()
 	for part := 1; part <= 4; part++ {
@@ -171,7 +172,8 @@ func TestStatusTellsHowFarTheIngestIs(t *testing.T) {
 			at = to
 		}
 		it := item(rand.New(rand.NewPCG(1, 1)), 0, at)
-		p.wrote(filled{batch: &schemas.Batch{Through: schemas.Position{RecordTime: at, UpdateID: "x"}, Items: []schemas.Item{it}}, bytes: 100})
+		b := &schemas.Batch{Through: schemas.Position{RecordTime: at, UpdateID: "x"}, Items: []schemas.Item{it}}
+		p.Wrote(stream.Batch{Batch: b, Bytes: 100})
 		s := p.snapshot()
 		if want := time.Duration(4-part) * 10 * time.Second; (s.ETA - want).Abs() > time.Second {
 			t.Errorf("after %d quarters the ETA is %s, want %s", part, s.ETA, want)
@@ -202,7 +204,7 @@ func TestStatusTellsHowFarTheIngestIs(t *testing.T) {
 		}
 	}
 	s := ing.Status()
-	if s.Updates != want.Updates || s.Events != want.Events || s.Verdicts != want.Verdicts || s.Phase != PhaseCaughtUp {
+	if s.Updates != want.Updates || s.Events != want.Events || s.Verdicts != want.Verdicts || s.Phase != stream.PhaseCaughtUp {
 		t.Errorf("status is %+v, want the counts of %+v", s, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -30,30 +31,27 @@ type horizon struct {
 func (h horizon) limit() schemas.Micros { return min(h.clock, h.stated) }
 
 // horizon is that of a migration as of now.
-func (ing *Ingester) horizon(migrationID int64) horizon {
-	h := horizon{clock: schemas.MaxMicros, stated: schemas.MaxMicros, begins: schemas.MinMicros}
-	if ing.cfg.Ahead > 0 {
-		h.clock = schemas.MicrosOf(ing.cfg.Now().Add(ing.cfg.Ahead))
-	}
-	if ing.chain == nil {
+func (v *view) horizon(migrationID int64) horizon {
+	h := horizon{clock: v.cfg.Horizon(), stated: schemas.MaxMicros, begins: schemas.MinMicros}
+	if v.chain == nil {
 		return h
 	}
 	const slack = schemas.Micros(statedSlack / time.Microsecond)
-	from, stated, known := ing.stated(migrationID)
+	from, stated, known := v.stated(migrationID)
 	if !known {
 		return h
 	}
 	h.begins = from - slack
-	if _, later := ing.chain.next(migrationID); !later { // else verdicts may stand behind its last update
+	if _, later := v.chain.next(migrationID); !later { // else verdicts may stand behind its last update
 		h.stated = stated + slack
 	}
 	return h
 }
 
 // stated is what the upstreams say of the history of a migration, all together.
-func (ing *Ingester) stated(migrationID int64) (from, to schemas.Micros, known bool) {
-	chains := []*chain{ing.chain}
-	for _, p := range ing.peers.list {
+func (v *view) stated(migrationID int64) (from, to schemas.Micros, known bool) {
+	chains := []*chain{v.chain}
+	for _, p := range v.peers.list {
 		chains = append(chains, p.overview())
 	}
 	for _, ch := range chains {
@@ -155,17 +153,17 @@ const (
 func (ing *Ingester) heldBack(ctx context.Context, b *beyond) (caughtUp bool, err error) {
 	if ing.held == 0 {
 		// The overview may be older than what was read since.
-		ing.held, ing.chain = 1, nil
+		ing.held, ing.view.chain = 1, nil
 		return false, nil
 	}
-	if ing.blame(b) {
+	if ing.peers.blame(b) {
 		return false, nil
 	}
 	ing.held++
 	if ing.lasting {
-		ing.status.retried(b.err())
-		ing.chain = nil
-		ing.status.phase(PhaseWaiting, b.reason())
+		ing.status.Retried(b.err())
+		ing.view.chain = nil
+		ing.status.SetPhase(stream.PhaseWaiting, b.reason())
 		if remote.Growing(ing.held) {
 			ing.log.WarnContext(ctx, "waiting", "reason", b.reason(), "position", ing.at, "checks", ing.held)
 		}
@@ -174,18 +172,18 @@ func (ing *Ingester) heldBack(ctx context.Context, b *beyond) (caughtUp bool, er
 	if ing.held > heldTries {
 		return false, b.err()
 	}
-	ing.status.retried(b.err())
-	ing.chain = nil
-	return false, ing.wait(ctx, ing.held, b.reason())
+	ing.status.Retried(b.err())
+	ing.view.chain = nil
+	return false, ing.pacer.wait(ctx, ing.held, b.reason())
 }
 
 // blame lets the upstream that gave b rest, and reports whether there are others to ask.
-func (ing *Ingester) blame(b *beyond) (others bool) {
-	if !ing.peers.several() {
+func (ps *peers) blame(b *beyond) (others bool) {
+	if !ps.several() {
 		return false
 	}
-	now := ing.cfg.Now()
-	for _, p := range ing.peers.list {
+	now := ps.now()
+	for _, p := range ps.list {
 		if p.client.Upstream() == b.upstream {
 			p.fault(now, b.err())
 		} else if p.up(now) {

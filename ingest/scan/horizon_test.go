@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -72,17 +73,17 @@ func TestAnUpdateFromTheFutureIsWaitedFor(t *testing.T) {
 
 				good := len(u.lines(source)) - 1
 				until(t, func() bool {
-					return ing.Status().Phase == PhaseWaiting && sink.count() >= good || remote.Ended(ctx) != nil
+					return ing.Status().Phase == stream.PhaseWaiting && sink.count() >= good || remote.Ended(ctx) != nil
 				})
 				s := ing.Status()
 				if got := sink.count(); got != good {
 					t.Fatalf("%d items are stored, want the %d before the one from the future; position %s", got, good, s.Position)
 				}
-				if s.Phase != PhaseWaiting || !strings.Contains(s.Detail, "2036") || s.LastError == "" {
+				if s.Phase != stream.PhaseWaiting || !strings.Contains(s.Detail, "2036") || s.LastError == "" {
 					t.Errorf("the status is %s (%s), last error %q: want waiting, and why", s.Phase, s.Detail, s.LastError)
 				}
 				u.set(func(u *upstream) { u.change = nil })
-				until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+				until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 				if got := sink.count(); got != good+1 {
 					t.Errorf("after the upstream was mended %d items are stored, want %d", got, good+1)
 				}
@@ -123,7 +124,7 @@ func TestOneOfSeveralUpstreamsIsFromTheFuture(t *testing.T) {
 	defer cancel(nil)
 	ran := make(chan error, 1)
 	go func() { ran <- ing.Run(ctx) }()
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing || remote.Ended(ctx) != nil })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing || remote.Ended(ctx) != nil })
 	sameLines(t, sink.lines, list[1].lines(Events))
 	cancel(errors.New("enough"))
 	<-ran

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
-	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -19,10 +18,10 @@ type Ingester struct {
 	cfg    Config
 	peers  *peers
 	log    *slog.Logger
-	pages  map[string]*pageSizer // by kind of track
 	status *progress
-	// writing is held while the sink takes a batch.
-	writing sync.Mutex
+	writer *stream.Writer
+	pacer  pacer
+	tail   *tail
 
 	// The rest belongs to the goroutine that runs Backfill or Run.
 
@@ -32,22 +31,16 @@ type Ingester struct {
 	// that its import updates are through.
 	migration   int64
 	importsDone bool
-	source      Source
-	// chain is the overview that is gone by, of the upstream lead.
-	chain *chain
-	lead  *peer
-	// anchor is the last update that was handed to the sink.
-	anchor anchors
+	view        *view
+	tracks      *tracks
 	// following is set once Run has backfilled. short counts the steps in a row that
 	// ended before the overview says that history does.
 	following bool
 	short     int
 	// reached counts the legs in a row that ended where the upstream's history did.
 	reached int
-	// beyond has what came from beyond the horizon in this step, and held counts the steps
-	// in a row that had nothing else. lasting is set while Run is on: it waits for that to
-	// end, where Backfill fails.
-	beyond  beyonds
+	// held counts the steps in a row in which all that came was beyond the horizon. lasting
+	// is set while Run is on: it waits for that to end, where Backfill fails.
 	held    int
 	lasting bool
 }
@@ -57,16 +50,21 @@ func New(cfg Config) (*Ingester, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
-	ing := &Ingester{cfg: cfg, pages: map[string]*pageSizer{"imports": newPageSizer(), "history": newPageSizer()}}
-	ing.status = newProgress(cfg.Now)
-	ing.anchor.at.position = schemas.Start
+	ing := &Ingester{cfg: cfg, status: newProgress(cfg.Now)}
 	var err error
 	if ing.peers, err = newPeers(&ing.cfg, ing.status); err != nil {
 		return nil, err
 	}
-	ing.peers.check = ing.checkAnchor
-	ing.lead = ing.peers.list[0]
 	ing.log = cfg.Log.With("stream", cfg.Stream, "upstream", strings.Join(ing.peers.names(), " "))
+	ing.tail = newTail(ing.log)
+	ing.peers.check = ing.tail.check
+	ing.writer = stream.NewWriter(&ing.cfg.Settings, ing.status.Progress, ing.log)
+	ing.pacer = pacer{poll: cfg.Poll, status: ing.status, log: ing.log}
+	ing.view = &view{cfg: &ing.cfg, peers: ing.peers, status: ing.status, lead: ing.peers.list[0]}
+	ing.tracks = &tracks{
+		cfg: &ing.cfg, peers: ing.peers, status: ing.status, log: ing.log, view: ing.view, tail: ing.tail,
+		pages: map[string]*pageSizer{"imports": newPageSizer(), "history": newPageSizer()},
+	}
 	return ing, nil
 }
 
@@ -90,11 +88,11 @@ func (ing *Ingester) Backfill(ctx context.Context) error {
 func (ing *Ingester) backfillAndTell(ctx context.Context) error {
 	err := ing.backfill(ctx)
 	if err != nil {
-		ing.status.stopped(err)
+		ing.status.Stopped(err)
 		return err
 	}
 	if ing.held == 0 {
-		ing.status.phase(PhaseCaughtUp, "")
+		ing.status.SetPhase(stream.PhaseCaughtUp, "")
 	}
 	return nil
 }
@@ -114,7 +112,7 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 		}
 		if caughtUp {
 			s := ing.Status()
-			ing.log.InfoContext(ctx, "history is complete up to now", "source", ing.source, "position", ing.at,
+			ing.log.InfoContext(ctx, "history is complete up to now", "source", ing.view.source, "position", ing.at,
 				"updates", s.Updates, "imports", s.Imports, "bytes", s.Bytes, "elapsed", ing.cfg.Now().Sub(begin))
 			return nil
 		}
@@ -145,7 +143,7 @@ func (ing *Ingester) Run(ctx context.Context) error {
 		defer func() { stopSide(); <-ended }()
 	}
 	err := ing.follow(ctx)
-	ing.status.stopped(err)
+	ing.status.Stopped(err)
 	return err
 }
 
@@ -153,12 +151,12 @@ func (ing *Ingester) Run(ctx context.Context) error {
 // often while none does.
 func (ing *Ingester) follow(ctx context.Context) error {
 	shortest := ing.cfg.BusyPoll
-	if ing.source == UpdatesBefore {
+	if ing.view.source == UpdatesBefore {
 		shortest = ing.cfg.Poll
 	}
 	for wait := shortest; ; {
 		if ing.held == 0 {
-			ing.status.phase(PhaseFollowing, "")
+			ing.status.SetPhase(stream.PhaseFollowing, "")
 		}
 		if err := remote.Sleep(ctx, ing.pause(wait)); err != nil {
 			return err
@@ -179,22 +177,21 @@ func (ing *Ingester) follow(ctx context.Context) error {
 // resume asks the sink where the stream stands, chooses a source and repeats a batch
 // that was announced but perhaps not written in full.
 func (ing *Ingester) resume(ctx context.Context) error {
-	ing.status.phase(PhaseStarting, "")
-	var resume schemas.Resume
-	err := ing.retry(ctx, "reading where the stream stands", func() (err error) {
-		resume, err = ing.cfg.Sink.Resume(ctx, ing.cfg.Stream)
-		return err
-	})
+	ing.status.SetPhase(stream.PhaseStarting, "")
+	resume, err := ing.writer.Resume(ctx, ing.cfg.Stream)
 	if err != nil {
 		return err
 	}
 	ing.moveTo(resume.Committed)
-	ing.chain = nil
-	if err := ing.chooseSource(ctx, resume); err != nil {
+	ing.view.chain = nil
+	choice := prober{cfg: &ing.cfg, peers: ing.peers, status: ing.status, log: ing.log, pacer: ing.pacer}
+	if ing.view.source, err = choice.choose(ctx, resume); err != nil {
 		return err
 	}
-	ing.placeAnchor(resume.Committed)
-	ing.log.InfoContext(ctx, "ingest starts", "source", ing.source, "position", ing.at, "pending", resume.Pending != nil)
+	ing.status.chose(ing.view.source)
+	ing.peers.refreshEvery(ing.view.refresh())
+	ing.tail.place(resume.Committed, ing.view.source, ing.peers.several())
+	ing.log.InfoContext(ctx, "ingest starts", "source", ing.view.source, "position", ing.at, "pending", resume.Pending != nil)
 	if resume.Pending != nil {
 		if err := ing.repeat(ctx, resume.Pending); err != nil {
 			return fmt.Errorf("repeating the unfinished batch after %s through %s: %w", resume.Pending.After, resume.Pending.Through, err)
@@ -207,7 +204,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 func (ing *Ingester) moveTo(at schemas.Position) {
 	ing.at, ing.migration = at, at.MigrationID
 	ing.importsDone = at != schemas.Start && at.RecordTime != schemas.MinMicros
-	ing.status.moved(at)
+	ing.status.Moved(at)
 	ing.peers.moved(ing.at, ing.migration)
 }
 
@@ -220,7 +217,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		return false, err
 	}
 	if ing.migration < 0 {
-		ing.migration = ing.chain.ids[0]
+		ing.migration = ing.view.chain.ids[0]
 		ing.peers.moved(ing.at, ing.migration)
 	}
 	if !ing.importsDone {
@@ -229,23 +226,23 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		}
 		ing.importsDone = true
 	}
-	ing.beyond.reset()
+	ing.tracks.beyond.reset()
 	end, err := ing.history(ctx)
 	if err != nil {
 		return false, err
 	}
 	if end.items > 0 {
 		ing.short, ing.held = 0, 0
-		if ing.beyond.get() != nil {
+		if ing.tracks.beyond.get() != nil {
 			return ing.following, nil // the next step has but what is waited for
 		}
 		return ing.atEnd(end), nil
 	}
-	if b := ing.beyond.get(); b != nil {
+	if b := ing.tracks.beyond.get(); b != nil {
 		return ing.heldBack(ctx, b)
 	}
 	ing.held = 0
-	next, known := ing.chain.next(ing.migration)
+	next, known := ing.view.chain.next(ing.migration)
 	if to, short := ing.endsShort(); short {
 		return ing.readAgain(ctx, to, known)
 	}
@@ -257,8 +254,8 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 		ing.peers.moved(ing.at, ing.migration)
 		return false, nil
 	case end.next != schemas.Start:
-		ing.chain = nil // there is history of a migration that the overview does not have yet
-		return false, ing.wait(ctx, 1, fmt.Sprintf("the upstream has history of migration %d but no overview of it yet", end.next.MigrationID))
+		ing.view.chain = nil // there is history of a migration that the overview does not have yet
+		return false, ing.pacer.wait(ctx, 1, fmt.Sprintf("the upstream has history of migration %d but no overview of it yet", end.next.MigrationID))
 	}
 	return true, nil
 }
@@ -272,7 +269,7 @@ func (ing *Ingester) atEnd(end legEnd) bool {
 		return false
 	}
 	ing.reached++
-	_, known := ing.chain.next(ing.migration)
+	_, known := ing.view.chain.next(ing.migration)
 	_, short := ing.endsShort()
 	return ing.following || ing.reached > 1 && !known && !short
 }
@@ -280,249 +277,6 @@ func (ing *Ingester) atEnd(end legEnd) bool {
 // endsShort reports whether the stream ends before the current migration's history
 // does as of the overview, through record time to.
 func (ing *Ingester) endsShort() (to schemas.Micros, short bool) {
-	_, to, known := ing.chain.infos[ing.migration].Span()
+	_, to, known := ing.view.chain.infos[ing.migration].Span()
 	return to, known && ing.start().RecordTime < to
-}
-
-const (
-	// cappedTries is how often a backfill asks for events that the overview has but
-	// the operation does not give.
-	cappedTries = 5
-	// shortTries is the same where nothing may hold history back. The waits between
-	// them add up to some two minutes.
-	shortTries = 8
-)
-
-// readAgain decides what to do when the upstream has nothing beyond the position but
-// the overview says that there is history up to record time to. Answers may come from
-// replicas that are behind, so it is asked for again, with a fresh overview. It
-// reports true when the stream counts as caught up: events end at the last verdict
-// while a migration goes on, which may stand before the last update.
-func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished bool) (caughtUp bool, err error) {
-	capped := ing.source == Events && !finished
-	if capped && ing.following {
-		return true, nil
-	}
-	ing.short++
-	tries := ing.short
-	switch {
-	case capped && tries > cappedTries:
-		ing.log.InfoContext(ctx, "taken as caught up: the overview has later updates, which events give once their verdicts are there",
-			"position", ing.at, "overview_through", to, "checks", cappedTries)
-		ing.short = 0
-		return true, nil
-	case capped:
-		tries = 1
-	case tries > shortTries:
-		err := malformed(ing.lead.client, ing.operation(), ing.start(),
-			fmt.Errorf("the history of migration %d ends here, but its overview says it goes through %s", ing.migration, to))
-		if !ing.peers.several() {
-			return false, err
-		}
-		// The others may be right: this one is not asked any more.
-		ing.lead.bar(err)
-		if ing.peers.hopeless(ing.cfg.Agree) != nil {
-			return false, err
-		}
-		ing.short = 0
-	}
-	ing.chain = nil
-	return false, ing.wait(ctx, tries, fmt.Sprintf("the upstream gives nothing after %s, but its overview has history through %s", ing.start(), to))
-}
-
-// wait waits before try number n+1, saying why.
-func (ing *Ingester) wait(ctx context.Context, n int, reason string) error {
-	ing.status.phase(PhaseWaiting, reason)
-	if remote.Growing(n) {
-		ing.log.InfoContext(ctx, "waiting", "reason", reason, "checks", n)
-	}
-	const longest = 30 * time.Second
-	return remote.Sleep(ctx, min(ing.cfg.Poll<<min(n-1, 5), longest))
-}
-
-// importUpdates reads the import updates of the current migration to their end.
-func (ing *Ingester) importUpdates(ctx context.Context) error {
-	info := ing.chain.infos[ing.migration]
-	for tries := 1; !info.ImportsComplete && (info.Previous != nil || info.LastImportID != ""); tries++ {
-		if err := ing.wait(ctx, tries, fmt.Sprintf("the upstream is still loading the import updates of migration %d", ing.migration)); err != nil {
-			return err
-		}
-		ing.chain = nil
-		if err := ing.overview(ctx); err != nil {
-			return err
-		}
-		info = ing.chain.infos[ing.migration]
-	}
-	if info.LastImportID == "" {
-		return nil
-	}
-	for tries := 1; ; tries++ {
-		last, err := ing.readImports(ctx)
-		if err != nil || ing.at == last {
-			return err
-		}
-		if tries == importTries {
-			return malformed(ing.lead.client, importUpdatesOperation, ing.start(),
-				fmt.Errorf("the import updates of migration %d end at %q, but its overview says %q", ing.migration, ing.start().UpdateID, last.UpdateID))
-		}
-		// They may have grown since the overview was read.
-		reason := fmt.Sprintf("the import updates of migration %d end elsewhere than its overview says", ing.migration)
-		if err := ing.wait(ctx, tries, reason); err != nil {
-			return err
-		}
-		ing.chain = nil
-		if err := ing.overview(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// importTries is how often the end of the import updates is compared with a fresh
-// overview before their difference counts.
-const importTries = 4
-
-// readImports reads import updates until there are no more or the last one by the
-// overview is there, which it returns.
-func (ing *Ingester) readImports(ctx context.Context) (last schemas.Position, err error) {
-	ing.status.phase(PhaseImports, "")
-	last = schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros, UpdateID: ing.chain.infos[ing.migration].LastImportID}
-	t := ing.imports(ing.migration)
-	for ing.at != last {
-		end, err := ing.read(ctx, t, "imports", ing.start(), t.position(maxCoordinate), t.coordinate(last))
-		if err != nil {
-			return last, err
-		}
-		if end.items == 0 {
-			break
-		}
-	}
-	return last, nil
-}
-
-// start is where reading of the current migration begins.
-func (ing *Ingester) start() schemas.Position {
-	if ing.at.MigrationID == ing.migration {
-		return ing.at
-	}
-	return schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros}
-}
-
-// history reads the current migration's history to the upstream's end.
-func (ing *Ingester) history(ctx context.Context) (legEnd, error) {
-	from, to, known := ing.chain.infos[ing.migration].Span()
-	start := ing.start()
-	h := ing.horizon(ing.migration)
-	if known && h.clock < to {
-		ing.beyond.saw(beyond{upstream: ing.lead.client.Upstream(), operation: migrationInfoOperation, horizon: h,
-			at: schemas.Position{MigrationID: ing.migration, RecordTime: to}})
-		to = h.clock
-	}
-	t := ing.historyTrack(ing.migration)
-	if ing.source != UpdatesBefore {
-		last := int64(to)
-		if !known {
-			last = int64(schemas.MinMicros)
-		}
-		return ing.readHistory(ctx, t, start, t.position(maxCoordinate), last)
-	}
-	if !known {
-		return legEnd{next: schemas.Start}, nil
-	}
-	if start.RecordTime < from {
-		start = historyBound(ing.migration, int64(from-1))
-	}
-	if len(ing.chain.infos[ing.migration].Ranges) > 1 && start.RecordTime < to {
-		// Synchronizers come in independently of each other: what one of them has below
-		// the other's end may still be on its way.
-		if err := remote.Sleep(ctx, ing.cfg.Poll); err != nil {
-			return legEnd{}, err
-		}
-	}
-	return ing.readHistory(ctx, t, start, historyBound(ing.migration, int64(to)), int64(to))
-}
-
-func (ing *Ingester) readHistory(ctx context.Context, t track, start, bound schemas.Position, last int64) (legEnd, error) {
-	if int64(start.RecordTime) < last {
-		ing.status.phase(PhaseHistory, "")
-	}
-	return ing.read(ctx, t, "history", start, bound, last)
-}
-
-// read reads a track and writes what is in it to the sink, batch after batch.
-func (ing *Ingester) read(ctx context.Context, t track, kind string, start, bound schemas.Position, last int64) (end legEnd, err error) {
-	group, ctx := guard.WithContext(ctx)
-	batches := make(chan filled) // one is written, one waits, one is being filled
-	l := &leg{
-		track: t, pages: ing.pages[kind], start: start, bound: bound, last: last,
-		workers: ing.cfg.Workers, budget: newBudget(ing.cfg.InFlightBytes),
-	}
-	b := &batcher{stream: ing.cfg.Stream, maxItems: ing.cfg.BatchItems, maxBytes: ing.cfg.BatchBytes, out: batches, after: ing.at,
-		apart: kind == "history" && ing.apart(ing.operation())}
-	group.Go(func() error {
-		for f := range batches {
-			if err := ing.write(ctx, f); err != nil {
-				return err
-			}
-			l.budget.release(f.cost)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		defer close(batches)
-		var err error
-		if end, err = l.run(ctx, b.add); err != nil {
-			return err
-		}
-		return b.flush(ctx)
-	})
-	return end, group.Wait()
-}
-
-// write hands a batch to the sink until it is stored.
-func (ing *Ingester) write(ctx context.Context, f filled) error {
-	begin := ing.cfg.Now()
-	err := ing.retry(ctx, "writing the batch", func() error { return ing.writeOnce(ctx, f.batch) })
-	if err != nil {
-		return fmt.Errorf("%d items after %s through %s: %w", len(f.batch.Items), f.batch.After, f.batch.Through, err)
-	}
-	ing.at = f.batch.Through
-	ing.peers.moved(ing.at, ing.migration)
-	ing.anchor.set(f.batch)
-	ing.status.wrote(f)
-	ing.log.DebugContext(ctx, "wrote batch", "items", len(f.batch.Items), "bytes", f.bytes, "through", f.batch.Through,
-		"elapsed", ing.cfg.Now().Sub(begin))
-	return nil
-}
-
-// writeOnce hands a batch to the sink, which takes one at a time.
-func (ing *Ingester) writeOnce(ctx context.Context, b *schemas.Batch) error {
-	ing.writing.Lock()
-	defer ing.writing.Unlock()
-	return ing.cfg.Sink.Write(ctx, b)
-}
-
-// retry calls the sink until it works, needs a person, ctx ends or it is time to give up.
-func (ing *Ingester) retry(ctx context.Context, doing string, call func() error) error {
-	begin := ing.cfg.Now()
-	for tries := 1; ; tries++ {
-		err := call()
-		switch {
-		case err == nil:
-			return nil
-		case schemas.NeedsPerson(err):
-			return fmt.Errorf("%s: %w", doing, err)
-		case remote.Ended(ctx) != nil:
-			return remote.Ended(ctx)
-		case ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter:
-			return fmt.Errorf("%s: giving up after %d attempts: %w", doing, tries, err)
-		}
-		ing.status.retried(err)
-		wait := ing.cfg.Backoff(tries)
-		if remote.Growing(tries) {
-			ing.log.WarnContext(ctx, "sink failed", "doing", doing, "err", err, "attempts", tries, "retry_in", wait)
-		}
-		if err := remote.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
 }

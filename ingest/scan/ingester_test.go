@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -197,8 +198,8 @@ func TestSinkFailures(t *testing.T) {
 		if err := ing.Backfill(testContext(t)); !errors.Is(err, schemas.ErrDiverged) {
 			t.Errorf("got %v, want diverged history", err)
 		}
-		if s := ing.Status(); s.Phase != PhaseStopped || sink.items != 0 {
-			t.Errorf("phase is %q with %d items, want %q and none", s.Phase, sink.items, PhaseStopped)
+		if s := ing.Status(); s.Phase != stream.PhaseStopped || sink.items != 0 {
+			t.Errorf("phase is %q with %d items, want %q and none", s.Phase, sink.items, stream.PhaseStopped)
 		}
 	})
 }

@@ -8,16 +8,41 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// overview makes sure that ing.chain is current and that history after ing.at can be
+// view is what an Ingester goes by: the source that history is read from, and the overview
+// of migrations of one of the upstreams.
+type view struct {
+	cfg    *Config
+	peers  *peers
+	status *progress
+
+	source Source
+	// lead is the upstream whose overview counts at present; chain is that overview, nil
+	// when it has to be read again.
+	lead  *peer
+	chain *chain
+}
+
+// operation is the one that history is read with.
+func (v *view) operation() string {
+	switch v.source {
+	case UpdatesBefore:
+		return updatesBeforeOperation
+	case Updates:
+		return updatesOperation
+	}
+	return eventsOperation
+}
+
+// overview makes sure that the overview is current and that history after ing.at can be
 // read in order.
 func (ing *Ingester) overview(ctx context.Context) error {
 	begin := ing.cfg.Now()
 	for tries := 1; ; tries++ {
-		reason, err := ing.readOverview(ctx)
+		reason, err := ing.view.read(ctx, ing.at, ing.migration)
 		if err != nil {
 			return err
 		}
-		if ing.chain == nil && ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter {
+		if ing.view.chain == nil && ing.cfg.GivesUp(begin) {
 			return fmt.Errorf("reading the overview of migrations: giving up after %d attempts: %s", tries, reason)
 		}
 		if reason == "" {
@@ -26,8 +51,8 @@ func (ing *Ingester) overview(ctx context.Context) error {
 		if err := ing.wrongAddress(tries); err != nil {
 			return err
 		}
-		ing.chain = nil
-		if err := ing.wait(ctx, tries, reason); err != nil {
+		ing.view.chain = nil
+		if err := ing.pacer.wait(ctx, tries, reason); err != nil {
 			return err
 		}
 	}
@@ -45,49 +70,49 @@ func (ing *Ingester) wrongAddress(tries int) error {
 	return nil
 }
 
-// readOverview makes ing.chain current and returns why history cannot be read by it
-// yet, or "".
-func (ing *Ingester) readOverview(ctx context.Context) (reason string, err error) {
-	if ing.peers.several() {
-		return ing.commonOverview(ctx)
+// read makes the overview current and returns why history after a position in a migration,
+// -1 for the first one, cannot be read by it yet, or "".
+func (v *view) read(ctx context.Context, at schemas.Position, migration int64) (reason string, err error) {
+	if v.peers.several() {
+		return v.common(ctx, at, migration)
 	}
-	if ing.chain == nil || ing.cfg.Now().Sub(ing.chain.read) >= ing.refresh() {
-		at, from := ing.peers.standing()
-		wasFailing := ing.lead.failing()
-		ch, err := readChain(ctx, ing.lead.client, from)
+	if v.chain == nil || v.cfg.Now().Sub(v.chain.read) >= v.refresh() {
+		standing, from := v.peers.standing()
+		wasFailing := v.lead.failing()
+		ch, err := readChain(ctx, v.lead.client, from)
 		if err != nil {
 			return "", fmt.Errorf("reading the overview of migrations: %w", err)
 		}
-		ing.chain = ch
-		ing.status.overview(ch)
-		if err := ing.peers.take(ctx, ing.lead, ch, at, wasFailing); err != nil {
-			ing.lead.bar(err)
+		v.chain = ch
+		v.status.overview(ch)
+		if err := v.peers.take(ctx, v.lead, ch, standing, wasFailing); err != nil {
+			v.lead.bar(err)
 			return "", err
 		}
 	}
-	return ing.chain.waitReason(ing.at), nil
+	return v.chain.waitReason(at), nil
 }
 
-// commonOverview chooses among the overviews of several upstreams.
-func (ing *Ingester) commonOverview(ctx context.Context) (reason string, err error) {
+// common chooses among the overviews of several upstreams.
+func (v *view) common(ctx context.Context, at schemas.Position, migration int64) (reason string, err error) {
 	// The watch reads them in the background at the age of one refresh.
-	if ing.chain == nil || ing.cfg.Now().Sub(ing.chain.read) >= 2*ing.refresh() {
-		if err := ing.peers.refreshAll(ctx); err != nil {
+	if v.chain == nil || v.cfg.Now().Sub(v.chain.read) >= 2*v.refresh() {
+		if err := v.peers.refreshAll(ctx); err != nil {
 			return "", err
 		}
 	}
-	if err := ing.peers.hopeless(ing.cfg.Agree); err != nil {
+	if err := v.peers.hopeless(v.cfg.Agree); err != nil {
 		return "", err
 	}
-	lead, ch, ready := ing.peers.lead(ing.at, ing.migration, ing.cfg.Agree)
+	lead, ch, ready := v.peers.lead(at, migration, v.cfg.Agree)
 	if ch == nil {
-		return ing.peers.waitReason(), nil
+		return v.peers.waitReason(), nil
 	}
-	ing.lead, ing.chain = lead, ch
-	ing.status.overview(ch)
-	reason = ch.waitReason(ing.at)
-	if ready < ing.cfg.Agree && reason == "" && (ready > 0 || ing.peers.unread() > 0) {
-		reason = fmt.Sprintf("%d upstreams have to agree, but %d can be read from", ing.cfg.Agree, ready)
+	v.lead, v.chain = lead, ch
+	v.status.overview(ch)
+	reason = ch.waitReason(at)
+	if ready < v.cfg.Agree && reason == "" && (ready > 0 || v.peers.unread() > 0) {
+		reason = fmt.Sprintf("%d upstreams have to agree, but %d can be read from", v.cfg.Agree, ready)
 	}
 	return reason, nil
 }
@@ -104,18 +129,18 @@ func (ps *peers) unread() (n int) {
 
 // refresh is the age at which the overview is read again. Reading backwards depends on
 // it: new history shows only there.
-func (ing *Ingester) refresh() time.Duration {
-	if ing.source == UpdatesBefore {
-		return min(ing.cfg.Poll/2, ing.cfg.Refresh)
+func (v *view) refresh() time.Duration {
+	if v.source == UpdatesBefore {
+		return min(v.cfg.Poll/2, v.cfg.Refresh)
 	}
-	return ing.cfg.Refresh
+	return v.cfg.Refresh
 }
 
 // checkKnown makes sure that the upstream's history contains the migration of ours.
 func (ing *Ingester) checkKnown() error {
-	if ing.migration < 0 || ing.chain.has(ing.migration) {
+	if ing.migration < 0 || ing.view.chain.has(ing.migration) {
 		return nil
 	}
 	return fmt.Errorf("%w: the stream stands at %s, but the migrations of %s are %v",
-		schemas.ErrDiverged, ing.at, ing.lead.client.Upstream(), ing.chain.ids)
+		schemas.ErrDiverged, ing.at, ing.view.lead.client.Upstream(), ing.view.chain.ids)
 }

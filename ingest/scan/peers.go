@@ -47,7 +47,7 @@ func newPeers(cfg *Config, status *progress) (*peers, error) {
 			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
 			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, Rest: cfg.Rest, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
 			Version: cfg.Version, Log: ps.log, Now: cfg.Now,
-			OnRetry:   func(err error) { p.retried(); status.retried(err) },
+			OnRetry:   func(err error) { p.retried(); status.Retried(err) },
 			onAttempt: p.attempted, patience: p.patience, once: len(urls) > 1,
 		})
 		if err != nil {

@@ -14,14 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // newIngesterOf makes an ingester of several upstreams.
-func newIngesterOf(t testing.TB, urls []string, sink Sink, change func(*Config)) *Ingester {
+func newIngesterOf(t testing.TB, urls []string, sink stream.Sink, change func(*Config)) *Ingester {
 	t.Helper()
-	cfg := Config{BaseURL: urls[0], Peers: urls[1:], Sink: sink, Log: testLog(t), Poll: 5 * time.Millisecond, Refresh: 20 * time.Millisecond}
+	cfg := Config{BaseURL: urls[0], Peers: urls[1:], Settings: stream.Settings{Sink: sink, Log: testLog(t)}, Poll: 5 * time.Millisecond, Refresh: 20 * time.Millisecond}
 	if change != nil {
 		change(&cfg)
 	}
@@ -196,7 +197,7 @@ func TestUpstreamThatComesBackIsUsedAgain(t *testing.T) {
 	until(t, func() bool { return sink.count() == 300 })
 	away.Store(true)
 	until(t, func() bool { return upstreamStatus(t, ing, urls[0]).State == UpstreamFailing })
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	grow := func(n int) {
 		for _, u := range list {
 			u.set(func(u *upstream) { lengthen(u.migrations[0], n) })
@@ -446,7 +447,7 @@ func TestStaleTailOfOneUpstreamHoldsNobodyUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(testContext(t))
 	ran := make(chan error, 1)
 	go func() { ran <- ing.Run(ctx) }()
-	until(t, func() bool { return ing.Status().Phase == PhaseFollowing })
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
 	for n := 1; n <= 20; n++ {
 		list[1].set(func(u *upstream) { lengthen(u.migrations[0], 3) })
 		want := len(list[1].lines(Events))
@@ -465,7 +466,7 @@ func TestSeveralUpstreamsAreConfiguredSensibly(t *testing.T) {
 		"one twice":         func(c *Config) { c.Peers = []string{"http://user@127.0.0.1:1/api/scan/"} },
 		"no address":        func(c *Config) { c.Peers = []string{""} },
 	} {
-		cfg := Config{BaseURL: "http://127.0.0.1:1", Peers: []string{"http://127.0.0.1:2"}, Sink: newSink(), Log: testLog(t)}
+		cfg := Config{BaseURL: "http://127.0.0.1:1", Peers: []string{"http://127.0.0.1:2"}, Settings: stream.Settings{Sink: newSink(), Log: testLog(t)}}
 		change(&cfg)
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s: no error", name)

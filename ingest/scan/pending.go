@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -16,11 +16,11 @@ func (ing *Ingester) repeat(ctx context.Context, in *schemas.Intent) error {
 	if err := ing.overview(ctx); err != nil {
 		return err
 	}
-	f, err := ing.announced(ctx, in)
+	b, err := ing.announced(ctx, in)
 	if err != nil {
 		return err
 	}
-	if err := ing.write(ctx, f); err != nil {
+	if err := ing.write(ctx, b); err != nil {
 		return err
 	}
 	ing.moveTo(in.Through)
@@ -30,7 +30,7 @@ func (ing *Ingester) repeat(ctx context.Context, in *schemas.Intent) error {
 // announced fetches the announced batch from whichever upstream still gives it.
 // Another's verdicts may differ, so a hash that does not match says something about the
 // history only when none matches.
-func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (filled, error) {
+func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (stream.Batch, error) {
 	differs := map[*peer]error{}
 	w := ing.wantOf(in)
 	for tries := 1; ; tries++ {
@@ -38,31 +38,28 @@ func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (filled,
 			if differs[p] != nil || ing.peers.several() && !(p.up(ing.cfg.Now()) && p.knows(w)) {
 				continue
 			}
-			f, err := ing.fetchRange(ctx, p, w, in.After, in.Through)
+			b, err := ing.fetchRange(ctx, p, w, in.After, in.Through)
 			if err != nil && (!ing.peers.several() || remote.Ended(ctx) != nil) {
-				return f, err
+				return b, err
 			}
 			if err != nil {
 				p.retried()
-				ing.status.retried(err)
+				ing.status.Retried(err)
 				continue
 			}
-			hash := store.HashBatch(f.batch)
-			if in.Hash == "" || hash == in.Hash {
-				return f, nil
+			if differs[p] = stream.CheckAnnounced(in, b.Batch, p.client.Upstream()); differs[p] == nil {
+				return b, nil
 			}
-			differs[p] = fmt.Errorf("%w: %s gives %d items with hash %s, announced were %d with hash %s",
-				schemas.ErrDiverged, p.client.Upstream(), len(f.batch.Items), hash, in.Items, in.Hash)
 		}
 		if len(differs) == len(ing.peers.list) {
-			return filled{}, differs[ing.lead]
+			return stream.Batch{}, differs[ing.view.lead]
 		}
-		if err := ing.wait(ctx, tries, fmt.Sprintf("%d of %d upstreams were asked for the announced batch, and gave another", len(differs), len(ing.peers.list))); err != nil {
-			return filled{}, err
+		if err := ing.pacer.wait(ctx, tries, fmt.Sprintf("%d of %d upstreams were asked for the announced batch, and gave another", len(differs), len(ing.peers.list))); err != nil {
+			return stream.Batch{}, err
 		}
-		ing.chain = nil
+		ing.view.chain = nil
 		if err := ing.overview(ctx); err != nil {
-			return filled{}, err
+			return stream.Batch{}, err
 		}
 	}
 }
@@ -70,14 +67,14 @@ func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (filled,
 // wantOf is what an upstream has to know to give the announced batch.
 func (ing *Ingester) wantOf(in *schemas.Intent) want {
 	m := in.Through.MigrationID
-	w := want{operation: ing.operation(), through: in.Through, after: schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}}
+	w := want{operation: ing.view.operation(), through: in.Through, after: schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros}}
 	if in.After.MigrationID == m {
 		w.after = in.After
 	}
 	if in.Through.RecordTime == schemas.MinMicros {
 		w.operation = importUpdatesOperation
 	}
-	if info := ing.chain.infos[m]; info != nil {
+	if info := ing.view.chain.infos[m]; info != nil {
 		w.ranges = info.Ranges
 	}
 	return w
@@ -85,26 +82,26 @@ func (ing *Ingester) wantOf(in *schemas.Intent) want {
 
 // fetchRange reads all of (after, through] as w says, which must lie within one track
 // but for its beginning. It waits while the upstream does not reach that far, unless others may.
-func (ing *Ingester) fetchRange(ctx context.Context, p *peer, w want, after, through schemas.Position) (filled, error) {
-	t := ing.trackFrom(p, w.operation, through.MigrationID, nil)
-	f := filled{batch: &schemas.Batch{Stream: ing.cfg.Stream, After: after, Through: through}}
+func (ing *Ingester) fetchRange(ctx context.Context, p *peer, w want, after, through schemas.Position) (stream.Batch, error) {
+	t := ing.tracks.from(p, w.operation, through.MigrationID, nil)
+	b := stream.Batch{Batch: &schemas.Batch{Stream: ing.cfg.Stream, After: after, Through: through}}
 	after = w.after
 	for tries := 1; ; {
 		c, err := t.fetch(ctx, after, through, fetchOptions{size: MaxPageItems, whole: true})
 		if err != nil {
-			return f, err
+			return b, err
 		}
-		f.batch.Items = append(f.batch.Items, c.items...)
-		f.bytes += c.bytes
+		b.Items = append(b.Items, c.items...)
+		b.Bytes += c.bytes
 		after = c.covered
 		switch {
 		case after == through || c.done && !c.end:
-			return f, nil
+			return b, nil
 		case c.end && ing.peers.several():
-			return f, fmt.Errorf("%s ends at %s, before the unfinished batch does", p.client.Upstream(), after)
+			return b, fmt.Errorf("%s ends at %s, before the unfinished batch does", p.client.Upstream(), after)
 		case c.end:
-			if err := ing.wait(ctx, tries, fmt.Sprintf("the upstream ends at %s, before the unfinished batch does", after)); err != nil {
-				return f, err
+			if err := ing.pacer.wait(ctx, tries, fmt.Sprintf("the upstream ends at %s, before the unfinished batch does", after)); err != nil {
+				return b, err
 			}
 			tries++
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,7 +47,7 @@ func TestStreamWithHistoryKeepsItsVerdicts(t *testing.T) {
 		u.incomplete = true
 		ing := newIngester(t, u, sink, nil)
 		go func() {
-			until(t, func() bool { return ing.Status().Phase == PhaseWaiting })
+			until(t, func() bool { return ing.Status().Phase == stream.PhaseWaiting })
 			u.set(func(u *upstream) { u.incomplete = false })
 		}()
 		if err := ing.Backfill(testContext(t)); err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -105,12 +105,9 @@ func (s *sideStream) resume(ctx context.Context) error {
 		if b.Items, err = s.again(ctx, p, in); err != nil {
 			return fmt.Errorf("reading the announced batch again: %w", err)
 		}
-		hash := store.HashBatch(b)
-		if hash == in.Hash {
+		if differs = stream.CheckAnnounced(in, b, p.client.Upstream()); differs == nil {
 			return s.write(ctx, b)
 		}
-		differs = fmt.Errorf("%w: %s gives %d verdicts with hash %s, announced were %d with hash %s",
-			schemas.ErrDiverged, p.client.Upstream(), len(b.Items), hash, in.Items, in.Hash)
 	}
 	return differs
 }
@@ -214,7 +211,7 @@ func (s *sideStream) read(ctx context.Context, p *peer, after, through schemas.P
 }
 
 func (s *sideStream) write(ctx context.Context, b *schemas.Batch) error {
-	if err := s.ing.writeOnce(ctx, b); err != nil {
+	if err := s.ing.writer.WriteOnce(ctx, b); err != nil {
 		return fmt.Errorf("writing %d verdicts through %s: %w", len(b.Items), b.Through, err)
 	}
 	s.at = detached(b.Through)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -18,66 +19,66 @@ import (
 // before that counts as its true word: a gateway that restarts says the same for a while.
 const refusalTries = 3
 
-// chooseSource finds out how history can be read from this upstream, unless the
-// configuration says it. A stream that has history, or a batch announced, goes on with
-// events only: the other sources have no verdicts, traffic and app activity, which
-// would be missing from there on for good. Only a person may decide that.
-func (ing *Ingester) chooseSource(ctx context.Context, resume schemas.Resume) error {
-	ing.source = ing.cfg.Source
-	defer func() {
-		ing.status.chose(ing.source)
-		ing.peers.refreshEvery(ing.refresh())
-	}()
-	if ing.source != Auto {
-		return nil
-	}
-	if err := ing.probe(ctx, Events); err == nil {
-		ing.source = Events
-	} else if !unsupported(err) {
-		return err
-	} else if resume.Committed != schemas.Start || resume.Pending != nil {
-		return fmt.Errorf("the stream has history through %s, but %s gives no events to go on with "+
-			"(--scan-source %s would go on without verdicts, traffic and app activity): %w",
-			ing.at, strings.Join(ing.peers.names(), ", "), Updates, err)
-	} else if ing.source, err = ing.sourceWithoutEvents(ctx); err != nil {
-		return err
-	}
-	return nil
+// prober finds out which operations the upstreams have.
+type prober struct {
+	cfg    *Config
+	peers  *peers
+	status *progress
+	log    *slog.Logger
+	pacer  pacer
 }
 
-func (ing *Ingester) sourceWithoutEvents(ctx context.Context) (Source, error) {
+// choose finds out how history can be read from the upstreams, unless the configuration
+// says it. A stream that has history, or a batch announced, goes on with events only: the
+// other sources have no verdicts, traffic and app activity, which would be missing from
+// there on for good. Only a person may decide that.
+func (pr *prober) choose(ctx context.Context, resume schemas.Resume) (Source, error) {
+	if pr.cfg.Source != Auto {
+		return pr.cfg.Source, nil
+	}
+	err := pr.probe(ctx, Events, resume.Committed)
+	switch {
+	case err == nil:
+		return Events, nil
+	case !unsupported(err):
+		return Auto, err
+	case resume.Committed != schemas.Start || resume.Pending != nil:
+		return Auto, fmt.Errorf("the stream has history through %s, but %s gives no events to go on with "+
+			"(--scan-source %s would go on without verdicts, traffic and app activity): %w",
+			resume.Committed, strings.Join(pr.peers.names(), ", "), Updates, err)
+	}
 	source := Updates
-	if err := ing.probe(ctx, Updates); unsupported(err) {
+	if err := pr.probe(ctx, Updates, resume.Committed); unsupported(err) {
 		source = UpdatesBefore
 	} else if err != nil {
 		return Auto, err
 	}
-	ing.log.WarnContext(ctx, "the upstream gives no events: verdicts, traffic and app activity will be missing", "source", source)
+	pr.log.WarnContext(ctx, "the upstream gives no events: verdicts, traffic and app activity will be missing", "source", source)
 	return source, nil
 }
 
-// probe asks for a page until an upstream gives one. It returns an error that is
+// probe asks for a page after a position until an upstream gives one. It returns an error that is
 // unsupported if all upstreams refuse the operation refusalTries times in a row.
-func (ing *Ingester) probe(ctx context.Context, source Source) error {
-	begin, probes := ing.cfg.Now(), make([]probed, len(ing.peers.list))
+func (pr *prober) probe(ctx context.Context, source Source, at schemas.Position) error {
+	begin, probes := pr.cfg.Now(), make([]probed, len(pr.peers.list))
 	for tries := 1; ; tries++ {
-		if ing.probeAll(ctx, source, probes) {
+		if pr.probeAll(ctx, source, at, probes) {
 			return nil
 		}
 		if reason := remote.Ended(ctx); reason != nil {
 			return reason
 		}
-		late := ing.cfg.GiveUpAfter > 0 && ing.cfg.Now().Sub(begin) > ing.cfg.GiveUpAfter
+		late := pr.cfg.GivesUp(begin)
 		failure, final := outcome(probes, late)
 		if final {
 			return failure
 		}
-		ing.status.retried(failure)
-		reason, err := ing.probeReason(ctx, failure)
+		pr.status.Retried(failure)
+		reason, err := pr.probeReason(ctx, failure, at)
 		if err != nil {
 			return err
 		}
-		if err := ing.wait(ctx, tries, reason); err != nil {
+		if err := pr.pacer.wait(ctx, tries, reason); err != nil {
 			return err
 		}
 	}
@@ -124,18 +125,18 @@ func outcome(probes []probed, late bool) (failure error, final bool) {
 }
 
 // probeAll asks all upstreams at a time and reports whether one gave a page.
-func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probed) bool {
+func (pr *prober) probeAll(ctx context.Context, source Source, at schemas.Position, probes []probed) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group := guard.NewGroup()
 	var found atomic.Bool
-	for i, p := range ing.peers.list {
+	for i, p := range pr.peers.list {
 		group.Go(func() error {
 			page := p.client.EventsPage
 			if source == Updates {
 				page = p.client.UpdatesPage
 			}
-			err := guard.Call(func() error { _, err := page(ctx, PageRequest{After: ing.at, Size: 1, once: true}); return err })
+			err := guard.Call(func() error { _, err := page(ctx, PageRequest{After: at, Size: 1, once: true}); return err })
 			switch state := &probes[i]; {
 			case err == nil || errors.Is(err, remote.ErrTooLarge):
 				found.Store(true)
@@ -154,16 +155,16 @@ func (ing *Ingester) probeAll(ctx context.Context, source Source, probes []probe
 
 // probeReason explains a failed probe: an upstream that answers 503 may still be
 // loading its history.
-func (ing *Ingester) probeReason(ctx context.Context, failure error) (string, error) {
+func (pr *prober) probeReason(ctx context.Context, failure error, at schemas.Position) (string, error) {
 	var e *Error
-	if !errors.As(failure, &e) || e.Status != http.StatusServiceUnavailable || ing.peers.several() {
+	if !errors.As(failure, &e) || e.Status != http.StatusServiceUnavailable || pr.peers.several() {
 		return failure.Error(), nil
 	}
-	ch, err := readChain(ctx, ing.lead.client, ing.at.MigrationID)
+	ch, err := readChain(ctx, pr.peers.list[0].client, at.MigrationID)
 	if err != nil {
 		return "", err
 	}
-	if reason := ch.waitReason(ing.at); reason != "" {
+	if reason := ch.waitReason(at); reason != "" {
 		return reason, nil
 	}
 	return failure.Error(), nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -78,7 +79,7 @@ func TestIncompleteUpstreamIsReadOnlyWhereItIsWhole(t *testing.T) {
 				defer cancel(stop)
 				until(t, func() bool {
 					s := ing.Status()
-					return s.Phase == PhaseWaiting && strings.Contains(s.Detail, c.reason)
+					return s.Phase == stream.PhaseWaiting && strings.Contains(s.Detail, c.reason)
 				})
 			}()
 			if err := ing.Backfill(ctx); !errors.Is(err, stop) {

@@ -240,24 +240,24 @@ func (c chunk) upTo(after, end, through schemas.Position) chunk {
 }
 
 // disagreed counts, logs and records a disagreement, the first time that it is found.
-func (ing *Ingester) disagreed(ctx context.Context, d Disagreement) {
-	if !ing.status.disagreed(d) {
+func (ts *tracks) disagreed(ctx context.Context, d Disagreement) {
+	if !ts.status.disagreed(d) {
 		return
 	}
-	for _, p := range ing.peers.list {
+	for _, p := range ts.peers.list {
 		for _, a := range d.Answers {
 			if a.Upstream == p.client.Upstream() && !a.Agreed {
 				p.disagreed()
 			}
 		}
 	}
-	ing.log.ErrorContext(ctx, "upstreams disagree", "after", d.After.String(), "through", d.Through.String(),
+	ts.log.ErrorContext(ctx, "upstreams disagree", "after", d.After.String(), "through", d.Through.String(),
 		"resolved", d.Resolved, "answers", d.String())
-	if ing.cfg.Disagreements == nil {
+	if ts.cfg.Disagreements == nil {
 		return
 	}
-	if err := ing.cfg.Disagreements.Disagreed(ctx, d); err != nil && !errors.Is(err, remote.Ended(ctx)) {
-		ing.log.ErrorContext(ctx, "recording a disagreement", "err", err)
+	if err := ts.cfg.Disagreements.Disagreed(ctx, d); err != nil && !errors.Is(err, remote.Ended(ctx)) {
+		ts.log.ErrorContext(ctx, "recording a disagreement", "err", err)
 	}
 }
 

@@ -146,7 +146,7 @@ func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 	f.tries++
 	t := f.t
 	p.retried()
-	t.status.retried(err)
+	t.status.Retried(err)
 	t.drop(f.o.stripe, p)
 	if remote.Growing(f.tries) {
 		t.peers.log.WarnContext(ctx, "upstream request failed", "err", err, "attempts", f.tries)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/ingest/internal/ingesttest"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -476,9 +477,9 @@ func (s *memorySink) count() int {
 // testLog writes to the test's log.
 func testLog(t testing.TB) *slog.Logger { return ingesttest.Log(t, slog.LevelInfo) }
 
-func newIngester(t testing.TB, u *upstream, sink Sink, change func(*Config)) *Ingester {
+func newIngester(t testing.TB, u *upstream, sink stream.Sink, change func(*Config)) *Ingester {
 	t.Helper()
-	cfg := Config{BaseURL: u.URL, Sink: sink, Log: testLog(t), Poll: 5 * time.Millisecond, Refresh: 20 * time.Millisecond}
+	cfg := Config{BaseURL: u.URL, Settings: stream.Settings{Sink: sink, Log: testLog(t)}, Poll: 5 * time.Millisecond, Refresh: 20 * time.Millisecond}
 	if change != nil {
 		change(&cfg)
 	}

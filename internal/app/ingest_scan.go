@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -22,10 +23,8 @@ func (d *database) newScanSource(urls []string) (source, error) {
 	}
 	ingester, err := scan.New(scan.Config{
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
-		Disagreements: disagreements{d.db}, Gaps: gaps{d.reader}, Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Source: from,
-		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
-		Poll: cfg.FollowInterval, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
-		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
+		Disagreements: disagreements{d.db}, Gaps: gaps{d.reader}, Settings: d.ingestSettings(), Source: from,
+		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Poll: cfg.FollowInterval,
 	})
 	if err != nil {
 		return nil, err
@@ -41,7 +40,7 @@ func (from scanSource) live() LiveStream {
 		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
 		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Verdicts: st.Verdicts, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
-		fraction: st.Fraction, LagSeconds: st.Lag.Seconds(), ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == scan.PhaseFollowing,
+		fraction: st.Fraction, LagSeconds: st.Lag.Seconds(), ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == stream.PhaseFollowing,
 		Disagreements: len(st.Disagreements),
 	}
 	for _, u := range st.Upstreams {

@@ -99,7 +99,7 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	public, err := scan.New(scan.Config{BaseURL: scanURL, Sink: indexer.NewSinks(db, quiet), Log: quiet, Poll: publicPoll})
+	public, err := scan.New(scan.Config{BaseURL: scanURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet}, Poll: publicPoll})
 	if err != nil {
 		w.Fatal(err)
 	}
