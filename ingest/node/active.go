@@ -117,7 +117,7 @@ type activeFeed struct {
 	offset int64
 	spool  *spool
 	d      *decoder
-	pager  *decoder // splits answers into elements
+	pager  *jsonReader // splits answers into elements
 	token  string
 	limit  int
 	// seen is what was read so far.
@@ -155,7 +155,7 @@ func activeWays() []activeWay {
 // newActiveFeed returns a feed into a spool, or, without one, one that only counts.
 func (ing *Ingester) newActiveFeed(offset int64, s *spool) *activeFeed {
 	return &activeFeed{ing: ing, offset: offset, spool: s, limit: firstLimit,
-		d: newDecoder(ing.cfg.MigrationID, ing.notice), pager: newDecoder(ing.cfg.MigrationID, ing.notice)}
+		d: newDecoder(ing.cfg.MigrationID, ing.notice), pager: newJSONReader(ing.notice)}
 }
 
 // spoolActive reads the whole set at offset into s, by whichever way the node offers.

@@ -1,12 +1,9 @@
 package node
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -34,20 +31,18 @@ func (e *unknownKind) Error() string {
 func (d *decoder) decodeElement(body []byte) (element, error) {
 	el := element{size: int64(len(body))}
 	found := false
-	err := d.text(body, func(key []byte) error {
+	err := d.in.text(body, func(key []byte) error {
 		if string(key) != "update" {
-			return d.unknown("a frame", key)
+			return d.in.unknown("a frame", key)
 		}
 		found = true
-		return d.oneOf("update", func(kind []byte) error { return d.update(string(kind), &el) })
+		return d.in.oneOf("update", func(kind []byte) error { return d.update(string(kind), &el) })
 	})
 	if err == nil && found && el.offset > 0 {
 		return el, nil
 	}
-	if own, ok := remote.ParseLedgerError(body); ok {
-		e := &Error{}
-		fill(e, own)
-		return el, e
+	if own := ownErrorOf(body); own != nil {
+		return el, own
 	}
 	switch {
 	case err != nil:
@@ -61,17 +56,17 @@ func (d *decoder) decodeElement(body []byte) (element, error) {
 // offsetOf reads no more of an element than its offset, and whether it is an update or a
 // checkpoint. Errors are those of decodeElement.
 func (d *decoder) offsetOf(body []byte) (offset int64, isUpdate bool, err error) {
-	err = d.text(body, func(key []byte) error {
+	err = d.in.text(body, func(key []byte) error {
 		if string(key) != "update" {
-			return d.skip()
+			return d.in.skip()
 		}
-		return d.oneOf("update", func(kind []byte) error {
+		return d.in.oneOf("update", func(kind []byte) error {
 			isUpdate = string(kind) != "OffsetCheckpoint"
-			return d.wrapped(func(key []byte) (err error) {
+			return d.in.wrapped(func(key []byte) (err error) {
 				if string(key) != "offset" {
-					return d.skip()
+					return d.in.skip()
 				}
-				offset, err = d.positive("offset")
+				offset, err = d.in.positive("offset")
 				return err
 			})
 		})
@@ -98,12 +93,12 @@ func malformedAt(el *element, err error) error {
 func (d *decoder) update(kind string, el *element) error {
 	switch kind {
 	case "OffsetCheckpoint":
-		return d.wrapped(func(key []byte) (err error) {
+		return d.in.wrapped(func(key []byte) (err error) {
 			if string(key) == "offset" {
-				el.offset, err = d.positive("offset")
+				el.offset, err = d.in.positive("offset")
 				return err
 			}
-			return d.skip() // times of synchronizers are not history
+			return d.in.skip() // times of synchronizers are not history
 		})
 	case "Transaction", "Reassignment", "TopologyTransaction":
 		return d.localUpdate(kind, el)
@@ -125,7 +120,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 	d.kept, d.keptAround = d.kept[:0], d.keptAround[:0]
 	d.sawTime = timesSeen{}
 	count := 0
-	err := d.wrapped(func(key []byte) error {
+	err := d.in.wrapped(func(key []byte) error {
 		if string(key) == "events" {
 			var err error
 			count, err = d.updateEvents(kind, u)
@@ -159,64 +154,41 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 func (d *decoder) updateMember(key []byte, u *schemas.Update) (known bool, err error) {
 	switch string(key) {
 	case "updateId":
-		u.UpdateID, err = d.string("updateId")
+		u.UpdateID, err = d.in.string("updateId")
 	case "commandId":
-		u.Local.CommandID, err = d.string("commandId")
+		u.Local.CommandID, err = d.in.string("commandId")
 	case "workflowId":
-		u.WorkflowID, err = d.string("workflowId")
+		u.WorkflowID, err = d.in.string("workflowId")
 	case "synchronizerId":
-		u.SynchronizerID, err = d.string("synchronizerId")
+		u.SynchronizerID, err = d.in.string("synchronizerId")
 	case "offset":
-		u.Local.Offset, err = d.positive("offset")
+		u.Local.Offset, err = d.in.positive("offset")
 	case "recordTime":
 		d.sawTime.record = true
-		u.RecordTime, err = d.time("recordTime")
+		u.RecordTime, err = d.in.time("recordTime")
 	case "effectiveAt":
 		d.sawTime.effective = true
-		u.EffectiveAt, err = d.time("effectiveAt")
+		u.EffectiveAt, err = d.in.time("effectiveAt")
 	case "paidTrafficCost":
-		if !d.null() {
-			u.Local.PaidTrafficCost, err = d.cost("paidTrafficCost")
+		if !d.in.null() {
+			u.Local.PaidTrafficCost, err = d.in.cost("paidTrafficCost")
 		}
 	case "traceContext":
-		if !d.null() {
-			u.Local.TraceContext, err = d.canonical("traceContext")
+		if !d.in.null() {
+			u.Local.TraceContext, err = d.in.canonical("traceContext")
 		}
 	case "externalTransactionHash":
-		u.ExternalTransactionHash, err = d.hash("externalTransactionHash")
+		u.ExternalTransactionHash, err = d.in.hash("externalTransactionHash")
 	default:
 		return false, nil
 	}
 	return true, err
 }
 
-func (d *decoder) cost(key string) (int64, error) {
-	n, err := d.int64(key)
-	if err == nil && n < 0 {
-		return 0, fmt.Errorf("%s is %d, which is negative", key, n)
-	}
-	return n, err
-}
-
-// hash reads base64 and returns hex, which is how public history writes hashes.
-func (d *decoder) hash(key string) (string, error) {
-	text, err := d.string(key)
-	if err != nil || text == "" {
-		return "", err
-	}
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		if raw, err = base64.RawStdEncoding.DecodeString(text); err != nil {
-			return "", fmt.Errorf("%s is not base64: %w", key, err)
-		}
-	}
-	return hex.EncodeToString(raw), nil
-}
-
 // updateEvents reads the list of events of an update and returns their number.
 func (d *decoder) updateEvents(kind string, u *schemas.Update) (count int, err error) {
 	if kind == "TopologyTransaction" {
-		if u.Local.Topology, err = d.canonical("events"); err != nil {
+		if u.Local.Topology, err = d.in.canonical("events"); err != nil {
 			return 0, err
 		}
 		if len(u.Local.Topology) < 2 || u.Local.Topology[0] != '[' {
@@ -224,9 +196,9 @@ func (d *decoder) updateEvents(kind string, u *schemas.Update) (count int, err e
 		}
 		return len(u.Local.Topology) - 2, nil
 	}
-	err = d.list("events", func() error {
+	err = d.in.list("events", func() error {
 		count++
-		return d.oneOf("event", func(name []byte) error {
+		return d.in.oneOf("event", func(name []byte) error {
 			if kind == "Transaction" {
 				return d.transactionEvent(string(name))
 			}

@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,17 +23,17 @@ func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
 	d.keptAround = d.keptAround[:0]
 	workflow, synchronizer, found := "", "", false
-	err := d.text(body, func(key []byte) (err error) {
+	err := d.in.text(body, func(key []byte) (err error) {
 		switch string(key) {
 		case "workflowId":
-			workflow, err = d.string("workflowId")
+			workflow, err = d.in.string("workflowId")
 		case "streamContinuationToken":
-			a.token, err = d.string("streamContinuationToken")
+			a.token, err = d.in.string("streamContinuationToken")
 		case "contractEntry":
-			if found = true; d.null() {
+			if found = true; d.in.null() {
 				return nil
 			}
-			err = d.oneOf("contractEntry", func(kind []byte) (err error) {
+			err = d.in.oneOf("contractEntry", func(kind []byte) (err error) {
 				synchronizer, err = d.activeKind(string(kind), &a)
 				return err
 			})
@@ -43,10 +42,10 @@ func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 		}
 		return err
 	})
-	if own, ok := remote.ParseLedgerError(body); (err != nil || !found) && ok {
-		e := &Error{}
-		fill(e, own)
-		return a, e
+	if err != nil || !found {
+		if own := ownErrorOf(body); own != nil {
+			return a, own
+		}
 	}
 	if err == nil && !found && a.token == "" {
 		err = fmt.Errorf("it has no contractEntry")
@@ -70,21 +69,21 @@ func (d *decoder) activeKind(kind string, a *activeEntry) (synchronizer string, 
 	case "JsIncompleteAssigned":
 		return d.incompleteAssigned(a)
 	case "JsIncompleteUnassigned", "JsEmpty":
-		return "", d.skip()
+		return "", d.in.skip()
 	}
 	return "", &unknownKind{"an active contract of kind", kind}
 }
 
 func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error) {
-	err = d.object("JsActiveContract", func(key []byte) (err error) {
+	err = d.in.object("JsActiveContract", func(key []byte) (err error) {
 		switch string(key) {
 		case "createdEvent":
 			return d.created(true)
 		case "synchronizerId":
-			synchronizer, err = d.string("synchronizerId")
+			synchronizer, err = d.in.string("synchronizerId")
 			return err
 		case "reassignmentCounter":
-			a.counter, err = d.int64("reassignmentCounter")
+			a.counter, err = d.in.int64("reassignmentCounter")
 			return err
 		}
 		return d.keep(&d.keptAround, key)
@@ -99,7 +98,7 @@ func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error
 // other one has not told yet that it left.
 func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err error) {
 	var r reassigned
-	err = d.object("JsIncompleteAssigned", func(key []byte) error {
+	err = d.in.object("JsIncompleteAssigned", func(key []byte) error {
 		if string(key) == "assignedEvent" {
 			return d.assigned(&r, true)
 		}
@@ -151,45 +150,4 @@ func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, coun
 	u.Events = d.eventSlab.copyOf(d.events[:1])
 	u.Events[0].Local = &d.localSlab.copyOf(d.locals[:1])[0]
 	return u, nil
-}
-
-// page reads a page and passes the elements of its list, the member, on as they stand.
-// nextToken is left as it is on the last page.
-func (d *decoder) page(body []byte, member string, nextToken *string, take func(element []byte) error) error {
-	var failed error
-	found := false
-	err := d.text(body, func(key []byte) (err error) {
-		switch string(key) {
-		case member:
-			if found = true; d.scan.Peek() != '[' {
-				return fmt.Errorf("%s is not a list", member)
-			}
-			return d.list(member, func() error {
-				element, err := d.raw()
-				if err == nil {
-					failed = take(element)
-					err = failed
-				}
-				return err
-			})
-		case "nextPageToken":
-			*nextToken, err = d.string("nextPageToken")
-			return err
-		}
-		return d.skip() // activeAtOffset repeats what was asked for
-	})
-	if own, ok := remote.ParseLedgerError(body); ok && !found {
-		e := &Error{}
-		fill(e, own)
-		return e
-	}
-	switch {
-	case failed != nil:
-		return failed
-	case err != nil:
-		return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
-	case !found:
-		return fmt.Errorf("%w: a page has no %s", schemas.ErrMalformed, member)
-	}
-	return nil
 }

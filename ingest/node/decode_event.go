@@ -32,14 +32,14 @@ func (d *decoder) created(active bool) error {
 	err := d.withExtras(l, func(key []byte) (known bool, err error) {
 		switch string(key) {
 		case "createArgument":
-			e.Argument, err = d.canonical("createArgument")
+			e.Argument, err = d.in.canonical("createArgument")
 		case "signatories":
 			e.Signatories, err = d.parties("signatories", true)
 		case "observers":
 			e.Observers, err = d.parties("observers", true)
 		case "createdAt":
 			has |= hasCreatedAt
-			e.CreatedAt, err = d.time("createdAt")
+			e.CreatedAt, err = d.in.time("createdAt")
 		default:
 			return d.eventMember(key, e, l, offset, &has)
 		}
@@ -68,20 +68,20 @@ func (d *decoder) exercised() error {
 	err := d.withExtras(l, func(key []byte) (known bool, err error) {
 		switch string(key) {
 		case "choice":
-			e.Choice, err = d.string("choice")
+			e.Choice, err = d.in.string("choice")
 		case "choiceArgument":
-			e.Argument, err = d.canonical("choiceArgument")
+			e.Argument, err = d.in.canonical("choiceArgument")
 		case "exerciseResult":
-			e.Result, err = d.canonical("exerciseResult")
+			e.Result, err = d.in.canonical("exerciseResult")
 		case "interfaceId":
-			e.InterfaceID, err = d.string("interfaceId")
+			e.InterfaceID, err = d.in.string("interfaceId")
 		case "actingParties":
 			e.ActingParties, err = d.parties("actingParties", false)
 		case "consuming":
 			has |= hasConsuming
-			e.Consuming, err = d.bool("consuming")
+			e.Consuming, err = d.in.bool("consuming")
 		case "lastDescendantNodeId":
-			l.LastDescendant, err = d.node("lastDescendantNodeId")
+			l.LastDescendant, err = d.in.node("lastDescendantNodeId")
 		default:
 			return d.eventMember(key, e, l, offset, &has)
 		}
@@ -106,20 +106,20 @@ func (d *decoder) exercised() error {
 func (d *decoder) eventMember(key []byte, e *schemas.Event, l *schemas.LocalEvent, offset *int64, has *int) (known bool, err error) {
 	switch string(key) {
 	case "offset":
-		*offset, err = d.positive("offset")
+		*offset, err = d.in.positive("offset")
 	case "nodeId":
-		e.Node, err = d.node("nodeId")
+		e.Node, err = d.in.node("nodeId")
 	case "contractId":
-		e.ContractID, err = d.string("contractId")
+		e.ContractID, err = d.in.string("contractId")
 	case "templateId":
-		e.TemplateID, err = d.string("templateId")
+		e.TemplateID, err = d.in.string("templateId")
 	case "packageName":
-		e.PackageName, err = d.string("packageName")
+		e.PackageName, err = d.in.string("packageName")
 	case "witnessParties":
 		l.Witnesses, err = d.parties("witnessParties", true)
 	case "acsDelta":
 		*has |= hasDelta
-		l.ACSDelta, err = d.bool("acsDelta")
+		l.ACSDelta, err = d.in.bool("acsDelta")
 	default:
 		return false, nil
 	}
@@ -151,16 +151,16 @@ type reassigned struct {
 func (d *decoder) reassignedMember(key []byte, r *reassigned) (known bool, err error) {
 	switch string(key) {
 	case "source":
-		r.SourceSynchronizer, err = d.string("source")
+		r.SourceSynchronizer, err = d.in.string("source")
 	case "target":
-		r.TargetSynchronizer, err = d.string("target")
+		r.TargetSynchronizer, err = d.in.string("target")
 	case "reassignmentId":
-		r.UnassignID, err = d.string("reassignmentId")
+		r.UnassignID, err = d.in.string("reassignmentId")
 	case "submitter":
-		r.Submitter, err = d.string("submitter")
+		r.Submitter, err = d.in.string("submitter")
 	case "reassignmentCounter":
 		r.hasCounter = true
-		r.Counter, err = d.int64("reassignmentCounter")
+		r.Counter, err = d.in.int64("reassignmentCounter")
 	default:
 		return false, nil
 	}
@@ -198,7 +198,7 @@ func (d *decoder) reassignmentEvent(name string, u *schemas.Update) error {
 // assigned reads the members of an assignment, of which one is the created event.
 func (d *decoder) assigned(r *reassigned, active bool) error {
 	before := len(d.events)
-	err := d.object("assignment", func(key []byte) error {
+	err := d.in.object("assignment", func(key []byte) error {
 		known, err := d.reassignedMember(key, r)
 		switch {
 		case known || err != nil:
@@ -221,7 +221,7 @@ func (d *decoder) assigned(r *reassigned, active bool) error {
 // unassigned reads an unassigned event, which stands in a member value.
 func (d *decoder) unassigned(r *reassigned) error {
 	found := false
-	err := d.object("unassignment", func(key []byte) error {
+	err := d.in.object("unassignment", func(key []byte) error {
 		if string(key) != "value" {
 			return d.keep(&d.keptAround, key)
 		}
@@ -238,8 +238,8 @@ func (d *decoder) unassignedMembers(r *reassigned) error {
 	e, l, offset := d.nextEvent(schemas.Unassigned)
 	has := 0
 	err := d.withExtras(l, func(key []byte) (known bool, err error) {
-		if string(key) == "assignmentExclusivity" && !d.null() {
-			r.exclusivity, err = d.canonical("assignmentExclusivity")
+		if string(key) == "assignmentExclusivity" && !d.in.null() {
+			r.exclusivity, err = d.in.canonical("assignmentExclusivity")
 			return true, err
 		}
 		if known, err = d.reassignedMember(key, r); known || err != nil {
@@ -292,8 +292,8 @@ func (d *decoder) addReassigned(r *reassigned, first *schemas.Reassignment) erro
 // parties reads a list of parties, in text order if sorted, which digests rely on.
 func (d *decoder) parties(what string, sorted bool) ([]string, error) {
 	d.list1 = d.list1[:0]
-	err := d.list(what, func() error {
-		party, err := d.string(what)
+	err := d.in.list(what, func() error {
+		party, err := d.in.string(what)
 		d.list1 = append(d.list1, party)
 		return err
 	})

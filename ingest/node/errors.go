@@ -144,6 +144,18 @@ type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
+// ownErrorOf returns an answer or frame that is one of the node's own errors as such, nil for
+// any other.
+func ownErrorOf(body []byte) *Error {
+	own, ok := remote.ParseLedgerError(body)
+	if !ok {
+		return nil
+	}
+	e := &Error{}
+	fill(e, own)
+	return e
+}
+
 // fill puts what the node says into e.
 func fill(e *Error, l remote.LedgerError) {
 	e.Code, e.Category, e.Err, e.retryAfter = l.Code, l.Category, errors.New(remote.OneLine(l.Cause)), l.RetryAfter

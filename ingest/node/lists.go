@@ -118,7 +118,7 @@ func (l *lists) page(ctx context.Context, at, end int64, out emit) (int64, error
 // another operation has confirmed that it has no others.
 func (l *lists) take(ctx context.Context, body []byte, at, through int64, limit int, out emit) (int64, error) {
 	var elements [][]byte
-	err := l.splitter.elements(body, func(element []byte) error { elements = append(elements, element); return nil })
+	err := l.splitter.in.elements(body, func(element []byte) error { elements = append(elements, element); return nil })
 	if err != nil {
 		return at, l.located(at, err)
 	}
@@ -177,38 +177,4 @@ func (l *lists) adapt(count, limit int) {
 	if count < limit/2 {
 		l.window = min(2*l.window, maxWindow)
 	}
-}
-
-// elements reads a JSON array and passes its elements on, as they stand: null is none. An
-// answer that is one of the node's own errors becomes an *Error.
-func (d *decoder) elements(body []byte, take func(element []byte) error) error {
-	d.src, d.keys = body, d.keys[:0]
-	d.scan.Reset(body)
-	if d.scan.Peek() != '[' {
-		if own, ok := remote.ParseLedgerError(body); ok {
-			e := &Error{}
-			fill(e, own)
-			return e
-		}
-		return fmt.Errorf("%w: the answer is not a list", schemas.ErrMalformed)
-	}
-	var failed error
-	err := d.list("the answer", func() error {
-		element, err := d.raw()
-		if err != nil {
-			return err
-		}
-		failed = take(element)
-		return failed
-	})
-	if failed != nil {
-		return failed
-	}
-	if err == nil {
-		err = d.scan.End()
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
-	}
-	return nil
 }

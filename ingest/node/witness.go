@@ -175,7 +175,7 @@ func (w *witness) read(ctx context.Context, by Source, after, through int64, tak
 
 // readLists reads by list calls, each of which begins where the one before ended.
 func (w *witness) readLists(ctx context.Context, by Source, after, through int64, take func(element []byte) error) error {
-	elements := newDecoder(w.cfg.MigrationID, func(string, string) {})
+	elements := newJSONReader(func(string, string) {})
 	for limit := firstLimit; after < through; {
 		body, err := w.client.do(ctx, &call{
 			method: http.MethodPost, operation: operationOf(by), cursor: schemas.AtOffset(after).String(),
@@ -211,7 +211,7 @@ func (w *witness) readLists(ctx context.Context, by Source, after, through int64
 
 // readPages reads by pages, which say themselves how to go on.
 func (w *witness) readPages(ctx context.Context, after, through int64, take func(element []byte) error) error {
-	pages := newDecoder(w.cfg.MigrationID, func(string, string) {})
+	pages := newJSONReader(func(string, string) {})
 	q := updatesPageRequest{Begin: after, End: through, PageSize: firstLimit, UpdateFormat: w.cfg.updatesAfter(after, through).UpdateFormat}
 	for {
 		body, err := w.client.do(ctx, &call{
