@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
@@ -261,11 +262,11 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 		if err := w.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		l.loaded = false
+		l.follower.Forget()
 		if err := l.begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row, _, err := l.next(t.Context())
+		row, _, err := l.follower.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +285,7 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 		if _, err := l.apply(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		if err := insertJournal(t.Context(), f.db, row, store.Commit); err != nil {
+		if err := journal.Insert(t.Context(), f.db, row, store.Commit); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -49,7 +50,7 @@ func batches(items []schemas.Item, size int) []*schemas.Batch {
 	after := schemas.Start
 	for len(items) > 0 {
 		n := 1
-		for n < min(size, len(items)) && sameKind(items[0].Position(), items[n].Position()) {
+		for n < min(size, len(items)) && journal.SameKind(items[0].Position(), items[n].Position()) {
 			n++
 		}
 		through := items[n-1].Position()
@@ -364,7 +365,7 @@ func (f *fixture) attempt(ctx context.Context, t *testing.T, list []*schemas.Bat
 			}
 			return false
 		}
-		if err := l.Step(ctx); err != nil && !errors.Is(err, ErrCaughtUp) {
+		if err := l.Step(ctx); err != nil && !errors.Is(err, journal.ErrCaughtUp) {
 			return false
 		}
 	}
@@ -382,7 +383,7 @@ func TestChangedHistoryStopsTheStream(t *testing.T) {
 	// An intent without a commit, as a crash leaves it.
 	row := store.BatchRow{Stream: schemas.ScanStream, Sequence: 2, After: list[1].After, Through: list[1].Through,
 		Items: uint64(len(list[1].Items)), Hash: store.HashBatch(list[1]), Writer: "crashed"}
-	if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
+	if err := journal.Insert(t.Context(), f.db, row, store.Intent); err != nil {
 		t.Fatal(err)
 	}
 	changed := *list[1]
@@ -434,10 +435,10 @@ func TestTheLaterOfTwoGivesWay(t *testing.T) {
 	row := func(writer string, b *schemas.Batch) store.BatchRow {
 		return store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: store.HashBatch(b), Writer: writer}
 	}
-	if err := announce(t.Context(), f.db, row("first", small[0])); err != nil {
+	if err := journal.Announce(t.Context(), f.db, row("first", small[0])); err != nil {
 		t.Fatal(err)
 	}
-	if err := announce(t.Context(), f.db, row("second", large[0])); !errors.Is(err, schemas.ErrDiverged) {
+	if err := journal.Announce(t.Context(), f.db, row("second", large[0])); !errors.Is(err, schemas.ErrDiverged) {
 		t.Fatalf("a second process announced other content: %v", err)
 	}
 	w := NewWriter(f.db, schemas.ScanStream, f.log)
@@ -455,7 +456,7 @@ func TestTheLaterOfTwoGivesWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranged := store.BatchRow{Stream: ContractsStream(schemas.ScanStream), Sequence: 1, After: schemas.Start, Through: small[0].Through, Hash: "another range", Writer: "second"}
-	if err := announce(t.Context(), f.db, ranged); !errors.Is(err, schemas.ErrDiverged) {
+	if err := journal.Announce(t.Context(), f.db, ranged); !errors.Is(err, schemas.ErrDiverged) {
 		t.Fatalf("a second process announced another range: %v", err)
 	}
 	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
@@ -476,15 +477,15 @@ func TestLateIntentOfADeadWriter(t *testing.T) {
 	intent := func(writer string, epoch int64, b *schemas.Batch) {
 		t.Helper()
 		row := store.BatchRow{Stream: b.Stream, Sequence: 1, After: b.After, Through: b.Through, Items: uint64(len(b.Items)), Hash: store.HashBatch(b), Writer: writer, Epoch: epoch}
-		if err := insertJournal(t.Context(), f.db, row, store.Intent); err != nil {
+		if err := journal.Insert(t.Context(), f.db, row, store.Intent); err != nil {
 			t.Fatal(err)
 		}
 	}
-	dead, err := claim(t.Context(), f.db, schemas.ScanStream, "dead")
+	dead, err := journal.Claim(t.Context(), f.db, schemas.ScanStream, "dead")
 	if err != nil {
 		t.Fatal(err)
 	}
-	successor, err := claim(t.Context(), f.db, schemas.ScanStream, "successor")
+	successor, err := journal.Claim(t.Context(), f.db, schemas.ScanStream, "successor")
 	if err != nil || successor <= dead {
 		t.Fatalf("claims %d and then %d, %v", dead, successor, err)
 	}

@@ -11,12 +11,10 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-//go:embed sql/commits_after.sql
-var commitsAfter string
 
 //go:embed sql/lifetime_events_in_range.sql
 var lifetimeEventsInRange string
@@ -57,8 +55,10 @@ func ContractsStream(stream string) string { return stream + "/contracts" }
 // is announced and committed like a batch, and each of its steps can be repeated.
 // Only one Lifetimes may work on a stream at a time; those of several streams do so side by side.
 type Lifetimes struct {
-	follower
-	ended int // lifetimes in the live table that have ended, since the last tidy
+	db       *store.DB
+	stream   string
+	follower *journal.Follower
+	ended    int // lifetimes in the live table that have ended, since the last tidy
 
 	// Kept from step to step for their memory.
 	events         *store.LifetimeEvents
@@ -81,28 +81,28 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 		poll = 200 * time.Millisecond
 	}
 	return &Lifetimes{
-		follower: newFollower(db, stream, ContractsStream(stream), poll, log),
-		events:   store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, ContractsStream(stream), poll, log),
+		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
 		keys: lookupKeys{},
 	}
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that
 // needs a person: what is stored contradicts itself, or the disk is full.
-func (l *Lifetimes) Run(ctx context.Context) error { return l.run(ctx, l.Step) }
+func (l *Lifetimes) Run(ctx context.Context) error { return l.follower.Run(ctx, l.Step) }
 
 // CatchUp steps until the lifetimes have reached the stream's watermark. A failure is
 // tried again a few times.
-func (l *Lifetimes) CatchUp(ctx context.Context) error { return l.catchUp(ctx, l.Step) }
+func (l *Lifetimes) CatchUp(ctx context.Context) error { return l.follower.CatchUp(ctx, l.Step) }
 
-// Step takes the next range of committed batches. It returns ErrCaughtUp when the
+// Step takes the next range of committed batches. It returns journal.ErrCaughtUp when the
 // lifetimes have reached the watermark.
 func (l *Lifetimes) Step(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err
 	}
 	earlier := 0
-	err := l.take(ctx, "deriving lifetimes", func(ctx context.Context, row *store.BatchRow) (err error) {
+	err := l.follower.Take(ctx, "deriving lifetimes", func(ctx context.Context, row *store.BatchRow) (err error) {
 		if earlier, err = l.apply(ctx, *row); err == nil {
 			row.Counts = &store.RowCounts{Lifetimes: int64(l.live.Rows() + l.archived.Rows())}
 		}
@@ -119,7 +119,7 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 
 // begin takes the journal over, unless that is done, and makes the scratch table.
 func (l *Lifetimes) begin(ctx context.Context) error {
-	began, err := l.load(ctx)
+	began, err := l.follower.Load(ctx)
 	if err != nil || !began {
 		return err
 	}
@@ -175,7 +175,7 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 		return l.readNode(ctx, row)
 	}
 	after := row.After
-	if !sameKind(after, row.Through) {
+	if !journal.SameKind(after, row.Through) {
 		after = schemas.Position{MigrationID: row.Through.MigrationID, RecordTime: schemas.MinMicros}
 	}
 	params := store.Params{

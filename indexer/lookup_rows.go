@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -46,7 +47,9 @@ func CreateLookupRows(ctx context.Context, db *store.DB) error {
 // LookupRows copies what a stream has, each update by its key, to be looked up. It follows the
 // stream's watermark as lifetimes do. Only one LookupRows may work on a stream at a time.
 type LookupRows struct {
-	follower
+	db        *store.DB
+	stream    string
+	follower  *journal.Follower
 	originals originals
 	rows      *store.LookupRows
 	samples   samples
@@ -85,34 +88,34 @@ func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Lo
 		poll = lookupPoll
 	}
 	return &LookupRows{
-		follower:  newFollower(db, stream, journals.LookupsStream(stream), poll, log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.LookupsStream(stream), poll, log),
 		originals: of, rows: store.NewLookupRows(),
 	}
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that
 // needs a person.
-func (l *LookupRows) Run(ctx context.Context) error { return l.run(ctx, l.Step) }
+func (l *LookupRows) Run(ctx context.Context) error { return l.follower.Run(ctx, l.Step) }
 
 // CatchUp steps until the copy has reached the stream's watermark. A failure is tried again
 // a few times.
-func (l *LookupRows) CatchUp(ctx context.Context) error { return l.catchUp(ctx, l.Step) }
+func (l *LookupRows) CatchUp(ctx context.Context) error { return l.follower.CatchUp(ctx, l.Step) }
 
-// Step takes the next range of committed batches. It returns ErrCaughtUp when the copy has
+// Step takes the next range of committed batches. It returns journal.ErrCaughtUp when the copy has
 // reached the watermark.
 func (l *LookupRows) Step(ctx context.Context) error {
-	began, err := l.load(ctx)
+	began, err := l.follower.Load(ctx)
 	if err != nil {
 		return err
 	}
 	if began {
 		if err := l.loadDictionary(ctx); err != nil {
-			l.loaded = false
+			l.follower.Forget()
 			return err
 		}
-		l.originals.warn(ctx, l.journal.committed)
+		l.originals.warn(ctx, l.follower.Committed())
 	}
-	return l.take(ctx, "copying items for lookups", l.apply)
+	return l.follower.Take(ctx, "copying items for lookups", l.apply)
 }
 
 // apply copies one range. Imports are not looked up. A row replaces one of the same key, so
@@ -173,7 +176,7 @@ func (l *LookupRows) loadDictionary(ctx context.Context) error {
 func (l *LookupRows) newDictionary(ctx context.Context) error {
 	block := store.NewLookupDictionaries()
 	block.Append(l.stream, store.LookupDictionary{ID: l.last + 1, Content: l.samples.content()})
-	token := fmt.Sprintf("%s/dictionary/%d", l.own, l.last+1)
+	token := fmt.Sprintf("%s/dictionary/%d", journals.LookupsStream(l.stream), l.last+1)
 	if err := l.db.Insert(ctx, "lookup_dictionaries", token, block); err != nil {
 		return err
 	}
@@ -182,7 +185,7 @@ func (l *LookupRows) newDictionary(ctx context.Context) error {
 		return err
 	}
 	if l.last != want {
-		return fmt.Errorf("dictionary %d of %s was stored, and the newest is %d: %w", want, l.own, l.last, errDictionary)
+		return fmt.Errorf("dictionary %d of %s was stored, and the newest is %d: %w", want, journals.LookupsStream(l.stream), l.last, errDictionary)
 	}
 	return nil
 }

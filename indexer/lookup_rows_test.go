@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -108,7 +109,7 @@ func TestCopiesAreTheItems(t *testing.T) {
 	if err != nil || len(dictionaries) != 2 {
 		t.Errorf("%d dictionaries: %v", len(dictionaries), err)
 	}
-	if err := l.Step(t.Context()); !errors.Is(err, ErrCaughtUp) {
+	if err := l.Step(t.Context()); !errors.Is(err, journal.ErrCaughtUp) {
 		t.Errorf("a step after the last: %v", err)
 	}
 }
@@ -145,7 +146,7 @@ func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
 	}
 	var log strings.Builder
 	l := NewLookupRows(f.db, schemas.ScanStream, other, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
-	if err := l.Step(t.Context()); !errors.Is(err, ErrCaughtUp) {
+	if err := l.Step(t.Context()); !errors.Is(err, journal.ErrCaughtUp) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log.String(), "another catalogue") {
@@ -165,13 +166,13 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 		}
 	}
 	first := f.newLookupRows(t)
-	if _, err := first.load(t.Context()); err != nil {
+	if _, err := first.follower.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.loadDictionary(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	row, _, err := first.next(t.Context())
+	row, _, err := first.follower.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
 		t.Errorf("goes on with dictionary %d, want the one that is stored", second.last)
 	}
 	f.checkCopies(t, h.Items, len(h.Items))
-	if err := first.Step(t.Context()); err == nil || errors.Is(err, ErrCaughtUp) {
+	if err := first.Step(t.Context()); err == nil || errors.Is(err, journal.ErrCaughtUp) {
 		t.Errorf("the first one does not give way: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -163,7 +164,7 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 	}
 	epochs := make(map[string]int64)
 	for _, stream := range r.journals() {
-		epoch, err := claim(ctx, r.db, stream, r.writer)
+		epoch, err := journal.Claim(ctx, r.db, stream, r.writer)
 		if err != nil {
 			return RewindPlan{}, err
 		}
@@ -268,7 +269,7 @@ func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, e
 		return nil
 	}
 	row := store.BatchRow{Stream: stream, Sequence: last.Sequence + 1, After: to, Through: to, Writer: r.writer, Epoch: epochs[stream]}
-	if err := insertJournal(ctx, r.db, row, store.Commit); err != nil {
+	if err := journal.Insert(ctx, r.db, row, store.Commit); err != nil {
 		return fmt.Errorf("marking %s as taken back: %w", stream, err)
 	}
 	return r.done()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -46,11 +47,13 @@ const (
 // requests. It follows the stream's watermark as lifetimes do; wallethistory.Reader reads what it
 // writes. Only one Wallets may work on a stream at a time.
 type Wallets struct {
-	follower
-	history *history.Reader
-	node    *nodehistory.Reader
-	parser  *walletlog.Parser
-	ended   int // contracts that ended since the last tidy
+	db       *store.DB
+	stream   string
+	follower *journal.Follower
+	history  *history.Reader
+	node     *nodehistory.Reader
+	parser   *walletlog.Parser
+	ended    int // contracts that ended since the last tidy
 
 	// Kept from step to step for their memory.
 	contracts *store.WalletContracts
@@ -66,8 +69,8 @@ func NewWallets(db *store.DB, stream string, poll time.Duration, log *slog.Logge
 		poll = 100 * time.Millisecond
 	}
 	return &Wallets{
-		follower: newFollower(db, stream, journals.WalletStream(stream), poll, log),
-		history:  history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), poll, log),
+		history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
 		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewWalletStatuses(),
 		known: make(map[templateVersion]*walletTemplate),
 	}
@@ -75,16 +78,16 @@ func NewWallets(db *store.DB, stream string, poll time.Duration, log *slog.Logge
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that
 // needs a person.
-func (w *Wallets) Run(ctx context.Context) error { return w.run(ctx, w.Step) }
+func (w *Wallets) Run(ctx context.Context) error { return w.follower.Run(ctx, w.Step) }
 
 // CatchUp steps until wallets have reached the stream's watermark. A failure is tried again a
 // few times.
-func (w *Wallets) CatchUp(ctx context.Context) error { return w.catchUp(ctx, w.Step) }
+func (w *Wallets) CatchUp(ctx context.Context) error { return w.follower.CatchUp(ctx, w.Step) }
 
-// Step takes the next range of committed batches. It returns ErrCaughtUp when wallets have
+// Step takes the next range of committed batches. It returns journal.ErrCaughtUp when wallets have
 // reached the watermark.
 func (w *Wallets) Step(ctx context.Context) error {
-	began, err := w.load(ctx)
+	began, err := w.follower.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (w *Wallets) Step(ctx context.Context) error {
 		w.ended = walletTidyAfter // unknown after a start: tidy soon
 	}
 	ended := 0
-	err = w.take(ctx, "deriving wallets", func(ctx context.Context, row *store.BatchRow) (err error) {
+	err = w.follower.Take(ctx, "deriving wallets", func(ctx context.Context, row *store.BatchRow) (err error) {
 		ended, err = w.apply(ctx, *row)
 		return err
 	})
@@ -107,22 +110,7 @@ func (w *Wallets) Step(ctx context.Context) error {
 
 // Rebuild makes wallets derive everything again from the start of the stream, in the steps
 // that follow. Until they have caught up readers see an earlier state.
-func (w *Wallets) Rebuild(ctx context.Context) error {
-	if _, err := w.load(ctx); err != nil {
-		return err
-	}
-	w.loaded, w.source = false, 0
-	back := store.BatchRow{
-		Stream: w.own, Sequence: w.journal.sequence + 1, After: w.journal.committed, Through: schemas.Start,
-		Hash: schemas.Start.String(), Writer: w.name, Epoch: w.journal.epoch,
-	}
-	// Another range than this one may be announced under the number: it is void then, as a
-	// commit counts more than an intent.
-	if err := insertJournal(ctx, w.db, back, store.Commit); err != nil {
-		return fmt.Errorf("taking %s back to its start: %w", w.own, err)
-	}
-	return nil
-}
+func (w *Wallets) Rebuild(ctx context.Context) error { return w.follower.BackToStart(ctx) }
 
 // apply derives one range and returns how many contracts of earlier ones it ended. The first
 // range begins with tables that have nothing of the stream; its rows may be written more than
@@ -132,7 +120,7 @@ func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err
 	if row.After == schemas.Start {
 		// A range that was announced before is not looked at for later claims again: who has
 		// slept since must not empty the tables of another.
-		if err := announce(ctx, w.db, row); err != nil {
+		if err := journal.Announce(ctx, w.db, row); err != nil {
 			return 0, err
 		}
 		if err := w.clear(ctx); err != nil {
@@ -256,7 +244,7 @@ func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *walletSet
 // Tidy drops the rows of contracts that have ended. Readers are right before, during and after
 // it: what says that a contract has ended goes last.
 func (w *Wallets) Tidy(ctx context.Context) error {
-	params := store.Params{"stream": store.Text(w.stream), "at": store.Int(w.journal.committed.Offset)}
+	params := store.Params{"stream": store.Text(w.stream), "at": store.Int(w.follower.Committed().Offset)}
 	lightweight := ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true}
 	if err := w.db.Exec(ctx, dropEndedOfWallets, "", params, lightweight); err != nil {
 		return fmt.Errorf("dropping contracts of wallets that have ended: %w", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/indexer/walletlog"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
@@ -77,7 +78,7 @@ func nodeItems(t *testing.T, f *fixture, cfg devnet.Config, pruned bool, do ...f
 	if err != nil {
 		t.Fatal(err)
 	}
-	updates, err := nodehistory.NewReader(f.db, stream).UpdatesByOffset(t.Context(), 0, 1<<40, 1_000_000)
+	updates, err := nodehistory.NewReader(f.db, name).UpdatesByOffset(t.Context(), 0, 1<<40, 1_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,10 +405,10 @@ func TestWalletsSurviveAnyEnd(t *testing.T) {
 	// announced is a process that is about to apply its first range.
 	announced := func() (*Wallets, store.BatchRow) {
 		w := newWallets()
-		if _, err := w.load(t.Context()); err != nil {
+		if _, err := w.follower.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row, _, err := w.next(t.Context())
+		row, _, err := w.follower.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +442,7 @@ func TestWalletsSurviveAnyEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One that was replaced while it applied the range does no harm when it goes on.
-		if err := second.Step(t.Context()); (err == nil || errors.Is(err, ErrCaughtUp)) && i == 0 {
+		if err := second.Step(t.Context()); (err == nil || errors.Is(err, journal.ErrCaughtUp)) && i == 0 {
 			t.Errorf("a process that was replaced does not give way: %v", err)
 		}
 		if err := calm.Tidy(t.Context()); err != nil {
@@ -478,10 +479,10 @@ func TestWalletsAreRebuilt(t *testing.T) {
 			t.Errorf("while it is rebuilt the watermark is %s: %v", mark, err)
 		}
 		w := newWallets()
-		if _, err := w.load(t.Context()); err != nil {
+		if _, err := w.follower.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		row, _, err := w.next(t.Context())
+		row, _, err := w.follower.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -60,15 +61,15 @@ func (w *Writer) Resume(ctx context.Context, stream string) (schemas.Resume, err
 }
 
 func (w *Writer) load(ctx context.Context) error {
-	journal, err := takeOver(ctx, w.db, w.stream, w.name)
+	at, err := journal.TakeOver(ctx, w.db, w.stream, w.name)
 	if err != nil {
 		return err
 	}
-	if journal.hash != "" && !store.IsBatchHash(journal.hash) {
+	if at.Hash != "" && !store.IsBatchHash(at.Hash) {
 		return fmt.Errorf("%w: batch %d of %s has hash %s: an earlier version wrote the store, which hashed otherwise; ingest into a new one",
-			schemas.ErrDiverged, journal.sequence, w.stream, journal.hash)
+			schemas.ErrDiverged, at.Sequence, w.stream, at.Hash)
 	}
-	w.sequence, w.committed, w.pending, w.epoch = journal.sequence, journal.committed, journal.pending, journal.epoch
+	w.sequence, w.committed, w.pending, w.epoch = at.Sequence, at.Committed, at.Pending, at.Epoch
 	w.loaded = true
 	return nil
 }
@@ -164,7 +165,7 @@ func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
 	if err := w.insert(ctx, row.Sequence); err != nil {
 		return fmt.Errorf("writing batch %d of %s: %w", row.Sequence, w.stream, err)
 	}
-	if err := insertJournal(ctx, w.db, row, store.Commit); err != nil {
+	if err := journal.Insert(ctx, w.db, row, store.Commit); err != nil {
 		return fmt.Errorf("committing batch %d of %s: %w", row.Sequence, w.stream, err)
 	}
 	w.sequence, w.committed, w.pending = row.Sequence, b.Through, nil
@@ -182,7 +183,7 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 		}
 		return nil
 	}
-	return announce(ctx, w.db, row)
+	return journal.Announce(ctx, w.db, row)
 }
 
 // insert writes the rows of a batch, those of each table with a token of their own.

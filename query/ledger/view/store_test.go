@@ -2,7 +2,6 @@ package view_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -34,16 +33,10 @@ func stored(t *testing.T, c devnet.Config) (*world, *nodehistory.Reader) {
 	t.Cleanup(db.Close)
 	quiet := slog.New(slog.DiscardHandler)
 	w := newWorldInto(t, c, true, indexer.NewSinks(db, quiet))
-	lifetimes := indexer.NewLifetimes(db, w.stream, 0, quiet)
-	for {
-		err := lifetimes.Step(t.Context())
-		if errors.Is(err, indexer.ErrCaughtUp) {
-			return w, nodehistory.NewReader(db, w.stream)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := indexer.NewLifetimes(db, w.stream, 0, quiet).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	return w, nodehistory.NewReader(db, w.stream)
 }
 
 // What is selected in the real store and shown then must be what is visible of the whole

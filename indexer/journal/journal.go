@@ -1,4 +1,7 @@
-package indexer
+// Package journal keeps the record of what was announced and committed of each stream, in
+// table batches, and follows streams in ranges that are recorded there as well. What is
+// announced without a commit is repeated; two writers of one stream never both go on.
+package journal
 
 import (
 	"context"
@@ -21,62 +24,62 @@ var lastClaims string
 //go:embed sql/intents_of_sequence.sql
 var intentsOfSequence string
 
-// journal is where one stream stands according to table batches.
-type journal struct {
-	sequence  int64 // of the last commit, 0 = none
-	committed schemas.Position
-	hash      string // of the last commit, or else of the intent
-	pending   *schemas.Intent
-	epoch     int64 // of our claim, 0 = none
+// State is where one stream stands according to table batches.
+type State struct {
+	Sequence  int64 // of the last commit, 0 = none
+	Committed schemas.Position
+	Hash      string // of the last commit, or else of the intent
+	Pending   *schemas.Intent
+	Epoch     int64 // of our claim, 0 = none
 }
 
-// takeOver claims a stream and reads where it stands, in this order: what an earlier writer
+// TakeOver claims a stream and reads where it stands, in this order: what an earlier writer
 // announced after the reading does not count.
-func takeOver(ctx context.Context, db *store.DB, stream, writer string) (journal, error) {
-	epoch, err := claim(ctx, db, stream, writer)
+func TakeOver(ctx context.Context, db *store.DB, stream, writer string) (State, error) {
+	epoch, err := Claim(ctx, db, stream, writer)
 	if err != nil {
-		return journal{}, err
+		return State{}, err
 	}
-	j, err := readJournal(ctx, db, stream)
-	j.epoch = epoch
+	j, err := read(ctx, db, stream)
+	j.Epoch = epoch
 	return j, err
 }
 
-// readJournal reads the last commit and the intent that follows it, if any.
-func readJournal(ctx context.Context, db *store.DB, stream string) (journal, error) {
+// read reads the last commit and the intent that follows it, if any.
+func read(ctx context.Context, db *store.DB, stream string) (State, error) {
 	rows, err := selectBatches(ctx, db, lastBatches, store.Params{"stream": store.Text(stream)})
 	if err != nil {
-		return journal{}, fmt.Errorf("reading the journal of %s: %w", stream, err)
+		return State{}, fmt.Errorf("reading the journal of %s: %w", stream, err)
 	}
-	j := journal{committed: schemas.Start}
+	j := State{Committed: schemas.Start}
 	for _, r := range rows {
-		if r.State == store.Commit && r.Sequence > j.sequence {
-			j.sequence, j.committed, j.hash = r.Sequence, r.Through, r.Hash
+		if r.State == store.Commit && r.Sequence > j.Sequence {
+			j.Sequence, j.Committed, j.Hash = r.Sequence, r.Through, r.Hash
 		}
 	}
 	for _, r := range store.StandingIntents(rows) {
 		switch {
-		case r.Sequence <= j.sequence:
+		case r.Sequence <= j.Sequence:
 			continue
-		case r.Sequence != j.sequence+1 || r.After != j.committed:
-			return journal{}, fmt.Errorf("%w: intent %d of %s, after %s, does not follow commit %d, through %s",
-				schemas.ErrDiverged, r.Sequence, stream, r.After, j.sequence, j.committed)
-		case j.pending != nil && (j.pending.Hash != r.Hash || j.pending.Through != r.Through):
-			return journal{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could give way; delete the intents of one writer from table batches",
+		case r.Sequence != j.Sequence+1 || r.After != j.Committed:
+			return State{}, fmt.Errorf("%w: intent %d of %s, after %s, does not follow commit %d, through %s",
+				schemas.ErrDiverged, r.Sequence, stream, r.After, j.Sequence, j.Committed)
+		case j.Pending != nil && (j.Pending.Hash != r.Hash || j.Pending.Through != r.Through):
+			return State{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could give way; delete the intents of one writer from table batches",
 				schemas.ErrDiverged, r.Sequence, stream)
 		}
-		if j.sequence == 0 {
-			j.hash = r.Hash
+		if j.Sequence == 0 {
+			j.Hash = r.Hash
 		}
-		j.pending = &schemas.Intent{Sequence: r.Sequence, After: r.After, Through: r.Through, Items: int(r.Items), Hash: r.Hash}
+		j.Pending = &schemas.Intent{Sequence: r.Sequence, After: r.After, Through: r.Through, Items: int(r.Items), Hash: r.Hash}
 	}
 	return j, nil
 }
 
-// claim takes a stream over: intents of earlier writers that arrive after it do not count,
+// Claim takes a stream over: intents of earlier writers that arrive after it do not count,
 // and a writer that still lives ends when it looks for later claims. It returns the epoch
 // of the claim.
-func claim(ctx context.Context, db *store.DB, stream, writer string) (int64, error) {
+func Claim(ctx context.Context, db *store.DB, stream, writer string) (int64, error) {
 	for {
 		last, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
 		if err != nil {
@@ -86,7 +89,7 @@ func claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 		if len(last) > 0 {
 			row.Epoch = last[0].Epoch + 1
 		}
-		if err := insertJournal(ctx, db, row, store.Claim); err != nil {
+		if err := Insert(ctx, db, row, store.Claim); err != nil {
 			return 0, fmt.Errorf("claiming stream %s: %w", stream, err)
 		}
 		claims, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
@@ -103,11 +106,11 @@ func claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 	}
 }
 
-// announce persists an intent and makes sure that no later writer took the stream over,
+// Announce persists an intent and makes sure that no later writer took the stream over,
 // and that no other announced other content under the same sequence number. Who finds one
 // withdraws the intent and gives way.
-func announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
-	if err := insertJournal(ctx, db, row, store.Intent); err != nil {
+func Announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
+	if err := Insert(ctx, db, row, store.Intent); err != nil {
 		return fmt.Errorf("announcing batch %d of %s: %w", row.Sequence, row.Stream, err)
 	}
 	rows, err := selectBatches(ctx, db, intentsOfSequence, store.Params{
@@ -120,7 +123,7 @@ func announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 		if other.Writer == row.Writer || other.State == store.Intent && other.Hash == row.Hash && other.Through == row.Through {
 			continue
 		}
-		if err := insertJournal(ctx, db, row, store.Withdrawn); err != nil {
+		if err := Insert(ctx, db, row, store.Withdrawn); err != nil {
 			return fmt.Errorf("withdrawing batch %d of %s: %w", row.Sequence, row.Stream, err)
 		}
 		return fmt.Errorf("%w: %s has another writer since; this one gives way before batch %d: run only one",
@@ -133,7 +136,8 @@ func claimsOf(rows []store.BatchRow) []store.BatchRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(r store.BatchRow) bool { return r.State != store.Claim })
 }
 
-func insertJournal(ctx context.Context, db *store.DB, row store.BatchRow, state store.BatchState) error {
+// Insert records a batch or range in a state. It is safe to repeat.
+func Insert(ctx context.Context, db *store.DB, row store.BatchRow, state store.BatchState) error {
 	row.State = state
 	block := store.NewBatches()
 	block.Append(row)

@@ -1,7 +1,8 @@
-package indexer
+package journal
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
+
+//go:embed sql/commits_after.sql
+var commitsAfter string
 
 // ErrCaughtUp says that a step found nothing to do.
 var ErrCaughtUp = errors.New("caught up")
@@ -28,9 +32,10 @@ const (
 	bulkPause = 1500 * time.Millisecond
 )
 
-// follower walks behind the watermark of a stream in ranges of whole batches. Each range is
-// announced and committed in a journal of the follower's own, like a batch.
-type follower struct {
+// Follower walks behind the watermark of a stream in ranges of whole batches. Each range is
+// announced and committed in a journal of the follower's own, like a batch. A Follower may be
+// used by one goroutine at a time.
+type Follower struct {
 	db     *store.DB
 	stream string // that is followed
 	own    string // whose journal it writes
@@ -38,19 +43,27 @@ type follower struct {
 	log    *slog.Logger
 	poll   time.Duration
 
-	loaded  bool
-	journal journal
-	source  int64  // sequence of the last commit of the stream that is taken; 0 = not known
-	rows    uint64 // items and events of the last step
+	loaded bool
+	state  State
+	source int64  // sequence of the last commit of the stream that is taken; 0 = not known
+	rows   uint64 // items and events of the last step
 }
 
-func newFollower(db *store.DB, stream, own string, poll time.Duration, log *slog.Logger) follower {
-	return follower{db: db, stream: stream, own: own, name: uuid.NewString(), poll: poll, log: log.With("stream", own)}
+// NewFollower returns a follower of a stream with a journal under the name own. poll is the
+// wait when caught up.
+func NewFollower(db *store.DB, stream, own string, poll time.Duration, log *slog.Logger) *Follower {
+	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), poll: poll, log: log.With("stream", own)}
 }
 
-// run steps until ctx ends, then returns nil. It returns early only with an error that
+// Committed is the end of the last range that was committed, as of the last Load or Take.
+func (f *Follower) Committed() schemas.Position { return f.state.Committed }
+
+// Forget has the next Load read the journal again.
+func (f *Follower) Forget() { f.loaded = false }
+
+// Run steps until ctx ends, then returns nil. It returns early only with an error that
 // needs a person: what is stored contradicts itself, or the disk is full.
-func (f *follower) run(ctx context.Context, step func(context.Context) error) error {
+func (f *Follower) Run(ctx context.Context, step func(context.Context) error) error {
 	for failures := 0; ctx.Err() == nil; {
 		wait := time.Duration(0)
 		switch err := f.step(ctx, step); {
@@ -73,7 +86,7 @@ func (f *follower) run(ctx context.Context, step func(context.Context) error) er
 }
 
 // step takes one step. After a panic nobody knows how far it got: the journal is read again.
-func (f *follower) step(ctx context.Context, step func(context.Context) error) error {
+func (f *Follower) step(ctx context.Context, step func(context.Context) error) error {
 	err := guard.Call(func() error { return step(ctx) })
 	var panicked *guard.PanicError
 	if errors.As(err, &panicked) {
@@ -82,9 +95,9 @@ func (f *follower) step(ctx context.Context, step func(context.Context) error) e
 	return err
 }
 
-// catchUp steps until the stream's watermark is reached. A failure is tried again a few
+// CatchUp steps until the stream's watermark is reached. A failure is tried again a few
 // times.
-func (f *follower) catchUp(ctx context.Context, step func(context.Context) error) error {
+func (f *Follower) CatchUp(ctx context.Context, step func(context.Context) error) error {
 	const attempts = 5
 	for failures := 0; ; {
 		switch err := f.step(ctx, step); {
@@ -114,22 +127,22 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// load takes the journal over, unless that is done; it reports whether it did.
-func (f *follower) load(ctx context.Context) (loaded bool, err error) {
+// Load takes the journal over, unless that is done; it reports whether it did.
+func (f *Follower) Load(ctx context.Context) (loaded bool, err error) {
 	if f.loaded {
 		return false, nil
 	}
-	if f.journal, err = takeOver(ctx, f.db, f.own, f.name); err != nil {
+	if f.state, err = TakeOver(ctx, f.db, f.own, f.name); err != nil {
 		return false, err
 	}
 	f.loaded = true
 	return true, nil
 }
 
-// take has the next range of committed batches applied and commits it, with the counts of rows
+// Take has the next range of committed batches applied and commits it, with the counts of rows
 // that apply puts into it. It returns ErrCaughtUp when the watermark is reached.
-func (f *follower) take(ctx context.Context, what string, apply func(context.Context, *store.BatchRow) error) error {
-	row, source, err := f.next(ctx)
+func (f *Follower) Take(ctx context.Context, what string, apply func(context.Context, *store.BatchRow) error) error {
+	row, source, err := f.Next(ctx)
 	if errors.Is(err, ErrCaughtUp) {
 		return err
 	}
@@ -137,7 +150,7 @@ func (f *follower) take(ctx context.Context, what string, apply func(context.Con
 		err = apply(ctx, &row)
 	}
 	if err == nil {
-		if err = insertJournal(ctx, f.db, row, store.Commit); err != nil {
+		if err = Insert(ctx, f.db, row, store.Commit); err != nil {
 			err = fmt.Errorf("committing: %w", err)
 		}
 	}
@@ -145,16 +158,35 @@ func (f *follower) take(ctx context.Context, what string, apply func(context.Con
 		f.loaded = false // nobody knows which step was applied
 		return fmt.Errorf("%s after %s: %w", what, row.After, err)
 	}
-	f.journal, f.source = journal{sequence: row.Sequence, committed: row.Through, epoch: row.Epoch}, source
+	f.state, f.source = State{Sequence: row.Sequence, Committed: row.Through, Epoch: row.Epoch}, source
 	f.rows = row.Items + row.Events
 	return nil
 }
 
-// next announces the next range, or returns the one that is announced already, with
+// BackToStart has everything derived again from the start of the stream, in the steps that
+// follow.
+func (f *Follower) BackToStart(ctx context.Context) error {
+	if _, err := f.Load(ctx); err != nil {
+		return err
+	}
+	f.loaded, f.source = false, 0
+	back := store.BatchRow{
+		Stream: f.own, Sequence: f.state.Sequence + 1, After: f.state.Committed, Through: schemas.Start,
+		Hash: schemas.Start.String(), Writer: f.name, Epoch: f.state.Epoch,
+	}
+	// Another range than this one may be announced under the number: it is void then, as a
+	// commit counts more than an intent.
+	if err := Insert(ctx, f.db, back, store.Commit); err != nil {
+		return fmt.Errorf("taking %s back to its start: %w", f.own, err)
+	}
+	return nil
+}
+
+// Next announces the next range, or returns the one that is announced already, with
 // the sequence number of its last batch in the stream's journal.
-func (f *follower) next(ctx context.Context) (store.BatchRow, int64, error) {
-	row := store.BatchRow{Stream: f.own, Sequence: f.journal.sequence + 1, After: f.journal.committed, Writer: f.name, Epoch: f.journal.epoch}
-	if p := f.journal.pending; p != nil {
+func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
+	row := store.BatchRow{Stream: f.own, Sequence: f.state.Sequence + 1, After: f.state.Committed, Writer: f.name, Epoch: f.state.Epoch}
+	if p := f.state.Pending; p != nil {
 		row.Through, row.Hash = p.Through, p.Hash
 		return row, f.source, nil
 	}
@@ -171,7 +203,7 @@ func (f *follower) next(ctx context.Context) (store.BatchRow, int64, error) {
 	}
 	source := f.source
 	for i, c := range commits {
-		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !sameKind(row.Through, c.Through)) {
+		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !SameKind(row.Through, c.Through)) {
 			break
 		}
 		row.Through, source = c.Through, c.Sequence
@@ -179,11 +211,11 @@ func (f *follower) next(ctx context.Context) (store.BatchRow, int64, error) {
 		row.Events += c.Events
 	}
 	row.Hash = row.Through.String() // another range under this number is other content
-	return row, source, announce(ctx, f.db, row)
+	return row, source, Announce(ctx, f.db, row)
 }
 
-// sameKind reports whether two positions lie in one migration and are both imports
+// SameKind reports whether two positions lie in one migration and are both imports
 // or both history.
-func sameKind(a, b schemas.Position) bool {
+func SameKind(a, b schemas.Position) bool {
 	return a.MigrationID == b.MigrationID && (a.RecordTime == schemas.MinMicros) == (b.RecordTime == schemas.MinMicros)
 }
