@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -37,7 +38,7 @@ func TestCarriedOverContractsDoNotDependOnHousekeeping(t *testing.T) {
 				}
 			}
 		}
-		began[i] = f.texts(t, `SELECT concat(contract_id, ' ', created_in) FROM
+		began[i] = indexertest.Texts(t, f.dsn, `SELECT concat(contract_id, ' ', created_in) FROM
 			(SELECT * FROM contracts_live UNION ALL SELECT * FROM contracts_archived)
 			WHERE stream = '`+stream+`' AND migration_id = 1 AND created_time < toDateTime64('1901-01-01 00:00:00', 6, 'UTC') ORDER BY 1`)
 		for _, it := range h.Items {

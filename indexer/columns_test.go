@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -57,40 +57,13 @@ func TestComputedColumnsReadAsWritten(t *testing.T) {
 		"lifetimes": `SELECT concat(contract_id, ' ', argument) FROM contracts_live
 			WHERE migration_id = 1 AND archived_at > '2200-01-01'`,
 	} {
-		got := f.texts(t, query)
+		got := indexertest.Texts(t, f.dsn, query)
 		slices.Sort(got)
 		slices.Sort(want[name])
 		if len(got) == 0 || !slices.Equal(got, want[name]) {
 			t.Errorf("%s: SQL reads %d texts that differ from the %d written", name, len(got), len(want[name]))
 		}
 	}
-}
-
-// texts runs a query of one text column.
-func (f *fixture) texts(t *testing.T, query string) []string {
-	t.Helper()
-	conn, err := engine.Open(t.Context(), f.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	rows, err := conn.Query(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, text)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
 }
 
 // nodeHistory is a short history of a node's own stream: a set of two active contracts at
@@ -199,7 +172,7 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 	if err != nil || resume.Committed != schemas.AtOffset(25) || resume.Pending != nil {
 		t.Fatalf("resume at %+v, %v", resume, err)
 	}
-	live := f.texts(t, "SELECT substring(contract_id, -1) FROM contracts_live WHERE archived_at > '2200-01-01' ORDER BY contract_id")
+	live := indexertest.Texts(t, f.dsn, "SELECT substring(contract_id, -1) FROM contracts_live WHERE archived_at > '2200-01-01' ORDER BY contract_id")
 	if want := []string{"4", "6"}; !slices.Equal(live, want) {
 		t.Errorf("contracts %q are live, want %q", live, want)
 	}
@@ -222,7 +195,7 @@ func (f *fixture) checkEnded(t *testing.T, list []*schemas.Batch) {
 		want = append(want, fmt.Sprintf("%d %d pkg:Mod:T %s", offset, store.ContractHash(fmt.Sprintf("00%0136x", n)), schematest.Party("party", 1)))
 	}
 	slices.Sort(want)
-	got := f.texts(t, `SELECT concat(toString(archived_offset), ' ', toString(contract_key), ' ', template_id, ' ', arrayStringConcat(signatories))
+	got := indexertest.Texts(t, f.dsn, `SELECT concat(toString(archived_offset), ' ', toString(contract_key), ' ', template_id, ' ', arrayStringConcat(signatories))
 		FROM ended_contracts WHERE stream = '`+list[0].Stream+`' AND empty(observers) ORDER BY archived_offset`)
 	if !slices.Equal(got, want) {
 		t.Errorf("ended contracts are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -245,7 +218,7 @@ func (f *fixture) checkPartyOffsets(t *testing.T, list []*schemas.Batch) {
 			}
 		}
 	}
-	got := f.texts(t, `SELECT concat(toString(node_offset), ' ', toString(party_key)) FROM party_offsets WHERE stream = '`+list[0].Stream+`'`)
+	got := indexertest.Texts(t, f.dsn, `SELECT concat(toString(node_offset), ' ', toString(party_key)) FROM party_offsets WHERE stream = '`+list[0].Stream+`'`)
 	if slices.Sort(got); len(got) == 0 || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 		t.Errorf("parties are found at\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
 	}

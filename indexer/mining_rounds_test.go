@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -60,7 +61,7 @@ func TestWaitingForAnOffset(t *testing.T) {
 	list := nodeHistory(true)
 	stream := list[0].Stream
 	reader := wallethistory.NewReader(f.db, stream)
-	wallets, writer := NewWallets(f.db, stream, time.Millisecond, f.log), NewWriter(f.db, stream, f.log)
+	wallets, writer := wallet.New(f.db, stream, time.Millisecond, f.log), NewWriter(f.db, stream, f.log)
 	for _, b := range list {
 		if err := writer.Write(t.Context(), b); err != nil {
 			t.Fatal(err)

@@ -363,7 +363,7 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	return NewWallets(r.db, r.stream, 0, r.log).Rebuild(ctx)
+	return journal.NewFollower(r.db, r.stream, journals.WalletStream(r.stream), 0, r.log).BackToStart(ctx)
 }
 
 // followedTo is the furthest that a journal goes, announced or committed.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -66,7 +68,7 @@ func (r *rewound) derive(t *testing.T) {
 	copies := NewLookupRows(r.db, r.stream, values.Default(), time.Millisecond, r.log)
 	if r.stream != schemas.ScanStream {
 		copies = NewNodeLookupRows(r.db, r.stream, time.Millisecond, r.log)
-		if err := NewWallets(r.db, r.stream, time.Millisecond, r.log).CatchUp(t.Context()); err != nil {
+		if err := wallet.New(r.db, r.stream, time.Millisecond, r.log).CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +92,7 @@ func (r *rewound) sums(t *testing.T) (list []string) {
 		if table == "wallet_contracts" {
 			where = " WHERE contract_id NOT IN (SELECT contract_id FROM wallet_contracts WHERE ended)"
 		}
-		list = append(list, r.texts(t, "SELECT concat('"+table+" ', toString(count()), ' ', toString(sum(cityHash64("+columns+")))) FROM "+table+where)...)
+		list = append(list, indexertest.Texts(t, r.dsn, "SELECT concat('"+table+" ', toString(count()), ' ', toString(sum(cityHash64("+columns+")))) FROM "+table+where)...)
 	}
 	return list
 }
@@ -186,11 +188,14 @@ func TestNodeStreamIsTakenBack(t *testing.T) {
 			if pruned && !schematest.Long() {
 				t.Skip("takes most of a minute: see make test-long")
 			}
-			stream, items := nodeItems(t, newFixture(t), devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)
+			from := newFixture(t)
+			stream, items := indexertest.NodeItems(t, from.db, NewSinks(from.db, from.log), devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)
 			f := newFixture(t)
 			f.newLookupRows(t)
 			r := &rewound{fixture: f, stream: stream, items: items,
-				cut: func(items []schemas.Item, size int) []*schemas.Batch { return nodeBatches(stream, items, size) },
+				cut: func(items []schemas.Item, size int) []*schemas.Batch {
+					return indexertest.NodeBatches(stream, items, size)
+				},
 				tables: []string{"updates", "events", "imports", "party_offsets", "contracts_live", "contracts_archived", "ended_contracts",
 					"node_lookup_rows", "wallet_contracts", "wallet_log", "wallet_status"}}
 			r.check(t, 50)
@@ -273,7 +278,7 @@ func TestEngineRemembersTheTokensOfDeletedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func() string {
-		return f.texts(t, "SELECT toString((SELECT count() FROM updates) + (SELECT count() FROM imports) + (SELECT count() FROM verdicts))")[0]
+		return indexertest.Texts(t, f.dsn, "SELECT toString((SELECT count() FROM updates) + (SELECT count() FROM imports) + (SELECT count() FROM verdicts))")[0]
 	}
 	w.rows.Fill(b)
 	if err := w.insert(t.Context(), 1); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
@@ -244,7 +245,7 @@ func TestFactsByVersion(t *testing.T) {
 			t.Errorf("version %d as a fact: %v", i, err)
 		}
 	}
-	if n := f.texts(t, "SELECT toString(count()) FROM network_facts"); n[0] != "4" {
+	if n := indexertest.Texts(t, f.dsn, "SELECT toString(count()) FROM network_facts"); n[0] != "4" {
 		t.Errorf("%s rows, want 4", n)
 	}
 	if _, err := f.reader.State().LatestFact(t.Context(), facts.Of(facts.Participants, "s::1220", "other")); !errors.Is(err, schemas.ErrNotFound) {

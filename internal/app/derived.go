@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
@@ -58,7 +59,7 @@ func (d *database) deriveAgain(ctx context.Context, stream string) error {
 	if stream == schemas.ScanStream {
 		return nil
 	}
-	if err := indexer.NewWallets(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
+	if err := wallet.New(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
@@ -152,11 +153,11 @@ func (s *streams) lookupRows(from source) *indexer.LookupRows {
 
 // wallets are what is derived from a node's stream for wallets, nil of public history: what
 // belongs to wallets alone is not in it.
-func (s *streams) wallets(from source) *indexer.Wallets {
+func (s *streams) wallets(from source) *wallet.Wallets {
 	if from.stream() == schemas.ScanStream {
 		return nil
 	}
-	return indexer.NewWallets(s.db.db, from.stream(), 0, s.p.log)
+	return wallet.New(s.db.db, from.stream(), 0, s.p.log)
 }
 
 // run ingests and follows all streams until ctx ends. An upstream's fault is waited out, and

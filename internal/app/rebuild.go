@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -22,7 +22,7 @@ func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stre
 		return err
 	}
 	for _, stream := range streams {
-		wallets := indexer.NewWallets(a.db.db, stream, 0, a.p.log)
+		wallets := wallet.New(a.db.db, stream, 0, a.p.log)
 		if err := wallets.Rebuild(ctx); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
-	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
@@ -265,7 +265,7 @@ func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *Verif
 
 // verifyWallets derives the wallets of a node's stream again.
 func (s *verifier) verifyWallets(ctx context.Context, stream string) (*verify.Check, error) {
-	looked, differences, err := indexer.NewWalletAudit(s.db.db, stream).Run(ctx)
+	looked, differences, err := wallet.NewAudit(s.db.db, stream).Run(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	indexerwallet "github.com/ledgerlake/ledgerlake/indexer/wallet"
 	ingestnode "github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
@@ -112,7 +113,7 @@ func (w *World) ingest(scanURL string) {
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,
-		indexer.NewWallets(db, stream, walletPoll, quiet).Run,
+		indexerwallet.New(db, stream, walletPoll, quiet).Run,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

@@ -1,4 +1,7 @@
-package indexer
+// Package wallet derives what the wallets of a node's parties show, from the committed rows of
+// the node's stream, and checks it against history. The tables have the rows of an undisturbed
+// run after any crash.
+package wallet
 
 import (
 	"context"
@@ -62,9 +65,9 @@ type Wallets struct {
 	known     map[templateVersion]*walletTemplate
 }
 
-// NewWallets returns what derives wallets from a node's stream; poll is the wait when caught
+// New returns what derives wallets from a node's stream; poll is the wait when caught
 // up, 100 ms if zero: users wait for what they have just done.
-func NewWallets(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wallets {
+func New(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wallets {
 	if poll == 0 {
 		poll = 100 * time.Millisecond
 	}

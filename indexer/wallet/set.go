@@ -1,4 +1,4 @@
-package indexer
+package wallet
 
 import (
 	"slices"
@@ -8,6 +8,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
+
+// templateVersion tells the versions of a template apart.
+type templateVersion struct{ packageName, templateID string }
 
 // walletSet is how the contracts of wallets change in one range.
 type walletSet struct {

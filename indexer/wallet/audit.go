@@ -1,4 +1,4 @@
-package indexer
+package wallet
 
 import (
 	"context"
@@ -40,10 +40,10 @@ const (
 	auditPage = 5000
 )
 
-// WalletAudit derives wallets again, without a look at how they were derived before, and
+// Audit derives wallets again, without a look at how they were derived before, and
 // compares: logs and tracked offers with the updates of the node's stream, contracts with the
 // lifetimes, all at the watermark of wallets. Memory does not grow with history.
-type WalletAudit struct {
+type Audit struct {
 	db      *store.DB
 	stream  string
 	history *history.Reader
@@ -52,16 +52,16 @@ type WalletAudit struct {
 	parser  *walletlog.Parser
 }
 
-// NewWalletAudit returns the audit of the wallets of a node's stream.
-func NewWalletAudit(db *store.DB, stream string) *WalletAudit {
-	return &WalletAudit{
+// NewAudit returns the audit of the wallets of a node's stream.
+func NewAudit(db *store.DB, stream string) *Audit {
+	return &Audit{
 		db: db, stream: stream, history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), wallets: wallethistory.NewReader(db, stream),
 		parser: walletlog.NewParser(values.Default()),
 	}
 }
 
-// WalletDifference is a part of a table of wallets that is not as history has it.
-type WalletDifference struct {
+// Difference is a part of a table of wallets that is not as history has it.
+type Difference struct {
 	// Table is the table; Party is one of the parties whose rows differ.
 	Table, Party string
 	// Expected and Found count the rows of the part: they may be equal in number.
@@ -69,7 +69,7 @@ type WalletDifference struct {
 }
 
 // Run compares, and returns how many rows of each table it looked at.
-func (a *WalletAudit) Run(ctx context.Context) (looked map[string]int64, differences []WalletDifference, err error) {
+func (a *Audit) Run(ctx context.Context) (looked map[string]int64, differences []Difference, err error) {
 	mark, err := a.wallets.Watermark(ctx)
 	if err != nil || mark == schemas.Start || mark.RecordTime == schemas.MinMicros {
 		return nil, nil, err
@@ -123,16 +123,16 @@ func (s *auditSums) found(party string, row []byte) {
 	s.looked++
 }
 
-func (s *auditSums) differences(table string) (list []WalletDifference) {
+func (s *auditSums) differences(table string) (list []Difference) {
 	for i := range s.parts {
 		if p := &s.parts[i]; p.hash != 0 || p.expected != p.stored {
-			list = append(list, WalletDifference{Table: table, Party: p.party, Expected: p.expected, Found: p.stored})
+			list = append(list, Difference{Table: table, Party: p.party, Expected: p.expected, Found: p.stored})
 		}
 	}
 	return list
 }
 
-func (a *WalletAudit) addStoredLog(ctx context.Context, at store.Params, sums *auditSums) error {
+func (a *Audit) addStoredLog(ctx context.Context, at store.Params, sums *auditSums) error {
 	block := store.NewWalletLog()
 	err := a.db.Select(ctx, auditWalletLog, at, block, func() error {
 		for _, e := range block.AppendTo(nil) {
@@ -146,7 +146,7 @@ func (a *WalletAudit) addStoredLog(ctx context.Context, at store.Params, sums *a
 	return nil
 }
 
-func (a *WalletAudit) addStoredStatuses(ctx context.Context, at store.Params, sums *auditSums) error {
+func (a *Audit) addStoredStatuses(ctx context.Context, at store.Params, sums *auditSums) error {
 	block := store.NewWalletStatuses()
 	err := a.db.Select(ctx, auditWalletStatus, at, block, func() error {
 		for _, s := range block.AppendTo(nil) {
@@ -161,7 +161,7 @@ func (a *WalletAudit) addStoredStatuses(ctx context.Context, at store.Params, su
 }
 
 // addUpdates derives logs and tracked offers from the stream.
-func (a *WalletAudit) addUpdates(ctx context.Context, through int64, log, statuses *auditSums) error {
+func (a *Audit) addUpdates(ctx context.Context, through int64, log, statuses *auditSums) error {
 	return a.node.EachUpdatePage(ctx, 0, through, walletPage, func(updates []schemas.Update) error {
 		payloads, err := a.payloads(ctx, updates)
 		if err != nil {
@@ -181,7 +181,7 @@ func (a *WalletAudit) addUpdates(ctx context.Context, through int64, log, status
 }
 
 // payloads reads the contracts that the parser needs to know, out of history.
-func (a *WalletAudit) payloads(ctx context.Context, updates []schemas.Update) (map[string][]byte, error) {
+func (a *Audit) payloads(ctx context.Context, updates []schemas.Update) (map[string][]byte, error) {
 	payloads := make(map[string][]byte)
 	var ids []string
 	for i := range updates {
@@ -205,7 +205,7 @@ func (a *WalletAudit) payloads(ctx context.Context, updates []schemas.Update) (m
 
 // addStoredContracts adds the rows that say which contracts are active: of those of a party and
 // contract, which follow one another, the last.
-func (a *WalletAudit) addStoredContracts(ctx context.Context, at store.Params, sums *auditSums) error {
+func (a *Audit) addStoredContracts(ctx context.Context, at store.Params, sums *auditSums) error {
 	var last *store.WalletContract
 	add := func() {
 		if last != nil && !last.Ended {
@@ -232,7 +232,7 @@ func (a *WalletAudit) addStoredContracts(ctx context.Context, at store.Params, s
 
 // addLifetimes makes rows of the contracts that are active, for those parties that are known to
 // be on the node.
-func (a *WalletAudit) addLifetimes(ctx context.Context, at store.Params, offset int64, sums *auditSums) error {
+func (a *Audit) addLifetimes(ctx context.Context, at store.Params, offset int64, sums *auditSums) error {
 	hosted := make(map[string]bool)
 	names := store.NewNames()
 	err := a.db.Select(ctx, auditWalletParties, at, names, func() error {
@@ -261,7 +261,7 @@ func (a *WalletAudit) addLifetimes(ctx context.Context, at store.Params, offset 
 	}
 }
 
-func (a *WalletAudit) addActive(c *history.ActiveContract, hosted map[string]bool, sums *auditSums) {
+func (a *Audit) addActive(c *history.ActiveContract, hosted map[string]bool, sums *auditSums) {
 	e := &c.Event
 	template := schemas.TemplateName(e.PackageName, e.TemplateID)
 	kind := walletTemplates[template]
