@@ -64,8 +64,8 @@ var layers = map[string][]string{
 	"docs":    {"schemas"},
 	"scripts": nil,
 
-	"ingest":  {"schemas", "internal/remote", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
-	"indexer": {"schemas", "internal/engine", "internal/native", "internal/bucket", "internal/store", "internal/history"},
+	"ingest":  {"schemas", "internal/remote", "internal/store"},
+	"indexer": {"schemas", "internal/native", "internal/store", "internal/history"},
 	"export":  {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
 	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
