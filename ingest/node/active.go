@@ -58,7 +58,7 @@ func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Pos
 			if err := write(ctx, b.batch()); err != nil {
 				return err
 			}
-			b.taken()
+			b.next()
 		}
 		b.add(u, size)
 		// The id lies in the text of the contract, which must not live as long.
@@ -96,9 +96,9 @@ func (ing *Ingester) mergeActive(s *spool, offset int64, add func(u *schemas.Upd
 				return err
 			}
 		case last.counter > next.counter:
-			return nil // a contract that arrived at a synchronizer may still be told at the one before
+			return nil // a contract that arrived at a synchronizer may still be listed at its previous one
 		case last.counter == next.counter && stream.HashUpdate(last.update) != stream.HashUpdate(next.update):
-			return fmt.Errorf("%w: contract %s is told twice in the set at offset %d with different content",
+			return fmt.Errorf("%w: contract %s is listed twice in the set at offset %d with different content",
 				schemas.ErrMalformed, next.update.UpdateID, offset)
 		}
 		last, size = next, int64(len(e.content))
@@ -124,7 +124,7 @@ type activeFeed struct {
 	seen contractSum
 }
 
-// contractSum tells sets of active contracts apart, in whatever order they came.
+// contractSum identifies a set of active contracts, in whatever order they came.
 type contractSum struct {
 	count int
 	sum   uint64
@@ -197,7 +197,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 			continue
 		}
 		if refused(err) && ing.streamed {
-			ways = all // what stands before the node refuses now this, now that
+			ways = all // what is in front of the node refuses different operations at different times
 		}
 		if err := failures.again(ctx, err); err != nil {
 			return err
@@ -205,7 +205,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 	}
 }
 
-// restart forgets what was read unless the node can go on after it.
+// restart forgets what was read unless the node can continue after it.
 func (f *activeFeed) restart(err error) {
 	var e *Error
 	if f.token != "" && (!errors.As(err, &e) || e.Retryable() || e.unauthenticated()) {
@@ -224,7 +224,7 @@ func (f *activeFeed) reset() {
 
 // confirm reads the set again by another way than the one that it was read by, or by the
 // same if the node offers no other, and compares the ids: an answer that is empty, or lacks a
-// contract, looks like any other.
+// contract, looks like any other one.
 func (f *activeFeed) confirm(ctx context.Context, by activeWay) error {
 	f.ing.status.SetPhase(PhaseActive, fmt.Sprintf("confirming %d contracts active at offset %d", f.seen.count, f.offset))
 	ways := slices.DeleteFunc(activeWays(), func(w activeWay) bool { return w.name == by.name })
@@ -349,7 +349,7 @@ func (f *activeFeed) list(ctx context.Context) error {
 		case !limited || count < f.limit:
 			return nil
 		case f.token == "":
-			// A node that does not say how to go on has to give everything at once.
+			// A node that gives no token to continue with has to return everything at once.
 			limited = false
 			f.limit = 1
 			f.reset()

@@ -184,7 +184,7 @@ func TestContractToldTwiceWithOtherContentStops(t *testing.T) {
 	twin.wire = strings.Replace(twin.wire, `10.0000000000`, `11.0000000000`, 1)
 	u.active = append(u.active, twin)
 	ing := newIngester(t, u, newSink(), nil)
-	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrMalformed, "told twice")
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrMalformed, "listed twice")
 }
 
 func TestSpoolSortsWhateverItHolds(t *testing.T) {

@@ -19,22 +19,22 @@ type batcher struct {
 	through schemas.Position
 	flushed time.Time // when the last batch was taken
 
-	// reached is the record time of the last update of each synchronizer in the batches that
-	// were taken, gathered that in the batch being filled.
-	reached, gathered map[string]schemas.Micros
+	// storedTimes is the record time of each synchronizer's last update in the batches that were
+	// passed on, pendingTimes that in the batch being filled.
+	storedTimes, pendingTimes map[string]schemas.Micros
 }
 
 // add takes an update. The caller has made sure that there is room.
 func (b *batcher) add(u *schemas.Update, size int64) {
 	b.Append(schemas.Item{Update: u}, size)
 	b.through = u.Position()
-	b.gathered[u.SynchronizerID] = u.RecordTime
+	b.pendingTimes[u.SynchronizerID] = u.RecordTime
 }
 
 // last is the record time of the last update of a synchronizer, the earliest time if none came
 // since the process began.
 func (b *batcher) last(synchronizer string) schemas.Micros {
-	for _, times := range []map[string]schemas.Micros{b.gathered, b.reached} {
+	for _, times := range []map[string]schemas.Micros{b.pendingTimes, b.storedTimes} {
 		if t, ok := times[synchronizer]; ok {
 			return t
 		}
@@ -49,28 +49,28 @@ func (b *batcher) cover(p schemas.Position) {
 	}
 }
 
-// worth reports whether the batch should be handed over when somebody waits for it.
-func (b *batcher) worth() bool {
+// isDue reports whether the batch should be written as soon as the writer is free.
+func (b *batcher) isDue() bool {
 	if len(b.Items) > 0 {
 		return true
 	}
 	return b.After.Before(b.through) && b.now().Sub(b.flushed) >= b.every
 }
 
-// batch is what has been gathered.
+// batch is the batch being filled.
 func (b *batcher) batch() stream.Batch { return b.Batch(b.through) }
 
-// taken begins the next batch after the one that was gathered was handed over.
-func (b *batcher) taken() {
+// next begins the next batch once the one being filled was passed on.
+func (b *batcher) next() {
 	b.Next(b.through)
 	b.flushed = b.now()
-	maps.Copy(b.reached, b.gathered)
-	clear(b.gathered)
+	maps.Copy(b.storedTimes, b.pendingTimes)
+	clear(b.pendingTimes)
 }
 
-// drop forgets what was gathered since the last batch.
+// drop forgets what was added since the last batch.
 func (b *batcher) drop() {
 	b.through = b.After
 	b.Next(b.After)
-	clear(b.gathered)
+	clear(b.pendingTimes)
 }

@@ -34,7 +34,7 @@ const (
 	connectionBuffer = 256 << 10
 )
 
-// client makes the calls of one node. No call is retried here: whoever asks decides.
+// client makes the calls of one node. No call is retried here: the caller decides.
 // It is safe for concurrent use.
 type client struct {
 	http     *http.Client
@@ -59,7 +59,7 @@ func newClient(cfg *Config) (*client, error) {
 	}
 	c := &client{
 		http: cfg.HTTPClient, base: strings.TrimRight(u.JoinPath().String(), "/"), name: remote.Redact(u), version: cfg.Version,
-		timeout: cfg.RequestTimeout, ping: cfg.PingInterval, rest: cfg.Rest, limit: cfg.MaxFrameBytes, now: cfg.Now,
+		timeout: cfg.RequestTimeout, ping: cfg.PingInterval, rest: cfg.MaxRetryAfter, limit: cfg.MaxFrameBytes, now: cfg.Now,
 		// On this machine bandwidth is free and compressing costs both sides.
 		compress: !remote.IsLoopback(u.Hostname()),
 		tokens:   remote.NewTokens(cfg.Token, cfg.TokenFile, cfg.Now),

@@ -12,7 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 )
 
-// Stopper is a stream.Sink that remembers why a stream must not go on, over restarts too: Resume
+// Stopper is a stream.Sink that stores why a stream must not continue, over restarts too: Resume
 // refuses it from then on.
 type Stopper interface {
 	Stop(ctx context.Context, stream, reason string) error
@@ -22,7 +22,7 @@ type Stopper interface {
 type Source string
 
 const (
-	// Auto takes WebSocket, and the list calls where a node or what stands before it
+	// Auto takes WebSocket, and the list calls where a node or a proxy in front of it
 	// does not let a websocket through.
 	Auto Source = ""
 	// WebSocket reads /v2/updates as a stream.
@@ -33,7 +33,7 @@ const (
 	Flats Source = "flats"
 )
 
-// Config says what to ingest and how. Zero values stand for the defaults.
+// Config names the node and how to read from it. Zero values mean the defaults.
 type Config struct {
 	// BaseURL is the node's ledger JSON API, with the path prefix that it may have.
 	// Required.
@@ -42,10 +42,10 @@ type Config struct {
 	// would end the websocket. A frame larger than InFlightBytes is let through alone.
 	stream.Settings
 
-	// ParticipantID names the stream. Default: what the node says of itself. A node that
-	// says otherwise is refused.
+	// ParticipantID names the stream. Default: the one that the node reports. A node that
+	// reports another one is refused.
 	ParticipantID string
-	// MigrationID is what the updates are labelled with: nodes do not tell it.
+	// MigrationID labels the updates: nodes do not report it.
 	MigrationID int64
 	// Source defaults to Auto.
 	Source Source
@@ -56,7 +56,7 @@ type Config struct {
 	// use a contract that they do not see.
 	WithoutBlobs bool
 
-	// Token returns the access token, nil for a node without authorization. It is asked
+	// Token returns the access token, nil for a node without authorization. It is called
 	// when the last token is about to expire or was refused.
 	Token func(context.Context) (string, error)
 	// TokenFile holds the access token, instead of Token; it is read again when it

@@ -18,7 +18,7 @@ type element struct {
 }
 
 // unknownKind means an update of a kind that did not exist when this was written.
-// Skipping it would leave a hole that nobody sees.
+// Skipping it would leave a gap that goes unnoticed.
 type unknownKind struct{ what, name string }
 
 func (e *unknownKind) Error() string {
@@ -78,7 +78,7 @@ func (d *decoder) offsetOf(body []byte) (offset int64, isUpdate bool, err error)
 	return el.offset, el.update != nil, err
 }
 
-// malformedAt says where an element is malformed, as far as that was read.
+// malformedAt says where an element is malformed, if that has been read.
 func malformedAt(el *element, err error) error {
 	switch {
 	case el.update != nil && el.offset > 0:
@@ -235,7 +235,7 @@ func (d *decoder) finish(u *schemas.Update) error {
 		if d.offsets[i] == u.Local.Offset || d.offsets[i] == 0 {
 			continue
 		}
-		// Only events of other places carry offsets of their own.
+		// Only events from elsewhere have an offset that differs.
 		if err := d.addExtras(e.Local, `"offset":`, d.offsets[i]); err != nil {
 			return err
 		}

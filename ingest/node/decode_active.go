@@ -95,7 +95,7 @@ func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error
 }
 
 // incompleteAssigned reads a contract that has arrived at its synchronizer while the
-// other one has not told yet that it left.
+// other one has not reported yet that it left.
 func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err error) {
 	var r reassigned
 	err = d.in.object("JsIncompleteAssigned", func(key []byte) error {
@@ -121,7 +121,7 @@ func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err e
 }
 
 // importUpdate makes the import update of the contract just read. The update that
-// created it is not known: what is told of it, the offset at which the contract was
+// created it is not known: what is reported, the offset at which the contract was
 // activated last, as which node, and how often it was reassigned, goes into the extras. As
 // an import the event is the only one, number 0.
 func (d *decoder) importUpdate(offset int64, workflow, synchronizer string, counter int64) (*schemas.Update, error) {

@@ -139,7 +139,7 @@ func checkEvent(e *schemas.Event) error {
 	return nil
 }
 
-// reassigned is what is told around the event of one contract that changes its
+// reassigned has the members around the event of one contract that changes its
 // synchronizer.
 type reassigned struct {
 	schemas.Reassignment
@@ -218,7 +218,7 @@ func (d *decoder) assigned(r *reassigned, active bool) error {
 	return r.check()
 }
 
-// unassigned reads an unassigned event, which stands in a member value.
+// unassigned reads an unassigned event, which is in a member value.
 func (d *decoder) unassigned(r *reassigned) error {
 	found := false
 	err := d.in.object("unassignment", func(key []byte) error {
@@ -266,7 +266,7 @@ func (r *reassigned) check() error {
 	return nil
 }
 
-// addReassigned puts what is told of the last event's reassignment into its extras.
+// addReassigned puts the members of the last event's reassignment into its extras.
 // Synchronizers are left to the update, unless they are not those of its first event.
 func (d *decoder) addReassigned(r *reassigned, first *schemas.Reassignment) error {
 	l := &d.locals[len(d.locals)-1]

@@ -10,8 +10,8 @@ import (
 )
 
 // decoder makes updates and contracts of the JSON of the node, in one pass over the bytes.
-// Strings of the result refer to the text they were read from; what has to be written anew
-// lies in slabs, few allocations for many updates. It is not safe for concurrent use.
+// Strings of the result refer to the text they were read from; what has to be written again
+// is in slabs, few allocations for many updates. It is not safe for concurrent use.
 type decoder struct {
 	migrationID int64
 	in          jsonReader
@@ -35,8 +35,8 @@ type decoder struct {
 	nodeSlab   slab[int32]
 }
 
-// timesSeen tells times that are missing from those at the epoch, which a simulated
-// clock begins with.
+// timesSeen distinguishes missing times from those at the epoch, where a simulated clock
+// begins.
 type timesSeen struct{ record, effective bool }
 
 func newDecoder(migrationID int64, notice func(where, member string)) *decoder {
@@ -80,7 +80,7 @@ func (d *decoder) withExtras(l *schemas.LocalEvent, member func(key []byte) (kno
 	return nil
 }
 
-// keep reads the value of a member that has no place of its own and adds both to members,
+// keep reads the value of a member that has no field and adds both to members,
 // unless it is null.
 func (d *decoder) keep(members *[]byte, key []byte) error {
 	out := append(jsonscan.AppendString(*members, key), ':')

@@ -1,6 +1,6 @@
 // Package node pulls what a participant's parties see, its own ledger stream, from the
-// ledger JSON API and hands it, in batches and strictly in the order of offsets, to a
-// Sink; then it follows the stream's tail.
+// ledger JSON API and passes it, in batches and strictly in the order of offsets, to a
+// stream.Sink; then it follows the stream's tail.
 //
 // The way of one update:
 //

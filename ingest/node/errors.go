@@ -13,13 +13,13 @@ import (
 
 var (
 	// ErrPruned means that the node has pruned updates that the stream does not hold
-	// yet. It wraps schemas.ErrDiverged: a person must decide how to go on.
+	// yet. It wraps schemas.ErrDiverged: a person must decide how to continue.
 	ErrPruned = fmt.Errorf("%w: the node has pruned history that is not stored yet", schemas.ErrDiverged)
 	// ErrDenied means that the node refuses the token, or that the token lacks a right.
 	ErrDenied = errors.New("the node denies access")
 
 	// errLate means that the stream lacks an update, which came too late.
-	errLate = fmt.Errorf("%w: the node told an update behind later ones that are stored by now, and which the stream lacks", schemas.ErrDiverged)
+	errLate = fmt.Errorf("%w: the node returned an update after later ones that are stored by now, so the stream lacks it", schemas.ErrDiverged)
 
 	// errIdle ends a websocket on which nothing arrives any more.
 	errIdle = errors.New("neither an update nor a checkpoint within the idle timeout")
@@ -103,7 +103,7 @@ func (e *Error) Retryable() bool {
 // node says that the request itself is wrong are not tried for ever.
 func retryableCategory(category int) bool { return category == 4 || category == 13 }
 
-// refused reports whether the node, or what stands before it, does not offer the
+// refused reports whether the node, or a proxy in front of it, does not offer the
 // operation in this form.
 func (e *Error) refused() bool {
 	switch e.Status {
@@ -121,8 +121,8 @@ func (e *Error) denied() bool {
 	return e.Status == http.StatusForbidden || e.Code == codeDenied
 }
 
-// foreign reports whether e is the word of something that stands before the node, such as
-// a proxy, and not the node's own: that has a code.
+// foreign reports whether e comes from something in front of the node, such as a proxy, and
+// not from the node itself, whose errors have a code.
 func (e *Error) foreign() bool {
 	return e.Code == "" && (e.refused() || e.unauthenticated() || e.denied() || errors.Is(e.Err, remote.ErrPage))
 }
@@ -139,7 +139,7 @@ func tooLong(err error) bool {
 	return errors.As(err, &e) && (e.Status == http.StatusRequestEntityTooLarge || e.Code == codeListTooLong)
 }
 
-// final wraps an error after which the ingest must not go on.
+// final wraps an error after which the ingester must not continue.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }

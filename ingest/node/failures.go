@@ -12,7 +12,7 @@ import (
 
 const (
 	// malformedTries is how often a malformed answer is asked for before it counts as
-	// the node's true word: a proxy that cuts answers short may heal.
+	// the node's answer: a proxy that cuts answers short may recover.
 	malformedTries = 3
 	// refusalTries is the same for refusals of what was asked: a gateway that restarts
 	// may say anything for a while.
@@ -85,7 +85,7 @@ func (f *failures) decide(ctx context.Context, err error, wait *time.Duration) e
 			return f.ing.lostError(f.ing.batches.through, err)
 		}
 	case e.foreign() && f.ing.streamed:
-		// The address and the token were good: what stands before the node comes and goes.
+		// The address and the token were good: a proxy in front of the node comes and goes.
 		if e.unauthenticated() && f.auth < authTries {
 			return f.renew(ctx, err, wait)
 		}
@@ -128,7 +128,7 @@ func (ing *Ingester) prunedNow(ctx context.Context, cause error) error {
 	if ing.batches == nil {
 		return cause
 	}
-	if err := ing.hello(ctx); errors.Is(err, ErrPruned) {
+	if err := ing.checkNode(ctx); errors.Is(err, ErrPruned) {
 		return err
 	}
 	return fmt.Errorf("%w (%w)", ing.prunedError(ing.batches.through), cause)

@@ -43,8 +43,8 @@ func newFeeds(c *client, cfg *Config) *feeds {
 func (f *feeds) source() Source { return f.order[f.use] }
 
 // read emits what lies in (from, to] of the stream, or with to = 0 what comes after
-// from until it fails. silent is asked whether a websocket on which nothing comes keeps
-// something back.
+// from until it fails. silent reports whether a websocket on which nothing arrives withholds
+// updates.
 func (f *feeds) read(ctx context.Context, from, to int64, end func(context.Context) (int64, error), silent func(context.Context) bool, out emit) error {
 	if l, ok := f.lists[f.source()]; ok {
 		return l.read(ctx, from, to, f.retry, end, out)
@@ -65,7 +65,7 @@ func (f *feeds) worked() {
 	}
 }
 
-// refused goes on to the next source. It returns false when all of them were refused.
+// refused continues with the next source. It returns false when all of them were refused.
 func (f *feeds) refused() (more bool) {
 	f.retry = f.cfg.Now().Add(f.cfg.TryWebSocketEvery)
 	if f.use+1 < len(f.order) {

@@ -29,7 +29,7 @@ type Ingester struct {
 
 	participant string
 	stream      string
-	// batches covers what lies behind the sink's position; through is where reading goes on.
+	// batches covers what follows the sink's position; through is where reading continues.
 	batches *batcher
 	// last is the update before that, if the last session read one there.
 	last *schemas.Update
@@ -63,19 +63,19 @@ func New(cfg Config) (*Ingester, error) {
 // Status says how far the ingest is.
 func (ing *Ingester) Status() Status { return ing.status.snapshot() }
 
-// notice tells, once each, of members that an update has and schemas.Update has no place
-// for. It is safe for concurrent use.
+// notice logs, once each, members of updates for which schemas.Update has no field. It is
+// safe for concurrent use.
 func (ing *Ingester) notice(where, member string) {
 	if _, known := ing.noticed.LoadOrStore(where+" "+member, true); known {
 		return
 	}
 	ing.status.unmapped(where + ": " + member)
-	ing.log.Warn("the node tells something that is not stored: a newer release of ledgerlake may know it", "in", where, "member", member)
+	ing.log.Warn("the node returns something that is not stored: a newer release of ledgerlake may know it", "in", where, "member", member)
 }
 
 // Backfill brings the stream to the ledger's end as of now. It returns the reason when
 // ctx ends earlier; an error for which schemas.NeedsPerson is true, ErrPruned among
-// them, or ErrDenied, when somebody must act; or the failure that was retried for
+// them, or ErrDenied, when a person must act; or the failure that was retried for
 // Config.GiveUpAfter.
 func (ing *Ingester) Backfill(ctx context.Context) error {
 	if err := ing.backfill(ctx); err != nil {
@@ -121,8 +121,8 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	return err
 }
 
-// remember lets the sink keep the one reason to stop that nothing would show after a restart:
-// an update that is missing behind the position at which the stream goes on.
+// remember has the sink store the one reason to stop that a restart would not find again: an
+// update is missing before the position at which the stream would continue.
 func (ing *Ingester) remember(ctx context.Context, err error) error {
 	sink, ok := ing.cfg.Sink.(Stopper)
 	if !ok || !errors.Is(err, errLate) {
@@ -131,13 +131,12 @@ func (ing *Ingester) remember(ctx context.Context, err error) error {
 	return errors.Join(err, sink.Stop(ctx, ing.stream, strings.Join(strings.Fields(err.Error()), " ")))
 }
 
-// resume finds out whose stream it is and where it stands, repeats a batch that was
-// announced but perhaps not written in full, and reads the active contracts that the
+// resume finds out whose stream it is and its position, repeats a batch that was announced but perhaps not written in full, and reads the active contracts that the
 // stream of a pruned node begins with.
 func (ing *Ingester) resume(ctx context.Context) error {
 	ing.status.SetPhase(stream.PhaseStarting, "")
 	ing.batches = nil
-	if err := ing.patiently(ctx, "asking the node who it is", func() error { return ing.askParticipant(ctx) }); err != nil {
+	if err := ing.callNode(ctx, "asking the node who it is", func() error { return ing.askParticipant(ctx) }); err != nil {
 		return err
 	}
 	ing.stream = schemas.NodeStream(ing.participant)
@@ -149,7 +148,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 		return err
 	}
 	ing.moveTo(resume.Committed)
-	if err := ing.patiently(ctx, "asking what the node has", func() error { return ing.hello(ctx) }); err != nil {
+	if err := ing.callNode(ctx, "asking what the node has", func() error { return ing.checkNode(ctx) }); err != nil {
 		return err
 	}
 	ing.log.InfoContext(ctx, "ingest starts", "stream", ing.stream, "position", resume.Committed, "pending", resume.Pending != nil,
@@ -177,7 +176,7 @@ func (ing *Ingester) begin(ctx context.Context) error {
 		if err == nil || !errors.Is(err, ErrPruned) || tries == beginTries {
 			return err
 		}
-		if err := ing.patiently(ctx, "asking what the node has", func() error { return ing.hello(ctx) }); err != nil {
+		if err := ing.callNode(ctx, "asking what the node has", func() error { return ing.checkNode(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -192,13 +191,13 @@ func checkResume(stream string, r schemas.Resume) error {
 	}
 	for _, p := range positions {
 		if p != schemas.Start && (p.Offset <= 0 || !isImport(p) && p != schemas.AtOffset(p.Offset)) {
-			return fmt.Errorf("%w: stream %s stands at %s, which is no position of a node's stream", schemas.ErrDiverged, stream, p)
+			return fmt.Errorf("%w: stream %s is at %s, which is no position of a node's stream", schemas.ErrDiverged, stream, p)
 		}
 	}
 	return nil
 }
 
-// isImport reports whether p stands among the contracts that a stream began with.
+// isImport reports whether p is among the contracts that a stream began with.
 func isImport(p schemas.Position) bool {
 	return p.Offset > 0 && p.RecordTime == schemas.MinMicros && p.UpdateID != ""
 }
@@ -213,12 +212,12 @@ func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 	return &batcher{
 		Batcher: stream.Batcher{Stream: ing.stream, MaxItems: ing.cfg.BatchItems, MaxBytes: ing.cfg.BatchBytes, After: after},
 		every:   ing.cfg.CheckpointEvery, now: ing.cfg.Now, through: after,
-		reached: make(map[string]schemas.Micros), gathered: make(map[string]schemas.Micros),
+		storedTimes: make(map[string]schemas.Micros), pendingTimes: make(map[string]schemas.Micros),
 	}
 }
 
-// flush writes what is known since the last batch at the end of a backfill, where it is worth a
-// batch that nothing more came: nobody may follow whose next batch would say so.
+// flush writes the last batch of a backfill even if it has no items: there may be no later
+// batch to say that nothing more came.
 func (ing *Ingester) flush(ctx context.Context) error {
 	if !ing.batches.After.Before(ing.batches.through) {
 		return nil
@@ -226,12 +225,12 @@ func (ing *Ingester) flush(ctx context.Context) error {
 	if err := ing.writer.Write(ctx, ing.batches.batch()); err != nil {
 		return err
 	}
-	ing.batches.taken()
+	ing.batches.next()
 	return nil
 }
 
-// patiently calls the node until it works or its failures say that they will stay.
-func (ing *Ingester) patiently(ctx context.Context, doing string, call func() error) error {
+// callNode calls the node until it works or its failures are permanent.
+func (ing *Ingester) callNode(ctx context.Context, doing string, call func() error) error {
 	failures := ing.newFailures()
 	for {
 		err := call()
@@ -246,7 +245,7 @@ func (ing *Ingester) patiently(ctx context.Context, doing string, call func() er
 
 // ledgerEnd asks for the ledger's end.
 func (ing *Ingester) ledgerEnd(ctx context.Context) (end int64, err error) {
-	err = ing.patiently(ctx, "asking for the ledger's end", func() error {
+	err = ing.callNode(ctx, "asking for the ledger's end", func() error {
 		end, err = ing.askLedgerEnd(ctx)
 		return err
 	})
@@ -267,9 +266,9 @@ func (ing *Ingester) askLedgerEnd(ctx context.Context) (int64, error) {
 	return *answer.Offset, nil
 }
 
-// hello asks the node who it is and which offsets it has, and makes sure that it is the
+// checkNode asks the node who it is and which offsets it has, and makes sure that it is the
 // one that the stream comes from and still has what comes next.
-func (ing *Ingester) hello(ctx context.Context) error {
+func (ing *Ingester) checkNode(ctx context.Context) error {
 	if err := ing.askParticipant(ctx); err != nil {
 		return err
 	}
@@ -303,7 +302,7 @@ func (ing *Ingester) hello(ctx context.Context) error {
 	return nil
 }
 
-// askParticipant checks whose node answers. A node that does not tell is believed to be
+// askParticipant checks whose node answers. A node that does not say is taken for
 // the configured one.
 func (ing *Ingester) askParticipant(ctx context.Context) error {
 	var answer struct {

@@ -16,9 +16,9 @@ import (
 )
 
 // jsonReader reads JSON texts value by value. Strings that it returns refer to the text, or
-// to byteSlab if they have to be written anew. It is not safe for concurrent use.
+// to byteSlab if they have escapes. It is not safe for concurrent use.
 type jsonReader struct {
-	// notice is told of members that have no place in schemas.Update.
+	// notice is called with members that have no field in schemas.Update.
 	notice func(where, member string)
 
 	scan     jsonscan.Scanner
@@ -79,7 +79,7 @@ func (r *jsonReader) object(what string, member func(key []byte) error) error {
 	return nil
 }
 
-// aliases reports whether text, a string whose quote stands at offset start, lies in the
+// aliases reports whether text, a string whose quote is at offset start, lies in the
 // source and not in the scanner's buffer, as those with escapes do.
 func (r *jsonReader) aliases(text []byte, start int) bool {
 	return len(text) == 0 || unsafe.SliceData(text) == &r.src[start+1]
@@ -116,7 +116,7 @@ func (r *jsonReader) wrapped(member func(key []byte) error) error {
 	return err
 }
 
-// list reads an array, or null, which stands for an empty one.
+// list reads an array, or null, which means an empty one.
 func (r *jsonReader) list(what string, element func() error) error {
 	if r.null() {
 		return nil
@@ -147,7 +147,7 @@ func (r *jsonReader) skip() error {
 	return err
 }
 
-// unknown reads the value of a member that has no place, and tells of it.
+// unknown reads the value of a member that has no field, and reports it to notice.
 func (r *jsonReader) unknown(where string, key []byte) error {
 	name := string(key)
 	if r.null() {
@@ -157,7 +157,7 @@ func (r *jsonReader) unknown(where string, key []byte) error {
 	return r.skip()
 }
 
-// string reads a string; null stands for an empty one.
+// string reads a string; null means an empty one.
 func (r *jsonReader) string(what string) (string, error) {
 	if r.null() {
 		return "", nil
@@ -251,7 +251,7 @@ func (r *jsonReader) canonical(what string) ([]byte, error) {
 	return out, nil
 }
 
-// raw reads a value of any kind and returns it as it stands. That it ends where its
+// raw reads a value of any kind and returns it unchanged. That it ends where its
 // brackets do is all that is checked.
 func (r *jsonReader) raw() ([]byte, error) {
 	r.scan.Peek()
@@ -289,7 +289,7 @@ func (r *jsonReader) hash(key string) (string, error) {
 	return hex.EncodeToString(raw), nil
 }
 
-// elements reads a JSON array and passes its elements on, as they stand: null is none. An
+// elements reads a JSON array and passes its elements on unchanged: null means none. An
 // answer that is one of the node's own errors becomes an *Error.
 func (r *jsonReader) elements(body []byte, take func(element []byte) error) error {
 	r.src, r.keys = body, r.keys[:0]
@@ -321,7 +321,7 @@ func (r *jsonReader) elements(body []byte, take func(element []byte) error) erro
 	return nil
 }
 
-// page reads a page and passes the elements of its list, the member, on as they stand.
+// page reads a page and passes the elements of its list, the member, on unchanged.
 // nextToken is left as it is on the last page.
 func (r *jsonReader) page(body []byte, member string, nextToken *string, take func(element []byte) error) error {
 	var failed error

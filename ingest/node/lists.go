@@ -145,7 +145,7 @@ func (l *lists) take(ctx context.Context, body []byte, at, through int64, limit 
 	return through, out(ctx, frame{covered: through})
 }
 
-// inOrder counts the leading elements that stand in the order of offsets within
+// inOrder counts the leading elements that are in the order of offsets within
 // (at, through], and returns the highest of their offsets, at if there are none.
 func (l *lists) inOrder(elements [][]byte, at, through int64) (good int, last int64) {
 	last, before := at, at
@@ -169,7 +169,7 @@ func (l *lists) located(at int64, err error) error {
 	return err
 }
 
-// adapt asks for more the next time, as far as the node has not said that it is too much.
+// adapt asks for more the next time, unless the node has said that it is too much.
 func (l *lists) adapt(count, limit int) {
 	if more := min(2*limit, maxLimit); count >= limit && (l.ceiling == 0 || more < l.ceiling) {
 		l.limit = more

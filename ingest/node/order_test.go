@@ -48,7 +48,7 @@ func TestUpdateThatComesTooLateStops(t *testing.T) {
 	t.Parallel()
 	elements := newGenerator(44).elements(300)
 	at := schemas.AtOffset(elements[100].offset)
-	b := &batcher{Batcher: stream.Batcher{MaxItems: 50, After: at}, gathered: map[string]schemas.Micros{}, through: at}
+	b := &batcher{Batcher: stream.Batcher{MaxItems: 50, After: at}, pendingTimes: map[string]schemas.Micros{}, through: at}
 	p := &pipeline{batches: b, seq: &sequence{from: 0, at: elements[100].offset}}
 	n := 90
 	for elements[n].item == nil {

@@ -32,7 +32,7 @@ type chunk struct {
 	err      error
 }
 
-// pipeline takes frames to the sink: they are gathered into chunks, decoded by several
+// pipeline takes frames to the sink: they are grouped into chunks, decoded by several
 // workers, checked in order and cut into batches. As long as nothing waits, a frame
 // passes at once; under load chunks and batches grow.
 type pipeline struct {
@@ -41,12 +41,12 @@ type pipeline struct {
 	decoders []*decoder
 	seq      *sequence
 	batches  *batcher
-	// eager reports whether a batch is handed over as soon as somebody waits for it,
+	// eager reports whether a batch is written as soon as the writer is free,
 	// given the offset reached; otherwise only full ones are.
 	eager func(at int64) bool
 	// write stores a batch.
 	write func(ctx context.Context, b stream.Batch) error
-	// seen is told of each offset that the stream is complete through.
+	// seen is called with each offset that the stream is complete through.
 	seen func(at int64)
 	// horizon is the last record time that is taken as of now; nil for no limit.
 	horizon func() schemas.Micros
@@ -84,7 +84,7 @@ func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out e
 	group.Go(func() error {
 		defer close(work)
 		defer close(ordered)
-		return gather(inner, frames, work, ordered)
+		return groupFrames(inner, frames, work, ordered)
 	})
 	for i := range p.workers {
 		group.Go(func() error {
@@ -126,8 +126,8 @@ func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out e
 // errStopped ends reading once the pipeline has all that it wants.
 var errStopped = errors.New("reading is over")
 
-// gather puts frames into chunks. A chunk goes on as soon as there is room for it.
-func gather(ctx context.Context, frames <-chan frame, work, ordered chan<- *chunk) error {
+// groupFrames puts frames into chunks. A chunk is passed on as soon as there is room for it.
+func groupFrames(ctx context.Context, frames <-chan frame, work, ordered chan<- *chunk) error {
 	next := newChunk()
 	for frames != nil || len(next.frames) > 0 {
 		in, out := frames, ordered
@@ -189,7 +189,7 @@ func (c *chunk) decode(d *decoder) {
 func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches chan<- stream.Batch, memory *semaphore.Weighted) error {
 	for {
 		out := batches
-		if !p.batches.worth() || !p.eager(p.seq.at) {
+		if !p.batches.isDue() || !p.eager(p.seq.at) {
 			out = nil
 		}
 		select {
@@ -204,7 +204,7 @@ func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches 
 				return err
 			}
 		case out <- p.batches.batch():
-			p.batches.taken()
+			p.batches.next()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -271,14 +271,14 @@ func (p *pipeline) outOfOrder(el *element, err error) error {
 	return malformedAt(&element{}, err)
 }
 
-// handOver waits for the writer to take the batch, if it is worth it.
+// handOver waits for the writer to take the batch, if it is due.
 func (p *pipeline) handOver(ctx context.Context, batches chan<- stream.Batch) error {
-	if !p.batches.worth() {
+	if !p.batches.isDue() {
 		return nil
 	}
 	select {
 	case batches <- p.batches.batch():
-		p.batches.taken()
+		p.batches.next()
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -16,8 +16,8 @@ import (
 const settled = 10 * time.Second
 
 // pull reads the stream from where the batches are through offset to, or for ever if to
-// is 0. Failed sessions are followed by others, which go on after the last update that
-// was handed over.
+// is 0. Failed sessions are followed by others, which continue after the last update
+// that was handed over.
 func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Context, stream.Batch) error) error {
 	failures := ing.newFailures()
 	for to == 0 || ing.batches.through.Offset < to {
@@ -42,7 +42,7 @@ func (ing *Ingester) pull(ctx context.Context, to int64, write func(context.Cont
 	return nil
 }
 
-// afterSession decides how to go on after a session that ended with err. answered says
+// afterSession decides how to continue after a session that ended with err. answered says
 // that the node answered calls at its beginning.
 func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err error, answered bool, lasted time.Duration) error {
 	switch {
@@ -87,15 +87,15 @@ func brokenStream(err error) bool {
 // session reads from one source until that ends. answered reports whether the node
 // answered the calls at its beginning.
 func (ing *Ingester) session(ctx context.Context, to int64, write func(context.Context, stream.Batch) error) (answered bool, err error) {
-	if err := ing.hello(ctx); err != nil {
+	if err := ing.checkNode(ctx); err != nil {
 		return false, err
 	}
 	ing.feeds.witness.beginSession()
 	from := ing.batches.through.Offset // 0 also at the start
 	source := ing.feeds.source()
 	ing.status.chose(source)
-	var told atomic.Int64
-	told.Store(from)
+	var complete atomic.Int64 // the offset through which this session has been read
+	complete.Store(from)
 	seq := &sequence{from: from, at: from, end: to}
 	if ing.last != nil && ing.last.Local.Offset == from {
 		seq.update = ing.last // explains an update that comes again
@@ -104,12 +104,12 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: seq, batches: ing.batches,
 		eager: func(at int64) bool { return to == 0 && at >= ing.target },
 		write: write,
-		seen:  func(at int64) { told.Store(at); ing.seen(at) }, horizon: ing.cfg.Horizon,
+		seen:  func(at int64) { complete.Store(at); ing.seen(at) }, horizon: ing.cfg.Horizon,
 	}
-	// silent looks for what a websocket on which nothing comes keeps back: the ledger's end
-	// alone does not show it, as what is there may be nothing for our parties.
+	// silent looks for updates that a silent websocket withholds: the ledger's end alone does
+	// not show them, as what the ledger has may not concern our parties.
 	silent := func(ctx context.Context) bool {
-		at := told.Load()
+		at := complete.Load()
 		end, err := ing.askLedgerEnd(ctx)
 		return err == nil && to == 0 && at < end && ing.feeds.witness.has(ctx, WebSocket, at, end)
 	}
@@ -121,7 +121,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		return err
 	})
 	ing.last = seq.update
-	// A stream that ends without having told anything has nothing more. One that did may
+	// A stream that ends without an update has nothing more. One that did may
 	// have been cut short by something in between: it is asked for the rest.
 	if err == nil && seq.at == from {
 		if err = ing.feeds.witness.confirm(ctx, source, from, to, nil); err == nil {
@@ -131,7 +131,7 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	return true, ing.located(err, seq.at)
 }
 
-// seen notes that the stream is complete through an offset, and goes on if it waited.
+// seen notes that the stream is complete through an offset, and that it no longer waits.
 func (ing *Ingester) seen(at int64) {
 	ing.status.end(at)
 	ing.status.resume()

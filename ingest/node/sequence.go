@@ -14,7 +14,7 @@ type sequence struct {
 	// at is the offset through which the stream is complete; end bounds it, 0 = not. from
 	// is where it was when the session began.
 	from, at, end int64
-	// update is the last update, if it stands at offset at.
+	// update is the last update, if it has offset at.
 	update *schemas.Update
 	// recent are the latest updates of the session, hashes of their ids by offset, in a ring
 	// of offsets: one that comes again is not one that comes late.
@@ -53,8 +53,8 @@ func (s *sequence) again(el *element) bool {
 	return found && known == fingerprint(el.update.UpdateID)
 }
 
-// errOrder means that an update came behind a later one. As offsets have holes, nothing
-// told before that it was missing: what came since its offset must not be kept.
+// errOrder means that an update came after a later one. As offsets have gaps, nothing showed
+// before that it was missing: what came since its offset must not be kept.
 var errOrder = errors.New("out of order")
 
 // next takes the next element, or returns why it cannot be.

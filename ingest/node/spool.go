@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// spool sorts any number of entries by id in bounded memory. Entries are gathered in
+// spool sorts any number of entries by id in bounded memory. Entries are collected in
 // memory; whenever that is full they are sorted and written to a temporary file as a run.
 // In the end the runs are merged.
 type spool struct {
@@ -35,7 +35,7 @@ type spooled struct {
 // run is a sorted part of the file.
 type run struct{ offset, size int64 }
 
-// entryCost is what an entry takes besides its bytes.
+// entryCost is the memory that an entry takes in addition to its bytes.
 const entryCost = 48
 
 func newSpool(dir string, limit int64) *spool { return &spool{dir: dir, limit: limit} }

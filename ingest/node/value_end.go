@@ -4,7 +4,7 @@ import "bytes"
 
 // valueEnd returns the end of the JSON value that starts at i, or -1 if there is no end.
 // It looks at brackets and quotes only: whether what lies between is JSON is checked by
-// whoever reads it.
+// its reader.
 func valueEnd(src []byte, i int) int {
 	if i >= len(src) {
 		return -1

@@ -32,8 +32,8 @@ type subscription struct {
 	// renew ends the stream with errRenewed when its token can be replaced before it
 	// expires.
 	renew bool
-	// silent, when set, reports whether the node has what the stream keeps back. It is
-	// asked while nothing arrives.
+	// silent, when set, reports whether the node has updates that the stream withholds. It is
+	// called while nothing arrives.
 	silent func(ctx context.Context) bool
 	// take gets each frame; the frame is its own.
 	take func(body []byte) error
@@ -199,8 +199,8 @@ func streamEnd(err error) error {
 	return err
 }
 
-// watchToken calls renewed once another token than the given one is there, which it
-// asks for ahead of the token's expiry. stop ends the watch.
+// watchToken calls renewed once another token than the given one exists, which it
+// requests ahead of the token's expiry. stop ends the watch.
 func (c *client) watchToken(ctx context.Context, token string, renewed func()) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -21,7 +21,7 @@ const updatePages Source = "pages"
 // witness reads a stretch of the stream a second time, by another operation than the one it
 // came by. Offsets have gaps, of updates that the stream's parties do not see, so an answer
 // that is empty or short shows nothing by itself: it may be a gap, or an answer that was
-// lost on its way. Of two operations that were made apart, hardly both lose the same.
+// lost on its way. Two operations that were implemented separately hardly lose the same.
 type witness struct {
 	client   *client
 	cfg      *Config
@@ -47,7 +47,7 @@ var errLacks = fmt.Errorf("%w: an answer lacks updates", schemas.ErrMalformed)
 
 // confirm returns an error that wraps errLacks if another operation of the node has an
 // update in (after, through] that is not among the elements, which came by a source in the
-// order of offsets. What only the elements have counts as it stands: the witness is wrong
+// order of offsets. What only the elements have is taken as it is: the witness is wrong
 // then, and another one is asked. When the node offers no second operation, the same one
 // has to say the same again.
 func (w *witness) confirm(ctx context.Context, by Source, after, through int64, elements [][]byte) error {
@@ -72,7 +72,7 @@ func (w *witness) confirm(ctx context.Context, by Source, after, through int64, 
 }
 
 // has reports whether the node has an update in (after, through] by another operation than
-// the given one; false also if that cannot be told.
+// the given one; false also if that is unknown.
 func (w *witness) has(ctx context.Context, not Source, after, through int64) bool {
 	for _, other := range []Source{updatePages, Lists, Flats} {
 		if other == not || w.cfg.Now().Before(w.absent[other]) {
@@ -114,14 +114,14 @@ func (w *witness) compare(ctx context.Context, by, first Source, after, through 
 		if err != nil || offset == 0 {
 			return err
 		}
-		told, err := next()
+		listed, err := next()
 		switch {
 		case err != nil:
 			return err
-		case told == 0 || offset < told:
+		case listed == 0 || offset < listed:
 			return w.fail(first, after, fmt.Errorf("%w: %w", errLacks, lacks(first, offset, by)))
-		case told < offset:
-			return lacks(by, told, first)
+		case listed < offset:
+			return lacks(by, listed, first)
 		}
 		elements = elements[1:]
 		return nil
@@ -129,8 +129,8 @@ func (w *witness) compare(ctx context.Context, by, first Source, after, through 
 	if err != nil {
 		return err
 	}
-	if told, err := next(); err != nil || told > 0 {
-		return errors.Join(err, lacks(by, told, first))
+	if listed, err := next(); err != nil || listed > 0 {
+		return errors.Join(err, lacks(by, listed, first))
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (w *witness) readLists(ctx context.Context, by Source, after, through int64
 	return nil
 }
 
-// readPages reads by pages, which say themselves how to go on.
+// readPages reads by pages, each of which has the token of the next one.
 func (w *witness) readPages(ctx context.Context, after, through int64, take func(element []byte) error) error {
 	pages := newJSONReader(func(string, string) {})
 	q := updatesPageRequest{Begin: after, End: through, PageSize: firstLimit, UpdateFormat: w.cfg.updatesAfter(after, through).UpdateFormat}

@@ -78,7 +78,7 @@ const anchorPage = 16
 
 // check compares the update that p has where the anchor is. It returns an error
 // that wraps schemas.ErrDiverged if that is another one or none, and other errors if
-// that cannot be told.
+// that can't be decided.
 func (t *tail) check(ctx context.Context, p *peer) error {
 	a, _ := t.get()
 	if a.position.RecordTime == schemas.MinMicros {
@@ -102,7 +102,7 @@ func (t *tail) check(ctx context.Context, p *peer) error {
 }
 
 // among looks for the anchor. It returns an error that wraps schemas.ErrDiverged if
-// another update stands there.
+// another update is there.
 func (a anchor) among(items []schemas.Item, c *Client) (found bool, err error) {
 	for i := range items {
 		if items[i].Position() != a.position {
@@ -180,7 +180,7 @@ func (a anchor) around(ctx context.Context, p *peer) (chunk, error) {
 }
 
 // aroundBefore is around for the operation that goes backwards. Whether there is anything
-// behind the anchor the overview tells.
+// after the anchor is known from the overview.
 func (a anchor) aroundBefore(ctx context.Context, p *peer) (chunk, error) {
 	m, at := a.position.MigrationID, a.position.RecordTime
 	ch := p.overview()

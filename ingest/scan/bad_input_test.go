@@ -122,7 +122,7 @@ func TestBadHistoryStopsWithOneClearError(t *testing.T) {
 			it.Update.SynchronizerID = synchronizerB
 		}), "belongs to migration 1 of second-domain"},
 		{"updates-before outside its span", UpdatesBefore, edit(updatesBeforeOperation, 0, moveTo(1, t0-1)), "outside the span"},
-		{"import among the history", Updates, edit(updatesOperation, 0, moveTo(1, schemas.MinMicros)), "stands among the history"},
+		{"import among the history", Updates, edit(updatesOperation, 0, moveTo(1, schemas.MinMicros)), "is among the history"},
 		{"import of another migration", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) { it.Update.MigrationID = 2 }), "belongs to migration 2"},
 		{"history among the imports", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) { it.Update.RecordTime = t0 }), "among the import updates"},
 		{"import with two events", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// batcher cuts items that arrive in order into batches and passes them on.
+// batcher cuts items that arrive in order into batches and sends them to out.
 type batcher struct {
 	stream.Batcher
 	// apart keeps what came from different upstreams in different batches.
@@ -77,7 +77,7 @@ func (b *batcher) flush(ctx context.Context) error {
 	}
 }
 
-// wireSize is about how many bytes an item takes on the wire. The constants stand for
+// wireSize is about how many bytes an item takes on the wire. The constants cover
 // member names and fixed members.
 func wireSize(it *schemas.Item) int64 {
 	n := 0

@@ -120,7 +120,7 @@ func (ch *chain) newest() *MigrationInfo {
 	return ch.infos[ch.ids[len(ch.ids)-1]]
 }
 
-// end is where the upstream's history ends, as far as the overview says.
+// end is where the upstream's history ends according to the overview.
 func (ch *chain) end() schemas.Position {
 	for _, id := range slices.Backward(ch.ids) {
 		if _, to, ok := ch.infos[id].Span(); ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 )
 
-// ClientConfig says which upstream a Client talks to and how politely.
+// ClientConfig names the upstream of a Client and its limits.
 type ClientConfig struct {
 	// BaseURL is the upstream, with or without a trailing /api/scan. Required. User
 	// and password in it are sent as basic authentication.
@@ -36,9 +36,9 @@ type ClientConfig struct {
 	// Backoff is the wait before the attempt that follows n failures in a row. Default
 	// remote.Backoff.
 	Backoff func(n int) time.Duration
-	// Rest is the most that the upstream's Retry-After is followed for. Default
+	// MaxRetryAfter limits how long the upstream's Retry-After is obeyed. Default
 	// remote.LongestRest.
-	Rest time.Duration
+	MaxRetryAfter time.Duration
 	// GiveUpAfter ends the retries of one operation; 0 means never.
 	GiveUpAfter time.Duration
 	// MaxPageBytes caps one answer after decompression. Default 256 MiB.
@@ -49,19 +49,19 @@ type ClientConfig struct {
 	Log *slog.Logger
 	// Now defaults to time.Now.
 	Now func() time.Time
-	// OnRetry, when set, is told of every failure that will be retried. It must be
+	// OnRetry, when set, is called with every failure that will be retried. It must be
 	// safe for concurrent use.
 	OnRetry func(error)
 
 	// once leaves the decision about every failure to the caller, who has other
 	// upstreams to ask: no retries.
 	once bool
-	// patience, when set, is asked at each attempt and takes the place of RequestTimeout.
-	patience func() time.Duration
+	// stallTimeout, when set, is called at each attempt and replaces RequestTimeout.
+	stallTimeout func() time.Duration
 	// defaultRate takes the place of the network's limit where RequestsPerSecond is 0.
 	defaultRate float64
-	// onAttempt, when set, is told of every attempt: the operation, when it began and
-	// how it ended. It must be safe for concurrent use.
+	// onAttempt, when set, is called after every attempt with the operation, when it began
+	// and how it ended. It must be safe for concurrent use.
 	onAttempt func(operation string, began time.Time, err error)
 }
 
@@ -79,8 +79,8 @@ func (c *ClientConfig) setDefaults() {
 	if c.Backoff == nil {
 		c.Backoff = remote.Backoff
 	}
-	if c.patience == nil {
-		c.patience = func() time.Duration { return c.RequestTimeout }
+	if c.stallTimeout == nil {
+		c.stallTimeout = func() time.Duration { return c.RequestTimeout }
 	}
 	if c.onAttempt == nil {
 		c.onAttempt = func(string, time.Time, error) {}
@@ -97,7 +97,7 @@ func (c *ClientConfig) setDefaults() {
 }
 
 // Client asks one upstream scan. Every operation is retried, with exponential
-// backoff or as the upstream's Retry-After says, until it works, fails for good, ctx
+// backoff or after the upstream's Retry-After, until it works, fails for good, ctx
 // ends, or ClientConfig.GiveUpAfter has passed. Failures are *Error. A Client is
 // safe for concurrent use.
 type Client struct {
@@ -212,8 +212,8 @@ func (c *Client) do(ctx context.Context, k *call) ([]byte, error) {
 }
 
 // attempt carries out k once. As long as no base has answered with 200, all of them
-// are tried in turn: any other answer may be that of whatever stands at the wrong one,
-// such as a gateway or a web page. Of several refusals the one that says most counts.
+// are tried in turn: any other answer may come from whatever serves the wrong one,
+// such as a gateway or a web page. Of several refusals the most informative one counts.
 func (c *Client) attempt(ctx context.Context, k *call, request []byte) ([]byte, error) {
 	if base := c.base.Load(); base != nil {
 		return c.attemptAt(ctx, *base, k, request)
@@ -229,15 +229,15 @@ func (c *Client) attempt(ctx context.Context, k *call, request []byte) ([]byte, 
 			return answer, err
 		case !failed, e.Status == 0, e.Status == http.StatusTooManyRequests:
 			return nil, err
-		case worst == nil, telling(e) > telling(worst):
+		case worst == nil, informative(e) > informative(worst):
 			worst = e
 		}
 	}
 	return nil, worst
 }
 
-// telling ranks refusals by how much they say of the operation asked for.
-func telling(e *Error) int {
+// informative ranks refusals by how much they say of the operation asked for.
+func informative(e *Error) int {
 	switch {
 	case e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed:
 		return 2
@@ -267,8 +267,8 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := c.cfg.patience()
-	pace := remote.NewPace(patience, func(cause error) { cancel(cause) })
+	stallTimeout := c.cfg.stallTimeout()
+	pace := remote.NewPace(stallTimeout, func(cause error) { cancel(cause) })
 	defer pace.Stop()
 
 	req, err := c.request(ctx, base, k, request)
@@ -280,7 +280,7 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 		return nil, fail(0, true, reasonOr(ctx, remote.WithoutURL(err)))
 	}
 	defer resp.Body.Close()
-	pace.Wait(patience, remote.ErrStalled)
+	pace.Wait(stallTimeout, remote.ErrStalled)
 	if resp.StatusCode != http.StatusOK {
 		e := c.refused(resp, k)
 		e.retryable = e.retryable || odd(e) && !k.once && c.hasWorked(k.operation)
@@ -290,7 +290,7 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 	if k.reserve != nil {
 		body.Reserve = func(size int64) error {
 			pace.Stop() // waiting for our own memory is not the upstream's fault
-			defer pace.Wait(patience, remote.ErrStalled)
+			defer pace.Wait(stallTimeout, remote.ErrStalled)
 			return k.reserve(size)
 		}
 	}
@@ -302,7 +302,7 @@ func (c *Client) exchange(ctx context.Context, base string, k *call, request []b
 		if !k.once && c.hasWorked(k.operation) {
 			return nil, fail(resp.StatusCode, true, remote.ErrPage)
 		}
-		return answer, nil // whoever asked says what it should have been
+		return answer, nil // the caller reports what it should have been
 	}
 	c.works(k.operation)
 	return answer, nil
@@ -336,8 +336,8 @@ func (c *Client) works(operation string) {
 }
 
 // hasWorked reports whether an operation has answered once. From then on a refusal of it
-// is the word of something that stands before the upstream and comes and goes, such as a
-// proxy, and not that of a wrong address.
+// comes from something in front of the upstream that comes and goes, such as a proxy, and
+// not from a wrong address.
 func (c *Client) hasWorked(operation string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -385,7 +385,7 @@ func (c *Client) refused(resp *http.Response, k *call) *Error {
 		_, e.own = jsonReason(text) // that it has no such migration
 	}
 	if e.retryable {
-		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), cmp.Or(c.cfg.Rest, remote.LongestRest))
+		e.retryAfter = remote.RetryAfter(resp.Header.Get("Retry-After"), c.cfg.Now(), cmp.Or(c.cfg.MaxRetryAfter, remote.LongestRest))
 		c.pause(e.retryAfter)
 	}
 	return e

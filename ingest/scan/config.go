@@ -28,19 +28,19 @@ const (
 	UpdatesBefore Source = "updates-before"
 )
 
-// Config says what to ingest and how. Zero values stand for the defaults.
+// Config names the upstreams and how to read from them. Zero values mean the defaults.
 type Config struct {
 	// BaseURL is the upstream scan, with or without a trailing /api/scan. Required.
 	BaseURL string
-	// Peers are further upstreams of the same network. Requests go to those that are
-	// well, and what one of them fails to give is asked of the others.
+	// Peers are further upstreams of the same network. Requests go to healthy
+	// ones, and what one of them fails to return is requested from the others.
 	Peers []string
-	// Agree is how many upstreams must give a range of history alike before it is
-	// handed to the sink. Default 1: each is believed.
+	// Agree is how many upstreams must return the same range of history before it is
+	// stored. Default 1: each one is trusted.
 	Agree int
-	// AgreeOn is what they must give alike. Default AgreeOnUpdates.
+	// AgreeOn is what must be the same. Default AgreeOnUpdates.
 	AgreeOn AgreeOn
-	// Disagreements, when set, is told what they did not.
+	// Disagreements, when set, records the ranges on which they did not agree.
 	Disagreements Disagreements
 	// Settings has what every ingester needs. Items of one record time stay in one batch;
 	// the page that is due next is read beyond InFlightBytes as well.
@@ -59,14 +59,14 @@ type Config struct {
 	MaxPageBytes int64
 	// RequestsPerSecond is for each upstream and explained at ClientConfig.
 	RequestsPerSecond float64
-	// Poll is the longest wait between questions for new history once caught up, when
-	// none came for a while. Default 1s.
+	// Poll is the longest wait between polls for new history once caught up, when none
+	// came for a while. Default 1s.
 	Poll time.Duration
-	// BusyPoll is the wait after new history came, which doubles up to Poll when none
+	// BusyPoll is the wait after new history came, which doubles up to Poll while none
 	// does. Default 100ms when all upstreams are on this machine, else 250ms; at most
-	// Poll. UpdatesBefore, whose every question takes several requests, always waits for Poll.
+	// Poll. UpdatesBefore, where each poll takes several requests, always waits for Poll.
 	BusyPoll time.Duration
-	// Refresh is how long the upstream's overview of migrations is taken as current.
+	// Refresh is how long the upstream's overview of migrations is considered current.
 	// Default 30s.
 	Refresh time.Duration
 }

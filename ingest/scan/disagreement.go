@@ -16,8 +16,8 @@ type AgreeOn string
 
 const (
 	// AgreeOnUpdates compares updates and import updates. Verdicts and their side data,
-	// which upstreams record from different times on and which carry times of their own
-	// mediators, are taken from the upstream that answered first.
+	// which upstreams record from different times on and which carry the times of their
+	// own mediators, are taken from the upstream that answered first.
 	AgreeOnUpdates AgreeOn = "updates"
 	// AgreeOnEvents compares verdicts, traffic and app activity as well.
 	AgreeOnEvents AgreeOn = "events"
@@ -56,7 +56,7 @@ type DisagreementAnswer struct {
 	Agreed bool
 }
 
-// String tells all of it on a line.
+// String describes the disagreement on one line.
 func (d Disagreement) String() string {
 	parts := make([]string, len(d.Answers))
 	for i, a := range d.Answers {
@@ -65,7 +65,7 @@ func (d Disagreement) String() string {
 	return fmt.Sprintf("after %s through %s: %s", d.After, d.Through, strings.Join(parts, ", "))
 }
 
-// key tells disagreements apart that are found again and again.
+// key identifies a disagreement that is found repeatedly.
 func (d Disagreement) key() string {
 	parts := []string{d.After.String(), d.Through.String(), d.Through.UpdateID, fmt.Sprint(d.Resolved)}
 	for _, a := range d.Answers {
@@ -74,8 +74,9 @@ func (d Disagreement) key() string {
 	return strings.Join(parts, "\n")
 }
 
-// digest counts and hashes the items up to and including through as far as they are
-// compared. Whoever lies may choose what to send, so the hash is a cryptographic one.
+// digest counts and hashes the items up to and including through, or the parts of
+// them that are compared. A dishonest upstream chooses what to send, so the hash is
+// cryptographic.
 func digest(items []schemas.Item, through schemas.Position, on AgreeOn) (n int, sum string) {
 	h := sha256.New()
 	var buf []byte

@@ -24,8 +24,8 @@ type FactStore interface {
 	KeepFact(ctx context.Context, f facts.Fact, previous string) error
 }
 
-// FactsConfig says whom to ask for what history does not tell. Zero values stand for the
-// defaults.
+// FactsConfig names the upstreams to ask for facts that history does not contain. Zero
+// values mean the defaults.
 type FactsConfig struct {
 	// URLs are the upstream scans. At least one.
 	URLs []string
@@ -79,13 +79,13 @@ const (
 	maxFactBytes = 4 << 20
 	// factRate is the default of RequestsPerSecond for upstreams elsewhere.
 	factRate = 2
-	// lackingRounds is how many rounds an operation is left alone that nobody answered.
+	// lackingRounds is for how many rounds an operation that no upstream answered is skipped.
 	lackingRounds = 10
 )
 
-// Facts asks upstreams for what history does not tell, and keeps each answer that differs
-// from the one before. It has connections, and a rate, of its own: nothing of it delays
-// history. It is safe for concurrent use.
+// Facts asks upstreams for facts that history does not contain, and stores each answer that
+// differs from the previous one. It has separate connections and a separate rate limit, so it
+// never delays history. It is safe for concurrent use.
 type Facts struct {
 	cfg     FactsConfig
 	clients []*Client
@@ -125,8 +125,8 @@ func (f *Facts) Run(ctx context.Context) {
 	}
 }
 
-// pause waits for the next round. Until history has told of a synchronizer, which takes a
-// moment in a new store, there is more to ask for than was known.
+// pause waits for the next round. Until history has named a synchronizer, which takes a
+// moment in a new store, it looks for one more often.
 func (f *Facts) pause(ctx context.Context) {
 	const look = 500 * time.Millisecond
 	for end := time.Now().Add(f.cfg.Interval); ctx.Err() == nil && time.Now().Before(end); {
@@ -174,14 +174,14 @@ func (f *Facts) keys(ctx context.Context) []facts.Key {
 	return keys
 }
 
-// synchronizers are those that history has told of so far.
+// synchronizers are those that appear in history so far.
 func (f *Facts) synchronizers(ctx context.Context) []string {
 	if f.cfg.Synchronizers == nil {
 		return nil
 	}
 	ids, err := f.cfg.Synchronizers(ctx)
 	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "the synchronizers whose facts to ask for cannot be told", "err", err)
+		f.cfg.Log.WarnContext(ctx, "the synchronizers of the network cannot be read", "err", err)
 	}
 	return ids
 }
@@ -212,9 +212,9 @@ func (f *Facts) refresh(ctx context.Context, key facts.Key) (facts.Fact, error) 
 	return fact, f.cfg.Store.KeepFact(ctx, fact, last.SHA256())
 }
 
-// fetch asks upstreams in turn until enough of them gave one answer. That nobody knows
-// anything takes the word of all that have to agree, and of everyone if one is enough:
-// upstreams of different ages have different operations.
+// fetch asks upstreams in turn until enough of them gave one answer. That none knows
+// the fact takes as many answers as have to agree, or all of them if one is enough:
+// upstreams of different releases have different operations.
 func (f *Facts) fetch(ctx context.Context, key facts.Key) (facts.Fact, error) {
 	kind, ok := facts.KindOf(key.Operation)
 	if !ok {

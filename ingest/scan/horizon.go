@@ -15,15 +15,15 @@ import (
 // answers may come from replicas that have not seen the same yet.
 const statedSlack = 10 * time.Minute
 
-// horizon is where history must end at present. What an upstream gives beyond it is not
-// stored: the stream would go on from there, and never read what really comes before.
+// horizon is where history must end at present. What an upstream returns beyond it
+// is not stored: the stream would continue from there and never read what comes before.
 type horizon struct {
 	// clock is this machine's clock with Config.Ahead, schemas.MaxMicros for none.
 	clock schemas.Micros
-	// stated is what the upstreams say of their own end, schemas.MaxMicros if they say
-	// nothing or a later migration has begun.
+	// stated is the end of history that the upstreams report, schemas.MaxMicros if they report
+	// none or a later migration has begun.
 	stated schemas.Micros
-	// begins is before what they say of their first update, schemas.MinMicros for nothing.
+	// begins is before the first update that they report, schemas.MinMicros if they report none.
 	begins schemas.Micros
 }
 
@@ -48,7 +48,7 @@ func (v *view) horizon(migrationID int64) horizon {
 	return h
 }
 
-// stated is what the upstreams say of the history of a migration, all together.
+// stated is the range of a migration's history that the upstreams report, taken together.
 func (v *view) stated(migrationID int64) (from, to schemas.Micros, known bool) {
 	chains := []*chain{v.chain}
 	for _, p := range v.peers.list {
@@ -96,26 +96,26 @@ func (b *beyond) err() error {
 	return &Error{Upstream: b.upstream, Operation: b.operation, Err: fmt.Errorf("%s", b.reason()), retryable: true}
 }
 
-// beyonds keeps the earliest item beyond the horizon that was seen since reset. It is safe
+// earliestBeyond keeps the earliest item beyond the horizon that was seen since reset. It is safe
 // for concurrent use.
-type beyonds struct {
+type earliestBeyond struct {
 	mu    sync.Mutex
 	first *beyond
 }
 
-func (b *beyonds) reset() {
+func (b *earliestBeyond) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.first = nil
 }
 
-func (b *beyonds) get() *beyond {
+func (b *earliestBeyond) get() *beyond {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.first
 }
 
-func (b *beyonds) saw(one beyond) {
+func (b *earliestBeyond) saw(one beyond) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if one.at = detached(one.at); b.first == nil || one.at.Before(b.first.at) {
@@ -156,7 +156,7 @@ func (ing *Ingester) heldBack(ctx context.Context, b *beyond) (caughtUp bool, er
 		ing.held, ing.view.chain = 1, nil
 		return false, nil
 	}
-	if ing.peers.blame(b) {
+	if ing.peers.noteBeyond(b) {
 		return false, nil
 	}
 	ing.held++
@@ -177,8 +177,9 @@ func (ing *Ingester) heldBack(ctx context.Context, b *beyond) (caughtUp bool, er
 	return false, ing.pacer.wait(ctx, ing.held, b.reason())
 }
 
-// blame lets the upstream that gave b rest, and reports whether there are others to ask.
-func (ps *peers) blame(b *beyond) (others bool) {
+// noteBeyond backs off from the upstream that returned b, and reports whether others can be
+// asked.
+func (ps *peers) noteBeyond(b *beyond) (others bool) {
 	if !ps.several() {
 		return false
 	}

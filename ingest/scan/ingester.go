@@ -82,10 +82,10 @@ func (ing *Ingester) Status() Status {
 func (ing *Ingester) Backfill(ctx context.Context) error {
 	ctx, stop := ing.peers.watch(ctx)
 	defer stop()
-	return ing.backfillAndTell(ctx)
+	return ing.backfillWithStatus(ctx)
 }
 
-func (ing *Ingester) backfillAndTell(ctx context.Context) error {
+func (ing *Ingester) backfillWithStatus(ctx context.Context) error {
 	err := ing.backfill(ctx)
 	if err != nil {
 		ing.status.Stopped(err)
@@ -126,7 +126,7 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	defer stop()
 	ing.lasting = true
 	defer func() { ing.lasting = false }()
-	if err := ing.backfillAndTell(ctx); err != nil {
+	if err := ing.backfillWithStatus(ctx); err != nil {
 		return err
 	}
 	ing.following = true
@@ -147,7 +147,7 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	return err
 }
 
-// follow asks for new history until ctx ends: soon after some came, and less and less
+// follow polls for new history until ctx ends: soon after some came, and less and less
 // often while none does.
 func (ing *Ingester) follow(ctx context.Context) error {
 	shortest := ing.cfg.BusyPoll
@@ -174,7 +174,7 @@ func (ing *Ingester) follow(ctx context.Context) error {
 	}
 }
 
-// resume asks the sink where the stream stands, chooses a source and repeats a batch
+// resume asks the sink for the position of the stream, chooses a source and repeats a batch
 // that was announced but perhaps not written in full.
 func (ing *Ingester) resume(ctx context.Context) error {
 	ing.status.SetPhase(stream.PhaseStarting, "")
@@ -200,7 +200,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 	return nil
 }
 
-// moveTo sets the position and with it the migration to go on with.
+// moveTo sets the position and with it the migration to continue with.
 func (ing *Ingester) moveTo(at schemas.Position) {
 	ing.at, ing.migration = at, at.MigrationID
 	ing.importsDone = at != schemas.Start && at.RecordTime != schemas.MinMicros
@@ -208,7 +208,7 @@ func (ing *Ingester) moveTo(at schemas.Position) {
 	ing.peers.moved(ing.at, ing.migration)
 }
 
-// step reads what the upstream has of the current migration, or goes on to the next
+// step reads what the upstream has of the current migration, or continues with the next
 // one. It reports true when there is nothing left to read at present.
 func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	// The overview is read before the pages: history of a migration that has a

@@ -40,7 +40,7 @@ type slice struct {
 }
 
 // part is a chunk together with what it holds of the budget, to be released by
-// whoever takes it.
+// the receiver.
 type part struct {
 	chunk
 	cost int64

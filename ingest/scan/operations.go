@@ -52,7 +52,7 @@ type MigrationInfo struct {
 	Ranges []SynchronizerRange
 	// LastImportID is the greatest id of the import updates, "" when there are none.
 	LastImportID string
-	// Complete means that the upstream's whole history is there, of all migrations.
+	// Complete means that the upstream has the whole history, of all migrations.
 	Complete bool
 	// ImportsComplete means the same of the import updates.
 	ImportsComplete bool
@@ -79,7 +79,7 @@ func (m *MigrationInfo) Span() (from, to schemas.Micros, ok bool) {
 }
 
 // noData reports whether err is the interface's own answer for a migration without
-// data, which tells it from the 404 of a server that is no scan.
+// data, which distinguishes it from the 404 of a server that is not a scan.
 func noData(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound && strings.HasPrefix(e.Err.Error(), "No data for migration")

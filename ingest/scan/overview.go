@@ -86,7 +86,7 @@ func (v *view) read(ctx context.Context, at schemas.Position, migration int64) (
 		v.chain = ch
 		v.status.overview(ch)
 		if err := v.peers.take(ctx, v.lead, ch, standing, wasFailing); err != nil {
-			v.lead.bar(err)
+			v.lead.exclude(err)
 			return "", err
 		}
 	}
@@ -101,7 +101,7 @@ func (v *view) common(ctx context.Context, at schemas.Position, migration int64)
 			return "", err
 		}
 	}
-	if err := v.peers.hopeless(v.cfg.Agree); err != nil {
+	if err := v.peers.tooFewLeft(v.cfg.Agree); err != nil {
 		return "", err
 	}
 	lead, ch, ready := v.peers.lead(at, migration, v.cfg.Agree)

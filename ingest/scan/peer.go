@@ -17,13 +17,13 @@ import (
 type peer struct {
 	client *Client
 	now    func() time.Time
-	// timeout is the longest that a request may make no progress; hurried means that
+	// timeout is the longest that a request may make no progress; hasAlternatives means that
 	// others could answer in its place.
-	timeout time.Duration
-	hurried bool
+	timeout         time.Duration
+	hasAlternatives bool
 	// backoff is the wait after n failures in a row.
 	backoff func(n int) time.Duration
-	// onChange is told when something changed that a choice may depend on.
+	// onChange is called when something changed that a choice may depend on.
 	onChange func()
 
 	mu sync.Mutex
@@ -42,8 +42,8 @@ type peer struct {
 	requests, retries   int64
 	lastError           string
 	lastErrorAt         time.Time
-	// barred is why it is not asked any more, nil while it is.
-	barred error
+	// excluded is why it is not asked any more, nil while it is.
+	excluded error
 
 	// chain is its overview, nil while unknown; refused is why it has none.
 	chain   *chain
@@ -54,9 +54,9 @@ type peer struct {
 	ends map[string]ending
 	// tailAt is when it was last chosen to be asked for new history.
 	tailAt time.Time
-	// lacks has the operations that it refused as unknown, with the time until which
+	// unsupportedUntil has the operations that it refused as unknown, with the time until which
 	// that counts.
-	lacks map[string]time.Time
+	unsupportedUntil map[string]time.Time
 	// behind means that it knows less than the stream holds.
 	behind        bool
 	disagreements int64
@@ -122,7 +122,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// fault notes an answer that is no use, which asking again at once will not mend.
+// fault notes an unusable answer, which an immediate retry would not fix.
 func (p *peer) fault(began time.Time, err error) {
 	now := p.now()
 	p.mu.Lock()
@@ -140,38 +140,38 @@ func (p *peer) retried() {
 	p.retries++
 }
 
-// bar takes the upstream out for good.
-func (p *peer) bar(err error) {
+// exclude takes the upstream out for good.
+func (p *peer) exclude(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.barred, p.lastError, p.lastErrorAt = err, err.Error(), p.now()
+	p.excluded, p.lastError, p.lastErrorAt = err, err.Error(), p.now()
 	p.onChange()
 }
 
-// lacking notes that the upstream refused an operation as unknown. That may be the
+// noteUnsupported notes that the upstream refused an operation as unknown. That may be the
 // word of a gateway whose scan is starting, so it counts for a while only.
-func (p *peer) lacking(operation string, err error) {
+func (p *peer) noteUnsupported(operation string, err error) {
 	const counts = 30 * time.Second
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lacks[operation] = p.now().Add(counts)
+	p.unsupportedUntil[operation] = p.now().Add(counts)
 	p.lastError, p.lastErrorAt = err.Error(), p.now()
 }
 
-// leastPatience is how long a request may make no progress, at the least, while
+// minStallTimeout is how long a request may make no progress, at the least, while
 // another upstream could take it over.
-const leastPatience = 3 * time.Second
+const minStallTimeout = 3 * time.Second
 
-// patience is how long a request may make no progress. Where others could answer it is
-// a multiple of what is usual here, so that one dead upstream holds nobody up; each
+// stallTimeout is how long a request may make no progress. Where others could answer it is
+// a multiple of what is usual here, so that one dead upstream delays no request; each
 // time it runs out it doubles, so that a slow one gets through in the end.
-func (p *peer) patience() time.Duration {
-	if !p.hurried {
+func (p *peer) stallTimeout() time.Duration {
+	if !p.hasAlternatives {
 		return p.timeout
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(max(leastPatience, 10*p.latency)<<min(p.stalls, 5), p.timeout)
+	return min(max(minStallTimeout, 10*p.latency)<<min(p.stalls, 5), p.timeout)
 }
 
 // ending is where history ended as of a time.
@@ -196,7 +196,7 @@ func (p *peer) takeTurn(now time.Time) {
 func (p *peer) up(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.barred == nil && p.failingSince.IsZero() && !now.Before(p.avoidUntil)
+	return p.excluded == nil && p.failingSince.IsZero() && !now.Before(p.avoidUntil)
 }
 
 // failing reports whether the last that was heard of the upstream is a failure.
@@ -206,8 +206,8 @@ func (p *peer) failing() bool {
 	return !p.failingSince.IsZero()
 }
 
-// mayBeAskedAt is when the upstream may be asked again.
-func (p *peer) mayBeAskedAt() time.Time {
+// nextTry is when the upstream may be asked again.
+func (p *peer) nextTry() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.retryAt
@@ -222,8 +222,8 @@ func (p *peer) expected(now time.Time) time.Duration {
 	return turn + p.latency*time.Duration(p.inFlight+1)
 }
 
-// busy counts requests for history that are on their way.
-func (p *peer) busy(by int) {
+// addInFlight counts requests for history that are on their way.
+func (p *peer) addInFlight(by int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inFlight += by
@@ -253,12 +253,12 @@ func (w want) tail() bool { return !w.strict() && !w.after.Before(w.through) }
 
 func (w want) imports() bool { return w.operation == importUpdatesOperation }
 
-// knows reports whether the upstream can answer w as far as is known.
+// knows reports whether the upstream is known to be able to answer w.
 func (p *peer) knows(w want) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	migration := w.after.MigrationID
-	if p.barred != nil || p.chain == nil || p.now().Before(p.lacks[w.operation]) ||
+	if p.excluded != nil || p.chain == nil || p.now().Before(p.unsupportedUntil[w.operation]) ||
 		!p.chain.has(migration) || p.chain.waitReason(w.after) != "" || w.gated() && !p.chain.newest().Complete {
 		return false
 	}
@@ -288,7 +288,7 @@ func timeBefore(p, q schemas.Position) bool {
 	return p.Before(q)
 }
 
-// reach is how far the history that an operation gives goes, as far as is known.
+// reach is how far the history that an operation returns is known to go.
 func (p *peer) reach(operation string) schemas.Position {
 	end := schemas.Start
 	if said, known := p.ends[operation]; known {
@@ -309,8 +309,8 @@ func (p *peer) reaches(operation string) schemas.Position {
 	return p.reach(operation)
 }
 
-// gave notes what an answer to w shows of the upstream's history.
-func (p *peer) gave(w want, c *chunk) {
+// noteAnswer notes what an answer to w shows of the upstream's history.
+func (p *peer) noteAnswer(w want, c *chunk) {
 	if w.imports() {
 		return
 	}
@@ -331,9 +331,9 @@ func (p *peer) gave(w want, c *chunk) {
 	}
 }
 
-// learned notes a new overview and reports whether the upstream's history ends before
+// noteOverview notes a new overview and reports whether the upstream's history ends before
 // it once did. at is where the stream stood when the reading of it began.
-func (p *peer) learned(ch *chain, at schemas.Position) (wentBack bool) {
+func (p *peer) noteOverview(ch *chain, at schemas.Position) (wentBack bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	end := ch.end()
@@ -348,7 +348,7 @@ func (p *peer) learned(ch *chain, at schemas.Position) (wentBack bool) {
 	return wentBack
 }
 
-// behindAfter is how much record time an upstream may lack before that is worth a word:
+// behindAfter is how much record time an upstream may lack before that is logged:
 // good ones follow the network at different distances.
 const behindAfter = schemas.Micros(time.Minute / time.Microsecond)
 

@@ -30,7 +30,7 @@ type peers struct {
 	changed chan struct{} // closed and replaced whenever a choice may come out otherwise
 	// refresh is the age at which an overview is read again in the background.
 	refresh time.Duration
-	// at is where the stream stands, from the migration from on overviews are read.
+	// at is the position of the stream; overviews are read of migration from and later ones.
 	at   schemas.Position
 	from int64
 }
@@ -40,14 +40,14 @@ func newPeers(cfg *Config, status *progress) (*peers, error) {
 	ps := &peers{readers: guard.NewGroup(), log: cfg.Log.With("stream", cfg.Stream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
 	urls := cfg.urls()
 	for _, url := range urls {
-		p := &peer{now: cfg.Now, backoff: cfg.Backoff, timeout: cfg.RequestTimeout, hurried: len(urls) > 1, onChange: ps.wake,
-			seen: schemas.Start, ends: map[string]ending{}, lacks: map[string]time.Time{}}
+		p := &peer{now: cfg.Now, backoff: cfg.Backoff, timeout: cfg.RequestTimeout, hasAlternatives: len(urls) > 1, onChange: ps.wake,
+			seen: schemas.Start, ends: map[string]ending{}, unsupportedUntil: map[string]time.Time{}}
 		client, err := NewClient(ClientConfig{
 			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
-			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, Rest: cfg.Rest, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
+			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, MaxRetryAfter: cfg.MaxRetryAfter, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
 			Version: cfg.Version, Log: ps.log, Now: cfg.Now,
 			OnRetry:   func(err error) { p.retried(); status.Retried(err) },
-			onAttempt: p.attempted, patience: p.patience, once: len(urls) > 1,
+			onAttempt: p.attempted, stallTimeout: p.stallTimeout, once: len(urls) > 1,
 		})
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (ps *peers) change() <-chan struct{} {
 	return ps.changed
 }
 
-// moved notes where the stream stands.
+// moved notes the position of the stream.
 func (ps *peers) moved(at schemas.Position, migration int64) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -101,7 +101,7 @@ func (ps *peers) standing() (at schemas.Position, from int64) {
 	return ps.at, ps.from
 }
 
-// waitReason explains why no overview is there.
+// waitReason explains why there is no overview.
 func (ps *peers) waitReason() string {
 	reason := "no upstream answers"
 	for _, p := range ps.list {
@@ -115,16 +115,16 @@ func (ps *peers) waitReason() string {
 	return reason
 }
 
-// hopeless returns why fewer than k of the upstreams can ever be asked again, or nil.
-func (ps *peers) hopeless(k int) error {
+// tooFewLeft returns why fewer than k of the upstreams can ever be asked again, or nil.
+func (ps *peers) tooFewLeft(k int) error {
 	var why error
 	left := 0
 	for _, p := range ps.list {
 		p.mu.Lock()
-		if p.barred == nil {
+		if p.excluded == nil {
 			left++
 		} else {
-			why = p.barred
+			why = p.excluded
 		}
 		p.mu.Unlock()
 	}
@@ -153,11 +153,11 @@ func (ps *peers) refused() error {
 }
 
 // pick chooses whom to ask for w: of those that know the answer and are up, prefer or
-// else the one that should answer first. Those in without are left out. When nobody
-// knows as much, whoever knows anything after w.after is taken, and when all of them
+// else the one that should answer first. Those in without are left out. When none
+// knows as much, any that knows something after w.after is taken, and when all of them
 // are failing or resting it waits for the first that may be asked again. It returns nil
-// when nobody is left, which another change may mend, and when wait is false and nobody
-// is up.
+// when none is left, which another change may fix, and when wait is false and none is
+// up.
 func (ps *peers) pick(ctx context.Context, w want, without func(*peer) bool, prefer *peer, wait bool) (*peer, error) {
 	for {
 		change, now := ps.change(), ps.now()
@@ -175,8 +175,8 @@ func (ps *peers) pick(ctx context.Context, w want, without func(*peer) bool, pre
 		if len(able) == 0 {
 			return nil, nil
 		}
-		first := slices.MinFunc(able, func(a, b *peer) int { return a.mayBeAskedAt().Compare(b.mayBeAskedAt()) })
-		rest := first.mayBeAskedAt().Sub(now)
+		first := slices.MinFunc(able, func(a, b *peer) int { return a.nextTry().Compare(b.nextTry()) })
+		rest := first.nextTry().Sub(now)
 		if rest <= 0 {
 			return first, nil
 		}
@@ -221,11 +221,11 @@ func fastest(list []*peer, now time.Time) (best *peer) {
 }
 
 // leastRecent returns the one of those that are up that was not asked for new history
-// for longest, or nil: taking turns, one that stands still holds nobody up.
+// for longest, or nil: as they take turns, one that is stuck delays no poll.
 func leastRecent(list []*peer, now time.Time) (best *peer) {
 	var longest time.Time
 	for _, p := range list {
-		if !p.up(now) || p.client.turn().After(now.Add(leastPatience)) {
+		if !p.up(now) || p.client.turn().After(now.Add(minStallTimeout)) {
 			continue
 		}
 		if at := p.lastTurn(); best == nil || at.Before(longest) {

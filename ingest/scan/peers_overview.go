@@ -52,7 +52,7 @@ func (ps *peers) readDue(ctx context.Context, age time.Duration) {
 	for _, p := range ps.list {
 		ch := p.overview()
 		old := ch == nil || now.Sub(ch.read) >= age || p.failing()
-		if old && !now.Before(p.mayBeAskedAt()) {
+		if old && !now.Before(p.nextTry()) {
 			ps.read(ctx, p)
 		}
 	}
@@ -63,7 +63,7 @@ func (ps *peers) readDue(ctx context.Context, age time.Duration) {
 func (ps *peers) read(ctx context.Context, p *peer) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reading != nil || p.barred != nil {
+	if p.reading != nil || p.excluded != nil {
 		if p.reading == nil {
 			done := make(chan struct{})
 			close(done)
@@ -105,7 +105,7 @@ func (ps *peers) readNow(ctx context.Context, p *peer) {
 	}
 	if err := ps.take(ctx, p, ch, at, wasFailing); err != nil {
 		ps.log.ErrorContext(ctx, "upstream is not asked any more", "upstream", p.client.Upstream(), "err", err)
-		p.bar(err)
+		p.exclude(err)
 	}
 }
 
@@ -121,7 +121,7 @@ func (ps *peers) take(ctx context.Context, p *peer, ch *chain, at schemas.Positi
 	wasBehind := p.behind
 	due := wasBehind || wasFailing || ps.now().Sub(p.anchoredAt) >= anchorEvery
 	p.mu.Unlock()
-	wentBack := p.learned(ch, at)
+	wentBack := p.noteOverview(ch, at)
 	log := ps.log.With("upstream", p.client.Upstream(), "end", ch.end().String())
 	switch behind := p.isBehind(); {
 	case wentBack:
@@ -154,11 +154,11 @@ func (p *peer) anchored() {
 	p.anchoredAt = p.now()
 }
 
-// overviewPatience is how much longer than the first the others may take.
-const overviewPatience = 2 * time.Second
+// overviewGrace is how much longer than the first the others may take.
+const overviewGrace = 2 * time.Second
 
 // refreshAll reads the overviews of all upstreams that may be asked and waits for the
-// first that is there, and for the rest of those that are up a little longer.
+// first that answers, and a little longer for the others that are up.
 func (ps *peers) refreshAll(ctx context.Context) error {
 	now := ps.now()
 	var up, rest []<-chan struct{}
@@ -167,19 +167,19 @@ func (ps *peers) refreshAll(ctx context.Context) error {
 		case p.slow(now):
 		case p.up(now):
 			up = append(up, ps.read(ctx, p))
-		case !now.Before(p.mayBeAskedAt()):
+		case !now.Before(p.nextTry()):
 			rest = append(rest, ps.read(ctx, p))
 		}
 	}
 	if len(up) == 0 {
 		up = rest
 	}
-	var patience <-chan time.Time
+	var grace <-chan time.Time
 	for waiting := up; len(waiting) > 0; {
 		change := ps.change()
 		waiting = slices.DeleteFunc(waiting, isClosed)
-		if len(waiting) < len(up) && patience == nil {
-			patience = time.After(overviewPatience)
+		if len(waiting) < len(up) && grace == nil {
+			grace = time.After(overviewGrace)
 		}
 		if len(waiting) == 0 {
 			break
@@ -187,7 +187,7 @@ func (ps *peers) refreshAll(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-patience:
+		case <-grace:
 			return nil
 		case <-change:
 		}
@@ -195,11 +195,11 @@ func (ps *peers) refreshAll(ctx context.Context) error {
 	return nil
 }
 
-// slow reports whether the reading of the overview goes on for longer than is waited for.
+// slow reports whether its overview has been on the way for longer than overviewGrace.
 func (p *peer) slow(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.reading != nil && now.Sub(p.readingSince) > overviewPatience
+	return p.reading != nil && now.Sub(p.readingSince) > overviewGrace
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -223,9 +223,9 @@ func (ps *peers) lead(at schemas.Position, migration int64, k int) (lead *peer, 
 	var list []candidate
 	for _, p := range ps.list {
 		p.mu.Lock()
-		ch, barred := p.chain, p.barred
+		ch, excluded := p.chain, p.excluded
 		p.mu.Unlock()
-		if ch == nil || barred != nil {
+		if ch == nil || excluded != nil {
 			continue
 		}
 		c := candidate{p, ch, ch.waitReason(at) == "" && (migration < 0 || ch.has(migration))}

@@ -60,7 +60,7 @@ func TestDeadUpstreamsHoldNobodyUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameLines(t, sink.lines, u.lines(Events))
-				if took := time.Since(begin); took > 30*time.Second { // one request without patience takes a minute
+				if took := time.Since(begin); took > 30*time.Second { // one request without a stall timeout takes a minute
 					t.Errorf("took %s", took)
 				}
 				if s := upstreamStatus(t, ing, gone); name == "refuses connections" && (s.State != UpstreamFailing || s.FailingSince.IsZero() || s.LastError == "") {
@@ -98,7 +98,7 @@ func TestUpstreamThatStopsAnsweringMidwayIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameLines(t, sink.lines, list[1].lines(Events))
-	if took := time.Since(begin); took > 30*time.Second { // one request without patience takes a minute
+	if took := time.Since(begin); took > 30*time.Second { // one request without a stall timeout takes a minute
 		t.Errorf("took %s with one upstream that hangs", took)
 	}
 }
@@ -351,7 +351,7 @@ func TestStaleTailOfOneUpstreamHoldsNobodyUp(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		list[1].set(func(u *upstream) { lengthen(u.migrations[0], 3) })
 		want := len(list[1].lines(Events))
-		until(t, func() bool { return sink.count() == want }) // which has less patience than a refresh takes
+		until(t, func() bool { return sink.count() == want }) // which waits for less than a refresh takes
 	}
 	cancel()
 	<-ran

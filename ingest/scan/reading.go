@@ -23,7 +23,7 @@ const (
 // the overview says that there is history up to record time to. Answers may come from
 // replicas that are behind, so it is asked for again, with a fresh overview. It
 // reports true when the stream counts as caught up: events end at the last verdict
-// while a migration goes on, which may stand before the last update.
+// while a migration continues, and that may be before the last update.
 func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished bool) (caughtUp bool, err error) {
 	capped := ing.view.source == Events && !finished
 	if capped && ing.following {
@@ -46,8 +46,8 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 			return false, err
 		}
 		// The others may be right: this one is not asked any more.
-		ing.view.lead.bar(err)
-		if ing.peers.hopeless(ing.cfg.Agree) != nil {
+		ing.view.lead.exclude(err)
+		if ing.peers.tooFewLeft(ing.cfg.Agree) != nil {
 			return false, err
 		}
 		ing.short = 0
@@ -98,7 +98,7 @@ func (ing *Ingester) importUpdates(ctx context.Context) error {
 const importTries = 4
 
 // readImports reads import updates until there are no more or the last one by the
-// overview is there, which it returns.
+// overview was read, which it returns.
 func (ing *Ingester) readImports(ctx context.Context) (last schemas.Position, err error) {
 	ing.status.SetPhase(PhaseImports, "")
 	last = schemas.Position{MigrationID: ing.migration, RecordTime: schemas.MinMicros, UpdateID: ing.view.chain.infos[ing.migration].LastImportID}

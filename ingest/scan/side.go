@@ -38,7 +38,7 @@ const (
 	sidePage = 200
 )
 
-// sideStream is the search for late side data as it stands.
+// sideStream is the state of the search for late side data.
 type sideStream struct {
 	ing   *Ingester
 	pages *pageSizer
@@ -48,7 +48,7 @@ type sideStream struct {
 }
 
 // fillGaps looks for late side data until ctx ends. A gap is gone through once, in
-// order, by whoever gives events: what no upstream has by then is not asked for again.
+// order, with any upstream that has events: what none has by then is not requested again.
 // Its failures are logged and do not concern the stream itself.
 func (ing *Ingester) fillGaps(ctx context.Context) {
 	s := &sideStream{ing: ing, pages: newPageSizer(), at: schemas.Start, seen: schemas.Start}
@@ -76,7 +76,7 @@ func (ing *Ingester) fillGaps(ctx context.Context) {
 			if schemas.NeedsPerson(err) {
 				return
 			}
-			resumed = false // nobody knows what of a batch was written
+			resumed = false // how much of the batch was written is unknown
 		}
 		if err != nil || !more {
 			wait = max(sidePause, ing.cfg.Poll)
@@ -85,11 +85,11 @@ func (ing *Ingester) fillGaps(ctx context.Context) {
 	}
 }
 
-// resume finds out where the side stream stands and repeats an announced batch.
+// resume reads the position of the side stream and repeats an announced batch.
 func (s *sideStream) resume(ctx context.Context) error {
 	resume, err := s.ing.cfg.Sink.Resume(ctx, SideStream)
 	if err != nil {
-		return fmt.Errorf("reading where stream %s stands: %w", SideStream, err)
+		return fmt.Errorf("reading the position of stream %s: %w", SideStream, err)
 	}
 	s.at = resume.Committed
 	if s.seen.Before(s.at) {
@@ -151,7 +151,7 @@ func (s *sideStream) step(ctx context.Context) (more bool, err error) {
 	if after.Before(s.seen) {
 		after = s.seen
 	}
-	p := s.who(after)
+	p := s.choose(after)
 	if p == nil {
 		return false, errors.New("no upstream gives events at present")
 	}
@@ -172,8 +172,8 @@ func (s *sideStream) step(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// who is asked for events after a position, nil if nobody can be.
-func (s *sideStream) who(after schemas.Position) *peer {
+// choose returns the upstream to ask for events after a position, nil if there is none.
+func (s *sideStream) choose(after schemas.Position) *peer {
 	peers := s.ing.peers
 	if !peers.several() {
 		return peers.list[0]
@@ -185,7 +185,7 @@ func (s *sideStream) who(after schemas.Position) *peer {
 // read returns the verdicts of a page, or of the whole range, and how far they go.
 func (s *sideStream) read(ctx context.Context, p *peer, after, through schemas.Position, whole bool) (items []schemas.Item, end schemas.Position, err error) {
 	plain := &historyTrack{client: p.client, migrationID: through.MigrationID, page: p.client.EventsPage, operation: eventsOperation}
-	t := &patientTrack{track: plain, tries: 1, pages: s.pages, log: s.ing.log, backoff: s.ing.cfg.Backoff}
+	t := &retryTrack{track: plain, tries: 1, pages: s.pages, log: s.ing.log, backoff: s.ing.cfg.Backoff}
 	for end = after; end.Before(through); {
 		from := end
 		if from.MigrationID != through.MigrationID {

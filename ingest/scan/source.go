@@ -29,9 +29,9 @@ type prober struct {
 }
 
 // choose finds out how history can be read from the upstreams, unless the configuration
-// says it. A stream that has history, or a batch announced, goes on with events only: the
+// says so. A stream that has history, or an announced batch, continues only with events: the
 // other sources have no verdicts, traffic and app activity, which would be missing from
-// there on for good. Only a person may decide that.
+// there on. Only a person may decide that.
 func (pr *prober) choose(ctx context.Context, resume schemas.Resume) (Source, error) {
 	if pr.cfg.Source != Auto {
 		return pr.cfg.Source, nil

@@ -14,9 +14,9 @@ const (
 	UpstreamUnknown UpstreamState = "unknown"
 	// UpstreamUp is one that answers.
 	UpstreamUp UpstreamState = "up"
-	// UpstreamResting is one that asked to be left alone for a while.
+	// UpstreamResting is one that asked for a pause in requests.
 	UpstreamResting UpstreamState = "resting"
-	// UpstreamFailing is one that does not answer, or not to any use.
+	// UpstreamFailing is one that does not answer, or only with unusable answers.
 	UpstreamFailing UpstreamState = "failing"
 	// UpstreamLoading is one whose own history is not complete yet.
 	UpstreamLoading UpstreamState = "loading"
@@ -32,14 +32,14 @@ type UpstreamStatus struct {
 	// URL has no user, password and query.
 	URL   string
 	State UpstreamState
-	// Complete means that its history is complete by its own word.
+	// Complete means that it reports its own history as complete.
 	Complete bool
 	// End is the last history it is known to have, schemas.Start if none.
 	End schemas.Position
 	// Lag is the record time between End and the furthest End of all, 0 across
 	// migrations.
 	Lag time.Duration
-	// Latency is how long a request for history takes of late.
+	// Latency is how long a request for history has taken recently.
 	Latency time.Duration
 	// Requests counts all attempts; Retries those failures after which the request was
 	// made again, here or elsewhere. Disagreements counts the ranges of which it gave
@@ -77,7 +77,7 @@ func (p *peer) status() UpstreamStatus {
 		}
 	}
 	switch {
-	case p.barred != nil:
+	case p.excluded != nil:
 		s.State = UpstreamDiverged
 	case !p.failingSince.IsZero():
 		s.State = UpstreamFailing

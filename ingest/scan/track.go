@@ -46,12 +46,12 @@ type chunk struct {
 	from *peer
 	// items lie in the slice, strictly ascending. May be empty.
 	items []schemas.Item
-	// bytes is the size of the answers; seen counts all items in them, which stand
-	// from first to last.
+	// bytes is the size of the answers; seen counts all items in them, which lie between
+	// first and last, inclusive.
 	bytes       int64
 	seen        int
 	first, last schemas.Position
-	// covered is how far the slice is complete: the next fetch goes on after it.
+	// covered is how far the slice is complete: the next fetch continues after it.
 	covered schemas.Position
 	// done means that covered has reached the slice's end or history's.
 	done bool

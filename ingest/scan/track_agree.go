@@ -11,8 +11,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// agreeTrack hands out only what k upstreams gave alike. Their pages end at different
-// places, so what one of them gave in a page is asked of the others as a range.
+// agreeTrack passes on only what k upstreams returned alike. Their pages end at different
+// places, so what one of them returned as a page is requested from the others as a range.
 type agreeTrack struct {
 	*sharedTrack
 	k  int
@@ -29,7 +29,7 @@ type agreeTrack struct {
 // counts. One of them may have been caught while it was loading.
 const disagreeTries = 4
 
-// answer is what one upstream holds of a range, as far as it goes.
+// answer is what one upstream has of a range, up to reached.
 type answer struct {
 	from  *peer
 	items []schemas.Item
@@ -62,7 +62,7 @@ func (t *agreeTrack) fetch(ctx context.Context, after, upTo schemas.Position, o 
 		if c.done && !c.end {
 			through = upTo
 		}
-		answers, err := t.gather(ctx, &answer{from: c.from, items: c.items, reached: through}, after, through, o, c.bytes)
+		answers, err := t.collectAnswers(ctx, &answer{from: c.from, items: c.items, reached: through}, after, through, o, c.bytes)
 		if err != nil {
 			return chunk{}, err
 		}
@@ -97,9 +97,9 @@ func (t *agreeTrack) pause(ctx context.Context, tries int, after schemas.Positio
 	return remote.Sleep(ctx, max(t.poll, t.backoff(tries)))
 }
 
-// gather asks for the range until k answers are alike or nobody is left to ask. It
+// collectAnswers asks for the range until k answers are equal or no upstream is left. It
 // waits for upstreams that fail only while there are too few answers to decide.
-func (t *agreeTrack) gather(ctx context.Context, first *answer, after, through schemas.Position, o fetchOptions, held int64) ([]*answer, error) {
+func (t *agreeTrack) collectAnswers(ctx context.Context, first *answer, after, through schemas.Position, o fetchOptions, held int64) ([]*answer, error) {
 	answers, faults := []*answer{first}, map[*peer]error{}
 	without := func(p *peer) bool {
 		return faults[p] != nil || slices.ContainsFunc(answers, func(a *answer) bool { return a.from == p })

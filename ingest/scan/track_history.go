@@ -14,17 +14,17 @@ type historyTrack struct {
 	migrationID int64
 	page        func(context.Context, PageRequest) (Page, error)
 	operation   string
-	// horizon ends what is taken of a page, and beyond is told of what lies behind it.
+	// horizon limits what is taken of a page; what lies beyond it is noted in beyond.
 	// Without beyond there is none.
 	horizon horizon
-	beyond  *beyonds
+	beyond  *earliestBeyond
 }
 
 func (t *historyTrack) coordinate(p schemas.Position) int64 { return int64(p.RecordTime) }
 
 func (t *historyTrack) position(c int64) schemas.Position { return historyBound(t.migrationID, c) }
 
-// historyBound stands behind all updates with record time c.
+// historyBound is after all updates with record time c.
 func historyBound(migrationID, c int64) schemas.Position {
 	return schemas.Position{MigrationID: migrationID, RecordTime: schemas.Micros(c), UpdateID: afterAllIDs}
 }
@@ -96,7 +96,7 @@ func dropLastTime(items []schemas.Item) []schemas.Item {
 	return items[:n:n]
 }
 
-// sameTime reports whether a cursor of the history operations cannot tell p from q.
+// sameTime reports whether a cursor of the history operations cannot distinguish p from q.
 func sameTime(p, q schemas.Position) bool {
 	return p.MigrationID == q.MigrationID && p.RecordTime == q.RecordTime
 }

@@ -56,7 +56,7 @@ func (t *importTrack) coordinate(p schemas.Position) int64 {
 	return c
 }
 
-// position is the text of coordinate c, as far as the digits go.
+// position is the text of coordinate c, with as many digits as that has.
 func (t *importTrack) position(c int64) schemas.Position {
 	p := schemas.Position{MigrationID: t.migrationID, RecordTime: schemas.MinMicros}
 	switch {

@@ -90,7 +90,7 @@ func (f *sharedFetch) step(ctx context.Context) (c chunk, done bool, err error) 
 	case p == nil && f.end != nil:
 		return *f.end, true, nil
 	case p == nil:
-		return c, false, f.nobody(ctx)
+		return c, false, f.waitForChange(ctx)
 	}
 	if other := f.t.claim(f.o.stripe, p); other != p && !f.without(other) && other.up(f.t.peers.now()) {
 		p = other
@@ -102,7 +102,7 @@ func (f *sharedFetch) step(ctx context.Context) (c chunk, done bool, err error) 
 	if !c.end {
 		return c, true, nil
 	}
-	// An end is believed when nobody is known to go further.
+	// An end is believed when no other upstream is known to go further.
 	f.ended[p] = true
 	if f.end == nil || f.end.covered.Before(c.covered) {
 		f.end = &c
@@ -134,7 +134,7 @@ func (f *sharedFetch) furtherKnown(than schemas.Position) bool {
 	return false
 }
 
-// failed decides about the failure of one upstream: whoever is left is asked next.
+// failed decides what to do about the failure of one upstream; another one is asked next.
 func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 	if reason := remote.Ended(ctx); reason != nil {
 		return reason
@@ -157,10 +157,10 @@ func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 	case e.retryable:
 		return nil // its client has noted it: it is not asked for a while
 	case errors.Is(err, schemas.ErrDiverged):
-		p.bar(err)
+		p.exclude(err)
 		t.peers.log.ErrorContext(ctx, "upstream is not asked any more", "upstream", p.client.Upstream(), "err", err)
 	case unsupported(err):
-		p.lacking(f.w.operation, err)
+		p.noteUnsupported(f.w.operation, err)
 	default:
 		p.fault(t.peers.now(), err)
 	}
@@ -168,11 +168,11 @@ func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 	return nil
 }
 
-// nobody is called when there is no one to ask. It returns the last error when all have
-// given one that asking again will not mend, and else waits for a change.
-func (f *sharedFetch) nobody(ctx context.Context) error {
+// waitForChange is called when no upstream can be asked. It returns the last error when all
+// have returned one that a retry will not fix, and otherwise waits for a change.
+func (f *sharedFetch) waitForChange(ctx context.Context) error {
 	t := f.t
-	if why := t.peers.hopeless(1); why != nil {
+	if why := t.peers.tooFewLeft(1); why != nil {
 		return why
 	}
 	if err := allFaulty(f.faults, len(t.peers.list)-len(f.out)); err != nil {
@@ -196,11 +196,11 @@ func allFaulty(faults map[*peer]error, n int) error {
 
 // ask fetches from p and notes what that shows.
 func (t *sharedTrack) ask(ctx context.Context, p *peer, w want, upTo schemas.Position, o fetchOptions) (chunk, error) {
-	p.busy(1)
-	defer p.busy(-1)
+	p.addInFlight(1)
+	defer p.addInFlight(-1)
 	c, err := t.of[p].fetch(ctx, w.after, upTo, o)
 	if err == nil {
-		p.gave(w, &c)
+		p.noteAnswer(w, &c)
 		c.from = p
 	}
 	return c, err

@@ -20,7 +20,7 @@ type tracks struct {
 	tail   *tail
 	pages  map[string]*pageSizer // by kind of track
 	// beyond has what came from beyond the horizon.
-	beyond beyonds
+	beyond earliestBeyond
 }
 
 // imports reads a migration's import updates.
@@ -44,7 +44,7 @@ func (ts *tracks) history(migrationID int64) track {
 // from reads a stretch of history from one upstream. What follows on the end of the
 // stream is taken only together with that end, and what lies beyond the horizon only where
 // beyond is nil, which is for what was announced already.
-func (ts *tracks) from(p *peer, operation string, migrationID int64, beyond *beyonds) track {
+func (ts *tracks) from(p *peer, operation string, migrationID int64, beyond *earliestBeyond) track {
 	pages, tries := ts.pages["history"], malformedTries
 	var t track
 	switch operation {
@@ -67,7 +67,7 @@ func (ts *tracks) from(p *peer, operation string, migrationID int64, beyond *bey
 		t = &anchoredTrack{track: t, client: p.client, operation: operation, anchor: a, start: end}
 	}
 	onRetry := func(err error) { p.retried(); ts.status.Retried(err) }
-	return &patientTrack{track: t, tries: tries, pages: pages, log: ts.log, onRetry: onRetry, backoff: ts.cfg.Backoff}
+	return &retryTrack{track: t, tries: tries, pages: pages, log: ts.log, onRetry: onRetry, backoff: ts.cfg.Backoff}
 }
 
 func (ts *tracks) before(p *peer, migrationID int64) track {

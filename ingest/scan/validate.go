@@ -9,7 +9,7 @@ import (
 )
 
 // checkAscending makes sure that the items lie after the position after and that each
-// stands behind the one before it.
+// follows the one before it.
 func checkAscending(items []schemas.Item, after schemas.Position, check func(*schemas.Item) error) error {
 	last := after
 	for i := range items {
@@ -45,7 +45,7 @@ func duplicate(a, b *schemas.Item) error {
 
 func checkHistory(it *schemas.Item) error {
 	if p := it.Position(); p.RecordTime == schemas.MinMicros {
-		return fmt.Errorf("import update %s stands among the history", p.UpdateID)
+		return fmt.Errorf("import update %s is among the history", p.UpdateID)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (p *Progress) Wrote(b Batch) {
 
 // Snapshot returns the status. estimate completes it; it gets the position that the run
 // started from and returns how much was done there, how much is done now, and how much
-// there is in all, in any unit; a total of 0 stands for unknown.
+// there is in all, in any unit; a total of 0 means unknown.
 func (p *Progress) Snapshot(estimate func(s *Status, beganAt schemas.Position) (began, done, total float64)) Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Settings are those that every ingester has, whatever it reads from. Zero values stand
-// for the defaults.
+// Settings are those that every ingester has, whatever it reads from. Zero values mean
+// the defaults.
 type Settings struct {
 	// Sink stores the batches. Required.
 	Sink Sink
@@ -23,7 +23,7 @@ type Settings struct {
 	HTTPClient *http.Client
 
 	// BatchItems and BatchBytes bound a batch; a single item that is larger than
-	// BatchBytes makes a batch of its own. Defaults 8,192 and 48 MiB.
+	// BatchBytes is a batch by itself. Defaults 8,192 and 48 MiB.
 	BatchItems int
 	BatchBytes int64
 	// InFlightBytes bounds what has been read ahead of the batch being filled. Default
@@ -36,9 +36,9 @@ type Settings struct {
 	// Backoff is the wait before the attempt that follows n failures in a row. Default
 	// remote.Backoff.
 	Backoff func(n int) time.Duration
-	// Rest limits how long an upstream's Retry-After is obeyed. Default
+	// MaxRetryAfter limits how long an upstream's Retry-After is obeyed. Default
 	// remote.LongestRest.
-	Rest time.Duration
+	MaxRetryAfter time.Duration
 	// GiveUpAfter ends the retries of one failure; 0 means never.
 	GiveUpAfter time.Duration
 
@@ -70,7 +70,7 @@ func (s *Settings) SetDefaults() error {
 	s.BatchBytes = cmp.Or(s.BatchBytes, 48<<20)
 	s.InFlightBytes = cmp.Or(s.InFlightBytes, 64<<20)
 	s.RequestTimeout = cmp.Or(s.RequestTimeout, 30*time.Second)
-	s.Rest = cmp.Or(s.Rest, remote.LongestRest)
+	s.MaxRetryAfter = cmp.Or(s.MaxRetryAfter, remote.LongestRest)
 	s.Version = cmp.Or(s.Version, "dev")
 	if s.Now == nil {
 		s.Now = time.Now

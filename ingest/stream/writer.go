@@ -27,7 +27,7 @@ func NewWriter(settings *Settings, progress *Progress, log *slog.Logger) *Writer
 
 // Resume asks the sink for the position of a stream, with retries.
 func (w *Writer) Resume(ctx context.Context, stream string) (resume schemas.Resume, err error) {
-	err = w.retry(ctx, "reading where the stream stands", func() (err error) {
+	err = w.retry(ctx, "reading the position of the stream", func() (err error) {
 		resume, err = w.settings.Sink.Resume(ctx, stream)
 		return err
 	})

@@ -39,7 +39,7 @@ func (d *database) newNodeSource(url string) (source, error) {
 func (d *database) ingestSettings() stream.Settings {
 	return stream.Settings{
 		Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
-		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, Rest: d.p.pace.rest,
+		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, MaxRetryAfter: d.p.pace.rest,
 	}
 }
 

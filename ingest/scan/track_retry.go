@@ -15,9 +15,9 @@ import (
 // the upstream's true word: a proxy that cuts answers short may heal.
 const malformedTries = 3
 
-// patientTrack wraps a track: it asks again after malformed pages, and for smaller
+// retryTrack wraps a track: it asks again after malformed pages, and for smaller
 // pages after pages that are too large.
-type patientTrack struct {
+type retryTrack struct {
 	track
 	// tries is how often a malformed page is asked for: once when others can be asked.
 	tries   int
@@ -27,7 +27,7 @@ type patientTrack struct {
 	backoff func(n int) time.Duration
 }
 
-func (t *patientTrack) fetch(ctx context.Context, after, upTo schemas.Position, o fetchOptions) (chunk, error) {
+func (t *retryTrack) fetch(ctx context.Context, after, upTo schemas.Position, o fetchOptions) (chunk, error) {
 	for tries := 1; ; {
 		o.size = min(o.size, t.pages.size())
 		c, err := t.track.fetch(ctx, after, upTo, o)
