@@ -69,7 +69,7 @@ func TestComputedColumnsReadAsWritten(t *testing.T) {
 // nodeHistory is a short history of a node's own stream: a set of two active contracts at
 // offset 10, then creates, an archival, a divulged create and a reassignment. The set may
 // end with a batch of its own, without items.
-func nodeHistory(apart bool) []*schemas.Batch {
+func nodeHistory(participant string, apart bool) []*schemas.Batch {
 	contract := func(n int) string { return fmt.Sprintf("00%0136x", n) }
 	created := func(node int32, n int, delta bool) schemas.Event {
 		return schemas.Event{
@@ -120,7 +120,7 @@ func nodeHistory(apart bool) []*schemas.Batch {
 		update(14, schemas.Transaction, archived(0, 1, schemas.Exercised)),
 	}
 	second := []schemas.Item{unassigned, topology, update(20, schemas.Transaction, created(0, 6, true))}
-	stream := schemas.NodeStream("participant")
+	stream := schemas.NodeStream(participant)
 	var list []*schemas.Batch
 	after := schemas.Start
 	type part struct {
@@ -141,10 +141,11 @@ func nodeHistory(apart bool) []*schemas.Batch {
 // The own stream of a node is written by offset, whatever the order of its record times,
 // and its lifetimes follow.
 func TestNodeStreamByOffset(t *testing.T) {
+	f := newFixture(t)
 	for _, apart := range []bool{false, true} {
 		for _, every := range []int{1, 4} { // lifetimes after each batch, and after all
 			t.Run(fmt.Sprintf("set apart %v, lifetimes every %d batches", apart, every), func(t *testing.T) {
-				newFixture(t).checkNodeStream(t, nodeHistory(apart), every)
+				f.checkNodeStream(t, nodeHistory(fmt.Sprintf("participant-%v-%d", apart, every), apart), every)
 			})
 		}
 	}
@@ -172,18 +173,18 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 	if err != nil || resume.Committed != schemas.AtOffset(25) || resume.Pending != nil {
 		t.Fatalf("resume at %+v, %v", resume, err)
 	}
-	live := indexertest.Texts(t, f.dsn, "SELECT substring(contract_id, -1) FROM contracts_live WHERE archived_at > '2200-01-01' ORDER BY contract_id")
+	live := indexertest.Texts(t, f.dsn, "SELECT substring(contract_id, -1) FROM contracts_live WHERE stream = '"+stream+"' AND archived_at > '2200-01-01' ORDER BY contract_id")
 	if want := []string{"4", "6"}; !slices.Equal(live, want) {
 		t.Errorf("contracts %q are live, want %q", live, want)
 	}
 	f.checkNodeUpdates(t, list)
-	f.checkActiveAtOffsets(t, stream)
+	f.checkActiveAtOffsets(t, stream, 1)
 	f.checkEnded(t, list)
 	f.checkPartyOffsets(t, list)
 	if err := l.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.checkActiveAtOffsets(t, stream)
+	f.checkActiveAtOffsets(t, stream, 3)
 }
 
 // checkEnded reads who the stakeholders were of the contracts that ended in other updates
@@ -228,7 +229,7 @@ func (f *fixture) checkPartyOffsets(t *testing.T, list []*schemas.Batch) {
 // the rows of one.
 func TestEndedContractsOfARepeatedStep(t *testing.T) {
 	f := newFixture(t)
-	list := nodeHistory(false)
+	list := nodeHistory("participant", false)
 	w := NewWriter(f.db, list[0].Stream, f.log)
 	l := NewLifetimes(f.db, list[0].Stream, time.Millisecond, f.log)
 	for _, b := range list {
@@ -266,25 +267,27 @@ func TestEndedContractsOfARepeatedStep(t *testing.T) {
 }
 
 // checkActiveAtOffsets reads the sets of nodeHistory, whose record times go backwards, in
-// pages of one contract.
-func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string) {
+// pages of a limit.
+func (f *fixture) checkActiveAtOffsets(t *testing.T, stream string, limit int) {
 	t.Helper()
 	reader := nodehistory.NewReader(f.db, stream)
 	read := func(q nodehistory.ActiveAtQuery) (got string) {
-		for q.Limit = 1; ; {
+		for q.Limit = limit; ; {
 			page, err := reader.ActiveAtOffset(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(page) == 0 {
+			for i := range page {
+				e := &page[i].Event
+				got += fmt.Sprintf("%s@%d ", e.ContractID[len(e.ContractID)-1:], page[i].CreatedOffset)
+				if page[i].SynchronizerID != "sync::1220" {
+					t.Errorf("contract %s is active on %q", e.ContractID, page[i].SynchronizerID)
+				}
+				q.AfterCreatedAt, q.AfterContractID = e.CreatedAt, e.ContractID
+			}
+			if len(page) < limit {
 				return strings.TrimSpace(got)
 			}
-			e := &page[0].Event
-			got += fmt.Sprintf("%s@%d ", e.ContractID[len(e.ContractID)-1:], page[0].CreatedOffset)
-			if page[0].SynchronizerID != "sync::1220" {
-				t.Errorf("contract %s is active on %q", e.ContractID, page[0].SynchronizerID)
-			}
-			q.AfterCreatedAt, q.AfterContractID = e.CreatedAt, e.ContractID
 		}
 	}
 	for offset, want := range map[int64]string{

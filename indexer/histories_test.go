@@ -12,24 +12,44 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// written is a fixture that holds a history with its lifetimes.
+// written stores a history with its lifetimes.
 func written(t *testing.T, h *schematest.History) *fixture {
 	t.Helper()
 	f := newFixture(t)
 	w := NewWriter(f.db, schemas.ScanStream, f.log)
-	if _, err := w.Resume(t.Context(), schemas.ScanStream); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range batches(h.Items, 100) {
+	for _, b := range batches(h.Items, 200) {
 		if err := w.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log)
-	if err := l.CatchUp(t.Context()); err != nil {
+	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// TestReaderMatchesTheItems reads one stored history in all ways and compares what comes with the
+// items that were written.
+func TestReaderMatchesTheItems(t *testing.T) {
+	h := schematest.New(schematest.Config{Seed: 12, Items: 400})
+	hashed := lastTransaction(h)
+	hashed.ExternalTransactionHash = "1220beef"
+	f := written(t, h)
+	t.Run("history of contracts", func(t *testing.T) { f.checkContractHistory(t, h) })
+	t.Run("updates of parties", func(t *testing.T) { f.checkPartyUpdates(t, h) })
+	t.Run("keys of active contracts", func(t *testing.T) { f.checkActiveKeys(t, h) })
+	t.Run("update by hash", func(t *testing.T) { f.checkHashes(t, hashed.UpdateID) })
+	t.Run("pages and lists", func(t *testing.T) { f.checkPages(t, h) })
+}
+
+// lastTransaction is the last update of a history that is a transaction.
+func lastTransaction(h *schematest.History) (last *schemas.Update) {
+	for _, it := range h.Items {
+		if u := it.Update; u != nil && u.Kind == schemas.Transaction && !u.IsImport() {
+			last = u
+		}
+	}
+	return last
 }
 
 // plainSteps tells what happened to each contract by walking the items.
@@ -64,9 +84,7 @@ func appendSteps(dst []byte, steps []history.ContractStep) []byte {
 	return dst
 }
 
-func TestContractHistoryIsThatOfTheItems(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 11, Items: 400})
-	f := written(t, h)
+func (f *fixture) checkContractHistory(t *testing.T, h *schematest.History) {
 	through := h.Items[len(h.Items)-1].Position()
 	all := plainSteps(h)
 	kinds := make(map[schemas.UpdateKind]int)
@@ -131,16 +149,15 @@ func concerns(h *schematest.History, party string) []schemas.Update {
 	return list
 }
 
-func TestPartyUpdatesAreThoseOfTheItems(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 12, Items: 400})
-	f := written(t, h)
+func (f *fixture) checkPartyUpdates(t *testing.T, h *schematest.History) {
 	through := h.Items[len(h.Items)-1].Position()
+	sizes := []int{7, 64, 1000}
 	for _, party := range []string{schematest.Party("party", 0), schematest.Party("party", 3), schematest.Party("observer", 2), "a::1220", "nobody::1220"} {
 		want := concerns(h, party)
 		if len(want) < 20 && party != "nobody::1220" {
 			t.Fatalf("%d updates concern %s: the test proves little", len(want), party)
 		}
-		for _, size := range []int{7, 64, 1000} {
+		for _, size := range sizes {
 			var got []schemas.Update
 			after := schemas.Start
 			for {
@@ -164,12 +181,11 @@ func TestPartyUpdatesAreThoseOfTheItems(t *testing.T) {
 				}
 			}
 		}
+		sizes = []int{31, 1000} // the smallest pages are read once
 	}
 }
 
-func TestActiveKeysAreThoseOfThePages(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 13, Items: 300})
-	f := written(t, h)
+func (f *fixture) checkActiveKeys(t *testing.T, h *schematest.History) {
 	for _, it := range []schemas.Item{h.Items[150], h.Items[len(h.Items)-1]} {
 		for _, parties := range [][]string{nil, {schematest.Party("party", 1)}} {
 			p := it.Position()
@@ -208,17 +224,8 @@ func (f *fixture) checkKeys(t *testing.T, q history.ActiveQuery, all []history.A
 	}
 }
 
-func TestUpdateIDByHash(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 14, Items: 60})
-	var last *schemas.Update
-	for _, it := range h.Items {
-		if u := it.Update; u != nil && u.Kind == schemas.Transaction && !u.IsImport() {
-			last = u
-		}
-	}
-	last.ExternalTransactionHash = "1220beef"
-	f := written(t, h)
-	for hash, want := range map[string]string{"1220beef": last.UpdateID, "1220bee0": ""} {
+func (f *fixture) checkHashes(t *testing.T, id string) {
+	for hash, want := range map[string]string{"1220beef": id, "1220bee0": ""} {
 		id, ok, err := f.reader.UpdateIDByHash(t.Context(), hash)
 		if err != nil || id != want || ok != (want != "") {
 			t.Errorf("hash %s is that of %q, %v, %v; want %q", hash, id, ok, err, want)
@@ -226,10 +233,8 @@ func TestUpdateIDByHash(t *testing.T) {
 	}
 }
 
-// TestPagesAreThoseOfTheLists reads ranges by one query and by many.
-func TestPagesAreThoseOfTheLists(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 17, Items: 260, Migrations: 2})
-	f := written(t, h)
+// checkPages reads ranges by one query and by many.
+func (f *fixture) checkPages(t *testing.T, h *schematest.History) {
 	last := h.Items[len(h.Items)-1].Position()
 	for _, rg := range []history.Range{
 		{After: schemas.Start, Through: last},

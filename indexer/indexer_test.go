@@ -31,9 +31,6 @@ func newFixture(t *testing.T) *fixture {
 	if err := Migrate(t.Context(), dsn); err != nil {
 		t.Fatal(err)
 	}
-	if err := Migrate(t.Context(), dsn); err != nil {
-		t.Fatalf("migrating twice: %v", err)
-	}
 	db, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)

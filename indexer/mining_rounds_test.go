@@ -58,7 +58,7 @@ func TestMiningRounds(t *testing.T) {
 // TestWaitingForAnOffset ends when wallets show it, and not before.
 func TestWaitingForAnOffset(t *testing.T) {
 	f := newFixture(t)
-	list := nodeHistory(true)
+	list := nodeHistory("participant", true)
 	stream := list[0].Stream
 	reader := wallethistory.NewReader(f.db, stream)
 	wallets, writer := wallet.New(f.db, stream, time.Millisecond, f.log), NewWriter(f.db, stream, f.log)

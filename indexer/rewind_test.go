@@ -188,8 +188,7 @@ func TestNodeStreamIsTakenBack(t *testing.T) {
 			if pruned && !schematest.Long() {
 				t.Skip("takes most of a minute: see make test-long")
 			}
-			from := newFixture(t)
-			stream, items := indexertest.NodeItems(t, from.db, NewSinks(from.db, from.log), devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)
+			stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 120, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, pruned)
 			f := newFixture(t)
 			f.newLookupRows(t)
 			r := &rewound{fixture: f, stream: stream, items: items,

@@ -15,7 +15,7 @@ import (
 // housekeeping, and each damage.
 func TestWalletAudit(t *testing.T) {
 	f := newFixture(t)
-	stream, _ := f.nodeItems(t, devnet.Config{Updates: 400, Seed: 6, Days: 2, Node: &devnet.NodeConfig{}}, false)
+	stream, _ := f.stored(t, devnet.Config{Updates: 400, Seed: 6, Days: 2, Node: &devnet.NodeConfig{}})
 	wallets, audit := New(f.db, stream, time.Millisecond, f.log), NewAudit(f.db, stream)
 	if looked, differences, err := audit.Run(t.Context()); err != nil || len(looked)+len(differences) > 0 {
 		t.Fatalf("before there are any: %v, %v, %v", looked, differences, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
@@ -19,7 +20,7 @@ import (
 // TestLogsAddUp compares, update by update, what the logs of wallets say of a party's coins
 // with what became of them.
 func TestLogsAddUp(t *testing.T) {
-	_, items := newFixture(t).nodeItems(t, devnet.Config{Updates: 2500, Seed: 21, Days: 4, Node: &devnet.NodeConfig{}}, false)
+	_, items := indexertest.NodeItems(t, devnet.Config{Updates: 2500, Seed: 21, Days: 4, Node: &devnet.NodeConfig{}}, false)
 	logsAddUp(t, items, "transfer AmuletRules_Transfer", "transfer TransferPreapproval_Send", "transfer TransferFactory_Transfer",
 		"transfer TransferInstruction_Accept", "balance_change TransferInstruction_Withdraw", "balance_change LockedAmulet_Unlock",
 		"balance_change AmuletRules_DevNet_Tap", "transfer AmuletRules_BuyMemberTraffic", "transfer SubscriptionRequest_AcceptAndMakePayment",
@@ -30,13 +31,13 @@ func TestLogsAddUp(t *testing.T) {
 // all coins.
 func TestLogsOfSuperValidatorsAddUp(t *testing.T) {
 	cfg := devnet.Config{Updates: 2500, Seed: 23, Days: 4, TrafficRewards: true, Node: &devnet.NodeConfig{Participant: "Super-Validator-1"}}
-	_, items := newFixture(t).nodeItems(t, cfg, false)
+	_, items := indexertest.NodeItems(t, cfg, false)
 	logsAddUp(t, items, "transfer AmuletRules_Transfer", "transfer AnsRules_CollectInitialEntryPayment", "transfer AnsRules_CollectEntryRenewalPayment")
 }
 
 // TestLogsOfCommandsAddUp is the same for what wallets do by commands.
 func TestLogsOfCommandsAddUp(t *testing.T) {
-	_, items := newFixture(t).nodeItems(t, devnet.Config{Updates: 600, Seed: 22, Node: &devnet.NodeConfig{}}, false, func(l *devnet.Ledger) {
+	_, items := indexertest.NodeItems(t, devnet.Config{Updates: 600, Seed: 22, Node: &devnet.NodeConfig{}}, false, func(l *devnet.Ledger) {
 		devnettest.New(t, l).Live()
 	})
 	logsAddUp(t, items, "transfer AcceptedTransferOffer_Complete", "transfer AppPaymentRequest_Accept", "transfer AcceptedAppPayment_Collect",

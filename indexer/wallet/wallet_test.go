@@ -40,10 +40,17 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{dsn: dsn, db: db, log: slog.New(slog.DiscardHandler)}
 }
 
-// nodeItems is the history of a simulated participant, as its node tells it.
-func (f *fixture) nodeItems(t *testing.T, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (stream string, items []schemas.Item) {
+// stored writes the history of a simulated participant and returns it.
+func (f *fixture) stored(t *testing.T, cfg devnet.Config) (stream string, items []schemas.Item) {
 	t.Helper()
-	return indexertest.NodeItems(t, f.db, indexer.NewSinks(f.db, f.log), cfg, pruned, do...)
+	stream, items = indexertest.NodeItems(t, cfg, false)
+	writer := indexer.NewWriter(f.db, stream, f.log)
+	for _, b := range indexertest.NodeBatches(stream, items, 8192) {
+		if err := writer.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return stream, items
 }
 
 // TestWalletsShowWhatANodeTells compares wallets with a plain model, after each range and
@@ -58,7 +65,7 @@ func TestWalletsShowWhatANodeTells(t *testing.T) {
 		{"a super-validator, which sees all coins", "Super-Validator-1", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stream, items := newFixture(t).nodeItems(t, devnet.Config{Updates: 600, Seed: 11, Days: 3, Node: &devnet.NodeConfig{Participant: c.participant}}, c.pruned)
+			stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 600, Seed: 11, Days: 3, Node: &devnet.NodeConfig{Participant: c.participant}}, c.pruned)
 			f := newFixture(t)
 			wallets, reader, model := New(f.db, stream, time.Millisecond, f.log), wallethistory.NewReader(f.db, stream), newWalletModel()
 			writer := indexer.NewWriter(f.db, stream, f.log)
@@ -108,7 +115,7 @@ func (f *fixture) exec(t *testing.T, statement string) {
 // TestWalletsSurviveAnyEnd ends the derivation at each of its steps, and has another process
 // go on: the tables then have the rows of an undisturbed run.
 func TestWalletsSurviveAnyEnd(t *testing.T) {
-	stream, items := newFixture(t).nodeItems(t, devnet.Config{Updates: 300, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, false)
+	stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 300, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, false)
 	undisturbed, f := newFixture(t), newFixture(t)
 	writer, disturbed := indexer.NewWriter(undisturbed.db, stream, undisturbed.log), indexer.NewWriter(f.db, stream, f.log)
 	calm := New(undisturbed.db, stream, time.Millisecond, undisturbed.log)
@@ -171,7 +178,7 @@ func TestWalletsSurviveAnyEnd(t *testing.T) {
 // derived again, and has another one finish.
 func TestWalletsAreRebuilt(t *testing.T) {
 	f := newFixture(t)
-	stream, items := f.nodeItems(t, devnet.Config{Updates: 300, Seed: 5, Days: 2, Node: &devnet.NodeConfig{}}, false)
+	stream, items := f.stored(t, devnet.Config{Updates: 300, Seed: 5, Days: 2, Node: &devnet.NodeConfig{}})
 	model, reader := newWalletModel(), wallethistory.NewReader(f.db, stream)
 	for _, it := range items {
 		model.take(it.Update)

@@ -12,15 +12,24 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
-	"github.com/ledgerlake/ledgerlake/internal/history"
-	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// NodeItems is the history of a simulated participant, as its node tells it, and of what do does
-// to the network. sink writes the history to db.
-func NodeItems(t *testing.T, db *store.DB, sink stream.Sink, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (name string, items []schemas.Item) {
+// memory is a sink that keeps the items.
+type memory struct{ items []schemas.Item }
+
+func (m *memory) Resume(context.Context, string) (schemas.Resume, error) {
+	return schemas.Resume{Committed: schemas.Start}, nil
+}
+
+func (m *memory) Write(_ context.Context, b *schemas.Batch) error {
+	m.items = append(m.items, b.Items...)
+	return nil
+}
+
+// NodeItems returns the history of a simulated participant as its node returns it, after do has
+// changed the network. That of a pruned node begins with imports.
+func NodeItems(t *testing.T, cfg devnet.Config, pruned bool, do ...func(*devnet.Ledger)) (name string, items []schemas.Item) {
 	t.Helper()
 	cfg.Dir = t.TempDir()
 	ledger, err := devnet.New(t.Context(), cfg, nil)
@@ -52,6 +61,7 @@ func NodeItems(t *testing.T, db *store.DB, sink stream.Sink, cfg devnet.Config, 
 	for _, some := range do {
 		some(ledger)
 	}
+	sink := &memory{}
 	ingester, err := node.New(node.Config{BaseURL: server.URL, Settings: stream.Settings{Sink: sink, Log: slog.New(slog.DiscardHandler)}})
 	if err != nil {
 		t.Fatal(err)
@@ -59,20 +69,7 @@ func NodeItems(t *testing.T, db *store.DB, sink stream.Sink, cfg devnet.Config, 
 	if err := ingester.Backfill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	name = schemas.NodeStream(ledger.NodeDigests().ParticipantID)
-	reader := history.NewReader(db, name)
-	imports, err := reader.Imports(t.Context(), 0, "", 100_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	updates, err := nodehistory.NewReader(db, name).UpdatesByOffset(t.Context(), 0, 1<<40, 1_000_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, u := range append(imports, updates...) {
-		items = append(items, schemas.Item{Update: &u})
-	}
-	return name, items
+	return schemas.NodeStream(ledger.NodeDigests().ParticipantID), sink.items
 }
 
 // NodeBatches cuts items of a node's stream into batches of a size.
