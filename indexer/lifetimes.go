@@ -119,8 +119,8 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 
 // begin takes the journal over, unless that is done, and makes the scratch table.
 func (l *Lifetimes) begin(ctx context.Context) error {
-	began, err := l.follower.Load(ctx)
-	if err != nil || !began {
+	loaded, err := l.follower.Load(ctx)
+	if err != nil || !loaded {
 		return err
 	}
 	l.ended = tidyAfter // unknown after a start: tidy soon
@@ -196,7 +196,7 @@ func (l *Lifetimes) read(ctx context.Context, row store.BatchRow) ([]store.Lifet
 }
 
 // readNode is read for a node's own stream. Its first ranges have the contracts that the
-// stream begins with, and the one in which those end may go on with history.
+// stream begins with, and the one in which those end may continue with history.
 func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.Lifetime, []store.End, error) {
 	pairs := l.newPairing()
 	if row.After == schemas.Start || row.After.RecordTime == schemas.MinMicros {
@@ -314,7 +314,7 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 
 // Tidy moves the stream's ended lifetimes from the live table to the archived ones. Readers are
 // right before, during and after it: they filter on both tables and take a contract
-// that stands in both once.
+// that is in both once.
 func (l *Lifetimes) Tidy(ctx context.Context) error {
 	of := store.Params{"stream": store.Text(l.stream)}
 	if err := l.db.Exec(ctx, moveEnded, "", of); err != nil {

@@ -70,7 +70,7 @@ func (o *items) warn(ctx context.Context, through schemas.Position) {
 	found, err := o.copies.ByID(ctx, []string{through.UpdateID})
 	if copied, ok := found[through.UpdateID]; err == nil && ok {
 		if _, ok, err = copied.Piece(ctx, nil); err == nil && !ok {
-			o.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them anew", "through", through)
+			o.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them again", "through", through)
 		}
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ var (
 const (
 	// lookupPage is how many items are read, and held as they are read, at a time.
 	lookupPage = 512
-	// lookupPoll is longer than for lifetimes: who looks up what is newer finds it, too,
+	// lookupPoll is longer than for lifetimes: lookups of newer updates work without the copy,
 	// and each step costs queries.
 	lookupPoll = 5 * time.Second
 )
@@ -104,11 +104,11 @@ func (l *LookupRows) CatchUp(ctx context.Context) error { return l.follower.Catc
 // Step takes the next range of committed batches. It returns journal.ErrCaughtUp when the copy has
 // reached the watermark.
 func (l *LookupRows) Step(ctx context.Context) error {
-	began, err := l.follower.Load(ctx)
+	loaded, err := l.follower.Load(ctx)
 	if err != nil {
 		return err
 	}
-	if began {
+	if loaded {
 		if err := l.loadDictionary(ctx); err != nil {
 			l.follower.Forget()
 			return err
@@ -151,7 +151,7 @@ func (l *LookupRows) addPage(ctx context.Context, keys []uint64, pieces [][]byte
 	return nil
 }
 
-// loadDictionary goes on with the newest dictionary that is stored.
+// loadDictionary continues with the newest dictionary that is stored.
 func (l *LookupRows) loadDictionary(ctx context.Context) error {
 	list, err := copies.Dictionaries(ctx, l.db, l.stream)
 	if err != nil {

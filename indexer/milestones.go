@@ -25,7 +25,7 @@ func SetBackfilled(ctx context.Context, db *store.DB, stream string) error {
 	return nil
 }
 
-// Stop records that a stream must not go on, and why. Resume refuses it from then on, until
+// Stop records that a stream must not continue, and why. Resume refuses it from then on, until
 // its rows are dropped, those of table milestones among them.
 func (s *Sinks) Stop(ctx context.Context, stream, reason string) error {
 	name := store.Stopped + reason
@@ -44,7 +44,7 @@ func checkStopped(ctx context.Context, db *store.DB, stream string) error {
 	case err != nil:
 		return err
 	case reason != "":
-		return fmt.Errorf("%w: %s has stopped before, for a reason that stands until the stream is taken back before it (ledgerlake rewind): %s", schemas.ErrDiverged, stream, reason)
+		return fmt.Errorf("%w: %s has stopped before, for a reason that remains until the stream is taken back before it (ledgerlake rewind): %s", schemas.ErrDiverged, stream, reason)
 	}
 	return nil
 }

@@ -50,12 +50,12 @@ var (
 // ErrBusy means that a writer has committed to a stream a moment ago.
 var ErrBusy = errors.New("a writer is at work on the stream")
 
-// rewinding is why a stream must not go on while it is taken back.
+// rewinding is why a stream must not continue while it is taken back.
 const rewinding = "it is being taken back, or that was cut off: ledgerlake rewind finishes it"
 
 // Rewind takes a stream back to the end of an earlier batch, as if nothing behind it had ever
 // been written. Each step can be repeated, so that one that was cut off is finished by another
-// Run; until then the stream does not go on.
+// Run; until then the stream does not continue.
 //
 // The sequence numbers of the journal are never used again: the engine drops an insert whose
 // token it has seen, also of rows that were deleted since, and tokens are made of them. A line
@@ -72,10 +72,10 @@ type Rewind struct {
 	// anything is dropped. It may be repeated.
 	Withdraw func(ctx context.Context, to schemas.Position) error
 	// Quiet is for how long nothing may have been committed, 0 where no other process can
-	// write. A writer that only waits gives way.
+	// write. A writer that only waits steps down.
 	Quiet time.Duration
 
-	// done is told of each statement that was executed; tests end the run there.
+	// done is called after each statement; tests end the run there.
 	done func() error
 }
 
@@ -94,7 +94,7 @@ type RewindPlan struct {
 	Batches, Items, Events uint64
 	// Pending is a batch that was announced and not committed; it goes in any case.
 	Pending bool
-	// Stopped is why the stream must not go on at present, "" if it may.
+	// Stopped is why the stream must not continue at present, "" if it may.
 	Stopped string
 }
 
@@ -157,7 +157,7 @@ func endOf(commits []store.BatchRow) schemas.Position {
 }
 
 // Run takes the stream back and returns what it did. The lifetimes of contracts and the wallets
-// are derived again from the start by whoever follows the stream next.
+// are derived again from the start when the stream is next followed.
 func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 	if err := r.checkQuiet(ctx); err != nil {
 		return RewindPlan{}, err
@@ -187,7 +187,7 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 		{"emptying lifetimes", func() error { return r.contracts(ctx, epochs) }},
 		{"taking what is derived back", func() error { return r.followers(ctx, plan.To, epochs) }},
 		{"dropping journal lines", func() error { return r.dropLines(ctx, r.stream, plan.To) }},
-		{"letting it go on", func() error { return r.lift(ctx) }},
+		{"letting it continue", func() error { return r.lift(ctx) }},
 	} {
 		if err := step.do(); err != nil {
 			return plan, fmt.Errorf("taking %s back to %s, %s: %w", r.stream, plan.To, step.name, err)
@@ -248,7 +248,7 @@ func (r *Rewind) withdraw(ctx context.Context, to schemas.Position) error {
 	return r.Withdraw(ctx, to)
 }
 
-// mark moves the watermark of a journal back, unless it is there: what its readers see ends at
+// mark moves the watermark of a journal back, unless it is there already: what readers see ends at
 // the position from then on.
 func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, epochs map[string]int64) error {
 	lines, err := journals.Read(ctx, r.db, stream)
@@ -378,7 +378,7 @@ func followedTo(lines []store.BatchRow) schemas.Position {
 }
 
 // dropLines drops the journal lines above a position, but for the last one, which is a mark or
-// stands at that position itself.
+// has that position itself.
 func (r *Rewind) dropLines(ctx context.Context, stream string, to schemas.Position) error {
 	lines, err := journals.Read(ctx, r.db, stream)
 	if err != nil {
@@ -409,12 +409,12 @@ func (r *Rewind) dropCopies(ctx context.Context, to schemas.Position) error {
 	return r.exec(ctx, statement, above(r.stream, to))
 }
 
-// lift lets the stream go on.
+// lift lets the stream continue.
 func (r *Rewind) lift(ctx context.Context) error {
 	return r.exec(ctx, liftStops, store.Params{"stream": store.Text(r.stream), "prefix": store.Text(store.Stopped)})
 }
 
-// stoppedReason is why a stream must not go on, "" if it may.
+// stoppedReason is why a stream must not continue, "" if it may.
 func stoppedReason(ctx context.Context, db *store.DB, stream string) (reason string, err error) {
 	block := store.NewNames()
 	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
@@ -423,7 +423,7 @@ func stoppedReason(ctx context.Context, db *store.DB, stream string) (reason str
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("asking whether %s may go on: %w", stream, err)
+		return "", fmt.Errorf("asking whether %s may continue: %w", stream, err)
 	}
 	return reason, nil
 }

@@ -24,12 +24,12 @@ import (
 //  3. The commit, which moves the stream's watermark.
 //
 // After a crash the intent without a commit names the batch to repeat, and its
-// hash decides whether the upstream still tells the same history.
+// hash decides whether the upstream still has the same history.
 // A Writer may be used by one goroutine at a time.
 type Writer struct {
 	db     *store.DB
 	stream string
-	name   string // tells this writer's intents from another's
+	name   string // distinguishes this writer's intents from another's
 	log    *slog.Logger
 
 	loaded    bool
@@ -46,7 +46,7 @@ func NewWriter(db *store.DB, stream string, log *slog.Logger) *Writer {
 	return &Writer{db: db, stream: stream, name: uuid.NewString(), log: log.With("stream", stream), rows: store.NewBatchRows()}
 }
 
-// Resume reads from the store where the stream stands.
+// Resume reads the position of the stream from the store.
 func (w *Writer) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
 	if stream != w.stream {
 		return schemas.Resume{}, fmt.Errorf("this writer serves stream %s, not %s", w.stream, stream)
@@ -90,7 +90,7 @@ func (w *Writer) Write(ctx context.Context, b *schemas.Batch) error {
 		return err
 	}
 	err := w.write(ctx, b)
-	// After an error nobody knows which step was applied: read the journal again.
+	// After an error it is unknown which step was applied: read the journal again.
 	w.loaded = err == nil
 	return err
 }
@@ -110,7 +110,7 @@ func (w *Writer) check(b *schemas.Batch) error {
 		it := &b.Items[i]
 		p := it.Position()
 		if !last.Before(p) || b.Through.Before(p) {
-			return fmt.Errorf("%w: item %d of a batch stands at %s, outside (%s, %s]",
+			return fmt.Errorf("%w: item %d of a batch is at %s, outside (%s, %s]",
 				schemas.ErrDiverged, i, p, last, b.Through)
 		}
 		if err := storable(it); err != nil {
@@ -147,7 +147,7 @@ func storable(it *schemas.Item) error {
 	return nil
 }
 
-// hasMark reports whether an id has a character that the store uses to tell ids and texts
+// hasMark reports whether an id has a character that the store uses to distinguish ids and texts
 // apart.
 func hasMark(id string) bool {
 	return strings.ContainsAny(id, "\n\x00\x01\x02\x03")
@@ -186,7 +186,7 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 	return journal.Announce(ctx, w.db, row)
 }
 
-// insert writes the rows of a batch, those of each table with a token of their own.
+// insert writes the rows of a batch, those of each table with a separate token.
 func (w *Writer) insert(ctx context.Context, sequence int64) error {
 	group, ctx := guard.WithContext(ctx)
 	for table, block := range w.rows.Blocks() {
@@ -211,7 +211,7 @@ func NewSinks(db *store.DB, log *slog.Logger) *Sinks {
 	return &Sinks{db: db, log: log, writers: make(map[string]*Writer)}
 }
 
-// Resume says where a stream stands.
+// Resume returns the position of a stream.
 func (s *Sinks) Resume(ctx context.Context, stream string) (schemas.Resume, error) {
 	return s.writer(stream).Resume(ctx, stream)
 }

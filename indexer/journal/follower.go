@@ -26,7 +26,7 @@ const (
 	// until their items and events exceed it.
 	maxRangeRows  = 120_000
 	maxRangeBatch = 64
-	// While a backfill commits large batches, run lets some of them gather: the cost of a
+	// While a backfill commits large batches, Run lets some of them accumulate: the cost of a
 	// step is mostly per step. In following the tail, ranges are small and never wait.
 	bulkRows  = 20_000
 	bulkPause = 1500 * time.Millisecond
@@ -85,7 +85,7 @@ func (f *Follower) Run(ctx context.Context, step func(context.Context) error) er
 	return nil
 }
 
-// step takes one step. After a panic nobody knows how far it got: the journal is read again.
+// step takes one step. After a panic it is unknown how far it got: the journal is read again.
 func (f *Follower) step(ctx context.Context, step func(context.Context) error) error {
 	err := guard.Call(func() error { return step(ctx) })
 	var panicked *guard.PanicError
@@ -155,7 +155,7 @@ func (f *Follower) Take(ctx context.Context, what string, apply func(context.Con
 		}
 	}
 	if err != nil {
-		f.loaded = false // nobody knows which step was applied
+		f.loaded = false // which step was applied is unknown
 		return fmt.Errorf("%s after %s: %w", what, row.After, err)
 	}
 	f.state, f.source = State{Sequence: row.Sequence, Committed: row.Through, Epoch: row.Epoch}, source

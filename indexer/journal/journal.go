@@ -1,6 +1,6 @@
 // Package journal keeps the record of what was announced and committed of each stream, in
 // table batches, and follows streams in ranges that are recorded there as well. What is
-// announced without a commit is repeated; two writers of one stream never both go on.
+// announced without a commit is repeated; two writers of one stream never both continue.
 package journal
 
 import (
@@ -24,7 +24,7 @@ var lastClaims string
 //go:embed sql/intents_of_sequence.sql
 var intentsOfSequence string
 
-// State is where one stream stands according to table batches.
+// State is the position of one stream according to table batches.
 type State struct {
 	Sequence  int64 // of the last commit, 0 = none
 	Committed schemas.Position
@@ -33,7 +33,7 @@ type State struct {
 	Epoch     int64 // of our claim, 0 = none
 }
 
-// TakeOver claims a stream and reads where it stands, in this order: what an earlier writer
+// TakeOver claims a stream and reads its position, in this order: what an earlier writer
 // announced after the reading does not count.
 func TakeOver(ctx context.Context, db *store.DB, stream, writer string) (State, error) {
 	epoch, err := Claim(ctx, db, stream, writer)
@@ -65,7 +65,7 @@ func read(ctx context.Context, db *store.DB, stream string) (State, error) {
 			return State{}, fmt.Errorf("%w: intent %d of %s, after %s, does not follow commit %d, through %s",
 				schemas.ErrDiverged, r.Sequence, stream, r.After, j.Sequence, j.Committed)
 		case j.Pending != nil && (j.Pending.Hash != r.Hash || j.Pending.Through != r.Through):
-			return State{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could give way; delete the intents of one writer from table batches",
+			return State{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could step down; delete the intents of one writer from table batches",
 				schemas.ErrDiverged, r.Sequence, stream)
 		}
 		if j.Sequence == 0 {
@@ -108,7 +108,7 @@ func Claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 
 // Announce persists an intent and makes sure that no later writer took the stream over,
 // and that no other announced other content under the same sequence number. Who finds one
-// withdraws the intent and gives way.
+// withdraws the intent and steps down.
 func Announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 	if err := Insert(ctx, db, row, store.Intent); err != nil {
 		return fmt.Errorf("announcing batch %d of %s: %w", row.Sequence, row.Stream, err)
@@ -126,7 +126,7 @@ func Announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 		if err := Insert(ctx, db, row, store.Withdrawn); err != nil {
 			return fmt.Errorf("withdrawing batch %d of %s: %w", row.Sequence, row.Stream, err)
 		}
-		return fmt.Errorf("%w: %s has another writer since; this one gives way before batch %d: run only one",
+		return fmt.Errorf("%w: %s has another writer since; this one steps down before batch %d: run only one",
 			schemas.ErrReplaced, row.Stream, row.Sequence)
 	}
 	return nil

@@ -79,7 +79,7 @@ func (a *Audit) Run(ctx context.Context) (looked map[string]int64, differences [
 		return nil, nil, err
 	}
 	if lifetimes.Before(mark) {
-		return nil, nil, fmt.Errorf("contract lifetimes stand at %s, wallets at %s: let ingest finish first", lifetimes, mark)
+		return nil, nil, fmt.Errorf("contract lifetimes are at %s, wallets at %s: let ingest finish first", lifetimes, mark)
 	}
 	sums := map[string]*auditSums{"wallet_contracts": newAuditSums(), "wallet_log": newAuditSums(), "wallet_status": newAuditSums()}
 	at := store.Params{"stream": store.Text(a.stream), "at": store.Int(mark.Offset)}
@@ -162,7 +162,7 @@ func (a *Audit) addStoredStatuses(ctx context.Context, at store.Params, sums *au
 
 // addUpdates derives logs and tracked offers from the stream.
 func (a *Audit) addUpdates(ctx context.Context, through int64, log, statuses *auditSums) error {
-	return a.node.EachUpdatePage(ctx, 0, through, walletPage, func(updates []schemas.Update) error {
+	return a.node.EachUpdatePage(ctx, 0, through, pageSize, func(updates []schemas.Update) error {
 		payloads, err := a.payloads(ctx, updates)
 		if err != nil {
 			return err
@@ -209,7 +209,7 @@ func (a *Audit) addStoredContracts(ctx context.Context, at store.Params, sums *a
 	var last *store.WalletContract
 	add := func() {
 		if last != nil && !last.Ended {
-			sums.found(last.Party, appendWalletContract(nil, last))
+			sums.found(last.Party, appendContract(nil, last))
 		}
 	}
 	block := store.NewWalletContracts()
@@ -244,7 +244,7 @@ func (a *Audit) addLifetimes(ctx context.Context, at store.Params, offset int64,
 	if err != nil {
 		return fmt.Errorf("reading the parties of wallets: %w", err)
 	}
-	q := nodehistory.ActiveAtQuery{Offset: offset, Templates: slices.Sorted(maps.Keys(walletTemplates)), Limit: auditPage}
+	q := nodehistory.ActiveAtQuery{Offset: offset, Templates: slices.Sorted(maps.Keys(templates)), Limit: auditPage}
 	for {
 		page, err := a.node.ActiveAtOffset(ctx, q)
 		if err != nil {
@@ -264,7 +264,7 @@ func (a *Audit) addLifetimes(ctx context.Context, at store.Params, offset int64,
 func (a *Audit) addActive(c *history.ActiveContract, hosted map[string]bool, sums *auditSums) {
 	e := &c.Event
 	template := schemas.TemplateName(e.PackageName, e.TemplateID)
-	kind := walletTemplates[template]
+	kind := templates[template]
 	e.Argument, _ = compactArgument(e.Argument, c.Encoding, e.PackageName, e.TemplateID)
 	row := store.WalletContract{
 		ContractRow: store.ContractRow{Event: *e, CreatedIn: c.CreatedIn}, Template: template,
@@ -274,13 +274,13 @@ func (a *Audit) addActive(c *history.ActiveContract, hosted map[string]bool, sum
 	slices.Sort(stakeholders)
 	for _, row.Party = range slices.Compact(stakeholders) {
 		if hosted[row.Party] && kind.keptFor(row.Party, &row.WalletTerms) {
-			sums.expect(row.Party, appendWalletContract(nil, &row))
+			sums.expect(row.Party, appendContract(nil, &row))
 		}
 	}
 }
 
-// appendWalletContract writes out what lifetimes tell of a row.
-func appendWalletContract(dst []byte, c *store.WalletContract) []byte {
+// appendContract writes the columns of a row that lifetimes know.
+func appendContract(dst []byte, c *store.WalletContract) []byte {
 	e := &c.Event
 	return fmt.Appendf(dst, "%s %s %s %d %s %s %s %s %d %q %q %+v\n%s", c.Party, c.Template, e.ContractID, c.Offset, c.CreatedIn,
 		c.SynchronizerID, e.TemplateID, e.PackageName, e.CreatedAt, e.Signatories, e.Observers, c.WalletTerms, e.Argument)

@@ -90,7 +90,7 @@ func (m *walletModel) contracts(party string) (ids []string) {
 	for _, u := range m.active {
 		e := &u.Events[0]
 		template := schemas.TemplateName(e.PackageName, e.TemplateID)
-		if _, ok := walletTemplates[template]; !ok || !slices.Contains(e.Local.Witnesses, party) ||
+		if _, ok := templates[template]; !ok || !slices.Contains(e.Local.Witnesses, party) ||
 			!slices.Contains(e.Signatories, party) && !slices.Contains(e.Observers, party) {
 			continue
 		}
@@ -133,7 +133,7 @@ func (m *walletModel) check(t *testing.T, w *wallethistory.Reader) {
 	shown := 0
 	for _, party := range m.parties() {
 		want, got := m.contracts(party), m.pages(t, w, wallethistory.Query{
-			Parties: []string{party}, Templates: slices.Collect(maps.Keys(walletTemplates)), Limit: max(7, len(m.active)/20),
+			Parties: []string{party}, Templates: slices.Collect(maps.Keys(templates)), Limit: max(7, len(m.active)/20),
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has %d contracts, want %d:\n%.1000q\n%.1000q", party, len(got), len(want), got, want)

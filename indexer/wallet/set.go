@@ -9,12 +9,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// templateVersion tells the versions of a template apart.
+// templateVersion distinguishes the versions of a template.
 type templateVersion struct{ packageName, templateID string }
 
-// walletSet is how the contracts of wallets change in one range.
-type walletSet struct {
-	known map[templateVersion]*walletTemplate
+// contractSet is how the contracts of wallets change in one range.
+type contractSet struct {
+	known map[templateVersion]*templateFields
 	rows  []store.WalletContract // ends, and begins that no end has cancelled
 	begun map[string][]int       // contract id -> indexes of the rows by which it is active
 	ended int                    // contracts that were active before the range
@@ -22,12 +22,12 @@ type walletSet struct {
 	payloads map[string][]byte
 }
 
-func (w *Wallets) newSet() *walletSet {
-	return &walletSet{known: w.known, begun: make(map[string][]int), payloads: make(map[string][]byte)}
+func (w *Wallets) newSet() *contractSet {
+	return &contractSet{known: w.known, begun: make(map[string][]int), payloads: make(map[string][]byte)}
 }
 
-// update takes an update in, or a contract that the stream began with.
-func (s *walletSet) update(u *schemas.Update) {
+// update adds an update, or a contract that the stream began with.
+func (s *contractSet) update(u *schemas.Update) {
 	for i := range u.Events {
 		e := &u.Events[i]
 		if e.Local == nil || !e.Local.ACSDelta {
@@ -45,11 +45,11 @@ func (s *walletSet) update(u *schemas.Update) {
 }
 
 // template is nil for one that wallets do not work with.
-func (s *walletSet) template(e *schemas.Event) *walletTemplate {
+func (s *contractSet) template(e *schemas.Event) *templateFields {
 	version := templateVersion{e.PackageName, e.TemplateID}
 	template, known := s.known[version]
 	if !known {
-		if t, ok := walletTemplates[values.Network(schemas.TemplateName(e.PackageName, e.TemplateID))]; ok {
+		if t, ok := templates[values.Network(schemas.TemplateName(e.PackageName, e.TemplateID))]; ok {
 			template = &t
 		}
 		s.known[version] = template
@@ -58,7 +58,7 @@ func (s *walletSet) template(e *schemas.Event) *walletTemplate {
 }
 
 // begin adds a row for each stakeholder on the node that the contract is kept for.
-func (s *walletSet) begin(u *schemas.Update, e *schemas.Event, template *walletTemplate) {
+func (s *contractSet) begin(u *schemas.Update, e *schemas.Event, template *templateFields) {
 	row := store.WalletContract{
 		ContractRow: store.ContractRow{Event: *e, CreatedIn: u.UpdateID},
 		Template:    values.Network(schemas.TemplateName(e.PackageName, e.TemplateID)), SynchronizerID: u.SynchronizerID,
@@ -80,7 +80,7 @@ func (s *walletSet) begin(u *schemas.Update, e *schemas.Event, template *walletT
 
 // end cancels the rows of a contract that began in the range, as none is ever shown, and else
 // adds a row for each party on the node that may have one.
-func (s *walletSet) end(u *schemas.Update, e *schemas.Event) {
+func (s *contractSet) end(u *schemas.Update, e *schemas.Event) {
 	if rows, ok := s.begun[e.ContractID]; ok {
 		for _, i := range rows {
 			s.rows[i].Party = ""
@@ -99,10 +99,10 @@ func (s *walletSet) end(u *schemas.Update, e *schemas.Event) {
 }
 
 // payload is that of a contract, nil if it is not known.
-func (s *walletSet) payload(contractID string) []byte { return s.payloads[contractID] }
+func (s *contractSet) payload(contractID string) []byte { return s.payloads[contractID] }
 
 // write adds the rows to a block and returns how many contracts ended that were active before.
-func (s *walletSet) write(stream string, block *store.WalletContracts) (ended int) {
+func (s *contractSet) write(stream string, block *store.WalletContracts) (ended int) {
 	for i := range s.rows {
 		if s.rows[i].Party != "" {
 			block.Append(stream, &s.rows[i])

@@ -12,7 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// walletTemplate says where the payload of a template has what wallets ask for. Paths are
+// templateFields says where the payload of a template has what wallets ask for. Paths are
 // members separated by dots; an empty one leads nowhere.
 type walletTemplate struct {
 	// key are the template's LookupFields.
@@ -95,7 +95,7 @@ func withLookupFields(templates map[string]walletTemplate) map[string]walletTemp
 
 // terms takes out of a payload in compact JSON what the template has. What cannot be read is
 // as if it were not there: the contract is found by its party and template all the same.
-func (t *walletTemplate) terms(payload jsonscan.Value) store.WalletTerms {
+func (t *templateFields) terms(payload jsonscan.Value) store.WalletTerms {
 	terms := store.WalletTerms{
 		LookupKey: t.lookupKey(payload), Owner: at(payload, t.owner).Text(),
 		Amount: number(at(payload, t.amount)), Rate: number(at(payload, t.rate)), Round: -1, ExpiresAt: store.NeverArchived,
@@ -127,7 +127,7 @@ func number(v jsonscan.Value) decimal.Decimal {
 	return d
 }
 
-func (t *walletTemplate) lookupKey(payload jsonscan.Value) string {
+func (t *templateFields) lookupKey(payload jsonscan.Value) string {
 	texts := make([]string, len(t.key))
 	for i, path := range t.key {
 		v := at(payload, path)
@@ -140,6 +140,6 @@ func (t *walletTemplate) lookupKey(payload jsonscan.Value) string {
 }
 
 // keptFor reports whether a contract with those terms is kept for a stakeholder.
-func (t *walletTemplate) keptFor(party string, terms *store.WalletTerms) bool {
+func (t *templateFields) keptFor(party string, terms *store.WalletTerms) bool {
 	return t.owner == "" || party == terms.Owner || slices.Contains(terms.LockHolders, party)
 }

@@ -24,7 +24,7 @@ import (
 
 var (
 	//go:embed sql/wallet_payloads.sql
-	walletPayloads string
+	selectPayloads string
 	//go:embed sql/drop_ended_of_wallets.sql
 	dropEndedOfWallets string
 	//go:embed sql/drop_ends_of_wallets.sql
@@ -38,11 +38,11 @@ var (
 )
 
 const (
-	// walletPage is how many updates are read, and held as they are read, at a time.
-	walletPage = 1000
-	// walletTidyAfter contracts that have ended may have rows in wallet_contracts: readers
+	// pageSize is how many updates are read, and held as they are read, at a time.
+	pageSize = 1000
+	// tidyAfter contracts that have ended may have rows in wallet_contracts: readers
 	// of a party's contracts read those of it, too.
-	walletTidyAfter = 50_000
+	tidyAfter = 50_000
 )
 
 // Wallets derives, from the committed rows of a node's own stream, what the wallets of its
@@ -62,7 +62,7 @@ type Wallets struct {
 	contracts *store.WalletContracts
 	entries   *store.WalletLog
 	statuses  *store.WalletStatuses
-	known     map[templateVersion]*walletTemplate
+	known     map[templateVersion]*templateFields
 }
 
 // New returns what derives wallets from a node's stream; poll is the wait when caught
@@ -75,7 +75,7 @@ func New(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wal
 		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), poll, log),
 		history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
 		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewWalletStatuses(),
-		known: make(map[templateVersion]*walletTemplate),
+		known: make(map[templateVersion]*templateFields),
 	}
 }
 
@@ -90,12 +90,12 @@ func (w *Wallets) CatchUp(ctx context.Context) error { return w.follower.CatchUp
 // Step takes the next range of committed batches. It returns journal.ErrCaughtUp when wallets have
 // reached the watermark.
 func (w *Wallets) Step(ctx context.Context) error {
-	began, err := w.follower.Load(ctx)
+	loaded, err := w.follower.Load(ctx)
 	if err != nil {
 		return err
 	}
-	if began {
-		w.ended = walletTidyAfter // unknown after a start: tidy soon
+	if loaded {
+		w.ended = tidyAfter // unknown after a start: tidy soon
 	}
 	ended := 0
 	err = w.follower.Take(ctx, "deriving wallets", func(ctx context.Context, row *store.BatchRow) (err error) {
@@ -105,7 +105,7 @@ func (w *Wallets) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.ended += ended; w.ended >= walletTidyAfter {
+	if w.ended += ended; w.ended >= tidyAfter {
 		return w.Tidy(ctx)
 	}
 	return nil
@@ -164,13 +164,13 @@ func (w *Wallets) clear(ctx context.Context) error {
 }
 
 // readImports adds the contracts that the stream began with. Its first ranges have them, and
-// the one in which those end may go on with history.
-func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *walletSet) error {
+// the one in which those end may continue with history.
+func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *contractSet) error {
 	if row.After != schemas.Start && row.After.RecordTime != schemas.MinMicros {
 		return nil
 	}
 	for after := row.After.UpdateID; ; {
-		imports, err := w.history.Imports(ctx, 0, after, walletPage)
+		imports, err := w.history.Imports(ctx, 0, after, pageSize)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *wall
 			}
 			set.update(u)
 		}
-		if len(imports) < walletPage {
+		if len(imports) < pageSize {
 			return nil
 		}
 		after = imports[len(imports)-1].UpdateID
@@ -189,8 +189,8 @@ func (w *Wallets) readImports(ctx context.Context, row store.BatchRow, set *wall
 }
 
 // readUpdates adds the history of a range.
-func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *walletSet) error {
-	return w.node.EachUpdatePage(ctx, row.After.Offset, row.Through.Offset, walletPage, func(updates []schemas.Update) error {
+func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *contractSet) error {
+	return w.node.EachUpdatePage(ctx, row.After.Offset, row.Through.Offset, pageSize, func(updates []schemas.Update) error {
 		for i := range updates {
 			set.update(&updates[i])
 		}
@@ -199,7 +199,7 @@ func (w *Wallets) readUpdates(ctx context.Context, row store.BatchRow, set *wall
 }
 
 // addLog adds what updates mean for the logs of wallets.
-func (w *Wallets) addLog(ctx context.Context, updates []schemas.Update, set *walletSet) error {
+func (w *Wallets) addLog(ctx context.Context, updates []schemas.Update, set *contractSet) error {
 	var needs []string
 	for i := range updates {
 		needs = w.parser.Needs(needs, &updates[i])
@@ -220,7 +220,7 @@ func (w *Wallets) addLog(ctx context.Context, updates []schemas.Update, set *wal
 }
 
 // loadPayloads reads payloads of contracts that were created before the range.
-func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *walletSet) error {
+func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *contractSet) error {
 	var missing []string
 	for _, id := range ids {
 		if _, known := set.payloads[id]; !known {
@@ -232,7 +232,7 @@ func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *walletSet
 		return nil
 	}
 	block := store.NewContracts()
-	err := w.db.Select(ctx, walletPayloads, store.Params{"stream": store.Text(w.stream), "ids": store.Texts(missing)}, block, func() error {
+	err := w.db.Select(ctx, selectPayloads, store.Params{"stream": store.Text(w.stream), "ids": store.Texts(missing)}, block, func() error {
 		for _, c := range block.AppendTo(nil) {
 			set.payloads[c.Event.ContractID] = c.Event.Argument
 		}
