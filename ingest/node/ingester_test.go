@@ -228,15 +228,6 @@ func TestCheckpointsMoveAQuietStream(t *testing.T) {
 	_ = stop()
 }
 
-func until(t testing.TB, done func() bool) {
-	t.Helper()
-	for begin := time.Now(); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(begin) > 2*time.Minute {
-			t.Fatal("it does not happen")
-		}
-	}
-}
-
 func TestSinkFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	u, sink := newUpstream(t, newGenerator(14).elements(300)), newSink()

@@ -143,3 +143,6 @@ func testContext(t testing.TB) context.Context { return ingesttest.Context(t, 30
 
 // sameLines compares what arrived with what should have.
 func sameLines(t testing.TB, got, want []string) { t.Helper(); ingesttest.SameLines(t, got, want) }
+
+// until waits for a condition.
+func until(t testing.TB, holds func() bool) { t.Helper(); ingesttest.Until(t, holds) }

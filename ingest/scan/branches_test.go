@@ -146,8 +146,9 @@ func follows(t *testing.T, ing *Ingester, sink *memorySink, u *upstream) (end fu
 		ran <- ing.Run(ctx)
 		close(done)
 	}()
+	all := len(u.lines(Events))
 	until(t, func() bool {
-		return sink.count() == len(u.lines(Events)) && ing.Status().Phase == stream.PhaseFollowing
+		return sink.count() == all && ing.Status().Phase == stream.PhaseFollowing
 	})
 	return func() error { cancel(); return <-ran }, done
 }

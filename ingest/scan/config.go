@@ -69,6 +69,10 @@ type Config struct {
 	// Refresh is how long the upstream's overview of migrations is considered current.
 	// Default 30s.
 	Refresh time.Duration
+
+	// sidePause is the wait until the next look for gaps when there is none, or when one could
+	// not be read. Tests shorten it.
+	sidePause time.Duration
 }
 
 func (c *Config) setDefaults() error {
@@ -87,6 +91,7 @@ func (c *Config) setDefaults() error {
 	c.Poll = cmp.Or(c.Poll, time.Second)
 	c.BusyPoll = min(cmp.Or(c.BusyPoll, c.busyPoll()), c.Poll)
 	c.Refresh = cmp.Or(c.Refresh, 30*time.Second)
+	c.sidePause = cmp.Or(c.sidePause, sidePause)
 	if c.Agree < 1 || c.Agree > len(c.urls()) {
 		return fmt.Errorf("%d upstreams cannot agree: there are %d", c.Agree, len(c.urls()))
 	}

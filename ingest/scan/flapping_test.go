@@ -42,7 +42,8 @@ func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
 			enough := errors.New("enough")
 			ran := make(chan error, 1)
 			go func() { ran <- ing.Run(ctx) }()
-			until(t, func() bool { return sink.count() == len(u.lines(Events)) })
+			first := len(u.lines(Events))
+			until(t, func() bool { return sink.count() == first })
 			var refused atomic.Int64
 			u.set(func(u *upstream) {
 				m.items = append(m.items, later...)
@@ -54,7 +55,8 @@ func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
 					return true
 				}
 			})
-			until(t, func() bool { return sink.count() == len(u.lines(Events)) || len(ran) > 0 })
+			all := len(u.lines(Events))
+			until(t, func() bool { return sink.count() == all || len(ran) > 0 })
 			s := ing.Status()
 			cancel(enough)
 			if err := <-ran; !errors.Is(err, enough) {

@@ -31,8 +31,7 @@ type Gaps interface {
 }
 
 const (
-	// sidePause is the wait between questions for gaps when there is none, or when a gap
-	// could not be read.
+	// sidePause is the default of Config.sidePause.
 	sidePause = 30 * time.Second
 	// sidePage is how many items are asked for at a time: few, as following goes first.
 	sidePage = 200
@@ -79,7 +78,7 @@ func (ing *Ingester) fillGaps(ctx context.Context) {
 			resumed = false // how much of the batch was written is unknown
 		}
 		if err != nil || !more {
-			wait = max(sidePause, ing.cfg.Poll)
+			wait = max(ing.cfg.sidePause, ing.cfg.Poll)
 		}
 		_ = remote.Sleep(ctx, wait) // returns early when ctx ends; the loop condition stops us
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -74,7 +75,7 @@ func TestLateSideDataIsFoundOnceAndInOrder(t *testing.T) {
 		}
 		want := sideLines(m, gaps)
 		run := func(sink *streams, enough func() bool) {
-			ing := newIngesterOf(t, urls, sink, func(c *Config) { c.Gaps, c.Source = sink, Events })
+			ing := newIngesterOf(t, urls, sink, func(c *Config) { c.Gaps, c.Source, c.sidePause = sink, Events, 50*time.Millisecond })
 			ctx, cancel := context.WithCancel(testContext(t))
 			ran := make(chan error, 1)
 			go func() { ran <- ing.Run(ctx) }()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -114,16 +113,6 @@ func lastUpdate(m *migration) schemas.Position {
 		}
 	}
 	return schemas.Start
-}
-
-// until waits for a condition, at most ten seconds.
-func until(t testing.TB, holds func() bool) {
-	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Error("waited in vain")
-			return
-		}
-	}
 }
 
 func TestStreamOfAnotherNetworkStops(t *testing.T) {

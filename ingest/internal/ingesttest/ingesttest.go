@@ -31,6 +31,16 @@ func Context(t testing.TB, limit time.Duration) context.Context {
 	return ctx
 }
 
+// Until waits for a condition, for so long that only one which never holds ends the test.
+func Until(t testing.TB, holds func() bool) {
+	t.Helper()
+	for begin := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+		if time.Since(begin) > 2*time.Minute {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
 // SameLines compares what arrived with what should have.
 func SameLines(t testing.TB, got, want []string) {
 	t.Helper()
