@@ -27,7 +27,8 @@ func TestCrashBetweenSteps(t *testing.T) {
 		if attempt > 500 {
 			t.Fatal("no progress in 500 attempts")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt%60*(1+attempt/60))*time.Millisecond) // longer and longer, for a busy machine
+		// Twice as long in each round of delays, for a busy machine.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt%60)*time.Millisecond<<(attempt/60))
 		done := f.attempt(ctx, t, list, l)
 		cancel()
 		if done {

@@ -117,7 +117,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 		u.Kind = schemas.Topology
 	}
 	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
-	d.kept, d.keptAround = d.kept[:0], d.keptAround[:0]
+	d.members, d.outerMembers = d.members[:0], d.outerMembers[:0]
 	d.sawTime = timesSeen{}
 	count := 0
 	err := d.in.wrapped(func(key []byte) error {
@@ -128,7 +128,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 		}
 		known, err := d.updateMember(key, u)
 		if !known && err == nil {
-			err = d.keep(&d.kept, key)
+			err = d.addMember(&d.members, key)
 		}
 		return err
 	})
@@ -143,7 +143,7 @@ func (d *decoder) localUpdate(kind string, el *element) error {
 	case count == 0:
 		return fmt.Errorf("it has no events")
 	}
-	if u.Local.Extras, err = d.keptObject(d.kept); err != nil {
+	if u.Local.Extras, err = d.membersObject(d.members); err != nil {
 		return err
 	}
 	return d.finish(u)

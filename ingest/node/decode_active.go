@@ -21,7 +21,7 @@ type activeEntry struct {
 func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 	var a activeEntry
 	d.events, d.locals, d.offsets = d.events[:0], d.locals[:0], d.offsets[:0]
-	d.keptAround = d.keptAround[:0]
+	d.outerMembers = d.outerMembers[:0]
 	workflow, synchronizer, found := "", "", false
 	err := d.in.text(body, func(key []byte) (err error) {
 		switch string(key) {
@@ -38,7 +38,7 @@ func (d *decoder) decodeActive(body []byte, offset int64) (activeEntry, error) {
 				return err
 			})
 		default:
-			err = d.keep(&d.keptAround, key)
+			err = d.addMember(&d.outerMembers, key)
 		}
 		return err
 	})
@@ -86,7 +86,7 @@ func (d *decoder) activeContract(a *activeEntry) (synchronizer string, err error
 			a.counter, err = d.in.int64("reassignmentCounter")
 			return err
 		}
-		return d.keep(&d.keptAround, key)
+		return d.addMember(&d.outerMembers, key)
 	})
 	if err == nil && (len(d.events) != 1 || synchronizer == "") {
 		err = fmt.Errorf("createdEvent or synchronizerId is missing")
@@ -102,7 +102,7 @@ func (d *decoder) incompleteAssigned(a *activeEntry) (synchronizer string, err e
 		if string(key) == "assignedEvent" {
 			return d.assigned(&r, true)
 		}
-		return d.keep(&d.keptAround, key)
+		return d.addMember(&d.outerMembers, key)
 	})
 	if err != nil {
 		return "", err

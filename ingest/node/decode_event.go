@@ -206,7 +206,7 @@ func (d *decoder) assigned(r *reassigned, active bool) error {
 		case string(key) == "createdEvent":
 			return d.created(active)
 		}
-		return d.keep(&d.keptAround, key)
+		return d.addMember(&d.outerMembers, key)
 	})
 	switch {
 	case err != nil:
@@ -223,7 +223,7 @@ func (d *decoder) unassigned(r *reassigned) error {
 	found := false
 	err := d.in.object("unassignment", func(key []byte) error {
 		if string(key) != "value" {
-			return d.keep(&d.keptAround, key)
+			return d.addMember(&d.outerMembers, key)
 		}
 		found = true
 		return d.unassignedMembers(r)

@@ -21,13 +21,13 @@ type decoder struct {
 	locals  []schemas.LocalEvent
 	offsets []int64
 	extras  []byte
-	// kept are members of the update, and around the event, that have no place of their
-	// own: text of an object without its braces, with a comma after each.
-	kept, keptAround []byte
-	list1            []string
-	open             []int32
-	nodes            []int32
-	sawTime          timesSeen
+	// members are those of the update that have no field, outerMembers those around the event:
+	// the text of an object without its braces, with a comma after each member.
+	members, outerMembers []byte
+	list1                 []string
+	open                  []int32
+	nodes                 []int32
+	sawTime               timesSeen
 
 	eventSlab  slab[schemas.Event]
 	localSlab  slab[schemas.LocalEvent]
@@ -80,9 +80,9 @@ func (d *decoder) withExtras(l *schemas.LocalEvent, member func(key []byte) (kno
 	return nil
 }
 
-// keep reads the value of a member that has no field and adds both to members,
+// addMember reads the value of a member that has no field and adds both to members,
 // unless it is null.
-func (d *decoder) keep(members *[]byte, key []byte) error {
+func (d *decoder) addMember(members *[]byte, key []byte) error {
 	out := append(jsonscan.AppendString(*members, key), ':')
 	if d.in.null() {
 		return nil
@@ -95,8 +95,8 @@ func (d *decoder) keep(members *[]byte, key []byte) error {
 	return nil
 }
 
-// keptObject makes a canonical JSON object of members that were kept, nil without any.
-func (d *decoder) keptObject(members []byte) ([]byte, error) {
+// membersObject makes a canonical JSON object of members, nil without any.
+func (d *decoder) membersObject(members []byte) ([]byte, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}
@@ -109,14 +109,14 @@ func (d *decoder) keptObject(members []byte) ([]byte, error) {
 	return sorted, nil
 }
 
-// addAround puts what was kept from around the last event into its extras, as one member
+// addAround puts the members around the last event into its extras, as one member
 // of the given name: names around an event may be those in it.
 func (d *decoder) addAround(name string) error {
-	around, err := d.keptObject(d.keptAround)
+	around, err := d.membersObject(d.outerMembers)
 	if err != nil || around == nil {
 		return err
 	}
-	d.keptAround = d.keptAround[:0]
+	d.outerMembers = d.outerMembers[:0]
 	return d.addExtras(&d.locals[len(d.locals)-1], `"`+name+`":`, around)
 }
 

@@ -50,7 +50,7 @@ func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
 						return true
 					}
 				})
-				u.CloseClientConnections()
+				u.drop()
 				until(t, func() bool { return refused.Load() > most || ing.Status().Phase == stream.PhaseStopped })
 				s := ing.Status()
 				u.grow(g.elements(60)...)

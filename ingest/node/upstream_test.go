@@ -57,6 +57,8 @@ type upstream struct {
 	activeAt    int64
 	// grown is closed and replaced when elements were added.
 	grown chan struct{}
+	// dropped is closed and replaced to end all websockets, which the server does not know.
+	dropped chan struct{}
 	// listLimit is the node's limit for lists.
 	listLimit int
 	// token is the only one accepted, "" for all.
@@ -79,7 +81,7 @@ type upstream struct {
 func newUpstream(t testing.TB, elements []told) *upstream {
 	t.Helper()
 	u := &upstream{
-		t: t, participant: participant, elements: elements, grown: make(chan struct{}), listLimit: 200,
+		t: t, participant: participant, elements: elements, grown: make(chan struct{}), dropped: make(chan struct{}), listLimit: 200,
 		missing: map[string]int{}, asked: map[string]*atomic.Int64{},
 	}
 	if n := len(elements); n > 0 {
@@ -107,6 +109,15 @@ func (u *upstream) grow(elements ...told) {
 		close(u.grown)
 		u.grown = make(chan struct{})
 	})
+}
+
+// drop ends all connections, those of websockets included.
+func (u *upstream) drop() {
+	u.set(func(u *upstream) {
+		close(u.dropped)
+		u.dropped = make(chan struct{})
+	})
+	u.CloseClientConnections()
 }
 
 func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -253,7 +264,7 @@ func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, requ
 			wires = append(wires, e.wire)
 			q.BeginExclusive = e.offset
 		}
-		grown, change := u.grown, u.frame
+		grown, dropped, change := u.grown, u.dropped, u.frame
 		u.mu.Unlock()
 		if code != "" {
 			wires = []string{errorFrame(code, 9, cause)}
@@ -281,6 +292,9 @@ func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, requ
 		}
 		select {
 		case <-grown:
+		case <-dropped:
+			conn.CloseNow()
+			return
 		case <-ctx.Done():
 			return
 		}
