@@ -186,7 +186,7 @@ func TestStatusTellsUpstreamsApart(t *testing.T) {
 	until(t, func() bool {
 		got := ing.Status().Upstreams
 		for i, state := range want {
-			if got[i].State != state {
+			if got[i].State != state || got[i].RetryAt.IsZero() != (i != 3) {
 				return false
 			}
 		}
