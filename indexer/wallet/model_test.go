@@ -16,6 +16,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -76,7 +77,7 @@ func (m *walletModel) take(u *schemas.Update) map[string]decimal.Decimal {
 
 // count adds a coin to the sums.
 func (m *walletModel) count(e *schemas.Event, sign int64) {
-	if schemas.TemplateName(e.PackageName, e.TemplateID) == wallethistory.CoinTemplate {
+	if schemas.TemplateName(e.PackageName, e.TemplateID) == template.Coin {
 		v := jsonscan.Value(e.Argument)
 		owner := v.At("owner").Text()
 		m.unlocked[owner] = m.unlocked[owner].Plus(decimal.Must(v.At("amount", "initialAmount").Text()).TimesInt(sign))
@@ -89,8 +90,8 @@ func (m *walletModel) contracts(party string) (ids []string) {
 	var found []*schemas.Event
 	for _, u := range m.active {
 		e := &u.Events[0]
-		template := schemas.TemplateName(e.PackageName, e.TemplateID)
-		if _, ok := templates[template]; !ok || !slices.Contains(e.Local.Witnesses, party) ||
+		name := schemas.TemplateName(e.PackageName, e.TemplateID)
+		if _, ok := templates[name]; !ok || !slices.Contains(e.Local.Witnesses, party) ||
 			!slices.Contains(e.Signatories, party) && !slices.Contains(e.Observers, party) {
 			continue
 		}
@@ -99,7 +100,7 @@ func (m *walletModel) contracts(party string) (ids []string) {
 			holder = holder || h.Text() == party
 		}
 		owner := v.At("owner").Text() + v.At("amulet", "owner").Text()
-		if owner != party && !holder && (template == wallethistory.CoinTemplate || template == wallethistory.LockedCoinTemplate) {
+		if owner != party && !holder && (name == template.Coin || name == template.LockedCoin) {
 			continue
 		}
 		found = append(found, e)

@@ -14,7 +14,7 @@ import (
 
 // templateFields says where the payload of a template has what wallets ask for. Paths are
 // members separated by dots; an empty one leads nowhere.
-type walletTemplate struct {
+type templateFields struct {
 	// key are the template's LookupFields.
 	key []string
 	// owner makes it a holding, which is kept for its owner and lock holders alone: the
@@ -22,8 +22,8 @@ type walletTemplate struct {
 	owner, amount, rate, round, expires, holders string
 }
 
-// walletTemplates are the templates that wallets work with, in the network's spelling.
-var walletTemplates = withLookupFields(map[string]walletTemplate{
+// templates are the templates that wallets work with, in the network's spelling.
+var templates = withLookupFields(map[string]templateFields{
 	template.Coin: {
 		owner: "owner", amount: "amount.initialAmount", rate: "amount.ratePerRound.rate", round: "amount.createdAt.number",
 	},
@@ -85,7 +85,7 @@ var walletTemplates = withLookupFields(map[string]walletTemplate{
 	template.BatchMergeUtility:       {},
 })
 
-func withLookupFields(templates map[string]walletTemplate) map[string]walletTemplate {
+func withLookupFields(templates map[string]templateFields) map[string]templateFields {
 	for name, t := range templates {
 		t.key = template.LookupFields(name)
 		templates[name] = t
