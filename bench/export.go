@@ -138,8 +138,13 @@ func exportHistory(ctx context.Context, task exportTask, answer func(any) error)
 	if err := client.EnsureBucket(ctx); err != nil {
 		return err
 	}
+	reader := history.NewReader(db, schemas.ScanStream)
+	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(db, schemas.ScanStream), History: reader})
+	if err != nil {
+		return err
+	}
 	e, err := export.New(export.Config{
-		Source: history.NewReader(db, schemas.ScanStream), Conn: s.Conn, Objects: client, TempDir: task.Bucket, Log: lab.NewLogger(),
+		Source: reader, Catalog: catalog, Objects: client, TempDir: task.Bucket, Log: lab.NewLogger(),
 	})
 	if err != nil {
 		return err
@@ -185,34 +190,42 @@ func exportSegments(ctx context.Context, e *export.Exporter, enginePID int) (got
 	if got.Peak, err = lab.PeakBytes(os.Getpid()); err != nil {
 		return got, err
 	}
-	objects, err := e.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
+	segments, err := e.Catalog().PublishedSegments(ctx, schemas.MinMicros, schemas.MaxMicros)
 	if err != nil {
 		return got, err
 	}
 	got.Tables = make(map[schemas.ParquetTable]sizedTable)
-	for _, o := range objects {
-		t := got.Tables[o.Table]
-		t.Rows += o.Rows
-		t.Bytes += o.Bytes
-		t.RowGroup = max(t.RowGroup, (o.Rows+int64(o.RowGroups)-1)/int64(o.RowGroups))
-		got.Tables[o.Table] = t
+	for i := range segments {
+		m, err := e.Catalog().ManifestOf(&segments[i])
+		if err != nil {
+			return got, err
+		}
+		for _, table := range m.Tables {
+			t := got.Tables[table.Name]
+			t.Rows += table.Rows
+			for _, p := range table.Parts {
+				t.Bytes += p.Bytes
+				t.RowGroup = max(t.RowGroup, (p.Rows+int64(p.RowGroups)-1)/int64(p.RowGroups))
+			}
+			got.Tables[table.Name] = t
+		}
 	}
 	return got, nil
 }
 
 // exportFolders publishes the same in the network's layout and returns its bytes.
 func exportFolders(ctx context.Context, e *export.Exporter) (bytes int64, err error) {
-	due, err := e.DueNetwork(ctx)
+	due, err := e.Catalog().DueFolders(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, ref := range due {
-		if err := e.ExportNetwork(ctx, ref); err != nil {
+		if err := e.Network().Export(ctx, ref); err != nil {
 			return 0, err
 		}
 	}
 	for _, encoding := range []schemas.Encoding{schemas.ProtobufJSON, schemas.CompactJSON} {
-		_, stored, err := e.NetworkStored(ctx, encoding)
+		_, stored, err := e.Catalog().FolderSize(ctx, encoding)
 		if err != nil {
 			return 0, err
 		}

@@ -80,7 +80,7 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 	defer db.Close()
 	stored := sealed{history.NewReader(db, schemas.ScanStream)}
 	l.Say("writing the network's layout in protobuf_json")
-	if sizes.protobuf, err = layoutOf(ctx, s, stored, schemas.ProtobufJSON); err != nil {
+	if sizes.protobuf, err = layoutOf(ctx, db, stored, stored, schemas.ProtobufJSON); err != nil {
 		return sizes, err
 	}
 	if got := uint64(sizes.protobuf.Updates.Rows); got != updates {
@@ -91,17 +91,21 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 	if err != nil {
 		return sizes, err
 	}
-	sizes.compact, err = layoutOf(ctx, s, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
+	sizes.compact, err = layoutOf(ctx, db, stored, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
 	return sizes, err
 }
 
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func layoutOf(ctx context.Context, s *lab.EngineStore, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
-	exporter, err := export.New(export.Config{Source: source, Conn: s.Conn, Objects: noObjects{}, Log: lab.NewLogger()})
+func layoutOf(ctx context.Context, db *store.DB, held export.History, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
+	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(db, schemas.ScanStream), History: held})
 	if err != nil {
 		return export.NetworkSizes{}, err
 	}
-	return exporter.MeasureNetworkLayout(ctx, encoding)
+	exporter, err := export.New(export.Config{Source: source, Catalog: catalog, Objects: noObjects{}, Log: lab.NewLogger()})
+	if err != nil {
+		return export.NetworkSizes{}, err
+	}
+	return exporter.Network().Measure(ctx, encoding)
 }

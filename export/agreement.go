@@ -2,14 +2,13 @@ package export
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // Peer is the bulk storage of another operator. It must be safe for concurrent use.
@@ -33,55 +32,17 @@ var (
 // keysPerQuestion is how many objects a peer is asked about at once.
 const keysPerQuestion = 500
 
-// object names an object and its content.
-type object struct {
-	key    string
-	sha256 string // hex
+// publisher writes objects into the bucket, each once, and where peers must agree releases
+// them from staging.
+type publisher struct {
+	objects Objects
+	stream  string
+	// mustAgree is how many of peers must have the same objects, 0 for not to ask.
+	mustAgree int
+	peers     []Peer
+	journal   Journal
+	log       *slog.Logger
 }
-
-// batch is what is published at once: a segment, or one kind of object in a folder.
-type batch struct {
-	name    fmt.Stringer
-	objects []object
-	// next are the keys that further objects would have. A peer that has one of those has
-	// more rows than we.
-	next []string
-}
-
-// disagreement is an object of which a peer has other bytes.
-type disagreement struct {
-	Stream string `ch:"stream"`
-	Unit   string `ch:"unit"`
-	Peer   string `ch:"peer"`
-	Key    string `ch:"object_key"`
-	Ours   string `ch:"ours"`
-	Theirs string `ch:"theirs"`
-}
-
-// disagreements keeps what peers did not agree on.
-type disagreements interface {
-	record(ctx context.Context, list []disagreement) error
-}
-
-//go:embed sql/insert_export_disagreement.sql
-var insertDisagreement string
-
-// storeDisagreements is table export_disagreements.
-type storeDisagreements struct{ conn driver.Conn }
-
-func (s storeDisagreements) record(ctx context.Context, list []disagreement) error {
-	for i := range list {
-		if err := appendRow(ctx, s.conn, insertDisagreement, &list[i], text(list[i].Unit)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// text is a fmt.Stringer.
-type text string
-
-func (t text) String() string { return string(t) }
 
 // opinion is what a peer says of a batch.
 type opinion int
@@ -94,18 +55,18 @@ const (
 
 // agree asks the peers and returns nil if enough of them have exactly the same objects,
 // ErrNotAgreed, or ErrDisagreed. Whatever a peer has otherwise is recorded.
-func (e *Exporter) agree(ctx context.Context, b batch) error {
-	if e.cfg.Agree == 0 {
+func (p *publisher) agree(ctx context.Context, b Batch) error {
+	if p.mustAgree == 0 {
 		return nil
 	}
-	opinions := make([]opinion, len(e.cfg.Peers))
-	found := make([][]disagreement, len(e.cfg.Peers))
+	opinions := make([]opinion, len(p.peers))
+	found := make([][]store.ExportDisagreementRow, len(p.peers))
 	asking := guard.NewGroup()
-	for i, p := range e.cfg.Peers {
+	for i, peer := range p.peers {
 		asking.Go(func() (err error) {
 			// A peer that cannot be asked has not agreed yet; the others still count.
-			if opinions[i], found[i], err = e.ask(ctx, p, b); err != nil {
-				e.log.WarnContext(ctx, "a peer cannot be asked for checksums", "peer", p.Name(), "unit", b.name.String(), "err", err)
+			if opinions[i], found[i], err = p.ask(ctx, peer, b); err != nil {
+				p.log.WarnContext(ctx, "a peer cannot be asked for checksums", "peer", peer.Name(), "unit", b.Name.String(), "err", err)
 			}
 			return nil
 		})
@@ -114,17 +75,17 @@ func (e *Exporter) agree(ctx context.Context, b batch) error {
 		return err
 	}
 	if all := slices.Concat(found...); len(all) > 0 {
-		e.log.ErrorContext(ctx, "a peer has other objects", "unit", b.name.String(), "peer", all[0].Peer,
+		p.log.ErrorContext(ctx, "a peer has other objects", "unit", b.Name.String(), "peer", all[0].Peer,
 			"key", all[0].Key, "ours", all[0].Ours, "theirs", all[0].Theirs, "objects", len(all))
-		if err := e.disagreements.record(ctx, all); err != nil {
+		if err := p.journal.RecordDisagreements(ctx, all); err != nil {
 			return fmt.Errorf("recording that peers disagree: %w", err)
 		}
 	}
-	return e.judge(b, opinions)
+	return p.judge(b, opinions)
 }
 
 // judge counts opinions.
-func (e *Exporter) judge(b batch, opinions []opinion) error {
+func (p *publisher) judge(b Batch, opinions []opinion) error {
 	agreed, against := 0, 0
 	for _, o := range opinions {
 		switch o {
@@ -135,25 +96,25 @@ func (e *Exporter) judge(b batch, opinions []opinion) error {
 		}
 	}
 	switch {
-	case agreed >= e.cfg.Agree:
+	case agreed >= p.mustAgree:
 		return nil
-	case len(opinions)-against < e.cfg.Agree:
+	case len(opinions)-against < p.mustAgree:
 		return fmt.Errorf("%w: %s: %d of %d peers differ, %d must agree; see table export_disagreements",
-			ErrDisagreed, b.name, against, len(opinions), e.cfg.Agree)
+			ErrDisagreed, b.Name, against, len(opinions), p.mustAgree)
 	}
-	return fmt.Errorf("%w: %s: %d of %d peers, %d must agree", ErrNotAgreed, b.name, agreed, len(opinions), e.cfg.Agree)
+	return fmt.Errorf("%w: %s: %d of %d peers, %d must agree", ErrNotAgreed, b.Name, agreed, len(opinions), p.mustAgree)
 }
 
 // ask compares a batch with what one peer has. An error comes with notYet.
-func (e *Exporter) ask(ctx context.Context, p Peer, b batch) (opinion, []disagreement, error) {
-	keys := make([]string, 0, len(b.objects)+len(b.next))
-	for _, o := range b.objects {
-		keys = append(keys, o.key)
+func (p *publisher) ask(ctx context.Context, peer Peer, b Batch) (opinion, []store.ExportDisagreementRow, error) {
+	keys := make([]string, 0, len(b.Objects)+len(b.Next))
+	for _, o := range b.Objects {
+		keys = append(keys, o.Key)
 	}
-	keys = append(keys, b.next...)
+	keys = append(keys, b.Next...)
 	theirs := make([]string, 0, len(keys))
 	for part := range slices.Chunk(keys, keysPerQuestion) {
-		sums, err := p.Checksums(ctx, part)
+		sums, err := peer.Checksums(ctx, part)
 		if err == nil && len(sums) != len(part) {
 			err = fmt.Errorf("%d checksums for %d objects", len(sums), len(part))
 		}
@@ -163,18 +124,18 @@ func (e *Exporter) ask(ctx context.Context, p Peer, b batch) (opinion, []disagre
 		theirs = append(theirs, sums...)
 	}
 	missing := false
-	var differ []disagreement
+	var differ []store.ExportDisagreementRow
 	for i, key := range keys {
 		ours := ""
-		if i < len(b.objects) {
-			ours = b.objects[i].sha256
+		if i < len(b.Objects) {
+			ours = b.Objects[i].SHA256
 		}
 		switch {
 		case theirs[i] == ours:
 		case theirs[i] == "":
 			missing = true
 		default:
-			differ = append(differ, disagreement{e.stream, b.name.String(), p.Name(), key, ours, theirs[i]})
+			differ = append(differ, store.ExportDisagreementRow{Stream: p.stream, Unit: b.Name.String(), Peer: peer.Name(), Key: key, Ours: ours, Theirs: theirs[i]})
 		}
 	}
 	switch {

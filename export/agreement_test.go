@@ -2,47 +2,18 @@ package export
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// memoryDisagreements keeps what was recorded.
-type memoryDisagreements struct {
-	mu   sync.Mutex
-	list []disagreement
-}
-
-func (m *memoryDisagreements) record(_ context.Context, list []disagreement) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.list = append(m.list, list...)
-	return nil
-}
-
-func testDisagreements(t *testing.T, conn driver.Conn) {
-	t.Helper()
-	d := disagreement{"scan", "scan:1:2026-07-02", "http://peer", "updates/v1/x", "aa", "bb"}
-	for range 2 { // found again
-		if err := (storeDisagreements{conn}).record(t.Context(), []disagreement{d}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var rows []disagreement
-	const query = "SELECT stream, unit, peer, object_key, ours, theirs FROM export_disagreements FINAL"
-	if err := conn.Select(t.Context(), &rows, query); err != nil || !slices.Equal(rows, []disagreement{d}) {
-		t.Errorf("recorded are %+v, %v", rows, err)
-	}
-}
 
 // operator is an exporter with a bucket of its own, and a peer of others.
 type operator struct {
@@ -58,31 +29,36 @@ func (o *operator) Checksums(ctx context.Context, keys []string) ([]string, erro
 	if o.down {
 		return nil, errors.New("connection refused")
 	}
-	found, err := o.Exporter.Checksums(ctx, keys...)
+	found, err := o.catalog.Checksums(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([]string, len(keys))
 	for i, key := range keys {
-		sums[i] = found[key]
+		if sum, ok := found[key]; ok {
+			sums[i] = hex.EncodeToString(sum[:])
+		}
 	}
 	return sums, nil
 }
 
-func newOperator(t *testing.T, name string, src Source, readers *bucket.Client) *operator {
+func newOperator(t *testing.T, name string, src testSource, readers *bucket.Client) *operator {
 	o := &operator{name: name, objects: openMemory(readers)}
-	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Layout = smallCut, DefaultLayout })
+	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, DefaultLayout })
 	return o
 }
 
 func (o *operator) needs(agree int, peers ...*operator) {
-	o.cfg.Agree = agree
 	for _, p := range peers {
 		o.cfg.Peers = append(o.cfg.Peers, p)
 	}
+	o.cfg.Agree = agree
+	o.publisher.mustAgree, o.publisher.peers = agree, o.cfg.Peers
 }
 
-func (o *operator) recorded() []disagreement { return o.disagreements.(*memoryDisagreements).list }
+func (o *operator) recorded() []store.ExportDisagreementRow {
+	return o.catalog.Journal.(*memoryJournal).disagreements
+}
 
 // keys are those in staging, and those that are not.
 func (o *operator) keys() (staging, released []string) {
@@ -99,7 +75,7 @@ func (o *operator) keys() (staging, released []string) {
 // exports are the two kinds of what is published at once.
 var exports = map[string]func(*testing.T, *operator) error{
 	"segment": func(t *testing.T, o *operator) error { return o.ExportSegment(t.Context(), crashSegment) },
-	"folder":  func(t *testing.T, o *operator) error { return o.ExportNetwork(t.Context(), crashFolder) },
+	"folder":  func(t *testing.T, o *operator) error { return o.network.Export(t.Context(), crashFolder) },
 }
 
 // crashSegment is the first day of the second migration of largeDays.
@@ -128,10 +104,7 @@ func TestPeersAgreeBeforeAnythingIsPublished(t *testing.T) {
 				t.Fatalf("in staging are %q, released %q", staging, released)
 			}
 			key := strings.TrimPrefix(staging[0], schemas.StagingPrefix)
-			if found, err := a.Find(t.Context(), key); err != nil || len(found) > 0 {
-				t.Errorf("a staged object is found: %v, %v", found, err)
-			}
-			if found, err := a.FindNetwork(t.Context(), key); err != nil || len(found) > 0 {
+			if found, err := a.catalog.Find(t.Context(), key); err != nil || len(found) > 0 {
 				t.Errorf("a staged object is found: %v, %v", found, err)
 			}
 			if err := errors.Join(run(t, b), run(t, a)); err != nil {
@@ -178,7 +151,7 @@ func TestPeersWhoDiffer(t *testing.T) {
 				o.needs(tt.agree)
 				for peer, n := range map[*operator]int{good: tt.good, bad: tt.bad, far: tt.far, off: tt.off} {
 					for range n {
-						o.cfg.Peers = append(o.cfg.Peers, peer)
+						o.publisher.peers = append(o.publisher.peers, peer)
 					}
 				}
 				if err := run(t, o); !errors.Is(err, tt.want) {
@@ -207,8 +180,8 @@ func TestPeerWithMoreObjects(t *testing.T) {
 	src := largeDays(54)
 	o := newOperator(t, "we", src, openBucket(t))
 	peer := &fixedPeer{sums: map[string]string{}}
-	o.cfg.Agree, o.cfg.Peers = 1, []Peer{peer}
-	if err := o.ExportNetwork(t.Context(), crashFolder); !errors.Is(err, ErrNotAgreed) {
+	o.publisher.mustAgree, o.publisher.peers = 1, []Peer{peer}
+	if err := o.network.Export(t.Context(), crashFolder); !errors.Is(err, ErrNotAgreed) {
 		t.Fatal(err)
 	}
 	n := 0
@@ -221,11 +194,11 @@ func TestPeerWithMoreObjects(t *testing.T) {
 	}
 	more := schemas.NetworkKey(crashFolder, schemas.CompactJSON, n)
 	peer.sums[more] = "ff"
-	if err := o.ExportNetwork(t.Context(), crashFolder); !errors.Is(err, ErrDisagreed) {
+	if err := o.network.Export(t.Context(), crashFolder); !errors.Is(err, ErrDisagreed) {
 		t.Errorf("a peer with object %s, too: %v", more, err)
 	}
 	delete(peer.sums, more)
-	if err := o.ExportNetwork(t.Context(), crashFolder); err != nil {
+	if err := o.network.Export(t.Context(), crashFolder); err != nil {
 		t.Errorf("a peer with our objects: %v", err)
 	}
 }
@@ -263,10 +236,8 @@ func TestCrashWhileStaged(t *testing.T) {
 				o.needs(1, peer)
 				limit := &cut{applied: applied}
 				limit.left.Store(after)
-				whole, segments, folders := o.Exporter, o.catalog, o.network
-				broken := *whole
-				broken.cfg.Objects, broken.catalog, broken.network = cutObjects{o.objects, limit}, cutCatalog{segments, limit}, cutNetworkCatalog{folders, limit}
-				o.Exporter = &broken
+				whole := o.Exporter
+				o.Exporter = over(t, whole, cutObjects{o.objects, limit}, limit)
 				err := run(t, o)
 				if err == nil && limit.left.Load() >= 0 {
 					break
@@ -344,12 +315,12 @@ func TestTwoWorkersRelease(t *testing.T) {
 			if err := run(t, peer); err != nil {
 				t.Fatal(err)
 			}
-			other := *o.Exporter
-			o.cfg.Objects = &interrupted{Objects: o.objects, after: func() {
-				if err := run(t, &operator{Exporter: &other, objects: o.objects}); err != nil {
+			other := o.Exporter
+			o.Exporter = over(t, other, &interrupted{Objects: o.objects, after: func() {
+				if err := run(t, &operator{Exporter: other, objects: o.objects}); err != nil {
 					t.Error(err)
 				}
-			}}
+			}}, nil)
 			if err := run(t, o); err != nil {
 				t.Errorf("the first worker: %v", err)
 			}
@@ -377,7 +348,7 @@ func (i *interrupted) Get(ctx context.Context, key string, from, to int64) (*buc
 
 func TestAgreementNeedsPeers(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	if _, err := New(Config{Source: &memorySource{}, Conn: unusedConn{}, Objects: openMemory(nil), Log: log, Agree: 1}); err == nil {
+	if _, err := New(Config{Source: &memorySource{}, Catalog: catalogOf(t, &memorySource{}, ""), Objects: openMemory(nil), Log: log, Agree: 1}); err == nil {
 		t.Error("one of no peers can agree")
 	}
 }

@@ -150,15 +150,15 @@ func (a *Archive) fetchManifest(ctx context.Context, key string) ([]byte, error)
 // decode checks a manifest. key says where it was found: in the bucket under a key, or
 // elsewhere.
 func (a *Archive) decode(key string, data []byte) (s ArchivedSegment, err error) {
-	m, err := decodeManifest(data)
+	m, err := DecodeManifest(data)
 	if err != nil {
 		return s, fmt.Errorf("reading manifest %s: %w", key, err)
 	}
 	prefix := schemas.ManifestPrefix(a.cfg.Stream)
-	if err := m.check(); err != nil || m.Stream != a.cfg.Stream || strings.HasPrefix(key, prefix) && schemas.ManifestKey(m.Ref()) != key {
+	if err := m.Check(); err != nil || m.Stream != a.cfg.Stream || strings.HasPrefix(key, prefix) && schemas.ManifestKey(m.Ref()) != key {
 		return s, fmt.Errorf("manifest %s does not describe its segment but %s: %w", key, m.Ref(), errors.Join(schemas.ErrMalformed, err))
 	}
-	if again, err := m.encode(); err != nil || !bytes.Equal(again, data) {
+	if again, err := m.Encode(); err != nil || !bytes.Equal(again, data) {
 		return s, fmt.Errorf("manifest %s is not written as this program writes it: %w", key, errors.Join(schemas.ErrMalformed, err))
 	}
 	return ArchivedSegment{Manifest: m, Sum: sha256.Sum256(data)}, nil
@@ -206,31 +206,3 @@ func (a *Archive) parts() partSource {
 
 // hexSum is the form in which the catalog keeps the manifest's SHA-256.
 func (s ArchivedSegment) hexSum() string { return hex.EncodeToString(s.Sum[:]) }
-
-// check makes sure of what readers of the manifest rely on.
-func (m *Manifest) check() error {
-	ref := m.Ref()
-	if err := ref.Check(); err != nil {
-		return err
-	}
-	names := ref.Tables()
-	if len(m.Tables) != len(names) {
-		return fmt.Errorf("it has %d tables, not %d", len(m.Tables), len(names))
-	}
-	for i, t := range m.Tables {
-		var rows int64
-		for n, p := range t.Parts {
-			if p.Key != schemas.ObjectKey(t.Name, ref, n) || p.Rows <= 0 || p.Bytes <= 0 {
-				return fmt.Errorf("part %d of table %s is %s with %d rows and %d bytes", n, t.Name, p.Key, p.Rows, p.Bytes)
-			}
-			rows += p.Rows
-		}
-		if t.Name != names[i] || rows != t.Rows || uint64(rows) != t.Digest.Rows {
-			return fmt.Errorf("table %s has %d rows in its parts, %d in all and %d in its digest", t.Name, rows, t.Rows, t.Digest.Rows)
-		}
-	}
-	if root, err := m.root(); err != nil || hex.EncodeToString(root[:]) != m.Root {
-		return fmt.Errorf("its root %s is not that of its tables, %x: %w", m.Root, root, err)
-	}
-	return nil
-}

@@ -51,7 +51,7 @@ func TestExportWhileTheBucketIsAway(t *testing.T) {
 			move(folder, folder+".away")
 			gone = true
 		}}
-		e := newTestExporter(t, src, objects, segments, func(c *Config) { c.Workers = 1 })
+		e := newTestExporter(t, src, objects, segments, func(c *testConfig) { c.Workers = 1 })
 		due, err := e.DueSegments(t.Context())
 		if err != nil {
 			t.Fatal(err)

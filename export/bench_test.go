@@ -56,7 +56,7 @@ func benchSource() (src *memorySource, ref schemas.SegmentRef, events int, paylo
 func BenchmarkExportHistory(b *testing.B) {
 	src, ref, events, payload := benchSource()
 	out := &discard{}
-	e, err := New(Config{Source: src, Conn: unusedConn{}, Objects: out, TempDir: b.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	e, err := New(Config{Source: src, Catalog: catalogOf(b, src, ""), Objects: out, TempDir: b.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func BenchmarkExportHistory(b *testing.B) {
 // BenchmarkVerify reads the same day back from an embedded gateway.
 func BenchmarkVerify(b *testing.B) {
 	src, ref, events, payload := benchSource()
-	e := newTestExporter(b, src, openBucket(b), &memoryCatalog{}, func(c *Config) { c.Layout = DefaultLayout })
+	e := newTestExporter(b, src, openBucket(b), &memoryCatalog{}, func(c *testConfig) { c.Layout = DefaultLayout })
 	if err := e.ExportSegment(b.Context(), ref); err != nil {
 		b.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func BenchmarkNetworkLayout(b *testing.B) {
 	b.SetBytes(payload)
 	for b.Loop() {
 		var err error
-		sizes, err = e.MeasureNetworkLayout(b.Context(), schemas.CompactJSON)
+		sizes, err = e.network.Measure(b.Context(), schemas.CompactJSON)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -113,7 +113,11 @@ func BenchmarkReadPages(b *testing.B) {
 	b.SetBytes(payload)
 	for b.Loop() {
 		n := 0
-		err := e.updatePages(b.Context(), ref, func(_ context.Context, page []schemas.Update) error { n += len(page); return nil })
+		after, through, err := bounds(ref)
+		if err != nil {
+			b.Fatal(err)
+		}
+		err = e.pages.Updates(b.Context(), after, through, func(_ context.Context, page []schemas.Update) error { n += len(page); return nil })
 		if err != nil || n != len(src.updates) {
 			b.Fatal(fmt.Errorf("%d updates: %w", n, err))
 		}

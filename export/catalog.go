@@ -3,197 +3,216 @@ package export
 import (
 	"context"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
+	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
+
+// States of a segment or folder, as in tables segments and network_folders.
+const (
+	// Withdrawn objects are not listed and may be overwritten.
+	Withdrawn = "withdrawn"
+	Published = "published"
+	// Staged objects are written and wait for peers to agree.
+	Staged = "staged"
+	// Expired objects were removed because of their age.
+	Expired = "expired"
+)
+
+// Rows are the versions of the units of one layout: segments, or folders. An R names a unit,
+// and a T is a version of it.
+type Rows[R, T any] interface {
+	// All returns the latest version of every unit, in order, without what is large: manifests,
+	// lookup indexes and lists of objects.
+	All(ctx context.Context) ([]T, error)
+	// Some returns the latest versions of given units, in the order of All if that is the order
+	// of refs. Units without a version are left out.
+	Some(ctx context.Context, refs []R) ([]T, error)
+	// Append adds a version. Repeating it is harmless: equal versions count as one.
+	Append(ctx context.Context, row T) error
+}
+
+// Journal keeps what happened to the objects of a stream.
+type Journal interface {
+	// Recent counts what was published in the last rateSeconds, by pipeline.
+	Recent(ctx context.Context) ([]store.PublishedRow, error)
+	// RecordDisagreements keeps what peers did not agree on.
+	RecordDisagreements(ctx context.Context, list []store.ExportDisagreementRow) error
+	// RecordCollection keeps a collection of garbage for LastCollection.
+	RecordCollection(ctx context.Context, c store.CollectionRow) error
+	// LastCollection returns when the last collection ended, zero if there was none.
+	LastCollection(ctx context.Context) (time.Time, error)
+}
+
+// Tables are where the catalogue of a stream is kept.
+type Tables struct {
+	// Segments are ordered by migration and date, the imports of a migration first.
+	Segments Rows[schemas.SegmentRef, store.SegmentRow]
+	// Folders are ordered by start and kind.
+	Folders Rows[schemas.NetworkRef, store.NetworkFolderRow]
+	Journal Journal
+}
 
 var (
 	//go:embed sql/segments.sql
 	segmentsQuery string
-	//go:embed sql/segment.sql
-	segmentQuery string
-	//go:embed sql/segments_between.sql
-	segmentsBetweenQuery string
 	//go:embed sql/segments_by_ref.sql
 	segmentsByRefQuery string
-	//go:embed sql/insert_segment.sql
-	insertSegment string
+	//go:embed sql/network_folders.sql
+	networkFoldersQuery string
+	//go:embed sql/network_folders_by_ref.sql
+	networkFoldersByRefQuery string
+	//go:embed sql/recently_published.sql
+	recentlyPublishedQuery string
+	//go:embed sql/last_collection.sql
+	lastCollectionQuery string
 )
 
-// States of a segment in the catalog, as in table segments.
-const (
-	withdrawn = "withdrawn"
-	published = "published"
-	// staged is a segment whose objects are written and wait for peers to agree.
-	staged = "staged"
-	// expired is a segment whose objects were removed because of their age.
-	expired = "expired"
-)
-
-// segmentRow is a row of table segments.
-type segmentRow struct {
-	Stream       string `ch:"stream"`
-	MigrationID  int64  `ch:"migration_id"`
-	Date         string `ch:"segment_date"`
-	Version      int64  `ch:"version"`
-	State        string `ch:"state"`
-	Start        int64  `ch:"start_time"`
-	End          int64  `ch:"end_time"`
-	ManifestKey  string `ch:"manifest_key"`
-	ManifestHash string `ch:"manifest_sha256"`
-	Manifest     string `ch:"manifest"`
-	Objects      int64  `ch:"object_count"`
-	Rows         int64  `ch:"total_rows"`
-	Bytes        int64  `ch:"total_bytes"`
-	// Root is the manifest's, and Link the segment's link in the chain, "" while it has none.
-	Root string `ch:"root"`
-	Link string `ch:"chain_link"`
-	// LookupIndex is the content of the segment's LookupIndexKey and LookupObjects the number
-	// of objects that it names, with itself; "" and 0 if the segment has no lookup objects.
-	LookupIndex   string `ch:"lookup_index"`
-	LookupObjects int64  `ch:"lookup_objects"`
-}
-
-// chained reports whether the segment has its place in the chain: it is published, or it was
-// and has expired.
-func (r *segmentRow) chained() bool {
-	return r.State == published || r.State == expired && r.ManifestHash != ""
-}
-
-func (r *segmentRow) ref() schemas.SegmentRef {
-	return schemas.SegmentRef{Stream: r.Stream, MigrationID: r.MigrationID, Date: r.Date}
-}
-
-// unpublishedRow stands for a segment that was never published.
-func unpublishedRow(ref schemas.SegmentRef) segmentRow {
-	start, end, _ := ref.Bounds() // whoever asks has checked the reference
-	return segmentRow{
-		Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date, State: withdrawn,
-		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(ref),
+// StoreTables returns the tables of a stream in the store.
+func StoreTables(db *store.DB, stream string) Tables {
+	return Tables{
+		Segments: storeRows[schemas.SegmentRef, store.SegmentRow]{
+			db: db, stream: stream, table: "segments", all: segmentsQuery, some: segmentsByRefQuery,
+			block: func() block[store.SegmentRow] { return store.NewSegments() }, params: segmentParams,
+		},
+		Folders: storeRows[schemas.NetworkRef, store.NetworkFolderRow]{
+			db: db, stream: stream, table: "network_folders", all: networkFoldersQuery, some: networkFoldersByRefQuery,
+			block: func() block[store.NetworkFolderRow] { return store.NewNetworkFolders() }, params: folderParams,
+		},
+		Journal: storeJournal{db, stream},
 	}
 }
 
-// segmentRowOf returns the row of a segment in a state. sum is that of the manifest's bytes.
-func segmentRowOf(m *Manifest, sum [32]byte, state string, version int64) (segmentRow, error) {
-	data, err := m.encode()
-	if err != nil {
-		return segmentRow{}, err
-	}
-	start, end, err := m.Ref().Bounds()
-	if err != nil {
-		return segmentRow{}, err
-	}
-	row := segmentRow{
-		Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date, Version: version, State: state,
-		Start: int64(start), End: int64(end), ManifestKey: schemas.ManifestKey(m.Ref()),
-		ManifestHash: hex.EncodeToString(sum[:]), Manifest: string(data), Root: m.Root,
-	}
-	for _, t := range m.Tables {
-		row.Rows += t.Rows
-	}
-	for _, p := range m.parts() {
-		row.Objects++
-		row.Bytes += p.Bytes
-	}
-	return row, nil
+// block is a set of columns with rows of type T.
+type block[T any] interface {
+	store.Block
+	Append(row T)
+	Row(i int) T
 }
 
-// catalog says which segments of a stream are published.
-type catalog interface {
-	// all returns the latest row of every segment, by migration and day, without
-	// the manifests and lookup indexes.
-	all(ctx context.Context) ([]segmentRow, error)
-	// between returns the published segments that overlap the record times after from
-	// and up to to, by migration and day.
-	between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error)
-	// some returns the latest rows of the given segments, at least one, by migration
-	// and day. Segments without a row are left out.
-	some(ctx context.Context, refs []schemas.SegmentRef) ([]segmentRow, error)
-	// last returns the latest row of a segment, or a withdrawn one of version 0 if
-	// there is none.
-	last(ctx context.Context, ref schemas.SegmentRef) (segmentRow, error)
-	// append adds a row. Repeating it is harmless: equal rows count as one.
-	append(ctx context.Context, row segmentRow) error
+// storeRows are the versions of a stream's units in one table.
+type storeRows[R interface{ Check() error }, T any] struct {
+	db            *store.DB
+	stream, table string
+	// all and some are the queries.
+	all, some string
+	block     func() block[T]
+	// params names units in the query some.
+	params func(refs []R) store.Params
 }
 
-// storeCatalog is the stream's part of table segments.
-type storeCatalog struct {
-	conn   driver.Conn
-	stream string
+// refsPerQuery keeps the parameters of a query far below what a server accepts.
+const refsPerQuery = 500
+
+// All implements Rows.
+func (s storeRows[R, T]) All(ctx context.Context) ([]T, error) {
+	return s.query(ctx, s.all, store.Params{}, nil)
 }
 
-func (c storeCatalog) all(ctx context.Context) ([]segmentRow, error) {
-	return c.query(ctx, segmentsQuery, clickhouse.Parameters{"stream": c.stream})
-}
-
-func (c storeCatalog) between(ctx context.Context, from, to schemas.Micros) ([]segmentRow, error) {
-	return c.query(ctx, segmentsBetweenQuery, clickhouse.Parameters{
-		"stream": c.stream, "from": fmt.Sprint(int64(from)), "to": fmt.Sprint(int64(to)),
-	})
-}
-
-func (c storeCatalog) some(ctx context.Context, refs []schemas.SegmentRef) ([]segmentRow, error) {
-	migrations, dates := make([]string, len(refs)), make([]string, len(refs))
-	for i, ref := range refs {
-		if err := ref.Check(); err != nil { // a date of another form could end the array
+// Some implements Rows.
+func (s storeRows[R, T]) Some(ctx context.Context, refs []R) (rows []T, err error) {
+	for _, ref := range refs {
+		if err := ref.Check(); err != nil { // a name of another form could end the array
 			return nil, err
 		}
-		migrations[i], dates[i] = strconv.FormatInt(ref.MigrationID, 10), "'"+ref.Date+"'"
 	}
-	return c.query(ctx, segmentsByRefQuery, clickhouse.Parameters{
-		"stream": c.stream, "migrations": "[" + strings.Join(migrations, ",") + "]", "dates": "[" + strings.Join(dates, ",") + "]",
-	})
-}
-
-func (c storeCatalog) last(ctx context.Context, ref schemas.SegmentRef) (segmentRow, error) {
-	rows, err := c.query(ctx, segmentQuery, clickhouse.Parameters{
-		"stream": c.stream, "migration": fmt.Sprint(ref.MigrationID), "date": ref.Date,
-	})
-	if err != nil || len(rows) == 0 {
-		return unpublishedRow(ref), err
-	}
-	return rows[0], nil
-}
-
-func (c storeCatalog) query(ctx context.Context, query string, params clickhouse.Parameters) ([]segmentRow, error) {
-	rows, err := selectRows[segmentRow](ctx, c.conn, query, params)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exported segments of %s: %w", c.stream, err)
+	for part := range slices.Chunk(refs, refsPerQuery) {
+		if rows, err = s.query(ctx, s.some, s.params(part), rows); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }
 
-func (c storeCatalog) append(ctx context.Context, row segmentRow) error {
-	return appendRow(ctx, c.conn, insertSegment, &row, row.ref())
-}
-
-// selectRows reads what a query over the catalogs finds.
-func selectRows[T any](ctx context.Context, conn driver.Conn, query string, params clickhouse.Parameters) (rows []T, err error) {
-	err = conn.Select(clickhouse.Context(ctx, clickhouse.WithParameters(params)), &rows, query)
-	return rows, err
-}
-
-// appendRow inserts one row, which is a pointer to a struct, into a catalog. what names it
-// in errors.
-func appendRow(ctx context.Context, conn driver.Conn, insert string, row any, what fmt.Stringer) error {
-	// The row must be there when the call returns, whatever the server's default.
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	batch, err := conn.PrepareBatch(ctx, insert)
+func (s storeRows[R, T]) query(ctx context.Context, query string, params store.Params, rows []T) ([]T, error) {
+	params["stream"] = store.Text(s.stream)
+	b := s.block()
+	err := s.db.Select(ctx, query, params, b, func() error {
+		for i := range b.Rows() {
+			rows = append(rows, b.Row(i))
+		}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("preparing the row of %s: %w", what, err)
+		return nil, fmt.Errorf("reading the %s of stream %s: %w", s.table, s.stream, err)
 	}
-	if err := batch.AppendStruct(row); err != nil {
-		return fmt.Errorf("encoding the row of %s: %w", what, err)
+	return rows, nil
+}
+
+// Append implements Rows.
+func (s storeRows[R, T]) Append(ctx context.Context, row T) error {
+	b := s.block()
+	b.Append(row)
+	return s.db.Insert(ctx, s.table, "", b)
+}
+
+func segmentParams(refs []schemas.SegmentRef) store.Params {
+	migrations, dates := make([]int64, len(refs)), make([]string, len(refs))
+	for i, ref := range refs {
+		migrations[i], dates[i] = ref.MigrationID, ref.Date
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("inserting the row of %s: %w", what, err)
+	return store.Params{"migrations": store.Ints(migrations), "dates": store.Texts(dates)}
+}
+
+func folderParams(refs []schemas.NetworkRef) store.Params {
+	kinds, starts, ends := make([]string, len(refs)), make([]int64, len(refs)), make([]int64, len(refs))
+	for i, ref := range refs {
+		kinds[i], starts[i], ends[i] = string(ref.Kind), int64(ref.Start), int64(ref.End)
 	}
-	return nil
+	return store.Params{"kinds": store.Texts(kinds), "starts": store.Ints(starts), "ends": store.Ints(ends)}
+}
+
+// storeJournal is the journal of a stream in the store.
+type storeJournal struct {
+	db     *store.DB
+	stream string
+}
+
+// Recent implements Journal.
+func (j storeJournal) Recent(ctx context.Context) (rows []store.PublishedRow, err error) {
+	b := new(store.Published)
+	params := store.Params{"stream": store.Text(j.stream), "seconds": strconv.Itoa(rateSeconds)}
+	err = j.db.Select(ctx, recentlyPublishedQuery, params, b, func() error {
+		for i := range b.Rows() {
+			rows = append(rows, b.Row(i))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading what was published recently: %w", err)
+	}
+	return rows, nil
+}
+
+// RecordDisagreements implements Journal.
+func (j storeJournal) RecordDisagreements(ctx context.Context, list []store.ExportDisagreementRow) error {
+	b := store.NewExportDisagreements()
+	for _, d := range list {
+		b.Append(d)
+	}
+	return j.db.Insert(ctx, "export_disagreements", "", b)
+}
+
+// RecordCollection implements Journal.
+func (j storeJournal) RecordCollection(ctx context.Context, c store.CollectionRow) error {
+	b := store.NewCollections()
+	b.Append(c)
+	return j.db.Insert(ctx, "collections", "", b)
+}
+
+// LastCollection implements Journal.
+func (j storeJournal) LastCollection(ctx context.Context) (ended time.Time, err error) {
+	b := store.NewCollections()
+	err = j.db.Select(ctx, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, b, func() error {
+		ended = b.Row(0).EndedAt.Time()
+		return nil
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading when garbage was last collected: %w", err)
+	}
+	return ended, nil
 }

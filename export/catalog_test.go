@@ -1,133 +1,136 @@
 package export
 
 import (
-	"cmp"
-	"context"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// memoryCatalog is a catalog that passes the same tests as the one in the store.
-type memoryCatalog struct {
-	mu   sync.Mutex
-	rows []segmentRow
+func TestMemoryTables(t *testing.T) {
+	testSegments(t, &memoryCatalog{})
+	testFolders(t, &memoryNetworkCatalog{})
 }
 
-func (c *memoryCatalog) append(_ context.Context, row segmentRow) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.rows = append(c.rows, row)
-	return nil
-}
-
-func (c *memoryCatalog) latest() []segmentRow {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	byRef := make(map[schemas.SegmentRef]segmentRow)
-	for _, row := range c.rows {
-		if row.Version >= byRef[row.ref()].Version {
-			byRef[row.ref()] = row
-		}
+func TestStoreTables(t *testing.T) {
+	engine := enginetest.Start(t)
+	if err := indexer.Migrate(t.Context(), engine.DSN); err != nil {
+		t.Fatal(err)
 	}
-	var rows []segmentRow
-	for _, row := range byRef {
-		rows = append(rows, row)
+	db, err := store.Open(t.Context(), engine.DSN)
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.SortFunc(rows, func(a, b segmentRow) int {
-		return cmp.Or(cmp.Compare(a.MigrationID, b.MigrationID), strings.Compare(a.Date, b.Date))
-	})
-	return rows
-}
-
-func (c *memoryCatalog) all(context.Context) ([]segmentRow, error) {
-	rows := c.latest()
-	for i := range rows {
-		rows[i].Manifest, rows[i].LookupIndex = "", ""
+	t.Cleanup(db.Close)
+	other := StoreTables(db, "node:it's").Segments
+	if err := other.Append(t.Context(), UnpublishedSegment(schemas.SegmentRef{Stream: "node:it's", MigrationID: 1, Date: "2026-06-30"})); err != nil {
+		t.Fatal(err)
 	}
-	return rows, nil
-}
-
-func (c *memoryCatalog) between(_ context.Context, from, to schemas.Micros) ([]segmentRow, error) {
-	return slices.DeleteFunc(c.latest(), func(r segmentRow) bool {
-		return r.State != published || r.Start >= int64(to) || r.End <= int64(from)
-	}), nil
-}
-
-func (c *memoryCatalog) some(_ context.Context, refs []schemas.SegmentRef) ([]segmentRow, error) {
-	return slices.DeleteFunc(c.latest(), func(r segmentRow) bool { return !slices.Contains(refs, r.ref()) }), nil
-}
-
-func (c *memoryCatalog) last(_ context.Context, ref schemas.SegmentRef) (segmentRow, error) {
-	for _, row := range c.latest() {
-		if row.ref() == ref {
-			return row, nil
-		}
+	tables := StoreTables(db, schemas.ScanStream)
+	testSegments(t, tables.Segments)
+	if rows, err := other.All(t.Context()); err != nil || len(rows) != 1 {
+		t.Errorf("the other stream has %d segments, %v", len(rows), err)
 	}
-	return unpublishedRow(ref), nil
+	testFolders(t, tables.Folders)
+	testJournal(t, db, engine.Conn)
 }
 
-func TestMemoryCatalog(t *testing.T) { testCatalog(t, &memoryCatalog{}) }
-
-// testCatalog is the contract of a catalog that is empty for stream scan.
-func testCatalog(t *testing.T, c catalog) {
-	ctx := t.Context()
+// testSegments is the contract of rows that are empty for stream scan.
+func testSegments(t *testing.T, c Rows[schemas.SegmentRef, store.SegmentRow]) {
+	tuesday := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-06-30"}
 	monday := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-06-29"}
-	row := func(ref schemas.SegmentRef, version int64, state string) segmentRow {
-		r := unpublishedRow(ref)
+	imports := schemas.SegmentRef{Stream: "scan", MigrationID: 1}
+	never := schemas.SegmentRef{Stream: "scan", MigrationID: 2, Date: "2026-06-30"}
+	testRows(t, c, tuesday, monday, imports, never, func(ref schemas.SegmentRef, version int64, state string) store.SegmentRow {
+		r := UnpublishedSegment(ref)
 		r.Version, r.State, r.Manifest = version, state, `{"ä":"'\\"}`
 		r.ManifestHash, r.Objects, r.Rows, r.Bytes = "abc", 1, 1<<40, 1<<41
 		r.Root, r.Link, r.LookupIndex, r.LookupObjects = "ab", "cd", `{"ü":1}`, 3
 		return r
+	}, UnpublishedSegment)
+	testBetween(t, c, tuesday)
+}
+
+// testFolders is testSegments for the network's layout.
+func testFolders(t *testing.T, c Rows[schemas.NetworkRef, store.NetworkFolderRow]) {
+	second, third := micros("2026-07-02T00:00:00Z"), micros("2026-07-03T00:00:00Z")
+	first := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: schemas.MinMicros, End: second}
+	set := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkACS, Start: second, End: third}
+	next := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: second, End: third}
+	never := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkACS, Start: third, End: third + day}
+	testRows(t, c, next, set, first, never, func(ref schemas.NetworkRef, version int64, state string) store.NetworkFolderRow {
+		r := UnpublishedFolder(ref)
+		r.Version, r.State, r.Objects = version, state, `[{"ä":"'\\"}]`
+		r.Count, r.Rows, r.Bytes = 1, 1<<40, 1<<41
+		return r
+	}, UnpublishedFolder)
+}
+
+// testRows publishes the references highest, middle and lowest, which have that order, and withdraws the
+// middle one.
+func testRows[R, T comparable](t *testing.T, c Rows[R, T], highest, middle, lowest, never R, row func(R, int64, string) T, unpublished func(R) T) {
+	t.Helper()
+	ctx := t.Context()
+	if none, err := last(ctx, c, middle, unpublished); err != nil || none != unpublished(middle) {
+		t.Fatalf("without rows there is %+v, %v", none, err)
 	}
-	none, err := c.last(ctx, monday)
-	if err != nil || none != unpublishedRow(monday) {
-		t.Fatalf("a segment without rows gives %+v, %v", none, err)
+	if none, err := c.Some(ctx, nil); err != nil || len(none) > 0 {
+		t.Fatalf("of no references there is %+v, %v", none, err)
 	}
-	tuesday := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-06-30"}
-	imports := schemas.SegmentRef{Stream: "scan", MigrationID: 1}
-	rows := []segmentRow{
-		row(tuesday, 1, published), row(monday, 1, published), row(monday, 1, published), // doubled by a repeat
-		row(monday, 2, withdrawn), row(imports, 1, published),
+	rows := []T{
+		row(highest, 1, Published), row(middle, 1, Published), row(middle, 1, Published), // doubled by a repeat
+		row(middle, 2, Withdrawn), row(lowest, 1, Published),
 	}
 	for _, r := range rows {
-		if err := c.append(ctx, r); err != nil {
+		if err := c.Append(ctx, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if last, err := c.last(ctx, monday); err != nil || last != rows[3] {
+	if last, err := last(ctx, c, middle, unpublished); err != nil || last != rows[3] {
 		t.Errorf("the latest row is %+v, %v; want %+v", last, err, rows[3])
 	}
-	bare := func(r segmentRow) segmentRow { r.Manifest, r.LookupIndex = "", ""; return r }
-	if all, err := c.all(ctx); err != nil || !slices.Equal(all, []segmentRow{bare(rows[4]), bare(rows[3]), bare(rows[0])}) {
+	if all, err := c.All(ctx); err != nil || !slices.Equal(all, []T{bare(rows[4]), bare(rows[3]), bare(rows[0])}) {
 		t.Errorf("all gives %+v, %v", all, err)
 	}
-	never := schemas.SegmentRef{Stream: "scan", MigrationID: 2, Date: "2026-06-30"}
-	if some, err := c.some(ctx, []schemas.SegmentRef{tuesday, never, imports, monday, tuesday}); err != nil || !slices.Equal(some, []segmentRow{rows[4], rows[3], rows[0]}) {
+	if some, err := c.Some(ctx, []R{highest, never, lowest, middle, highest}); err != nil || !slices.Equal(some, []T{rows[4], rows[3], rows[0]}) {
 		t.Errorf("some gives %+v, %v", some, err)
 	}
+}
+
+// testBetween is for the segments of testSegments.
+func testBetween(t *testing.T, rows Rows[schemas.SegmentRef, store.SegmentRow], tuesday schemas.SegmentRef) {
+	t.Helper()
 	start, end, err := tuesday.Bounds()
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := &Catalog{Tables: Tables{Segments: rows}}
+	imports := schemas.SegmentRef{Stream: "scan", MigrationID: 1}
 	for _, tt := range []struct {
 		name     string
 		from, to schemas.Micros
-		want     []segmentRow
+		want     []schemas.SegmentRef
 	}{
-		{"all", schemas.MinMicros - 1, schemas.MaxMicros, []segmentRow{rows[4], rows[0]}},
+		{"all", schemas.MinMicros, schemas.MaxMicros, []schemas.SegmentRef{imports, tuesday}},
 		{"a withdrawn segment is not listed", start - day, start, nil},
-		{"the end is included", end - 1, end, []segmentRow{rows[0]}},
+		{"the end is included", end - 1, end, []schemas.SegmentRef{tuesday}},
 		{"after the end", end, end + day, nil},
 		{"the start is excluded", start - 5, start, nil},
-		{"just after the start", start, start + 1, []segmentRow{rows[0]}},
+		{"just after the start", start, start + 1, []schemas.SegmentRef{tuesday}},
 	} {
-		got, err := c.between(ctx, tt.from, tt.to)
-		if err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("%s: between %s and %s: got %+v, %v; want %+v", tt.name, tt.from, tt.to, got, err, tt.want)
+		got, err := c.PublishedSegments(t.Context(), tt.from, tt.to)
+		var refs []schemas.SegmentRef
+		for i := range got {
+			refs = append(refs, got[i].Ref())
+			if got[i].Manifest == "" {
+				t.Errorf("%s: %s comes without its manifest", tt.name, refs[i])
+			}
+		}
+		if err != nil || !slices.Equal(refs, tt.want) {
+			t.Errorf("%s: between %s and %s: got %v, %v; want %v", tt.name, tt.from, tt.to, refs, err, tt.want)
 		}
 	}
 }

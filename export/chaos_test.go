@@ -15,7 +15,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // TestExportThroughChaos has two workers export everything in both layouts, each unit by
@@ -26,7 +25,7 @@ func TestExportThroughChaos(t *testing.T) {
 	src := largeDays(81)
 	g := buckettest.Gateway(t)
 	calm := buckettest.Open(t, bucketConfig(g, "calm/"))
-	cut := func(c *Config) { c.NetworkCut, c.Layout = smallCut, DefaultLayout }
+	cut := func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, DefaultLayout }
 	alone := newTestExporter(t, src, calm, &memoryCatalog{}, cut)
 	exportDue(t, alone)
 	exportDueNetwork(t, alone)
@@ -38,14 +37,14 @@ func TestExportThroughChaos(t *testing.T) {
 			direct := buckettest.Open(t, bucketConfig(g, prefix))
 			segments, folders := &memoryCatalog{}, &memoryNetworkCatalog{}
 			worker := func(objects Objects) *Exporter {
-				e := newTestExporter(t, src, objects, segments, func(c *Config) {
+				e := newTestExporter(t, src, objects, segments, func(c *testConfig) {
 					cut(c)
 					c.Agree, c.Log = agree, slog.New(slog.DiscardHandler)
 					for range agree {
 						c.Peers = append(c.Peers, &operator{Exporter: alone, name: "peer"})
 					}
 				})
-				e.network = folders
+				e.catalog.Folders = folders
 				return e
 			}
 			observer := worker(direct)
@@ -91,7 +90,7 @@ func exportUntilDone(ctx context.Context, e *Exporter) error {
 		if err != nil {
 			return err
 		}
-		folders, err := e.DueNetwork(ctx)
+		folders, err := e.catalog.DueFolders(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,7 +103,7 @@ func exportUntilDone(ctx context.Context, e *Exporter) error {
 			}
 		}
 		for _, ref := range folders {
-			if err := e.ExportNetwork(ctx, ref); errors.Is(err, ErrConflict) || errors.Is(err, ErrDisagreed) {
+			if err := e.network.Export(ctx, ref); errors.Is(err, ErrConflict) || errors.Is(err, ErrDisagreed) {
 				return err
 			}
 		}
@@ -121,7 +120,7 @@ func watchListing(t *testing.T, e *Exporter, c *bucket.Client) (stop func()) {
 	watch.Go(func() {
 		for ctx.Err() == nil {
 			looks++
-			for key, sum := range listedSums(ctx, t, e) {
+			for key, sum := range listedSums(t, e) {
 				head, err := c.Head(ctx, key)
 				if ctx.Err() == nil && (err != nil || fmt.Sprintf("%x", head.SHA256) != sum) {
 					t.Errorf("%s is listed with SHA-256 %s, stored is %x, %v", key, sum, head.SHA256, err)
@@ -139,28 +138,11 @@ func watchListing(t *testing.T, e *Exporter, c *bucket.Client) (stop func()) {
 	}
 }
 
-func listedSums(ctx context.Context, t *testing.T, e *Exporter) map[string]string {
+func listedSums(t *testing.T, e *Exporter) map[string]string {
 	t.Helper()
-	sums := make(map[string]string)
-	objects, err := e.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		t.Error(err)
-	}
-	for _, o := range objects {
+	sums := folderSums(t, e)
+	for _, o := range listed(t, e) {
 		sums[o.Key] = o.SHA256
-	}
-	rows, err := e.publishedFolders(ctx)
-	if err != nil {
-		t.Error(err)
-	}
-	for i := range rows {
-		lines, err := rows[i].lines()
-		if err != nil {
-			t.Error(err)
-		}
-		for _, o := range networkBatch(rows[i].ref(), lines).objects {
-			sums[o.key] = o.sha256
-		}
 	}
 	return sums
 }

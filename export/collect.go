@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -39,34 +37,14 @@ type CollectRules struct {
 
 // Collection is what a collection of garbage has removed.
 type Collection struct {
-	Stream string    `ch:"stream"`
-	Ended  time.Time `ch:"ended_at"`
 	// Expired counts segments and folders, Objects and Bytes what was deleted, also of them,
 	// and Uploads what was aborted.
-	Expired int64 `ch:"expired"`
-	Objects int64 `ch:"objects"`
-	Bytes   int64 `ch:"bytes"`
-	Uploads int64 `ch:"uploads"`
+	Expired, Objects, Bytes, Uploads int64
 }
-
-var (
-	//go:embed sql/insert_collection.sql
-	insertCollection string
-	//go:embed sql/last_collection.sql
-	lastCollectionQuery string
-)
 
 // LastCollection returns when the last collection ended, zero if there was none.
 func (e *Exporter) LastCollection(ctx context.Context) (time.Time, error) {
-	var ended time.Time
-	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"stream": e.stream}))
-	if err := e.cfg.Conn.QueryRow(ctx, lastCollectionQuery).Scan(&ended); err != nil {
-		return time.Time{}, fmt.Errorf("reading when garbage was last collected: %w", err)
-	}
-	if ended.Unix() == 0 {
-		return time.Time{}, nil
-	}
-	return ended, nil
+	return e.catalog.Journal.LastCollection(ctx)
 }
 
 // CollectAndRecord is Collect with a record of it for LastCollection.
@@ -75,8 +53,10 @@ func (e *Exporter) CollectAndRecord(ctx context.Context, in Listing, rules Colle
 	if err != nil {
 		return c, err
 	}
-	c.Ended = e.cfg.Now().UTC()
-	return c, appendRow(ctx, e.cfg.Conn, insertCollection, &c, text("collection"))
+	return c, e.catalog.Journal.RecordCollection(ctx, store.CollectionRow{
+		Stream: e.catalog.Stream(), EndedAt: schemas.MicrosOf(e.cfg.Now()),
+		Expired: c.Expired, Objects: c.Objects, Bytes: c.Bytes, Uploads: c.Uploads,
+	})
 }
 
 // Collect removes what no segment or folder needs: objects that are not listed by one that
@@ -84,8 +64,7 @@ func (e *Exporter) CollectAndRecord(ctx context.Context, in Listing, rules Colle
 // retention old segments and folders. It is safe beside running exports: objects of what is
 // not published now are left for the run that will finish it, and so is everything that is
 // younger than the grace. Keys that this program does not write are left alone.
-func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) (Collection, error) {
-	c := Collection{Stream: e.stream}
+func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) (c Collection, err error) {
 	if rules.Grace <= 0 || rules.Retention < 0 {
 		return c, fmt.Errorf("collecting garbage with grace %s and retention %s", rules.Grace, rules.Retention)
 	}
@@ -94,19 +73,21 @@ func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) 
 	if err != nil {
 		return c, fmt.Errorf("aborting unfinished uploads: %w", err)
 	}
+	sweep := &sweep{
+		catalog: e.catalog, objects: e.cfg.Objects, tables: e.tables, in: in, before: e.cfg.Now().Add(-rules.Grace), done: &c,
+	}
 	if rules.Retention > 0 {
-		if c.Expired, err = e.expire(ctx, schemas.MicrosOf(e.cfg.Now().Add(-rules.Retention))); err != nil {
+		if c.Expired, err = sweep.expire(ctx, schemas.MicrosOf(e.cfg.Now().Add(-rules.Retention))); err != nil {
 			return c, fmt.Errorf("expiring old objects: %w", err)
 		}
 	}
-	if err := e.excludeFromTables(ctx); err != nil { // also for what a run before has expired
+	if err := e.tables.exclude(ctx); err != nil { // also for what a run before has expired
 		return c, err
 	}
-	sweep := &sweep{exporter: e, in: in, before: e.cfg.Now().Add(-rules.Grace), done: &c}
 	if err := sweep.run(ctx); err != nil {
 		return c, fmt.Errorf("collecting garbage: %w", err)
 	}
-	if err := e.collectTables(ctx, sweep.before, &c); err != nil {
+	if err := e.tables.collect(ctx, sweep.before, &c); err != nil {
 		return c, err
 	}
 	e.log.InfoContext(ctx, "collected garbage", "expired", c.Expired, "objects", c.Objects, "bytes", c.Bytes, "uploads", c.Uploads)
@@ -115,23 +96,23 @@ func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) 
 
 // expire takes segments and folders that end before an instant out of the listings, and has
 // those that were never published count as if they had been.
-func (e *Exporter) expire(ctx context.Context, before schemas.Micros) (n int64, err error) {
-	segments, err := e.oldSegments(ctx, before)
+func (s *sweep) expire(ctx context.Context, before schemas.Micros) (n int64, err error) {
+	segments, err := s.oldSegments(ctx, before)
 	if err != nil {
 		return 0, err
 	}
 	for _, ref := range segments {
-		if err := e.mark(ctx, ref, expired); err != nil {
+		if err := s.mark(ctx, ref, Expired); err != nil {
 			return n, err
 		}
 		n++
 	}
-	folders, err := e.oldFolders(ctx, before)
+	folders, err := s.oldFolders(ctx, before)
 	if err != nil {
 		return n, err
 	}
 	for _, ref := range folders {
-		if err := e.mark(ctx, ref, expired); err != nil {
+		if err := s.mark(ctx, ref, Expired); err != nil {
 			return n, err
 		}
 		n++
@@ -140,18 +121,18 @@ func (e *Exporter) expire(ctx context.Context, before schemas.Micros) (n int64, 
 }
 
 // oldSegments are the closed days that end before an instant and have not expired.
-func (e *Exporter) oldSegments(ctx context.Context, before schemas.Micros) ([]schemas.SegmentRef, error) {
-	refs, err := e.DueSegments(ctx)
+func (s *sweep) oldSegments(ctx context.Context, before schemas.Micros) ([]schemas.SegmentRef, error) {
+	refs, err := s.catalog.DueSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.allRows(ctx)
+	rows, err := s.catalog.AllSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].State == published {
-			refs = append(refs, rows[i].ref())
+		if rows[i].State == Published {
+			refs = append(refs, rows[i].Ref())
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref schemas.SegmentRef) bool {
@@ -161,18 +142,18 @@ func (e *Exporter) oldSegments(ctx context.Context, before schemas.Micros) ([]sc
 }
 
 // oldFolders is oldSegments for the network's layout.
-func (e *Exporter) oldFolders(ctx context.Context, before schemas.Micros) ([]schemas.NetworkRef, error) {
-	rows, err := e.network.all(ctx)
+func (s *sweep) oldFolders(ctx context.Context, before schemas.Micros) ([]schemas.NetworkRef, error) {
+	rows, err := s.catalog.Folders.All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refs, err := e.DueNetwork(ctx)
+	refs, err := s.catalog.DueFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].State == published {
-			refs = append(refs, rows[i].ref())
+		if rows[i].State == Published {
+			refs = append(refs, rows[i].Ref())
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref schemas.NetworkRef) bool { return ref.End >= before }), nil
@@ -183,10 +164,12 @@ const sweepSize = 500
 
 // sweep is one walk over the bucket.
 type sweep struct {
-	exporter *Exporter
-	in       Listing
-	before   time.Time // objects that are younger are left alone
-	done     *Collection
+	catalog *Catalog
+	objects Objects
+	tables  icebergTables
+	in      Listing
+	before  time.Time // objects that are younger are left alone
+	done    *Collection
 }
 
 // leftover is an old object, and what it belongs to: a segment or a folder.
@@ -224,22 +207,22 @@ func (s *sweep) identify(o bucket.Object) (l leftover, ours bool) {
 	l.key, l.staging = strings.CutPrefix(o.Key, schemas.StagingPrefix)
 	if _, ref, _, ok := schemas.ParseObjectKey(l.key); ok {
 		l.unit = ref
-		return l, ref.Stream == s.exporter.stream
+		return l, ref.Stream == s.catalog.Stream()
 	}
 	for _, parse := range []func(string) (schemas.SegmentRef, bool){schemas.ParseLookupKey, schemas.ParseChainKey} {
 		if ref, ok := parse(l.key); ok {
 			l.unit = ref
-			return l, ref.Stream == s.exporter.stream
+			return l, ref.Stream == s.catalog.Stream()
 		}
 	}
 	ref, _, _, ok := schemas.ParseNetworkKey(l.key)
 	l.unit = ref
-	return l, ok && ref.Stream == s.exporter.stream
+	return l, ok && ref.Stream == s.catalog.Stream()
 }
 
 // remove deletes those of some objects that nobody needs.
 func (s *sweep) remove(ctx context.Context, old []leftover) error {
-	units, err := s.exporter.unitsOf(ctx, old)
+	units, err := s.unitsOf(ctx, old)
 	if err != nil {
 		return err
 	}
@@ -266,7 +249,7 @@ func (s *sweep) delete(ctx context.Context, l leftover) (gone bool, err error) {
 	if err != nil || !now.Modified.Before(s.before) {
 		return false, err
 	}
-	if err := s.exporter.cfg.Objects.Delete(ctx, l.stored.Key); err != nil {
+	if err := s.objects.Delete(ctx, l.stored.Key); err != nil {
 		return false, err
 	}
 	s.done.Objects++
@@ -280,16 +263,16 @@ func (s *sweep) recheck(ctx context.Context, old []leftover, before map[any]unit
 	if len(touched) == 0 {
 		return nil
 	}
-	after, err := s.exporter.unitsOf(ctx, old)
+	after, err := s.unitsOf(ctx, old)
 	if err != nil {
 		return err
 	}
 	for unit, removed := range touched {
-		if removed && after[unit].version != before[unit].version && after[unit].state == published {
-			if err := s.exporter.mark(ctx, unit, withdrawn); err != nil {
+		if removed && after[unit].version != before[unit].version && after[unit].state == Published {
+			if err := s.mark(ctx, unit, Withdrawn); err != nil {
 				return err
 			}
-			if err := s.exporter.excludeFromTables(ctx); err != nil {
+			if err := s.tables.exclude(ctx); err != nil {
 				return err
 			}
 		}
@@ -307,11 +290,11 @@ type unitState struct {
 // needs reports whether an object must stay.
 func (u unitState) needs(l leftover) bool {
 	switch u.state {
-	case published:
+	case Published:
 		return !l.staging && u.keys[l.key]
-	case expired: // the link, if any
+	case Expired: // the link, if any
 		return !l.staging && u.keys[l.key]
-	case staged:
+	case Staged:
 		return !l.staging || u.keys[l.key]
 	}
 	// A run that was cut off, or has yet to end, finds under the keys what it wrote. What is
@@ -320,7 +303,7 @@ func (u unitState) needs(l leftover) bool {
 }
 
 // unitsOf reads the rows of what some objects belong to.
-func (e *Exporter) unitsOf(ctx context.Context, objects []leftover) (map[any]unitState, error) {
+func (s *sweep) unitsOf(ctx context.Context, objects []leftover) (map[any]unitState, error) {
 	var segments []schemas.SegmentRef
 	var folders []schemas.NetworkRef
 	states := make(map[any]unitState)
@@ -337,86 +320,86 @@ func (e *Exporter) unitsOf(ctx context.Context, objects []leftover) (map[any]uni
 		}
 	}
 	if len(segments) > 0 {
-		rows, err := e.catalog.some(ctx, segments)
+		rows, err := s.catalog.Segments.Some(ctx, segments)
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows {
-			state, err := e.segmentState(&rows[i])
+			state, err := s.segmentState(&rows[i])
 			if err != nil {
 				return nil, err
 			}
-			states[rows[i].ref()] = state
+			states[rows[i].Ref()] = state
 		}
 	}
-	rows, err := e.network.some(ctx, folders)
+	rows, err := s.catalog.Folders.Some(ctx, folders)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		lines, err := rows[i].lines()
+		lines, err := LinesOf(&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		states[rows[i].ref()] = stateOf(rows[i].State, rows[i].Version, networkBatch(rows[i].ref(), lines))
+		states[rows[i].Ref()] = stateOf(rows[i].State, rows[i].Version, FolderBatch(rows[i].Ref(), lines))
 	}
 	return states, nil
 }
 
 // segmentState says which objects of a segment must stay. Of one that has expired it is the
 // link alone, since the chain goes through it.
-func (e *Exporter) segmentState(row *segmentRow) (unitState, error) {
-	var listed batch
-	if row.Manifest != "" && row.State != expired { // it was published or staged once
-		m, err := e.manifests.of(row)
+func (s *sweep) segmentState(row *store.SegmentRow) (unitState, error) {
+	var listed Batch
+	if row.Manifest != "" && row.State != Expired { // it was published or staged once
+		m, err := s.catalog.ManifestOf(row)
 		if err != nil {
 			return unitState{}, err
 		}
-		listed = m.batch()
-		lookups, err := row.lookupKeys()
+		listed = m.Batch()
+		lookups, err := LookupKeys(row)
 		if err != nil {
 			return unitState{}, err
 		}
 		for _, key := range lookups {
-			listed.objects = append(listed.objects, object{key: key})
+			listed.Objects = append(listed.Objects, Sum{Key: key})
 		}
 	}
-	if row.chained() {
-		listed.objects = append(listed.objects, object{key: schemas.ChainKey(row.ref())})
+	if Chained(row) {
+		listed.Objects = append(listed.Objects, Sum{Key: schemas.ChainKey(row.Ref())})
 	}
 	return stateOf(row.State, row.Version, listed), nil
 }
 
-func stateOf(state string, version int64, b batch) unitState {
-	u := unitState{state: state, version: version, keys: make(map[string]bool, len(b.objects))}
-	for _, o := range b.objects {
-		u.keys[o.key] = true
+func stateOf(state string, version int64, b Batch) unitState {
+	u := unitState{state: state, version: version, keys: make(map[string]bool, len(b.Objects))}
+	for _, o := range b.Objects {
+		u.keys[o.Key] = true
 	}
 	return u
 }
 
 // mark appends a row with another state for a segment or folder.
-func (e *Exporter) mark(ctx context.Context, unit any, state string) error {
+func (s *sweep) mark(ctx context.Context, unit any, state string) error {
 	switch ref := unit.(type) {
 	case schemas.SegmentRef:
-		row, err := e.catalog.last(ctx, ref)
+		row, err := s.catalog.LastSegment(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if state == expired && row.State != published {
+		if state == Expired && row.State != Published {
 			row.Manifest, row.ManifestHash = "", "" // it has none in the bucket that counts
 		}
 		row.Version++
 		row.State = state
-		return e.catalog.append(ctx, row)
+		return s.catalog.Segments.Append(ctx, row)
 	case schemas.NetworkRef:
-		row, err := e.network.last(ctx, ref)
+		row, err := s.catalog.LastFolder(ctx, ref)
 		if err != nil {
 			return err
 		}
 		row.Version++
 		row.State = state
-		return e.network.append(ctx, row)
+		return s.catalog.Folders.Append(ctx, row)
 	}
 	return fmt.Errorf("%v, which is to be %s, is no segment nor folder", unit, state)
 }

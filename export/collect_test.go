@@ -33,7 +33,7 @@ func putText(t *testing.T, c *bucket.Client, key string) {
 func TestCollect(t *testing.T) {
 	src := largeDays(61)
 	client := openBucket(t)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Lookups = smallCut, true })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)
 	exportDue(t, e)
 	want := stored(t, client)
@@ -101,11 +101,11 @@ func TestCollectLeavesWhatIsStaged(t *testing.T) {
 	src := largeDays(62)
 	client := openBucket(t)
 	peer := newOperator(t, "peer", src, nil)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.Agree, c.Peers = 1, []Peer{peer} })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.Agree, c.Peers = 1, []Peer{peer} })
 	e.cfg.Now = later
 	for _, run := range []func(*Exporter) error{
 		func(e *Exporter) error { return e.ExportSegment(t.Context(), crashSegment) },
-		func(e *Exporter) error { return e.ExportNetwork(t.Context(), crashFolder) },
+		func(e *Exporter) error { return e.network.Export(t.Context(), crashFolder) },
 	} {
 		if err := run(e); !errors.Is(err, ErrNotAgreed) {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCollectLeavesWhatIsStaged(t *testing.T) {
 func TestRetention(t *testing.T) {
 	src := largeDays(63)
 	client := openBucket(t)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut, c.Lookups = smallCut, true })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)
 	refs := exportDue(t, e)
 	before, linked := len(stored(t, client)), links(t, client)
@@ -145,11 +145,11 @@ func TestRetention(t *testing.T) {
 	if last, err := openArchive(t, client).CheckChain(t.Context()); err != nil || last == "" || links(t, client) != linked {
 		t.Errorf("the chain ends with %q, %v, and has %d links of %d", last, err, links(t, client), linked)
 	}
-	days, through, err := e.Published(t.Context())
+	days, through, err := e.catalog.Periods(t.Context())
 	if err != nil || len(days) == 0 || days[0].Start < micros("2026-07-02T00:00:00Z") || through < micros("2026-07-03T00:00:00Z") {
 		t.Errorf("listed are %+v through %s, %v", days, through, err)
 	}
-	folders, through, err := e.NetworkFolders(t.Context())
+	folders, through, err := e.catalog.NetworkFolders(t.Context())
 	if err != nil || len(folders) != 1 || through != micros("2026-07-03T00:00:00Z") {
 		t.Errorf("listed are %v through %s, %v", folders, through, err)
 	}
@@ -162,7 +162,7 @@ func TestRetention(t *testing.T) {
 	if due := exportDueNetwork(t, e); len(due) > 0 {
 		t.Errorf("%v are due again", due)
 	}
-	if err := e.ExportNetwork(t.Context(), schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: schemas.MinMicros, End: micros("2026-07-02T00:00:00Z")}); err != nil {
+	if err := e.network.Export(t.Context(), schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: schemas.MinMicros, End: micros("2026-07-02T00:00:00Z")}); err != nil {
 		t.Error(err)
 	}
 	if again, err := e.Collect(t.Context(), client, rules); err != nil || again.Objects != 0 || again.Expired != 0 {
@@ -182,28 +182,25 @@ func TestCollectWhileExportingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	writer := newTestExporter(t, more, client, c, nil)
-	row, err := c.last(t.Context(), crashRef)
+	row := c.Last(crashRef)
+	m, err := DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := decodeManifest([]byte(row.Manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	orphan := m.batch().next[0]
+	orphan := m.Batch().Next[0]
 	putText(t, client, orphan)
-	e.cfg.Objects = &meddling{Objects: client, before: func(key string) {
+	useObjects(e, &meddling{Objects: client, before: func(key string) {
 		if key == orphan {
 			if err := writer.Reexport(context.Background(), crashRef); err != nil {
 				t.Error(err)
 			}
 		}
-	}}
+	}})
 	if _, err := e.Collect(t.Context(), client, oneDay); err != nil {
 		t.Fatal(err)
 	}
-	if row, err := c.last(t.Context(), crashRef); err != nil || row.State != withdrawn {
-		t.Fatalf("a segment of which an object was deleted is %s, %v", row.State, err)
+	if row := c.Last(crashRef); row.State != Withdrawn {
+		t.Fatalf("a segment of which an object was deleted is %s", row.State)
 	}
 	if err := writer.ExportSegment(t.Context(), crashRef); err != nil {
 		t.Fatal(err)

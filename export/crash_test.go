@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -76,28 +77,49 @@ func (o cutObjects) Delete(ctx context.Context, key string) error {
 	return told
 }
 
-type cutCatalog struct {
-	catalog
+type cutRows[R, T any] struct {
+	Rows[R, T]
 	*cut
 }
 
-func (c cutCatalog) append(ctx context.Context, row segmentRow) error {
+type (
+	cutCatalog        = cutRows[schemas.SegmentRef, store.SegmentRow]
+	cutNetworkCatalog = cutRows[schemas.NetworkRef, store.NetworkFolderRow]
+)
+
+func (c cutRows[R, T]) Append(ctx context.Context, row T) error {
 	do, told := c.step()
 	if do {
-		if err := c.catalog.append(ctx, row); err != nil {
+		if err := c.Rows.Append(ctx, row); err != nil {
 			return err
 		}
 	}
 	return told
 }
 
+// over returns the exporter over other objects, and with a limit over a catalogue that is cut
+// off as well.
+func over(t *testing.T, e *Exporter, objects Objects, limit *cut) *Exporter {
+	t.Helper()
+	cfg, catalog := e.cfg, *e.catalog
+	if limit != nil {
+		catalog.Segments, catalog.Folders = cutCatalog{catalog.Segments, limit}, cutNetworkCatalog{catalog.Folders, limit}
+	}
+	cfg.Objects, cfg.Catalog = objects, &catalog
+	other, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
 // runCut does work with an exporter that is cut off after so many outside writes, and
 // reports whether it was.
-func runCut(t *testing.T, src Source, objects Objects, c catalog, after int64, applied bool, work func(*Exporter) error) bool {
+func runCut(t *testing.T, src testSource, objects Objects, c segmentRows, after int64, applied bool, work func(*Exporter) error) bool {
 	t.Helper()
 	limit := &cut{applied: applied}
 	limit.left.Store(after)
-	e := newTestExporter(t, src, cutObjects{objects, limit}, cutCatalog{c, limit}, func(c *Config) { c.Workers = 1 })
+	e := newTestExporter(t, src, cutObjects{objects, limit}, cutCatalog{c, limit}, func(c *testConfig) { c.Workers = 1 })
 	err := work(e)
 	if err != nil && !errors.Is(err, errCut) {
 		t.Fatal(err)
@@ -134,7 +156,7 @@ func TestCrashBetweenPublishSteps(t *testing.T) {
 			if got := objects.sums(); !maps.Equal(got, want) {
 				t.Errorf("after %d writes (applied %v): got %v, want %v", after, applied, got, want)
 			}
-			if rows := c.latest(); len(rows) != 1 || rows[0].State != published || rows[0].Version != 1 {
+			if rows := c.latest(); len(rows) != 1 || rows[0].State != Published || rows[0].Version != 1 {
 				t.Errorf("after %d writes (applied %v) the catalog holds %+v", after, applied, rows)
 			}
 		}
@@ -147,12 +169,8 @@ func TestCrashBetweenPublishSteps(t *testing.T) {
 // checkNothingListed makes sure that what is listed, if anything, is whole.
 func checkNothingListed(t *testing.T, objects *memoryObjects, c *memoryCatalog) {
 	t.Helper()
-	listed, err := newTestExporter(t, &memorySource{}, objects, c, nil).Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sums := objects.sums()
-	for _, o := range listed {
+	for _, o := range listed(t, newTestExporter(t, &memorySource{}, objects, c, nil)) {
 		if sums[o.Key] != o.SHA256 {
 			t.Errorf("%s is listed with SHA-256 %s, stored is %q", o.Key, o.SHA256, sums[o.Key])
 		}
@@ -179,11 +197,8 @@ func TestCrashWhileExportingAgain(t *testing.T) {
 			}
 			checkNothingListed(t, objects, c)
 			e := newTestExporter(t, now, objects, c, nil)
-			row, err := c.last(t.Context(), crashRef)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if row.State == published && row.Version == 1 { // it had not begun
+			row := c.Last(crashRef)
+			if row.State == Published && row.Version == 1 { // it had not begun
 				continue
 			}
 			if err := e.ExportSegment(t.Context(), crashRef); err != nil {

@@ -78,14 +78,14 @@ func TestDeterminism(t *testing.T) {
 }
 
 // quietly leaves the digest alone in the output of make determinism.
-func quietly(c *Config) { c.Log = slog.New(slog.DiscardHandler) }
+func quietly(c *testConfig) { c.Log = slog.New(slog.DiscardHandler) }
 
 // arrivals are stores that got the same history in different ways. One of them is
 // restored from objects of another, which are put into first.
-func arrivals(t *testing.T, first *bucket.Client) map[string]Source {
+func arrivals(t *testing.T, first *bucket.Client) map[string]testSource {
 	t.Helper()
 	items := schematest.New(schematest.Config{Seed: 9, Items: 60, Migrations: 2, Step: 45 * 60 * 1e6}).Items
-	stores := make(map[string]Source)
+	stores := make(map[string]testSource)
 	for name, batch := range map[string]int{"in batches of 50": 50, "in batches of 6": 6} {
 		s, reader := openStore(t)
 		fillFrom(t, s.db, schemas.Start, items, batch)
@@ -95,11 +95,8 @@ func arrivals(t *testing.T, first *bucket.Client) map[string]Source {
 
 	s, reader := openStore(t)
 	log := slog.New(slog.DiscardHandler)
-	restored := newTestExporter(t, reader, first, &memoryCatalog{}, func(c *Config) {
-		quietly(c)
-		c.BatchItems = 9
-	})
-	if err := restored.Restore(t.Context(), openArchive(t, first), indexer.NewSinks(s.db, log), nil); err != nil {
+	restored := RestoreConfig{Sink: indexer.NewSinks(s.db, log), Catalog: catalogOf(t, reader, ""), BatchItems: 9}
+	if err := openArchive(t, first).Restore(t.Context(), restored); err != nil {
 		t.Fatal(err)
 	}
 	// The day that was not over comes from the upstream.
@@ -117,12 +114,12 @@ func arrivals(t *testing.T, first *bucket.Client) map[string]Source {
 }
 
 // export publishes everything, with the exporter cut off and started anew on the way.
-func (c combination) export(t *testing.T, src Source, client *bucket.Client) {
+func (c combination) export(t *testing.T, src testSource, client *bucket.Client) {
 	t.Helper()
 	runtime.GOMAXPROCS(c.procs)
 	published := &memoryCatalog{}
 	random := rand.New(rand.NewPCG(c.seed, 78))
-	settings := func(cfg *Config) {
+	settings := func(cfg *testConfig) {
 		quietly(cfg)
 		cfg.Workers, cfg.PageRows, cfg.Lookups = c.workers, c.page, true
 	}

@@ -36,14 +36,20 @@ func (d *digester) add(id string, row []byte) []byte {
 	return row
 }
 
+// Root returns the Merkle root over the rows so far, in hex.
+func (d *digester) Root() string {
+	root := d.tree.Root()
+	return hex.EncodeToString(root[:])
+}
+
 // compare says how the rows differ from what the manifest says of the table, "" for not
 // at all.
 func (d *digester) compare(t Table) string {
 	if d.sum != t.Digest {
 		return fmt.Sprintf("table %s holds %s, its manifest says %s", t.Name, d.sum, t.Digest)
 	}
-	if root := d.tree.Root(); hex.EncodeToString(root[:]) != t.Root {
-		return fmt.Sprintf("the rows of table %s have the Merkle root %x, its manifest says %s", t.Name, root, t.Root)
+	if root := d.Root(); root != t.Root {
+		return fmt.Sprintf("the rows of table %s have the Merkle root %s, its manifest says %s", t.Name, root, t.Root)
 	}
 	return ""
 }

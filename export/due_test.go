@@ -116,15 +116,15 @@ func TestNothingIsClosedInTheFuture(t *testing.T) {
 	}
 	exporter := func(updates ...schemas.Update) *Exporter {
 		last := schemas.EndOf(updates[len(updates)-1].MigrationID, updates[len(updates)-1].RecordTime)
-		e := newTestExporter(t, &memorySource{updates: updates, watermark: last, contracts: last}, &discard{}, &memoryCatalog{}, nil)
-		e.cfg.Now, e.cfg.Ahead = func() time.Time { return micros("2026-07-04T12:00:00Z").Time() }, time.Hour
-		return e
+		return newTestExporter(t, &memorySource{updates: updates, watermark: last, contracts: last}, &discard{}, &memoryCatalog{}, func(c *testConfig) {
+			c.CatalogConfig.Now, c.Ahead = func() time.Time { return micros("2026-07-04T12:00:00Z").Time() }, time.Hour
+		})
 	}
 	future := exporter(at(0, "2026-07-01T23:00:00Z"), at(0, "2036-07-01T00:00:00Z"))
 	if due, err := future.DueSegments(t.Context()); !errors.Is(err, ErrFuture) {
 		t.Errorf("%d segments are due with error %v, want %v", len(due), err, ErrFuture)
 	}
-	if units, err := future.networkUnits(t.Context()); !errors.Is(err, ErrFuture) {
+	if units, err := future.catalog.ClosedFolders(t.Context()); !errors.Is(err, ErrFuture) {
 		t.Errorf("%d folders are closed with error %v, want %v", len(units), err, ErrFuture)
 	}
 
@@ -137,7 +137,7 @@ func TestNothingIsClosedInTheFuture(t *testing.T) {
 	if want := []string{"imports", "2026-07-01", "2026-07-02", "2026-07-03", "1/imports"}; !slices.Equal(names(due), want) {
 		t.Errorf("due are %v, want %v", names(due), want)
 	}
-	if units, err := gone.networkUnits(t.Context()); err != nil || len(units) > 6 {
+	if units, err := gone.catalog.ClosedFolders(t.Context()); err != nil || len(units) > 6 {
 		t.Errorf("%d folders are closed, error %v", len(units), err)
 	}
 }

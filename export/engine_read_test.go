@@ -29,7 +29,7 @@ func TestAnotherReaderUnderstandsTheObjects(t *testing.T) {
 		schemas.ParquetTraffic, schemas.ParquetAppActivity, schemas.ParquetImports,
 	} {
 		// Reading every column makes the reader decode all pages.
-		rows := query[uint64](t, conn, string(table), "SELECT countIf(NOT ignore(*)) FROM "+objectsOf(g, table))
+		rows := query[uint64](t, conn, string(table), "SELECT countIf(NOT ignore(*)) FROM "+objectsAt(g, table))
 		if rows != want[string(table)].Rows {
 			t.Errorf("the engine reads %d rows of %s, want %d", rows, table, want[string(table)].Rows)
 		}
@@ -48,14 +48,14 @@ func TestAnotherReaderUnderstandsTheObjects(t *testing.T) {
 		}
 	}
 	contract, rows := firstContract(src)
-	events := objectsOf(g, schemas.ParquetEvents)
+	events := objectsAt(g, schemas.ParquetEvents)
 	checks := []struct {
 		name, sql string
 		want      uint64
 	}{
 		{"nodes of a partition", "SELECT countIf(kind != 'unassignment') FROM " + events + " WHERE migration_id = 0", members},
 		{"lists of texts", "SELECT sum(length(acting_parties) + length(signatories)) FROM " + events + " WHERE migration_id = 0", parties},
-		{"lists of numbers", "SELECT sum(length(root_events)) FROM " + objectsOf(g, schemas.ParquetUpdates) + " WHERE migration_id = 0", roots},
+		{"lists of numbers", "SELECT sum(length(root_events)) FROM " + objectsAt(g, schemas.ParquetUpdates) + " WHERE migration_id = 0", roots},
 		{"payload bytes", "SELECT sum(length(ifNull(toString(create_arguments), '')) + length(ifNull(toString(choice_argument), ''))" +
 			" + length(ifNull(toString(exercise_result), ''))) FROM " + events + " WHERE migration_id = 0", payload},
 		{"the filter on a contract", "SELECT count() FROM " + events + " WHERE contract_id = '" + contract + "'", rows},
@@ -116,7 +116,7 @@ func firstContract(src *memorySource) (id string, events uint64) {
 	return id, events
 }
 
-func objectsOf(g *bucket.Gateway, table schemas.ParquetTable) string {
+func objectsAt(g *bucket.Gateway, table schemas.ParquetTable) string {
 	return fmt.Sprintf("s3('%s/lake/%s/v1/**/*.parquet', '%s', '%s', 'Parquet')", g.Endpoint, table, g.AccessKey, g.SecretKey)
 }
 

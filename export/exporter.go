@@ -1,32 +1,27 @@
 package export
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Exporter exports one stream. It is safe for concurrent use, also by several
 // processes: two runs of one segment write the same bytes.
 type Exporter struct {
-	cfg           Config
-	stream        string
-	catalog       catalog
-	network       networkCatalog
-	disagreements disagreements
-	pace          pace
-	closed        *knownClosed
-	// manifests holds decoded manifests for listings and lookups.
-	manifests *manifestCache
-	// tables are nil unless Config.Iceberg is set.
-	tables *iceberg.Tables
-	codecs *codecs
+	cfg       Config
+	catalog   *Catalog
+	publisher *publisher
+	pages     pages
+	network   *NetworkExporter
+	tables    icebergTables
+	codecs    *codecs
 	// workers has an element for each group of tables that is being written.
 	workers chan struct{}
 	log     *slog.Logger
@@ -37,18 +32,29 @@ func New(cfg Config) (*Exporter, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
-	stream := cfg.Source.Stream()
+	log := cfg.Log.With("stream", cfg.Catalog.Stream())
 	e := &Exporter{
-		cfg: cfg, stream: stream, catalog: storeCatalog{conn: cfg.Conn, stream: stream},
-		network:       storeNetworkCatalog{conn: cfg.Conn, stream: stream},
-		disagreements: storeDisagreements{conn: cfg.Conn}, pace: storePace{conn: cfg.Conn},
-		closed:    new(knownClosed),
-		manifests: newManifestCache(cachedManifests), codecs: newCodecs(cfg.Workers), workers: make(chan struct{}, cfg.Workers), log: cfg.Log.With("stream", stream),
+		cfg: cfg, catalog: cfg.Catalog,
+		publisher: &publisher{
+			objects: cfg.Objects, stream: cfg.Catalog.Stream(), mustAgree: cfg.Agree, peers: cfg.Peers, journal: cfg.Catalog.Journal, log: log,
+		},
+		pages:  pages{cfg.Source, cfg.PageRows},
+		codecs: newCodecs(cfg.Workers), workers: make(chan struct{}, cfg.Workers), log: log,
+	}
+	e.network = &NetworkExporter{
+		Catalog: cfg.Catalog, Pages: e.pages, Publisher: e.publisher, Objects: cfg.Objects, Whole: cfg.Whole, Values: cfg.Values,
+		Cut: cfg.NetworkCut, TempDir: cfg.TempDir, Workers: cfg.Workers, Now: cfg.Now, Log: log,
 	}
 	var err error
-	e.tables, err = e.newTables()
+	e.tables, err = newIcebergTables(&cfg, log)
 	return e, err
 }
+
+// Catalog says what is published and what can be.
+func (e *Exporter) Catalog() *Catalog { return e.catalog }
+
+// Network exports the same stream in the network's own layout.
+func (e *Exporter) Network() *NetworkExporter { return e.network }
 
 // parts reads the exporter's own objects back.
 func (e *Exporter) parts() partSource {
@@ -63,14 +69,14 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 	if err := e.check(ctx, ref); err != nil {
 		return err
 	}
-	last, err := e.catalog.last(ctx, ref)
+	last, err := e.catalog.LastSegment(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if last.State == published || last.State == expired {
+	if last.State == Published || last.State == Expired {
 		return e.complete(ctx, last) // which may be all that the last run lacked
 	}
-	if err := e.mustBeClosed(ctx, ref); err != nil {
+	if err := e.catalog.MustBeClosed(ctx, ref); err != nil {
 		return err
 	}
 	return e.export(ctx, ref, last)
@@ -83,33 +89,62 @@ func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
 	if err := e.check(ctx, ref); err != nil {
 		return err
 	}
-	if err := e.mustBeClosed(ctx, ref); err != nil {
+	if err := e.catalog.MustBeClosed(ctx, ref); err != nil {
 		return err
 	}
-	last, err := e.catalog.last(ctx, ref)
+	last, err := e.catalog.LastSegment(ctx, ref)
 	if err != nil {
 		return err
 	}
 	last.Version++
-	last.State = withdrawn
-	if err := e.catalog.append(ctx, last); err != nil {
+	last.State = Withdrawn
+	if err := e.catalog.Segments.Append(ctx, last); err != nil {
 		return fmt.Errorf("withdrawing segment %s: %w", ref, err)
 	}
 	return e.export(ctx, ref, last)
 }
 
+// DueSegments lists the segments that are closed and not published, oldest first. Among
+// them are those that are published and lack something beside: lookup objects, where they
+// are wanted, and for at most one the link in the chain, or any change of the Iceberg tables.
+func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
+	due, err := e.catalog.DueSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := e.catalog.AllSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lack, err := e.tables.lack(ctx, rows)
+	if err != nil || !lack {
+		return due, err
+	}
+	// All tables are updated with any segment. The last one is the least likely to expire.
+	for i := range slices.Backward(rows) {
+		if ref := rows[i].Ref(); rows[i].State == Published {
+			if !slices.Contains(due, ref) {
+				due = append(due, ref)
+			}
+			break
+		}
+	}
+	slices.SortFunc(due, schemas.SegmentRef.Compare)
+	return due, nil
+}
+
 // check refuses a segment that this exporter does not make, or not beside those that there are.
 func (e *Exporter) check(ctx context.Context, ref schemas.SegmentRef) error {
-	if ref.Stream != e.stream {
-		return fmt.Errorf("segment %s is not of stream %s", ref, e.stream)
+	if ref.Stream != e.catalog.Stream() {
+		return fmt.Errorf("segment %s is not of stream %s", ref, e.catalog.Stream())
 	}
 	if err := ref.Check(); err != nil {
 		return err
 	}
-	if err := e.checkLength(ref); err != nil {
+	if err := e.catalog.CheckLength(ref); err != nil {
 		return err
 	}
-	_, err := e.allRows(ctx)
+	_, err := e.catalog.AllSegments(ctx)
 	return err
 }
 
@@ -117,10 +152,10 @@ func (e *Exporter) check(ctx context.Context, ref schemas.SegmentRef) error {
 // crash between them leaves objects that nobody lists and that the next run finds
 // equal. Where peers must agree, the objects wait in staging until they do, and a row says
 // so. last is the segment's latest row, or one of version 0 if it has none.
-func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segmentRow) error {
+func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) error {
 	start := e.cfg.Now()
-	if last.State != staged && overwrites(last.State, last.Version) { // what is staged went before it was
-		if err := e.excludeFromTables(ctx); err != nil {
+	if last.State != Staged && Overwrites(last.State, last.Version) { // what is staged went before it was
+		if err := e.tables.exclude(ctx); err != nil {
 			return fmt.Errorf("exporting segment %s again: %w", ref, err)
 		}
 	}
@@ -128,14 +163,15 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	overwrite := overwrites(last.State, last.Version)
-	if last.State == staged {
-		if err := e.settle(ctx, manifest.batch(), overwrite); err != nil {
-			return errors.Join(fmt.Errorf("publishing segment %s: %w", ref, err), e.stageAgain(err, func() error {
-				last.Version++
-				last.State = withdrawn
-				return e.catalog.append(ctx, last)
-			}))
+	overwrite := Overwrites(last.State, last.Version)
+	if last.State == Staged {
+		err := e.publisher.Settle(ctx, manifest.Batch(), overwrite, func() error {
+			last.Version++
+			last.State = Withdrawn
+			return e.catalog.Segments.Append(ctx, last)
+		})
+		if err != nil {
+			return fmt.Errorf("publishing segment %s: %w", ref, err)
 		}
 	}
 	if overwrite {
@@ -147,15 +183,15 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	row, err := segmentRowOf(manifest, sum, published, last.Version+1)
+	row, err := SegmentRow(manifest, sum, Published, last.Version+1)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	if err := e.catalog.append(ctx, row); err != nil {
+	if err := e.catalog.Segments.Append(ctx, row); err != nil {
 		return fmt.Errorf("publishing segment %s: %w", ref, err)
 	}
-	if last.State == staged {
-		e.unstage(ctx, manifest.batch())
+	if last.State == Staged {
+		e.publisher.Unstage(ctx, manifest.Batch())
 	}
 	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
@@ -164,29 +200,29 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last segm
 
 // complete adds what stands beside a published segment: its lookup objects, the links that
 // have become possible, and its place in the Iceberg tables.
-func (e *Exporter) complete(ctx context.Context, row segmentRow) error {
-	if e.lacksLookups(&row) {
+func (e *Exporter) complete(ctx context.Context, row store.SegmentRow) error {
+	if e.catalog.LacksLookups(&row) {
 		if err := e.addLookups(ctx, row); err != nil {
-			return fmt.Errorf("writing lookup objects of segment %s: %w", row.ref(), err)
+			return fmt.Errorf("writing lookup objects of segment %s: %w", row.Ref(), err)
 		}
 	}
 	if err := e.extendChain(ctx); err != nil {
 		return err
 	}
-	return e.updateTables(ctx)
+	return e.tables.update(ctx)
 }
 
 // write writes the segment's objects, unless they are staged already, and returns its
 // manifest and its latest row.
-func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last segmentRow) (*Manifest, segmentRow, error) {
-	if last.State == staged {
-		manifest, err := decodeManifest([]byte(last.Manifest))
+func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) (*Manifest, store.SegmentRow, error) {
+	if last.State == Staged {
+		manifest, err := DecodeManifest([]byte(last.Manifest))
 		return manifest, last, err
 	}
 	if err := e.cfg.Whole(ctx); err != nil {
 		return nil, last, err
 	}
-	manifest, err := e.writeTables(ctx, ref, overwrites(last.State, last.Version))
+	manifest, err := e.writeTables(ctx, ref, Overwrites(last.State, last.Version))
 	if err != nil {
 		return nil, last, err
 	}
@@ -196,31 +232,31 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last segme
 	if err := e.deleteStale(ctx, last, manifest); err != nil {
 		return nil, last, fmt.Errorf("removing old parts: %w", err)
 	}
-	if e.cfg.Agree == 0 {
+	if !e.publisher.Stages() {
 		return manifest, last, nil
 	}
-	data, err := manifest.encode()
+	data, err := manifest.Encode()
 	if err != nil {
 		return nil, last, err
 	}
-	row, err := segmentRowOf(manifest, sha256.Sum256(data), staged, last.Version+1)
+	row, err := SegmentRow(manifest, sha256.Sum256(data), Staged, last.Version+1)
 	if err != nil {
 		return nil, last, err
 	}
-	return manifest, row, e.catalog.append(ctx, row)
+	return manifest, row, e.catalog.Segments.Append(ctx, row)
 }
 
 // deleteStale removes parts of an earlier version that the new one does not have,
 // while the segment is still withdrawn, and lookup objects, which are written anew.
-func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manifest) error {
+func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *Manifest) error {
 	if last.Manifest == "" {
 		return nil
 	}
-	before, err := decodeManifest([]byte(last.Manifest))
+	before, err := DecodeManifest([]byte(last.Manifest))
 	if err != nil {
 		return err
 	}
-	lookups, err := last.lookupKeys()
+	lookups, err := LookupKeys(&last)
 	if err != nil {
 		return err
 	}
@@ -230,10 +266,10 @@ func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manife
 		}
 	}
 	keep := make(map[string]bool)
-	for _, p := range now.parts() {
+	for _, p := range now.AllParts() {
 		keep[p.Key] = true
 	}
-	for _, p := range before.parts() {
+	for _, p := range before.AllParts() {
 		if keep[p.Key] {
 			continue
 		}
@@ -242,4 +278,14 @@ func (e *Exporter) deleteStale(ctx context.Context, last segmentRow, now *Manife
 		}
 	}
 	return nil
+}
+
+// putManifest stores the manifest and returns its SHA-256.
+func (e *Exporter) putManifest(ctx context.Context, m *Manifest, overwrite bool) (sum [32]byte, err error) {
+	data, err := m.Encode()
+	if err != nil {
+		return sum, err
+	}
+	sum = sha256.Sum256(data)
+	return sum, e.publisher.put(ctx, schemas.ManifestKey(m.Ref()), bytes.NewReader(data), int64(len(data)), sum, "application/json", overwrite)
 }

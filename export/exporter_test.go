@@ -14,19 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // smallLayout makes several groups and parts of little data.
 var smallLayout = Layout{RowsPerGroup: 50, BytesPerGroup: 40 << 10, GroupsPerPart: 2}
-
-// unusedConn stands for the store where the test brings its own catalog.
-type unusedConn struct{ driver.Conn }
 
 // openBucket returns a client of a new gateway.
 func openBucket(t testing.TB) *bucket.Client {
@@ -41,23 +37,119 @@ func bucketConfig(g *bucket.Gateway, prefix string) bucket.Config {
 	}
 }
 
-func newTestExporter(t testing.TB, src Source, objects Objects, c catalog, change func(*Config)) *Exporter {
+type (
+	segmentRows = Rows[schemas.SegmentRef, store.SegmentRow]
+	folderRows  = Rows[schemas.NetworkRef, store.NetworkFolderRow]
+)
+
+// testConfig is the configuration of an exporter and its catalogue.
+type testConfig struct {
+	Config
+	CatalogConfig
+}
+
+// newTestExporter returns an exporter with a catalogue in memory, but for c if that is not nil.
+func newTestExporter(t testing.TB, src testSource, objects Objects, c segmentRows, change func(*testConfig)) *Exporter {
 	t.Helper()
-	cfg := Config{
-		Source: src, Conn: unusedConn{}, Objects: objects, TempDir: t.TempDir(), Layout: smallLayout, PageRows: 37,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	cfg := testConfig{
+		Config: Config{
+			Source: src, Objects: objects, TempDir: t.TempDir(), Layout: smallLayout, PageRows: 37,
+			Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		},
+		CatalogConfig: CatalogConfig{
+			History: src, Tables: Tables{Segments: c, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
+		},
+	}
+	if c == nil {
+		cfg.Tables.Segments = &memoryCatalog{}
 	}
 	if change != nil {
 		change(&cfg)
 	}
-	e, err := New(cfg)
+	var err error
+	if cfg.Config.Catalog, err = NewCatalog(cfg.CatalogConfig); err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(cfg.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.catalog, e.network, e.disagreements = c, &memoryNetworkCatalog{}, &memoryDisagreements{}
-	e.pace = fixedPace{}
 	t.Cleanup(func() { mustBeEmpty(t, cfg.TempDir) })
 	return e
+}
+
+// catalogOf returns a catalogue in memory of segments of a length.
+func catalogOf(t testing.TB, src History, length schemas.SegmentLength) *Catalog {
+	t.Helper()
+	c, err := NewCatalog(CatalogConfig{
+		History: src, Segments: length,
+		Tables: Tables{Segments: &memoryCatalog{}, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// listedPart is a published object of a segment.
+type listedPart struct {
+	Part
+	Segment schemas.SegmentRef
+	Table   schemas.ParquetTable
+}
+
+// listed returns all published objects of segments, in order.
+func listed(t testing.TB, e *Exporter) []listedPart {
+	t.Helper()
+	rows, err := e.catalog.PublishedSegments(context.Background(), schemas.MinMicros, schemas.MaxMicros)
+	if err != nil {
+		t.Error(err)
+	}
+	var parts []listedPart
+	for i := range rows {
+		m, err := e.catalog.ManifestOf(&rows[i])
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, table := range m.Tables {
+			for _, p := range table.Parts {
+				parts = append(parts, listedPart{p, m.Ref(), table.Name})
+			}
+		}
+	}
+	return parts
+}
+
+// folderSums returns the SHA-256 of all published objects of folders.
+func folderSums(t testing.TB, e *Exporter) map[string]string {
+	t.Helper()
+	rows, err := e.catalog.PublishedFolders(context.Background())
+	if err != nil {
+		t.Error(err)
+	}
+	sums := make(map[string]string)
+	for i := range rows {
+		lines, err := LinesOf(&rows[i])
+		if err != nil {
+			t.Error(err)
+		}
+		for _, o := range FolderBatch(rows[i].Ref(), lines).Objects {
+			sums[o.Key] = o.SHA256
+		}
+	}
+	return sums
+}
+
+// useObjects has an exporter use another bucket from now on.
+func useObjects(e *Exporter, objects Objects) {
+	e.cfg.Objects, e.publisher.objects, e.network.Objects = objects, objects, objects
+}
+
+// testSource is what an exporter and its catalogue read.
+type testSource interface {
+	Source
+	History
 }
 
 func mustBeEmpty(t testing.TB, dir string) {
@@ -100,14 +192,14 @@ func stored(t testing.TB, c *bucket.Client) map[string]string {
 }
 
 // jittery is a Source whose pages take a random time.
-type jittery struct{ Source }
+type jittery struct{ testSource }
 
 func (j jittery) UpdatePages(ctx context.Context, rg history.Range, page func([]schemas.Update) error) error {
-	return j.Source.UpdatePages(ctx, rg, slowly(page))
+	return j.testSource.UpdatePages(ctx, rg, slowly(page))
 }
 
 func (j jittery) VerdictPages(ctx context.Context, rg history.Range, page func([]schemas.Item) error) error {
-	return j.Source.VerdictPages(ctx, rg, slowly(page))
+	return j.testSource.VerdictPages(ctx, rg, slowly(page))
 }
 
 func slowly[T any](page func([]T) error) func([]T) error {
@@ -126,7 +218,7 @@ func TestExportIsDeterministic(t *testing.T) {
 	} {
 		previous := runtime.GOMAXPROCS(tt.procs)
 		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("run-%d/", i)))
-		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *Config) { c.Workers, c.PageRows = tt.workers, tt.page })
+		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *testConfig) { c.Workers, c.PageRows = tt.workers, tt.page })
 		exportDue(t, e)
 		runtime.GOMAXPROCS(previous)
 		got := stored(t, client)
@@ -177,7 +269,7 @@ func TestVerifyReadsBackWhatWasExported(t *testing.T) {
 // wantDigests digests the closed part of the source without going through the writer.
 func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schemas.Digest {
 	t.Helper()
-	refs, _, err := e.closedSegments(t.Context())
+	refs, err := e.catalog.ClosedSegments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,40 +396,37 @@ func TestReexportRemovesPartsThatAreNoLongerThere(t *testing.T) {
 	if err := shorter.Reexport(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	objects, err := shorter.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after := len(stored(t, client)); after != len(objects)+1 || after >= before {
-		t.Errorf("%d objects before, %d after, of which %d and a manifest are listed", before, after, len(objects))
+	objects := len(listed(t, shorter))
+	if after := len(stored(t, client)); after != objects+1 || after >= before {
+		t.Errorf("%d objects before, %d after, of which %d and a manifest are listed", before, after, objects)
 	}
 }
 
-func TestObjectsByTimeAndTable(t *testing.T) {
+func TestObjectsOfSegments(t *testing.T) {
 	e := newTestExporter(t, twoMigrations(6, 40), openBucket(t), &memoryCatalog{}, nil)
-	exportDue(t, e)
-	start, end := micros("2026-07-03T00:00:00Z"), micros("2026-07-04T00:00:00Z")
-	list := func(from, to schemas.Micros, tables ...schemas.ParquetTable) []Object {
-		objects, err := e.Objects(t.Context(), from, to, tables...)
-		if err != nil {
-			t.Fatal(err)
+	due := exportDue(t, e)
+	never := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-04"}
+	found, err := e.catalog.ObjectsOf(t.Context(), append(due, never), schemas.ParquetUpdates, schemas.ParquetACS)
+	if err != nil || len(found) != len(due) {
+		t.Fatalf("of %d segments %d are found, %v", len(due), len(found), err)
+	}
+	sums := stored(t, e.cfg.Objects.(*bucket.Client))
+	updates, sets := 0, 0
+	for _, ref := range due {
+		for _, o := range found[ref] {
+			table, of, _, ok := schemas.ParseObjectKey(o.Key)
+			if !ok || of != ref || table != schemas.ParquetUpdates && table != schemas.ParquetACS || sums[o.Key] != fmt.Sprintf("%x", o.SHA256) || o.Size == 0 {
+				t.Errorf("object %+v is listed for %s", o, ref)
+			}
+			if table == schemas.ParquetUpdates {
+				updates++
+			} else {
+				sets++
+			}
 		}
-		return objects
 	}
-	for _, o := range list(start, end, schemas.ParquetUpdates, schemas.ParquetEvents) {
-		if o.Start != start || o.End != end || (o.Table != schemas.ParquetUpdates && o.Table != schemas.ParquetEvents) {
-			t.Errorf("object %+v is not of that day and those tables", o)
-		}
-	}
-	if len(list(start, end, schemas.ParquetUpdates)) == 0 || len(list(end, end+5)) > 0 {
-		t.Error("a closed day has no objects, or an open one has")
-	}
-	all := list(schemas.MinMicros, schemas.MaxMicros)
-	if all[0].Table != schemas.ParquetUpdates || !slices.ContainsFunc(all, func(o Object) bool { return o.Table == schemas.ParquetImports }) {
-		t.Errorf("the listing from the beginning starts with %s and should hold the imports", all[0].Key)
-	}
-	if len(list(schemas.MinMicros, schemas.MaxMicros, schemas.ParquetACS)) == 0 {
-		t.Error("no active sets are listed")
+	if updates == 0 || sets == 0 {
+		t.Errorf("listed are %d objects of updates and %d of active sets", updates, sets)
 	}
 }
 
@@ -366,7 +455,7 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := New(Config{}); err == nil {
 		t.Error("an empty configuration is accepted")
 	}
-	cfg := Config{Source: &memorySource{}, Conn: unusedConn{}, Objects: &bucket.Client{}, Log: slog.Default(), Workers: -1}
+	cfg := Config{Source: &memorySource{}, Catalog: catalogOf(t, &memorySource{}, ""), Objects: &bucket.Client{}, Log: slog.Default(), Workers: -1}
 	if _, err := New(cfg); err == nil {
 		t.Error("negative workers are accepted")
 	}

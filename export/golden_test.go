@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 // with those that are published.
 func TestGoldenObjects(t *testing.T) {
 	objects, c := openMemory(openBucket(t)), &memoryCatalog{}
-	e := newTestExporter(t, twoMigrations(42, 40), objects, c, func(c *Config) {
+	e := newTestExporter(t, twoMigrations(42, 40), objects, c, func(c *testConfig) {
 		c.Lookups = true
 		c.Layout = Layout{RowsPerGroup: 100, BytesPerGroup: 64 << 20, GroupsPerPart: 100}
 	})
@@ -288,15 +288,12 @@ func checkFilterKnows(t *testing.T, key string, chunk parquet.ColumnChunk, filte
 // TestRowGroupsFollowTheRule checks sizes of groups and parts against the layout.
 func TestRowGroupsFollowTheRule(t *testing.T) {
 	c := &memoryCatalog{}
-	e := newTestExporter(t, twoMigrations(44, 300), openMemory(openBucket(t)), c, func(c *Config) {
+	e := newTestExporter(t, twoMigrations(44, 300), openMemory(openBucket(t)), c, func(c *testConfig) {
 		c.Lookups = true
 		c.Layout = Layout{RowsPerGroup: 40, BytesPerGroup: 1 << 30, GroupsPerPart: 3}
 	})
 	exportDue(t, e)
-	listed, err := e.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := listed(t, e)
 	full := 0
 	for i, o := range listed {
 		last := i+1 == len(listed) || listed[i+1].Table != o.Table || listed[i+1].Segment != o.Segment

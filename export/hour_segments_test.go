@@ -3,7 +3,6 @@ package export
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"runtime"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-func byHours(c *Config) { c.Segments, c.Lookups = schemas.HourSegments, true }
+func byHours(c *testConfig) { c.Segments, c.Lookups = schemas.HourSegments, true }
 
 // twoEvenings is a history over midnight, with an hour in which nothing happens. Its second
 // migration begins in an hour of the first.
@@ -77,7 +76,7 @@ func TestHourSegmentsAreDeterministic(t *testing.T) {
 	} {
 		previous := runtime.GOMAXPROCS(tt.procs)
 		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("run-%d/", i)))
-		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *Config) {
+		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *testConfig) {
 			byHours(c)
 			c.Workers, c.PageRows = tt.workers, tt.page
 		})
@@ -141,13 +140,13 @@ func TestHourSegments(t *testing.T) {
 func restoreHours(t *testing.T, src *memorySource, a *Archive, items []schemas.Item) {
 	t.Helper()
 	client := openBucket(t)
-	byDays := newTestExporter(t, src, client, &memoryCatalog{}, nil)
-	if err := byDays.Restore(t.Context(), a, newJournalSink(), nil); !errors.Is(err, ErrSegmentLength) {
+	byDays := RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, src, "")}
+	if err := a.Restore(t.Context(), byDays); !errors.Is(err, ErrSegmentLength) {
 		t.Errorf("restoring hours where days are exported: %v", err)
 	}
 	sink := newJournalSink()
 	e := newTestExporter(t, src, client, &memoryCatalog{}, byHours)
-	if err := e.Restore(t.Context(), a, sink, nil); err != nil {
+	if err := a.Restore(t.Context(), RestoreConfig{Sink: sink, Catalog: e.catalog}); err != nil {
 		t.Fatal(err)
 	}
 	if len(sink.items) != len(items) {
@@ -186,7 +185,7 @@ func TestHourSegmentsAreListed(t *testing.T) {
 	if last, err := openArchive(t, client).CheckChain(t.Context()); err != nil || last == "" {
 		t.Errorf("the chain ends with %q, %v", last, err)
 	}
-	p, err := e.ParquetProgress(t.Context())
+	p, err := e.catalog.ParquetProgress(t.Context())
 	if err != nil || p.Done != len(hours) || p.Total != len(hours) || p.Through != micros("2026-07-02T04:00:00Z") {
 		t.Errorf("progress is %+v, %v", p, err)
 	}
@@ -196,7 +195,7 @@ func TestHourSegmentsAreListed(t *testing.T) {
 // order of their times.
 func expectPublished(t *testing.T, e *Exporter, want []string, through string) {
 	t.Helper()
-	periods, published, err := e.Published(t.Context())
+	periods, published, err := e.catalog.Periods(t.Context())
 	if err != nil || published != micros(through) {
 		t.Errorf("published through %s, %v; want %s", published, err, through)
 	}
@@ -221,14 +220,14 @@ func TestOtherSegmentLengthIsRefused(t *testing.T) {
 	src := twoEvenings()
 	// In one more hour the day is over, too.
 	src.watermark, src.contracts = schemas.EndOf(1, micros("2026-07-03T00:00:00.000001Z")), schemas.EndOf(1, micros("2026-07-03T00:00:00.000001Z"))
-	lengths := map[schemas.SegmentLength]func(*Config){
-		schemas.DaySegments: nil, schemas.HourSegments: func(c *Config) { c.Segments = schemas.HourSegments },
+	lengths := map[schemas.SegmentLength]func(*testConfig){
+		schemas.DaySegments: nil, schemas.HourSegments: func(c *testConfig) { c.Segments = schemas.HourSegments },
 	}
 	for first, begin := range lengths {
 		client, c := openBucket(t), &memoryCatalog{}
 		e := newTestExporter(t, src, client, c, begin)
 		refs := exportDue(t, e)
-		if err := e.CheckSegments(t.Context(), client); err != nil {
+		if err := e.catalog.CheckSegments(t.Context(), client); err != nil {
 			t.Errorf("segments of the same length: %v", err)
 		}
 		before := stored(t, client)
@@ -238,13 +237,13 @@ func TestOtherSegmentLengthIsRefused(t *testing.T) {
 			}
 			other := newTestExporter(t, src, client, c, change)
 			_, dueErr := other.DueSegments(t.Context())
-			_, _, publishedErr := other.Published(t.Context())
-			_, progressErr := other.ParquetProgress(t.Context())
+			_, _, publishedErr := other.catalog.Periods(t.Context())
+			_, progressErr := other.catalog.ParquetProgress(t.Context())
 			fresh := newTestExporter(t, src, client, &memoryCatalog{}, change)
 			for name, err := range map[string]error{
 				"due": dueErr, "published": publishedErr, "progress": progressErr,
-				"check":                     other.CheckSegments(t.Context(), client),
-				"check by the bucket alone": fresh.CheckSegments(t.Context(), client),
+				"check":                     other.catalog.CheckSegments(t.Context(), client),
+				"check by the bucket alone": fresh.catalog.CheckSegments(t.Context(), client),
 				"export":                    other.ExportSegment(t.Context(), refs[1]),
 				"export of ours":            other.ExportSegment(t.Context(), second.Of("scan", 0, micros("2026-07-01T22:30:00Z"))),
 				"export again":              other.Reexport(t.Context(), refs[1]),
@@ -258,10 +257,11 @@ func TestOtherSegmentLengthIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if err := newTestExporter(t, src, openBucket(t), &memoryCatalog{}, nil).CheckSegments(t.Context(), openBucket(t)); err != nil {
+	if err := newTestExporter(t, src, openBucket(t), &memoryCatalog{}, nil).catalog.CheckSegments(t.Context(), openBucket(t)); err != nil {
 		t.Errorf("an empty bucket: %v", err)
 	}
-	if _, err := New(Config{Source: src, Conn: unusedConn{}, Objects: &discard{}, Log: slog.New(slog.DiscardHandler), Segments: "week"}); err == nil {
+	e0 := catalogOf(t, src, "")
+	if _, err := NewCatalog(CatalogConfig{History: src, Tables: e0.Tables, Segments: "week"}); err == nil {
 		t.Error("segments of a week are accepted")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -53,17 +54,17 @@ func TestPublishedEndsAtTheFirstHole(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &memoryCatalog{}
 			for _, ref := range refsNamed(t, tt.published) {
-				row := unpublishedRow(ref)
-				row.Version, row.State = 1, published
+				row := UnpublishedSegment(ref)
+				row.Version, row.State = 1, Published
 				c.rows = append(c.rows, row)
 			}
 			// A withdrawn segment is a hole like one that never was.
-			gone := unpublishedRow(schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-02"})
+			gone := UnpublishedSegment(schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-02"})
 			if !slices.Contains(tt.published, gone.Date) {
 				gone.Version = 2
 				c.rows = append(c.rows, gone)
 			}
-			days, through, err := newTestExporter(t, tt.src, &discard{}, c, nil).Published(t.Context())
+			days, through, err := newTestExporter(t, tt.src, &discard{}, c, nil).catalog.Periods(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,52 +107,49 @@ func TestFindByKey(t *testing.T) {
 	c := &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(33, 40), openMemory(openBucket(t)), c, nil)
 	due := exportDue(t, e)
-	all, err := e.Objects(t.Context(), schemas.MinMicros, schemas.MaxMicros)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := make(map[string]Object)
+	exportDueNetwork(t, e)
+	want := make(map[string]string)
 	keys := []string{"", "secrets.json", schemas.ManifestKey(due[0]),
 		schemas.ObjectKey(schemas.ParquetUpdates, due[1], 4321),
 		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "node:x", MigrationID: 0, Date: due[1].Date}, 0),
 		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "scan", MigrationID: 77, Date: due[1].Date}, 0),
 	}
 	unknown := len(keys)
-	for _, o := range all {
-		want[o.Key] = o
-		keys = append(keys, o.Key)
+	for _, o := range listed(t, e) {
+		want[o.Key] = o.SHA256
 	}
+	folders := folderSums(t, e)
+	maps.Copy(want, folders)
+	keys = slices.AppendSeq(keys, maps.Keys(want))
 	for range 2 { // the second time from the cache
-		if found, err := e.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) || len(want) < 20 {
+		if found, err := e.catalog.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) || len(want) < 20+len(folders) || len(folders) < 4 {
 			t.Fatalf("found %d objects of %d, %v", len(found), len(want), err)
 		}
 	}
 	// A withdrawn segment has no objects to find.
-	row, err := c.last(t.Context(), due[1])
-	if err != nil {
+	row := c.Last(due[1])
+	row.Version, row.State = row.Version+1, Withdrawn
+	if err := c.Append(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
-	row.Version, row.State = row.Version+1, withdrawn
-	if err := c.append(t.Context(), row); err != nil {
-		t.Fatal(err)
-	}
-	maps.DeleteFunc(want, func(_ string, o Object) bool { return o.Segment == due[1] })
-	if found, err := e.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) {
+	maps.DeleteFunc(want, func(key, _ string) bool {
+		_, ref, _, ok := schemas.ParseObjectKey(key)
+		return ok && ref == due[1]
+	})
+	if found, err := e.catalog.Find(t.Context(), keys...); err != nil || !maps.EqualFunc(found, want, sameObject) {
 		t.Errorf("after withdrawing %s found %d objects, want %d; %v", due[1], len(found), len(want), err)
 	}
-	if found, err := e.Find(t.Context(), keys[:unknown]...); err != nil || len(found) > 0 {
+	if found, err := e.catalog.Find(t.Context(), keys[:unknown]...); err != nil || len(found) > 0 {
 		t.Errorf("unknown keys give %v, %v", found, err)
 	}
 }
 
-func sameObject(a, b Object) bool {
-	return a.Key == b.Key && a.SHA256 == b.SHA256 && a.Segment == b.Segment && a.Table == b.Table && a.Start == b.Start && a.End == b.End
-}
+func sameObject(o Object, sum string) bool { return fmt.Sprintf("%x", o.SHA256) == sum && o.Size > 0 }
 
 func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
 	c := newManifestCache(2)
-	row := func(day int, version int64) *segmentRow {
-		return &segmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
+	row := func(day int, version int64) *store.SegmentRow {
+		return &store.SegmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
 			Manifest: fmt.Sprintf(`{"format_version":"v1","date":"%d.%d"}`, day, version)}
 	}
 	for _, tt := range []struct {
@@ -166,10 +164,10 @@ func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
 			t.Fatalf("%d manifests by id, %d in order, want at most 2", len(c.byID), c.used.Len())
 		}
 	}
-	if c.get(manifestID{row(3, 1).ref(), 1}) == nil || c.get(manifestID{row(2, 1).ref(), 1}) == nil || c.get(manifestID{row(1, 2).ref(), 2}) != nil {
+	if c.get(manifestID{row(3, 1).Ref(), 1}) == nil || c.get(manifestID{row(2, 1).Ref(), 1}) == nil || c.get(manifestID{row(1, 2).Ref(), 2}) != nil {
 		t.Error("what is kept is not what was used last")
 	}
-	if _, err := c.of(&segmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
+	if _, err := c.of(&store.SegmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
 		t.Error("a broken manifest is accepted")
 	}
 }

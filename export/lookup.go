@@ -30,8 +30,7 @@ const (
 	filterHashes = 8
 	// An entry of the index is the lower half of the key, 6 bytes, then offset and
 	// length of the frame in 5 and 4 bytes, all big-endian. Zeros are no entry.
-	entryBytes = 15
-	keyBytes   = 6
+	keyBytes = 6
 )
 
 // lookupKey is an id that can be looked up: the first 16 bytes of a SHA-256.
@@ -71,20 +70,6 @@ func (k lookupKey) passes(filter []byte) bool {
 		}
 	}
 	return len(filter) > 0
-}
-
-// LookupPart describes a lookup object: see Part, where a row is an update and a row
-// group a frame.
-type LookupPart struct {
-	Part
-	// The index begins at IndexOffset and has Buckets buckets of BucketBytes each.
-	IndexOffset int64 `json:"index_offset"`
-	Buckets     int   `json:"buckets"`
-	BucketBytes int   `json:"bucket_bytes"`
-	// The filter begins at FilterOffset.
-	FilterOffset int64  `json:"filter_offset"`
-	FilterBytes  int    `json:"filter_bytes"`
-	FilterSHA256 string `json:"filter_sha256"`
 }
 
 // createdIn lists the contracts that an update creates or takes in.

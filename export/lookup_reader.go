@@ -154,7 +154,7 @@ func (a *Archive) lookupIndex(ctx context.Context, m *Manifest, cost *LookupCost
 		return nil, err
 	}
 	if data != nil {
-		if x, err := decodeLookupIndex(data); err == nil && x.check(m) == nil {
+		if x, err := DecodeLookupIndex(data); err == nil && x.Check(m) == nil {
 			return x, nil
 		} // else the copy is damaged, and is replaced
 	}
@@ -210,7 +210,7 @@ func (l *lookup) filter(ctx context.Context) ([]byte, error) {
 	l.cost.KeptRequests++
 	l.cost.KeptBytes += int64(len(data))
 	if sum := hexSum(data); sum != p.FilterSHA256 {
-		return nil, mismatchf("its filter has SHA-256 %s, the manifest says %s", sum, p.FilterSHA256)
+		return nil, Mismatchf("its filter has SHA-256 %s, the manifest says %s", sum, p.FilterSHA256)
 	}
 	return data, cache.save(p.Key, p.FilterSHA256, data)
 }
@@ -239,7 +239,7 @@ func (l *lookup) frames(ctx context.Context) ([]frame, error) {
 // framesOf lists the frames that a bucket of the index names for a key.
 func framesOf(bucket []byte, key lookupKey, part *LookupPart) ([]frame, error) {
 	var frames []frame
-	for ; len(bucket) >= entryBytes; bucket = bucket[entryBytes:] {
+	for ; len(bucket) >= LookupEntryBytes; bucket = bucket[LookupEntryBytes:] {
 		var lower, offset [8]byte
 		copy(lower[8-keyBytes:], bucket)
 		copy(offset[3:], bucket[keyBytes:])
@@ -248,7 +248,7 @@ func framesOf(bucket []byte, key lookupKey, part *LookupPart) ([]frame, error) {
 			continue
 		}
 		if f.offset+int64(f.length) > part.IndexOffset {
-			return nil, mismatchf("its index names a frame at byte %d of %d bytes, behind the lines", f.offset, f.length)
+			return nil, Mismatchf("its index names a frame at byte %d of %d bytes, behind the lines", f.offset, f.length)
 		}
 		frames = append(frames, f)
 	}
@@ -267,7 +267,7 @@ func (l *lookup) findInFrame(ctx context.Context, f frame) (Found, bool, error) 
 	defer decoder.Close()
 	lines, err := decoder.DecodeAll(compressed, nil)
 	if err != nil {
-		return Found{}, false, mismatchf("decompressing the frame at byte %d: %w", f.offset, err)
+		return Found{}, false, Mismatchf("decompressing the frame at byte %d: %w", f.offset, err)
 	}
 	for line := range bytes.Lines(lines) {
 		if !bytes.Contains(line, l.id) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -30,7 +31,7 @@ func (c *countedReads) Get(ctx context.Context, key string, from, to int64) (*bu
 	return body, err
 }
 
-func withLookups(c *Config) { c.Lookups = true }
+func withLookups(c *testConfig) { c.Lookups = true }
 
 // TestLookups finds every published update and contract, with every row compared, and
 // nothing else; and counts what the bucket is asked for.
@@ -177,9 +178,9 @@ func TestLookupParts(t *testing.T) {
 	g := newGenerator(72)
 	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 3, Date: "2026-07-01"}
 	objects := make(map[string][]byte)
-	w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *spool, _ [32]byte) error {
+	w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *bucket.Spool, _ [32]byte) error {
 		data := make([]byte, p.Bytes)
-		_, err := content.file.ReadAt(data, 0)
+		_, err := content.File().ReadAt(data, 0)
 		objects[p.Key] = data
 		return err
 	}}
@@ -206,7 +207,7 @@ func TestLookupParts(t *testing.T) {
 		write(t, client, key, objects[key])
 	}
 	m := &Manifest{Stream: "scan", MigrationID: 3, Date: ref.Date, Tables: []Table{{Name: schemas.ParquetUpdates, Rows: 8_000}}}
-	index, err := (&LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Parts: parts}).encode()
+	index, err := (&LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Parts: parts}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,11 +241,8 @@ func TestVerifyComparesLookups(t *testing.T) {
 	if err := e.ExportSegment(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	row, err := c.last(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := row.lookupIndex()
+	row := c.Last(ref)
+	index, err := LookupIndexOf(&row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,9 +255,9 @@ func TestVerifyComparesLookups(t *testing.T) {
 			return line
 		},
 	} {
-		w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *spool, _ [32]byte) error {
+		w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *bucket.Spool, _ [32]byte) error {
 			data := make([]byte, p.Bytes)
-			_, err := content.file.ReadAt(data, 0)
+			_, err := content.File().ReadAt(data, 0)
 			write(t, client, p.Key, data)
 			return err
 		}}
@@ -281,11 +279,11 @@ func TestVerifyComparesLookups(t *testing.T) {
 		if forged.Parts, err = w.finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := row.setLookups(&forged); err != nil {
+		if err := forged.Enter(&row); err != nil {
 			t.Fatal(err)
 		}
 		write(t, client, schemas.LookupIndexKey(ref), []byte(row.LookupIndex))
-		other := newTestExporter(t, src, client, &memoryCatalog{rows: []segmentRow{row}}, nil)
+		other := newTestExporter(t, src, client, &memoryCatalog{rows: []store.SegmentRow{row}}, nil)
 		v, err := other.VerifyObjects(t.Context(), nil)
 		if err != nil || len(v.Findings) != 3 || !strings.Contains(v.Findings[0], "lookup/") { // what was not read then lacks in two digests
 			t.Errorf("%s: findings %q, %v", name, v.Findings, err)

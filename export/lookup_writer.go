@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,13 +25,13 @@ type lookupWriter struct {
 	ref     schemas.SegmentRef
 	tempDir string
 	// put takes a finished part.
-	put     func(ctx context.Context, part LookupPart, content *spool, sum [32]byte) error
+	put     func(ctx context.Context, part LookupPart, content *bucket.Spool, sum [32]byte) error
 	encoder *zstd.Encoder
 	parts   []LookupPart
 
 	// The open part.
 	part    LookupPart
-	file    *spool
+	file    *bucket.Spool
 	entries []lookupEntry
 	// The open frame.
 	frame []byte
@@ -78,7 +79,7 @@ func (w *lookupWriter) open() (err error) {
 			return fmt.Errorf("making a zstd encoder: %w", err)
 		}
 	}
-	if w.file, err = newSpool(w.tempDir); err != nil {
+	if w.file, err = bucket.NewSpool(w.tempDir); err != nil {
 		return err
 	}
 	w.part = LookupPart{Part: Part{Key: schemas.LookupKey(w.ref, len(w.parts)), First: w.key()}}
@@ -88,14 +89,14 @@ func (w *lookupWriter) open() (err error) {
 // key is that of the last update in the form of the manifest.
 func (w *lookupWriter) key() Key {
 	if w.ref.IsImports() {
-		return keyOf(schemas.ParquetImports, w.last)
+		return KeyOf(schemas.ParquetImports, w.last)
 	}
-	return keyOf(schemas.ParquetUpdates, w.last)
+	return KeyOf(schemas.ParquetUpdates, w.last)
 }
 
 // endFrame writes the open frame and points the keys of its lines to it.
 func (w *lookupWriter) endFrame() error {
-	at := w.file.size
+	at := w.file.Size()
 	w.buf = w.encoder.EncodeAll(w.frame, w.buf[:0])
 	if _, err := w.file.Write(w.buf); err != nil {
 		return err
@@ -119,12 +120,12 @@ func (w *lookupWriter) endPart(ctx context.Context) (err error) {
 	if err := errors.Join(w.writeIndex(), w.writeFilter()); err != nil {
 		return err
 	}
-	sum, err := w.file.finish()
+	sum, err := w.file.Finish()
 	if err != nil {
 		return err
 	}
-	w.part.Bytes, w.part.Last = w.file.size, w.key()
-	w.part.setSum(sum)
+	w.part.Bytes, w.part.Last = w.file.Size(), w.key()
+	w.part.SetSum(sum)
 	if err := w.put(ctx, w.part, w.file, sum); err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (w *lookupWriter) writeIndex() error {
 	for _, e := range w.entries {
 		filled[e.key.bucketOf(buckets)]++
 	}
-	w.part.Buckets, w.part.BucketBytes = buckets, slices.Max(filled)*entryBytes
+	w.part.Buckets, w.part.BucketBytes = buckets, slices.Max(filled)*LookupEntryBytes
 	var err error
 	if w.part.IndexOffset, err = w.skippable(buckets * w.part.BucketBytes); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (w *lookupWriter) skippable(size int) (offset int64, err error) {
 	const magic = 0x184D2A50
 	header := binary.LittleEndian.AppendUint32(nil, magic)
 	_, err = w.file.Write(binary.LittleEndian.AppendUint32(header, uint32(size)))
-	return w.file.size, err
+	return w.file.Size(), err
 }
 
 // finish puts the last part into the bucket and describes all.
@@ -215,5 +216,5 @@ func (w *lookupWriter) close() error {
 	}
 	file := w.file
 	w.file = nil
-	return file.close()
+	return file.Close()
 }

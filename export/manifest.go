@@ -1,10 +1,7 @@
 package export
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -70,7 +67,8 @@ type Key struct {
 	Node       *int32 `json:"node,omitempty"`
 }
 
-func keyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
+// KeyOf returns the sort key of a row of a table.
+func KeyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
 	switch table {
 	case schemas.ParquetImports:
 		return Key{UpdateID: k.ID}
@@ -82,8 +80,8 @@ func keyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
 	return Key{RecordTime: k.Time.String(), UpdateID: k.ID}
 }
 
-// rowKey is the inverse of keyOf.
-func (k Key) rowKey() (r schemas.RowKey, err error) {
+// RowKey is the inverse of KeyOf.
+func (k Key) RowKey() (r schemas.RowKey, err error) {
 	r.ID = cmp.Or(k.ContractID, k.UpdateID)
 	if k.Node != nil {
 		r.Node = *k.Node
@@ -94,13 +92,13 @@ func (k Key) rowKey() (r schemas.RowKey, err error) {
 	return r, err
 }
 
-// setSum sets both forms of the object's SHA-256.
-func (p *Part) setSum(sum [32]byte) {
+// SetSum sets both forms of the object's SHA-256.
+func (p *Part) SetSum(sum [32]byte) {
 	p.SHA256, p.SHA256Base64 = hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// sum returns the object's SHA-256, or an error if the two forms of it disagree.
-func (p *Part) sum() (sum [32]byte, err error) {
+// Sum returns the object's SHA-256, or an error if the two forms of it disagree.
+func (p *Part) Sum() (sum [32]byte, err error) {
 	raw, err := hex.DecodeString(p.SHA256)
 	if err != nil || len(raw) != len(sum) || base64.StdEncoding.EncodeToString(raw) != p.SHA256Base64 {
 		return sum, fmt.Errorf("the manifest's SHA-256 of %s is not one", p.Key)
@@ -108,7 +106,8 @@ func (p *Part) sum() (sum [32]byte, err error) {
 	return [32]byte(raw), nil
 }
 
-func newManifest(ref schemas.SegmentRef, layout Layout) (*Manifest, error) {
+// NewManifest returns the manifest of a segment without tables.
+func NewManifest(ref schemas.SegmentRef, layout Layout) (*Manifest, error) {
 	start, end, err := ref.Bounds()
 	if err != nil {
 		return nil, err
@@ -124,8 +123,8 @@ func (m *Manifest) Ref() schemas.SegmentRef {
 	return schemas.SegmentRef{Stream: m.Stream, MigrationID: m.MigrationID, Date: m.Date}
 }
 
-// table returns the table of a name, an empty one if the segment does not have it.
-func (m *Manifest) table(name schemas.ParquetTable) Table {
+// Table returns the table of a name, an empty one if the segment does not have it.
+func (m *Manifest) Table(name schemas.ParquetTable) Table {
 	for _, t := range m.Tables {
 		if t.Name == name {
 			return t
@@ -134,14 +133,14 @@ func (m *Manifest) table(name schemas.ParquetTable) Table {
 	return Table{Name: name}
 }
 
-// root computes the segment's root from those of its tables.
-func (m *Manifest) root() (schemas.Hash, error) {
-	hashes, err := m.tableHashes()
+// ComputeRoot computes the segment's root from those of its tables.
+func (m *Manifest) ComputeRoot() (schemas.Hash, error) {
+	hashes, err := m.TableHashes()
 	return schemas.SegmentRoot(m.Ref(), hashes), err
 }
 
-// tableHashes are what the segment's root is made of.
-func (m *Manifest) tableHashes() ([]schemas.Hash, error) {
+// TableHashes are what the segment's root is made of.
+func (m *Manifest) TableHashes() ([]schemas.Hash, error) {
 	var hashes []schemas.Hash
 	for _, t := range m.Tables {
 		root, err := schemas.ParseHash(t.Root)
@@ -153,8 +152,8 @@ func (m *Manifest) tableHashes() ([]schemas.Hash, error) {
 	return hashes, nil
 }
 
-// parts lists the objects of all tables.
-func (m *Manifest) parts() []Part {
+// AllParts lists the objects of all tables.
+func (m *Manifest) AllParts() []Part {
 	var parts []Part
 	for _, t := range m.Tables {
 		parts = append(parts, t.Parts...)
@@ -162,8 +161,8 @@ func (m *Manifest) parts() []Part {
 	return parts
 }
 
-// encode returns the manifest's bytes: indented, because people read it.
-func (m *Manifest) encode() ([]byte, error) {
+// Encode returns the manifest's bytes: indented, because people read it.
+func (m *Manifest) Encode() ([]byte, error) {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding manifest of %s: %w", m.Ref(), err)
@@ -171,7 +170,8 @@ func (m *Manifest) encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-func decodeManifest(data []byte) (*Manifest, error) {
+// DecodeManifest returns the manifest that Encode wrote.
+func DecodeManifest(data []byte) (*Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("decoding manifest: %w", err)
@@ -182,24 +182,60 @@ func decodeManifest(data []byte) (*Manifest, error) {
 	return &m, nil
 }
 
-// batch is what peers are asked about.
-func (m *Manifest) batch() batch {
-	b := batch{name: m.Ref()}
+// Batch is what peers are asked about.
+func (m *Manifest) Batch() Batch {
+	b := Batch{Name: m.Ref()}
 	for _, t := range m.Tables {
 		for _, p := range t.Parts {
-			b.objects = append(b.objects, object{p.Key, p.SHA256})
+			b.Objects = append(b.Objects, Sum{p.Key, p.SHA256})
 		}
-		b.next = append(b.next, schemas.ObjectKey(t.Name, m.Ref(), len(t.Parts)))
+		b.Next = append(b.Next, schemas.ObjectKey(t.Name, m.Ref(), len(t.Parts)))
 	}
 	return b
 }
 
-// putManifest stores the manifest and returns its SHA-256.
-func (e *Exporter) putManifest(ctx context.Context, m *Manifest, overwrite bool) (sum [32]byte, err error) {
-	data, err := m.encode()
-	if err != nil {
-		return sum, err
+// Check makes sure of what readers of the manifest rely on.
+func (m *Manifest) Check() error {
+	ref := m.Ref()
+	if err := ref.Check(); err != nil {
+		return err
 	}
-	sum = sha256.Sum256(data)
-	return sum, e.put(ctx, schemas.ManifestKey(m.Ref()), bytes.NewReader(data), int64(len(data)), sum, "application/json", overwrite)
+	names := ref.Tables()
+	if len(m.Tables) != len(names) {
+		return fmt.Errorf("it has %d tables, not %d", len(m.Tables), len(names))
+	}
+	for i, t := range m.Tables {
+		var rows int64
+		for n, p := range t.Parts {
+			if p.Key != schemas.ObjectKey(t.Name, ref, n) || p.Rows <= 0 || p.Bytes <= 0 {
+				return fmt.Errorf("part %d of table %s is %s with %d rows and %d bytes", n, t.Name, p.Key, p.Rows, p.Bytes)
+			}
+			rows += p.Rows
+		}
+		if t.Name != names[i] || rows != t.Rows || uint64(rows) != t.Digest.Rows {
+			return fmt.Errorf("table %s has %d rows in its parts, %d in all and %d in its digest", t.Name, rows, t.Rows, t.Digest.Rows)
+		}
+	}
+	if root, err := m.ComputeRoot(); err != nil || hex.EncodeToString(root[:]) != m.Root {
+		return fmt.Errorf("its root %s is not that of its tables, %x: %w", m.Root, root, err)
+	}
+	return nil
 }
+
+// Layout cuts the rows of a table into row groups and parts. It looks at nothing but
+// the rows, so that the cuts are the same everywhere.
+type Layout struct {
+	// A row group is closed by the row with which it holds RowsPerGroup rows or
+	// BytesPerGroup bytes before encoding, whichever comes first.
+	RowsPerGroup  int `json:"rows_per_group"`
+	BytesPerGroup int `json:"bytes_per_group"`
+	// GroupsPerPart is the number of row groups of a part, but for the last part.
+	GroupsPerPart int `json:"groups_per_part"`
+}
+
+// DefaultLayout belongs to the format version: it may change only with that.
+//
+// 64 MiB before encoding make about 10 MiB in the file, which a reader can fetch in
+// one request, and bound the writer's memory; 16 of them make a part of at most
+// about 200 MiB, which uploads in one go.
+var DefaultLayout = Layout{RowsPerGroup: 128 << 10, BytesPerGroup: 64 << 20, GroupsPerPart: 16}

@@ -4,10 +4,11 @@ import (
 	"container/list"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// cachedManifests is how many decoded manifests an exporter keeps: decoding is most
+// cachedManifests is how many decoded manifests a catalogue keeps: decoding is most
 // of the work of a lookup, and downloads come back to the same segments.
 const cachedManifests = 256
 
@@ -36,12 +37,12 @@ func newManifestCache(size int) *manifestCache {
 }
 
 // of returns the row's manifest. It is shared and must not be changed.
-func (c *manifestCache) of(row *segmentRow) (*Manifest, error) {
-	id := manifestID{row.ref(), row.Version}
+func (c *manifestCache) of(row *store.SegmentRow) (*Manifest, error) {
+	id := manifestID{row.Ref(), row.Version}
 	if m := c.get(id); m != nil {
 		return m, nil
 	}
-	m, err := decodeManifest([]byte(row.Manifest))
+	m, err := DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		return nil, err
 	}

@@ -9,43 +9,28 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-type cutNetworkCatalog struct {
-	networkCatalog
-	*cut
-}
-
-func (c cutNetworkCatalog) append(ctx context.Context, row networkRow) error {
-	do, told := c.step()
-	if do {
-		if err := c.networkCatalog.append(ctx, row); err != nil {
-			return err
-		}
-	}
-	return told
-}
-
 var crashFolder = schemas.NetworkRef{
 	Stream: "scan", Kind: schemas.NetworkUpdates, Start: micros("2026-07-02T00:00:00Z"), End: micros("2026-07-03T00:00:00Z"),
 }
 
 // exportNetworkCut publishes the folder with an exporter that is cut off after so many
 // outside writes, and reports whether it was.
-func exportNetworkCut(t *testing.T, src Source, objects Objects, c networkCatalog, after int64, applied bool) bool {
+func exportNetworkCut(t *testing.T, src testSource, objects Objects, c folderRows, after int64, applied bool) bool {
 	t.Helper()
 	limit := &cut{applied: applied}
 	limit.left.Store(after)
-	e := newTestExporter(t, src, cutObjects{objects, limit}, nil, func(c *Config) { c.NetworkCut = smallCut })
-	e.network = cutNetworkCatalog{c, limit}
-	err := e.ExportNetwork(t.Context(), crashFolder)
+	e := newTestExporter(t, src, cutObjects{objects, limit}, nil, func(c *testConfig) { c.NetworkCut = smallCut })
+	e.catalog.Folders = cutNetworkCatalog{c, limit}
+	err := e.network.Export(t.Context(), crashFolder)
 	if err != nil && !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	return err != nil
 }
 
-func networkExporter(t *testing.T, src Source, objects Objects, c networkCatalog) *Exporter {
-	e := newTestExporter(t, src, objects, nil, func(c *Config) { c.NetworkCut = smallCut })
-	e.network = c
+func networkExporter(t *testing.T, src testSource, objects Objects, c folderRows) *Exporter {
+	e := newTestExporter(t, src, objects, nil, func(c *testConfig) { c.NetworkCut = smallCut })
+	e.catalog.Folders = c
 	return e
 }
 
@@ -57,7 +42,7 @@ func TestNetworkCrashBetweenPublishSteps(t *testing.T) {
 	before, now := largeDays(41), largeDays(42)
 	readers := openBucket(t)
 	want := openMemory(nil)
-	if err := networkExporter(t, now, want, &memoryNetworkCatalog{}).ExportNetwork(t.Context(), crashFolder); err != nil {
+	if err := networkExporter(t, now, want, &memoryNetworkCatalog{}).network.Export(t.Context(), crashFolder); err != nil {
 		t.Fatal(err)
 	}
 	for _, again := range []bool{false, true} {
@@ -73,7 +58,7 @@ func TestNetworkCrashBetweenPublishSteps(t *testing.T) {
 				}
 				checkNetworkListing(t, objects, c)
 				e := networkExporter(t, now, objects, c)
-				if err := e.ExportNetwork(t.Context(), crashFolder); err != nil {
+				if err := e.network.Export(t.Context(), crashFolder); err != nil {
 					t.Fatalf("finishing after %d writes (again %v, applied %v): %v", after, again, applied, err)
 				}
 				if got := objects.sums(); !maps.Equal(got, want.sums()) {
@@ -89,37 +74,26 @@ func TestNetworkCrashBetweenPublishSteps(t *testing.T) {
 }
 
 // withdrawNetwork publishes an earlier history of the folder and withdraws it.
-func withdrawNetwork(t *testing.T, src Source, objects Objects, c *memoryNetworkCatalog) {
+func withdrawNetwork(t *testing.T, src testSource, objects Objects, c *memoryNetworkCatalog) {
 	t.Helper()
-	if err := networkExporter(t, src, objects, c).ExportNetwork(t.Context(), crashFolder); err != nil {
+	if err := networkExporter(t, src, objects, c).network.Export(t.Context(), crashFolder); err != nil {
 		t.Fatal(err)
 	}
-	row, err := c.last(t.Context(), crashFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := c.Last(crashFolder)
 	row.Version++
-	row.State = withdrawn
-	if err := c.append(t.Context(), row); err != nil {
+	row.State = Withdrawn
+	if err := c.Append(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // checkNetworkListing makes sure that what is listed, if anything, is whole.
-func checkNetworkListing(t *testing.T, objects *memoryObjects, c networkCatalog) {
+func checkNetworkListing(t *testing.T, objects *memoryObjects, c folderRows) {
 	t.Helper()
-	listed, err := networkExporter(t, &memorySource{}, objects, c).NetworkObjects(t.Context(), crashFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	sums := objects.sums()
-	for _, lines := range listed {
-		for i := range lines {
-			for _, o := range lines[i].Objects {
-				if sums[o.Key] != o.SHA256 {
-					t.Errorf("%s is listed with SHA-256 %s, stored is %q", o.Key, o.SHA256, sums[o.Key])
-				}
-			}
+	for key, sum := range folderSums(t, networkExporter(t, &memorySource{}, objects, c)) {
+		if sums[key] != sum {
+			t.Errorf("%s is listed with SHA-256 %s, stored is %q", key, sum, sums[key])
 		}
 	}
 }
@@ -128,13 +102,13 @@ func checkNetworkListing(t *testing.T, objects *memoryObjects, c networkCatalog)
 func TestNetworkConflict(t *testing.T) {
 	objects := openMemory(openBucket(t))
 	other := openMemory(nil)
-	if err := networkExporter(t, largeDays(43), other, &memoryNetworkCatalog{}).ExportNetwork(t.Context(), crashFolder); err != nil {
+	if err := networkExporter(t, largeDays(43), other, &memoryNetworkCatalog{}).network.Export(t.Context(), crashFolder); err != nil {
 		t.Fatal(err)
 	}
 	key := schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 1)
 	objects.objects[key] = other.objects[key]
 	c := &memoryNetworkCatalog{}
-	if err := networkExporter(t, largeDays(44), objects, c).ExportNetwork(t.Context(), crashFolder); !errors.Is(err, ErrConflict) {
+	if err := networkExporter(t, largeDays(44), objects, c).network.Export(t.Context(), crashFolder); !errors.Is(err, ErrConflict) {
 		t.Errorf("another object under a key: %v", err)
 	}
 	if objects.sums()[key] != other.sums()[key] || len(c.rows) > 0 {

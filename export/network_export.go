@@ -4,160 +4,178 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // networkType is the registered media type.
 const networkType = "application/zstd"
 
-// NetworkLines says what is published of one kind and folder in one encoding.
-type NetworkLines struct {
-	Encoding schemas.Encoding `json:"encoding"`
-	// Rows counts lines and JSONBytes is their size before compression, over all objects.
-	Rows      int64 `json:"rows"`
-	JSONBytes int64 `json:"json_bytes"`
-	// Objects are in the order of their lines.
-	Objects []NetworkObject `json:"objects"`
+// NetworkPages reads the history that is published.
+type NetworkPages interface {
+	// Updates calls each with the updates after a position and up to another one, in order.
+	Updates(ctx context.Context, after, through schemas.Position, each func(context.Context, []schemas.Update) error) error
+	// Contracts calls each with the contracts of a migration that are active at an instant, in
+	// order.
+	Contracts(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error
 }
 
-// NetworkObject is an object in the network's layout.
-type NetworkObject struct {
-	Key   string `json:"key"`
-	Bytes int64  `json:"bytes"`
-	// SHA256 is over the object, in hex.
-	SHA256 string `json:"sha256"`
-	// Rows counts its lines, Frames its zstd frames.
-	Rows   int64 `json:"rows"`
-	Frames int64 `json:"frames"`
+// NetworkPublisher writes objects into the bucket, and has those of a batch wait in staging
+// until peers agree, if they must.
+type NetworkPublisher interface {
+	// PutPart stores an object under a new key, or in staging. Where there is another object
+	// already the error is ErrConflict, unless it may be overwritten.
+	PutPart(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error
+	// Stages reports whether objects wait in staging.
+	Stages() bool
+	// Settle puts staged objects under their keys if peers agree now. What staging has lost it
+	// withdraws.
+	Settle(ctx context.Context, b Batch, overwrite bool, withdraw func() error) error
+	// Unstage removes the objects of a published batch from staging.
+	Unstage(ctx context.Context, b Batch)
 }
 
-// DueNetwork lists what is closed and not published in the network's layout, by (start,
-// kind).
-func (e *Exporter) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
-	units, err := e.networkUnits(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := e.network.all(ctx)
-	if err != nil {
-		return nil, err
-	}
-	done := make(map[schemas.NetworkRef]bool, len(rows))
-	for i := range rows {
-		done[rows[i].ref()] = rows[i].State == published || rows[i].State == expired
-	}
-	var due []schemas.NetworkRef
-	for _, u := range units {
-		if !done[u.ref] {
-			due = append(due, u.ref)
-		}
-	}
-	return due, nil
+// NetworkObjects is the bucket; *bucket.Client is one.
+type NetworkObjects interface {
+	// Get streams a range of an object, the rest of it if to is negative; or
+	// bucket.ErrNotFound.
+	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
+	// Delete removes an object; a missing one is no error.
+	Delete(ctx context.Context, key string) error
 }
 
-// ExportNetwork publishes all objects of one kind and folder, in all encodings. Like
-// ExportSegment it is safe to repeat, finishes a run that was cut off, and returns
-// ErrNotClosed or ErrConflict. What was withdrawn is written again, and its objects are
+// NetworkExporter exports one stream in the network's own layout. All fields are required. It
+// is safe for concurrent use.
+type NetworkExporter struct {
+	Catalog   *Catalog
+	Pages     NetworkPages
+	Publisher NetworkPublisher
+	Objects   NetworkObjects
+	// Whole returns an error if the store lacks rows of history.
+	Whole func(ctx context.Context) error
+	// Values converts contract values into the encodings of the layout.
+	Values *values.Catalog
+	Cut    NetworkCut
+	// TempDir holds objects on their way to the bucket.
+	TempDir string
+	// Workers is how many folders are measured at once.
+	Workers int
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Export publishes all objects of one kind and folder, in all encodings. It is safe to
+// repeat, finishes a run that was cut off, and returns ErrNotClosed if the folder may still
+// grow, or ErrConflict. What was withdrawn is written again, and its objects are
 // overwritten; what has expired stays away.
-func (e *Exporter) ExportNetwork(ctx context.Context, ref schemas.NetworkRef) error {
-	if ref.Stream != e.stream {
-		return fmt.Errorf("%s is not of stream %s", ref, e.stream)
+func (e *NetworkExporter) Export(ctx context.Context, ref schemas.NetworkRef) error {
+	if ref.Stream != e.Catalog.Stream() {
+		return fmt.Errorf("%s is not of stream %s", ref, e.Catalog.Stream())
 	}
 	if err := ref.Check(); err != nil {
 		return err
 	}
-	last, err := e.network.last(ctx, ref)
-	if err != nil || last.State == published || last.State == expired {
+	last, err := e.Catalog.LastFolder(ctx, ref)
+	if err != nil || last.State == Published || last.State == Expired {
 		return err
 	}
-	return e.exportNetwork(ctx, ref, last)
+	return e.export(ctx, ref, last)
 }
 
-// exportNetwork writes the unit's objects and then its row, with a stay in staging between
+// export writes the unit's objects and then its row, with a stay in staging between
 // if peers must agree. last is its latest row, or one of version 0.
-func (e *Exporter) exportNetwork(ctx context.Context, ref schemas.NetworkRef, last networkRow) error {
-	start := e.cfg.Now()
-	lines, last, err := e.writtenNetwork(ctx, ref, last)
+func (e *NetworkExporter) export(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) error {
+	start := e.Now()
+	lines, last, err := e.written(ctx, ref, last)
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}
-	if last.State == staged {
-		if err := e.settle(ctx, networkBatch(ref, lines), overwrites(last.State, last.Version)); err != nil {
-			return errors.Join(fmt.Errorf("publishing %s: %w", ref, err), e.stageAgain(err, func() error {
-				last.Version++
-				last.State = withdrawn
-				return e.network.append(ctx, last)
-			}))
+	if last.State == Staged {
+		err := e.Publisher.Settle(ctx, FolderBatch(ref, lines), Overwrites(last.State, last.Version), func() error {
+			last.Version++
+			last.State = Withdrawn
+			return e.Catalog.Folders.Append(ctx, last)
+		})
+		if err != nil {
+			return fmt.Errorf("publishing %s: %w", ref, err)
 		}
 	}
-	row, err := networkRowOf(ref, lines, published, last.Version+1)
+	row, err := FolderRow(ref, lines, Published, last.Version+1)
 	if err != nil {
 		return err
 	}
-	if err := e.network.append(ctx, row); err != nil {
+	if err := e.Catalog.Folders.Append(ctx, row); err != nil {
 		return fmt.Errorf("publishing %s: %w", ref, err)
 	}
-	if last.State == staged {
-		e.unstage(ctx, networkBatch(ref, lines))
+	if last.State == Staged {
+		e.Publisher.Unstage(ctx, FolderBatch(ref, lines))
 	}
-	e.log.InfoContext(ctx, "exported folder", "folder", ref.String(), "objects", row.Count,
-		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
+	e.Log.InfoContext(ctx, "exported folder", "folder", ref.String(), "objects", row.Count,
+		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.Now().Sub(start))
 	return nil
 }
 
-// writtenNetwork writes the objects, unless they are staged already, and returns them with
+// closed returns what a reference stands for, or ErrNotClosed.
+func (e *NetworkExporter) closed(ctx context.Context, ref schemas.NetworkRef) (Folder, error) {
+	folders, err := e.Catalog.ClosedFolders(ctx)
+	if err != nil {
+		return Folder{}, err
+	}
+	for _, f := range folders {
+		if f.Ref == ref {
+			return f, nil
+		}
+	}
+	return Folder{}, fmt.Errorf("%w: %s", ErrNotClosed, ref)
+}
+
+// written writes the objects, unless they are staged already, and returns them with
 // the latest row.
-func (e *Exporter) writtenNetwork(ctx context.Context, ref schemas.NetworkRef, last networkRow) ([]NetworkLines, networkRow, error) {
-	if last.State == staged {
-		lines, err := last.lines()
+func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) ([]NetworkLines, store.NetworkFolderRow, error) {
+	if last.State == Staged {
+		lines, err := LinesOf(&last)
 		return lines, last, err
 	}
-	unit, err := e.closedNetwork(ctx, ref)
+	unit, err := e.closed(ctx, ref)
 	if err != nil {
 		return nil, last, err
 	}
-	if err := e.cfg.Whole(ctx); err != nil {
+	if err := e.Whole(ctx); err != nil {
 		return nil, last, err
 	}
-	lines, err := e.writeNetwork(ctx, unit, overwrites(last.State, last.Version))
+	lines, err := e.write(ctx, unit, Overwrites(last.State, last.Version))
 	if err != nil {
 		return nil, last, err
 	}
-	if err := e.cfg.Whole(ctx); err != nil {
+	if err := e.Whole(ctx); err != nil {
 		return nil, last, err
 	}
-	if err := e.deleteStaleNetwork(ctx, last, lines); err != nil {
+	if err := e.deleteStale(ctx, last, lines); err != nil {
 		return nil, last, fmt.Errorf("removing old objects: %w", err)
 	}
-	if e.cfg.Agree == 0 {
+	if !e.Publisher.Stages() {
 		return lines, last, nil
 	}
-	row, err := networkRowOf(ref, lines, staged, last.Version+1)
+	row, err := FolderRow(ref, lines, Staged, last.Version+1)
 	if err != nil {
 		return nil, last, err
 	}
-	return lines, row, e.network.append(ctx, row)
+	return lines, row, e.Catalog.Folders.Append(ctx, row)
 }
 
-// networkBatch is what peers are asked about.
-func networkBatch(ref schemas.NetworkRef, lines []NetworkLines) batch {
-	b := batch{name: ref}
-	for i := range lines {
-		for _, o := range lines[i].Objects {
-			b.objects = append(b.objects, object{o.Key, o.SHA256})
-		}
-		b.next = append(b.next, schemas.NetworkKey(ref, lines[i].Encoding, len(lines[i].Objects)))
-	}
-	return b
-}
-
-// writeNetwork puts the unit's objects into the bucket.
-func (e *Exporter) writeNetwork(ctx context.Context, u networkUnit, overwrite bool) (_ []NetworkLines, err error) {
+// write puts the unit's objects into the bucket.
+func (e *NetworkExporter) write(ctx context.Context, u Folder, overwrite bool) (_ []NetworkLines, err error) {
 	sinks := make([]*bucketSink, len(schemas.NetworkEncodings))
 	writers := make([]*lineWriter, len(sinks))
 	for i, encoding := range schemas.NetworkEncodings {
-		sinks[i] = &bucketSink{exporter: e, ref: u.ref, encoding: encoding, overwrite: overwrite, objects: []NetworkObject{}}
+		sinks[i] = &bucketSink{exporter: e, ref: u.Ref, encoding: encoding, overwrite: overwrite, objects: []NetworkObject{}}
 		defer func() { err = errors.Join(err, sinks[i].close()) }()
 		if writers[i], err = e.newLineWriter(encoding, sinks[i]); err != nil {
 			return nil, err
@@ -173,10 +191,10 @@ func (e *Exporter) writeNetwork(ctx context.Context, u networkUnit, overwrite bo
 	return lines, nil
 }
 
-// deleteStaleNetwork removes objects of an earlier version that the new one does not have,
+// deleteStale removes objects of an earlier version that the new one does not have,
 // while it is still withdrawn.
-func (e *Exporter) deleteStaleNetwork(ctx context.Context, last networkRow, now []NetworkLines) error {
-	before, err := last.lines()
+func (e *NetworkExporter) deleteStale(ctx context.Context, last store.NetworkFolderRow, now []NetworkLines) error {
+	before, err := LinesOf(&last)
 	if err != nil {
 		return err
 	}
@@ -191,7 +209,7 @@ func (e *Exporter) deleteStaleNetwork(ctx context.Context, last networkRow, now 
 			if keep[o.Key] {
 				continue
 			}
-			if err := e.cfg.Objects.Delete(ctx, o.Key); err != nil {
+			if err := e.Objects.Delete(ctx, o.Key); err != nil {
 				return err
 			}
 		}

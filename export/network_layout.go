@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -15,16 +16,16 @@ import (
 // NetworkSizes are the sizes of the two kinds of objects in the network's layout.
 type NetworkSizes struct{ Updates, ACS NetworkSize }
 
-// MeasureNetworkLayout says what all closed folders take in the network's layout in one
-// encoding. It writes what ExportNetwork would, and keeps nothing of it.
-func (e *Exporter) MeasureNetworkLayout(ctx context.Context, encoding schemas.Encoding) (NetworkSizes, error) {
-	units, err := e.networkUnits(ctx)
+// Measure says what all closed folders take in the network's layout in one
+// encoding. It writes what Export would, and keeps nothing of it.
+func (e *NetworkExporter) Measure(ctx context.Context, encoding schemas.Encoding) (NetworkSizes, error) {
+	units, err := e.Catalog.ClosedFolders(ctx)
 	if err != nil {
 		return NetworkSizes{}, err
 	}
 	sizes := make([]NetworkSize, len(units))
 	running, ctx := guard.WithContext(ctx)
-	running.SetLimit(e.cfg.Workers)
+	running.SetLimit(e.Workers)
 	for i, u := range units {
 		running.Go(func() (err error) {
 			sizes[i], err = e.measure(ctx, u, encoding)
@@ -36,7 +37,7 @@ func (e *Exporter) MeasureNetworkLayout(ctx context.Context, encoding schemas.En
 	}
 	var total NetworkSizes
 	for i, u := range units {
-		if u.ref.Kind == schemas.NetworkACS {
+		if u.Ref.Kind == schemas.NetworkACS {
 			total.ACS.add(sizes[i])
 		} else {
 			total.Updates.add(sizes[i])
@@ -45,7 +46,7 @@ func (e *Exporter) MeasureNetworkLayout(ctx context.Context, encoding schemas.En
 	return total, nil
 }
 
-func (e *Exporter) measure(ctx context.Context, u networkUnit, encoding schemas.Encoding) (NetworkSize, error) {
+func (e *NetworkExporter) measure(ctx context.Context, u Folder, encoding schemas.Encoding) (NetworkSize, error) {
 	w, err := e.newLineWriter(encoding, nowhere{})
 	if err != nil {
 		return NetworkSize{}, err
@@ -80,9 +81,9 @@ type lineWriter struct {
 	line   []byte
 }
 
-func (e *Exporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
-	frames, err := newFrameWriter(e.cfg.NetworkCut.FrameBytes)
-	return &lineWriter{values: values.Writer{Catalog: e.cfg.Catalog, Want: encoding}, sink: sink, cut: e.cfg.NetworkCut, frames: frames}, err
+func (e *NetworkExporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
+	frames, err := newFrameWriter(e.Cut.FrameBytes)
+	return &lineWriter{values: values.Writer{Catalog: e.Values, Want: encoding}, sink: sink, cut: e.Cut, frames: frames}, err
 }
 
 // add writes the line that was appended to w.line[:0].
@@ -126,14 +127,14 @@ func (w *lineWriter) contract(dst []byte, c *history.ActiveContract) []byte {
 }
 
 // writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
-func (e *Exporter) writeLines(ctx context.Context, u networkUnit, writers ...*lineWriter) error {
+func (e *NetworkExporter) writeLines(ctx context.Context, u Folder, writers ...*lineWriter) error {
 	var err error
-	if u.ref.Kind == schemas.NetworkACS {
-		err = e.contractsAt(ctx, u.migrationID, u.ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
+	if u.Ref.Kind == schemas.NetworkACS {
+		err = e.Pages.Contracts(ctx, u.MigrationID, u.Ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
 			return writePage(ctx, page, writers, (*lineWriter).contract)
 		})
 	} else {
-		err = e.updatesIn(ctx, u.updates, func(ctx context.Context, page []schemas.Update) error {
+		err = e.Pages.Updates(ctx, u.After, u.Through, func(ctx context.Context, page []schemas.Update) error {
 			return writePage(ctx, page, writers, (*lineWriter).update)
 		})
 	}
@@ -143,7 +144,7 @@ func (e *Exporter) writeLines(ctx context.Context, u networkUnit, writers ...*li
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s as JSON lines: %w", u.ref, err)
+		return fmt.Errorf("writing %s as JSON lines: %w", u.Ref, err)
 	}
 	return nil
 }
@@ -166,32 +167,32 @@ func writePage[T any](ctx context.Context, page []T, writers []*lineWriter, appe
 
 // bucketSink puts objects into the bucket.
 type bucketSink struct {
-	exporter  *Exporter
+	exporter  *NetworkExporter
 	ref       schemas.NetworkRef
 	encoding  schemas.Encoding
 	overwrite bool
-	file      *spool
+	file      *bucket.Spool
 	objects   []NetworkObject
 }
 
 // create begins an object on disk.
 func (s *bucketSink) create() (_ io.Writer, err error) {
-	s.file, err = newSpool(s.exporter.cfg.TempDir)
+	s.file, err = bucket.NewSpool(s.exporter.TempDir)
 	return s.file, err
 }
 
 // finish puts the object into the bucket.
 func (s *bucketSink) finish(ctx context.Context, size NetworkSize) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
-	sum, err := s.file.finish()
+	sum, err := s.file.Finish()
 	if err != nil {
 		return err
 	}
 	key := schemas.NetworkKey(s.ref, s.encoding, len(s.objects))
-	if err := s.exporter.putPart(ctx, key, s.file.file, s.file.size, sum, networkType, s.overwrite); err != nil {
+	if err := s.exporter.Publisher.PutPart(ctx, key, s.file.File(), s.file.Size(), sum, networkType, s.overwrite); err != nil {
 		return err
 	}
-	s.objects = append(s.objects, NetworkObject{Key: key, Bytes: s.file.size, SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})
+	s.objects = append(s.objects, NetworkObject{Key: key, Bytes: s.file.Size(), SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})
 	return nil
 }
 
@@ -202,5 +203,5 @@ func (s *bucketSink) close() error {
 	}
 	file := s.file
 	s.file = nil
-	return file.close()
+	return file.Close()
 }

@@ -38,12 +38,12 @@ func largeDays(seed uint64) *memorySource {
 // exportDueNetwork exports all that is due in the network's layout and returns it.
 func exportDueNetwork(t testing.TB, e *Exporter) []schemas.NetworkRef {
 	t.Helper()
-	due, err := e.DueNetwork(t.Context())
+	due, err := e.catalog.DueFolders(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ref := range due {
-		if err := e.ExportNetwork(t.Context(), ref); err != nil {
+		if err := e.network.Export(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +55,7 @@ func exportDueNetwork(t testing.TB, e *Exporter) []schemas.NetworkRef {
 func TestNetworkLayoutHoldsHistory(t *testing.T) {
 	src := largeDays(31)
 	client := openBucket(t)
-	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *Config) { c.NetworkCut = smallCut })
+	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut = smallCut })
 	due := exportDueNetwork(t, e)
 	var names []string
 	for _, ref := range due {
@@ -71,9 +71,15 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 		t.Fatalf("due are %q, want %q", names, wantNames)
 	}
 	sums := stored(t, client)
-	published, err := e.NetworkObjects(t.Context(), due...)
+	rows, err := e.catalog.PublishedFolders(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	published := make(map[schemas.NetworkRef][]NetworkLines)
+	for i := range rows {
+		if published[rows[i].Ref()], err = LinesOf(&rows[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	objects := 0
 	for _, ref := range due {
@@ -88,7 +94,7 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 	if objects != len(sums) || objects < 3*len(due) {
 		t.Errorf("%d objects are published and %d stored, want several of each of %d", objects, len(sums), len(due))
 	}
-	sizes, err := e.MeasureNetworkLayout(t.Context(), schemas.ProtobufJSON)
+	sizes, err := e.network.Measure(t.Context(), schemas.ProtobufJSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +180,7 @@ func TestNetworkLayoutIsDeterministic(t *testing.T) {
 	for i, tt := range []struct{ procs, page int }{{2, 1000}, {1, 1}, {8, 7}, {2, 128}} {
 		previous := runtime.GOMAXPROCS(tt.procs)
 		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("run-%d/", i)))
-		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *Config) { c.PageRows, c.NetworkCut = tt.page, smallCut })
+		e := newTestExporter(t, jittery{src}, client, &memoryCatalog{}, func(c *testConfig) { c.PageRows, c.NetworkCut = tt.page, smallCut })
 		exportDueNetwork(t, e)
 		runtime.GOMAXPROCS(previous)
 		got := stored(t, client)

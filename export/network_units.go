@@ -2,9 +2,7 @@ package export
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -14,26 +12,26 @@ const day schemas.Micros = 24 * 3600 * 1e6
 // whatever the length of segments.
 func dayEnd(t schemas.Micros) schemas.Micros { return schemas.DaySegments.End(t) }
 
-// networkUnit is what is published at once in the network's layout, and the history that
-// it holds.
-type networkUnit struct {
-	ref schemas.NetworkRef
-	// updates is the history of a folder of updates, which may go on from one migration
-	// into the next.
-	updates history.Range
-	// migrationID is that of an active set.
-	migrationID int64
+// Folder is what is published at once in the network's layout, and the history that it
+// holds.
+type Folder struct {
+	Ref schemas.NetworkRef
+	// After (exclusive) and Through (inclusive) bound the updates of a folder of updates,
+	// which may continue from one migration into the next.
+	After, Through schemas.Position
+	// MigrationID is that of an active set.
+	MigrationID int64
 }
 
-// networkUnits lists what can no longer change, by (start, kind), contracts before updates.
+// folders lists what can no longer change, by (start, kind), contracts before updates.
 //
 // Folders follow each other without a gap: the first one begins at MinMicros and ends at
 // the first midnight after the first update, each other one is a day. A folder ends in the
 // lowest migration that has an update after its end. There is an active set for each
 // midnight that lies between the first and the last update of a migration, and so none for
 // the first folder nor for a midnight at which no migration was in use.
-func (e *Exporter) networkUnits(ctx context.Context) ([]networkUnit, error) {
-	h, err := e.pastExtent(ctx)
+func (c *closed) folders(ctx context.Context) ([]Folder, error) {
+	h, err := c.pastExtent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,37 +39,22 @@ func (e *Exporter) networkUnits(ctx context.Context) ([]networkUnit, error) {
 	if len(spans) == 0 {
 		return nil, nil
 	}
-	var units []networkUnit
+	var folders []Folder
 	start, after := schemas.MinMicros, schemas.Start
 	for end := dayEnd(spans[0].first); end <= dayEnd(spans.last()); end += day {
 		if m, ok := spans.activeAt(start); ok && !h.contracts.Before(schemas.EndOf(m, start)) {
-			ref := schemas.NetworkRef{Stream: e.stream, Kind: schemas.NetworkACS, Start: start, End: end}
-			units = append(units, networkUnit{ref: ref, migrationID: m})
+			ref := schemas.NetworkRef{Stream: c.stream, Kind: schemas.NetworkACS, Start: start, End: end}
+			folders = append(folders, Folder{Ref: ref, MigrationID: m})
 		}
 		through := schemas.EndOf(spans.beyond(end), end)
 		if end > h.clock || !h.complete(through, spans) {
-			return units, nil
+			return folders, nil
 		}
-		ref := schemas.NetworkRef{Stream: e.stream, Kind: schemas.NetworkUpdates, Start: start, End: end}
-		rg := history.Range{After: after, Through: through, Limit: e.cfg.PageRows}
-		units = append(units, networkUnit{ref: ref, updates: rg})
+		ref := schemas.NetworkRef{Stream: c.stream, Kind: schemas.NetworkUpdates, Start: start, End: end}
+		folders = append(folders, Folder{Ref: ref, After: after, Through: through})
 		start, after = end, through
 	}
-	return units, nil
-}
-
-// closedNetwork returns the unit of a reference, or ErrNotClosed.
-func (e *Exporter) closedNetwork(ctx context.Context, ref schemas.NetworkRef) (networkUnit, error) {
-	units, err := e.networkUnits(ctx)
-	if err != nil {
-		return networkUnit{}, err
-	}
-	for _, u := range units {
-		if u.ref == ref {
-			return u, nil
-		}
-	}
-	return networkUnit{}, fmt.Errorf("%w: %s", ErrNotClosed, ref)
+	return folders, nil
 }
 
 // migrationSpan is the record times of a migration's first and last update.

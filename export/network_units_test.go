@@ -96,7 +96,7 @@ func TestNetworkUnits(t *testing.T) {
 				src.contracts = src.watermark
 			}
 			e := newTestExporter(t, src, openMemory(nil), &memoryCatalog{}, nil)
-			units, err := e.networkUnits(t.Context())
+			units, err := e.catalog.ClosedFolders(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,14 +104,14 @@ func TestNetworkUnits(t *testing.T) {
 			after := schemas.Start
 			for _, u := range units {
 				got = append(got, sketch(u))
-				if err := u.ref.Check(); err != nil {
+				if err := u.Ref.Check(); err != nil {
 					t.Error(err)
 				}
-				if u.ref.Kind == schemas.NetworkUpdates {
-					if u.updates.After != after {
-						t.Errorf("%s begins at %s, the one before ends at %s", u.ref, u.updates.After, after)
+				if u.Ref.Kind == schemas.NetworkUpdates {
+					if u.After != after {
+						t.Errorf("%s begins at %s, the one before ends at %s", u.Ref, u.After, after)
 					}
-					after = u.updates.Through
+					after = u.Through
 				}
 			}
 			if !slices.Equal(got, tt.want) {
@@ -122,32 +122,32 @@ func TestNetworkUnits(t *testing.T) {
 }
 
 // sketch writes a unit with the days of its folder.
-func sketch(u networkUnit) string {
+func sketch(u Folder) string {
 	days := ""
-	if u.ref.Start != schemas.MinMicros {
-		days = fmt.Sprintf("%02d", u.ref.Start.Time().Day())
+	if u.Ref.Start != schemas.MinMicros {
+		days = fmt.Sprintf("%02d", u.Ref.Start.Time().Day())
 	}
-	days += fmt.Sprintf("~%02d", u.ref.End.Time().Day())
-	if u.ref.Kind == schemas.NetworkACS {
-		return fmt.Sprintf("ACS %s in %d", days, u.migrationID)
+	days += fmt.Sprintf("~%02d", u.Ref.End.Time().Day())
+	if u.Ref.Kind == schemas.NetworkACS {
+		return fmt.Sprintf("ACS %s in %d", days, u.MigrationID)
 	}
-	return fmt.Sprintf("updates %s %d..%d", days, max(0, u.updates.After.MigrationID), u.updates.Through.MigrationID)
+	return fmt.Sprintf("updates %s %d..%d", days, max(0, u.After.MigrationID), u.Through.MigrationID)
 }
 
 func TestExportNetworkRefusesWhatIsNotClosed(t *testing.T) {
 	e := newTestExporter(t, twoMigrations(3, 20), openMemory(nil), &memoryCatalog{}, nil)
 	open := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: micros("2026-07-04T00:00:00Z"), End: micros("2026-07-05T00:00:00Z")}
-	if err := e.ExportNetwork(t.Context(), open); !errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), open); !errors.Is(err, ErrNotClosed) {
 		t.Errorf("an open day: %v", err)
 	}
 	wrong := open
 	wrong.End++
-	if err := e.ExportNetwork(t.Context(), wrong); err == nil || errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), wrong); err == nil || errors.Is(err, ErrNotClosed) {
 		t.Errorf("no folder: %v", err)
 	}
 	other := open
 	other.Stream = "node:x"
-	if err := e.ExportNetwork(t.Context(), other); err == nil || errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), other); err == nil || errors.Is(err, ErrNotClosed) {
 		t.Errorf("another stream: %v", err)
 	}
 }

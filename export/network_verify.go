@@ -11,16 +11,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // maxLineWindow is the largest zstd window that a reader of the network's layout needs.
 const maxLineWindow = 8 << 20
 
-// verifyNetwork reads back the objects of one row of the network's layout: their SHA-256,
+// Verify reads back the objects of one row of the network's layout: their SHA-256,
 // and that they are whole lines, as many as are listed. The lines of one kind and folder
 // are the same in all encodings.
-func (e *Exporter) verifyNetwork(ctx context.Context, row *networkRow, meter *progressMeter) (findings []string, err error) {
-	lines, err := row.lines()
+func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRow, read func(bytes int64)) (findings []string, err error) {
+	lines, err := LinesOf(row)
 	if err != nil {
 		return nil, err
 	}
@@ -28,28 +29,28 @@ func (e *Exporter) verifyNetwork(ctx context.Context, row *networkRow, meter *pr
 		rows := int64(0)
 		for _, o := range lines[i].Objects {
 			rows += o.Rows
-			var m mismatch
-			if err := e.verifyNetworkObject(ctx, o); errors.As(err, &m) {
+			var m Mismatch
+			if err := e.verifyObject(ctx, o); errors.As(err, &m) {
 				findings = append(findings, err.Error())
 				continue
 			} else if err != nil {
 				return nil, err
 			}
-			meter.object(o.Bytes)
+			read(o.Bytes)
 		}
 		if rows != lines[i].Rows || rows != lines[0].Rows {
 			findings = append(findings, fmt.Sprintf("%s has %d lines in %s, %d are listed, and %d in %s",
-				row.ref(), rows, lines[i].Encoding, lines[i].Rows, lines[0].Rows, lines[0].Encoding))
+				row.Ref(), rows, lines[i].Encoding, lines[i].Rows, lines[0].Rows, lines[0].Encoding))
 		}
 	}
 	return findings, nil
 }
 
-// verifyNetworkObject returns a mismatch if an object is not what is listed.
-func (e *Exporter) verifyNetworkObject(ctx context.Context, o NetworkObject) (err error) {
-	body, err := e.cfg.Objects.Get(ctx, o.Key, 0, -1)
+// verifyObject returns a mismatch if an object is not what is listed.
+func (e *NetworkExporter) verifyObject(ctx context.Context, o NetworkObject) (err error) {
+	body, err := e.Objects.Get(ctx, o.Key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return mismatchf("%s is missing", o.Key)
+		return Mismatchf("%s is missing", o.Key)
 	}
 	if err != nil {
 		return err
@@ -59,17 +60,17 @@ func (e *Exporter) verifyNetworkObject(ctx context.Context, o NetworkObject) (er
 	read := &countingReader{in: io.TeeReader(body, hash)}
 	rows, decodeErr := countLines(read)
 	if _, err := io.Copy(io.Discard, read); errors.Is(err, bucket.ErrChecksum) {
-		return mismatch{err}
+		return AsMismatch(err)
 	} else if err != nil {
 		return fmt.Errorf("reading back %s: %w", o.Key, err)
 	}
 	switch sum := fmt.Sprintf("%x", hash.Sum(nil)); {
 	case sum != o.SHA256 || read.n != o.Bytes:
-		return mismatchf("%s has %d bytes with SHA-256 %s, listed are %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
+		return Mismatchf("%s has %d bytes with SHA-256 %s, listed are %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
 	case decodeErr != nil:
-		return mismatchf("%s: %w", o.Key, decodeErr)
+		return Mismatchf("%s: %w", o.Key, decodeErr)
 	case rows != o.Rows:
-		return mismatchf("%s has %d lines, listed are %d", o.Key, rows, o.Rows)
+		return Mismatchf("%s has %d lines, listed are %d", o.Key, rows, o.Rows)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (s parquetSearch) contract(ctx context.Context, contractID string) (*schema
 		}
 		found, err = s.update(ctx, events[0].UpdateID)
 		if found == nil && err == nil {
-			err = mismatchf("event %d of update %s belongs to no update of segment %s", events[0].Node, events[0].UpdateID, s.manifest.Ref())
+			err = Mismatchf("event %d of update %s belongs to no update of segment %s", events[0].Node, events[0].UpdateID, s.manifest.Ref())
 		}
 		return true, err
 	})
@@ -84,7 +84,7 @@ func (s parquetSearch) whole(ctx context.Context, p *remotePart, row int64) (*sc
 	}
 	u, err := rows[0].Update(events)
 	if err != nil {
-		return nil, mismatch{err}
+		return nil, AsMismatch(err)
 	}
 	return &u, nil
 }
@@ -115,7 +115,7 @@ type condition struct {
 // rows calls each with the rows of a table that meet all conditions, in order, until it
 // returns true. The first condition has one text and a column with a Bloom filter.
 func (s parquetSearch) rows(ctx context.Context, table schemas.ParquetTable, wanted []condition, each func(p *remotePart, row int64) (done bool, err error)) error {
-	for _, part := range s.manifest.table(table).Parts {
+	for _, part := range s.manifest.Table(table).Parts {
 		p, err := openRemotePart(ctx, s.objects, part, s.cost)
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (p *remotePart) rowsOf(group parquet.RowGroup, wanted []condition) (rows []
 	for i, c := range wanted {
 		leaf, ok := p.file.Schema().Lookup(c.column)
 		if !ok {
-			return nil, mismatchf("it has no column %s", c.column)
+			return nil, Mismatchf("it has no column %s", c.column)
 		}
 		chunk := group.ColumnChunks()[leaf.ColumnIndex]
 		if i > 0 {

@@ -24,38 +24,38 @@ type partSource struct {
 }
 
 // fetch copies an object into a temporary file and checks its size and SHA-256.
-func (s partSource) fetch(ctx context.Context, p Part) (*spool, error) {
-	want, err := p.sum()
+func (s partSource) fetch(ctx context.Context, p Part) (*bucket.Spool, error) {
+	want, err := p.Sum()
 	if err != nil {
-		return nil, mismatch{err}
+		return nil, AsMismatch(err)
 	}
 	body, err := s.objects.Get(ctx, p.Key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, mismatchf("%s is missing", p.Key)
+		return nil, Mismatchf("%s is missing", p.Key)
 	}
 	if err != nil {
 		return nil, err
 	}
-	file, err := newSpool(s.tempDir)
+	file, err := bucket.NewSpool(s.tempDir)
 	if err != nil {
 		return nil, errors.Join(err, body.Close())
 	}
-	sum, err := file.copyFrom(body)
-	if err = errors.Join(err, body.Close()); err == nil && (sum != want || file.size != p.Bytes) {
-		err = mismatchf("%s has %d bytes with SHA-256 %x, the manifest says %d with %x", p.Key, file.size, sum, p.Bytes, want)
+	sum, err := copyInto(file, body)
+	if err = errors.Join(err, body.Close()); err == nil && (sum != want || file.Size() != p.Bytes) {
+		err = Mismatchf("%s has %d bytes with SHA-256 %x, the manifest says %d with %x", p.Key, file.Size(), sum, p.Bytes, want)
 	}
 	if err != nil {
 		if errors.Is(err, bucket.ErrChecksum) {
-			err = mismatch{err}
+			err = AsMismatch(err)
 		}
-		return nil, errors.Join(err, file.close())
+		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
 }
 
-func (s *spool) copyFrom(body io.Reader) ([sha256.Size]byte, error) {
-	if _, err := io.Copy(s, body); err != nil {
+func copyInto(file *bucket.Spool, body io.Reader) ([sha256.Size]byte, error) {
+	if _, err := io.Copy(file, body); err != nil {
 		return [sha256.Size]byte{}, fmt.Errorf("copying an object: %w", err)
 	}
-	return s.finish()
+	return file.Finish()
 }

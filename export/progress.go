@@ -2,18 +2,11 @@ package export
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
 	"slices"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-//go:embed sql/recently_published.sql
-var recentlyPublishedQuery string
 
 // Names of pipelines.
 const (
@@ -39,38 +32,14 @@ type Pipeline struct {
 // rateSeconds is the time over which rates are taken.
 const rateSeconds = 600
 
-// recent is what a pipeline published lately.
-type recent struct {
-	Pipeline  string  `ch:"pipeline"`
-	Published uint64  `ch:"published"`
-	Seconds   float64 `ch:"seconds"`
-}
-
-// pace tells what was published lately.
-type pace interface {
-	recently(ctx context.Context, stream string) ([]recent, error)
-}
-
-// storePace reads it from the catalogs.
-type storePace struct{ conn driver.Conn }
-
-func (p storePace) recently(ctx context.Context, stream string) ([]recent, error) {
-	params := clickhouse.Parameters{"stream": stream, "seconds": fmt.Sprint(rateSeconds)}
-	rows, err := selectRows[recent](ctx, p.conn, recentlyPublishedQuery, params)
-	if err != nil {
-		return nil, fmt.Errorf("reading what was published lately: %w", err)
-	}
-	return rows, nil
-}
-
 // ParquetProgress says how far the export to Parquet is.
-func (e *Exporter) ParquetProgress(ctx context.Context) (Pipeline, error) {
+func (c *Catalog) ParquetProgress(ctx context.Context) (Pipeline, error) {
 	p := Pipeline{Name: ParquetPipeline}
-	due, err := e.DueSegments(ctx)
+	due, err := c.DueSegments(ctx)
 	if err != nil {
 		return p, err
 	}
-	rows, err := e.allRows(ctx)
+	rows, err := c.AllSegments(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -78,24 +47,24 @@ func (e *Exporter) ParquetProgress(ctx context.Context) (Pipeline, error) {
 		p.count(rows[i].State)
 	}
 	p.Total = p.Done + len(due)
-	if _, p.Through, err = e.Published(ctx); err != nil {
+	if _, p.Through, err = c.Periods(ctx); err != nil {
 		return p, err
 	}
-	return p, e.estimate(ctx, &p)
+	return p, c.estimate(ctx, &p)
 }
 
 // NetworkProgress says how far the pipelines of the network's layout are, updates first.
-func (e *Exporter) NetworkProgress(ctx context.Context) ([]Pipeline, error) {
-	due, err := e.DueNetwork(ctx)
+func (c *Catalog) NetworkProgress(ctx context.Context) ([]Pipeline, error) {
+	due, err := c.DueFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.network.all(ctx)
+	rows, err := c.Folders.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	updates := Pipeline{Name: NetworkUpdatesPipeline}
-	if _, updates.Through, err = e.NetworkFolders(ctx); err != nil {
+	if _, updates.Through, err = c.NetworkFolders(ctx); err != nil {
 		return nil, err
 	}
 	sets := Pipeline{Name: NetworkACSPipeline, Through: schemas.MinMicros}
@@ -106,10 +75,10 @@ func (e *Exporter) NetworkProgress(ctx context.Context) ([]Pipeline, error) {
 		return &updates
 	}
 	for i := range rows {
-		ref := rows[i].ref()
+		ref := rows[i].Ref()
 		p := of(ref.Kind)
 		p.count(rows[i].State)
-		if p == &sets && rows[i].State == published {
+		if p == &sets && rows[i].State == Published {
 			p.Through = ref.Start
 		}
 	}
@@ -119,7 +88,7 @@ func (e *Exporter) NetworkProgress(ctx context.Context) ([]Pipeline, error) {
 	}
 	pipelines := []Pipeline{updates, sets}
 	for i := range pipelines {
-		if err := e.estimate(ctx, &pipelines[i]); err != nil {
+		if err := c.estimate(ctx, &pipelines[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -129,21 +98,21 @@ func (e *Exporter) NetworkProgress(ctx context.Context) ([]Pipeline, error) {
 // count takes in a unit in a state.
 func (p *Pipeline) count(state string) {
 	switch state {
-	case published, expired:
+	case Published, Expired:
 		p.Done++
-	case staged:
+	case Staged:
 		p.Staged++
 	}
 }
 
 // estimate fills in rate and time left.
-func (e *Exporter) estimate(ctx context.Context, p *Pipeline) error {
-	lately, err := e.pace.recently(ctx, e.stream)
+func (c *Catalog) estimate(ctx context.Context, p *Pipeline) error {
+	recent, err := c.Journal.Recent(ctx)
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(lately, func(r recent) bool { return r.Pipeline == p.Name }); i >= 0 {
-		p.Rate = float64(lately[i].Published) / max(lately[i].Seconds, 1)
+	if i := slices.IndexFunc(recent, func(r store.PublishedRow) bool { return r.Pipeline == p.Name }); i >= 0 {
+		p.Rate = float64(recent[i].Count) / max(recent[i].Seconds, 1)
 	}
 	switch left := p.Total - p.Done; {
 	case left == 0:

@@ -32,9 +32,9 @@ func (a *Archive) Prove(ctx context.Context, updateID string) (*schemas.SegmentP
 }
 
 func (a *Archive) prove(ctx context.Context, m *Manifest, updateID string, row schemas.Hash) (*schemas.SegmentProof, error) {
-	table := m.table(schemas.ParquetUpdates)
+	table := m.Table(schemas.ParquetUpdates)
 	if m.Ref().IsImports() {
-		table = m.table(schemas.ParquetImports)
+		table = m.Table(schemas.ParquetImports)
 	}
 	var path schemas.MerklePath
 	var line []byte
@@ -48,9 +48,9 @@ func (a *Archive) prove(ctx context.Context, m *Manifest, updateID string, row s
 	}
 	root, ok := path.Finish()
 	if !ok || hex.EncodeToString(root[:]) != table.Root {
-		return nil, mismatchf("its updates have the Merkle root %x, the manifest says %s; update among them: %v", root, table.Root, ok)
+		return nil, Mismatchf("its updates have the Merkle root %x, the manifest says %s; update among them: %v", root, table.Root, ok)
 	}
-	tables, err := m.tableHashes()
+	tables, err := m.TableHashes()
 	if err != nil {
 		return nil, err
 	}

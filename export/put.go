@@ -14,15 +14,15 @@ import (
 // run that was cut off. Other bytes are ErrConflict unless they may be overwritten:
 // then the object is replaced whatever it holds, since it may be damaged below the
 // digest that stands beside it.
-func (e *Exporter) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
+func (p *publisher) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
 	if overwrite {
-		return e.cfg.Objects.Put(ctx, key, body, size, sum, contentType)
+		return p.objects.Put(ctx, key, body, size, sum, contentType)
 	}
-	err := e.cfg.Objects.PutIfAbsent(ctx, key, body, size, sum, contentType)
+	err := p.objects.PutIfAbsent(ctx, key, body, size, sum, contentType)
 	if !errors.Is(err, bucket.ErrExists) {
 		return err
 	}
-	stored, bytes, err := e.storedSum(ctx, key)
+	stored, bytes, err := p.storedSum(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,8 @@ func (e *Exporter) put(ctx context.Context, key string, body io.ReadSeeker, size
 
 // storedSum reads an object back and returns the SHA-256 of the bytes that are there
 // and their number, also where they are not those that were once stored.
-func (e *Exporter) storedSum(ctx context.Context, key string) (sum [32]byte, size int64, err error) {
-	body, err := e.cfg.Objects.Get(ctx, key, 0, -1)
+func (p *publisher) storedSum(ctx context.Context, key string) (sum [32]byte, size int64, err error) {
+	body, err := p.objects.Get(ctx, key, 0, -1)
 	if err != nil {
 		return sum, 0, err
 	}

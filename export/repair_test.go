@@ -10,10 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
-	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -64,12 +62,9 @@ func checkDamaged(t *testing.T, c *bucket.Client, key string, before bucket.Obje
 func TestDamagedObjectIsRepaired(t *testing.T) {
 	dir := t.TempDir()
 	client := buckettest.Open(t, bucketConfig(buckettest.GatewayIn(t, dir), ""))
-	db := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), db.DSN); err != nil {
-		t.Fatal(err)
-	}
+	db, _ := openStore(t)
 	e := newTestExporter(t, twoMigrations(41, 40), client, nil, nil)
-	e.catalog = storeCatalog{conn: db.Conn, stream: schemas.ScanStream}
+	e.catalog.Tables = StoreTables(db.db, schemas.ScanStream)
 	exportDue(t, e)
 	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-03"}
 	key := schemas.ObjectKey(schemas.ParquetEvents, ref, 0)

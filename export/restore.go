@@ -23,24 +23,38 @@ type RestoreProgress struct {
 	Rows, TotalRows         int64
 }
 
-// restoreBytes bounds a batch beside Config.BatchItems, as ingest's is. Items of one
+// restoreBytes bounds a batch beside RestoreConfig.BatchItems, as ingest's is. Items of one
 // record time stay together.
 const restoreBytes = 32 << 20
 
-// Restore writes the history of the archive's segments into sink, and then enters the
-// segments into the catalog as published. A restore that was cut off is finished by the
+// RestoreConfig says where an archive is restored to. Fields without a default are required.
+type RestoreConfig struct {
+	Sink Sink
+	// Catalog is told what is published.
+	Catalog *Catalog
+	// BatchItems bounds the batches. Defaults to 4096.
+	BatchItems int
+	// Progress is called after each batch and segment; it may be nil.
+	Progress func(RestoreProgress)
+}
+
+// Restore writes the history of the archive's segments into the sink, and then enters the
+// segments into the catalogue as published. A restore that was cut off is finished by the
 // next one. What the store holds already must be the beginning of the archive's history:
 // else the error wraps schemas.ErrDiverged. Lifetimes are derived by others, as always.
-// progress may be nil.
-func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress func(RestoreProgress)) error {
-	if a.cfg.Stream != e.stream {
-		return fmt.Errorf("an archive of stream %s cannot restore stream %s", a.cfg.Stream, e.stream)
+func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
+	if cfg.BatchItems == 0 {
+		cfg.BatchItems = 4096
+	}
+	stream := cfg.Catalog.Stream()
+	if a.cfg.Stream != stream {
+		return fmt.Errorf("an archive of stream %s cannot restore stream %s", a.cfg.Stream, stream)
 	}
 	if len(a.segments) == 0 {
-		return fmt.Errorf("the bucket has no segments of stream %s to restore: %w", e.stream, schemas.ErrNotFound)
+		return fmt.Errorf("the bucket has no segments of stream %s to restore: %w", stream, schemas.ErrNotFound)
 	}
 	for _, s := range a.segments {
-		if err := e.checkLength(s.Ref()); err != nil {
+		if err := cfg.Catalog.CheckLength(s.Ref()); err != nil {
 			return err
 		}
 	}
@@ -50,11 +64,11 @@ func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress 
 	if _, err := a.CheckChain(ctx); err != nil {
 		return fmt.Errorf("the segments are not those that were chained: %w", err)
 	}
-	resume, err := sink.Resume(ctx, e.stream)
+	resume, err := cfg.Sink.Resume(ctx, stream)
 	if err != nil {
 		return err
 	}
-	r := restore{archive: a, exporter: e, sink: sink, after: resume.Committed, pending: resume.Pending, report: progress}
+	r := restore{archive: a, cfg: &cfg, after: resume.Committed, pending: resume.Pending}
 	for _, s := range a.segments {
 		r.now.TotalSegments++
 		r.now.TotalRows += restoredRows(s.Manifest)
@@ -71,16 +85,14 @@ func (e *Exporter) Restore(ctx context.Context, a *Archive, sink Sink, progress 
 }
 
 func restoredRows(m *Manifest) int64 {
-	return m.table(schemas.ParquetUpdates).Rows + m.table(schemas.ParquetVerdicts).Rows + m.table(schemas.ParquetImports).Rows
+	return m.Table(schemas.ParquetUpdates).Rows + m.Table(schemas.ParquetVerdicts).Rows + m.Table(schemas.ParquetImports).Rows
 }
 
 // restore is one restore under way.
 type restore struct {
-	archive  *Archive
-	exporter *Exporter
-	sink     Sink
-	report   func(RestoreProgress)
-	now      RestoreProgress
+	archive *Archive
+	cfg     *RestoreConfig
+	now     RestoreProgress
 
 	// after is where the sink stands, pending the batch to repeat first.
 	after   schemas.Position
@@ -92,7 +104,7 @@ func (r *restore) segment(ctx context.Context, s ArchivedSegment) error {
 	if err := r.skipOrWrite(ctx, s.Manifest); err != nil {
 		return err
 	}
-	if err := r.exporter.adopt(ctx, s); err != nil {
+	if err := r.adopt(ctx, s); err != nil {
 		return err
 	}
 	r.now.Segments++
@@ -118,14 +130,14 @@ func (r *restore) skipOrWrite(ctx context.Context, m *Manifest) error {
 func (r *restore) write(ctx context.Context, m *Manifest) error {
 	group, ctx := guard.WithContext(ctx)
 	batches := make(chan *schemas.Batch)
-	cutter := &cutter{stream: m.Stream, maxItems: r.exporter.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
+	cutter := &cutter{stream: m.Stream, maxItems: r.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
 	group.Go(func() error {
 		defer close(batches)
 		return cutter.segment(ctx, r.archive.parts(), m)
 	})
 	group.Go(func() error {
 		for b := range batches {
-			if err := r.sink.Write(ctx, b); err != nil {
+			if err := r.cfg.Sink.Write(ctx, b); err != nil {
 				return fmt.Errorf("writing what follows %s: %w", b.After, err)
 			}
 			r.after, r.pending = b.Through, nil
@@ -159,8 +171,8 @@ func itemRows(it *schemas.Item) (rows int64) {
 
 func (r *restore) tell(rows int64) {
 	r.now.Rows += rows
-	if r.report != nil {
-		r.report(r.now)
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(r.now)
 	}
 }
 
@@ -264,12 +276,12 @@ func itemBytes(it *schemas.Item) int {
 // adopt enters a segment of the bucket into the catalog as it stands there. A segment
 // that was published from this store with another manifest is ErrConflict, and one that
 // was withdrawn from it stays so.
-func (e *Exporter) adopt(ctx context.Context, s ArchivedSegment) error {
-	last, err := e.catalog.last(ctx, s.Ref())
+func (r *restore) adopt(ctx context.Context, s ArchivedSegment) error {
+	last, err := r.cfg.Catalog.LastSegment(ctx, s.Ref())
 	if err != nil {
 		return err
 	}
-	if last.State == published {
+	if last.State == Published {
 		if last.ManifestHash != s.hexSum() {
 			return fmt.Errorf("%w: the store has published segment %s with a manifest of SHA-256 %s, the bucket has %s",
 				ErrConflict, s.Ref(), last.ManifestHash, s.hexSum())
@@ -279,18 +291,18 @@ func (e *Exporter) adopt(ctx context.Context, s ArchivedSegment) error {
 	if last.Version > 0 {
 		return nil
 	}
-	row, err := segmentRowOf(s.Manifest, s.Sum, published, 1)
+	row, err := SegmentRow(s.Manifest, s.Sum, Published, 1)
 	if err != nil {
 		return err
 	}
-	lookups, _, err := readLookupIndex(ctx, e.cfg.Objects, s.Manifest)
+	lookups, _, err := readLookupIndex(ctx, r.archive.cfg.Objects, s.Manifest)
 	if err != nil {
 		return err
 	}
 	if lookups != nil {
-		if err := row.setLookups(lookups); err != nil {
+		if err := lookups.Enter(&row); err != nil {
 			return err
 		}
 	}
-	return e.catalog.append(ctx, row)
+	return r.cfg.Catalog.Segments.Append(ctx, row)
 }

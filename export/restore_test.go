@@ -23,7 +23,7 @@ import (
 
 // publishedHistory exports a history into a new prefix and returns the bucket, and the
 // items of history that were published, in order.
-func publishedHistory(t *testing.T, src *memorySource, change func(*Config)) (*bucket.Client, []schemas.Item) {
+func publishedHistory(t *testing.T, src *memorySource, change func(*testConfig)) (*bucket.Client, []schemas.Item) {
 	t.Helper()
 	client := openBucket(t)
 	due := exportDue(t, newTestExporter(t, src, client, &memoryCatalog{}, change))
@@ -124,11 +124,12 @@ func TestRestoreGivesEveryItemBack(t *testing.T) {
 			client, want := publishedHistory(t, twoMigrations(61, 80), nil)
 			sink, c := newJournalSink(), &memoryCatalog{}
 			sink.fails = fails
-			e := newTestExporter(t, &memorySource{}, client, c, func(c *Config) { c.BatchItems = 20 })
 			var last RestoreProgress
+			e := newTestExporter(t, &memorySource{}, client, c, nil)
+			cfg := RestoreConfig{Sink: sink, Catalog: e.catalog, BatchItems: 20, Progress: func(p RestoreProgress) { last = p }}
 			runs := 0
 			for {
-				err := e.Restore(t.Context(), openArchive(t, client), sink, func(p RestoreProgress) { last = p })
+				err := openArchive(t, client).Restore(t.Context(), cfg)
 				if runs++; err == nil {
 					break
 				}
@@ -143,7 +144,7 @@ func TestRestoreGivesEveryItemBack(t *testing.T) {
 			if last.Rows != last.TotalRows || last.Segments != last.TotalSegments || last.Segments < 5 {
 				t.Errorf("the last progress is %+v", last)
 			}
-			if rows, err := c.all(t.Context()); err != nil || len(rows) != last.Segments {
+			if rows, err := c.All(t.Context()); err != nil || len(rows) != last.Segments {
 				t.Errorf("%d segments are in the catalog, %v", len(rows), err)
 			}
 			if v, err := e.VerifyObjects(t.Context(), nil); err != nil || len(v.Findings) > 0 {
@@ -201,10 +202,9 @@ func TestRestoreRefuses(t *testing.T) {
 			client, _ := publishedHistory(t, twoMigrations(62, 40), nil)
 			sink := newJournalSink()
 			tt.change(t, client, sink)
-			c := &memoryCatalog{}
 			a, err := OpenArchive(t.Context(), ArchiveConfig{Objects: client, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 			if err == nil {
-				err = newTestExporter(t, &memorySource{}, client, c, nil).Restore(t.Context(), a, sink, nil)
+				err = a.Restore(t.Context(), RestoreConfig{Sink: sink, Catalog: catalogOf(t, &memorySource{}, "")})
 			}
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("restoring: %v; want %v with %q", err, tt.want, tt.text)
@@ -212,7 +212,7 @@ func TestRestoreRefuses(t *testing.T) {
 		})
 	}
 	empty := openBucket(t)
-	if err := newTestExporter(t, &memorySource{}, empty, &memoryCatalog{}, nil).Restore(t.Context(), openArchive(t, empty), newJournalSink(), nil); !errors.Is(err, schemas.ErrNotFound) {
+	if err := openArchive(t, empty).Restore(t.Context(), RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, &memorySource{}, "")}); !errors.Is(err, schemas.ErrNotFound) {
 		t.Errorf("restoring an empty bucket: %v", err)
 	}
 }
@@ -232,15 +232,15 @@ func TestRestoredStoreIsEqual(t *testing.T) {
 	fill(t, first.db, schematest.New(schematest.Config{Seed: 6, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	client := openBucket(t)
 	e := newTestExporter(t, firstReader, client, nil, nil)
-	e.catalog = storeCatalog{conn: first.Conn, stream: schemas.ScanStream}
+	e.catalog.Tables = StoreTables(first.db, schemas.ScanStream)
 	due := exportDue(t, e)
 
 	second, secondReader := openStore(t)
 	restored := newTestExporter(t, secondReader, client, nil, nil)
-	restored.catalog = storeCatalog{conn: second.Conn, stream: schemas.ScanStream}
+	restored.catalog.Tables = StoreTables(second.db, schemas.ScanStream)
 	log := slog.New(slog.DiscardHandler)
 	for range 2 { // the second time there is nothing to do
-		if err := restored.Restore(t.Context(), openArchive(t, client), indexer.NewSinks(second.db, log), nil); err != nil {
+		if err := openArchive(t, client).Restore(t.Context(), RestoreConfig{Sink: indexer.NewSinks(second.db, log), Catalog: restored.catalog}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,10 +2,8 @@ package export
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"testing"
 
@@ -23,17 +21,19 @@ func TestRowsRebuildEveryField(t *testing.T) {
 		client := buckettest.Open(t, bucketConfig(g, fmt.Sprintf("seed-%d/", seed)))
 		e := newTestExporter(t, src, client, &memoryCatalog{}, nil)
 		exportDue(t, e)
-		rows, err := e.catalog.between(t.Context(), schemas.MinMicros-1, schemas.MaxMicros)
+		rows, err := e.catalog.PublishedSegments(t.Context(), schemas.MinMicros, schemas.MaxMicros)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var back memorySource
 		for i := range rows {
-			m, err := decodeManifest([]byte(rows[i].Manifest))
+			m, err := DecodeManifest([]byte(rows[i].Manifest))
 			if err != nil {
 				t.Fatal(err)
 			}
-			readSegment(t, &segmentCheck{parts: e.parts(), manifest: m, meter: &progressMeter{}}, &back)
+			if err := eachItem(t.Context(), e.parts(), m, back.add); err != nil {
+				t.Fatal(err)
+			}
 		}
 		compareAll(t, "update", back.updates, src.updates)
 		compareAll(t, "import", back.imports, src.imports)
@@ -89,54 +89,20 @@ func nonEmpty[T any](list []T) []T {
 	return list
 }
 
-func readSegment(t *testing.T, c *segmentCheck, into *memorySource) {
-	t.Helper()
-	events := readTable[schemas.EventRow](t, c, schemas.ParquetEvents)
-	for _, row := range readTable[schemas.UpdateRow](t, c, schemas.ParquetUpdates) {
-		u, err := row.Update(events[:row.EventCount])
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = events[row.EventCount:]
-		into.updates = append(into.updates, u)
+// add appends an item as it came out of a segment.
+func (s *memorySource) add(it schemas.Item) error {
+	if it.Update != nil && it.Update.IsImport() {
+		s.imports = append(s.imports, *it.Update)
+		return nil
 	}
-	for _, row := range readTable[schemas.ImportRow](t, c, schemas.ParquetImports) {
-		into.imports = append(into.imports, row.Update())
+	if it.Update != nil {
+		s.updates = append(s.updates, *it.Update)
+		it.Update = nil
 	}
-	traffic := make(map[string]*schemas.TrafficSummary)
-	for _, row := range readTable[schemas.TrafficRow](t, c, schemas.ParquetTraffic) {
-		traffic[row.UpdateID] = new(row.Traffic())
+	if it.Verdict != nil {
+		s.verdicts = append(s.verdicts, it)
 	}
-	activity := make(map[string]*schemas.AppActivity)
-	for _, row := range readTable[schemas.AppActivityRow](t, c, schemas.ParquetAppActivity) {
-		activity[row.UpdateID] = new(row.AppActivity())
-	}
-	for _, row := range readTable[schemas.VerdictRow](t, c, schemas.ParquetVerdicts) {
-		into.verdicts = append(into.verdicts, schemas.Item{
-			Verdict: new(row.Verdict()), Traffic: traffic[row.UpdateID], AppActivity: activity[row.UpdateID],
-		})
-	}
-}
-
-func readTable[T any, R rowOf[T]](t *testing.T, c *segmentCheck, table schemas.ParquetTable) []T {
-	t.Helper()
-	reader := newTableReader[T, R](c.parts, c.manifest.table(table), c.meter)
-	defer func() {
-		if err := reader.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	var rows []T
-	for {
-		row, err := reader.row(context.Background())
-		if errors.Is(err, io.EOF) {
-			return rows
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, *row)
-	}
+	return nil
 }
 
 // TestMalformedHistoryIsRefused gives the writer what it could not rebuild.

@@ -39,14 +39,14 @@ func (h *headOf[T]) take(ctx context.Context) (*T, error) {
 }
 
 // openSegmentItems opens the first objects. The caller calls close in any case.
-func openSegmentItems(ctx context.Context, parts partSource, m *Manifest, progress *progressMeter) (*segmentItems, error) {
+func openSegmentItems(ctx context.Context, parts partSource, m *Manifest) (*segmentItems, error) {
 	s := &segmentItems{manifest: m, digests: make(map[schemas.ParquetTable]*digester)}
 	for _, t := range m.Tables {
 		s.digests[t.Name] = new(digester)
 	}
 	noVerdicts := func(context.Context) (*schemas.Item, error) { return nil, io.EOF }
 	if m.Ref().IsImports() {
-		imports := newTableReader[schemas.ImportRow](parts, m.table(schemas.ParquetImports), progress)
+		imports := newTableReader[schemas.ImportRow](parts, m.Table(schemas.ParquetImports), nil)
 		s.update = &headOf[schemas.Update]{next: func(ctx context.Context) (*schemas.Update, error) {
 			row, err := imports.row(ctx)
 			if err != nil {
@@ -57,7 +57,7 @@ func openSegmentItems(ctx context.Context, parts partSource, m *Manifest, progre
 		}}
 		s.verdict, s.close = &headOf[schemas.Item]{next: noVerdicts}, imports.close
 	} else {
-		updates, verdicts := newUpdateReader(parts, m, progress), newVerdictReader(parts, m, progress)
+		updates, verdicts := newUpdateReader(parts, m, nil), newVerdictReader(parts, m, nil)
 		s.update, s.verdict = &headOf[schemas.Update]{next: updates.next}, &headOf[schemas.Item]{next: verdicts.next}
 		s.close = func() error { return errors.Join(updates.close(), verdicts.close()) }
 	}
@@ -124,7 +124,7 @@ func (s *segmentItems) compare() error {
 			continue
 		}
 		if finding := s.digests[t.Name].compare(t); finding != "" {
-			return mismatchf("segment %s: %s", s.manifest.Ref(), finding)
+			return Mismatchf("segment %s: %s", s.manifest.Ref(), finding)
 		}
 	}
 	return io.EOF
@@ -143,7 +143,7 @@ func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*s
 
 // eachItem is eachUpdate for items, those without an update included.
 func eachItem(ctx context.Context, parts partSource, m *Manifest, each func(schemas.Item) error) (err error) {
-	items, err := openSegmentItems(ctx, parts, m, &progressMeter{})
+	items, err := openSegmentItems(ctx, parts, m)
 	if err != nil {
 		return err
 	}

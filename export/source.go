@@ -13,17 +13,6 @@ import (
 // none is empty, and whoever takes one may keep it; an error that it returns ends the reading.
 // It must be safe for concurrent use.
 type Source interface {
-	// Stream names the stream.
-	Stream() string
-	// Watermark is the position up to which the stream is complete and final.
-	Watermark(ctx context.Context) (schemas.Position, error)
-	// ContractsWatermark is the position up to which ActiveContracts is.
-	ContractsWatermark(ctx context.Context) (schemas.Position, error)
-	// Migrations sums up what is held, by ascending id.
-	Migrations(ctx context.Context) ([]history.Migration, error)
-	// NextVerdict is where the first verdict after a position and up to another one of the
-	// same migration stands; ok is false if there is none.
-	NextVerdict(ctx context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error)
 	// UpdatePages are transactions and reassignments, whole, by position.
 	UpdatePages(ctx context.Context, rg history.Range, page func([]schemas.Update) error) error
 	// ImportPages are a migration's import updates by id.

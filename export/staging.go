@@ -10,52 +10,45 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// putPart stores an object of a segment or folder: under its key, or where peers must agree
+// PutPart stores an object of a segment or folder: under its key, or where peers must agree
 // first, in staging. What is in staging nobody can read, so that it may be replaced.
-func (e *Exporter) putPart(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
-	if e.cfg.Agree > 0 {
-		return e.cfg.Objects.Put(ctx, schemas.StagingKey(key), body, size, sum, contentType)
+func (p *publisher) PutPart(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
+	if p.Stages() {
+		return p.objects.Put(ctx, schemas.StagingKey(key), body, size, sum, contentType)
 	}
-	return e.put(ctx, key, body, size, sum, contentType, overwrite)
+	return p.put(ctx, key, body, size, sum, contentType, overwrite)
 }
 
-// overwrites reports whether the objects of a segment or folder may replace what is under
-// their keys, given its latest row: it was published once and withdrawn. Version 1 is the
-// first row of all, and that of a segment that waits in staging for the first time.
-func overwrites(state string, version int64) bool {
-	return version > 1 || version == 1 && state == withdrawn
-}
+// Stages reports whether objects wait in staging until peers agree.
+func (p *publisher) Stages() bool { return p.mustAgree > 0 }
 
-// settle puts the objects of a staged batch under their keys if peers agree now.
-func (e *Exporter) settle(ctx context.Context, b batch, overwrite bool) error {
-	if err := e.agree(ctx, b); err != nil {
-		return err
+// Settle puts the objects of a staged batch under their keys if peers agree now. What staging
+// has lost it withdraws, so that the next run writes it again.
+func (p *publisher) Settle(ctx context.Context, b Batch, overwrite bool, withdraw func() error) error {
+	err := p.agree(ctx, b)
+	if err == nil {
+		err = p.release(ctx, b, overwrite)
 	}
-	return e.release(ctx, b, overwrite)
-}
-
-// stageAgain withdraws what staging has lost, so that the next run writes it again.
-func (e *Exporter) stageAgain(err error, withdraw func() error) error {
-	if !mustStageAgain(err) {
-		return nil
+	if mustStageAgain(err) {
+		return errors.Join(err, withdraw())
 	}
-	return withdraw()
+	return err
 }
 
 // release copies the objects of a batch that was agreed on from staging to their keys.
 // Those that are there already, from a run that was cut off, are left alone; other bytes
 // are ErrConflict unless they may be overwritten.
-func (e *Exporter) release(ctx context.Context, b batch, overwrite bool) error {
-	for _, o := range b.objects {
-		if err := e.releaseObject(ctx, o, overwrite); err != nil {
-			return fmt.Errorf("releasing %s of %s: %w", o.key, b.name, err)
+func (p *publisher) release(ctx context.Context, b Batch, overwrite bool) error {
+	for _, o := range b.Objects {
+		if err := p.releaseObject(ctx, o, overwrite); err != nil {
+			return fmt.Errorf("releasing %s of %s: %w", o.Key, b.Name, err)
 		}
 	}
 	return nil
 }
 
-func (e *Exporter) releaseObject(ctx context.Context, o object, overwrite bool) error {
-	there, err := e.holds(ctx, o.key, o.sha256)
+func (p *publisher) releaseObject(ctx context.Context, o Sum, overwrite bool) error {
+	there, err := p.holds(ctx, o.Key, o.SHA256)
 	switch {
 	case errors.Is(err, bucket.ErrNotFound):
 	case err != nil:
@@ -63,13 +56,13 @@ func (e *Exporter) releaseObject(ctx context.Context, o object, overwrite bool) 
 	case there:
 		return nil
 	case !overwrite:
-		return fmt.Errorf("%w: peers agreed on SHA-256 %s", ErrConflict, o.sha256)
+		return fmt.Errorf("%w: peers agreed on SHA-256 %s", ErrConflict, o.SHA256)
 	}
 	// What is in staging may have been damaged there.
-	there, err = e.holds(ctx, schemas.StagingKey(o.key), o.sha256)
+	there, err = p.holds(ctx, schemas.StagingKey(o.Key), o.SHA256)
 	if errors.Is(err, bucket.ErrNotFound) {
 		// Another worker may have released it meanwhile, and emptied staging.
-		if released, again := e.holds(ctx, o.key, o.sha256); again == nil && released {
+		if released, again := p.holds(ctx, o.Key, o.SHA256); again == nil && released {
 			return nil
 		}
 	}
@@ -79,12 +72,12 @@ func (e *Exporter) releaseObject(ctx context.Context, o object, overwrite bool) 
 	if !there {
 		return errUnstaged
 	}
-	return e.cfg.Objects.Copy(ctx, schemas.StagingKey(o.key), o.key)
+	return p.objects.Copy(ctx, schemas.StagingKey(o.Key), o.Key)
 }
 
 // holds reports whether an object has a SHA-256; or bucket.ErrNotFound.
-func (e *Exporter) holds(ctx context.Context, key, sha256 string) (bool, error) {
-	sum, _, err := e.storedSum(ctx, key)
+func (p *publisher) holds(ctx context.Context, key, sha256 string) (bool, error) {
+	sum, _, err := p.storedSum(ctx, key)
 	return err == nil && fmt.Sprintf("%x", sum) == sha256, err
 }
 
@@ -96,12 +89,12 @@ func mustStageAgain(err error) bool {
 	return errors.Is(err, bucket.ErrNotFound) || errors.Is(err, errUnstaged)
 }
 
-// unstage removes the objects of a batch from staging once it is published. What is left
+// Unstage removes the objects of a batch from staging once it is published. What is left
 // by a crash is for the collection of garbage.
-func (e *Exporter) unstage(ctx context.Context, b batch) {
-	for _, o := range b.objects {
-		if err := e.cfg.Objects.Delete(ctx, schemas.StagingKey(o.key)); err != nil {
-			e.log.WarnContext(ctx, "removing a published object from staging failed", "key", o.key, "err", err)
+func (p *publisher) Unstage(ctx context.Context, b Batch) {
+	for _, o := range b.Objects {
+		if err := p.objects.Delete(ctx, schemas.StagingKey(o.Key)); err != nil {
+			p.log.WarnContext(ctx, "removing a published object from staging failed", "key", o.Key, "err", err)
 			return
 		}
 	}

@@ -14,24 +14,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-func TestStoreCatalog(t *testing.T) {
-	db := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), db.DSN); err != nil {
-		t.Fatal(err)
-	}
-	other := storeCatalog{conn: db.Conn, stream: "node:it's"}
-	if err := other.append(t.Context(), unpublishedRow(schemas.SegmentRef{Stream: other.stream, MigrationID: 1, Date: "2026-06-30"})); err != nil {
-		t.Fatal(err)
-	}
-	testCatalog(t, storeCatalog{conn: db.Conn, stream: schemas.ScanStream})
-	if rows, err := other.all(t.Context()); err != nil || len(rows) != 1 {
-		t.Errorf("the other stream has %d segments, %v", len(rows), err)
-	}
-	testDisagreements(t, db.Conn)
-	testPace(t, db.Conn)
-	testNetworkCatalog(t, storeNetworkCatalog{conn: db.Conn, stream: schemas.ScanStream})
-}
-
 // fill writes a history into the store the way ingest does.
 func fill(t *testing.T, db *store.DB, items []schemas.Item) {
 	t.Helper()
@@ -78,7 +60,7 @@ func TestStoreToBucketAndBack(t *testing.T) {
 	fill(t, db, schematest.New(schematest.Config{Seed: 5, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	reader := history.NewReader(db, schemas.ScanStream)
 	e := newTestExporter(t, reader, openBucket(t), nil, nil)
-	e.catalog = storeCatalog{conn: dsn.Conn, stream: schemas.ScanStream}
+	e.catalog.Tables = StoreTables(db, schemas.ScanStream)
 
 	due := exportDue(t, e)
 	if left, err := e.DueSegments(t.Context()); err != nil || len(left) > 0 || len(due) < 5 {

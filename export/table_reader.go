@@ -3,30 +3,25 @@ package export
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// mismatch is a published object that is not what its manifest says. Verification
-// reports it and goes on with the next table.
-type mismatch struct{ error }
-
-func mismatchf(format string, args ...any) error { return mismatch{fmt.Errorf(format, args...)} }
 
 // tableReader reads the rows of one table of a segment back from the bucket, part by
 // part, and checks each part against the manifest.
 type tableReader[T any, R rowOf[T]] struct {
-	parts    partSource
-	table    Table
-	progress *progressMeter
+	parts partSource
+	table Table
+	// onPart, if set, is called with the size of each part that was fetched.
+	onPart func(bytes int64)
 
 	next int // part to open
 	part Part
-	file *spool
+	file *bucket.Spool
 	rows *parquet.GenericReader[T]
 	read int64 // rows of the open part
 
@@ -38,11 +33,11 @@ type tableReader[T any, R rowOf[T]] struct {
 
 const rowsPerRead = 64
 
-func newTableReader[T any, R rowOf[T]](parts partSource, table Table, progress *progressMeter) *tableReader[T, R] {
-	return &tableReader[T, R]{parts: parts, table: table, progress: progress}
+func newTableReader[T any, R rowOf[T]](parts partSource, table Table, onPart func(bytes int64)) *tableReader[T, R] {
+	return &tableReader[T, R]{parts: parts, table: table, onPart: onPart}
 }
 
-// row returns the next row, which stays valid, or io.EOF. Errors of type mismatch say
+// row returns the next row, which stays valid, or io.EOF. Errors of type Mismatch say
 // what is wrong with the object.
 func (r *tableReader[T, R]) row(ctx context.Context) (R, error) {
 	for r.at == len(r.batch) {
@@ -54,7 +49,7 @@ func (r *tableReader[T, R]) row(ctx context.Context) (R, error) {
 	r.at++
 	key := row.Key()
 	if r.started && compareKeys(key, r.last) <= 0 {
-		return nil, mismatchf("%s is not sorted: %+v follows %+v", r.part.Key, key, r.last)
+		return nil, Mismatchf("%s is not sorted: %+v follows %+v", r.part.Key, key, r.last)
 	}
 	r.last, r.started = key, true
 	return row, nil
@@ -76,7 +71,7 @@ func (r *tableReader[T, R]) fill(ctx context.Context) error {
 	case errors.Is(err, io.EOF):
 		return r.endPart()
 	case err != nil:
-		return mismatchf("reading %s: %w", r.part.Key, err)
+		return Mismatchf("reading %s: %w", r.part.Key, err)
 	}
 	return nil
 }
@@ -90,21 +85,23 @@ func (r *tableReader[T, R]) open(ctx context.Context) error {
 		return err
 	}
 	r.file = file
-	opened, err := parquet.OpenFile(file.file, file.size)
+	opened, err := parquet.OpenFile(file.File(), file.Size())
 	if err != nil {
-		return mismatchf("opening %s: %w", r.part.Key, err)
+		return Mismatchf("opening %s: %w", r.part.Key, err)
 	}
 	if got := len(opened.RowGroups()); got != r.part.RowGroups {
-		return mismatchf("%s has %d row groups, the manifest says %d", r.part.Key, got, r.part.RowGroups)
+		return Mismatchf("%s has %d row groups, the manifest says %d", r.part.Key, got, r.part.RowGroups)
 	}
 	r.rows = parquet.NewGenericReader[T](opened)
-	r.progress.object(r.part.Bytes)
+	if r.onPart != nil {
+		r.onPart(r.part.Bytes)
+	}
 	return nil
 }
 
 func (r *tableReader[T, R]) endPart() error {
 	if r.read != r.part.Rows {
-		return mismatchf("%s has %d rows, the manifest says %d", r.part.Key, r.read, r.part.Rows)
+		return Mismatchf("%s has %d rows, the manifest says %d", r.part.Key, r.read, r.part.Rows)
 	}
 	return r.close()
 }
@@ -116,7 +113,7 @@ func (r *tableReader[T, R]) close() error {
 		errs = append(errs, r.rows.Close())
 	}
 	if r.file != nil {
-		errs = append(errs, r.file.close())
+		errs = append(errs, r.file.Close())
 	}
 	r.rows, r.file = nil, nil
 	return errors.Join(errs...)

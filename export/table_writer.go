@@ -3,13 +3,13 @@ package export
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -21,6 +21,9 @@ const (
 	rowsPerChunk  = 128
 	bytesPerChunk = 1 << 20
 )
+
+// ErrOrder means that a source did not give its rows in ascending order.
+var ErrOrder = errors.New("rows are out of order")
 
 // rowOf is a pointer to a row type of package schemas.
 type rowOf[T any] interface {
@@ -49,7 +52,7 @@ type tableWriter[T any, R rowOf[T]] struct {
 
 	// The open part.
 	part    Part
-	file    *spool
+	file    *bucket.Spool
 	parquet *parquet.GenericWriter[T]
 	// The open row group.
 	groupRows, groupBytes int
@@ -105,12 +108,12 @@ func compareKeys(a, b schemas.RowKey) int {
 
 // open begins a part whose first row has the given key.
 func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
-	file, err := newSpool(w.exporter.cfg.TempDir)
+	file, err := bucket.NewSpool(w.exporter.cfg.TempDir)
 	if err != nil {
 		return err
 	}
 	w.file = file
-	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: keyOf(w.table, first)}
+	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: KeyOf(w.table, first)}
 	w.parquet = newParquetWriter[T](file, w.exporter.codecs, w.table, w.ref)
 	return nil
 }
@@ -159,13 +162,13 @@ func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
 		return fmt.Errorf("ending %s: %w", w.part.Key, err)
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	sum, err := w.file.finish()
+	sum, err := w.file.Finish()
 	if err != nil {
 		return err
 	}
-	w.part.Bytes, w.part.Last = w.file.size, keyOf(w.table, w.last)
-	w.part.setSum(sum)
-	if err := w.exporter.putPart(ctx, w.part.Key, w.file.file, w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
+	w.part.Bytes, w.part.Last = w.file.Size(), KeyOf(w.table, w.last)
+	w.part.SetSum(sum)
+	if err := w.exporter.publisher.PutPart(ctx, w.part.Key, w.file.File(), w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
 		return err
 	}
 	w.result.Rows += w.part.Rows
@@ -185,8 +188,7 @@ func (w *tableWriter[T, R]) finish(ctx context.Context) (Table, error) {
 			return Table{}, err
 		}
 	}
-	root := w.tree.Root()
-	w.result.Digest, w.result.Root = w.sum, hex.EncodeToString(root[:])
+	w.result.Digest, w.result.Root = w.sum, w.Root()
 	if int64(w.sum.Rows) != w.result.Rows {
 		return Table{}, fmt.Errorf("table %s has %d rows but a digest of %d", w.table, w.result.Rows, w.sum.Rows)
 	}
@@ -200,5 +202,5 @@ func (w *tableWriter[T, R]) close() error {
 	}
 	file := w.file
 	w.file, w.parquet = nil, nil
-	return file.close()
+	return file.Close()
 }

@@ -14,7 +14,7 @@ import (
 // Tables that come from the same reading of the source are written together; such
 // groups run side by side, as many as there are workers for all segments.
 func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, overwrite bool) (*Manifest, error) {
-	manifest, err := newManifest(ref, e.cfg.Layout)
+	manifest, err := NewManifest(ref, e.cfg.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -45,36 +45,23 @@ func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, over
 	for _, written := range tables {
 		manifest.Tables = append(manifest.Tables, written...)
 	}
-	root, err := manifest.root()
+	root, err := manifest.ComputeRoot()
 	manifest.Root = hex.EncodeToString(root[:])
 	return manifest, err
 }
 
-// updatePages hands out the updates of a day in order.
-func (e *Exporter) updatePages(ctx context.Context, ref schemas.SegmentRef, each func(context.Context, []schemas.Update) error) error {
-	rg, err := e.rangeOf(ref)
-	if err != nil {
-		return err
-	}
-	return e.updatesIn(ctx, rg, each)
-}
-
-// updatesIn hands out the updates of a range in order, in pages of its limit.
-func (e *Exporter) updatesIn(ctx context.Context, rg history.Range, each func(context.Context, []schemas.Update) error) error {
-	return readAhead(ctx, func(ctx context.Context, page func([]schemas.Update) error) error {
-		return e.cfg.Source.UpdatePages(ctx, rg, page)
-	}, each)
-}
-
-func (e *Exporter) rangeOf(ref schemas.SegmentRef) (history.Range, error) {
+// bounds are the positions after and up to which a segment has history.
+func bounds(ref schemas.SegmentRef) (after, through schemas.Position, err error) {
 	start, end, err := ref.Bounds()
-	return history.Range{
-		After: schemas.EndOf(ref.MigrationID, start), Through: schemas.EndOf(ref.MigrationID, end), Limit: e.cfg.PageRows,
-	}, err
+	return schemas.EndOf(ref.MigrationID, start), schemas.EndOf(ref.MigrationID, end), err
 }
 
 // writeHistory writes tables updates and events.
 func writeHistory(ctx context.Context, d destination) (tables []Table, err error) {
+	after, through, err := bounds(d.ref)
+	if err != nil {
+		return nil, err
+	}
 	updates := newTableWriter[schemas.UpdateRow](d, schemas.ParquetUpdates)
 	events := newTableWriter[schemas.EventRow](d, schemas.ParquetEvents)
 	defer func() { err = errors.Join(err, updates.close(), events.close()) }()
@@ -91,7 +78,7 @@ func writeHistory(ctx context.Context, d destination) (tables []Table, err error
 	})
 	side.Go(func() error {
 		defer close(toSum)
-		return d.exporter.updatePages(within, d.ref, func(ctx context.Context, page []schemas.Update) error {
+		return d.exporter.pages.Updates(within, after, through, func(ctx context.Context, page []schemas.Update) error {
 			for i := range page {
 				if err := page[i].CheckShape(); err != nil {
 					return err
@@ -143,7 +130,7 @@ func writeEvents(ctx context.Context, events *tableWriter[schemas.EventRow, *sch
 
 // writeVerdicts writes tables verdicts, traffic and app_activity.
 func writeVerdicts(ctx context.Context, d destination) (tables []Table, err error) {
-	rg, err := d.exporter.rangeOf(d.ref)
+	after, through, err := bounds(d.ref)
 	if err != nil {
 		return nil, err
 	}
@@ -171,9 +158,7 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 		activity.addAppActivity(it.Verdict.UpdateID, it.AppActivity)
 		return activity.commit(ctx)
 	}
-	err = readAhead(ctx, func(ctx context.Context, page func([]schemas.Item) error) error {
-		return d.exporter.cfg.Source.VerdictPages(ctx, rg, page)
-	}, func(ctx context.Context, page []schemas.Item) error {
+	err = d.exporter.pages.verdicts(ctx, after, through, func(ctx context.Context, page []schemas.Item) error {
 		for i := range page {
 			if err := writeItem(ctx, &page[i]); err != nil {
 				return err
@@ -187,25 +172,8 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 	return finishAll(ctx, verdicts.finish, traffic.finish, activity.finish)
 }
 
-// contractPages hands out the contracts that are active at a day's start, in order.
-// On the first day of a migration these are its imports.
-func (e *Exporter) contractPages(ctx context.Context, ref schemas.SegmentRef, each func(context.Context, []history.ActiveContract) error) error {
-	start, _, err := ref.Bounds()
-	if err != nil {
-		return err
-	}
-	return e.contractsAt(ctx, ref.MigrationID, start, each)
-}
-
-// contractsAt hands out the contracts of a migration that are active at an instant, in order.
-func (e *Exporter) contractsAt(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error {
-	query := history.ActiveQuery{MigrationID: migrationID, At: at, Limit: e.cfg.PageRows}
-	return readAhead(ctx, func(ctx context.Context, page func([]history.ActiveContract) error) error {
-		return e.cfg.Source.ActivePages(ctx, query, page)
-	}, each)
-}
-
-// writeActiveContracts writes table acs.
+// writeActiveContracts writes table acs: the contracts that are active at the segment's start.
+// In the first segment of a migration these are its imports.
 func writeActiveContracts(ctx context.Context, d destination) (tables []Table, err error) {
 	start, _, err := d.ref.Bounds()
 	if err != nil {
@@ -213,7 +181,7 @@ func writeActiveContracts(ctx context.Context, d destination) (tables []Table, e
 	}
 	contracts := newTableWriter[schemas.ActiveContractRow](d, schemas.ParquetACS)
 	defer func() { err = errors.Join(err, contracts.close()) }()
-	err = d.exporter.contractPages(ctx, d.ref, func(ctx context.Context, page []history.ActiveContract) error {
+	err = d.exporter.pages.Contracts(ctx, d.ref.MigrationID, start, func(ctx context.Context, page []history.ActiveContract) error {
 		for i := range page {
 			contracts.row().Set(d.ref.MigrationID, start, &page[i].Event, page[i].Encoding)
 			contracts.addActiveContract(&page[i].Event)
@@ -233,10 +201,7 @@ func writeActiveContracts(ctx context.Context, d destination) (tables []Table, e
 func writeImports(ctx context.Context, d destination) (tables []Table, err error) {
 	imports := newTableWriter[schemas.ImportRow](d, schemas.ParquetImports)
 	defer func() { err = errors.Join(err, imports.close()) }()
-	source, limit := d.exporter.cfg.Source, d.exporter.cfg.PageRows
-	err = readAhead(ctx, func(ctx context.Context, page func([]schemas.Update) error) error {
-		return source.ImportPages(ctx, d.ref.MigrationID, limit, page)
-	}, func(ctx context.Context, page []schemas.Update) error {
+	err = d.exporter.pages.imports(ctx, d.ref.MigrationID, func(ctx context.Context, page []schemas.Update) error {
 		for i := range page {
 			if err := imports.row().Set(&page[i]); err != nil {
 				return err

@@ -3,66 +3,90 @@ package export
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// newTables returns the Iceberg tables over the exporter's segments, nil if none are kept.
-func (e *Exporter) newTables() (*iceberg.Tables, error) {
-	if e.cfg.Iceberg == nil {
-		return nil, nil
+// icebergTables are the Iceberg tables over the published segments. Without tables it does
+// nothing.
+type icebergTables struct{ *iceberg.Tables }
+
+func newIcebergTables(cfg *Config, log *slog.Logger) (icebergTables, error) {
+	if cfg.Iceberg == nil {
+		return icebergTables{}, nil
 	}
-	return iceberg.New(iceberg.Config{
-		Stream: e.stream, Objects: e.cfg.Iceberg, Catalog: publishedFiles{e}, Log: e.log, Now: e.cfg.Now,
+	tables, err := iceberg.New(iceberg.Config{
+		Stream: cfg.Catalog.Stream(), Objects: cfg.Iceberg, Catalog: publishedFiles{cfg.Catalog}, Log: log, Now: cfg.Now,
 	})
+	return icebergTables{tables}, err
 }
 
-// updateTables makes the tables equal to what is published.
-func (e *Exporter) updateTables(ctx context.Context) error {
-	if e.tables == nil {
+// update makes the tables equal to what is published.
+func (t icebergTables) update(ctx context.Context) error {
+	if t.Tables == nil {
 		return nil
 	}
-	return e.tables.Update(ctx)
+	return t.Tables.Update(ctx)
 }
 
-// excludeFromTables is for segments that were taken out of the catalog just now: it comes
-// before their objects are replaced or removed.
-func (e *Exporter) excludeFromTables(ctx context.Context) error {
-	if e.tables == nil {
+// exclude is for segments that were taken out of the catalogue just now: it comes before
+// their objects are replaced or removed.
+func (t icebergTables) exclude(ctx context.Context) error {
+	if t.Tables == nil {
 		return nil
 	}
-	return e.tables.Exclude(ctx)
+	return t.Tables.Exclude(ctx)
 }
 
-// tablesLack reports whether the tables do not have exactly the published ones of all
-// segments.
-func (e *Exporter) tablesLack(ctx context.Context, rows []segmentRow) (bool, error) {
-	if e.tables == nil {
+// lack reports whether the tables do not have exactly the published ones of all segments.
+func (t icebergTables) lack(ctx context.Context, rows []store.SegmentRow) (bool, error) {
+	if t.Tables == nil {
 		return false, nil
 	}
-	same, err := e.tables.UpToDate(ctx, publishedSegments(rows))
+	same, err := t.Tables.UpToDate(ctx, publishedSegments(rows))
 	return !same, err
 }
 
+// collect removes what no snapshot of a table needs and that was stored before an instant.
+func (t icebergTables) collect(ctx context.Context, before time.Time, done *Collection) error {
+	if t.Tables == nil {
+		return nil
+	}
+	objects, bytes, err := t.Tables.Collect(ctx, before)
+	done.Objects += objects
+	done.Bytes += bytes
+	return err
+}
+
+// check says how the tables differ from what is published.
+func (t icebergTables) check(ctx context.Context) ([]string, error) {
+	if t.Tables == nil {
+		return nil, nil
+	}
+	return t.Tables.Check(ctx)
+}
+
 // publishedSegments are the segments that the latest rows say are published.
-func publishedSegments(rows []segmentRow) []iceberg.Segment {
+func publishedSegments(rows []store.SegmentRow) []iceberg.Segment {
 	var list []iceberg.Segment
 	for i := range rows {
-		if rows[i].State == published {
-			list = append(list, iceberg.Segment{Ref: rows[i].ref(), Content: rows[i].ManifestHash, Version: rows[i].Version})
+		if rows[i].State == Published {
+			list = append(list, iceberg.Segment{Ref: rows[i].Ref(), Content: rows[i].ManifestHash, Version: rows[i].Version})
 		}
 	}
 	return list
 }
 
-// publishedFiles is the exporter's catalog as tables are made of it.
-type publishedFiles struct{ exporter *Exporter }
+// publishedFiles is the catalogue as tables are made of it.
+type publishedFiles struct{ catalog *Catalog }
 
 // Segments implements iceberg.Catalog.
 func (p publishedFiles) Segments(ctx context.Context) ([]iceberg.Segment, error) {
-	rows, err := p.exporter.allRows(ctx)
+	rows, err := p.catalog.AllSegments(ctx)
 	return publishedSegments(rows), err
 }
 
@@ -72,18 +96,18 @@ func (p publishedFiles) Files(ctx context.Context, table schemas.ParquetTable, s
 	for i, s := range segments {
 		refs[i] = s.Ref
 	}
-	rows, err := p.exporter.catalog.some(ctx, refs)
+	rows, err := p.catalog.Segments.Some(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-	byRef := make(map[schemas.SegmentRef]*segmentRow, len(rows))
+	byRef := make(map[schemas.SegmentRef]*store.SegmentRow, len(rows))
 	for i := range rows {
-		byRef[rows[i].ref()] = &rows[i]
+		byRef[rows[i].Ref()] = &rows[i]
 	}
 	files := make([][]iceberg.File, len(segments))
 	for i, s := range segments {
 		row := byRef[s.Ref]
-		if row == nil || row.State != published || row.ManifestHash != s.Content {
+		if row == nil || row.State != Published || row.ManifestHash != s.Content {
 			return nil, fmt.Errorf("%w: segment %s", iceberg.ErrChanged, s.Ref)
 		}
 		if files[i], err = p.filesOf(row, table); err != nil {
@@ -93,33 +117,21 @@ func (p publishedFiles) Files(ctx context.Context, table schemas.ParquetTable, s
 	return files, nil
 }
 
-func (p publishedFiles) filesOf(row *segmentRow, table schemas.ParquetTable) ([]iceberg.File, error) {
-	m, err := p.exporter.manifests.of(row)
+func (p publishedFiles) filesOf(row *store.SegmentRow, table schemas.ParquetTable) ([]iceberg.File, error) {
+	m, err := p.catalog.ManifestOf(row)
 	if err != nil {
 		return nil, err
 	}
 	var files []iceberg.File
-	for _, part := range m.table(table).Parts {
+	for _, part := range m.Table(table).Parts {
 		f := iceberg.File{Key: part.Key, Bytes: part.Bytes, Rows: part.Rows}
-		if f.First, err = part.First.rowKey(); err != nil {
+		if f.First, err = part.First.RowKey(); err != nil {
 			return nil, err
 		}
-		if f.Last, err = part.Last.rowKey(); err != nil {
+		if f.Last, err = part.Last.RowKey(); err != nil {
 			return nil, err
 		}
 		files = append(files, f)
 	}
 	return files, nil
-}
-
-// collectTables removes what no snapshot of a table needs and that was stored before an
-// instant.
-func (e *Exporter) collectTables(ctx context.Context, before time.Time, done *Collection) error {
-	if e.tables == nil {
-		return nil
-	}
-	objects, bytes, err := e.tables.Collect(ctx, before)
-	done.Objects += objects
-	done.Bytes += bytes
-	return err
 }

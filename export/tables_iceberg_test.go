@@ -19,8 +19,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// icebergTables are all tables.
-var icebergTables = []schemas.ParquetTable{
+// allTables are all tables.
+var allTables = []schemas.ParquetTable{
 	schemas.ParquetUpdates, schemas.ParquetEvents, schemas.ParquetACS, schemas.ParquetVerdicts,
 	schemas.ParquetTraffic, schemas.ParquetAppActivity, schemas.ParquetImports,
 }
@@ -30,9 +30,9 @@ func tableOf(g *bucket.Gateway, table schemas.ParquetTable) string {
 	return fmt.Sprintf("icebergS3('%s/lake/%s', '%s', '%s')", g.Endpoint, schemas.IcebergFolder("scan", table), g.AccessKey, g.SecretKey)
 }
 
-func newIcebergExporter(t *testing.T, src Source, client *bucket.Client, c catalog, change func(*Config)) *Exporter {
+func newIcebergExporter(t *testing.T, src testSource, client *bucket.Client, c segmentRows, change func(*testConfig)) *Exporter {
 	t.Helper()
-	return newTestExporter(t, src, client, c, func(cfg *Config) {
+	return newTestExporter(t, src, client, c, func(cfg *testConfig) {
 		cfg.Iceberg = client
 		if change != nil {
 			change(cfg)
@@ -52,7 +52,7 @@ func compareTables(t *testing.T, conn driver.Conn, g *bucket.Gateway, tables ...
 	t.Helper()
 	for _, table := range tables {
 		got := query[uint64](t, conn, string(table), contentOf(tableOf(g, table)))
-		if want := query[uint64](t, conn, string(table), contentOf(objectsOf(g, table))); got != want {
+		if want := query[uint64](t, conn, string(table), contentOf(objectsAt(g, table))); got != want {
 			t.Errorf("Iceberg table %s has other rows than the objects in the bucket", table)
 		}
 	}
@@ -61,7 +61,7 @@ func compareTables(t *testing.T, conn driver.Conn, g *bucket.Gateway, tables ...
 // mustBeCurrent checks that the tables have what is published.
 func mustBeCurrent(t *testing.T, e *Exporter) {
 	t.Helper()
-	segments, err := publishedFiles{e}.Segments(t.Context())
+	segments, err := publishedFiles{e.catalog}.Segments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +83,13 @@ func TestEngineReadsIcebergTables(t *testing.T) {
 	}
 	exportDue(t, e)
 	want := wantDigests(t, e, src)
-	for _, table := range icebergTables {
+	for _, table := range allTables {
 		rows := query[uint64](t, conn, string(table), "SELECT count() FROM "+tableOf(g, table))
 		if rows != want[string(table)].Rows || rows == 0 {
 			t.Errorf("table %s has %d rows, want %d", table, rows, want[string(table)].Rows)
 		}
 	}
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 	types := query[string](t, conn, "types", "SELECT toTypeName(tuple(migration_id, record_time, effective_at, workflow_id, root_events, event_count)) FROM "+
 		tableOf(g, schemas.ParquetUpdates)+" LIMIT 1")
 	if want := "Tuple(Int64, DateTime64(6, 'UTC'), Nullable(DateTime64(6, 'UTC')), Nullable(String), Array(Int32), Int32)"; types != want {
@@ -111,7 +111,7 @@ func TestIcebergTablesPrune(t *testing.T) {
 			day = "SELECT count(), sum(cityHash64(contract_id)) FROM %s WHERE migration_id = 0 AND record_time = '2026-07-03 00:00:00'"
 		}
 		var want, got [2]uint64
-		if err := conn.QueryRow(t.Context(), fmt.Sprintf(day, objectsOf(g, table))).Scan(&want[0], &want[1]); err != nil {
+		if err := conn.QueryRow(t.Context(), fmt.Sprintf(day, objectsAt(g, table))).Scan(&want[0], &want[1]); err != nil {
 			t.Fatal(err)
 		}
 		others := deleteOthers(t, client, table, func(ref schemas.SegmentRef) bool { return ref.MigrationID == 0 && ref.Date == "2026-07-03" })
@@ -150,9 +150,9 @@ func TestIcebergTablesOfHours(t *testing.T) {
 	e := newIcebergExporter(t, twoEvenings(), client, &memoryCatalog{}, byHours)
 	exportDue(t, e)
 	mustBeCurrent(t, e)
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 	hour := "SELECT count() FROM %s WHERE migration_id = 0 AND record_time > '2026-07-01 22:00:00' AND record_time <= '2026-07-01 23:00:00'"
-	want := query[uint64](t, conn, "an hour of the objects", fmt.Sprintf(hour, objectsOf(g, schemas.ParquetUpdates)))
+	want := query[uint64](t, conn, "an hour of the objects", fmt.Sprintf(hour, objectsAt(g, schemas.ParquetUpdates)))
 	others := deleteOthers(t, client, schemas.ParquetUpdates, func(ref schemas.SegmentRef) bool {
 		return ref.MigrationID == 0 && ref.Date == "2026-07-01T22"
 	})
@@ -210,7 +210,7 @@ func TestIcebergTablesOfSeveralWorkers(t *testing.T) {
 	}
 	workers.Wait()
 	mustBeCurrent(t, last)
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 }
 
 // TestIcebergTablesWhileASegmentIsReplaced looks at the tables before an object is
@@ -234,7 +234,7 @@ func TestIcebergTablesWhileASegmentIsReplaced(t *testing.T) {
 		}
 	}}
 	shorter := newIcebergExporter(t, twoMigrations(75, 10), client, c, nil)
-	shorter.cfg.Objects = watched
+	useObjects(shorter, watched)
 	if err := shorter.Reexport(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestIcebergTablesWhileASegmentIsReplaced(t *testing.T) {
 	if watched.seen.Load() == 0 || after == 0 || after >= before {
 		t.Errorf("the day has %d rows, before it had %d; %d objects were overwritten", after, before, watched.seen.Load())
 	}
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 }
 
 // watchedPuts tells of an object before it is overwritten. It counts them.
@@ -269,12 +269,12 @@ func TestIcebergTablesOfOldDays(t *testing.T) {
 	exportDue(t, e)
 	snapshots := len(snapshotsOf(t, client, schemas.ParquetUpdates))
 	e.cfg.Now = later
-	e.cfg.Objects = &meddling{Objects: client, before: func(key string) {
+	useObjects(e, &meddling{Objects: client, before: func(key string) {
 		var rows uint64
 		if err := conn.QueryRow(t.Context(), contentOf(tableOf(g, schemas.ParquetUpdates))).Scan(&rows); err != nil {
 			t.Errorf("when %s is removed the table cannot be read: %v", key, err)
 		}
-	}}
+	}})
 	rules := oneDay
 	rules.Retention = later().Sub(micros("2026-07-02T12:00:00Z").Time())
 	done, err := e.Collect(t.Context(), client, rules)
@@ -282,7 +282,7 @@ func TestIcebergTablesOfOldDays(t *testing.T) {
 		t.Fatalf("removed are %+v, %v", done, err)
 	}
 	mustBeCurrent(t, e)
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 	left := snapshotsOf(t, client, schemas.ParquetUpdates)
 	if len(left) != 1 || snapshots < 3 {
 		t.Errorf("%d snapshots of %d are left, want the one without the day", len(left), snapshots)
@@ -353,5 +353,5 @@ func TestIcebergTablesOverABadNetwork(t *testing.T) {
 	if _, met := proxy.Counts(); met < 10 {
 		t.Errorf("there were only %d faults", met)
 	}
-	compareTables(t, conn, g, icebergTables...)
+	compareTables(t, conn, g, allTables...)
 }

@@ -17,16 +17,16 @@ type updateReader struct {
 	mine    []schemas.EventRow
 }
 
-func newUpdateReader(parts partSource, m *Manifest, progress *progressMeter) *updateReader {
+func newUpdateReader(parts partSource, m *Manifest, onPart func(bytes int64)) *updateReader {
 	return &updateReader{
 		segment: m.Ref(),
-		updates: newTableReader[schemas.UpdateRow](parts, m.table(schemas.ParquetUpdates), progress),
-		events:  newTableReader[schemas.EventRow](parts, m.table(schemas.ParquetEvents), progress),
+		updates: newTableReader[schemas.UpdateRow](parts, m.Table(schemas.ParquetUpdates), onPart),
+		events:  newTableReader[schemas.EventRow](parts, m.Table(schemas.ParquetEvents), onPart),
 	}
 }
 
 // next returns the next update, which stays valid, or io.EOF once both tables have
-// ended. Errors of type mismatch say what is wrong with the objects.
+// ended. Errors of type Mismatch say what is wrong with the objects.
 func (r *updateReader) next(ctx context.Context) (*schemas.Update, error) {
 	row, err := r.updates.row(ctx)
 	if errors.Is(err, io.EOF) {
@@ -39,7 +39,7 @@ func (r *updateReader) next(ctx context.Context) (*schemas.Update, error) {
 	for range row.EventCount {
 		event, err := r.events.row(ctx)
 		if errors.Is(err, io.EOF) {
-			return nil, mismatchf("events of update %s are missing from segment %s", row.UpdateID, r.segment)
+			return nil, Mismatchf("events of update %s are missing from segment %s", row.UpdateID, r.segment)
 		}
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (r *updateReader) next(ctx context.Context) (*schemas.Update, error) {
 	}
 	u, err := row.Update(r.mine)
 	if err != nil {
-		return nil, mismatch{err}
+		return nil, AsMismatch(err)
 	}
 	return &u, nil
 }
@@ -59,7 +59,7 @@ func (r *updateReader) noMoreEvents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return mismatchf("event %d of update %s belongs to no update of segment %s", event.Node, event.UpdateID, r.segment)
+	return Mismatchf("event %d of update %s belongs to no update of segment %s", event.Node, event.UpdateID, r.segment)
 }
 
 func (r *updateReader) close() error { return errors.Join(r.updates.close(), r.events.close()) }

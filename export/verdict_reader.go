@@ -17,14 +17,14 @@ type verdictReader struct {
 	activity *peeked[schemas.AppActivityRow, *schemas.AppActivityRow]
 }
 
-func newVerdictReader(parts partSource, m *Manifest, progress *progressMeter) *verdictReader {
+func newVerdictReader(parts partSource, m *Manifest, onPart func(bytes int64)) *verdictReader {
 	return &verdictReader{
 		segment:  m.Ref(),
-		verdicts: newTableReader[schemas.VerdictRow](parts, m.table(schemas.ParquetVerdicts), progress),
+		verdicts: newTableReader[schemas.VerdictRow](parts, m.Table(schemas.ParquetVerdicts), onPart),
 		traffic: &peeked[schemas.TrafficRow, *schemas.TrafficRow]{
-			rows: newTableReader[schemas.TrafficRow](parts, m.table(schemas.ParquetTraffic), progress)},
+			rows: newTableReader[schemas.TrafficRow](parts, m.Table(schemas.ParquetTraffic), onPart)},
 		activity: &peeked[schemas.AppActivityRow, *schemas.AppActivityRow]{
-			rows: newTableReader[schemas.AppActivityRow](parts, m.table(schemas.ParquetAppActivity), progress)},
+			rows: newTableReader[schemas.AppActivityRow](parts, m.Table(schemas.ParquetAppActivity), onPart)},
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *verdictReader) noMoreSideData(ctx context.Context) error {
 		return err
 	}
 	if traffic != nil || activity != nil {
-		return mismatchf("traffic or app activity of segment %s belongs to no verdict", r.segment)
+		return Mismatchf("traffic or app activity of segment %s belongs to no verdict", r.segment)
 	}
 	return io.EOF
 }
@@ -109,7 +109,7 @@ func (p *peeked[T, R]) take(ctx context.Context, key schemas.RowKey) (R, error) 
 	case order > 0:
 		return nil, nil
 	case order < 0:
-		return nil, mismatchf("a row of table %s, %+v, belongs to no verdict", p.rows.table.Name, row.Key())
+		return nil, Mismatchf("a row of table %s, %+v, belongs to no verdict", p.rows.table.Name, row.Key())
 	}
 	p.read = false
 	return row, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,11 +47,11 @@ type Progress struct {
 // be nil. What is wrong with objects is in the findings; an error means that the
 // verification could not be done.
 func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (*Verification, error) {
-	rows, err := e.catalog.between(ctx, schemas.MinMicros-1, schemas.MaxMicros)
+	rows, err := e.catalog.PublishedSegments(ctx, schemas.MinMicros, schemas.MaxMicros)
 	if err != nil {
 		return nil, err
 	}
-	folders, err := e.publishedFolders(ctx)
+	folders, err := e.catalog.PublishedFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	for i := range rows {
 		running.Go(func() (err error) {
 			if segments[i], err = e.verifySegment(groupCtx, &rows[i], meter); err != nil {
-				return fmt.Errorf("verifying segment %s: %w", rows[i].ref(), err)
+				return fmt.Errorf("verifying segment %s: %w", rows[i].Ref(), err)
 			}
 			return nil
 		})
@@ -80,8 +81,8 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	findings := make([][]string, len(folders))
 	for i := range folders {
 		running.Go(func() (err error) {
-			if findings[i], err = e.verifyNetwork(ctx, &folders[i], meter); err != nil {
-				return fmt.Errorf("verifying %s: %w", folders[i].ref(), err)
+			if findings[i], err = e.network.Verify(ctx, &folders[i], meter.object); err != nil {
+				return fmt.Errorf("verifying %s: %w", folders[i].Ref(), err)
 			}
 			return nil
 		})
@@ -91,16 +92,13 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	}
 	v := summarize(segments, meter.now)
 	v.Folders, v.Findings = len(folders), append(v.Findings, slices.Concat(findings...)...)
-	var m mismatch
+	var m Mismatch
 	if err := e.verifyChain(ctx); errors.As(err, &m) {
 		v.Findings = append(v.Findings, "the chain: "+err.Error())
 	} else if err != nil {
 		return nil, fmt.Errorf("verifying the chain: %w", err)
 	}
-	if e.tables == nil {
-		return v, nil
-	}
-	wrong, err := e.tables.Check(ctx)
+	wrong, err := e.tables.check(ctx)
 	v.Findings = append(v.Findings, wrong...)
 	return v, err
 }
@@ -140,8 +138,8 @@ type progressMeter struct {
 }
 
 // expectLookups adds the lookup objects of a segment to what is to be read.
-func (p *progressMeter) expectLookups(row *segmentRow) error {
-	x, err := row.lookupIndex()
+func (p *progressMeter) expectLookups(row *store.SegmentRow) error {
+	x, err := LookupIndexOf(row)
 	if x == nil || err != nil {
 		return err
 	}
@@ -162,9 +160,9 @@ func (p *progressMeter) object(bytes int64) {
 	}
 }
 
-func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *progressMeter) (segmentResult, error) {
-	r := segmentResult{ref: row.ref(), digests: make(map[string]schemas.Digest)}
-	m, err := decodeManifest([]byte(row.Manifest))
+func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, meter *progressMeter) (segmentResult, error) {
+	r := segmentResult{ref: row.Ref()}
+	m, err := DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		return r, err
 	}
@@ -176,19 +174,12 @@ func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *pr
 	if err := r.note(err); err != nil {
 		return r, err
 	}
-	check := segmentCheck{parts: e.parts(), manifest: m, lookups: lookups, meter: meter, digests: make(map[schemas.ParquetTable]*digester)}
-	for _, verify := range check.groups() {
-		if err := r.note(verify(ctx)); err != nil {
-			return r, err
-		}
+	digests, findings, err := CheckSegment(ctx, e.parts(), m, lookups, meter.object)
+	if err != nil {
+		return r, err
 	}
-	for _, t := range m.Tables {
-		r.digests[string(t.Name)] = check.digest(t.Name).sum
-		if finding := check.digest(t.Name).compare(t); finding != "" {
-			r.findings = append(r.findings, fmt.Sprintf("segment %s: %s", r.ref, finding))
-		}
-	}
-	if err := m.check(); err != nil || m.Root != row.Root {
+	r.digests, r.findings = digests, append(r.findings, findings...)
+	if err := m.Check(); err != nil || m.Root != row.Root {
 		r.findings = append(r.findings, fmt.Sprintf("the manifest of segment %s is wrong in itself, or has another root than %s: %v", r.ref, row.Root, err))
 	}
 	return r, nil
@@ -196,7 +187,7 @@ func (e *Exporter) verifySegment(ctx context.Context, row *segmentRow, meter *pr
 
 // note keeps a mismatch as a finding and returns any other error.
 func (r *segmentResult) note(err error) error {
-	var m mismatch
+	var m Mismatch
 	if !errors.As(err, &m) {
 		return err
 	}
@@ -205,10 +196,10 @@ func (r *segmentResult) note(err error) error {
 }
 
 // verifyManifest compares the manifest in the bucket with the one in the catalog.
-func (e *Exporter) verifyManifest(ctx context.Context, row *segmentRow) error {
+func (e *Exporter) verifyManifest(ctx context.Context, row *store.SegmentRow) error {
 	body, err := e.cfg.Objects.Get(ctx, row.ManifestKey, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return mismatchf("%s is missing", row.ManifestKey)
+		return Mismatchf("%s is missing", row.ManifestKey)
 	}
 	if err != nil {
 		return err
@@ -217,13 +208,31 @@ func (e *Exporter) verifyManifest(ctx context.Context, row *segmentRow) error {
 	_, err = io.Copy(hash, body)
 	err = errors.Join(err, body.Close())
 	if errors.Is(err, bucket.ErrChecksum) {
-		return mismatch{err}
+		return AsMismatch(err)
 	}
 	if err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != row.ManifestHash {
-		return mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
+		return Mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
 	}
 	return nil
+}
+
+// verifyLookupIndex compares the lookup index in the bucket with the one in the catalog, and
+// returns it; nil if there is none.
+func (e *Exporter) verifyLookupIndex(ctx context.Context, row *store.SegmentRow, m *Manifest) (*LookupIndex, error) {
+	if row.LookupIndex == "" {
+		return nil, nil
+	}
+	x, data, err := readLookupIndex(ctx, e.cfg.Objects, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case x == nil:
+		return nil, Mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
+	case string(data) != row.LookupIndex:
+		return nil, Mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
+	}
+	return x, nil
 }

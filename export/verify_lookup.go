@@ -10,26 +10,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// verifyLookupIndex compares the lookup index in the bucket with the one in the catalog, and
-// returns it; nil if there is none.
-func (e *Exporter) verifyLookupIndex(ctx context.Context, row *segmentRow, m *Manifest) (*LookupIndex, error) {
-	if row.LookupIndex == "" {
-		return nil, nil
-	}
-	x, data, err := readLookupIndex(ctx, e.cfg.Objects, m)
-	switch {
-	case err != nil:
-		return nil, err
-	case x == nil:
-		return nil, mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
-	case string(data) != row.LookupIndex:
-		return nil, mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
-	}
-	return x, nil
-}
 
 // lookupCheck goes through the lookup objects of a segment beside its rows: the lines must
 // be the rows, and index and filter must know their ids. Give it all updates in order,
@@ -42,7 +25,7 @@ type lookupCheck struct {
 
 	part    *LookupPart
 	left    int64 // rows of the part that were not compared
-	file    *spool
+	file    *bucket.Spool
 	decoder *zstd.Decoder
 	lines   *bufio.Reader
 	line    []byte
@@ -75,7 +58,7 @@ func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte
 		return err
 	}
 	if !bytes.Equal(l.line, row) {
-		return mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
+		return Mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
 	}
 	if err := l.find(updateKey(u.UpdateID), u.UpdateID); err != nil {
 		return err
@@ -90,7 +73,7 @@ func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte
 
 func (l *lookupCheck) open(ctx context.Context) (err error) {
 	if l.next == len(l.objects) {
-		return mismatchf("segment %s has more updates than lookup objects have lines", l.manifest.Ref())
+		return Mismatchf("segment %s has more updates than lookup objects have lines", l.manifest.Ref())
 	}
 	l.part = &l.objects[l.next]
 	l.next++
@@ -98,15 +81,15 @@ func (l *lookupCheck) open(ctx context.Context) (err error) {
 	if l.file, err = l.parts.fetch(ctx, l.part.Part); err != nil {
 		return err
 	}
-	l.meter.object(l.part.Bytes)
+	l.onPart(l.part.Bytes)
 	l.index, l.filter = make([]byte, l.part.Buckets*l.part.BucketBytes), make([]byte, l.part.FilterBytes)
-	if _, err := l.file.file.ReadAt(l.index, l.part.IndexOffset); err != nil {
-		return mismatchf("reading the index of %s: %w", l.part.Key, err)
+	if _, err := l.file.File().ReadAt(l.index, l.part.IndexOffset); err != nil {
+		return Mismatchf("reading the index of %s: %w", l.part.Key, err)
 	}
-	if _, err := l.file.file.ReadAt(l.filter, l.part.FilterOffset); err != nil || hexSum(l.filter) != l.part.FilterSHA256 {
-		return mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
+	if _, err := l.file.File().ReadAt(l.filter, l.part.FilterOffset); err != nil || hexSum(l.filter) != l.part.FilterSHA256 {
+		return Mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
 	}
-	if l.decoder, err = zstd.NewReader(l.file.file, zstd.WithDecoderConcurrency(1)); err != nil {
+	if l.decoder, err = zstd.NewReader(l.file.File(), zstd.WithDecoderConcurrency(1)); err != nil {
 		return fmt.Errorf("making a zstd decoder: %w", err)
 	}
 	l.lines = bufio.NewReaderSize(l.decoder, 1<<20)
@@ -122,7 +105,7 @@ func (l *lookupCheck) readLine() error {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
-			return mismatchf("reading %s: %w", l.part.Key, err)
+			return Mismatchf("reading %s: %w", l.part.Key, err)
 		default:
 			l.line = l.line[:len(l.line)-1]
 			return nil
@@ -138,7 +121,7 @@ func (l *lookupCheck) find(key lookupKey, id string) error {
 		return err
 	}
 	if len(frames) == 0 || !key.passes(l.filter) {
-		return mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
+		return Mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
 	}
 	return nil
 }
@@ -146,7 +129,7 @@ func (l *lookupCheck) find(key lookupKey, id string) error {
 // finish makes sure that no line is left over.
 func (l *lookupCheck) finish() error {
 	if l.left > 0 || l.next < len(l.objects) {
-		return mismatchf("the lookup objects of segment %s have more lines than there are updates", l.manifest.Ref())
+		return Mismatchf("the lookup objects of segment %s have more lines than there are updates", l.manifest.Ref())
 	}
 	return l.endPart()
 }
@@ -155,7 +138,7 @@ func (l *lookupCheck) finish() error {
 func (l *lookupCheck) endPart() error {
 	if l.lines != nil {
 		if _, err := l.lines.ReadByte(); !errors.Is(err, io.EOF) {
-			return mismatchf("%s has more than the %d lines that its manifest says: %w", l.part.Key, l.part.Rows, errors.Join(schemas.ErrMalformed, err))
+			return Mismatchf("%s has more than the %d lines that its manifest says: %w", l.part.Key, l.part.Rows, errors.Join(schemas.ErrMalformed, err))
 		}
 	}
 	return l.close()
@@ -172,5 +155,5 @@ func (l *lookupCheck) close() error {
 	}
 	file := l.file
 	l.file, l.lines = nil, nil
-	return file.close()
+	return file.Close()
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -13,8 +14,32 @@ type segmentCheck struct {
 	parts    partSource
 	manifest *Manifest
 	lookups  *LookupIndex // nil if the segment has no lookup objects
-	meter    *progressMeter
+	onPart   func(bytes int64)
 	digests  map[schemas.ParquetTable]*digester
+}
+
+// CheckSegment reads the objects of a segment and compares them with its manifest, and its
+// lookup objects, if there are any, with both. It returns the digests over the rows found, by
+// table name, and what is wrong with the objects. onPart is called with the size of each object
+// that was fetched.
+func CheckSegment(ctx context.Context, parts partSource, m *Manifest, lookups *LookupIndex, onPart func(bytes int64)) (digests map[string]schemas.Digest, findings []string, err error) {
+	c := segmentCheck{parts: parts, manifest: m, lookups: lookups, onPart: onPart, digests: make(map[schemas.ParquetTable]*digester)}
+	for _, group := range c.groups() {
+		var wrong Mismatch
+		if err := group(ctx); errors.As(err, &wrong) {
+			findings = append(findings, err.Error())
+		} else if err != nil {
+			return nil, nil, err
+		}
+	}
+	digests = make(map[string]schemas.Digest, len(m.Tables))
+	for _, t := range m.Tables {
+		digests[string(t.Name)] = c.digest(t.Name).sum
+		if finding := c.digest(t.Name).compare(t); finding != "" {
+			findings = append(findings, fmt.Sprintf("segment %s: %s", m.Ref(), finding))
+		}
+	}
+	return digests, findings, nil
 }
 
 // groups are the checks of the segment, for tables that are read together.
@@ -34,7 +59,7 @@ func (c *segmentCheck) digest(table schemas.ParquetTable) *digester {
 
 // eachRow calls each with all rows of a table in order.
 func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *digester) error) (err error) {
-	rows := newTableReader[T, R](c.parts, c.manifest.table(table), c.meter)
+	rows := newTableReader[T, R](c.parts, c.manifest.Table(table), c.onPart)
 	defer func() { err = errors.Join(err, rows.close()) }()
 	sum := c.digest(table)
 	for {
@@ -52,7 +77,7 @@ func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table sche
 }
 
 func (c *segmentCheck) history(ctx context.Context) (err error) {
-	updates, lookup := newUpdateReader(c.parts, c.manifest, c.meter), newLookupCheck(c)
+	updates, lookup := newUpdateReader(c.parts, c.manifest, c.onPart), newLookupCheck(c)
 	defer func() { err = errors.Join(err, updates.close(), lookup.close()) }()
 	for {
 		u, err := updates.next(ctx)

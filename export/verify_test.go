@@ -88,7 +88,7 @@ func TestVerifyRecomputesTheDigest(t *testing.T) {
 	for _, table := range []schemas.ParquetTable{schemas.ParquetUpdates, schemas.ParquetEvents, schemas.ParquetTraffic} {
 		t.Run(string(table), func(t *testing.T) {
 			client, c := openBucket(t), &memoryCatalog{}
-			e := newTestExporter(t, src, client, c, func(c *Config) { c.Layout = DefaultLayout })
+			e := newTestExporter(t, src, client, c, func(c *testConfig) { c.Layout = DefaultLayout })
 			if err := e.ExportSegment(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 		data = rewrite(t, read(t, client, key), table, ref, func(r *schemas.TrafficRow) { r.TotalCost++ })
 	}
 	write(t, client, key, data)
-	m, err := decodeManifest([]byte(c.rows[0].Manifest))
+	m, err := DecodeManifest([]byte(c.rows[0].Manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 		for j := range m.Tables[i].Parts {
 			if p := &m.Tables[i].Parts[j]; p.Key == key {
 				p.Bytes = int64(len(data))
-				p.setSum(sha256.Sum256(data))
+				p.SetSum(sha256.Sum256(data))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.rows[0], err = segmentRowOf(m, sum, published, 1); err != nil {
+	if c.rows[0], err = SegmentRow(m, sum, Published, 1); err != nil {
 		t.Fatal(err)
 	}
 }

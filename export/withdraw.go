@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -20,27 +21,27 @@ type Withdrawal struct {
 // position does not close: published ones, staged ones, and those that were withdrawn and may
 // have left objects.
 func (e *Exporter) Beyond(ctx context.Context, after schemas.Position) (w Withdrawal, err error) {
-	rows, err := e.allRows(ctx)
+	rows, err := e.catalog.AllSegments(ctx)
 	if err != nil {
 		return w, err
 	}
 	for i := range rows {
-		if r := &rows[i]; r.State != expired && reachesBeyond(r, after) {
-			w.Segments = append(w.Segments, r.ref())
+		if r := &rows[i]; r.State != Expired && reachesBeyond(r, after) {
+			w.Segments = append(w.Segments, r.Ref())
 			w.count(r.State)
 		}
 	}
-	cut, err := e.firstAfter(ctx, after)
+	cut, err := e.catalog.FirstAfter(ctx, after)
 	if err != nil {
 		return w, err
 	}
-	folders, err := e.network.all(ctx)
+	folders, err := e.catalog.Folders.All(ctx)
 	if err != nil {
 		return w, err
 	}
 	for i := range folders {
-		if r := &folders[i]; r.State != expired && schemas.Micros(r.End) >= cut {
-			w.Folders = append(w.Folders, r.ref())
+		if r := &folders[i]; r.State != Expired && schemas.Micros(r.End) >= cut {
+			w.Folders = append(w.Folders, r.Ref())
 			w.count(r.State)
 		}
 	}
@@ -48,14 +49,14 @@ func (e *Exporter) Beyond(ctx context.Context, after schemas.Position) (w Withdr
 }
 
 func (w *Withdrawal) count(state string) {
-	if state == published || state == staged {
+	if state == Published || state == Staged {
 		w.Live++
 	}
 }
 
 // reachesBeyond reports whether a stream that stands at a position would not have closed the
 // segment.
-func reachesBeyond(r *segmentRow, at schemas.Position) bool {
+func reachesBeyond(r *store.SegmentRow, at schemas.Position) bool {
 	switch {
 	case r.MigrationID != at.MigrationID:
 		return r.MigrationID > at.MigrationID
@@ -63,28 +64,6 @@ func reachesBeyond(r *segmentRow, at schemas.Position) bool {
 		return at.RecordTime == schemas.MinMicros
 	}
 	return schemas.Micros(r.End) >= at.RecordTime
-}
-
-// firstAfter is the least record time that history after a position may have: record times go
-// back where a migration begins.
-func (e *Exporter) firstAfter(ctx context.Context, at schemas.Position) (schemas.Micros, error) {
-	first := at.RecordTime
-	if first == schemas.MinMicros {
-		first = schemas.MaxMicros
-	}
-	migrations, err := e.cfg.Source.Migrations(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, m := range migrations {
-		if m.ID < at.MigrationID || m.ID == at.MigrationID && at.RecordTime != schemas.MinMicros {
-			continue
-		}
-		for _, s := range m.Synchronizers {
-			first = min(first, s.Min)
-		}
-	}
-	return first, nil
 }
 
 // Withdraw takes back what Beyond lists: first the rows, so that nothing of it is listed,
@@ -100,7 +79,7 @@ func (e *Exporter) Withdraw(ctx context.Context, after schemas.Position) error {
 			return err
 		}
 	}
-	if err := e.excludeFromTables(ctx); err != nil {
+	if err := e.tables.exclude(ctx); err != nil {
 		return err
 	}
 	for _, ref := range slices.Backward(w.Segments) { // no link is there without the one before
@@ -122,32 +101,32 @@ func (e *Exporter) Withdraw(ctx context.Context, after schemas.Position) error {
 }
 
 func (e *Exporter) markWithdrawn(ctx context.Context, ref schemas.SegmentRef) error {
-	row, err := e.catalog.last(ctx, ref)
-	if err != nil || row.State == withdrawn {
+	row, err := e.catalog.LastSegment(ctx, ref)
+	if err != nil || row.State == Withdrawn {
 		return err
 	}
 	row.Version++
-	row.State = withdrawn
-	return e.catalog.append(ctx, row)
+	row.State = Withdrawn
+	return e.catalog.Segments.Append(ctx, row)
 }
 
 // removeSegment removes the objects of a segment that is withdrawn, its manifest first.
 func (e *Exporter) removeSegment(ctx context.Context, ref schemas.SegmentRef) error {
-	row, err := e.catalog.last(ctx, ref)
+	row, err := e.catalog.LastSegment(ctx, ref)
 	if err != nil || row.Manifest == "" {
 		return err
 	}
-	m, err := decodeManifest([]byte(row.Manifest))
+	m, err := DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		return err
 	}
-	lookups, err := row.lookupKeys()
+	lookups, err := LookupKeys(&row)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(lookups) // the index first
 	keys := append([]string{row.ManifestKey}, lookups...)
-	for _, p := range m.parts() {
+	for _, p := range m.AllParts() {
 		keys = append(keys, p.Key, schemas.StagingKey(p.Key))
 	}
 	return e.removeAll(ctx, keys)
@@ -155,18 +134,18 @@ func (e *Exporter) removeSegment(ctx context.Context, ref schemas.SegmentRef) er
 
 // removeFolder takes a folder of the network's layout back.
 func (e *Exporter) removeFolder(ctx context.Context, ref schemas.NetworkRef) error {
-	row, err := e.network.last(ctx, ref)
+	row, err := e.catalog.LastFolder(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if row.State != withdrawn {
+	if row.State != Withdrawn {
 		row.Version++
-		row.State = withdrawn
-		if err := e.network.append(ctx, row); err != nil {
+		row.State = Withdrawn
+		if err := e.catalog.Folders.Append(ctx, row); err != nil {
 			return err
 		}
 	}
-	lines, err := row.lines()
+	lines, err := LinesOf(&row)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -160,17 +159,22 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer db.Close()
-	conn, err := engine.Open(ctx, ep.lab.database(ep.database, ep.engine.Addr()))
+	tables, err := store.Open(ctx, ep.lab.database(ep.database, ep.engine.Addr()))
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer tables.Close()
 	objects, err := ep.client(ctx, ep.bucket.Addr())
 	if err != nil {
 		return err
 	}
+	reader := history.NewReader(db, schemas.ScanStream)
+	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(tables, schemas.ScanStream), History: reader})
+	if err != nil {
+		return err
+	}
 	exporter, err := export.New(export.Config{
-		Source: history.NewReader(db, schemas.ScanStream), Conn: conn, Objects: objects, TempDir: ep.temp, Log: log, PageRows: 100,
+		Source: reader, Catalog: catalog, Objects: objects, TempDir: ep.temp, Log: log, PageRows: 100,
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,6 @@
--- When the last collection of garbage of a stream ended; year 1970 if there was none.
-SELECT max(ended_at) AS ended_at
+-- The last collection of garbage of a stream.
+SELECT stream, ended_at, expired, objects, bytes, uploads
 FROM collections
 WHERE stream = {stream:String}
+ORDER BY ended_at DESC
+LIMIT 1

@@ -1,6 +1,6 @@
 -- The latest row of every kind and folder of a stream, by start and kind. Without the
 -- objects, which are large.
-SELECT stream, kind, start_time, end_time, version, state, object_count, total_rows, total_bytes
+SELECT stream, kind, start_time, end_time, version, state, '' AS objects, object_count, total_rows, total_bytes
 FROM
 (
     SELECT *

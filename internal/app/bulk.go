@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"slices"
 
@@ -16,16 +14,16 @@ import (
 
 // bulk gives the query tier the published objects.
 type bulk struct {
-	exporter  *export.Exporter
+	catalog   *export.Catalog
 	downloads *bucket.Downloads
 	layouts   []string // that are published
 }
 
 // newBulk returns what the query tier offers of the bucket.
 func (o *objects) newBulk() (bulk, error) {
-	exporter, err := o.newExporter()
+	catalog, err := o.published()
 	downloads := bucket.NewDownloads(bucket.DownloadsConfig{Client: o.bucket, Folder: o.folder})
-	return bulk{exporter: exporter, downloads: downloads, layouts: o.p.cfg.BulkLayouts}, err
+	return bulk{catalog: catalog, downloads: downloads, layouts: o.p.cfg.BulkLayouts}, err
 }
 
 // ActiveSet returns the objects of the latest active set at or before an instant. Of
@@ -35,7 +33,7 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	if format == scan.JSONZstd {
 		return b.networkSet(ctx, at)
 	}
-	periods, _, err := b.exporter.Published(ctx)
+	periods, _, err := b.catalog.Periods(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -48,7 +46,7 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	if latest == nil {
 		return 0, nil, schemas.ErrNotFound
 	}
-	found, err := b.exporter.ObjectsOf(ctx, []schemas.SegmentRef{latest.Segment}, schemas.ParquetACS)
+	found, err := b.catalog.ObjectsOf(ctx, []schemas.SegmentRef{latest.Segment}, schemas.ParquetACS)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -56,8 +54,7 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	if !ok { // withdrawn since
 		return 0, nil, schemas.ErrNotFound
 	}
-	objects, err := objectsOf(set)
-	return latest.Start, objects, err
+	return latest.Start, objectsOf(set), nil
 }
 
 // Segments returns the first published segments that overlap (start, end], at most limit, up
@@ -66,7 +63,7 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 	if format == scan.JSONZstd {
 		return b.networkSegments(ctx, start, end, limit)
 	}
-	periods, published, err := b.exporter.Published(ctx)
+	periods, through, err := b.catalog.Periods(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
@@ -76,7 +73,7 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 	for i, p := range periods {
 		refs[i] = p.Segment
 	}
-	found, err := b.exporter.ObjectsOf(ctx, refs, schemas.ParquetUpdates)
+	found, err := b.catalog.ObjectsOf(ctx, refs, schemas.ParquetUpdates)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
@@ -84,49 +81,31 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 	for _, p := range periods {
 		updates, ok := found[p.Segment]
 		if !ok { // withdrawn since the list was read
-			return list, min(published, p.Start), nil
+			return list, min(through, p.Start), nil
 		}
-		objects, err := objectsOf(updates)
-		if err != nil {
-			return nil, schemas.MinMicros, err
-		}
-		list = append(list, scan.Segment{MigrationID: p.Segment.MigrationID, Start: p.Start, End: p.End, Objects: objects})
+		list = append(list, scan.Segment{MigrationID: p.Segment.MigrationID, Start: p.Start, End: p.End, Objects: objectsOf(updates)})
 	}
-	return list, published, nil
+	return list, through, nil
 }
 
 // Published returns the record time up to which everything is published.
 func (b bulk) Published(ctx context.Context, format scan.Format) (schemas.Micros, error) {
 	if format == scan.JSONZstd {
-		_, published, err := b.exporter.NetworkFolders(ctx)
-		return published, err
+		_, through, err := b.catalog.NetworkFolders(ctx)
+		return through, err
 	}
-	_, published, err := b.exporter.Published(ctx)
-	return published, err
+	_, through, err := b.catalog.Periods(ctx)
+	return through, err
 }
 
 // Objects looks published objects up by their keys.
 func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Object, error) {
-	found, err := b.exporter.Find(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	network, err := b.exporter.FindNetwork(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	objects := make(map[string]scan.Object, len(found)+len(network))
+	found, err := b.catalog.Find(ctx, keys...)
+	objects := make(map[string]scan.Object, len(found))
 	for key, o := range found {
-		if objects[key], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
-			return nil, err
-		}
+		objects[key] = objectOf(o)
 	}
-	for key, o := range network {
-		if objects[key], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
-			return nil, err
-		}
-	}
-	return objects, nil
+	return objects, err
 }
 
 // Progress says how far the exports are.
@@ -134,14 +113,14 @@ func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
 	var all []export.Pipeline
 	for _, layout := range b.layouts {
 		if layout == settings.LayoutNetwork {
-			network, err := b.exporter.NetworkProgress(ctx)
+			network, err := b.catalog.NetworkProgress(ctx)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, network...)
 			continue
 		}
-		parquet, err := b.exporter.ParquetProgress(ctx)
+		parquet, err := b.catalog.ParquetProgress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -156,19 +135,7 @@ func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
 
 // Checksums looks up the SHA-256 of objects that are published or wait for peers.
 func (b bulk) Checksums(ctx context.Context, keys ...string) (map[string][32]byte, error) {
-	found, err := b.exporter.Checksums(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	sums := make(map[string][32]byte, len(found))
-	for key, sum := range found {
-		o, err := objectOf(key, 0, sum)
-		if err != nil {
-			return nil, err
-		}
-		sums[key] = o.SHA256
-	}
-	return sums, nil
+	return b.catalog.Checksums(ctx, keys...)
 }
 
 // Open streams a range of an object.
@@ -176,23 +143,16 @@ func (b bulk) Open(ctx context.Context, o scan.Object, from, to int64) (io.ReadC
 	return b.downloads.Open(ctx, bucket.Wanted{Key: o.Key, Size: o.Bytes, SHA256: o.SHA256}, from, to)
 }
 
-func objectOf(key string, bytes int64, hexSum string) (scan.Object, error) {
-	sum, err := hex.DecodeString(hexSum)
-	if err != nil || len(sum) != 32 {
-		return scan.Object{}, fmt.Errorf("the listed SHA-256 of %s is not one", key)
-	}
-	return scan.Object{Key: key, Bytes: bytes, SHA256: [32]byte(sum)}, nil
+func objectOf(o export.Object) scan.Object {
+	return scan.Object{Key: o.Key, Bytes: o.Size, SHA256: o.SHA256}
 }
 
-func objectsOf(list []export.Object) ([]scan.Object, error) {
+func objectsOf(list []export.Object) []scan.Object {
 	objects := make([]scan.Object, len(list))
 	for i, o := range list {
-		var err error
-		if objects[i], err = objectOf(o.Key, o.Bytes, o.SHA256); err != nil {
-			return nil, err
-		}
+		objects[i] = objectOf(o)
 	}
-	return objects, nil
+	return objects
 }
 
 // bulkFormats are the formats of the listings in which the layouts are given.

@@ -29,10 +29,14 @@ func TestBulkByHours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exportAll(t, b.exporter)
-	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
-	if err != nil || len(all) < 3 || published != all[len(all)-1].End {
-		t.Fatalf("%d segments through %s, %v", len(all), published, err)
+	e, err := s.objects.newExporter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exportAll(t, e)
+	all, through, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
+	if err != nil || len(all) < 3 || through != all[len(all)-1].End {
+		t.Fatalf("%d segments through %s, %v", len(all), through, err)
 	}
 	for i, x := range all {
 		if x.End-x.Start != schemas.HourSegments.Micros() || i > 0 && x.Start != all[i-1].End {
@@ -48,7 +52,7 @@ func TestBulkByHours(t *testing.T) {
 	}
 	checkDownloads(t, s, object)
 
-	s.objects.exporter, s.p.cfg.BulkSegments = nil, string(schemas.DaySegments)
+	s.objects.exporter, s.objects.catalog, s.p.cfg.BulkSegments = nil, nil, string(schemas.DaySegments)
 	_, err = s.objects.newExporter()
 	if !errors.Is(err, export.ErrSegmentLength) || !strings.Contains(err.Error(), "--bulk-segments") {
 		t.Errorf("days beside hours: %v", err)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -14,7 +13,7 @@ const listedEncoding = schemas.CompactJSON
 
 // networkSet is ActiveSet in the network's layout.
 func (b bulk) networkSet(ctx context.Context, at schemas.Micros) (schemas.Micros, []scan.Object, error) {
-	sets, err := b.exporter.NetworkSets(ctx)
+	sets, err := b.catalog.NetworkSets(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -27,22 +26,21 @@ func (b bulk) networkSet(ctx context.Context, at schemas.Micros) (schemas.Micros
 	if latest == nil {
 		return 0, nil, schemas.ErrNotFound
 	}
-	found, err := b.exporter.NetworkObjects(ctx, *latest)
+	found, err := b.catalog.FolderObjects(ctx, listedEncoding, *latest)
 	if err != nil {
 		return 0, nil, err
 	}
-	lines, ok := found[*latest]
+	objects, ok := found[*latest]
 	if !ok { // withdrawn since
 		return 0, nil, schemas.ErrNotFound
 	}
-	objects, err := listedObjects(lines)
-	return latest.Start, objects, err
+	return latest.Start, objectsOf(objects), nil
 }
 
 // networkSegments is Segments in the network's layout, whose folders may hold more than one
 // migration.
 func (b bulk) networkSegments(ctx context.Context, start, end schemas.Micros, limit int) ([]scan.Segment, schemas.Micros, error) {
-	folders, published, err := b.exporter.NetworkFolders(ctx)
+	folders, published, err := b.catalog.NetworkFolders(ctx)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
@@ -52,38 +50,17 @@ func (b bulk) networkSegments(ctx context.Context, start, end schemas.Micros, li
 			refs = append(refs, ref)
 		}
 	}
-	found, err := b.exporter.NetworkObjects(ctx, refs...)
+	found, err := b.catalog.FolderObjects(ctx, listedEncoding, refs...)
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
 	list := make([]scan.Segment, 0, len(refs))
 	for _, ref := range refs {
-		lines, ok := found[ref]
+		objects, ok := found[ref]
 		if !ok { // withdrawn since the list was read
 			return list, ref.Start, nil
 		}
-		objects, err := listedObjects(lines)
-		if err != nil {
-			return nil, schemas.MinMicros, err
-		}
-		list = append(list, scan.Segment{Start: ref.Start, End: ref.End, Objects: objects})
+		list = append(list, scan.Segment{Start: ref.Start, End: ref.End, Objects: objectsOf(objects)})
 	}
 	return list, published, nil
-}
-
-func listedObjects(lines []export.NetworkLines) ([]scan.Object, error) {
-	objects := []scan.Object{}
-	for _, l := range lines {
-		if l.Encoding != listedEncoding {
-			continue
-		}
-		for _, o := range l.Objects {
-			object, err := objectOf(o.Key, o.Bytes, o.SHA256)
-			if err != nil {
-				return nil, err
-			}
-			objects = append(objects, object)
-		}
-	}
-	return objects, nil
 }

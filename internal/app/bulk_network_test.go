@@ -142,7 +142,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 			}
 		}
 	}
-	folders, through, err := s.objects.exporter.NetworkFolders(t.Context())
+	folders, through, err := s.objects.catalog.NetworkFolders(t.Context())
 	if err != nil || len(folders) < 8 {
 		t.Fatalf("%d folders, %v", len(folders), err)
 	}
@@ -150,7 +150,7 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 		t.Errorf("the objects hold %d updates, the pages %d, or others", len(updates), len(want))
 	}
 
-	sets, err := s.objects.exporter.NetworkSets(t.Context())
+	sets, err := s.objects.catalog.NetworkSets(t.Context())
 	if err != nil || len(sets) < 5 {
 		t.Fatalf("%d active sets, %v", len(sets), err)
 	}

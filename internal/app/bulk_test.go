@@ -112,7 +112,11 @@ func TestBulkOfOverlappingMigrations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exportAll(t, b.exporter)
+	e, err := s.objects.newExporter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exportAll(t, e)
 	all, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
 	if err != nil {
 		t.Fatal(err)

@@ -185,14 +185,14 @@ func (run *demoRun) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := exporter.Objects(ctx, schemas.MinMicros, schemas.MaxMicros)
+	segments, err := exporter.Catalog().PublishedSegments(ctx, schemas.MinMicros, schemas.MaxMicros)
 	if err != nil {
 		return err
 	}
-	for _, o := range objects {
-		run.summary.ParquetBytes += o.Bytes
+	for i := range segments {
+		run.summary.ParquetBytes += segments[i].Bytes
+		run.summary.Objects += int(segments[i].Objects)
 	}
-	run.summary.Objects = len(objects)
 	if err := run.networkLayout(ctx, exporter); err != nil {
 		return err
 	}
@@ -212,11 +212,11 @@ func (run *demoRun) measure(ctx context.Context) error {
 // are published, or of those that would be.
 func (run *demoRun) networkLayout(ctx context.Context, exporter *export.Exporter) (err error) {
 	if run.p.cfg.Publishes(settings.LayoutNetwork) {
-		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.NetworkStored(ctx, listedEncoding)
+		run.summary.NetworkObjects, run.summary.JSONZstdBytes, err = exporter.Catalog().FolderSize(ctx, listedEncoding)
 		return err
 	}
 	run.Progress.Begin("measure network layout", "bytes", 0)
-	sizes, err := exporter.MeasureNetworkLayout(ctx, listedEncoding)
+	sizes, err := exporter.Network().Measure(ctx, listedEncoding)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (j ExportJobs) ExportSegment(ctx context.Context, ref schemas.SegmentRef, p
 // ExportNetwork is ExportSegment for the network's layout.
 func (j ExportJobs) ExportNetwork(ctx context.Context, ref schemas.NetworkRef, progress jobs.ProgressFunc) error {
 	progress(0, 1)
-	if err := j.classify(j.exporter.ExportNetwork(ctx, ref)); err != nil {
+	if err := j.classify(j.exporter.Network().Export(ctx, ref)); err != nil {
 		return err
 	}
 	progress(1, 1)
@@ -135,7 +135,7 @@ func (j ExportJobs) DueSegments(ctx context.Context) ([]schemas.SegmentRef, erro
 // DueNetwork lists what is closed and not published in the network's layout. The day of a
 // folder is the one before its end.
 func (j ExportJobs) DueNetwork(ctx context.Context) ([]schemas.NetworkRef, error) {
-	all, err := j.exporter.DueNetwork(ctx)
+	all, err := j.exporter.Catalog().DueFolders(ctx)
 	if err != nil {
 		return nil, err
 	}

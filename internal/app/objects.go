@@ -11,7 +11,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -23,6 +22,7 @@ type objects struct {
 	bucket *bucket.Client
 	// folder is that of the bucket's files, "" unless the gateway is our own.
 	folder   string
+	catalog  *export.Catalog  // made on first use
 	exporter *export.Exporter // made on first use
 
 	// reads says that the command reads objects and must not make a bucket for them.
@@ -84,6 +84,25 @@ func explainBucket(c *settings.Config, err error) error {
 	return fmt.Errorf("--s3-endpoint %s: what answers there does not act as S3-compatible storage: correct the address: %w", settings.MaskURL(c.S3Endpoint), err)
 }
 
+// published returns the catalogue of what is published of the scan stream.
+func (o *objects) published() (*export.Catalog, error) {
+	if o.catalog != nil {
+		return o.catalog, nil
+	}
+	catalog, err := export.NewCatalog(export.CatalogConfig{
+		Tables: export.StoreTables(o.db.db, schemas.ScanStream), History: o.db.reader,
+		Segments: schemas.SegmentLength(o.p.cfg.BulkSegments), Lookups: o.p.cfg.BulkLookups, Ahead: o.p.timeAhead(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := catalog.CheckSegments(context.Background(), o.bucket); err != nil {
+		return nil, segmentsHint(err)
+	}
+	o.catalog = catalog
+	return catalog, nil
+}
+
 // newExporter returns the exporter of the scan stream over the store and the bucket.
 func (o *objects) newExporter() (*export.Exporter, error) {
 	if o.exporter != nil {
@@ -93,12 +112,11 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 	if err := os.MkdirAll(temp, 0o755); err != nil {
 		return nil, fmt.Errorf("making a folder for objects under way: %w", err)
 	}
-	conn, err := engine.Open(context.Background(), o.db.dsn)
+	catalog, err := o.published()
 	if err != nil {
 		return nil, err
 	}
-	o.p.onClose(conn.Close)
-	catalog, err := o.p.catalog()
+	values, err := o.p.catalog()
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +125,8 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 		return nil, err
 	}
 	cfg := export.Config{
-		Source: o.db.reader, Conn: conn, Objects: o.bucket, TempDir: temp, Catalog: catalog, Log: o.p.log,
-		Agree: o.p.cfg.ExportAgree, Peers: peers, Lookups: o.p.cfg.BulkLookups,
-		Segments: schemas.SegmentLength(o.p.cfg.BulkSegments), Whole: o.db.lookForDamage, Ahead: o.p.timeAhead(),
+		Source: o.db.reader, Catalog: catalog, Objects: o.bucket, TempDir: temp, Values: values, Log: o.p.log,
+		Agree: o.p.cfg.ExportAgree, Peers: peers, Whole: o.db.lookForDamage,
 	}
 	if o.p.cfg.ExportIceberg {
 		cfg.Iceberg = o.bucket
@@ -117,9 +134,6 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 	exporter, err := export.New(cfg)
 	if err != nil {
 		return nil, err
-	}
-	if err := exporter.CheckSegments(context.Background(), o.bucket); err != nil {
-		return nil, segmentsHint(err)
 	}
 	o.exporter = exporter
 	return exporter, nil

@@ -67,17 +67,20 @@ func (o *objects) openArchive(ctx context.Context) (*export.Archive, error) {
 }
 
 // restore fills the store from the bucket, with the lifetimes beside it.
-func (o *objects) restore(ctx context.Context, archive *export.Archive, p *console.Progress) error {
-	exporter, err := o.newExporter()
+func (o *objects) restore(ctx context.Context, from *export.Archive, p *console.Progress) error {
+	catalog, err := o.published()
 	if err != nil {
 		return err
 	}
 	p.Begin("restore", "rows", 0)
 	var last export.RestoreProgress
 	err = o.db.withLifetimes(ctx, func(ctx context.Context) error {
-		return exporter.Restore(ctx, archive, indexer.NewSinks(o.db.db, o.p.log), func(now export.RestoreProgress) {
-			last = now
-			p.Set(now.Rows, now.TotalRows)
+		return from.Restore(ctx, export.RestoreConfig{
+			Sink: indexer.NewSinks(o.db.db, o.p.log), Catalog: catalog,
+			Progress: func(now export.RestoreProgress) {
+				last = now
+				p.Set(now.Rows, now.TotalRows)
+			},
 		})
 	})
 	if err != nil {

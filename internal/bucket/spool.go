@@ -1,4 +1,4 @@
-package export
+package bucket
 
 import (
 	"bufio"
@@ -11,29 +11,37 @@ import (
 	"os"
 )
 
-// spool is a temporary file that knows the size and SHA-256 of what was written.
-type spool struct {
+// Spool is a temporary file for an object on its way to or from a bucket. It knows the size and
+// SHA-256 of what was written.
+type Spool struct {
 	file *os.File
 	buf  *bufio.Writer
 	hash hash.Hash
 	size int64
 }
 
+// Size is how many bytes were written.
+func (s *Spool) Size() int64 { return s.size }
+
+// File is the file, to be read after Finish.
+func (s *Spool) File() *os.File { return s.file }
+
 const spoolBuffer = 256 << 10
 
-func newSpool(dir string) (*spool, error) {
+// NewSpool creates a file in a folder.
+func NewSpool(dir string) (*Spool, error) {
 	file, err := os.CreateTemp(dir, "ledgerlake-object-*")
 	if err != nil {
 		return nil, fmt.Errorf("creating a temporary file for an object: %w", err)
 	}
 	// Without a name it is gone even after a crash. Where an open file cannot be
-	// removed, close does it.
+	// removed, Close does it.
 	_ = os.Remove(file.Name())
-	return &spool{file: file, buf: bufio.NewWriterSize(file, spoolBuffer), hash: sha256.New()}, nil
+	return &Spool{file: file, buf: bufio.NewWriterSize(file, spoolBuffer), hash: sha256.New()}, nil
 }
 
 // Write implements io.Writer.
-func (s *spool) Write(p []byte) (int, error) {
+func (s *Spool) Write(p []byte) (int, error) {
 	n, err := s.buf.Write(p)
 	s.hash.Write(p[:n])
 	s.size += int64(n)
@@ -43,8 +51,8 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// finish makes everything that was written readable from s.file and returns its hash.
-func (s *spool) finish() (sum [32]byte, err error) {
+// Finish makes everything that was written readable from File and returns its hash.
+func (s *Spool) Finish() (sum [32]byte, err error) {
 	if err := s.buf.Flush(); err != nil {
 		return sum, fmt.Errorf("writing to a temporary file: %w", err)
 	}
@@ -54,8 +62,8 @@ func (s *spool) finish() (sum [32]byte, err error) {
 	return [32]byte(s.hash.Sum(nil)), nil
 }
 
-// close removes the file.
-func (s *spool) close() error {
+// Close removes the file.
+func (s *Spool) Close() error {
 	err := s.file.Close()
 	if removed := os.Remove(s.file.Name()); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)

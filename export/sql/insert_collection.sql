@@ -1,1 +1,0 @@
-INSERT INTO collections (stream, ended_at, expired, objects, bytes, uploads)

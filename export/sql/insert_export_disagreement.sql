@@ -1,1 +1,0 @@
-INSERT INTO export_disagreements (stream, unit, peer, object_key, ours, theirs)
