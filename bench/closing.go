@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 )
 
 const (
@@ -83,7 +83,7 @@ func (c *closings) measure(ctx context.Context, history devnet.Config, updates i
 		if err != nil || st.Live.Phase != "following" {
 			return false, err
 		}
-		through, left, err := published(ctx, p)
+		through, left, err := publishedThrough(ctx, p)
 		return left == 0 && !through.Before(open), err
 	}); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (c *closings) await(ctx context.Context, p *lab.Product, ended <-chan struc
 			last = true
 		default:
 		}
-		through, _, err := published(ctx, p)
+		through, _, err := publishedThrough(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -155,9 +155,9 @@ func (c *closings) await(ctx context.Context, p *lab.Product, ended <-chan struc
 	}
 }
 
-// published is the time up to which Parquet objects are published, and the number of segments
+// publishedThrough is the time up to which Parquet objects are published, and the number of segments
 // and folders that are closed and not published.
-func published(ctx context.Context, p *lab.Product) (through time.Time, left int, err error) {
+func publishedThrough(ctx context.Context, p *lab.Product) (through time.Time, left int, err error) {
 	var progress struct {
 		Pipelines []struct {
 			Name    string    `json:"name"`
@@ -171,7 +171,7 @@ func published(ctx context.Context, p *lab.Product) (through time.Time, left int
 	}
 	found := false
 	for _, of := range progress.Pipelines {
-		if left += of.Total - of.Done; of.Name == export.ParquetPipeline {
+		if left += of.Total - of.Done; of.Name == published.ParquetPipeline {
 			through, found = of.Through, true
 		}
 	}

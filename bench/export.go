@@ -18,6 +18,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -139,7 +140,7 @@ func exportHistory(ctx context.Context, task exportTask, answer func(any) error)
 		return err
 	}
 	reader := history.NewReader(db, schemas.ScanStream)
-	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(db, schemas.ScanStream), History: reader})
+	catalog, err := published.New(published.Config{Tables: published.InStore(db, schemas.ScanStream), History: reader})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -98,8 +99,8 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func layoutOf(ctx context.Context, db *store.DB, held export.History, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
-	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(db, schemas.ScanStream), History: held})
+func layoutOf(ctx context.Context, db *store.DB, held published.History, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
+	catalog, err := published.New(published.Config{Tables: published.InStore(db, schemas.ScanStream), History: held})
 	if err != nil {
 		return export.NetworkSizes{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -40,7 +41,7 @@ type publisher struct {
 	// mustAgree is how many of peers must have the same objects, 0 for not to ask.
 	mustAgree int
 	peers     []Peer
-	journal   Journal
+	journal   published.Journal
 	log       *slog.Logger
 }
 
@@ -55,7 +56,7 @@ const (
 
 // agree asks the peers and returns nil if enough of them have exactly the same objects,
 // ErrNotAgreed, or ErrDisagreed. Whatever a peer has otherwise is recorded.
-func (p *publisher) agree(ctx context.Context, b Batch) error {
+func (p *publisher) agree(ctx context.Context, b published.Batch) error {
 	if p.mustAgree == 0 {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (p *publisher) agree(ctx context.Context, b Batch) error {
 }
 
 // judge counts opinions.
-func (p *publisher) judge(b Batch, opinions []opinion) error {
+func (p *publisher) judge(b published.Batch, opinions []opinion) error {
 	agreed, against := 0, 0
 	for _, o := range opinions {
 		switch o {
@@ -106,7 +107,7 @@ func (p *publisher) judge(b Batch, opinions []opinion) error {
 }
 
 // ask compares a batch with what one peer has. An error comes with notYet.
-func (p *publisher) ask(ctx context.Context, peer Peer, b Batch) (opinion, []store.ExportDisagreementRow, error) {
+func (p *publisher) ask(ctx context.Context, peer Peer, b published.Batch) (opinion, []store.ExportDisagreementRow, error) {
 	keys := make([]string, 0, len(b.Objects)+len(b.Next))
 	for _, o := range b.Objects {
 		keys = append(keys, o.Key)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -44,7 +45,7 @@ func (o *operator) Checksums(ctx context.Context, keys []string) ([]string, erro
 
 func newOperator(t *testing.T, name string, src testSource, readers *bucket.Client) *operator {
 	o := &operator{name: name, objects: openMemory(readers)}
-	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, DefaultLayout })
+	o.Exporter = newTestExporter(t, src, o.objects, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, published.DefaultLayout })
 	return o
 }
 
@@ -57,7 +58,7 @@ func (o *operator) needs(agree int, peers ...*operator) {
 }
 
 func (o *operator) recorded() []store.ExportDisagreementRow {
-	return o.catalog.Journal.(*memoryJournal).disagreements
+	return o.catalog.Journal.(*memoryJournal).Disagreements
 }
 
 // keys are those in staging, and those that are not.

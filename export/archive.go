@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -49,7 +50,7 @@ type Archive struct {
 
 // ArchivedSegment is a segment with its manifest as it stands in the bucket.
 type ArchivedSegment struct {
-	*Manifest
+	*published.Manifest
 	// Sum is the SHA-256 of the manifest's bytes.
 	Sum [32]byte
 }
@@ -150,7 +151,7 @@ func (a *Archive) fetchManifest(ctx context.Context, key string) ([]byte, error)
 // decode checks a manifest. key says where it was found: in the bucket under a key, or
 // elsewhere.
 func (a *Archive) decode(key string, data []byte) (s ArchivedSegment, err error) {
-	m, err := DecodeManifest(data)
+	m, err := published.DecodeManifest(data)
 	if err != nil {
 		return s, fmt.Errorf("reading manifest %s: %w", key, err)
 	}
@@ -193,15 +194,15 @@ func (a *Archive) Gap() error {
 // wrong with the objects is an error.
 func (a *Archive) Updates(ctx context.Context, each func(*schemas.Update) error) error {
 	for _, s := range a.segments {
-		if err := eachUpdate(ctx, a.parts(), s.Manifest, each); err != nil {
+		if err := EachUpdate(ctx, a.parts(), s.Manifest, each); err != nil {
 			return fmt.Errorf("reading segment %s: %w", s.Ref(), err)
 		}
 	}
 	return nil
 }
 
-func (a *Archive) parts() partSource {
-	return partSource{objects: a.cfg.Objects, tempDir: a.cfg.TempDir}
+func (a *Archive) parts() Parts {
+	return Parts{Objects: a.cfg.Objects, TempDir: a.cfg.TempDir}
 }
 
 // hexSum is the form in which the catalog keeps the manifest's SHA-256.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -75,7 +76,7 @@ func BenchmarkExportHistory(b *testing.B) {
 // BenchmarkVerify reads the same day back from an embedded gateway.
 func BenchmarkVerify(b *testing.B) {
 	src, ref, events, payload := benchSource()
-	e := newTestExporter(b, src, openBucket(b), &memoryCatalog{}, func(c *testConfig) { c.Layout = DefaultLayout })
+	e := newTestExporter(b, src, openBucket(b), &memoryCatalog{}, func(c *testConfig) { c.Layout = published.DefaultLayout })
 	if err := e.ExportSegment(b.Context(), ref); err != nil {
 		b.Fatal(err)
 	}

@@ -2,40 +2,16 @@ package export
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
-
-// readLink returns the link of a segment from the bucket, or bucket.ErrNotFound. It must
-// follow from its own members.
-func readLink(ctx context.Context, objects Reads, ref schemas.SegmentRef) (l Link, err error) {
-	key := schemas.ChainKey(ref)
-	body, err := objects.Get(ctx, key, 0, -1)
-	if err != nil {
-		return l, err
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil {
-		return l, fmt.Errorf("reading %s: %w", key, err)
-	}
-	if err := json.Unmarshal(data, &l); err != nil {
-		return l, Mismatchf("reading %s: %w", key, err)
-	}
-	want, err := NewLink(ref, l.Root, l.Previous)
-	if err != nil || l != want {
-		return l, Mismatchf("%s is not the link of its segment: %w", key, errors.Join(schemas.ErrMalformed, err))
-	}
-	return l, nil
-}
 
 // extendChain links the published segments as far as all before them are published. It
 // may be run by several at once: they write the same.
@@ -60,10 +36,10 @@ func (e *Exporter) putLink(ctx context.Context, ref schemas.SegmentRef, previous
 	if err != nil {
 		return "", err
 	}
-	if !Chained(&row) {
+	if !published.Chained(&row) {
 		return "", fmt.Errorf("segment %s was withdrawn meanwhile", ref)
 	}
-	link, err := NewLink(ref, row.Root, previous)
+	link, err := published.NewLink(ref, row.Root, previous)
 	if err != nil {
 		return "", err
 	}
@@ -82,9 +58,9 @@ func (e *Exporter) putLink(ctx context.Context, ref schemas.SegmentRef, previous
 
 // unlinkStale removes the links that end with the segment's having other rows: its own and
 // all after it.
-func (e *Exporter) unlinkStale(ctx context.Context, m *Manifest) error {
-	link, err := readLink(ctx, e.cfg.Objects, m.Ref())
-	var damaged Mismatch
+func (e *Exporter) unlinkStale(ctx context.Context, m *published.Manifest) error {
+	link, err := ReadLink(ctx, e.cfg.Objects, m.Ref())
+	var damaged published.Mismatch
 	switch {
 	case errors.Is(err, bucket.ErrNotFound), err == nil && link.Root == m.Root:
 		return nil
@@ -112,46 +88,6 @@ func (e *Exporter) unlink(ctx context.Context, from schemas.SegmentRef) error {
 	return nil
 }
 
-// CheckChain holds the links in the bucket against the manifests, as far as there are
-// links, and returns the last link: "" if there is none. A segment that is missing shows
-// as well.
-func (a *Archive) CheckChain(ctx context.Context) (last string, err error) {
-	roots := make([]rooted, len(a.segments))
-	for i, s := range a.segments {
-		roots[i] = rooted{s.Ref(), s.Root}
-	}
-	return checkChain(ctx, a.cfg.Objects, roots)
-}
-
-// rooted is a segment with the root in its manifest.
-type rooted struct {
-	ref  schemas.SegmentRef
-	root string
-}
-
-// checkChain is given the segments in the order of the chain.
-func checkChain(ctx context.Context, objects Reads, segments []rooted) (last string, err error) {
-	previous, unlinked := NoLink, ""
-	for _, s := range segments {
-		link, err := readLink(ctx, objects, s.ref)
-		if errors.Is(err, bucket.ErrNotFound) {
-			unlinked = cmp.Or(unlinked, s.ref.String())
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if unlinked != "" {
-			return "", Mismatchf("segment %s has a link, and segment %s before it has none", s.ref, unlinked)
-		}
-		if link.Root != s.root || link.Previous != previous {
-			return "", Mismatchf("segment %s with root %s after link %s is chained as root %s after link %s", s.ref, s.root, previous, link.Root, link.Previous)
-		}
-		previous, last = link.Link, link.Link
-	}
-	return last, nil
-}
-
 // verifyChain holds the links in the bucket against the catalog. A Mismatch says what is
 // wrong; exporting that segment again puts it right.
 func (e *Exporter) verifyChain(ctx context.Context) error {
@@ -159,13 +95,13 @@ func (e *Exporter) verifyChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roots := make([]rooted, c.Linked)
+	roots := make([]Rooted, c.Linked)
 	for i, ref := range c.Order[:c.Linked] {
-		roots[i] = rooted{ref, c.Rows[ref].Root}
+		roots[i] = Rooted{ref, c.Rows[ref].Root}
 	}
-	last, err := checkChain(ctx, e.cfg.Objects, roots)
+	last, err := CheckLinks(ctx, e.cfg.Objects, roots)
 	if err == nil && c.Linked > 0 && last != c.Last {
-		return Mismatchf("it ends with link %q, the catalog says %s", last, c.Last)
+		return published.Mismatchf("it ends with link %q, the catalog says %s", last, c.Last)
 	}
 	return err
 }

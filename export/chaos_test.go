@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 )
 
 // TestExportThroughChaos has two workers export everything in both layouts, each unit by
@@ -25,7 +26,7 @@ func TestExportThroughChaos(t *testing.T) {
 	src := largeDays(81)
 	g := buckettest.Gateway(t)
 	calm := buckettest.Open(t, bucketConfig(g, "calm/"))
-	cut := func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, DefaultLayout }
+	cut := func(c *testConfig) { c.NetworkCut, c.Layout = smallCut, published.DefaultLayout }
 	alone := newTestExporter(t, src, calm, &memoryCatalog{}, cut)
 	exportDue(t, alone)
 	exportDueNetwork(t, alone)
@@ -98,12 +99,12 @@ func exportUntilDone(ctx context.Context, e *Exporter) error {
 			return nil
 		}
 		for _, ref := range segments {
-			if err := e.ExportSegment(ctx, ref); errors.Is(err, ErrConflict) || errors.Is(err, ErrDisagreed) {
+			if err := e.ExportSegment(ctx, ref); errors.Is(err, published.ErrConflict) || errors.Is(err, ErrDisagreed) {
 				return err
 			}
 		}
 		for _, ref := range folders {
-			if err := e.network.Export(ctx, ref); errors.Is(err, ErrConflict) || errors.Is(err, ErrDisagreed) {
+			if err := e.network.Export(ctx, ref); errors.Is(err, published.ErrConflict) || errors.Is(err, ErrDisagreed) {
 				return err
 			}
 		}

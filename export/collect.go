@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -102,7 +103,7 @@ func (s *sweep) expire(ctx context.Context, before schemas.Micros) (n int64, err
 		return 0, err
 	}
 	for _, ref := range segments {
-		if err := s.mark(ctx, ref, Expired); err != nil {
+		if err := s.mark(ctx, ref, published.Expired); err != nil {
 			return n, err
 		}
 		n++
@@ -112,7 +113,7 @@ func (s *sweep) expire(ctx context.Context, before schemas.Micros) (n int64, err
 		return n, err
 	}
 	for _, ref := range folders {
-		if err := s.mark(ctx, ref, Expired); err != nil {
+		if err := s.mark(ctx, ref, published.Expired); err != nil {
 			return n, err
 		}
 		n++
@@ -131,7 +132,7 @@ func (s *sweep) oldSegments(ctx context.Context, before schemas.Micros) ([]schem
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].State == Published {
+		if rows[i].State == published.Published {
 			refs = append(refs, rows[i].Ref())
 		}
 	}
@@ -152,7 +153,7 @@ func (s *sweep) oldFolders(ctx context.Context, before schemas.Micros) ([]schema
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].State == Published {
+		if rows[i].State == published.Published {
 			refs = append(refs, rows[i].Ref())
 		}
 	}
@@ -164,7 +165,7 @@ const sweepSize = 500
 
 // sweep is one walk over the bucket.
 type sweep struct {
-	catalog *Catalog
+	catalog *published.Catalog
 	objects Objects
 	tables  icebergTables
 	in      Listing
@@ -268,8 +269,8 @@ func (s *sweep) recheck(ctx context.Context, old []leftover, before map[any]unit
 		return err
 	}
 	for unit, removed := range touched {
-		if removed && after[unit].version != before[unit].version && after[unit].state == Published {
-			if err := s.mark(ctx, unit, Withdrawn); err != nil {
+		if removed && after[unit].version != before[unit].version && after[unit].state == published.Published {
+			if err := s.mark(ctx, unit, published.Withdrawn); err != nil {
 				return err
 			}
 			if err := s.tables.exclude(ctx); err != nil {
@@ -290,11 +291,11 @@ type unitState struct {
 // needs reports whether an object must stay.
 func (u unitState) needs(l leftover) bool {
 	switch u.state {
-	case Published:
+	case published.Published:
 		return !l.staging && u.keys[l.key]
-	case Expired: // the link, if any
+	case published.Expired: // the link, if any
 		return !l.staging && u.keys[l.key]
-	case Staged:
+	case published.Staged:
 		return !l.staging || u.keys[l.key]
 	}
 	// A run that was cut off, or has yet to end, finds under the keys what it wrote. What is
@@ -337,11 +338,11 @@ func (s *sweep) unitsOf(ctx context.Context, objects []leftover) (map[any]unitSt
 		return nil, err
 	}
 	for i := range rows {
-		lines, err := LinesOf(&rows[i])
+		lines, err := published.LinesOf(&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		states[rows[i].Ref()] = stateOf(rows[i].State, rows[i].Version, FolderBatch(rows[i].Ref(), lines))
+		states[rows[i].Ref()] = stateOf(rows[i].State, rows[i].Version, published.FolderBatch(rows[i].Ref(), lines))
 	}
 	return states, nil
 }
@@ -349,28 +350,28 @@ func (s *sweep) unitsOf(ctx context.Context, objects []leftover) (map[any]unitSt
 // segmentState says which objects of a segment must stay. Of one that has expired it is the
 // link alone, since the chain goes through it.
 func (s *sweep) segmentState(row *store.SegmentRow) (unitState, error) {
-	var listed Batch
-	if row.Manifest != "" && row.State != Expired { // it was published or staged once
+	var listed published.Batch
+	if row.Manifest != "" && row.State != published.Expired { // it was published or staged once
 		m, err := s.catalog.ManifestOf(row)
 		if err != nil {
 			return unitState{}, err
 		}
 		listed = m.Batch()
-		lookups, err := LookupKeys(row)
+		lookups, err := published.LookupKeys(row)
 		if err != nil {
 			return unitState{}, err
 		}
 		for _, key := range lookups {
-			listed.Objects = append(listed.Objects, Sum{Key: key})
+			listed.Objects = append(listed.Objects, published.Sum{Key: key})
 		}
 	}
-	if Chained(row) {
-		listed.Objects = append(listed.Objects, Sum{Key: schemas.ChainKey(row.Ref())})
+	if published.Chained(row) {
+		listed.Objects = append(listed.Objects, published.Sum{Key: schemas.ChainKey(row.Ref())})
 	}
 	return stateOf(row.State, row.Version, listed), nil
 }
 
-func stateOf(state string, version int64, b Batch) unitState {
+func stateOf(state string, version int64, b published.Batch) unitState {
 	u := unitState{state: state, version: version, keys: make(map[string]bool, len(b.Objects))}
 	for _, o := range b.Objects {
 		u.keys[o.Key] = true
@@ -386,7 +387,7 @@ func (s *sweep) mark(ctx context.Context, unit any, state string) error {
 		if err != nil {
 			return err
 		}
-		if state == Expired && row.State != Published {
+		if state == published.Expired && row.State != published.Published {
 			row.Manifest, row.ManifestHash = "", "" // it has none in the bucket that counts
 		}
 		row.Version++

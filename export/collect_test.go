@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -183,7 +184,7 @@ func TestCollectWhileExportingAgain(t *testing.T) {
 	}
 	writer := newTestExporter(t, more, client, c, nil)
 	row := c.Last(crashRef)
-	m, err := DecodeManifest([]byte(row.Manifest))
+	m, err := published.DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestCollectWhileExportingAgain(t *testing.T) {
 	if _, err := e.Collect(t.Context(), client, oneDay); err != nil {
 		t.Fatal(err)
 	}
-	if row := c.Last(crashRef); row.State != Withdrawn {
+	if row := c.Last(crashRef); row.State != published.Withdrawn {
 		t.Fatalf("a segment of which an object was deleted is %s", row.State)
 	}
 	if err := writer.ExportSegment(t.Context(), crashRef); err != nil {

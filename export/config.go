@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -21,7 +22,7 @@ type Config struct {
 	// Source is the history to export.
 	Source Source
 	// Catalog says what is published, and what can be, of the source's stream.
-	Catalog *Catalog
+	Catalog *published.Catalog
 	// Objects is the bucket that is exported to.
 	Objects Objects
 	// TempDir holds objects on their way to and from the bucket: at most one part
@@ -45,7 +46,7 @@ type Config struct {
 	// Layout cuts tables into row groups and parts. It defaults to DefaultLayout, and
 	// anything else makes objects that do not compare with those of other operators:
 	// it is for tests.
-	Layout Layout
+	Layout published.Layout
 	// NetworkCut cuts objects in the network's layout. It defaults to DefaultNetworkCut, and
 	// anything else is for tests.
 	NetworkCut NetworkCut
@@ -77,8 +78,8 @@ func (c *Config) setDefaults() error {
 	if c.PageRows == 0 {
 		c.PageRows = 1000
 	}
-	if c.Layout == (Layout{}) {
-		c.Layout = DefaultLayout
+	if c.Layout == (published.Layout{}) {
+		c.Layout = published.DefaultLayout
 	}
 	if c.NetworkCut == (NetworkCut{}) {
 		c.NetworkCut = DefaultNetworkCut

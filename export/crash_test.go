@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -78,7 +79,7 @@ func (o cutObjects) Delete(ctx context.Context, key string) error {
 }
 
 type cutRows[R, T any] struct {
-	Rows[R, T]
+	published.Rows[R, T]
 	*cut
 }
 
@@ -156,7 +157,7 @@ func TestCrashBetweenPublishSteps(t *testing.T) {
 			if got := objects.sums(); !maps.Equal(got, want) {
 				t.Errorf("after %d writes (applied %v): got %v, want %v", after, applied, got, want)
 			}
-			if rows := c.latest(); len(rows) != 1 || rows[0].State != Published || rows[0].Version != 1 {
+			if rows := c.Latest(); len(rows) != 1 || rows[0].State != published.Published || rows[0].Version != 1 {
 				t.Errorf("after %d writes (applied %v) the catalog holds %+v", after, applied, rows)
 			}
 		}
@@ -198,7 +199,7 @@ func TestCrashWhileExportingAgain(t *testing.T) {
 			checkNothingListed(t, objects, c)
 			e := newTestExporter(t, now, objects, c, nil)
 			row := c.Last(crashRef)
-			if row.State == Published && row.Version == 1 { // it had not begun
+			if row.State == published.Published && row.Version == 1 { // it had not begun
 				continue
 			}
 			if err := e.ExportSegment(t.Context(), crashRef); err != nil {

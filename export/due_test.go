@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -103,8 +104,8 @@ func TestOpenSegmentIsNotExported(t *testing.T) {
 			t.Errorf("%s was exported", ref)
 		}
 	}
-	if len(c.rows) > 0 {
-		t.Errorf("%d rows were written", len(c.rows))
+	if len(c.Rows) > 0 {
+		t.Errorf("%d rows were written", len(c.Rows))
 	}
 }
 
@@ -117,15 +118,15 @@ func TestNothingIsClosedInTheFuture(t *testing.T) {
 	exporter := func(updates ...schemas.Update) *Exporter {
 		last := schemas.EndOf(updates[len(updates)-1].MigrationID, updates[len(updates)-1].RecordTime)
 		return newTestExporter(t, &memorySource{updates: updates, watermark: last, contracts: last}, &discard{}, &memoryCatalog{}, func(c *testConfig) {
-			c.CatalogConfig.Now, c.Ahead = func() time.Time { return micros("2026-07-04T12:00:00Z").Time() }, time.Hour
+			c.catalogConfig.Now, c.Ahead = func() time.Time { return micros("2026-07-04T12:00:00Z").Time() }, time.Hour
 		})
 	}
 	future := exporter(at(0, "2026-07-01T23:00:00Z"), at(0, "2036-07-01T00:00:00Z"))
-	if due, err := future.DueSegments(t.Context()); !errors.Is(err, ErrFuture) {
-		t.Errorf("%d segments are due with error %v, want %v", len(due), err, ErrFuture)
+	if due, err := future.DueSegments(t.Context()); !errors.Is(err, published.ErrFuture) {
+		t.Errorf("%d segments are due with error %v, want %v", len(due), err, published.ErrFuture)
 	}
-	if units, err := future.catalog.ClosedFolders(t.Context()); !errors.Is(err, ErrFuture) {
-		t.Errorf("%d folders are closed with error %v, want %v", len(units), err, ErrFuture)
+	if units, err := future.catalog.ClosedFolders(t.Context()); !errors.Is(err, published.ErrFuture) {
+		t.Errorf("%d folders are closed with error %v, want %v", len(units), err, published.ErrFuture)
 	}
 
 	// A later migration has gone on at the right time.

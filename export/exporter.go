@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -16,7 +17,7 @@ import (
 // processes: two runs of one segment write the same bytes.
 type Exporter struct {
 	cfg       Config
-	catalog   *Catalog
+	catalog   *published.Catalog
 	publisher *publisher
 	pages     pages
 	network   *NetworkExporter
@@ -51,14 +52,14 @@ func New(cfg Config) (*Exporter, error) {
 }
 
 // Catalog says what is published and what can be.
-func (e *Exporter) Catalog() *Catalog { return e.catalog }
+func (e *Exporter) Catalog() *published.Catalog { return e.catalog }
 
 // Network exports the same stream in the network's own layout.
 func (e *Exporter) Network() *NetworkExporter { return e.network }
 
 // parts reads the exporter's own objects back.
-func (e *Exporter) parts() partSource {
-	return partSource{objects: e.cfg.Objects, tempDir: e.cfg.TempDir}
+func (e *Exporter) parts() Parts {
+	return Parts{Objects: e.cfg.Objects, TempDir: e.cfg.TempDir}
 }
 
 // ExportSegment publishes a segment. It is safe to repeat: a published segment is left as
@@ -73,7 +74,7 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 	if err != nil {
 		return err
 	}
-	if last.State == Published || last.State == Expired {
+	if last.State == published.Published || last.State == published.Expired {
 		return e.complete(ctx, last) // which may be all that the last run lacked
 	}
 	if err := e.catalog.MustBeClosed(ctx, ref); err != nil {
@@ -97,7 +98,7 @@ func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
 		return err
 	}
 	last.Version++
-	last.State = Withdrawn
+	last.State = published.Withdrawn
 	if err := e.catalog.Segments.Append(ctx, last); err != nil {
 		return fmt.Errorf("withdrawing segment %s: %w", ref, err)
 	}
@@ -122,7 +123,7 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	}
 	// All tables are updated with any segment. The last one is the least likely to expire.
 	for i := range slices.Backward(rows) {
-		if ref := rows[i].Ref(); rows[i].State == Published {
+		if ref := rows[i].Ref(); rows[i].State == published.Published {
 			if !slices.Contains(due, ref) {
 				due = append(due, ref)
 			}
@@ -154,7 +155,7 @@ func (e *Exporter) check(ctx context.Context, ref schemas.SegmentRef) error {
 // so. last is the segment's latest row, or one of version 0 if it has none.
 func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) error {
 	start := e.cfg.Now()
-	if last.State != Staged && Overwrites(last.State, last.Version) { // what is staged went before it was
+	if last.State != published.Staged && published.Overwrites(last.State, last.Version) { // what is staged went before it was
 		if err := e.tables.exclude(ctx); err != nil {
 			return fmt.Errorf("exporting segment %s again: %w", ref, err)
 		}
@@ -163,11 +164,11 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last stor
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	overwrite := Overwrites(last.State, last.Version)
-	if last.State == Staged {
+	overwrite := published.Overwrites(last.State, last.Version)
+	if last.State == published.Staged {
 		err := e.publisher.Settle(ctx, manifest.Batch(), overwrite, func() error {
 			last.Version++
-			last.State = Withdrawn
+			last.State = published.Withdrawn
 			return e.catalog.Segments.Append(ctx, last)
 		})
 		if err != nil {
@@ -183,14 +184,14 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last stor
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
-	row, err := SegmentRow(manifest, sum, Published, last.Version+1)
+	row, err := published.SegmentRow(manifest, sum, published.Published, last.Version+1)
 	if err != nil {
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
 	if err := e.catalog.Segments.Append(ctx, row); err != nil {
 		return fmt.Errorf("publishing segment %s: %w", ref, err)
 	}
-	if last.State == Staged {
+	if last.State == published.Staged {
 		e.publisher.Unstage(ctx, manifest.Batch())
 	}
 	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
@@ -214,15 +215,15 @@ func (e *Exporter) complete(ctx context.Context, row store.SegmentRow) error {
 
 // write writes the segment's objects, unless they are staged already, and returns its
 // manifest and its latest row.
-func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) (*Manifest, store.SegmentRow, error) {
-	if last.State == Staged {
-		manifest, err := DecodeManifest([]byte(last.Manifest))
+func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) (*published.Manifest, store.SegmentRow, error) {
+	if last.State == published.Staged {
+		manifest, err := published.DecodeManifest([]byte(last.Manifest))
 		return manifest, last, err
 	}
 	if err := e.cfg.Whole(ctx); err != nil {
 		return nil, last, err
 	}
-	manifest, err := e.writeTables(ctx, ref, Overwrites(last.State, last.Version))
+	manifest, err := e.writeTables(ctx, ref, published.Overwrites(last.State, last.Version))
 	if err != nil {
 		return nil, last, err
 	}
@@ -239,7 +240,7 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store
 	if err != nil {
 		return nil, last, err
 	}
-	row, err := SegmentRow(manifest, sha256.Sum256(data), Staged, last.Version+1)
+	row, err := published.SegmentRow(manifest, sha256.Sum256(data), published.Staged, last.Version+1)
 	if err != nil {
 		return nil, last, err
 	}
@@ -248,15 +249,15 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store
 
 // deleteStale removes parts of an earlier version that the new one does not have,
 // while the segment is still withdrawn, and lookup objects, which are written anew.
-func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *Manifest) error {
+func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *published.Manifest) error {
 	if last.Manifest == "" {
 		return nil
 	}
-	before, err := DecodeManifest([]byte(last.Manifest))
+	before, err := published.DecodeManifest([]byte(last.Manifest))
 	if err != nil {
 		return err
 	}
-	lookups, err := LookupKeys(&last)
+	lookups, err := published.LookupKeys(&last)
 	if err != nil {
 		return err
 	}
@@ -281,7 +282,7 @@ func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *
 }
 
 // putManifest stores the manifest and returns its SHA-256.
-func (e *Exporter) putManifest(ctx context.Context, m *Manifest, overwrite bool) (sum [32]byte, err error) {
+func (e *Exporter) putManifest(ctx context.Context, m *published.Manifest, overwrite bool) (sum [32]byte, err error) {
 	data, err := m.Encode()
 	if err != nil {
 		return sum, err

@@ -17,12 +17,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
+	"github.com/ledgerlake/ledgerlake/internal/published/publishedtest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // smallLayout makes several groups and parts of little data.
-var smallLayout = Layout{RowsPerGroup: 50, BytesPerGroup: 40 << 10, GroupsPerPart: 2}
+var smallLayout = published.Layout{RowsPerGroup: 50, BytesPerGroup: 40 << 10, GroupsPerPart: 2}
 
 // openBucket returns a client of a new gateway.
 func openBucket(t testing.TB) *bucket.Client {
@@ -38,15 +40,21 @@ func bucketConfig(g *bucket.Gateway, prefix string) bucket.Config {
 }
 
 type (
-	segmentRows = Rows[schemas.SegmentRef, store.SegmentRow]
-	folderRows  = Rows[schemas.NetworkRef, store.NetworkFolderRow]
+	memoryCatalog        = publishedtest.Segments
+	memoryNetworkCatalog = publishedtest.Folders
+	memoryJournal        = publishedtest.Journal
+
+	segmentRows = published.Rows[schemas.SegmentRef, store.SegmentRow]
+	folderRows  = published.Rows[schemas.NetworkRef, store.NetworkFolderRow]
 )
 
 // testConfig is the configuration of an exporter and its catalogue.
 type testConfig struct {
 	Config
-	CatalogConfig
+	catalogConfig
 }
+
+type catalogConfig = published.Config
 
 // newTestExporter returns an exporter with a catalogue in memory, but for c if that is not nil.
 func newTestExporter(t testing.TB, src testSource, objects Objects, c segmentRows, change func(*testConfig)) *Exporter {
@@ -56,8 +64,8 @@ func newTestExporter(t testing.TB, src testSource, objects Objects, c segmentRow
 			Source: src, Objects: objects, TempDir: t.TempDir(), Layout: smallLayout, PageRows: 37,
 			Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		},
-		CatalogConfig: CatalogConfig{
-			History: src, Tables: Tables{Segments: c, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
+		catalogConfig: published.Config{
+			History: src, Tables: published.Tables{Segments: c, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
 		},
 	}
 	if c == nil {
@@ -67,7 +75,7 @@ func newTestExporter(t testing.TB, src testSource, objects Objects, c segmentRow
 		change(&cfg)
 	}
 	var err error
-	if cfg.Config.Catalog, err = NewCatalog(cfg.CatalogConfig); err != nil {
+	if cfg.Config.Catalog, err = published.New(cfg.catalogConfig); err != nil {
 		t.Fatal(err)
 	}
 	e, err := New(cfg.Config)
@@ -79,11 +87,11 @@ func newTestExporter(t testing.TB, src testSource, objects Objects, c segmentRow
 }
 
 // catalogOf returns a catalogue in memory of segments of a length.
-func catalogOf(t testing.TB, src History, length schemas.SegmentLength) *Catalog {
+func catalogOf(t testing.TB, src published.History, length schemas.SegmentLength) *published.Catalog {
 	t.Helper()
-	c, err := NewCatalog(CatalogConfig{
+	c, err := published.New(published.Config{
 		History: src, Segments: length,
-		Tables: Tables{Segments: &memoryCatalog{}, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
+		Tables: published.Tables{Segments: &memoryCatalog{}, Folders: &memoryNetworkCatalog{}, Journal: &memoryJournal{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +101,7 @@ func catalogOf(t testing.TB, src History, length schemas.SegmentLength) *Catalog
 
 // listedPart is a published object of a segment.
 type listedPart struct {
-	Part
+	published.Part
 	Segment schemas.SegmentRef
 	Table   schemas.ParquetTable
 }
@@ -130,11 +138,11 @@ func folderSums(t testing.TB, e *Exporter) map[string]string {
 	}
 	sums := make(map[string]string)
 	for i := range rows {
-		lines, err := LinesOf(&rows[i])
+		lines, err := published.LinesOf(&rows[i])
 		if err != nil {
 			t.Error(err)
 		}
-		for _, o := range FolderBatch(rows[i].Ref(), lines).Objects {
+		for _, o := range published.FolderBatch(rows[i].Ref(), lines).Objects {
 			sums[o.Key] = o.SHA256
 		}
 	}
@@ -149,7 +157,7 @@ func useObjects(e *Exporter, objects Objects) {
 // testSource is what an exporter and its catalogue read.
 type testSource interface {
 	Source
-	History
+	published.History
 }
 
 func mustBeEmpty(t testing.TB, dir string) {
@@ -273,14 +281,14 @@ func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schema
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := map[string]*digester{
+	sums := map[string]*published.Digester{
 		"updates": {}, "events": {}, "imports": {}, "acs": {}, "verdicts": {}, "traffic": {}, "app_activity": {},
 	}
 	for _, ref := range refs {
 		if ref.IsImports() {
 			for i := range src.imports {
 				if src.imports[i].MigrationID == ref.MigrationID {
-					sums["imports"].addImport(&src.imports[i])
+					sums["imports"].AddImport(&src.imports[i])
 				}
 			}
 			continue
@@ -289,28 +297,28 @@ func wantDigests(t testing.TB, e *Exporter, src *memorySource) map[string]schema
 	}
 	digests := make(map[string]schemas.Digest)
 	for name, sum := range sums {
-		digests[name] = sum.sum
+		digests[name] = sum.Sum
 	}
 	return digests
 }
 
 // addUpdate takes in an update alone, made apart from its events.
-func (d *digester) addUpdate(u *schemas.Update) {
-	d.add(u.UpdateID, schemas.AppendUpdate(d.buf, u, schemas.UpdateForm{}))
+func addUpdate(d *published.Digester, u *schemas.Update) {
+	d.Add(u.UpdateID, schemas.AppendUpdate(nil, u, schemas.UpdateForm{}))
 }
 
 // addEvents takes in the events of an update, each made by itself.
-func (d *digester) addEvents(u *schemas.Update) {
+func addEvents(d *published.Digester, u *schemas.Update) {
 	if u.Kind != schemas.Transaction {
-		d.add(u.UpdateID, schemas.AppendReassignmentEvent(d.buf, u))
+		d.Add(u.UpdateID, schemas.AppendReassignmentEvent(nil, u))
 		return
 	}
 	for i := range u.Events {
-		d.add(u.UpdateID, schemas.AppendEvent(d.buf, u, &u.Events[i]))
+		d.Add(u.UpdateID, schemas.AppendEvent(nil, u, &u.Events[i]))
 	}
 }
 
-func digestDay(t testing.TB, src *memorySource, ref schemas.SegmentRef, sums map[string]*digester) {
+func digestDay(t testing.TB, src *memorySource, ref schemas.SegmentRef, sums map[string]*published.Digester) {
 	start, end, err := ref.Bounds()
 	if err != nil {
 		t.Fatal(err)
@@ -320,25 +328,25 @@ func digestDay(t testing.TB, src *memorySource, ref schemas.SegmentRef, sums map
 	}
 	for i := range src.updates {
 		if u := &src.updates[i]; in(u.Position()) {
-			sums["updates"].addUpdate(u)
-			sums["events"].addEvents(u)
+			addUpdate(sums["updates"], u)
+			addEvents(sums["events"], u)
 		}
 	}
 	for _, it := range src.verdicts {
 		if !in(it.Position()) {
 			continue
 		}
-		sums["verdicts"].addVerdict(it.Verdict)
+		sums["verdicts"].AddVerdict(it.Verdict)
 		if it.Traffic != nil {
-			sums["traffic"].addTraffic(it.Verdict.UpdateID, it.Traffic)
+			sums["traffic"].AddTraffic(it.Verdict.UpdateID, it.Traffic)
 		}
 		if it.AppActivity != nil {
-			sums["app_activity"].addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+			sums["app_activity"].AddAppActivity(it.Verdict.UpdateID, it.AppActivity)
 		}
 	}
 	active := src.active(history.ActiveQuery{MigrationID: ref.MigrationID, At: start})
 	for i := range active {
-		sums["acs"].addActiveContract(&active[i].Event)
+		sums["acs"].AddActiveContract(&active[i].Event)
 	}
 }
 
@@ -346,7 +354,7 @@ func TestExportTwiceChangesNothing(t *testing.T) {
 	client, c := openBucket(t), &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(3, 40), client, c, nil)
 	due := exportDue(t, e)
-	before, rows := stored(t, client), len(c.rows)
+	before, rows := stored(t, client), len(c.Rows)
 	for _, ref := range due {
 		if err := e.ExportSegment(t.Context(), ref); err != nil {
 			t.Fatal(err)
@@ -355,8 +363,8 @@ func TestExportTwiceChangesNothing(t *testing.T) {
 	if again, err := e.DueSegments(t.Context()); err != nil || len(again) > 0 {
 		t.Errorf("still due: %v, %v", again, err)
 	}
-	if len(c.rows) != rows || !maps.Equal(before, stored(t, client)) {
-		t.Errorf("a repeat wrote %d more rows or other objects", len(c.rows)-rows)
+	if len(c.Rows) != rows || !maps.Equal(before, stored(t, client)) {
+		t.Errorf("a repeat wrote %d more rows or other objects", len(c.Rows)-rows)
 	}
 }
 
@@ -370,10 +378,10 @@ func TestOtherBytesAreNeverOverwritten(t *testing.T) {
 	// Another history, and a store that has lost its catalog.
 	lost := &memoryCatalog{}
 	other := newTestExporter(t, twoMigrations(5, 20), client, lost, nil)
-	if err := other.ExportSegment(t.Context(), ref); !errors.Is(err, ErrConflict) {
+	if err := other.ExportSegment(t.Context(), ref); !errors.Is(err, published.ErrConflict) {
 		t.Fatalf("exporting another history under the same keys: %v", err)
 	}
-	if !maps.Equal(before, stored(t, client)) || len(lost.rows) > 0 {
+	if !maps.Equal(before, stored(t, client)) || len(lost.Rows) > 0 {
 		t.Fatal("objects were overwritten or the segment was published")
 	}
 	if err := other.Reexport(t.Context(), ref); err != nil {
@@ -436,7 +444,7 @@ func TestSourceOutOfOrderIsRefused(t *testing.T) {
 	c := &memoryCatalog{}
 	e := newTestExporter(t, src, openBucket(t), c, nil)
 	err := e.ExportSegment(t.Context(), schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-01"})
-	if !errors.Is(err, ErrOrder) || len(c.rows) > 0 {
+	if !errors.Is(err, ErrOrder) || len(c.Rows) > 0 {
 		t.Errorf("exporting updates out of order: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -26,7 +27,7 @@ func TestGoldenObjects(t *testing.T) {
 	objects, c := openMemory(openBucket(t)), &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(42, 40), objects, c, func(c *testConfig) {
 		c.Lookups = true
-		c.Layout = Layout{RowsPerGroup: 100, BytesPerGroup: 64 << 20, GroupsPerPart: 100}
+		c.Layout = published.Layout{RowsPerGroup: 100, BytesPerGroup: 64 << 20, GroupsPerPart: 100}
 	})
 	day := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-03"}
 	imports := schemas.SegmentRef{Stream: "scan", MigrationID: 1}
@@ -134,17 +135,17 @@ func dumpChunk(t *testing.T, b *bytes.Buffer, name string, chunk parquet.ColumnC
 func TestOldObjectsAreStillRead(t *testing.T) {
 	updates := parquetFile[schemas.UpdateRow](t, "updates_v1.parquet")
 	events := parquetFile[schemas.EventRow](t, "events_v1.parquet")
-	var sum digester
+	var sum published.Digester
 	for _, row := range updates {
 		u, err := row.Update(events[:row.EventCount])
 		if err != nil {
 			t.Fatal(err)
 		}
 		events = events[row.EventCount:]
-		sum.addUpdate(&u)
+		addUpdate(&sum, &u)
 	}
 	const want = "3be4209787b32810"
-	if got := sum.sum.Hash(); len(events) > 0 || !strings.HasPrefix(got, want) {
+	if got := sum.Sum.Hash(); len(events) > 0 || !strings.HasPrefix(got, want) {
 		t.Errorf("the pinned updates have digest %s, want %s...; %d events are left over", got, want, len(events))
 	}
 	for _, row := range parquetFile[schemas.VerdictRow](t, "verdicts_v1.parquet") {
@@ -290,7 +291,7 @@ func TestRowGroupsFollowTheRule(t *testing.T) {
 	c := &memoryCatalog{}
 	e := newTestExporter(t, twoMigrations(44, 300), openMemory(openBucket(t)), c, func(c *testConfig) {
 		c.Lookups = true
-		c.Layout = Layout{RowsPerGroup: 40, BytesPerGroup: 1 << 30, GroupsPerPart: 3}
+		c.Layout = published.Layout{RowsPerGroup: 40, BytesPerGroup: 1 << 30, GroupsPerPart: 3}
 	})
 	exportDue(t, e)
 	listed := listed(t, e)

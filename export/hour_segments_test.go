@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -141,7 +142,7 @@ func restoreHours(t *testing.T, src *memorySource, a *Archive, items []schemas.I
 	t.Helper()
 	client := openBucket(t)
 	byDays := RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, src, "")}
-	if err := a.Restore(t.Context(), byDays); !errors.Is(err, ErrSegmentLength) {
+	if err := a.Restore(t.Context(), byDays); !errors.Is(err, published.ErrSegmentLength) {
 		t.Errorf("restoring hours where days are exported: %v", err)
 	}
 	sink := newJournalSink()
@@ -248,7 +249,7 @@ func TestOtherSegmentLengthIsRefused(t *testing.T) {
 				"export of ours":            other.ExportSegment(t.Context(), second.Of("scan", 0, micros("2026-07-01T22:30:00Z"))),
 				"export again":              other.Reexport(t.Context(), refs[1]),
 			} {
-				if !errors.Is(err, ErrSegmentLength) {
+				if !errors.Is(err, published.ErrSegmentLength) {
 					t.Errorf("%s where there are segments of a %s: %s gives %v", second, first, name, err)
 				}
 			}
@@ -261,7 +262,7 @@ func TestOtherSegmentLengthIsRefused(t *testing.T) {
 		t.Errorf("an empty bucket: %v", err)
 	}
 	e0 := catalogOf(t, src, "")
-	if _, err := NewCatalog(CatalogConfig{History: src, Tables: e0.Tables, Segments: "week"}); err == nil {
+	if _, err := published.New(published.Config{History: src, Tables: e0.Tables, Segments: "week"}); err == nil {
 		t.Error("segments of a week are accepted")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -54,15 +54,15 @@ func TestPublishedEndsAtTheFirstHole(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &memoryCatalog{}
 			for _, ref := range refsNamed(t, tt.published) {
-				row := UnpublishedSegment(ref)
-				row.Version, row.State = 1, Published
-				c.rows = append(c.rows, row)
+				row := published.UnpublishedSegment(ref)
+				row.Version, row.State = 1, published.Published
+				c.Rows = append(c.Rows, row)
 			}
 			// A withdrawn segment is a hole like one that never was.
-			gone := UnpublishedSegment(schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-02"})
+			gone := published.UnpublishedSegment(schemas.SegmentRef{Stream: "scan", MigrationID: 0, Date: "2026-07-02"})
 			if !slices.Contains(tt.published, gone.Date) {
 				gone.Version = 2
-				c.rows = append(c.rows, gone)
+				c.Rows = append(c.Rows, gone)
 			}
 			days, through, err := newTestExporter(t, tt.src, &discard{}, c, nil).catalog.Periods(t.Context())
 			if err != nil {
@@ -128,7 +128,7 @@ func TestFindByKey(t *testing.T) {
 	}
 	// A withdrawn segment has no objects to find.
 	row := c.Last(due[1])
-	row.Version, row.State = row.Version+1, Withdrawn
+	row.Version, row.State = row.Version+1, published.Withdrawn
 	if err := c.Append(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -144,30 +144,6 @@ func TestFindByKey(t *testing.T) {
 	}
 }
 
-func sameObject(o Object, sum string) bool { return fmt.Sprintf("%x", o.SHA256) == sum && o.Size > 0 }
-
-func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
-	c := newManifestCache(2)
-	row := func(day int, version int64) *store.SegmentRow {
-		return &store.SegmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
-			Manifest: fmt.Sprintf(`{"format_version":"v1","date":"%d.%d"}`, day, version)}
-	}
-	for _, tt := range []struct {
-		day     int
-		version int64
-	}{{1, 1}, {2, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}} {
-		m, err := c.of(row(tt.day, tt.version))
-		if want := fmt.Sprintf("%d.%d", tt.day, tt.version); err != nil || m.Date != want {
-			t.Fatalf("day %d version %d gives %+v, %v", tt.day, tt.version, m, err)
-		}
-		if len(c.byID) != c.used.Len() || c.used.Len() > 2 {
-			t.Fatalf("%d manifests by id, %d in order, want at most 2", len(c.byID), c.used.Len())
-		}
-	}
-	if c.get(manifestID{row(3, 1).Ref(), 1}) == nil || c.get(manifestID{row(2, 1).Ref(), 1}) == nil || c.get(manifestID{row(1, 2).Ref(), 2}) != nil {
-		t.Error("what is kept is not what was used last")
-	}
-	if _, err := c.of(&store.SegmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
-		t.Error("a broken manifest is accepted")
-	}
+func sameObject(o published.Object, sum string) bool {
+	return fmt.Sprintf("%x", o.SHA256) == sum && o.Size > 0
 }

@@ -1,10 +1,16 @@
 package export
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
 	"math/bits"
 
+	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -15,65 +21,55 @@ import (
 // Parquet keeps the columns of a row group apart, so that one update costs a request for
 // each of them; here it costs one for the place and one for the frame.
 const (
-	// A frame is closed by the line with which it holds frameBytes before compression.
-	// On the simulated network that is about 50 KB in the object; a quarter of it would
-	// make the objects 12 % larger, four times as much 11 % smaller.
-	frameBytes = 512 << 10
-	// A part is closed by the update with which it has keysPerPart keys, which bounds
-	// what a writer holds in memory.
-	keysPerPart = 1 << 20
-	// keysPerBucket is how many keys a bucket of the index has on average: a reader
-	// fetches one bucket. Buckets have room for the fullest one.
-	keysPerBucket = 512
-	// filterBits per key and filterHashes let about 1 in 1,700 absent keys pass.
-	filterBits   = 16
-	filterHashes = 8
+	// FilterHashes is how many bits of a filter a key sets. With 16 bits per key about 1 in
+	// 1,700 absent keys pass.
+	FilterHashes = 8
 	// An entry of the index is the lower half of the key, 6 bytes, then offset and
 	// length of the frame in 5 and 4 bytes, all big-endian. Zeros are no entry.
-	keyBytes = 6
+	LookupKeyBytes = 6
 )
 
-// lookupKey is an id that can be looked up: the first 16 bytes of a SHA-256.
-type lookupKey struct{ high, low uint64 }
+// LookupKey is an id that can be looked up: the first 16 bytes of a SHA-256.
+type LookupKey struct{ High, Low uint64 }
 
-// updateKey is the key of an update.
-func updateKey(updateID string) lookupKey { return keyOfID('u', updateID) }
+// UpdateKey is the key of an update.
+func UpdateKey(updateID string) LookupKey { return keyOfID('u', updateID) }
 
-// contractKey is the key of the updates that create a contract or take it in.
-func contractKey(contractID string) lookupKey { return keyOfID('c', contractID) }
+// ContractKey is the key of the updates that create a contract or take it in.
+func ContractKey(contractID string) LookupKey { return keyOfID('c', contractID) }
 
-func keyOfID(kind byte, id string) lookupKey {
+func keyOfID(kind byte, id string) LookupKey {
 	h := sha256.Sum256(append([]byte{kind}, id...))
-	return lookupKey{binary.BigEndian.Uint64(h[:]), binary.BigEndian.Uint64(h[8:])}
+	return LookupKey{binary.BigEndian.Uint64(h[:]), binary.BigEndian.Uint64(h[8:])}
 }
 
-// bucketOf spreads keys over buckets by their upper half.
-func (k lookupKey) bucketOf(buckets int) int {
-	hi, _ := bits.Mul64(k.high, uint64(buckets))
+// BucketOf spreads keys over buckets by their upper half.
+func (k LookupKey) BucketOf(buckets int) int {
+	hi, _ := bits.Mul64(k.High, uint64(buckets))
 	return int(hi)
 }
 
-// lower is the part of the key that an entry holds.
-func (k lookupKey) lower() uint64 { return k.low >> (64 - 8*keyBytes) }
+// Lower is the part of the key that an entry holds.
+func (k LookupKey) Lower() uint64 { return k.Low >> (64 - 8*LookupKeyBytes) }
 
-// bit is the place of the key's i-th bit in a filter.
-func (k lookupKey) bit(i int, filter int) (at int, mask byte) {
-	hi, _ := bits.Mul64(k.high+uint64(i)*(k.low|1), uint64(filter)*8)
+// Bit is the place of the key's i-th bit in a filter.
+func (k LookupKey) Bit(i int, filter int) (at int, mask byte) {
+	hi, _ := bits.Mul64(k.High+uint64(i)*(k.Low|1), uint64(filter)*8)
 	return int(hi / 8), 1 << (hi % 8)
 }
 
-// passes reports whether a filter may know the key.
-func (k lookupKey) passes(filter []byte) bool {
-	for i := range filterHashes {
-		if at, mask := k.bit(i, len(filter)); filter[at]&mask == 0 {
+// Passes reports whether a filter may know the key.
+func (k LookupKey) Passes(filter []byte) bool {
+	for i := range FilterHashes {
+		if at, mask := k.Bit(i, len(filter)); filter[at]&mask == 0 {
 			return false
 		}
 	}
 	return len(filter) > 0
 }
 
-// createdIn lists the contracts that an update creates or takes in.
-func createdIn(u *schemas.Update) []string {
+// CreatedIn lists the contracts that an update creates or takes in.
+func CreatedIn(u *schemas.Update) []string {
 	var ids []string
 	for i := range u.Events {
 		if u.Events[i].Kind == schemas.Created {
@@ -81,4 +77,45 @@ func createdIn(u *schemas.Update) []string {
 		}
 	}
 	return ids
+}
+
+// AppendEntry appends an entry of the index: the frame at an offset has what a key names.
+func AppendEntry(dst []byte, key LookupKey, offset int64, length int) []byte {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], key.Lower())
+	dst = append(dst, b[8-LookupKeyBytes:]...)
+	binary.BigEndian.PutUint64(b[:], uint64(offset))
+	dst = append(dst, b[3:]...)
+	return binary.BigEndian.AppendUint32(dst, uint32(length))
+}
+
+// AppendLine appends an update's canonical JSON: what a row of table updates is, or of
+// table imports.
+func AppendLine(dst []byte, u *schemas.Update) []byte {
+	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{WithOffset: u.IsImport()})
+}
+
+// ReadLookupIndex returns the index of a segment from the bucket, or nil if it has none. One
+// of other rows is an error.
+func ReadLookupIndex(ctx context.Context, objects Reads, m *published.Manifest) (*published.LookupIndex, []byte, error) {
+	key := schemas.LookupIndexKey(m.Ref())
+	body, err := objects.Get(ctx, key, 0, -1)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+	x, err := published.DecodeLookupIndex(data)
+	if err == nil {
+		err = x.Check(m)
+	}
+	if err != nil {
+		return nil, nil, published.Mismatchf("%s: %w", key, err)
+	}
+	return x, data, nil
 }

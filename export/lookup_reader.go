@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
@@ -38,7 +39,7 @@ type LookupCost struct {
 
 // Update looks an update up by its id. What no segment has is schemas.ErrNotFound.
 func (a *Archive) Update(ctx context.Context, updateID string) (Found, error) {
-	return a.find(ctx, lookupQuery{id: updateID, key: updateKey(updateID), search: parquetSearch.update, match: func(line []byte) (Found, bool, error) {
+	return a.find(ctx, lookupQuery{id: updateID, key: UpdateKey(updateID), search: parquetSearch.update, match: func(line []byte) (Found, bool, error) {
 		var u wireLine
 		if err := json.Unmarshal(line, &u); err != nil || u.UpdateID != updateID {
 			return Found{}, false, err
@@ -50,7 +51,7 @@ func (a *Archive) Update(ctx context.Context, updateID string) (Found, error) {
 // Contract looks up the first event that created a contract or took it in: a creation,
 // an assignment or an import.
 func (a *Archive) Contract(ctx context.Context, contractID string) (Found, error) {
-	return a.find(ctx, lookupQuery{id: contractID, key: contractKey(contractID), search: parquetSearch.contract, match: func(line []byte) (Found, bool, error) {
+	return a.find(ctx, lookupQuery{id: contractID, key: ContractKey(contractID), search: parquetSearch.contract, match: func(line []byte) (Found, bool, error) {
 		return matchContract(line, contractID)
 	}})
 }
@@ -99,7 +100,7 @@ func (l *wireLine) events() []json.RawMessage {
 // lookupQuery is what is looked up.
 type lookupQuery struct {
 	id  string
-	key lookupKey
+	key LookupKey
 	// search finds the update in Parquet objects.
 	search func(parquetSearch, context.Context, string) (*schemas.Update, error)
 	// match takes what was asked for out of a line, if it is there.
@@ -123,7 +124,7 @@ func (a *Archive) find(ctx context.Context, q lookupQuery) (Found, error) {
 }
 
 // findIn asks the lookup objects of a segment, or the Parquet objects if it has none.
-func (a *Archive) findIn(ctx context.Context, m *Manifest, q lookupQuery, cost *LookupCost) (Found, bool, error) {
+func (a *Archive) findIn(ctx context.Context, m *published.Manifest, q lookupQuery, cost *LookupCost) (Found, bool, error) {
 	x, err := a.lookupIndex(ctx, m, cost)
 	if err != nil {
 		return Found{}, false, err
@@ -133,7 +134,7 @@ func (a *Archive) findIn(ctx context.Context, m *Manifest, q lookupQuery, cost *
 		if u == nil || err != nil {
 			return Found{}, false, err
 		}
-		return q.match(appendLine(nil, u))
+		return q.match(AppendLine(nil, u))
 	}
 	for i := range x.Parts {
 		l := lookup{archive: a, part: &x.Parts[i], lookupQuery: q, id: jsonscan.AppendString(nil, []byte(q.id)), cost: cost}
@@ -147,18 +148,18 @@ func (a *Archive) findIn(ctx context.Context, m *Manifest, q lookupQuery, cost *
 
 // lookupIndex returns the lookup index of a segment from the cache or the bucket, or nil if
 // it has none.
-func (a *Archive) lookupIndex(ctx context.Context, m *Manifest, cost *LookupCost) (*LookupIndex, error) {
+func (a *Archive) lookupIndex(ctx context.Context, m *published.Manifest, cost *LookupCost) (*published.LookupIndex, error) {
 	cache, key := archiveCache(a.cfg.CacheDir), schemas.LookupIndexKey(m.Ref())
 	data, err := cache.load(key, m.Root)
 	if err != nil {
 		return nil, err
 	}
 	if data != nil {
-		if x, err := DecodeLookupIndex(data); err == nil && x.Check(m) == nil {
+		if x, err := published.DecodeLookupIndex(data); err == nil && x.Check(m) == nil {
 			return x, nil
 		} // else the copy is damaged, and is replaced
 	}
-	x, data, err := readLookupIndex(ctx, a.cfg.Objects, m)
+	x, data, err := ReadLookupIndex(ctx, a.cfg.Objects, m)
 	cost.KeptRequests++
 	cost.KeptBytes += int64(len(data))
 	if x == nil || err != nil {
@@ -170,7 +171,7 @@ func (a *Archive) lookupIndex(ctx context.Context, m *Manifest, cost *LookupCost
 // lookup looks for a key in one part.
 type lookup struct {
 	archive *Archive
-	part    *LookupPart
+	part    *published.LookupPart
 	lookupQuery
 	id   []byte // as a JSON text
 	cost *LookupCost
@@ -178,7 +179,7 @@ type lookup struct {
 
 func (l *lookup) find(ctx context.Context) (Found, bool, error) {
 	filter, err := l.filter(ctx)
-	if err != nil || !l.key.passes(filter) {
+	if err != nil || !l.key.Passes(filter) {
 		return Found{}, false, err
 	}
 	frames, err := l.frames(ctx)
@@ -210,7 +211,7 @@ func (l *lookup) filter(ctx context.Context) ([]byte, error) {
 	l.cost.KeptRequests++
 	l.cost.KeptBytes += int64(len(data))
 	if sum := hexSum(data); sum != p.FilterSHA256 {
-		return nil, Mismatchf("its filter has SHA-256 %s, the manifest says %s", sum, p.FilterSHA256)
+		return nil, published.Mismatchf("its filter has SHA-256 %s, the manifest says %s", sum, p.FilterSHA256)
 	}
 	return data, cache.save(p.Key, p.FilterSHA256, data)
 }
@@ -228,7 +229,7 @@ type frame struct {
 
 // frames reads the bucket of the index that the key belongs to.
 func (l *lookup) frames(ctx context.Context) ([]frame, error) {
-	at := l.part.IndexOffset + int64(l.key.bucketOf(l.part.Buckets))*int64(l.part.BucketBytes)
+	at := l.part.IndexOffset + int64(l.key.BucketOf(l.part.Buckets))*int64(l.part.BucketBytes)
 	bucket, err := l.fetch(ctx, at, l.part.BucketBytes)
 	if err != nil {
 		return nil, err
@@ -237,18 +238,18 @@ func (l *lookup) frames(ctx context.Context) ([]frame, error) {
 }
 
 // framesOf lists the frames that a bucket of the index names for a key.
-func framesOf(bucket []byte, key lookupKey, part *LookupPart) ([]frame, error) {
+func framesOf(bucket []byte, key LookupKey, part *published.LookupPart) ([]frame, error) {
 	var frames []frame
-	for ; len(bucket) >= LookupEntryBytes; bucket = bucket[LookupEntryBytes:] {
+	for ; len(bucket) >= published.LookupEntryBytes; bucket = bucket[published.LookupEntryBytes:] {
 		var lower, offset [8]byte
-		copy(lower[8-keyBytes:], bucket)
-		copy(offset[3:], bucket[keyBytes:])
-		f := frame{int64(binary.BigEndian.Uint64(offset[:])), int(binary.BigEndian.Uint32(bucket[keyBytes+5:]))}
-		if f.length == 0 || binary.BigEndian.Uint64(lower[:]) != key.lower() {
+		copy(lower[8-LookupKeyBytes:], bucket)
+		copy(offset[3:], bucket[LookupKeyBytes:])
+		f := frame{int64(binary.BigEndian.Uint64(offset[:])), int(binary.BigEndian.Uint32(bucket[LookupKeyBytes+5:]))}
+		if f.length == 0 || binary.BigEndian.Uint64(lower[:]) != key.Lower() {
 			continue
 		}
 		if f.offset+int64(f.length) > part.IndexOffset {
-			return nil, Mismatchf("its index names a frame at byte %d of %d bytes, behind the lines", f.offset, f.length)
+			return nil, published.Mismatchf("its index names a frame at byte %d of %d bytes, behind the lines", f.offset, f.length)
 		}
 		frames = append(frames, f)
 	}
@@ -267,7 +268,7 @@ func (l *lookup) findInFrame(ctx context.Context, f frame) (Found, bool, error) 
 	defer decoder.Close()
 	lines, err := decoder.DecodeAll(compressed, nil)
 	if err != nil {
-		return Found{}, false, Mismatchf("decompressing the frame at byte %d: %w", f.offset, err)
+		return Found{}, false, published.Mismatchf("decompressing the frame at byte %d: %w", f.offset, err)
 	}
 	for line := range bytes.Lines(lines) {
 		if !bytes.Contains(line, l.id) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -83,12 +84,12 @@ func lookUpAll(t *testing.T, a *Archive, items []schemas.Item, run func(what str
 		if u == nil {
 			continue
 		}
-		want := appendLine(nil, u)
+		want := AppendLine(nil, u)
 		found := run("update "+u.UpdateID, func() (Found, error) { return a.Update(t.Context(), u.UpdateID) })
 		if !bytes.Equal(found.Update, want) {
 			t.Fatalf("update %s is\n%s\nwant\n%s", u.UpdateID, found.Update, want)
 		}
-		for _, id := range createdIn(u) {
+		for _, id := range CreatedIn(u) {
 			if contracts[id] {
 				continue // taken in again
 			}
@@ -178,7 +179,7 @@ func TestLookupParts(t *testing.T) {
 	g := newGenerator(72)
 	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 3, Date: "2026-07-01"}
 	objects := make(map[string][]byte)
-	w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *bucket.Spool, _ [32]byte) error {
+	w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p published.LookupPart, content *bucket.Spool, _ [32]byte) error {
 		data := make([]byte, p.Bytes)
 		_, err := content.File().ReadAt(data, 0)
 		objects[p.Key] = data
@@ -206,8 +207,8 @@ func TestLookupParts(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		write(t, client, key, objects[key])
 	}
-	m := &Manifest{Stream: "scan", MigrationID: 3, Date: ref.Date, Tables: []Table{{Name: schemas.ParquetUpdates, Rows: 8_000}}}
-	index, err := (&LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Parts: parts}).Encode()
+	m := &published.Manifest{Stream: "scan", MigrationID: 3, Date: ref.Date, Tables: []published.Table{{Name: schemas.ParquetUpdates, Rows: 8_000}}}
+	index, err := (&published.LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Parts: parts}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestVerifyComparesLookups(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := c.Last(ref)
-	index, err := LookupIndexOf(&row)
+	index, err := published.LookupIndexOf(&row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestVerifyComparesLookups(t *testing.T) {
 			return line
 		},
 	} {
-		w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p LookupPart, content *bucket.Spool, _ [32]byte) error {
+		w := &lookupWriter{ref: ref, tempDir: t.TempDir(), put: func(_ context.Context, p published.LookupPart, content *bucket.Spool, _ [32]byte) error {
 			data := make([]byte, p.Bytes)
 			_, err := content.File().ReadAt(data, 0)
 			write(t, client, p.Key, data)
@@ -283,7 +284,7 @@ func TestVerifyComparesLookups(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, client, schemas.LookupIndexKey(ref), []byte(row.LookupIndex))
-		other := newTestExporter(t, src, client, &memoryCatalog{rows: []store.SegmentRow{row}}, nil)
+		other := newTestExporter(t, src, client, &memoryCatalog{Rows: []store.SegmentRow{row}}, nil)
 		v, err := other.VerifyObjects(t.Context(), nil)
 		if err != nil || len(v.Findings) != 3 || !strings.Contains(v.Findings[0], "lookup/") { // what was not read then lacks in two digests
 			t.Errorf("%s: findings %q, %v", name, v.Findings, err)

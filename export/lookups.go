@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -41,7 +41,7 @@ func (e *Exporter) addLookups(ctx context.Context, row store.SegmentRow) error {
 	if err != nil {
 		return err
 	}
-	if now.State != Published || now.ManifestHash != row.ManifestHash {
+	if now.State != published.Published || now.ManifestHash != row.ManifestHash {
 		return fmt.Errorf("segment %s was withdrawn meanwhile", m.Ref())
 	}
 	if err := x.Enter(&now); err != nil {
@@ -52,50 +52,19 @@ func (e *Exporter) addLookups(ctx context.Context, row store.SegmentRow) error {
 }
 
 // writeLookups puts the lookup objects of a segment into the bucket.
-func (e *Exporter) writeLookups(ctx context.Context, m *Manifest, overwrite bool) (x *LookupIndex, err error) {
-	w := &lookupWriter{ref: m.Ref(), tempDir: e.cfg.TempDir, put: func(ctx context.Context, part LookupPart, content *bucket.Spool, sum [32]byte) error {
+func (e *Exporter) writeLookups(ctx context.Context, m *published.Manifest, overwrite bool) (x *published.LookupIndex, err error) {
+	w := &lookupWriter{ref: m.Ref(), tempDir: e.cfg.TempDir, put: func(ctx context.Context, part published.LookupPart, content *bucket.Spool, sum [32]byte) error {
 		return e.publisher.put(ctx, part.Key, content.File(), part.Bytes, sum, lookupType, overwrite)
 	}}
 	defer func() { err = errors.Join(err, w.close()) }()
 	var line []byte
-	err = eachUpdate(ctx, e.parts(), m, func(u *schemas.Update) error {
-		line = appendLine(line[:0], u)
+	err = EachUpdate(ctx, e.parts(), m, func(u *schemas.Update) error {
+		line = AppendLine(line[:0], u)
 		return w.add(ctx, u, line)
 	})
 	if err != nil {
 		return nil, err
 	}
 	parts, err := w.finish(ctx)
-	return &LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: m.Ref(), Root: m.Root, Parts: parts}, err
-}
-
-// appendLine appends an update's canonical JSON: what a row of table updates is, or of
-// table imports.
-func appendLine(dst []byte, u *schemas.Update) []byte {
-	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{WithOffset: u.IsImport()})
-}
-
-// readLookupIndex returns the index of a segment from the bucket, or nil if it has none. One
-// of other rows is an error.
-func readLookupIndex(ctx context.Context, objects Reads, m *Manifest) (*LookupIndex, []byte, error) {
-	key := schemas.LookupIndexKey(m.Ref())
-	body, err := objects.Get(ctx, key, 0, -1)
-	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", key, err)
-	}
-	x, err := DecodeLookupIndex(data)
-	if err == nil {
-		err = x.Check(m)
-	}
-	if err != nil {
-		return nil, nil, Mismatchf("%s: %w", key, err)
-	}
-	return x, data, nil
+	return &published.LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: m.Ref(), Root: m.Root, Parts: parts}, err
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -81,7 +82,7 @@ func withdrawNetwork(t *testing.T, src testSource, objects Objects, c *memoryNet
 	}
 	row := c.Last(crashFolder)
 	row.Version++
-	row.State = Withdrawn
+	row.State = published.Withdrawn
 	if err := c.Append(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +109,10 @@ func TestNetworkConflict(t *testing.T) {
 	key := schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 1)
 	objects.objects[key] = other.objects[key]
 	c := &memoryNetworkCatalog{}
-	if err := networkExporter(t, largeDays(44), objects, c).network.Export(t.Context(), crashFolder); !errors.Is(err, ErrConflict) {
+	if err := networkExporter(t, largeDays(44), objects, c).network.Export(t.Context(), crashFolder); !errors.Is(err, published.ErrConflict) {
 		t.Errorf("another object under a key: %v", err)
 	}
-	if objects.sums()[key] != other.sums()[key] || len(c.rows) > 0 {
-		t.Errorf("the other object was overwritten, or something was published: %+v", c.rows)
+	if objects.sums()[key] != other.sums()[key] || len(c.Rows) > 0 {
+		t.Errorf("the other object was overwritten, or something was published: %+v", c.Rows)
 	}
 }

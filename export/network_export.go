@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -37,9 +38,9 @@ type NetworkPublisher interface {
 	Stages() bool
 	// Settle puts staged objects under their keys if peers agree now. What staging has lost it
 	// withdraws.
-	Settle(ctx context.Context, b Batch, overwrite bool, withdraw func() error) error
+	Settle(ctx context.Context, b published.Batch, overwrite bool, withdraw func() error) error
 	// Unstage removes the objects of a published batch from staging.
-	Unstage(ctx context.Context, b Batch)
+	Unstage(ctx context.Context, b published.Batch)
 }
 
 // NetworkObjects is the bucket; *bucket.Client is one.
@@ -54,7 +55,7 @@ type NetworkObjects interface {
 // NetworkExporter exports one stream in the network's own layout. All fields are required. It
 // is safe for concurrent use.
 type NetworkExporter struct {
-	Catalog   *Catalog
+	Catalog   *published.Catalog
 	Pages     NetworkPages
 	Publisher NetworkPublisher
 	Objects   NetworkObjects
@@ -83,7 +84,7 @@ func (e *NetworkExporter) Export(ctx context.Context, ref schemas.NetworkRef) er
 		return err
 	}
 	last, err := e.Catalog.LastFolder(ctx, ref)
-	if err != nil || last.State == Published || last.State == Expired {
+	if err != nil || last.State == published.Published || last.State == published.Expired {
 		return err
 	}
 	return e.export(ctx, ref, last)
@@ -97,25 +98,25 @@ func (e *NetworkExporter) export(ctx context.Context, ref schemas.NetworkRef, la
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}
-	if last.State == Staged {
-		err := e.Publisher.Settle(ctx, FolderBatch(ref, lines), Overwrites(last.State, last.Version), func() error {
+	if last.State == published.Staged {
+		err := e.Publisher.Settle(ctx, published.FolderBatch(ref, lines), published.Overwrites(last.State, last.Version), func() error {
 			last.Version++
-			last.State = Withdrawn
+			last.State = published.Withdrawn
 			return e.Catalog.Folders.Append(ctx, last)
 		})
 		if err != nil {
 			return fmt.Errorf("publishing %s: %w", ref, err)
 		}
 	}
-	row, err := FolderRow(ref, lines, Published, last.Version+1)
+	row, err := published.FolderRow(ref, lines, published.Published, last.Version+1)
 	if err != nil {
 		return err
 	}
 	if err := e.Catalog.Folders.Append(ctx, row); err != nil {
 		return fmt.Errorf("publishing %s: %w", ref, err)
 	}
-	if last.State == Staged {
-		e.Publisher.Unstage(ctx, FolderBatch(ref, lines))
+	if last.State == published.Staged {
+		e.Publisher.Unstage(ctx, published.FolderBatch(ref, lines))
 	}
 	e.Log.InfoContext(ctx, "exported folder", "folder", ref.String(), "objects", row.Count,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.Now().Sub(start))
@@ -123,24 +124,24 @@ func (e *NetworkExporter) export(ctx context.Context, ref schemas.NetworkRef, la
 }
 
 // closed returns what a reference stands for, or ErrNotClosed.
-func (e *NetworkExporter) closed(ctx context.Context, ref schemas.NetworkRef) (Folder, error) {
+func (e *NetworkExporter) closed(ctx context.Context, ref schemas.NetworkRef) (published.Folder, error) {
 	folders, err := e.Catalog.ClosedFolders(ctx)
 	if err != nil {
-		return Folder{}, err
+		return published.Folder{}, err
 	}
 	for _, f := range folders {
 		if f.Ref == ref {
 			return f, nil
 		}
 	}
-	return Folder{}, fmt.Errorf("%w: %s", ErrNotClosed, ref)
+	return published.Folder{}, fmt.Errorf("%w: %s", published.ErrNotClosed, ref)
 }
 
 // written writes the objects, unless they are staged already, and returns them with
 // the latest row.
-func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) ([]NetworkLines, store.NetworkFolderRow, error) {
-	if last.State == Staged {
-		lines, err := LinesOf(&last)
+func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) ([]published.NetworkLines, store.NetworkFolderRow, error) {
+	if last.State == published.Staged {
+		lines, err := published.LinesOf(&last)
 		return lines, last, err
 	}
 	unit, err := e.closed(ctx, ref)
@@ -150,7 +151,7 @@ func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, l
 	if err := e.Whole(ctx); err != nil {
 		return nil, last, err
 	}
-	lines, err := e.write(ctx, unit, Overwrites(last.State, last.Version))
+	lines, err := e.write(ctx, unit, published.Overwrites(last.State, last.Version))
 	if err != nil {
 		return nil, last, err
 	}
@@ -163,7 +164,7 @@ func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, l
 	if !e.Publisher.Stages() {
 		return lines, last, nil
 	}
-	row, err := FolderRow(ref, lines, Staged, last.Version+1)
+	row, err := published.FolderRow(ref, lines, published.Staged, last.Version+1)
 	if err != nil {
 		return nil, last, err
 	}
@@ -171,11 +172,11 @@ func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, l
 }
 
 // write puts the unit's objects into the bucket.
-func (e *NetworkExporter) write(ctx context.Context, u Folder, overwrite bool) (_ []NetworkLines, err error) {
+func (e *NetworkExporter) write(ctx context.Context, u published.Folder, overwrite bool) (_ []published.NetworkLines, err error) {
 	sinks := make([]*bucketSink, len(schemas.NetworkEncodings))
 	writers := make([]*lineWriter, len(sinks))
 	for i, encoding := range schemas.NetworkEncodings {
-		sinks[i] = &bucketSink{exporter: e, ref: u.Ref, encoding: encoding, overwrite: overwrite, objects: []NetworkObject{}}
+		sinks[i] = &bucketSink{exporter: e, ref: u.Ref, encoding: encoding, overwrite: overwrite, objects: []published.NetworkObject{}}
 		defer func() { err = errors.Join(err, sinks[i].close()) }()
 		if writers[i], err = e.newLineWriter(encoding, sinks[i]); err != nil {
 			return nil, err
@@ -184,17 +185,17 @@ func (e *NetworkExporter) write(ctx context.Context, u Folder, overwrite bool) (
 	if err := e.writeLines(ctx, u, writers...); err != nil {
 		return nil, err
 	}
-	lines := make([]NetworkLines, len(sinks))
+	lines := make([]published.NetworkLines, len(sinks))
 	for i, w := range writers {
-		lines[i] = NetworkLines{Encoding: sinks[i].encoding, Rows: w.total.Rows, JSONBytes: w.total.JSONBytes, Objects: sinks[i].objects}
+		lines[i] = published.NetworkLines{Encoding: sinks[i].encoding, Rows: w.total.Rows, JSONBytes: w.total.JSONBytes, Objects: sinks[i].objects}
 	}
 	return lines, nil
 }
 
 // deleteStale removes objects of an earlier version that the new one does not have,
 // while it is still withdrawn.
-func (e *NetworkExporter) deleteStale(ctx context.Context, last store.NetworkFolderRow, now []NetworkLines) error {
-	before, err := LinesOf(&last)
+func (e *NetworkExporter) deleteStale(ctx context.Context, last store.NetworkFolderRow, now []published.NetworkLines) error {
+	before, err := published.LinesOf(&last)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -46,7 +47,7 @@ func (e *NetworkExporter) Measure(ctx context.Context, encoding schemas.Encoding
 	return total, nil
 }
 
-func (e *NetworkExporter) measure(ctx context.Context, u Folder, encoding schemas.Encoding) (NetworkSize, error) {
+func (e *NetworkExporter) measure(ctx context.Context, u published.Folder, encoding schemas.Encoding) (NetworkSize, error) {
 	w, err := e.newLineWriter(encoding, nowhere{})
 	if err != nil {
 		return NetworkSize{}, err
@@ -127,7 +128,7 @@ func (w *lineWriter) contract(dst []byte, c *history.ActiveContract) []byte {
 }
 
 // writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
-func (e *NetworkExporter) writeLines(ctx context.Context, u Folder, writers ...*lineWriter) error {
+func (e *NetworkExporter) writeLines(ctx context.Context, u published.Folder, writers ...*lineWriter) error {
 	var err error
 	if u.Ref.Kind == schemas.NetworkACS {
 		err = e.Pages.Contracts(ctx, u.MigrationID, u.Ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
@@ -172,7 +173,7 @@ type bucketSink struct {
 	encoding  schemas.Encoding
 	overwrite bool
 	file      *bucket.Spool
-	objects   []NetworkObject
+	objects   []published.NetworkObject
 }
 
 // create begins an object on disk.
@@ -192,7 +193,7 @@ func (s *bucketSink) finish(ctx context.Context, size NetworkSize) (err error) {
 	if err := s.exporter.Publisher.PutPart(ctx, key, s.file.File(), s.file.Size(), sum, networkType, s.overwrite); err != nil {
 		return err
 	}
-	s.objects = append(s.objects, NetworkObject{Key: key, Bytes: s.file.Size(), SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})
+	s.objects = append(s.objects, published.NetworkObject{Key: key, Bytes: s.file.Size(), SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -75,15 +76,15 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	published := make(map[schemas.NetworkRef][]NetworkLines)
+	byRef := make(map[schemas.NetworkRef][]published.NetworkLines)
 	for i := range rows {
-		if published[rows[i].Ref()], err = LinesOf(&rows[i]); err != nil {
+		if byRef[rows[i].Ref()], err = published.LinesOf(&rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	objects := 0
 	for _, ref := range due {
-		for i, lines := range published[ref] {
+		for i, lines := range byRef[ref] {
 			if lines.Encoding != schemas.NetworkEncodings[i] {
 				t.Fatalf("%s has encoding %s in place %d", ref, lines.Encoding, i)
 			}
@@ -99,7 +100,7 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want NetworkSizes
-	for ref, lines := range published {
+	for ref, lines := range byRef {
 		kind := &want.Updates
 		if ref.Kind == schemas.NetworkACS {
 			kind = &want.ACS
@@ -115,7 +116,7 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 }
 
 // checkNetworkLines compares what one encoding of a folder holds.
-func checkNetworkLines(t *testing.T, client Objects, ref schemas.NetworkRef, lines *NetworkLines, want []string, sums map[string]string) {
+func checkNetworkLines(t *testing.T, client Objects, ref schemas.NetworkRef, lines *published.NetworkLines, want []string, sums map[string]string) {
 	t.Helper()
 	var got []string
 	jsonBytes := int64(0)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -122,7 +123,7 @@ func TestNetworkUnits(t *testing.T) {
 }
 
 // sketch writes a unit with the days of its folder.
-func sketch(u Folder) string {
+func sketch(u published.Folder) string {
 	days := ""
 	if u.Ref.Start != schemas.MinMicros {
 		days = fmt.Sprintf("%02d", u.Ref.Start.Time().Day())
@@ -137,17 +138,17 @@ func sketch(u Folder) string {
 func TestExportNetworkRefusesWhatIsNotClosed(t *testing.T) {
 	e := newTestExporter(t, twoMigrations(3, 20), openMemory(nil), &memoryCatalog{}, nil)
 	open := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: micros("2026-07-04T00:00:00Z"), End: micros("2026-07-05T00:00:00Z")}
-	if err := e.network.Export(t.Context(), open); !errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), open); !errors.Is(err, published.ErrNotClosed) {
 		t.Errorf("an open day: %v", err)
 	}
 	wrong := open
 	wrong.End++
-	if err := e.network.Export(t.Context(), wrong); err == nil || errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), wrong); err == nil || errors.Is(err, published.ErrNotClosed) {
 		t.Errorf("no folder: %v", err)
 	}
 	other := open
 	other.Stream = "node:x"
-	if err := e.network.Export(t.Context(), other); err == nil || errors.Is(err, ErrNotClosed) {
+	if err := e.network.Export(t.Context(), other); err == nil || errors.Is(err, published.ErrNotClosed) {
 		t.Errorf("another stream: %v", err)
 	}
 }

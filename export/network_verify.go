@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -21,7 +22,7 @@ const maxLineWindow = 8 << 20
 // and that they are whole lines, as many as are listed. The lines of one kind and folder
 // are the same in all encodings.
 func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRow, read func(bytes int64)) (findings []string, err error) {
-	lines, err := LinesOf(row)
+	lines, err := published.LinesOf(row)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRo
 		rows := int64(0)
 		for _, o := range lines[i].Objects {
 			rows += o.Rows
-			var m Mismatch
+			var m published.Mismatch
 			if err := e.verifyObject(ctx, o); errors.As(err, &m) {
 				findings = append(findings, err.Error())
 				continue
@@ -47,10 +48,10 @@ func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRo
 }
 
 // verifyObject returns a mismatch if an object is not what is listed.
-func (e *NetworkExporter) verifyObject(ctx context.Context, o NetworkObject) (err error) {
+func (e *NetworkExporter) verifyObject(ctx context.Context, o published.NetworkObject) (err error) {
 	body, err := e.Objects.Get(ctx, o.Key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return Mismatchf("%s is missing", o.Key)
+		return published.Mismatchf("%s is missing", o.Key)
 	}
 	if err != nil {
 		return err
@@ -60,17 +61,17 @@ func (e *NetworkExporter) verifyObject(ctx context.Context, o NetworkObject) (er
 	read := &countingReader{in: io.TeeReader(body, hash)}
 	rows, decodeErr := countLines(read)
 	if _, err := io.Copy(io.Discard, read); errors.Is(err, bucket.ErrChecksum) {
-		return AsMismatch(err)
+		return published.AsMismatch(err)
 	} else if err != nil {
 		return fmt.Errorf("reading back %s: %w", o.Key, err)
 	}
 	switch sum := fmt.Sprintf("%x", hash.Sum(nil)); {
 	case sum != o.SHA256 || read.n != o.Bytes:
-		return Mismatchf("%s has %d bytes with SHA-256 %s, listed are %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
+		return published.Mismatchf("%s has %d bytes with SHA-256 %s, listed are %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
 	case decodeErr != nil:
-		return Mismatchf("%s: %w", o.Key, decodeErr)
+		return published.Mismatchf("%s: %w", o.Key, decodeErr)
 	case rows != o.Rows:
-		return Mismatchf("%s has %d lines, listed are %d", o.Key, rows, o.Rows)
+		return published.Mismatchf("%s has %d lines, listed are %d", o.Key, rows, o.Rows)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -18,7 +19,7 @@ import (
 // tens of requests for a hit, and a few for each row group that has to be asked.
 type parquetSearch struct {
 	objects  Reads
-	manifest *Manifest
+	manifest *published.Manifest
 	cost     *LookupCost
 }
 
@@ -51,7 +52,7 @@ func (s parquetSearch) contract(ctx context.Context, contractID string) (*schema
 		}
 		found, err = s.update(ctx, events[0].UpdateID)
 		if found == nil && err == nil {
-			err = Mismatchf("event %d of update %s belongs to no update of segment %s", events[0].Node, events[0].UpdateID, s.manifest.Ref())
+			err = published.Mismatchf("event %d of update %s belongs to no update of segment %s", events[0].Node, events[0].UpdateID, s.manifest.Ref())
 		}
 		return true, err
 	})
@@ -84,7 +85,7 @@ func (s parquetSearch) whole(ctx context.Context, p *remotePart, row int64) (*sc
 	}
 	u, err := rows[0].Update(events)
 	if err != nil {
-		return nil, AsMismatch(err)
+		return nil, published.AsMismatch(err)
 	}
 	return &u, nil
 }
@@ -142,14 +143,14 @@ const (
 type remotePart struct {
 	ctx     context.Context
 	objects Reads
-	part    Part
+	part    published.Part
 	cost    *LookupCost
 	blocks  map[int64][]byte
 	file    *parquet.File
 	ended   bool // by the one who is given rows: no more are wanted of this part
 }
 
-func openRemotePart(ctx context.Context, objects Reads, part Part, cost *LookupCost) (*remotePart, error) {
+func openRemotePart(ctx context.Context, objects Reads, part published.Part, cost *LookupCost) (*remotePart, error) {
 	p := &remotePart{ctx: ctx, objects: objects, part: part, cost: cost, blocks: make(map[int64][]byte)}
 	file, err := parquet.OpenFile(p, part.Bytes, parquet.SkipMagicBytes(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -217,7 +218,7 @@ func (p *remotePart) rowsOf(group parquet.RowGroup, wanted []condition) (rows []
 	for i, c := range wanted {
 		leaf, ok := p.file.Schema().Lookup(c.column)
 		if !ok {
-			return nil, Mismatchf("it has no column %s", c.column)
+			return nil, published.Mismatchf("it has no column %s", c.column)
 		}
 		chunk := group.ColumnChunks()[leaf.ColumnIndex]
 		if i > 0 {

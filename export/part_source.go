@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 )
 
 // Reads is what reading published objects needs of a bucket; *bucket.Client is one.
@@ -17,36 +18,36 @@ type Reads interface {
 	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
 }
 
-// partSource fetches published objects into temporary files.
-type partSource struct {
-	objects Reads
-	tempDir string
+// Parts fetches published objects into temporary files.
+type Parts struct {
+	Objects Reads
+	TempDir string
 }
 
 // fetch copies an object into a temporary file and checks its size and SHA-256.
-func (s partSource) fetch(ctx context.Context, p Part) (*bucket.Spool, error) {
+func (s Parts) fetch(ctx context.Context, p published.Part) (*bucket.Spool, error) {
 	want, err := p.Sum()
 	if err != nil {
-		return nil, AsMismatch(err)
+		return nil, published.AsMismatch(err)
 	}
-	body, err := s.objects.Get(ctx, p.Key, 0, -1)
+	body, err := s.Objects.Get(ctx, p.Key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, Mismatchf("%s is missing", p.Key)
+		return nil, published.Mismatchf("%s is missing", p.Key)
 	}
 	if err != nil {
 		return nil, err
 	}
-	file, err := bucket.NewSpool(s.tempDir)
+	file, err := bucket.NewSpool(s.TempDir)
 	if err != nil {
 		return nil, errors.Join(err, body.Close())
 	}
 	sum, err := copyInto(file, body)
 	if err = errors.Join(err, body.Close()); err == nil && (sum != want || file.Size() != p.Bytes) {
-		err = Mismatchf("%s has %d bytes with SHA-256 %x, the manifest says %d with %x", p.Key, file.Size(), sum, p.Bytes, want)
+		err = published.Mismatchf("%s has %d bytes with SHA-256 %x, the manifest says %d with %x", p.Key, file.Size(), sum, p.Bytes, want)
 	}
 	if err != nil {
 		if errors.Is(err, bucket.ErrChecksum) {
-			err = AsMismatch(err)
+			err = published.AsMismatch(err)
 		}
 		return nil, errors.Join(err, file.Close())
 	}

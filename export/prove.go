@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -31,15 +32,15 @@ func (a *Archive) Prove(ctx context.Context, updateID string) (*schemas.SegmentP
 	return nil, fmt.Errorf("segment %s of update %s is not in the archive: %w", found.Segment, updateID, schemas.ErrNotFound)
 }
 
-func (a *Archive) prove(ctx context.Context, m *Manifest, updateID string, row schemas.Hash) (*schemas.SegmentProof, error) {
+func (a *Archive) prove(ctx context.Context, m *published.Manifest, updateID string, row schemas.Hash) (*schemas.SegmentProof, error) {
 	table := m.Table(schemas.ParquetUpdates)
 	if m.Ref().IsImports() {
 		table = m.Table(schemas.ParquetImports)
 	}
 	var path schemas.MerklePath
 	var line []byte
-	err := eachUpdate(ctx, a.parts(), m, func(u *schemas.Update) error {
-		line = appendLine(line[:0], u)
+	err := EachUpdate(ctx, a.parts(), m, func(u *schemas.Update) error {
+		line = AppendLine(line[:0], u)
 		path.Add(u.UpdateID, sha256.Sum256(line), u.UpdateID == updateID)
 		return nil
 	})
@@ -48,7 +49,7 @@ func (a *Archive) prove(ctx context.Context, m *Manifest, updateID string, row s
 	}
 	root, ok := path.Finish()
 	if !ok || hex.EncodeToString(root[:]) != table.Root {
-		return nil, Mismatchf("its updates have the Merkle root %x, the manifest says %s; update among them: %v", root, table.Root, ok)
+		return nil, published.Mismatchf("its updates have the Merkle root %x, the manifest says %s; update among them: %v", root, table.Root, ok)
 	}
 	tables, err := m.TableHashes()
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *Archive) prove(ctx context.Context, m *Manifest, updateID string, row s
 
 // chainProof adds the link, if the segment has one yet.
 func (a *Archive) chainProof(ctx context.Context, p *schemas.SegmentProof) error {
-	link, err := readLink(ctx, a.cfg.Objects, p.Segment)
+	link, err := ReadLink(ctx, a.cfg.Objects, p.Segment)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -153,13 +154,13 @@ func TestChainGoesThroughExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := (&sweep{catalog: e.catalog}).mark(t.Context(), due[1], Expired); err != nil {
+	if err := (&sweep{catalog: e.catalog}).mark(t.Context(), due[1], published.Expired); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.ExportSegment(t.Context(), due[2]); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&sweep{catalog: e.catalog}).mark(t.Context(), due[3], Expired); err != nil {
+	if err := (&sweep{catalog: e.catalog}).mark(t.Context(), due[3], published.Expired); err != nil {
 		t.Fatal(err)
 	}
 	exportDue(t, e)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 )
 
 // put stores an object under a key that is new, or that holds the same bytes from a
@@ -31,7 +32,7 @@ func (p *publisher) put(ctx context.Context, key string, body io.ReadSeeker, siz
 	}
 	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, this segment gives %d with %x; "+
 		"if the one in the bucket is wrong, export the segment again with overwriting",
-		ErrConflict, key, bytes, stored, size, sum)
+		published.ErrConflict, key, bytes, stored, size, sum)
 }
 
 // storedSum reads an object back and returns the SHA-256 of the bytes that are there

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -64,7 +65,7 @@ func TestDamagedObjectIsRepaired(t *testing.T) {
 	client := buckettest.Open(t, bucketConfig(buckettest.GatewayIn(t, dir), ""))
 	db, _ := openStore(t)
 	e := newTestExporter(t, twoMigrations(41, 40), client, nil, nil)
-	e.catalog.Tables = StoreTables(db.db, schemas.ScanStream)
+	e.catalog.Tables = published.InStore(db.db, schemas.ScanStream)
 	exportDue(t, e)
 	ref := schemas.SegmentRef{Stream: "scan", MigrationID: 1, Date: "2026-07-03"}
 	key := schemas.ObjectKey(schemas.ParquetEvents, ref, 0)
@@ -129,7 +130,7 @@ func TestDamagedObjectIsNotTakenForEqual(t *testing.T) {
 	c := &memoryCatalog{} // the run was cut off before its row
 	e := newTestExporter(t, src, client, c, nil)
 	damage(t, dir, schemas.ObjectKey(schemas.ParquetUpdates, ref, 0))
-	if err := e.ExportSegment(t.Context(), ref); !errors.Is(err, ErrConflict) || len(c.rows) > 0 {
+	if err := e.ExportSegment(t.Context(), ref); !errors.Is(err, published.ErrConflict) || len(c.Rows) > 0 {
 		t.Fatalf("a damaged object was taken for equal: %v", err)
 	}
 	if err := e.Reexport(t.Context(), ref); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -31,7 +32,7 @@ const restoreBytes = 32 << 20
 type RestoreConfig struct {
 	Sink Sink
 	// Catalog is told what is published.
-	Catalog *Catalog
+	Catalog *published.Catalog
 	// BatchItems bounds the batches. Defaults to 4096.
 	BatchItems int
 	// Progress is called after each batch and segment; it may be nil.
@@ -84,7 +85,7 @@ func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
 	return nil
 }
 
-func restoredRows(m *Manifest) int64 {
+func restoredRows(m *published.Manifest) int64 {
 	return m.Table(schemas.ParquetUpdates).Rows + m.Table(schemas.ParquetVerdicts).Rows + m.Table(schemas.ParquetImports).Rows
 }
 
@@ -112,7 +113,7 @@ func (r *restore) segment(ctx context.Context, s ArchivedSegment) error {
 	return nil
 }
 
-func (r *restore) skipOrWrite(ctx context.Context, m *Manifest) error {
+func (r *restore) skipOrWrite(ctx context.Context, m *published.Manifest) error {
 	_, end, err := m.Ref().Bounds()
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (r *restore) skipOrWrite(ctx context.Context, m *Manifest) error {
 
 // write reads the segment's items on one goroutine and writes them on another, one
 // batch ahead.
-func (r *restore) write(ctx context.Context, m *Manifest) error {
+func (r *restore) write(ctx context.Context, m *published.Manifest) error {
 	group, ctx := guard.WithContext(ctx)
 	batches := make(chan *schemas.Batch)
 	cutter := &cutter{stream: m.Stream, maxItems: r.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
@@ -190,9 +191,9 @@ type cutter struct {
 	met     bool  // the item at which the sink stands was seen
 }
 
-func (c *cutter) segment(ctx context.Context, parts partSource, m *Manifest) error {
+func (c *cutter) segment(ctx context.Context, parts Parts, m *published.Manifest) error {
 	start := c.after
-	err := eachItem(ctx, parts, m, func(it schemas.Item) error { return c.add(ctx, start, it) })
+	err := EachItem(ctx, parts, m, func(it schemas.Item) error { return c.add(ctx, start, it) })
 	if err != nil {
 		return err
 	}
@@ -281,21 +282,21 @@ func (r *restore) adopt(ctx context.Context, s ArchivedSegment) error {
 	if err != nil {
 		return err
 	}
-	if last.State == Published {
+	if last.State == published.Published {
 		if last.ManifestHash != s.hexSum() {
 			return fmt.Errorf("%w: the store has published segment %s with a manifest of SHA-256 %s, the bucket has %s",
-				ErrConflict, s.Ref(), last.ManifestHash, s.hexSum())
+				published.ErrConflict, s.Ref(), last.ManifestHash, s.hexSum())
 		}
 		return nil
 	}
 	if last.Version > 0 {
 		return nil
 	}
-	row, err := SegmentRow(s.Manifest, s.Sum, Published, 1)
+	row, err := published.SegmentRow(s.Manifest, s.Sum, published.Published, 1)
 	if err != nil {
 		return err
 	}
-	lookups, _, err := readLookupIndex(ctx, r.archive.cfg.Objects, s.Manifest)
+	lookups, _, err := ReadLookupIndex(ctx, r.archive.cfg.Objects, s.Manifest)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -232,12 +233,12 @@ func TestRestoredStoreIsEqual(t *testing.T) {
 	fill(t, first.db, schematest.New(schematest.Config{Seed: 6, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	client := openBucket(t)
 	e := newTestExporter(t, firstReader, client, nil, nil)
-	e.catalog.Tables = StoreTables(first.db, schemas.ScanStream)
+	e.catalog.Tables = published.InStore(first.db, schemas.ScanStream)
 	due := exportDue(t, e)
 
 	second, secondReader := openStore(t)
 	restored := newTestExporter(t, secondReader, client, nil, nil)
-	restored.catalog.Tables = StoreTables(second.db, schemas.ScanStream)
+	restored.catalog.Tables = published.InStore(second.db, schemas.ScanStream)
 	log := slog.New(slog.DiscardHandler)
 	for range 2 { // the second time there is nothing to do
 		if err := openArchive(t, client).Restore(t.Context(), RestoreConfig{Sink: indexer.NewSinks(second.db, log), Catalog: restored.catalog}); err != nil {

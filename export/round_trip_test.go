@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -27,11 +28,11 @@ func TestRowsRebuildEveryField(t *testing.T) {
 		}
 		var back memorySource
 		for i := range rows {
-			m, err := DecodeManifest([]byte(rows[i].Manifest))
+			m, err := published.DecodeManifest([]byte(rows[i].Manifest))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := eachItem(t.Context(), e.parts(), m, back.add); err != nil {
+			if err := EachItem(t.Context(), e.parts(), m, back.add); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -135,7 +136,7 @@ func TestMalformedHistoryIsRefused(t *testing.T) {
 			c := &memoryCatalog{}
 			e := newTestExporter(t, src, openMemory(openBucket(t)), c, nil)
 			err := e.ExportSegment(t.Context(), schemas.SegmentRef{Stream: "scan", Date: "2026-07-01"})
-			if !errors.Is(err, schemas.ErrMalformed) && !errors.Is(err, ErrOrder) || len(c.rows) > 0 {
+			if !errors.Is(err, schemas.ErrMalformed) && !errors.Is(err, ErrOrder) || len(c.Rows) > 0 {
 				t.Errorf("exporting it: %v", err)
 			}
 		})

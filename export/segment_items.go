@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -12,10 +13,10 @@ import (
 // their order: updates joined with the verdicts of the same position. While it reads it
 // sums the rows up, and at the end it holds them against the manifest.
 type segmentItems struct {
-	manifest *Manifest
+	manifest *published.Manifest
 	update   *headOf[schemas.Update]
 	verdict  *headOf[schemas.Item]
-	digests  map[schemas.ParquetTable]*digester
+	digests  map[schemas.ParquetTable]*published.Digester
 	close    func() error
 }
 
@@ -39,10 +40,10 @@ func (h *headOf[T]) take(ctx context.Context) (*T, error) {
 }
 
 // openSegmentItems opens the first objects. The caller calls close in any case.
-func openSegmentItems(ctx context.Context, parts partSource, m *Manifest) (*segmentItems, error) {
-	s := &segmentItems{manifest: m, digests: make(map[schemas.ParquetTable]*digester)}
+func openSegmentItems(ctx context.Context, parts Parts, m *published.Manifest) (*segmentItems, error) {
+	s := &segmentItems{manifest: m, digests: make(map[schemas.ParquetTable]*published.Digester)}
 	for _, t := range m.Tables {
-		s.digests[t.Name] = new(digester)
+		s.digests[t.Name] = new(published.Digester)
 	}
 	noVerdicts := func(context.Context) (*schemas.Item, error) { return nil, io.EOF }
 	if m.Ref().IsImports() {
@@ -94,10 +95,10 @@ func (s *segmentItems) takeUpdate(ctx context.Context) (*schemas.Update, error) 
 		return nil, err
 	}
 	if s.manifest.Ref().IsImports() {
-		s.digests[schemas.ParquetImports].addImport(u)
+		s.digests[schemas.ParquetImports].AddImport(u)
 		return u, nil
 	}
-	addHistory(s.digests[schemas.ParquetUpdates], s.digests[schemas.ParquetEvents], u)
+	published.AddHistory(s.digests[schemas.ParquetUpdates], s.digests[schemas.ParquetEvents], u)
 	return u, nil
 }
 
@@ -106,12 +107,12 @@ func (s *segmentItems) takeVerdict(ctx context.Context) (schemas.Item, error) {
 	if err != nil {
 		return schemas.Item{}, err
 	}
-	s.digests[schemas.ParquetVerdicts].addVerdict(it.Verdict)
+	s.digests[schemas.ParquetVerdicts].AddVerdict(it.Verdict)
 	if it.Traffic != nil {
-		s.digests[schemas.ParquetTraffic].addTraffic(it.Verdict.UpdateID, it.Traffic)
+		s.digests[schemas.ParquetTraffic].AddTraffic(it.Verdict.UpdateID, it.Traffic)
 	}
 	if it.AppActivity != nil {
-		s.digests[schemas.ParquetAppActivity].addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+		s.digests[schemas.ParquetAppActivity].AddAppActivity(it.Verdict.UpdateID, it.AppActivity)
 	}
 	return *it, nil
 }
@@ -123,17 +124,17 @@ func (s *segmentItems) compare() error {
 		if t.Name == schemas.ParquetACS {
 			continue
 		}
-		if finding := s.digests[t.Name].compare(t); finding != "" {
-			return Mismatchf("segment %s: %s", s.manifest.Ref(), finding)
+		if finding := s.digests[t.Name].Compare(t); finding != "" {
+			return published.Mismatchf("segment %s: %s", s.manifest.Ref(), finding)
 		}
 	}
 	return io.EOF
 }
 
-// eachUpdate hands out the updates of a segment in order, and returns an error unless the
+// EachUpdate hands out the updates of a segment in order, and returns an error unless the
 // rows are those of the manifest.
-func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*schemas.Update) error) error {
-	return eachItem(ctx, parts, m, func(it schemas.Item) error {
+func EachUpdate(ctx context.Context, parts Parts, m *published.Manifest, each func(*schemas.Update) error) error {
+	return EachItem(ctx, parts, m, func(it schemas.Item) error {
 		if it.Update == nil {
 			return nil
 		}
@@ -141,8 +142,8 @@ func eachUpdate(ctx context.Context, parts partSource, m *Manifest, each func(*s
 	})
 }
 
-// eachItem is eachUpdate for items, those without an update included.
-func eachItem(ctx context.Context, parts partSource, m *Manifest, each func(schemas.Item) error) (err error) {
+// EachItem is EachUpdate for items, those without an update included.
+func EachItem(ctx context.Context, parts Parts, m *published.Manifest, each func(schemas.Item) error) (err error) {
 	items, err := openSegmentItems(ctx, parts, m)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,7 +25,7 @@ func (p *publisher) Stages() bool { return p.mustAgree > 0 }
 
 // Settle puts the objects of a staged batch under their keys if peers agree now. What staging
 // has lost it withdraws, so that the next run writes it again.
-func (p *publisher) Settle(ctx context.Context, b Batch, overwrite bool, withdraw func() error) error {
+func (p *publisher) Settle(ctx context.Context, b published.Batch, overwrite bool, withdraw func() error) error {
 	err := p.agree(ctx, b)
 	if err == nil {
 		err = p.release(ctx, b, overwrite)
@@ -38,7 +39,7 @@ func (p *publisher) Settle(ctx context.Context, b Batch, overwrite bool, withdra
 // release copies the objects of a batch that was agreed on from staging to their keys.
 // Those that are there already, from a run that was cut off, are left alone; other bytes
 // are ErrConflict unless they may be overwritten.
-func (p *publisher) release(ctx context.Context, b Batch, overwrite bool) error {
+func (p *publisher) release(ctx context.Context, b published.Batch, overwrite bool) error {
 	for _, o := range b.Objects {
 		if err := p.releaseObject(ctx, o, overwrite); err != nil {
 			return fmt.Errorf("releasing %s of %s: %w", o.Key, b.Name, err)
@@ -47,7 +48,7 @@ func (p *publisher) release(ctx context.Context, b Batch, overwrite bool) error 
 	return nil
 }
 
-func (p *publisher) releaseObject(ctx context.Context, o Sum, overwrite bool) error {
+func (p *publisher) releaseObject(ctx context.Context, o published.Sum, overwrite bool) error {
 	there, err := p.holds(ctx, o.Key, o.SHA256)
 	switch {
 	case errors.Is(err, bucket.ErrNotFound):
@@ -56,7 +57,7 @@ func (p *publisher) releaseObject(ctx context.Context, o Sum, overwrite bool) er
 	case there:
 		return nil
 	case !overwrite:
-		return fmt.Errorf("%w: peers agreed on SHA-256 %s", ErrConflict, o.SHA256)
+		return fmt.Errorf("%w: peers agreed on SHA-256 %s", published.ErrConflict, o.SHA256)
 	}
 	// What is in staging may have been damaged there.
 	there, err = p.holds(ctx, schemas.StagingKey(o.Key), o.SHA256)
@@ -91,7 +92,7 @@ func mustStageAgain(err error) bool {
 
 // Unstage removes the objects of a batch from staging once it is published. What is left
 // by a crash is for the collection of garbage.
-func (p *publisher) Unstage(ctx context.Context, b Batch) {
+func (p *publisher) Unstage(ctx context.Context, b published.Batch) {
 	for _, o := range b.Objects {
 		if err := p.objects.Delete(ctx, schemas.StagingKey(o.Key)); err != nil {
 			p.log.WarnContext(ctx, "removing a published object from staging failed", "key", o.Key, "err", err)

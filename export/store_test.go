@@ -8,6 +8,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -60,7 +61,7 @@ func TestStoreToBucketAndBack(t *testing.T) {
 	fill(t, db, schematest.New(schematest.Config{Seed: 5, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	reader := history.NewReader(db, schemas.ScanStream)
 	e := newTestExporter(t, reader, openBucket(t), nil, nil)
-	e.catalog.Tables = StoreTables(db, schemas.ScanStream)
+	e.catalog.Tables = published.InStore(db, schemas.ScanStream)
 
 	due := exportDue(t, e)
 	if left, err := e.DueSegments(t.Context()); err != nil || len(left) > 0 || len(due) < 5 {

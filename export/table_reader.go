@@ -8,19 +8,20 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // tableReader reads the rows of one table of a segment back from the bucket, part by
 // part, and checks each part against the manifest.
-type tableReader[T any, R rowOf[T]] struct {
-	parts partSource
-	table Table
+type tableReader[T any, R published.RowOf[T]] struct {
+	parts Parts
+	table published.Table
 	// onPart, if set, is called with the size of each part that was fetched.
 	onPart func(bytes int64)
 
 	next int // part to open
-	part Part
+	part published.Part
 	file *bucket.Spool
 	rows *parquet.GenericReader[T]
 	read int64 // rows of the open part
@@ -33,7 +34,7 @@ type tableReader[T any, R rowOf[T]] struct {
 
 const rowsPerRead = 64
 
-func newTableReader[T any, R rowOf[T]](parts partSource, table Table, onPart func(bytes int64)) *tableReader[T, R] {
+func newTableReader[T any, R published.RowOf[T]](parts Parts, table published.Table, onPart func(bytes int64)) *tableReader[T, R] {
 	return &tableReader[T, R]{parts: parts, table: table, onPart: onPart}
 }
 
@@ -48,8 +49,8 @@ func (r *tableReader[T, R]) row(ctx context.Context) (R, error) {
 	row := R(&r.batch[r.at])
 	r.at++
 	key := row.Key()
-	if r.started && compareKeys(key, r.last) <= 0 {
-		return nil, Mismatchf("%s is not sorted: %+v follows %+v", r.part.Key, key, r.last)
+	if r.started && published.CompareKeys(key, r.last) <= 0 {
+		return nil, published.Mismatchf("%s is not sorted: %+v follows %+v", r.part.Key, key, r.last)
 	}
 	r.last, r.started = key, true
 	return row, nil
@@ -71,7 +72,7 @@ func (r *tableReader[T, R]) fill(ctx context.Context) error {
 	case errors.Is(err, io.EOF):
 		return r.endPart()
 	case err != nil:
-		return Mismatchf("reading %s: %w", r.part.Key, err)
+		return published.Mismatchf("reading %s: %w", r.part.Key, err)
 	}
 	return nil
 }
@@ -87,10 +88,10 @@ func (r *tableReader[T, R]) open(ctx context.Context) error {
 	r.file = file
 	opened, err := parquet.OpenFile(file.File(), file.Size())
 	if err != nil {
-		return Mismatchf("opening %s: %w", r.part.Key, err)
+		return published.Mismatchf("opening %s: %w", r.part.Key, err)
 	}
 	if got := len(opened.RowGroups()); got != r.part.RowGroups {
-		return Mismatchf("%s has %d row groups, the manifest says %d", r.part.Key, got, r.part.RowGroups)
+		return published.Mismatchf("%s has %d row groups, the manifest says %d", r.part.Key, got, r.part.RowGroups)
 	}
 	r.rows = parquet.NewGenericReader[T](opened)
 	if r.onPart != nil {
@@ -101,7 +102,7 @@ func (r *tableReader[T, R]) open(ctx context.Context) error {
 
 func (r *tableReader[T, R]) endPart() error {
 	if r.read != r.part.Rows {
-		return Mismatchf("%s has %d rows, the manifest says %d", r.part.Key, r.read, r.part.Rows)
+		return published.Mismatchf("%s has %d rows, the manifest says %d", r.part.Key, r.read, r.part.Rows)
 	}
 	return r.close()
 }

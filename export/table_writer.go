@@ -1,16 +1,15 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -25,13 +24,6 @@ const (
 // ErrOrder means that a source did not give its rows in ascending order.
 var ErrOrder = errors.New("rows are out of order")
 
-// rowOf is a pointer to a row type of package schemas.
-type rowOf[T any] interface {
-	*T
-	Key() schemas.RowKey
-	Size() int
-}
-
 // destination says where a table's objects go.
 type destination struct {
 	exporter  *Exporter
@@ -43,15 +35,15 @@ type destination struct {
 // into the bucket when it is full. Fill row, then commit; finish at the end; close in
 // any case. The digest of the rows is for the caller to add to, and may be added to by
 // another goroutine than the one that writes.
-type tableWriter[T any, R rowOf[T]] struct {
+type tableWriter[T any, R published.RowOf[T]] struct {
 	destination
 	table  schemas.ParquetTable
-	layout Layout
-	digester
-	result Table
+	layout published.Layout
+	published.Digester
+	result published.Table
 
 	// The open part.
-	part    Part
+	part    published.Part
 	file    *bucket.Spool
 	parquet *parquet.GenericWriter[T]
 	// The open row group.
@@ -64,10 +56,10 @@ type tableWriter[T any, R rowOf[T]] struct {
 	started bool
 }
 
-func newTableWriter[T any, R rowOf[T]](d destination, table schemas.ParquetTable) *tableWriter[T, R] {
+func newTableWriter[T any, R published.RowOf[T]](d destination, table schemas.ParquetTable) *tableWriter[T, R] {
 	return &tableWriter[T, R]{
 		destination: d, table: table, layout: d.exporter.cfg.Layout,
-		chunk: make([]T, 0, rowsPerChunk), result: Table{Name: table, Parts: []Part{}},
+		chunk: make([]T, 0, rowsPerChunk), result: published.Table{Name: table, Parts: []published.Part{}},
 	}
 }
 
@@ -79,7 +71,7 @@ func (w *tableWriter[T, R]) row() R { return R(&w.chunk[:len(w.chunk)+1][len(w.c
 func (w *tableWriter[T, R]) commit(ctx context.Context) error {
 	row := w.row()
 	key, size := row.Key(), row.Size()
-	if w.started && compareKeys(key, w.last) <= 0 {
+	if w.started && published.CompareKeys(key, w.last) <= 0 {
 		return fmt.Errorf("%w: row %+v of table %s follows %+v", ErrOrder, key, w.table, w.last)
 	}
 	if w.file == nil {
@@ -102,10 +94,6 @@ func (w *tableWriter[T, R]) commit(ctx context.Context) error {
 	return nil
 }
 
-func compareKeys(a, b schemas.RowKey) int {
-	return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.ID, b.ID), cmp.Compare(a.Node, b.Node))
-}
-
 // open begins a part whose first row has the given key.
 func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
 	file, err := bucket.NewSpool(w.exporter.cfg.TempDir)
@@ -113,7 +101,7 @@ func (w *tableWriter[T, R]) open(first schemas.RowKey) error {
 		return err
 	}
 	w.file = file
-	w.part = Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: KeyOf(w.table, first)}
+	w.part = published.Part{Key: schemas.ObjectKey(w.table, w.ref, len(w.result.Parts)), First: published.KeyOf(w.table, first)}
 	w.parquet = newParquetWriter[T](file, w.exporter.codecs, w.table, w.ref)
 	return nil
 }
@@ -166,7 +154,7 @@ func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.part.Bytes, w.part.Last = w.file.Size(), KeyOf(w.table, w.last)
+	w.part.Bytes, w.part.Last = w.file.Size(), published.KeyOf(w.table, w.last)
 	w.part.SetSum(sum)
 	if err := w.exporter.publisher.PutPart(ctx, w.part.Key, w.file.File(), w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
 		return err
@@ -177,20 +165,20 @@ func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
 }
 
 // finish puts the last part into the bucket and describes the table.
-func (w *tableWriter[T, R]) finish(ctx context.Context) (Table, error) {
+func (w *tableWriter[T, R]) finish(ctx context.Context) (published.Table, error) {
 	if w.groupRows > 0 {
 		if err := w.endGroup(ctx); err != nil {
-			return Table{}, err
+			return published.Table{}, err
 		}
 	}
 	if w.file != nil {
 		if err := w.endPart(ctx); err != nil {
-			return Table{}, err
+			return published.Table{}, err
 		}
 	}
-	w.result.Digest, w.result.Root = w.sum, w.Root()
-	if int64(w.sum.Rows) != w.result.Rows {
-		return Table{}, fmt.Errorf("table %s has %d rows but a digest of %d", w.table, w.result.Rows, w.sum.Rows)
+	w.result.Digest, w.result.Root = w.Sum, w.Root()
+	if int64(w.Sum.Rows) != w.result.Rows {
+		return published.Table{}, fmt.Errorf("table %s has %d rows but a digest of %d", w.table, w.result.Rows, w.Sum.Rows)
 	}
 	return w.result, nil
 }

@@ -7,24 +7,25 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // writeTables puts all objects of a segment into the bucket and returns its manifest.
 // Tables that come from the same reading of the source are written together; such
 // groups run side by side, as many as there are workers for all segments.
-func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, overwrite bool) (*Manifest, error) {
-	manifest, err := NewManifest(ref, e.cfg.Layout)
+func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, overwrite bool) (*published.Manifest, error) {
+	manifest, err := published.NewManifest(ref, e.cfg.Layout)
 	if err != nil {
 		return nil, err
 	}
 	d := destination{exporter: e, ref: ref, overwrite: overwrite}
-	groups := []func(context.Context, destination) ([]Table, error){writeHistory, writeActiveContracts, writeVerdicts}
+	groups := []func(context.Context, destination) ([]published.Table, error){writeHistory, writeActiveContracts, writeVerdicts}
 	if ref.IsImports() {
 		groups = groups[:0]
 		groups = append(groups, writeImports)
 	}
-	tables := make([][]Table, len(groups))
+	tables := make([][]published.Table, len(groups))
 	running, ctx := guard.WithContext(ctx)
 	running.SetLimit(e.cfg.Workers)
 	for i, write := range groups {
@@ -57,7 +58,7 @@ func bounds(ref schemas.SegmentRef) (after, through schemas.Position, err error)
 }
 
 // writeHistory writes tables updates and events.
-func writeHistory(ctx context.Context, d destination) (tables []Table, err error) {
+func writeHistory(ctx context.Context, d destination) (tables []published.Table, err error) {
 	after, through, err := bounds(d.ref)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func writeHistory(ctx context.Context, d destination) (tables []Table, err error
 	side.Go(func() error {
 		for page := range toSum {
 			for i := range page {
-				addHistory(&updates.digester, &events.digester, &page[i])
+				published.AddHistory(&updates.Digester, &events.Digester, &page[i])
 			}
 		}
 		return nil
@@ -129,7 +130,7 @@ func writeEvents(ctx context.Context, events *tableWriter[schemas.EventRow, *sch
 }
 
 // writeVerdicts writes tables verdicts, traffic and app_activity.
-func writeVerdicts(ctx context.Context, d destination) (tables []Table, err error) {
+func writeVerdicts(ctx context.Context, d destination) (tables []published.Table, err error) {
 	after, through, err := bounds(d.ref)
 	if err != nil {
 		return nil, err
@@ -140,13 +141,13 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 	defer func() { err = errors.Join(err, verdicts.close(), traffic.close(), activity.close()) }()
 	writeItem := func(ctx context.Context, it *schemas.Item) error {
 		verdicts.row().Set(it.Verdict)
-		verdicts.addVerdict(it.Verdict)
+		verdicts.AddVerdict(it.Verdict)
 		if err := verdicts.commit(ctx); err != nil {
 			return err
 		}
 		if it.Traffic != nil {
 			traffic.row().Set(it.Verdict, it.Traffic)
-			traffic.addTraffic(it.Verdict.UpdateID, it.Traffic)
+			traffic.AddTraffic(it.Verdict.UpdateID, it.Traffic)
 			if err := traffic.commit(ctx); err != nil {
 				return err
 			}
@@ -155,7 +156,7 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 			return nil
 		}
 		activity.row().Set(it.Verdict, it.AppActivity)
-		activity.addAppActivity(it.Verdict.UpdateID, it.AppActivity)
+		activity.AddAppActivity(it.Verdict.UpdateID, it.AppActivity)
 		return activity.commit(ctx)
 	}
 	err = d.exporter.pages.verdicts(ctx, after, through, func(ctx context.Context, page []schemas.Item) error {
@@ -174,7 +175,7 @@ func writeVerdicts(ctx context.Context, d destination) (tables []Table, err erro
 
 // writeActiveContracts writes table acs: the contracts that are active at the segment's start.
 // In the first segment of a migration these are its imports.
-func writeActiveContracts(ctx context.Context, d destination) (tables []Table, err error) {
+func writeActiveContracts(ctx context.Context, d destination) (tables []published.Table, err error) {
 	start, _, err := d.ref.Bounds()
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func writeActiveContracts(ctx context.Context, d destination) (tables []Table, e
 	err = d.exporter.pages.Contracts(ctx, d.ref.MigrationID, start, func(ctx context.Context, page []history.ActiveContract) error {
 		for i := range page {
 			contracts.row().Set(d.ref.MigrationID, start, &page[i].Event, page[i].Encoding)
-			contracts.addActiveContract(&page[i].Event)
+			contracts.AddActiveContract(&page[i].Event)
 			if err := contracts.commit(ctx); err != nil {
 				return err
 			}
@@ -198,7 +199,7 @@ func writeActiveContracts(ctx context.Context, d destination) (tables []Table, e
 }
 
 // writeImports writes table imports.
-func writeImports(ctx context.Context, d destination) (tables []Table, err error) {
+func writeImports(ctx context.Context, d destination) (tables []published.Table, err error) {
 	imports := newTableWriter[schemas.ImportRow](d, schemas.ParquetImports)
 	defer func() { err = errors.Join(err, imports.close()) }()
 	err = d.exporter.pages.imports(ctx, d.ref.MigrationID, func(ctx context.Context, page []schemas.Update) error {
@@ -206,7 +207,7 @@ func writeImports(ctx context.Context, d destination) (tables []Table, err error
 			if err := imports.row().Set(&page[i]); err != nil {
 				return err
 			}
-			imports.addImport(&page[i])
+			imports.AddImport(&page[i])
 			if err := imports.commit(ctx); err != nil {
 				return err
 			}
@@ -220,8 +221,8 @@ func writeImports(ctx context.Context, d destination) (tables []Table, err error
 }
 
 // finishAll ends the writers in order and collects their tables.
-func finishAll(ctx context.Context, finish ...func(context.Context) (Table, error)) ([]Table, error) {
-	var tables []Table
+func finishAll(ctx context.Context, finish ...func(context.Context) (published.Table, error)) ([]published.Table, error) {
+	var tables []published.Table
 	for _, f := range finish {
 		table, err := f(ctx)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -74,7 +75,7 @@ func (t icebergTables) check(ctx context.Context) ([]string, error) {
 func publishedSegments(rows []store.SegmentRow) []iceberg.Segment {
 	var list []iceberg.Segment
 	for i := range rows {
-		if rows[i].State == Published {
+		if rows[i].State == published.Published {
 			list = append(list, iceberg.Segment{Ref: rows[i].Ref(), Content: rows[i].ManifestHash, Version: rows[i].Version})
 		}
 	}
@@ -82,7 +83,7 @@ func publishedSegments(rows []store.SegmentRow) []iceberg.Segment {
 }
 
 // publishedFiles is the catalogue as tables are made of it.
-type publishedFiles struct{ catalog *Catalog }
+type publishedFiles struct{ catalog *published.Catalog }
 
 // Segments implements iceberg.Catalog.
 func (p publishedFiles) Segments(ctx context.Context) ([]iceberg.Segment, error) {
@@ -107,7 +108,7 @@ func (p publishedFiles) Files(ctx context.Context, table schemas.ParquetTable, s
 	files := make([][]iceberg.File, len(segments))
 	for i, s := range segments {
 		row := byRef[s.Ref]
-		if row == nil || row.State != Published || row.ManifestHash != s.Content {
+		if row == nil || row.State != published.Published || row.ManifestHash != s.Content {
 			return nil, fmt.Errorf("%w: segment %s", iceberg.ErrChanged, s.Ref)
 		}
 		if files[i], err = p.filesOf(row, table); err != nil {

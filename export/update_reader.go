@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -17,7 +18,7 @@ type updateReader struct {
 	mine    []schemas.EventRow
 }
 
-func newUpdateReader(parts partSource, m *Manifest, onPart func(bytes int64)) *updateReader {
+func newUpdateReader(parts Parts, m *published.Manifest, onPart func(bytes int64)) *updateReader {
 	return &updateReader{
 		segment: m.Ref(),
 		updates: newTableReader[schemas.UpdateRow](parts, m.Table(schemas.ParquetUpdates), onPart),
@@ -39,7 +40,7 @@ func (r *updateReader) next(ctx context.Context) (*schemas.Update, error) {
 	for range row.EventCount {
 		event, err := r.events.row(ctx)
 		if errors.Is(err, io.EOF) {
-			return nil, Mismatchf("events of update %s are missing from segment %s", row.UpdateID, r.segment)
+			return nil, published.Mismatchf("events of update %s are missing from segment %s", row.UpdateID, r.segment)
 		}
 		if err != nil {
 			return nil, err
@@ -48,7 +49,7 @@ func (r *updateReader) next(ctx context.Context) (*schemas.Update, error) {
 	}
 	u, err := row.Update(r.mine)
 	if err != nil {
-		return nil, AsMismatch(err)
+		return nil, published.AsMismatch(err)
 	}
 	return &u, nil
 }
@@ -59,7 +60,7 @@ func (r *updateReader) noMoreEvents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return Mismatchf("event %d of update %s belongs to no update of segment %s", event.Node, event.UpdateID, r.segment)
+	return published.Mismatchf("event %d of update %s belongs to no update of segment %s", event.Node, event.UpdateID, r.segment)
 }
 
 func (r *updateReader) close() error { return errors.Join(r.updates.close(), r.events.close()) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -17,7 +18,7 @@ type verdictReader struct {
 	activity *peeked[schemas.AppActivityRow, *schemas.AppActivityRow]
 }
 
-func newVerdictReader(parts partSource, m *Manifest, onPart func(bytes int64)) *verdictReader {
+func newVerdictReader(parts Parts, m *published.Manifest, onPart func(bytes int64)) *verdictReader {
 	return &verdictReader{
 		segment:  m.Ref(),
 		verdicts: newTableReader[schemas.VerdictRow](parts, m.Table(schemas.ParquetVerdicts), onPart),
@@ -69,7 +70,7 @@ func (r *verdictReader) noMoreSideData(ctx context.Context) error {
 		return err
 	}
 	if traffic != nil || activity != nil {
-		return Mismatchf("traffic or app activity of segment %s belongs to no verdict", r.segment)
+		return published.Mismatchf("traffic or app activity of segment %s belongs to no verdict", r.segment)
 	}
 	return io.EOF
 }
@@ -79,7 +80,7 @@ func (r *verdictReader) close() error {
 }
 
 // peeked reads rows of a table that goes along with another one.
-type peeked[T any, R rowOf[T]] struct {
+type peeked[T any, R published.RowOf[T]] struct {
 	rows *tableReader[T, R]
 	head R
 	read bool // head is the next row, or nil at the end
@@ -105,11 +106,11 @@ func (p *peeked[T, R]) take(ctx context.Context, key schemas.RowKey) (R, error) 
 	if err != nil || row == nil {
 		return nil, err
 	}
-	switch order := compareKeys(row.Key(), key); {
+	switch order := published.CompareKeys(row.Key(), key); {
 	case order > 0:
 		return nil, nil
 	case order < 0:
-		return nil, Mismatchf("a row of table %s, %+v, belongs to no verdict", p.rows.table.Name, row.Key())
+		return nil, published.Mismatchf("a row of table %s, %+v, belongs to no verdict", p.rows.table.Name, row.Key())
 	}
 	p.read = false
 	return row, nil

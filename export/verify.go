@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -92,7 +93,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	}
 	v := summarize(segments, meter.now)
 	v.Folders, v.Findings = len(folders), append(v.Findings, slices.Concat(findings...)...)
-	var m Mismatch
+	var m published.Mismatch
 	if err := e.verifyChain(ctx); errors.As(err, &m) {
 		v.Findings = append(v.Findings, "the chain: "+err.Error())
 	} else if err != nil {
@@ -139,7 +140,7 @@ type progressMeter struct {
 
 // expectLookups adds the lookup objects of a segment to what is to be read.
 func (p *progressMeter) expectLookups(row *store.SegmentRow) error {
-	x, err := LookupIndexOf(row)
+	x, err := published.LookupIndexOf(row)
 	if x == nil || err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (p *progressMeter) object(bytes int64) {
 
 func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, meter *progressMeter) (segmentResult, error) {
 	r := segmentResult{ref: row.Ref()}
-	m, err := DecodeManifest([]byte(row.Manifest))
+	m, err := published.DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		return r, err
 	}
@@ -187,7 +188,7 @@ func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, met
 
 // note keeps a mismatch as a finding and returns any other error.
 func (r *segmentResult) note(err error) error {
-	var m Mismatch
+	var m published.Mismatch
 	if !errors.As(err, &m) {
 		return err
 	}
@@ -199,7 +200,7 @@ func (r *segmentResult) note(err error) error {
 func (e *Exporter) verifyManifest(ctx context.Context, row *store.SegmentRow) error {
 	body, err := e.cfg.Objects.Get(ctx, row.ManifestKey, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return Mismatchf("%s is missing", row.ManifestKey)
+		return published.Mismatchf("%s is missing", row.ManifestKey)
 	}
 	if err != nil {
 		return err
@@ -208,31 +209,31 @@ func (e *Exporter) verifyManifest(ctx context.Context, row *store.SegmentRow) er
 	_, err = io.Copy(hash, body)
 	err = errors.Join(err, body.Close())
 	if errors.Is(err, bucket.ErrChecksum) {
-		return AsMismatch(err)
+		return published.AsMismatch(err)
 	}
 	if err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != row.ManifestHash {
-		return Mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
+		return published.Mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
 	}
 	return nil
 }
 
 // verifyLookupIndex compares the lookup index in the bucket with the one in the catalog, and
 // returns it; nil if there is none.
-func (e *Exporter) verifyLookupIndex(ctx context.Context, row *store.SegmentRow, m *Manifest) (*LookupIndex, error) {
+func (e *Exporter) verifyLookupIndex(ctx context.Context, row *store.SegmentRow, m *published.Manifest) (*published.LookupIndex, error) {
 	if row.LookupIndex == "" {
 		return nil, nil
 	}
-	x, data, err := readLookupIndex(ctx, e.cfg.Objects, m)
+	x, data, err := ReadLookupIndex(ctx, e.cfg.Objects, m)
 	switch {
 	case err != nil:
 		return nil, err
 	case x == nil:
-		return nil, Mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
+		return nil, published.Mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
 	case string(data) != row.LookupIndex:
-		return nil, Mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
+		return nil, published.Mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
 	}
 	return x, nil
 }

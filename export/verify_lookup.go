@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -19,11 +20,11 @@ import (
 // then finish; close in any case. Where there are no lookup objects it does nothing.
 type lookupCheck struct {
 	*segmentCheck
-	objects []LookupPart
+	objects []published.LookupPart
 	none    bool
 	next    int // part to open
 
-	part    *LookupPart
+	part    *published.LookupPart
 	left    int64 // rows of the part that were not compared
 	file    *bucket.Spool
 	decoder *zstd.Decoder
@@ -58,13 +59,13 @@ func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte
 		return err
 	}
 	if !bytes.Equal(l.line, row) {
-		return Mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
+		return published.Mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
 	}
-	if err := l.find(updateKey(u.UpdateID), u.UpdateID); err != nil {
+	if err := l.find(UpdateKey(u.UpdateID), u.UpdateID); err != nil {
 		return err
 	}
-	for _, id := range createdIn(u) {
-		if err := l.find(contractKey(id), id); err != nil {
+	for _, id := range CreatedIn(u) {
+		if err := l.find(ContractKey(id), id); err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,7 @@ func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte
 
 func (l *lookupCheck) open(ctx context.Context) (err error) {
 	if l.next == len(l.objects) {
-		return Mismatchf("segment %s has more updates than lookup objects have lines", l.manifest.Ref())
+		return published.Mismatchf("segment %s has more updates than lookup objects have lines", l.manifest.Ref())
 	}
 	l.part = &l.objects[l.next]
 	l.next++
@@ -84,10 +85,10 @@ func (l *lookupCheck) open(ctx context.Context) (err error) {
 	l.onPart(l.part.Bytes)
 	l.index, l.filter = make([]byte, l.part.Buckets*l.part.BucketBytes), make([]byte, l.part.FilterBytes)
 	if _, err := l.file.File().ReadAt(l.index, l.part.IndexOffset); err != nil {
-		return Mismatchf("reading the index of %s: %w", l.part.Key, err)
+		return published.Mismatchf("reading the index of %s: %w", l.part.Key, err)
 	}
 	if _, err := l.file.File().ReadAt(l.filter, l.part.FilterOffset); err != nil || hexSum(l.filter) != l.part.FilterSHA256 {
-		return Mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
+		return published.Mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
 	}
 	if l.decoder, err = zstd.NewReader(l.file.File(), zstd.WithDecoderConcurrency(1)); err != nil {
 		return fmt.Errorf("making a zstd decoder: %w", err)
@@ -105,7 +106,7 @@ func (l *lookupCheck) readLine() error {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
-			return Mismatchf("reading %s: %w", l.part.Key, err)
+			return published.Mismatchf("reading %s: %w", l.part.Key, err)
 		default:
 			l.line = l.line[:len(l.line)-1]
 			return nil
@@ -114,14 +115,14 @@ func (l *lookupCheck) readLine() error {
 }
 
 // find makes sure that index and filter know a key.
-func (l *lookupCheck) find(key lookupKey, id string) error {
-	at := key.bucketOf(l.part.Buckets) * l.part.BucketBytes
+func (l *lookupCheck) find(key LookupKey, id string) error {
+	at := key.BucketOf(l.part.Buckets) * l.part.BucketBytes
 	frames, err := framesOf(l.index[at:at+l.part.BucketBytes], key, l.part)
 	if err != nil {
 		return err
 	}
-	if len(frames) == 0 || !key.passes(l.filter) {
-		return Mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
+	if len(frames) == 0 || !key.Passes(l.filter) {
+		return published.Mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (l *lookupCheck) find(key lookupKey, id string) error {
 // finish makes sure that no line is left over.
 func (l *lookupCheck) finish() error {
 	if l.left > 0 || l.next < len(l.objects) {
-		return Mismatchf("the lookup objects of segment %s have more lines than there are updates", l.manifest.Ref())
+		return published.Mismatchf("the lookup objects of segment %s have more lines than there are updates", l.manifest.Ref())
 	}
 	return l.endPart()
 }
@@ -138,7 +139,7 @@ func (l *lookupCheck) finish() error {
 func (l *lookupCheck) endPart() error {
 	if l.lines != nil {
 		if _, err := l.lines.ReadByte(); !errors.Is(err, io.EOF) {
-			return Mismatchf("%s has more than the %d lines that its manifest says: %w", l.part.Key, l.part.Rows, errors.Join(schemas.ErrMalformed, err))
+			return published.Mismatchf("%s has more than the %d lines that its manifest says: %w", l.part.Key, l.part.Rows, errors.Join(schemas.ErrMalformed, err))
 		}
 	}
 	return l.close()

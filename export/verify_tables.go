@@ -6,26 +6,27 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // segmentCheck rebuilds the logical rows of a segment from its objects.
 type segmentCheck struct {
-	parts    partSource
-	manifest *Manifest
-	lookups  *LookupIndex // nil if the segment has no lookup objects
+	parts    Parts
+	manifest *published.Manifest
+	lookups  *published.LookupIndex // nil if the segment has no lookup objects
 	onPart   func(bytes int64)
-	digests  map[schemas.ParquetTable]*digester
+	digests  map[schemas.ParquetTable]*published.Digester
 }
 
 // CheckSegment reads the objects of a segment and compares them with its manifest, and its
 // lookup objects, if there are any, with both. It returns the digests over the rows found, by
 // table name, and what is wrong with the objects. onPart is called with the size of each object
 // that was fetched.
-func CheckSegment(ctx context.Context, parts partSource, m *Manifest, lookups *LookupIndex, onPart func(bytes int64)) (digests map[string]schemas.Digest, findings []string, err error) {
-	c := segmentCheck{parts: parts, manifest: m, lookups: lookups, onPart: onPart, digests: make(map[schemas.ParquetTable]*digester)}
+func CheckSegment(ctx context.Context, parts Parts, m *published.Manifest, lookups *published.LookupIndex, onPart func(bytes int64)) (digests map[string]schemas.Digest, findings []string, err error) {
+	c := segmentCheck{parts: parts, manifest: m, lookups: lookups, onPart: onPart, digests: make(map[schemas.ParquetTable]*published.Digester)}
 	for _, group := range c.groups() {
-		var wrong Mismatch
+		var wrong published.Mismatch
 		if err := group(ctx); errors.As(err, &wrong) {
 			findings = append(findings, err.Error())
 		} else if err != nil {
@@ -34,8 +35,8 @@ func CheckSegment(ctx context.Context, parts partSource, m *Manifest, lookups *L
 	}
 	digests = make(map[string]schemas.Digest, len(m.Tables))
 	for _, t := range m.Tables {
-		digests[string(t.Name)] = c.digest(t.Name).sum
-		if finding := c.digest(t.Name).compare(t); finding != "" {
+		digests[string(t.Name)] = c.digest(t.Name).Sum
+		if finding := c.digest(t.Name).Compare(t); finding != "" {
 			findings = append(findings, fmt.Sprintf("segment %s: %s", m.Ref(), finding))
 		}
 	}
@@ -50,15 +51,15 @@ func (c *segmentCheck) groups() []func(context.Context) error {
 	return []func(context.Context) error{c.history, c.activeContracts, c.verdicts, c.traffic, c.appActivity}
 }
 
-func (c *segmentCheck) digest(table schemas.ParquetTable) *digester {
+func (c *segmentCheck) digest(table schemas.ParquetTable) *published.Digester {
 	if c.digests[table] == nil {
-		c.digests[table] = new(digester)
+		c.digests[table] = new(published.Digester)
 	}
 	return c.digests[table]
 }
 
 // eachRow calls each with all rows of a table in order.
-func eachRow[T any, R rowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *digester) error) (err error) {
+func eachRow[T any, R published.RowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *published.Digester) error) (err error) {
 	rows := newTableReader[T, R](c.parts, c.manifest.Table(table), c.onPart)
 	defer func() { err = errors.Join(err, rows.close()) }()
 	sum := c.digest(table)
@@ -87,7 +88,7 @@ func (c *segmentCheck) history(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		row := addHistory(c.digest(schemas.ParquetUpdates), c.digest(schemas.ParquetEvents), u)
+		row := published.AddHistory(c.digest(schemas.ParquetUpdates), c.digest(schemas.ParquetEvents), u)
 		if err := lookup.compare(ctx, u, row); err != nil {
 			return err
 		}
@@ -97,9 +98,9 @@ func (c *segmentCheck) history(ctx context.Context) (err error) {
 func (c *segmentCheck) imports(ctx context.Context) (err error) {
 	lookup := newLookupCheck(c)
 	defer func() { err = errors.Join(err, lookup.close()) }()
-	err = eachRow(ctx, c, schemas.ParquetImports, func(r *schemas.ImportRow, sum *digester) error {
+	err = eachRow(ctx, c, schemas.ParquetImports, func(r *schemas.ImportRow, sum *published.Digester) error {
 		u := r.Update()
-		return lookup.compare(ctx, &u, sum.addImport(&u))
+		return lookup.compare(ctx, &u, sum.AddImport(&u))
 	})
 	if err != nil {
 		return err
@@ -108,33 +109,33 @@ func (c *segmentCheck) imports(ctx context.Context) (err error) {
 }
 
 func (c *segmentCheck) activeContracts(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetACS, func(r *schemas.ActiveContractRow, sum *digester) error {
+	return eachRow(ctx, c, schemas.ParquetACS, func(r *schemas.ActiveContractRow, sum *published.Digester) error {
 		e := r.Event()
-		sum.addActiveContract(&e)
+		sum.AddActiveContract(&e)
 		return nil
 	})
 }
 
 func (c *segmentCheck) verdicts(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetVerdicts, func(r *schemas.VerdictRow, sum *digester) error {
+	return eachRow(ctx, c, schemas.ParquetVerdicts, func(r *schemas.VerdictRow, sum *published.Digester) error {
 		v := r.Verdict()
-		sum.addVerdict(&v)
+		sum.AddVerdict(&v)
 		return nil
 	})
 }
 
 func (c *segmentCheck) traffic(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetTraffic, func(r *schemas.TrafficRow, sum *digester) error {
+	return eachRow(ctx, c, schemas.ParquetTraffic, func(r *schemas.TrafficRow, sum *published.Digester) error {
 		t := r.Traffic()
-		sum.addTraffic(r.UpdateID, &t)
+		sum.AddTraffic(r.UpdateID, &t)
 		return nil
 	})
 }
 
 func (c *segmentCheck) appActivity(ctx context.Context) error {
-	return eachRow(ctx, c, schemas.ParquetAppActivity, func(r *schemas.AppActivityRow, sum *digester) error {
+	return eachRow(ctx, c, schemas.ParquetAppActivity, func(r *schemas.AppActivityRow, sum *published.Digester) error {
 		a := r.AppActivity()
-		sum.addAppActivity(r.UpdateID, &a)
+		sum.AddAppActivity(r.UpdateID, &a)
 		return nil
 	})
 }

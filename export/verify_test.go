@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -88,7 +89,7 @@ func TestVerifyRecomputesTheDigest(t *testing.T) {
 	for _, table := range []schemas.ParquetTable{schemas.ParquetUpdates, schemas.ParquetEvents, schemas.ParquetTraffic} {
 		t.Run(string(table), func(t *testing.T) {
 			client, c := openBucket(t), &memoryCatalog{}
-			e := newTestExporter(t, src, client, c, func(c *testConfig) { c.Layout = DefaultLayout })
+			e := newTestExporter(t, src, client, c, func(c *testConfig) { c.Layout = published.DefaultLayout })
 			if err := e.ExportSegment(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 		data = rewrite(t, read(t, client, key), table, ref, func(r *schemas.TrafficRow) { r.TotalCost++ })
 	}
 	write(t, client, key, data)
-	m, err := DecodeManifest([]byte(c.rows[0].Manifest))
+	m, err := published.DecodeManifest([]byte(c.Rows[0].Manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func forge(t *testing.T, e *Exporter, client *bucket.Client, c *memoryCatalog, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.rows[0], err = SegmentRow(m, sum, Published, 1); err != nil {
+	if c.Rows[0], err = published.SegmentRow(m, sum, published.Published, 1); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -26,7 +27,7 @@ func (e *Exporter) Beyond(ctx context.Context, after schemas.Position) (w Withdr
 		return w, err
 	}
 	for i := range rows {
-		if r := &rows[i]; r.State != Expired && reachesBeyond(r, after) {
+		if r := &rows[i]; r.State != published.Expired && reachesBeyond(r, after) {
 			w.Segments = append(w.Segments, r.Ref())
 			w.count(r.State)
 		}
@@ -40,7 +41,7 @@ func (e *Exporter) Beyond(ctx context.Context, after schemas.Position) (w Withdr
 		return w, err
 	}
 	for i := range folders {
-		if r := &folders[i]; r.State != Expired && schemas.Micros(r.End) >= cut {
+		if r := &folders[i]; r.State != published.Expired && schemas.Micros(r.End) >= cut {
 			w.Folders = append(w.Folders, r.Ref())
 			w.count(r.State)
 		}
@@ -49,7 +50,7 @@ func (e *Exporter) Beyond(ctx context.Context, after schemas.Position) (w Withdr
 }
 
 func (w *Withdrawal) count(state string) {
-	if state == Published || state == Staged {
+	if state == published.Published || state == published.Staged {
 		w.Live++
 	}
 }
@@ -102,11 +103,11 @@ func (e *Exporter) Withdraw(ctx context.Context, after schemas.Position) error {
 
 func (e *Exporter) markWithdrawn(ctx context.Context, ref schemas.SegmentRef) error {
 	row, err := e.catalog.LastSegment(ctx, ref)
-	if err != nil || row.State == Withdrawn {
+	if err != nil || row.State == published.Withdrawn {
 		return err
 	}
 	row.Version++
-	row.State = Withdrawn
+	row.State = published.Withdrawn
 	return e.catalog.Segments.Append(ctx, row)
 }
 
@@ -116,11 +117,11 @@ func (e *Exporter) removeSegment(ctx context.Context, ref schemas.SegmentRef) er
 	if err != nil || row.Manifest == "" {
 		return err
 	}
-	m, err := DecodeManifest([]byte(row.Manifest))
+	m, err := published.DecodeManifest([]byte(row.Manifest))
 	if err != nil {
 		return err
 	}
-	lookups, err := LookupKeys(&row)
+	lookups, err := published.LookupKeys(&row)
 	if err != nil {
 		return err
 	}
@@ -138,14 +139,14 @@ func (e *Exporter) removeFolder(ctx context.Context, ref schemas.NetworkRef) err
 	if err != nil {
 		return err
 	}
-	if row.State != Withdrawn {
+	if row.State != published.Withdrawn {
 		row.Version++
-		row.State = Withdrawn
+		row.State = published.Withdrawn
 		if err := e.catalog.Folders.Append(ctx, row); err != nil {
 			return err
 		}
 	}
-	lines, err := LinesOf(&row)
+	lines, err := published.LinesOf(&row)
 	if err != nil {
 		return err
 	}

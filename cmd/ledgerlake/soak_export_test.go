@@ -23,6 +23,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -169,7 +170,7 @@ func (ep *exporting) work(ctx context.Context) (err error) {
 		return err
 	}
 	reader := history.NewReader(db, schemas.ScanStream)
-	catalog, err := export.NewCatalog(export.CatalogConfig{Tables: export.StoreTables(tables, schemas.ScanStream), History: reader})
+	catalog, err := published.New(published.Config{Tables: published.InStore(tables, schemas.ScanStream), History: reader})
 	if err != nil {
 		return err
 	}

@@ -5,16 +5,16 @@ import (
 	"io"
 	"slices"
 
-	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // bulk gives the query tier the published objects.
 type bulk struct {
-	catalog   *export.Catalog
+	catalog   *published.Catalog
 	downloads *bucket.Downloads
 	layouts   []string // that are published
 }
@@ -37,7 +37,7 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	if err != nil {
 		return 0, nil, err
 	}
-	var latest *export.Period
+	var latest *published.Period
 	for i := range periods {
 		if p := &periods[i]; p.Start <= at && (latest == nil || p.Start > latest.Start) {
 			latest = p
@@ -67,7 +67,7 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 	if err != nil {
 		return nil, schemas.MinMicros, err
 	}
-	periods = slices.DeleteFunc(periods, func(p export.Period) bool { return p.Start >= end || p.End <= start })
+	periods = slices.DeleteFunc(periods, func(p published.Period) bool { return p.Start >= end || p.End <= start })
 	periods = periods[:min(limit, len(periods))]
 	refs := make([]schemas.SegmentRef, len(periods))
 	for i, p := range periods {
@@ -110,7 +110,7 @@ func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Obje
 
 // Progress says how far the exports are.
 func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
-	var all []export.Pipeline
+	var all []published.Pipeline
 	for _, layout := range b.layouts {
 		if layout == settings.LayoutNetwork {
 			network, err := b.catalog.NetworkProgress(ctx)
@@ -143,11 +143,11 @@ func (b bulk) Open(ctx context.Context, o scan.Object, from, to int64) (io.ReadC
 	return b.downloads.Open(ctx, bucket.Wanted{Key: o.Key, Size: o.Bytes, SHA256: o.SHA256}, from, to)
 }
 
-func objectOf(o export.Object) scan.Object {
+func objectOf(o published.Object) scan.Object {
 	return scan.Object{Key: o.Key, Bytes: o.Size, SHA256: o.SHA256}
 }
 
-func objectsOf(list []export.Object) []scan.Object {
+func objectsOf(list []published.Object) []scan.Object {
 	objects := make([]scan.Object, len(list))
 	for i, o := range list {
 		objects[i] = objectOf(o)

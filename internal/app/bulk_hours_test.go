@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -54,7 +54,7 @@ func TestBulkByHours(t *testing.T) {
 
 	s.objects.exporter, s.objects.catalog, s.p.cfg.BulkSegments = nil, nil, string(schemas.DaySegments)
 	_, err = s.objects.newExporter()
-	if !errors.Is(err, export.ErrSegmentLength) || !strings.Contains(err.Error(), "--bulk-segments") {
+	if !errors.Is(err, published.ErrSegmentLength) || !strings.Contains(err.Error(), "--bulk-segments") {
 		t.Errorf("days beside hours: %v", err)
 	}
 }

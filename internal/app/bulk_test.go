@@ -21,6 +21,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -281,13 +282,13 @@ func publishRows(t *testing.T, s *App, segments int) map[string]string {
 	sums := make(map[string]string)
 	for i := range segments {
 		ref := dayRef(i)
-		m := export.Manifest{FormatVersion: schemas.ParquetVersion, Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date}
+		m := published.Manifest{FormatVersion: schemas.ParquetVersion, Stream: ref.Stream, MigrationID: ref.MigrationID, Date: ref.Date}
 		for _, table := range ref.Tables() {
 			key := schemas.ObjectKey(table, ref, 0)
 			sum := sha256.Sum256([]byte(key))
 			sums[key] = base64.StdEncoding.EncodeToString(sum[:])
-			part := export.Part{Key: key, Bytes: 1000, SHA256: fmt.Sprintf("%x", sum), SHA256Base64: sums[key], Rows: 10, RowGroups: 1}
-			m.Tables = append(m.Tables, export.Table{Name: table, Rows: 10, Parts: []export.Part{part}})
+			part := published.Part{Key: key, Bytes: 1000, SHA256: fmt.Sprintf("%x", sum), SHA256Base64: sums[key], Rows: 10, RowGroups: 1}
+			m.Tables = append(m.Tables, published.Table{Name: table, Rows: 10, Parts: []published.Part{part}})
 		}
 		text, err := json.MarshalIndent(m, "", "  ")
 		if err != nil {

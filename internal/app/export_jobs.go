@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/export"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -105,7 +106,7 @@ func (j ExportJobs) classify(err error) error {
 	case errors.Is(err, export.ErrDisagreed):
 		j.disagreed.CompareAndSwap(nil, &err)
 		return err // repeated: a peer may find out that it was wrong
-	case errors.Is(err, export.ErrConflict), schemas.NeedsPerson(err):
+	case errors.Is(err, published.ErrConflict), schemas.NeedsPerson(err):
 		return jobs.Permanent(err)
 	case bucket.Passes(err), store.Passes(err):
 		return jobs.Passing(err)

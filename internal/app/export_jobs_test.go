@@ -12,7 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/hibiken/asynq"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -35,7 +35,7 @@ func TestCausesOfFailedExports(t *testing.T) {
 		{"the engine has gone", io.ErrUnexpectedEOF, true, false},
 		{"the store is damaged", fmt.Errorf("reading: %w", schemas.ErrDamaged), false, true},
 		{"a file of the store is damaged", &clickhouse.Exception{Code: 40}, false, true},
-		{"other bytes are published", export.ErrConflict, false, true},
+		{"other bytes are published", published.ErrConflict, false, true},
 		{"something else", errors.New("something else"), false, false},
 	} {
 		err := ExportJobs{}.classify(c.err)

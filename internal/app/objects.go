@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -22,8 +23,8 @@ type objects struct {
 	bucket *bucket.Client
 	// folder is that of the bucket's files, "" unless the gateway is our own.
 	folder   string
-	catalog  *export.Catalog  // made on first use
-	exporter *export.Exporter // made on first use
+	catalog  *published.Catalog // made on first use
+	exporter *export.Exporter   // made on first use
 
 	// reads says that the command reads objects and must not make a bucket for them.
 	reads bool
@@ -85,12 +86,12 @@ func explainBucket(c *settings.Config, err error) error {
 }
 
 // published returns the catalogue of what is published of the scan stream.
-func (o *objects) published() (*export.Catalog, error) {
+func (o *objects) published() (*published.Catalog, error) {
 	if o.catalog != nil {
 		return o.catalog, nil
 	}
-	catalog, err := export.NewCatalog(export.CatalogConfig{
-		Tables: export.StoreTables(o.db.db, schemas.ScanStream), History: o.db.reader,
+	catalog, err := published.New(published.Config{
+		Tables: published.InStore(o.db.db, schemas.ScanStream), History: o.db.reader,
 		Segments: schemas.SegmentLength(o.p.cfg.BulkSegments), Lookups: o.p.cfg.BulkLookups, Ahead: o.p.timeAhead(),
 	})
 	if err != nil {
@@ -141,7 +142,7 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 
 // segmentsHint says what to do about a bucket with segments of another length.
 func segmentsHint(err error) error {
-	if errors.Is(err, export.ErrSegmentLength) {
+	if errors.Is(err, published.ErrSegmentLength) {
 		return fmt.Errorf("--bulk-segments is not what this bucket was begun with: keep it, or begin another bucket: %w", err)
 	}
 	return err

@@ -47,6 +47,8 @@ var layers = map[string][]string{
 	"internal/wallet":   {"schemas", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
 
+	"internal/published": {"schemas", "internal/bucket", "internal/store", "internal/history"},
+
 	// The simulated network, from its vocabulary up to its services.
 	"internal/devnet":                {"internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/sim", "internal/devnet/nodeapi", "internal/devnet/scanapi"},
 	"internal/devnet/ledger/model":   {"schemas"},
@@ -66,7 +68,7 @@ var layers = map[string][]string{
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "internal/native", "internal/store", "internal/history"},
-	"export":  {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history"},
+	"export":  {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published"},
 	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 

@@ -1,4 +1,4 @@
-package export
+package published
 
 import (
 	"context"
@@ -30,8 +30,8 @@ type History interface {
 	NextVerdict(ctx context.Context, after, through schemas.Position) (at schemas.Position, ok bool, err error)
 }
 
-// CatalogConfig says what a catalogue is about. Fields without a default are required.
-type CatalogConfig struct {
+// Config says what a catalogue is about. Fields without a default are required.
+type Config struct {
 	Tables  Tables
 	History History
 	// Segments is how much time a segment holds, defaults to schemas.DaySegments. A bucket
@@ -57,8 +57,8 @@ type Catalog struct {
 	manifests *manifestCache
 }
 
-// NewCatalog returns a catalogue. It sends nothing yet.
-func NewCatalog(cfg CatalogConfig) (*Catalog, error) {
+// New returns a catalogue. It sends nothing yet.
+func New(cfg Config) (*Catalog, error) {
 	if cfg.History == nil || cfg.Tables == (Tables{}) {
 		return nil, errors.New("the catalogue of published objects needs Tables and History")
 	}

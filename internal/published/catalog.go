@@ -1,4 +1,4 @@
-package export
+package published
 
 import (
 	"context"
@@ -72,8 +72,8 @@ var (
 	lastCollectionQuery string
 )
 
-// StoreTables returns the tables of a stream in the store.
-func StoreTables(db *store.DB, stream string) Tables {
+// InStore returns the tables of a stream in the store.
+func InStore(db *store.DB, stream string) Tables {
 	return Tables{
 		Segments: storeRows[schemas.SegmentRef, store.SegmentRow]{
 			db: db, stream: stream, table: "segments", all: segmentsQuery, some: segmentsByRefQuery,

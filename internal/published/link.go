@@ -1,4 +1,4 @@
-package export
+package published
 
 import (
 	"crypto/sha256"

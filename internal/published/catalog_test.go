@@ -1,18 +1,26 @@
-package export
+package published
 
 import (
+	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/published/publishedtest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
 func TestMemoryTables(t *testing.T) {
-	testSegments(t, &memoryCatalog{})
-	testFolders(t, &memoryNetworkCatalog{})
+	testSegments(t, &publishedtest.Segments{})
+	testFolders(t, &publishedtest.Folders{})
 }
 
 func TestStoreTables(t *testing.T) {
@@ -25,11 +33,11 @@ func TestStoreTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	other := StoreTables(db, "node:it's").Segments
+	other := InStore(db, "node:it's").Segments
 	if err := other.Append(t.Context(), UnpublishedSegment(schemas.SegmentRef{Stream: "node:it's", MigrationID: 1, Date: "2026-06-30"})); err != nil {
 		t.Fatal(err)
 	}
-	tables := StoreTables(db, schemas.ScanStream)
+	tables := InStore(db, schemas.ScanStream)
 	testSegments(t, tables.Segments)
 	if rows, err := other.All(t.Context()); err != nil || len(rows) != 1 {
 		t.Errorf("the other stream has %d segments, %v", len(rows), err)
@@ -56,7 +64,7 @@ func testSegments(t *testing.T, c Rows[schemas.SegmentRef, store.SegmentRow]) {
 
 // testFolders is testSegments for the network's layout.
 func testFolders(t *testing.T, c Rows[schemas.NetworkRef, store.NetworkFolderRow]) {
-	second, third := micros("2026-07-02T00:00:00Z"), micros("2026-07-03T00:00:00Z")
+	second, third := micros(t, "2026-07-02T00:00:00Z"), micros(t, "2026-07-03T00:00:00Z")
 	first := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: schemas.MinMicros, End: second}
 	set := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkACS, Start: second, End: third}
 	next := schemas.NetworkRef{Stream: "scan", Kind: schemas.NetworkUpdates, Start: second, End: third}
@@ -92,7 +100,7 @@ func testRows[R, T comparable](t *testing.T, c Rows[R, T], highest, middle, lowe
 	if last, err := last(ctx, c, middle, unpublished); err != nil || last != rows[3] {
 		t.Errorf("the latest row is %+v, %v; want %+v", last, err, rows[3])
 	}
-	if all, err := c.All(ctx); err != nil || !slices.Equal(all, []T{bare(rows[4]), bare(rows[3]), bare(rows[0])}) {
+	if all, err := c.All(ctx); err != nil || !slices.Equal(all, []T{publishedtest.Bare(rows[4]), publishedtest.Bare(rows[3]), publishedtest.Bare(rows[0])}) {
 		t.Errorf("all gives %+v, %v", all, err)
 	}
 	if some, err := c.Some(ctx, []R{highest, never, lowest, middle, highest}); err != nil || !slices.Equal(some, []T{rows[4], rows[3], rows[0]}) {
@@ -133,4 +141,100 @@ func testBetween(t *testing.T, rows Rows[schemas.SegmentRef, store.SegmentRow], 
 			t.Errorf("%s: between %s and %s: got %v, %v; want %v", tt.name, tt.from, tt.to, refs, err, tt.want)
 		}
 	}
+}
+
+// testJournal is for a store in which nothing of stream pace is published.
+func testJournal(t *testing.T, db *store.DB, conn driver.Conn) {
+	t.Helper()
+	tables := InStore(db, "pace")
+	if recent, err := tables.Journal.Recent(t.Context()); err != nil || len(recent) > 0 {
+		t.Errorf("of a stream without objects: %+v, %v", recent, err)
+	}
+	for i, date := range []string{"2026-06-29", "2026-06-30"} {
+		row := UnpublishedSegment(schemas.SegmentRef{Stream: "pace", MigrationID: 1, Date: date})
+		row.Version, row.State = int64(i+1), Published
+		if err := tables.Segments.Append(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := UnpublishedFolder(schemas.NetworkRef{Stream: "pace", Kind: schemas.NetworkUpdates, Start: micros(t, "2026-07-02T00:00:00Z"), End: micros(t, "2026-07-03T00:00:00Z")})
+	row.Version, row.State = 1, Published
+	if err := tables.Folders.Append(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	recent, err := tables.Journal.Recent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make(map[string]uint64)
+	for _, r := range recent {
+		counts[r.Pipeline] = r.Count
+		if r.Seconds < 0 || r.Seconds > rateSeconds {
+			t.Errorf("%+v was published %f s ago", r, r.Seconds)
+		}
+	}
+	if want := map[string]uint64{ParquetPipeline: 2, NetworkUpdatesPipeline: 1}; !reflect.DeepEqual(counts, want) {
+		t.Errorf("published recently are %v, want %v", counts, want)
+	}
+
+	d := store.ExportDisagreementRow{Stream: "pace", Unit: "scan:1:2026-07-02", Peer: "http://peer", Key: "updates/v1/x", Ours: "aa", Theirs: "bb"}
+	for range 2 { // found again
+		if err := tables.Journal.RecordDisagreements(t.Context(), []store.ExportDisagreementRow{d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found store.ExportDisagreementRow
+	const query = "SELECT stream, unit, peer, object_key, ours, theirs FROM export_disagreements FINAL"
+	err = conn.QueryRow(t.Context(), query).Scan(&found.Stream, &found.Unit, &found.Peer, &found.Key, &found.Ours, &found.Theirs)
+	if err != nil || found != d {
+		t.Errorf("recorded are %+v, %v", found, err)
+	}
+
+	if ended, err := tables.Journal.LastCollection(t.Context()); err != nil || !ended.IsZero() {
+		t.Errorf("without a collection the last one ended at %s, %v", ended, err)
+	}
+	at := micros(t, "2026-07-02T00:00:00.000007Z")
+	for _, ended := range []schemas.Micros{at - 5, at, at - 9} {
+		if err := tables.Journal.RecordCollection(t.Context(), store.CollectionRow{Stream: "pace", EndedAt: ended, Expired: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ended, err := tables.Journal.LastCollection(t.Context()); err != nil || !ended.Equal(at.Time()) {
+		t.Errorf("the last collection ended at %s, %v, want %s", ended, err, at)
+	}
+}
+
+func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
+	c := newManifestCache(2)
+	row := func(day int, version int64) *store.SegmentRow {
+		return &store.SegmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
+			Manifest: fmt.Sprintf(`{"format_version":"v1","date":"%d.%d"}`, day, version)}
+	}
+	for _, tt := range []struct {
+		day     int
+		version int64
+	}{{1, 1}, {2, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}} {
+		m, err := c.of(row(tt.day, tt.version))
+		if want := fmt.Sprintf("%d.%d", tt.day, tt.version); err != nil || m.Date != want {
+			t.Fatalf("day %d version %d gives %+v, %v", tt.day, tt.version, m, err)
+		}
+		if len(c.byID) != c.used.Len() || c.used.Len() > 2 {
+			t.Fatalf("%d manifests by id, %d in order, want at most 2", len(c.byID), c.used.Len())
+		}
+	}
+	if c.get(manifestID{row(3, 1).Ref(), 1}) == nil || c.get(manifestID{row(2, 1).Ref(), 1}) == nil || c.get(manifestID{row(1, 2).Ref(), 2}) != nil {
+		t.Error("what is kept is not what was used last")
+	}
+	if _, err := c.of(&store.SegmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
+		t.Error("a broken manifest is accepted")
+	}
+}
+
+func micros(t *testing.T, text string) schemas.Micros {
+	t.Helper()
+	m, err := schemas.ParseTime(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

@@ -1,4 +1,4 @@
-package export
+package published
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 var (
 	// ErrNotClosed means that a segment may still grow or has no history.
 	ErrNotClosed = errors.New("segment is not closed")
-	// ErrFuture means that the stream is later than CatalogConfig.Ahead allows. What its history
+	// ErrFuture means that the stream is later than Config.Ahead allows. What its history
 	// lacks before that is unknown, so nothing of it counts as closed.
 	ErrFuture = errors.New("the stream is ahead of this machine's clock")
 	// ErrSegmentLength means that a bucket or its catalogue has segments of another length than

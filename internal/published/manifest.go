@@ -1,4 +1,4 @@
-package export
+package published
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -239,3 +240,15 @@ type Layout struct {
 // one request, and bound the writer's memory; 16 of them make a part of at most
 // about 200 MiB, which uploads in one go.
 var DefaultLayout = Layout{RowsPerGroup: 128 << 10, BytesPerGroup: 64 << 20, GroupsPerPart: 16}
+
+// RowOf is a pointer to a row type of package schemas.
+type RowOf[T any] interface {
+	*T
+	Key() schemas.RowKey
+	Size() int
+}
+
+// CompareKeys orders rows as tables are sorted.
+func CompareKeys(a, b schemas.RowKey) int {
+	return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.ID, b.ID), cmp.Compare(a.Node, b.Node))
+}
