@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -59,7 +60,7 @@ func (e *Exporter) putLink(ctx context.Context, ref schemas.SegmentRef, previous
 // unlinkStale removes the links that end with the segment's having other rows: its own and
 // all after it.
 func (e *Exporter) unlinkStale(ctx context.Context, m *published.Manifest) error {
-	link, err := ReadLink(ctx, e.cfg.Objects, m.Ref())
+	link, err := archive.ReadLink(ctx, e.cfg.Objects, m.Ref())
 	var damaged published.Mismatch
 	switch {
 	case errors.Is(err, bucket.ErrNotFound), err == nil && link.Root == m.Root:
@@ -95,11 +96,11 @@ func (e *Exporter) verifyChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roots := make([]Rooted, c.Linked)
+	roots := make([]archive.Rooted, c.Linked)
 	for i, ref := range c.Order[:c.Linked] {
-		roots[i] = Rooted{ref, c.Rows[ref].Root}
+		roots[i] = archive.Rooted{Ref: ref, Root: c.Rows[ref].Root}
 	}
-	last, err := CheckLinks(ctx, e.cfg.Objects, roots)
+	last, err := archive.CheckLinks(ctx, e.cfg.Objects, roots)
 	if err == nil && c.Linked > 0 && last != c.Last {
 		return published.Mismatchf("it ends with link %q, the catalog says %s", last, c.Last)
 	}

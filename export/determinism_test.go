@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
@@ -95,7 +96,7 @@ func arrivals(t *testing.T, first *bucket.Client) map[string]testSource {
 
 	s, reader := openStore(t)
 	log := slog.New(slog.DiscardHandler)
-	restored := RestoreConfig{Sink: indexer.NewSinks(s.db, log), Catalog: catalogOf(t, reader, ""), BatchItems: 9}
+	restored := archive.RestoreConfig{Sink: indexer.NewSinks(s.db, log), Catalog: catalogOf(t, reader, ""), BatchItems: 9}
 	if err := openArchive(t, first).Restore(t.Context(), restored); err != nil {
 		t.Fatal(err)
 	}

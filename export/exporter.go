@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -58,8 +59,8 @@ func (e *Exporter) Catalog() *published.Catalog { return e.catalog }
 func (e *Exporter) Network() *NetworkExporter { return e.network }
 
 // parts reads the exporter's own objects back.
-func (e *Exporter) parts() Parts {
-	return Parts{Objects: e.cfg.Objects, TempDir: e.cfg.TempDir}
+func (e *Exporter) parts() archive.Parts {
+	return archive.Parts{Objects: e.cfg.Objects, TempDir: e.cfg.TempDir}
 }
 
 // ExportSegment publishes a segment. It is safe to repeat: a published segment is left as

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -138,16 +139,16 @@ func TestHourSegments(t *testing.T) {
 }
 
 // restoreHours restores the archive into an empty store, and makes its objects again.
-func restoreHours(t *testing.T, src *memorySource, a *Archive, items []schemas.Item) {
+func restoreHours(t *testing.T, src *memorySource, a *archive.Archive, items []schemas.Item) {
 	t.Helper()
 	client := openBucket(t)
-	byDays := RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, src, "")}
+	byDays := archive.RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, src, "")}
 	if err := a.Restore(t.Context(), byDays); !errors.Is(err, published.ErrSegmentLength) {
 		t.Errorf("restoring hours where days are exported: %v", err)
 	}
 	sink := newJournalSink()
 	e := newTestExporter(t, src, client, &memoryCatalog{}, byHours)
-	if err := a.Restore(t.Context(), RestoreConfig{Sink: sink, Catalog: e.catalog}); err != nil {
+	if err := a.Restore(t.Context(), archive.RestoreConfig{Sink: sink, Catalog: e.catalog}); err != nil {
 		t.Fatal(err)
 	}
 	if len(sink.items) != len(items) {

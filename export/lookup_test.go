@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -39,19 +41,19 @@ func withLookups(c *testConfig) { c.Lookups = true }
 func TestLookups(t *testing.T) {
 	client, items := publishedHistory(t, twoMigrations(71, 60), withLookups)
 	objects := &countedReads{Client: client}
-	cfg := ArchiveConfig{Objects: objects, TempDir: t.TempDir(), CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
-	a, err := OpenArchive(t.Context(), cfg)
+	cfg := archive.Config{Objects: objects, TempDir: t.TempDir(), CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	a, err := archive.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Update(t.Context(), "absent"); !errors.Is(err, schemas.ErrNotFound) {
 		t.Fatalf("looking up what is not there: %v", err)
 	}
-	cached, err := OpenCachedArchive(cfg)
+	cached, err := archive.OpenCached(cfg)
 	if err != nil || len(cached.Segments()) != len(a.Segments()) {
 		t.Fatalf("%d of %d segments are cached, %v", len(cached.Segments()), len(a.Segments()), err)
 	}
-	lookUpAll(t, cached, items, func(what string, find func() (Found, error)) Found {
+	lookUpAll(t, cached, items, func(what string, find func() (archive.Found, error)) archive.Found {
 		before := objects.gets.Load()
 		found, err := find()
 		if err != nil {
@@ -76,7 +78,7 @@ func TestLookups(t *testing.T) {
 
 // lookUpAll looks up every update of a history, and every contract that it creates or takes
 // in, and compares what is found.
-func lookUpAll(t *testing.T, a *Archive, items []schemas.Item, run func(what string, find func() (Found, error)) Found) {
+func lookUpAll(t *testing.T, a *archive.Archive, items []schemas.Item, run func(what string, find func() (archive.Found, error)) archive.Found) {
 	t.Helper()
 	contracts := make(map[string]bool)
 	for i := range items {
@@ -84,17 +86,17 @@ func lookUpAll(t *testing.T, a *Archive, items []schemas.Item, run func(what str
 		if u == nil {
 			continue
 		}
-		want := AppendLine(nil, u)
-		found := run("update "+u.UpdateID, func() (Found, error) { return a.Update(t.Context(), u.UpdateID) })
+		want := archive.AppendLine(nil, u)
+		found := run("update "+u.UpdateID, func() (archive.Found, error) { return a.Update(t.Context(), u.UpdateID) })
 		if !bytes.Equal(found.Update, want) {
 			t.Fatalf("update %s is\n%s\nwant\n%s", u.UpdateID, found.Update, want)
 		}
-		for _, id := range CreatedIn(u) {
+		for _, id := range archive.CreatedIn(u) {
 			if contracts[id] {
 				continue // taken in again
 			}
 			contracts[id] = true
-			found := run("contract "+id, func() (Found, error) { return a.Contract(t.Context(), id) })
+			found := run("contract "+id, func() (archive.Found, error) { return a.Contract(t.Context(), id) })
 			if !bytes.Equal(found.Update, want) || !bytes.Contains(found.Event, []byte(id)) || !bytes.Contains(want, found.Event) {
 				t.Fatalf("contract %s was created by %s", id, found.Event)
 			}
@@ -109,11 +111,11 @@ func lookUpAll(t *testing.T, a *Archive, items []schemas.Item, run func(what str
 func TestParquetSearch(t *testing.T) {
 	client, items := publishedHistory(t, twoMigrations(74, 25), nil)
 	objects := &countedReads{Client: client}
-	a, err := OpenArchive(t.Context(), ArchiveConfig{Objects: objects, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	a, err := archive.Open(t.Context(), archive.Config{Objects: objects, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lookUpAll(t, a, items, func(what string, find func() (Found, error)) Found {
+	lookUpAll(t, a, items, func(what string, find func() (archive.Found, error)) archive.Found {
 		before := objects.gets.Load()
 		found, err := find()
 		if err != nil {
@@ -124,7 +126,7 @@ func TestParquetSearch(t *testing.T) {
 		}
 		return found
 	})
-	for _, find := range []func(context.Context, string) (Found, error){a.Update, a.Contract} {
+	for _, find := range []func(context.Context, string) (archive.Found, error){a.Update, a.Contract} {
 		if _, err := find(t.Context(), "absent"); !errors.Is(err, schemas.ErrNotFound) {
 			t.Errorf("looking up what is not there: %v", err)
 		}
@@ -207,13 +209,18 @@ func TestLookupParts(t *testing.T) {
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		write(t, client, key, objects[key])
 	}
-	m := &published.Manifest{Stream: "scan", MigrationID: 3, Date: ref.Date, Tables: []published.Table{{Name: schemas.ParquetUpdates, Rows: 8_000}}}
-	index, err := (&published.LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Parts: parts}).Encode()
+	m := updatesManifest(t, ref, 8_000)
+	index, err := (&published.LookupIndex{FormatVersion: schemas.ParquetVersion, Segment: ref, Root: m.Root, Parts: parts}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, client, schemas.LookupIndexKey(ref), index)
-	a := &Archive{cfg: ArchiveConfig{Objects: client}, segments: []ArchivedSegment{{Manifest: m}}}
+	manifest, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, client, schemas.ManifestKey(ref), manifest)
+	a := openArchive(t, client)
 	for i := range updates {
 		found, err := a.Update(t.Context(), updates[i].UpdateID)
 		if err != nil || !bytes.Contains(found.Update, []byte(updates[i].UpdateID)) {
@@ -231,6 +238,27 @@ func TestLookupParts(t *testing.T) {
 	if _, err := a.Update(t.Context(), updates[0].UpdateID); err == nil || errors.Is(err, schemas.ErrNotFound) {
 		t.Errorf("looking up in damaged frames: %v", err)
 	}
+}
+
+// updatesManifest returns the manifest of a segment with so many updates, whose objects are not
+// there.
+func updatesManifest(t *testing.T, ref schemas.SegmentRef, rows int64) *published.Manifest {
+	t.Helper()
+	m, err := published.NewManifest(ref, published.DefaultLayout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range ref.Tables() {
+		m.Tables = append(m.Tables, published.Table{Name: name, Root: published.NoLink, Parts: []published.Part{}})
+	}
+	m.Tables[0].Rows, m.Tables[0].Digest.Rows = rows, uint64(rows)
+	m.Tables[0].Parts = []published.Part{{Key: schemas.ObjectKey(m.Tables[0].Name, ref, 0), Rows: rows, Bytes: 1}}
+	root, err := m.ComputeRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Root = hex.EncodeToString(root[:])
+	return m
 }
 
 // TestVerifyComparesLookups puts a lookup object into the bucket that is whole, has its

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -58,7 +59,7 @@ type lookupWriter struct {
 
 // lookupEntry says in which frame a key is found.
 type lookupEntry struct {
-	key    LookupKey
+	key    archive.LookupKey
 	offset int64
 	length int
 }
@@ -73,9 +74,9 @@ func (w *lookupWriter) add(ctx context.Context, u *schemas.Update, line []byte) 
 	}
 	w.part.Rows++
 	w.frame = append(append(w.frame, line...), '\n')
-	w.entries = append(w.entries, lookupEntry{key: UpdateKey(u.UpdateID)})
-	for _, id := range CreatedIn(u) {
-		w.entries = append(w.entries, lookupEntry{key: ContractKey(id)})
+	w.entries = append(w.entries, lookupEntry{key: archive.UpdateKey(u.UpdateID)})
+	for _, id := range archive.CreatedIn(u) {
+		w.entries = append(w.entries, lookupEntry{key: archive.ContractKey(id)})
 	}
 	if len(w.frame) >= frameBytes {
 		if err := w.endFrame(); err != nil {
@@ -170,7 +171,7 @@ func (w *lookupWriter) writeIndex() error {
 	for n := range filled {
 		bucket = bucket[:0]
 		for _, e := range left[:filled[n]] {
-			bucket = AppendEntry(bucket, e.key, e.offset, e.length)
+			bucket = archive.AppendEntry(bucket, e.key, e.offset, e.length)
 		}
 		left = left[filled[n]:]
 		bucket = append(bucket, make([]byte, w.part.BucketBytes-len(bucket))...)
@@ -184,7 +185,7 @@ func (w *lookupWriter) writeIndex() error {
 func (w *lookupWriter) writeFilter() (err error) {
 	filter := make([]byte, (len(w.entries)*filterBits+7)/8)
 	for _, e := range w.entries {
-		for i := range FilterHashes {
+		for i := range archive.FilterHashes {
 			at, mask := e.key.Bit(i, len(filter))
 			filter[at] |= mask
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -58,8 +59,8 @@ func (e *Exporter) writeLookups(ctx context.Context, m *published.Manifest, over
 	}}
 	defer func() { err = errors.Join(err, w.close()) }()
 	var line []byte
-	err = EachUpdate(ctx, e.parts(), m, func(u *schemas.Update) error {
-		line = AppendLine(line[:0], u)
+	err = archive.EachUpdate(ctx, e.parts(), m, func(u *schemas.Update) error {
+		line = archive.AppendLine(line[:0], u)
 		return w.add(ctx, u, line)
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
@@ -53,9 +54,9 @@ func publishedHistory(t *testing.T, src *memorySource, change func(*testConfig))
 	})
 }
 
-func openArchive(t *testing.T, objects ArchiveObjects) *Archive {
+func openArchive(t *testing.T, objects archive.Objects) *archive.Archive {
 	t.Helper()
-	a, err := OpenArchive(t.Context(), ArchiveConfig{Objects: objects, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	a, err := archive.Open(t.Context(), archive.Config{Objects: objects, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +126,9 @@ func TestRestoreGivesEveryItemBack(t *testing.T) {
 			client, want := publishedHistory(t, twoMigrations(61, 80), nil)
 			sink, c := newJournalSink(), &memoryCatalog{}
 			sink.fails = fails
-			var last RestoreProgress
+			var last archive.RestoreProgress
 			e := newTestExporter(t, &memorySource{}, client, c, nil)
-			cfg := RestoreConfig{Sink: sink, Catalog: e.catalog, BatchItems: 20, Progress: func(p RestoreProgress) { last = p }}
+			cfg := archive.RestoreConfig{Sink: sink, Catalog: e.catalog, BatchItems: 20, Progress: func(p archive.RestoreProgress) { last = p }}
 			runs := 0
 			for {
 				err := openArchive(t, client).Restore(t.Context(), cfg)
@@ -203,9 +204,9 @@ func TestRestoreRefuses(t *testing.T) {
 			client, _ := publishedHistory(t, twoMigrations(62, 40), nil)
 			sink := newJournalSink()
 			tt.change(t, client, sink)
-			a, err := OpenArchive(t.Context(), ArchiveConfig{Objects: client, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+			a, err := archive.Open(t.Context(), archive.Config{Objects: client, TempDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 			if err == nil {
-				err = a.Restore(t.Context(), RestoreConfig{Sink: sink, Catalog: catalogOf(t, &memorySource{}, "")})
+				err = a.Restore(t.Context(), archive.RestoreConfig{Sink: sink, Catalog: catalogOf(t, &memorySource{}, "")})
 			}
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("restoring: %v; want %v with %q", err, tt.want, tt.text)
@@ -213,7 +214,7 @@ func TestRestoreRefuses(t *testing.T) {
 		})
 	}
 	empty := openBucket(t)
-	if err := openArchive(t, empty).Restore(t.Context(), RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, &memorySource{}, "")}); !errors.Is(err, schemas.ErrNotFound) {
+	if err := openArchive(t, empty).Restore(t.Context(), archive.RestoreConfig{Sink: newJournalSink(), Catalog: catalogOf(t, &memorySource{}, "")}); !errors.Is(err, schemas.ErrNotFound) {
 		t.Errorf("restoring an empty bucket: %v", err)
 	}
 }
@@ -241,7 +242,7 @@ func TestRestoredStoreIsEqual(t *testing.T) {
 	restored.catalog.Tables = published.InStore(second.db, schemas.ScanStream)
 	log := slog.New(slog.DiscardHandler)
 	for range 2 { // the second time there is nothing to do
-		if err := openArchive(t, client).Restore(t.Context(), RestoreConfig{Sink: indexer.NewSinks(second.db, log), Catalog: restored.catalog}); err != nil {
+		if err := openArchive(t, client).Restore(t.Context(), archive.RestoreConfig{Sink: indexer.NewSinks(second.db, log), Catalog: restored.catalog}); err != nil {
 			t.Fatal(err)
 		}
 	}

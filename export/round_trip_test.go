@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -32,7 +33,7 @@ func TestRowsRebuildEveryField(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := EachItem(t.Context(), e.parts(), m, back.add); err != nil {
+			if err := archive.EachItem(t.Context(), e.parts(), m, back.add); err != nil {
 				t.Fatal(err)
 			}
 		}

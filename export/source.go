@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -29,7 +30,7 @@ type Objects interface {
 	Put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
 	// PutIfAbsent is Put for a new key; bucket.ErrExists means that there is an object.
 	PutIfAbsent(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string) error
-	Reads
+	archive.Reads
 	// Copy copies an object and replaces what is under the key to; or bucket.ErrNotFound.
 	Copy(ctx context.Context, from, to string) error
 	// Delete removes an object; a missing one is no error.

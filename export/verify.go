@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/published"
@@ -175,7 +176,7 @@ func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, met
 	if err := r.note(err); err != nil {
 		return r, err
 	}
-	digests, findings, err := CheckSegment(ctx, e.parts(), m, lookups, meter.object)
+	digests, findings, err := archive.CheckSegment(ctx, e.parts(), m, lookups, meter.object)
 	if err != nil {
 		return r, err
 	}
@@ -226,7 +227,7 @@ func (e *Exporter) verifyLookupIndex(ctx context.Context, row *store.SegmentRow,
 	if row.LookupIndex == "" {
 		return nil, nil
 	}
-	x, data, err := ReadLookupIndex(ctx, e.cfg.Objects, m)
+	x, data, err := archive.ReadLookupIndex(ctx, e.cfg.Objects, m)
 	switch {
 	case err != nil:
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"strings"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
@@ -69,8 +69,8 @@ func checkUpdateID(id string) error {
 }
 
 func (c *cli) get(ctx context.Context, a *app.App, f getFlags) error {
-	var found export.Found
-	err := a.Published(ctx, func(ctx context.Context, archive *export.Archive) (err error) {
+	var found archive.Found
+	err := a.Published(ctx, func(ctx context.Context, archive *archive.Archive) (err error) {
 		if f.updateID != "" {
 			found, err = archive.Update(ctx, f.updateID)
 		} else {

@@ -11,7 +11,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -49,7 +49,7 @@ docs/formats/proofs.md says what is hashed.`,
 
 func (c *cli) prove(ctx context.Context, a *app.App, updateID string) error {
 	var proof *schemas.SegmentProof
-	err := a.Published(ctx, func(ctx context.Context, archive *export.Archive) (err error) {
+	err := a.Published(ctx, func(ctx context.Context, archive *archive.Archive) (err error) {
 		proof, err = archive.Prove(ctx, updateID)
 		return err
 	})

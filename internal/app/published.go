@@ -7,36 +7,36 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Published looks up single rows in the published objects, without a database.
-func (a *App) Published(ctx context.Context, find func(context.Context, *export.Archive) error) error {
+func (a *App) Published(ctx context.Context, find func(context.Context, *archive.Archive) error) error {
 	a.objects.reads = true
 	if err := a.objects.open(ctx); err != nil {
 		return err
 	}
 	return a.p.guard(ctx, func(ctx context.Context) error {
-		return a.objects.lookUp(ctx, func(archive *export.Archive) error { return find(ctx, archive) })
+		return a.objects.lookUp(ctx, func(archive *archive.Archive) error { return find(ctx, archive) })
 	})
 }
 
 // lookUp asks the cached manifests first. What they do not have may have been published
 // since, and what they have may have been withdrawn.
-func (o *objects) lookUp(ctx context.Context, find func(*export.Archive) error) error {
+func (o *objects) lookUp(ctx context.Context, find func(*archive.Archive) error) error {
 	cfg := o.archiveConfig()
 	if err := makeTemp(cfg); err != nil {
 		return err
 	}
-	if cached, err := export.OpenCachedArchive(cfg); err != nil {
+	if cached, err := archive.OpenCached(cfg); err != nil {
 		o.p.log.WarnContext(ctx, "the cache of manifests is not used", "err", err)
 	} else if err := find(cached); err == nil {
 		return nil
 	} else if !errors.Is(err, schemas.ErrNotFound) {
 		o.p.log.WarnContext(ctx, "asking with new manifests", "err", err)
 	}
-	archive, err := export.OpenArchive(ctx, cfg)
+	archive, err := archive.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func (o *objects) lookUp(ctx context.Context, find func(*export.Archive) error) 
 }
 
 // archiveConfig says where published objects are read from, and cached.
-func (o *objects) archiveConfig() export.ArchiveConfig {
-	return export.ArchiveConfig{
+func (o *objects) archiveConfig() archive.Config {
+	return archive.Config{
 		Objects: o.bucket, TempDir: filepath.Join(o.p.cfg.Data, "tmp"), CacheDir: filepath.Join(o.p.cfg.Data, "cache", "objects"), Log: o.p.log,
 	}
 }
 
 // makeTemp makes the folder in which objects are that are being read.
-func makeTemp(cfg export.ArchiveConfig) error {
+func makeTemp(cfg archive.Config) error {
 	if err := os.MkdirAll(cfg.TempDir, 0o755); err != nil {
 		return fmt.Errorf("making a folder for objects under way: %w", err)
 	}

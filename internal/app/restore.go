@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -54,9 +54,9 @@ func (a *App) RestoreLines(ctx context.Context, out func() (io.Writer, error)) e
 }
 
 // openArchive reads the manifests in the bucket, of which there must be some.
-func (o *objects) openArchive(ctx context.Context) (*export.Archive, error) {
+func (o *objects) openArchive(ctx context.Context) (*archive.Archive, error) {
 	cfg := o.archiveConfig()
-	archive, err := export.OpenArchive(ctx, cfg)
+	archive, err := archive.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +67,17 @@ func (o *objects) openArchive(ctx context.Context) (*export.Archive, error) {
 }
 
 // restore fills the store from the bucket, with the lifetimes beside it.
-func (o *objects) restore(ctx context.Context, from *export.Archive, p *console.Progress) error {
+func (o *objects) restore(ctx context.Context, from *archive.Archive, p *console.Progress) error {
 	catalog, err := o.published()
 	if err != nil {
 		return err
 	}
 	p.Begin("restore", "rows", 0)
-	var last export.RestoreProgress
+	var last archive.RestoreProgress
 	err = o.db.withLifetimes(ctx, func(ctx context.Context) error {
-		return from.Restore(ctx, export.RestoreConfig{
+		return from.Restore(ctx, archive.RestoreConfig{
 			Sink: indexer.NewSinks(o.db.db, o.p.log), Catalog: catalog,
-			Progress: func(now export.RestoreProgress) {
+			Progress: func(now archive.RestoreProgress) {
 				last = now
 				p.Set(now.Rows, now.TotalRows)
 			},
@@ -121,7 +121,7 @@ func (d *database) withLifetimes(ctx context.Context, work func(context.Context)
 	return indexer.NewLifetimes(d.db, schemas.ScanStream, 0, d.p.log).CatchUp(ctx)
 }
 
-func linesOf(ctx context.Context, archive *export.Archive, out io.Writer) error {
+func linesOf(ctx context.Context, archive *archive.Archive, out io.Writer) error {
 	buffered := bufio.NewWriterSize(out, 1<<20)
 	var line []byte
 	err := archive.Updates(ctx, func(u *schemas.Update) error {

@@ -1,4 +1,4 @@
-package export
+package archive
 
 import (
 	"bytes"
@@ -19,17 +19,17 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// ArchiveObjects is the bucket as an Archive needs it; *bucket.Client is one.
-type ArchiveObjects interface {
+// Objects is the bucket as an Archive needs it; *bucket.Client is one.
+type Objects interface {
 	Reads
 	// All walks over the objects whose key begins with prefix.
 	All(ctx context.Context, prefix string) iter.Seq2[bucket.Object, error]
 }
 
-// ArchiveConfig says where published objects are read. All fields without a default
+// Config says where published objects are read. All fields without a default
 // are required.
-type ArchiveConfig struct {
-	Objects ArchiveObjects
+type Config struct {
+	Objects Objects
 	// Stream defaults to schemas.ScanStream.
 	Stream string
 	// TempDir holds the objects that are read at present, at most one part per table.
@@ -42,22 +42,22 @@ type ArchiveConfig struct {
 }
 
 // Archive is what the bucket alone tells of a stream, without any store. It is a
-// snapshot: segments that are published after OpenArchive are not in it.
+// snapshot: segments that are published after Open are not in it.
 type Archive struct {
-	cfg      ArchiveConfig
-	segments []ArchivedSegment
+	cfg      Config
+	segments []Segment
 }
 
-// ArchivedSegment is a segment with its manifest as it stands in the bucket.
-type ArchivedSegment struct {
+// Segment is a segment with its manifest as it stands in the bucket.
+type Segment struct {
 	*published.Manifest
 	// Sum is the SHA-256 of the manifest's bytes.
 	Sum [32]byte
 }
 
-// OpenArchive reads the manifests of a stream. A manifest that does not describe its
+// Open reads the manifests of a stream. A manifest that does not describe its
 // segment is an error. Segments may be missing: see Gap.
-func OpenArchive(ctx context.Context, cfg ArchiveConfig) (*Archive, error) {
+func Open(ctx context.Context, cfg Config) (*Archive, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func OpenArchive(ctx context.Context, cfg ArchiveConfig) (*Archive, error) {
 	return a, nil
 }
 
-// OpenCachedArchive is OpenArchive of what an earlier archive left in the cache, without
+// OpenCached is Open of what an earlier archive left in the cache, without
 // any request: there may be newer segments.
-func OpenCachedArchive(cfg ArchiveConfig) (*Archive, error) {
+func OpenCached(cfg Config) (*Archive, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, err
 	}
 	a := &Archive{cfg: cfg}
-	copies, err := archiveCache(cfg.CacheDir).under(schemas.ManifestPrefix(cfg.Stream))
+	copies, err := cache(cfg.CacheDir).under(schemas.ManifestPrefix(cfg.Stream))
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func OpenCachedArchive(cfg ArchiveConfig) (*Archive, error) {
 	return a, nil
 }
 
-func (c *ArchiveConfig) setDefaults() error {
+func (c *Config) setDefaults() error {
 	if c.Objects == nil || c.Log == nil {
 		return errors.New("export: an archive needs Objects and Log")
 	}
@@ -112,12 +112,12 @@ func (c *ArchiveConfig) setDefaults() error {
 }
 
 func (a *Archive) sort() {
-	slices.SortFunc(a.segments, func(x, y ArchivedSegment) int { return x.Ref().Compare(y.Ref()) })
+	slices.SortFunc(a.segments, func(x, y Segment) int { return x.Ref().Compare(y.Ref()) })
 }
 
 // manifestOf returns the manifest from the cache, or from the bucket.
-func (a *Archive) manifestOf(ctx context.Context, object bucket.Object) (s ArchivedSegment, err error) {
-	cache := archiveCache(a.cfg.CacheDir)
+func (a *Archive) manifestOf(ctx context.Context, object bucket.Object) (s Segment, err error) {
+	cache := cache(a.cfg.CacheDir)
 	data, err := cache.load(object.Key, object.ETag)
 	if err != nil {
 		return s, fmt.Errorf("reading the cached manifest %s: %w", object.Key, err)
@@ -150,7 +150,7 @@ func (a *Archive) fetchManifest(ctx context.Context, key string) ([]byte, error)
 
 // decode checks a manifest. key says where it was found: in the bucket under a key, or
 // elsewhere.
-func (a *Archive) decode(key string, data []byte) (s ArchivedSegment, err error) {
+func (a *Archive) decode(key string, data []byte) (s Segment, err error) {
 	m, err := published.DecodeManifest(data)
 	if err != nil {
 		return s, fmt.Errorf("reading manifest %s: %w", key, err)
@@ -162,12 +162,12 @@ func (a *Archive) decode(key string, data []byte) (s ArchivedSegment, err error)
 	if again, err := m.Encode(); err != nil || !bytes.Equal(again, data) {
 		return s, fmt.Errorf("manifest %s is not written as this program writes it: %w", key, errors.Join(schemas.ErrMalformed, err))
 	}
-	return ArchivedSegment{Manifest: m, Sum: sha256.Sum256(data)}, nil
+	return Segment{Manifest: m, Sum: sha256.Sum256(data)}, nil
 }
 
 // Segments lists the segments by migration and day, the imports of a migration first.
 // The list is shared and must not be changed.
-func (a *Archive) Segments() []ArchivedSegment { return a.segments }
+func (a *Archive) Segments() []Segment { return a.segments }
 
 // Gap returns what is wrong with the order of the segments, or nil if each follows the
 // one before: imports first, then day by day. Days at the end of a migration that lack
@@ -206,4 +206,4 @@ func (a *Archive) parts() Parts {
 }
 
 // hexSum is the form in which the catalog keeps the manifest's SHA-256.
-func (s ArchivedSegment) hexSum() string { return hex.EncodeToString(s.Sum[:]) }
+func (s Segment) hexSum() string { return hex.EncodeToString(s.Sum[:]) }

@@ -1,4 +1,4 @@
-package export
+package archive
 
 import (
 	"bytes"
@@ -149,7 +149,7 @@ func (a *Archive) findIn(ctx context.Context, m *published.Manifest, q lookupQue
 // lookupIndex returns the lookup index of a segment from the cache or the bucket, or nil if
 // it has none.
 func (a *Archive) lookupIndex(ctx context.Context, m *published.Manifest, cost *LookupCost) (*published.LookupIndex, error) {
-	cache, key := archiveCache(a.cfg.CacheDir), schemas.LookupIndexKey(m.Ref())
+	cache, key := cache(a.cfg.CacheDir), schemas.LookupIndexKey(m.Ref())
 	data, err := cache.load(key, m.Root)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (l *lookup) find(ctx context.Context) (Found, bool, error) {
 
 // filter returns the part's filter from the cache or the bucket.
 func (l *lookup) filter(ctx context.Context) ([]byte, error) {
-	cache, p := archiveCache(l.archive.cfg.CacheDir), l.part
+	cache, p := cache(l.archive.cfg.CacheDir), l.part
 	data, err := cache.load(p.Key, p.FilterSHA256)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package export
+package archive
 
 import (
 	"context"
@@ -101,7 +101,7 @@ type restore struct {
 }
 
 // segment restores one segment, or as much of it as the sink does not have.
-func (r *restore) segment(ctx context.Context, s ArchivedSegment) error {
+func (r *restore) segment(ctx context.Context, s Segment) error {
 	if err := r.skipOrWrite(ctx, s.Manifest); err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func itemBytes(it *schemas.Item) int {
 // adopt enters a segment of the bucket into the catalog as it stands there. A segment
 // that was published from this store with another manifest is ErrConflict, and one that
 // was withdrawn from it stays so.
-func (r *restore) adopt(ctx context.Context, s ArchivedSegment) error {
+func (r *restore) adopt(ctx context.Context, s Segment) error {
 	last, err := r.cfg.Catalog.LastSegment(ctx, s.Ref())
 	if err != nil {
 		return err

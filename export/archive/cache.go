@@ -1,4 +1,4 @@
-package export
+package archive
 
 import (
 	"crypto/sha256"
@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// archiveCache keeps what lookups need of every segment on the local disk: manifests,
+// cache keeps what lookups need of every segment on the local disk: manifests,
 // and the filters of lookup objects. A file's name says what content it has, so that
 // nothing in it becomes stale; files that are no longer used are harmless. "" caches
 // nothing.
-type archiveCache string
+type cache string
 
 // file names the copy of something in the bucket. version tells contents under one key
 // apart.
-func (c archiveCache) file(key, version string) string {
+func (c cache) file(key, version string) string {
 	sum := sha256.Sum256([]byte(version))
 	return filepath.Join(string(c), filepath.FromSlash(key)+"@"+hex.EncodeToString(sum[:8]))
 }
 
 // load returns a copy, or nil if there is none.
-func (c archiveCache) load(key, version string) ([]byte, error) {
+func (c cache) load(key, version string) ([]byte, error) {
 	if c == "" {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (c archiveCache) load(key, version string) ([]byte, error) {
 }
 
 // save keeps a copy, whole or not at all, in place of those of other versions.
-func (c archiveCache) save(key, version string, data []byte) (err error) {
+func (c cache) save(key, version string, data []byte) (err error) {
 	if c == "" {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (c archiveCache) save(key, version string, data []byte) (err error) {
 }
 
 // under returns the copies of all objects whose key begins with prefix.
-func (c archiveCache) under(prefix string) (copies [][]byte, err error) {
+func (c cache) under(prefix string) (copies [][]byte, err error) {
 	if c == "" {
 		return nil, nil
 	}
