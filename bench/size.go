@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/bench/lab"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	networklayout "github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -60,7 +61,7 @@ func addTables(s lab.Section, tables map[string]lab.TableFacts) float64 {
 }
 
 // layoutSizes are the sizes of the network's bulk objects in each encoding.
-type layoutSizes struct{ protobuf, compact export.NetworkSizes }
+type layoutSizes struct{ protobuf, compact networklayout.Sizes }
 
 // bytes is the size of everything that the network publishes.
 func (l layoutSizes) bytes() int64 {
@@ -99,14 +100,14 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 // noObjects is the bucket of an exporter that only measures and so never uses it.
 type noObjects struct{ export.Objects }
 
-func layoutOf(ctx context.Context, db *store.DB, held published.History, source export.Source, encoding schemas.Encoding) (export.NetworkSizes, error) {
+func layoutOf(ctx context.Context, db *store.DB, held published.History, source export.Source, encoding schemas.Encoding) (networklayout.Sizes, error) {
 	catalog, err := published.New(published.Config{Tables: published.InStore(db, schemas.ScanStream), History: held})
 	if err != nil {
-		return export.NetworkSizes{}, err
+		return networklayout.Sizes{}, err
 	}
 	exporter, err := export.New(export.Config{Source: source, Catalog: catalog, Objects: noObjects{}, Log: lab.NewLogger()})
 	if err != nil {
-		return export.NetworkSizes{}, err
+		return networklayout.Sizes{}, err
 	}
 	return exporter.Network().Measure(ctx, encoding)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -95,7 +96,7 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkNetworkLayout(b *testing.B) {
 	src, _, _, payload := benchSource()
 	e := newTestExporter(b, src, &discard{}, &memoryCatalog{}, nil)
-	var sizes NetworkSizes
+	var sizes network.Sizes
 	b.SetBytes(payload)
 	for b.Loop() {
 		var err error

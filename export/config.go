@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
+	"github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -49,7 +50,7 @@ type Config struct {
 	Layout published.Layout
 	// NetworkCut cuts objects in the network's layout. It defaults to DefaultNetworkCut, and
 	// anything else is for tests.
-	NetworkCut NetworkCut
+	NetworkCut network.Cut
 	// Agree is how many of Peers must have made the same objects before any of a segment or
 	// folder is published. 0 publishes without asking.
 	Agree int
@@ -81,8 +82,8 @@ func (c *Config) setDefaults() error {
 	if c.Layout == (published.Layout{}) {
 		c.Layout = published.DefaultLayout
 	}
-	if c.NetworkCut == (NetworkCut{}) {
-		c.NetworkCut = DefaultNetworkCut
+	if c.NetworkCut == (network.Cut{}) {
+		c.NetworkCut = network.DefaultCut
 	}
 	if c.Values == nil {
 		c.Values = values.Default()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export/archive"
+	"github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -21,7 +22,7 @@ type Exporter struct {
 	catalog   *published.Catalog
 	publisher *publisher
 	pages     pages
-	network   *NetworkExporter
+	network   *network.Exporter
 	tables    icebergTables
 	codecs    *codecs
 	// workers has an element for each group of tables that is being written.
@@ -43,7 +44,7 @@ func New(cfg Config) (*Exporter, error) {
 		pages:  pages{cfg.Source, cfg.PageRows},
 		codecs: newCodecs(cfg.Workers), workers: make(chan struct{}, cfg.Workers), log: log,
 	}
-	e.network = &NetworkExporter{
+	e.network = &network.Exporter{
 		Catalog: cfg.Catalog, Pages: e.pages, Publisher: e.publisher, Objects: cfg.Objects, Whole: cfg.Whole, Values: cfg.Values,
 		Cut: cfg.NetworkCut, TempDir: cfg.TempDir, Workers: cfg.Workers, Now: cfg.Now, Log: log,
 	}
@@ -56,7 +57,7 @@ func New(cfg Config) (*Exporter, error) {
 func (e *Exporter) Catalog() *published.Catalog { return e.catalog }
 
 // Network exports the same stream in the network's own layout.
-func (e *Exporter) Network() *NetworkExporter { return e.network }
+func (e *Exporter) Network() *network.Exporter { return e.network }
 
 // parts reads the exporter's own objects back.
 func (e *Exporter) parts() archive.Parts {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
@@ -22,7 +23,7 @@ import (
 
 // smallCut makes several frames and objects of little data: zstd gives out 128 KiB of lines
 // at a time.
-var smallCut = NetworkCut{FrameBytes: 1, ObjectBytes: 40 << 10}
+var smallCut = network.Cut{FrameBytes: 1, ObjectBytes: 40 << 10}
 
 // largeDays is twoMigrations with payloads that fill several objects a day.
 func largeDays(seed uint64) *memorySource {
@@ -99,14 +100,14 @@ func TestNetworkLayoutHoldsHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want NetworkSizes
+	var want network.Sizes
 	for ref, lines := range byRef {
 		kind := &want.Updates
 		if ref.Kind == schemas.NetworkACS {
 			kind = &want.ACS
 		}
 		for _, o := range lines[1].Objects {
-			kind.add(NetworkSize{Rows: o.Rows, ZstdBytes: o.Bytes, Frames: o.Frames})
+			kind.Add(network.Size{Rows: o.Rows, ZstdBytes: o.Bytes, Frames: o.Frames})
 		}
 		kind.JSONBytes += lines[1].JSONBytes
 	}
@@ -229,50 +230,5 @@ func jsonLines(t *testing.T, file io.Reader) func(yield func([]byte) bool) {
 		if err := lines.Err(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestFramesCloseByCompressedSize(t *testing.T) {
-	var size NetworkSize
-	var out bytes.Buffer
-	w, err := newFrameWriter(DefaultNetworkCut.FrameBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.out, w.size = &out, &size
-	if err := w.end(); err != nil || out.Len() > 0 {
-		t.Errorf("no lines make %d bytes, %v", out.Len(), err)
-	}
-	g := newGenerator(1)
-	line := []byte(g.hex(1<<19) + "\n") // about half of it is left after compression
-	ended := int64(0)
-	for range 40 {
-		end, err := w.writeLine(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if end {
-			ended++
-		}
-		line = append(line[1:len(line)-1], line[0], '\n') // rotated, and still far apart for zstd
-		copy(line, g.hex(1<<18))
-	}
-	if err := w.end(); err != nil {
-		t.Fatal(err)
-	}
-	if size.Frames < 2 || ended != size.Frames-1 && ended != size.Frames || size.ZstdBytes != int64(out.Len()) ||
-		size.ZstdBytes < (size.Frames-1)*DefaultNetworkCut.FrameBytes {
-		t.Errorf("%+v for %d bytes, %d frames ended with a line", size, out.Len(), ended)
-	}
-	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
-	if !bytes.HasPrefix(out.Bytes(), magic) {
-		t.Errorf("the output begins with %x, not with a zstd frame", out.Bytes()[:4])
-	}
-	n := 0
-	for range jsonLines(t, &out) {
-		n++
-	}
-	if n != 40 {
-		t.Errorf("%d of 40 lines came back", n)
 	}
 }

@@ -73,9 +73,10 @@ var layers = map[string][]string{
 
 	// Its folders never import each other nor it: what one needs of it is an interface that it
 	// declares itself and export fills in.
-	"export":         {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published", "export/archive", "export/iceberg"},
+	"export":         {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published", "export/archive", "export/iceberg", "export/network"},
 	"export/archive": {"schemas", "internal/bucket", "internal/published"},
 	"export/iceberg": {"schemas", "internal/bucket"},
+	"export/network": {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published"},
 
 	"bench": {everything},
 	"cmd":   {"schemas", "internal/app", "internal/verify", "export/archive", "jobs"}, // what it prints, beside app

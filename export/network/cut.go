@@ -1,13 +1,13 @@
-package export
+package network
 
-// NetworkCut cuts JSON lines into frames and objects. It looks at nothing but the
+// Cut cuts JSON lines into frames and objects. It looks at nothing but the
 // compressed lines, so that the cuts are the same wherever they are compressed alike.
-type NetworkCut struct {
+type Cut struct {
 	// FrameBytes is the compressed size from which on a frame is closed, after a line.
 	FrameBytes int64
 	// ObjectBytes is the size from which on an object is closed, at the end of a frame.
 	ObjectBytes int64
 }
 
-// DefaultNetworkCut is the network's.
-var DefaultNetworkCut = NetworkCut{FrameBytes: 12 << 20, ObjectBytes: 128 << 20}
+// DefaultCut is the network's.
+var DefaultCut = Cut{FrameBytes: 12 << 20, ObjectBytes: 128 << 20}

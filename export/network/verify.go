@@ -1,4 +1,4 @@
-package export
+package network
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ const maxLineWindow = 8 << 20
 // Verify reads back the objects of one row of the network's layout: their SHA-256,
 // and that they are whole lines, as many as are listed. The lines of one kind and folder
 // are the same in all encodings.
-func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRow, read func(bytes int64)) (findings []string, err error) {
+func (e *Exporter) Verify(ctx context.Context, row *store.NetworkFolderRow, read func(bytes int64)) (findings []string, err error) {
 	lines, err := published.LinesOf(row)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (e *NetworkExporter) Verify(ctx context.Context, row *store.NetworkFolderRo
 }
 
 // verifyObject returns a mismatch if an object is not what is listed.
-func (e *NetworkExporter) verifyObject(ctx context.Context, o published.NetworkObject) (err error) {
+func (e *Exporter) verifyObject(ctx context.Context, o published.NetworkObject) (err error) {
 	body, err := e.Objects.Get(ctx, o.Key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return published.Mismatchf("%s is missing", o.Key)

@@ -1,4 +1,4 @@
-package export
+package network
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// NetworkSizes are the sizes of the two kinds of objects in the network's layout.
-type NetworkSizes struct{ Updates, ACS NetworkSize }
+// Sizes are the sizes of the two kinds of objects in the network's layout.
+type Sizes struct{ Updates, ACS Size }
 
 // Measure says what all closed folders take in the network's layout in one
 // encoding. It writes what Export would, and keeps nothing of it.
-func (e *NetworkExporter) Measure(ctx context.Context, encoding schemas.Encoding) (NetworkSizes, error) {
+func (e *Exporter) Measure(ctx context.Context, encoding schemas.Encoding) (Sizes, error) {
 	units, err := e.Catalog.ClosedFolders(ctx)
 	if err != nil {
-		return NetworkSizes{}, err
+		return Sizes{}, err
 	}
-	sizes := make([]NetworkSize, len(units))
+	sizes := make([]Size, len(units))
 	running, ctx := guard.WithContext(ctx)
 	running.SetLimit(e.Workers)
 	for i, u := range units {
@@ -34,23 +34,23 @@ func (e *NetworkExporter) Measure(ctx context.Context, encoding schemas.Encoding
 		})
 	}
 	if err := running.Wait(); err != nil {
-		return NetworkSizes{}, err
+		return Sizes{}, err
 	}
-	var total NetworkSizes
+	var total Sizes
 	for i, u := range units {
 		if u.Ref.Kind == schemas.NetworkACS {
-			total.ACS.add(sizes[i])
+			total.ACS.Add(sizes[i])
 		} else {
-			total.Updates.add(sizes[i])
+			total.Updates.Add(sizes[i])
 		}
 	}
 	return total, nil
 }
 
-func (e *NetworkExporter) measure(ctx context.Context, u published.Folder, encoding schemas.Encoding) (NetworkSize, error) {
+func (e *Exporter) measure(ctx context.Context, u published.Folder, encoding schemas.Encoding) (Size, error) {
 	w, err := e.newLineWriter(encoding, nowhere{})
 	if err != nil {
-		return NetworkSize{}, err
+		return Size{}, err
 	}
 	err = e.writeLines(ctx, u, w)
 	return w.total, err
@@ -59,30 +59,30 @@ func (e *NetworkExporter) measure(ctx context.Context, u published.Folder, encod
 // nowhere is a lineSink that keeps nothing.
 type nowhere struct{}
 
-func (nowhere) create() (io.Writer, error)                { return io.Discard, nil }
-func (nowhere) finish(context.Context, NetworkSize) error { return nil }
+func (nowhere) create() (io.Writer, error)         { return io.Discard, nil }
+func (nowhere) finish(context.Context, Size) error { return nil }
 
 // lineSink takes the objects of one kind and encoding of a folder, one after the other.
 type lineSink interface {
 	// create begins the next object.
 	create() (io.Writer, error)
 	// finish ends the object that was begun.
-	finish(ctx context.Context, size NetworkSize) error
+	finish(ctx context.Context, size Size) error
 }
 
 // lineWriter cuts the lines of one kind and encoding of a folder into objects.
 type lineWriter struct {
 	values values.Writer
 	sink   lineSink
-	cut    NetworkCut
+	cut    Cut
 	frames *frameWriter
 	// object counts the open object, if there is one, and total those that are ended.
-	object *NetworkSize
-	total  NetworkSize
+	object *Size
+	total  Size
 	line   []byte
 }
 
-func (e *NetworkExporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
+func (e *Exporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
 	frames, err := newFrameWriter(e.Cut.FrameBytes)
 	return &lineWriter{values: values.Writer{Catalog: e.Values, Want: encoding}, sink: sink, cut: e.Cut, frames: frames}, err
 }
@@ -95,7 +95,7 @@ func (w *lineWriter) add(ctx context.Context, line []byte) error {
 		if err != nil {
 			return err
 		}
-		w.object = new(NetworkSize)
+		w.object = new(Size)
 		w.frames.out, w.frames.size = out, w.object
 	}
 	ended, err := w.frames.writeLine(w.line)
@@ -113,7 +113,7 @@ func (w *lineWriter) end(ctx context.Context) error {
 	if err := w.frames.end(); err != nil {
 		return err
 	}
-	w.total.add(*w.object)
+	w.total.Add(*w.object)
 	size := *w.object
 	w.object = nil
 	return w.sink.finish(ctx, size)
@@ -128,7 +128,7 @@ func (w *lineWriter) contract(dst []byte, c *history.ActiveContract) []byte {
 }
 
 // writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
-func (e *NetworkExporter) writeLines(ctx context.Context, u published.Folder, writers ...*lineWriter) error {
+func (e *Exporter) writeLines(ctx context.Context, u published.Folder, writers ...*lineWriter) error {
 	var err error
 	if u.Ref.Kind == schemas.NetworkACS {
 		err = e.Pages.Contracts(ctx, u.MigrationID, u.Ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
@@ -168,7 +168,7 @@ func writePage[T any](ctx context.Context, page []T, writers []*lineWriter, appe
 
 // bucketSink puts objects into the bucket.
 type bucketSink struct {
-	exporter  *NetworkExporter
+	exporter  *Exporter
 	ref       schemas.NetworkRef
 	encoding  schemas.Encoding
 	overwrite bool
@@ -183,14 +183,14 @@ func (s *bucketSink) create() (_ io.Writer, err error) {
 }
 
 // finish puts the object into the bucket.
-func (s *bucketSink) finish(ctx context.Context, size NetworkSize) (err error) {
+func (s *bucketSink) finish(ctx context.Context, size Size) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	sum, err := s.file.Finish()
 	if err != nil {
 		return err
 	}
 	key := schemas.NetworkKey(s.ref, s.encoding, len(s.objects))
-	if err := s.exporter.Publisher.PutPart(ctx, key, s.file.File(), s.file.Size(), sum, networkType, s.overwrite); err != nil {
+	if err := s.exporter.Publisher.PutPart(ctx, key, s.file.File(), s.file.Size(), sum, mediaType, s.overwrite); err != nil {
 		return err
 	}
 	s.objects = append(s.objects, published.NetworkObject{Key: key, Bytes: s.file.Size(), SHA256: fmt.Sprintf("%x", sum), Rows: size.Rows, Frames: size.Frames})

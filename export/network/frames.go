@@ -1,4 +1,4 @@
-package export
+package network
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// NetworkSize counts what lines of the network's layout take.
-type NetworkSize struct {
+// Size counts what lines of the network's layout take.
+type Size struct {
 	Rows int64
 	// JSONBytes is before and ZstdBytes after compression.
 	JSONBytes, ZstdBytes int64
 	Frames               int64
 }
 
-func (n *NetworkSize) add(more NetworkSize) {
+// Add adds what other lines take.
+func (n *Size) Add(more Size) {
 	n.Rows += more.Rows
 	n.JSONBytes += more.JSONBytes
 	n.ZstdBytes += more.ZstdBytes
@@ -26,7 +27,7 @@ func (n *NetworkSize) add(more NetworkSize) {
 // no frame. Set out and size before the first line; between frames they may change.
 type frameWriter struct {
 	out  io.Writer
-	size *NetworkSize
+	size *Size
 	// most is the compressed size from which on a frame is closed.
 	most    int64
 	encoder *zstd.Encoder

@@ -1,4 +1,4 @@
-package export
+package network
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// networkType is the registered media type.
-const networkType = "application/zstd"
+// mediaType is the registered media type.
+const mediaType = "application/zstd"
 
-// NetworkPages reads the history that is published.
-type NetworkPages interface {
+// Pages reads the history that is published.
+type Pages interface {
 	// Updates calls each with the updates after a position and up to another one, in order.
 	Updates(ctx context.Context, after, through schemas.Position, each func(context.Context, []schemas.Update) error) error
 	// Contracts calls each with the contracts of a migration that are active at an instant, in
@@ -28,9 +28,9 @@ type NetworkPages interface {
 	Contracts(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error
 }
 
-// NetworkPublisher writes objects into the bucket, and has those of a batch wait in staging
+// Publisher writes objects into the bucket, and has those of a batch wait in staging
 // until peers agree, if they must.
-type NetworkPublisher interface {
+type Publisher interface {
 	// PutPart stores an object under a new key, or in staging. Where there is another object
 	// already the error is ErrConflict, unless it may be overwritten.
 	PutPart(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error
@@ -43,8 +43,8 @@ type NetworkPublisher interface {
 	Unstage(ctx context.Context, b published.Batch)
 }
 
-// NetworkObjects is the bucket; *bucket.Client is one.
-type NetworkObjects interface {
+// Objects is the bucket; *bucket.Client is one.
+type Objects interface {
 	// Get streams a range of an object, the rest of it if to is negative; or
 	// bucket.ErrNotFound.
 	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
@@ -52,18 +52,18 @@ type NetworkObjects interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// NetworkExporter exports one stream in the network's own layout. All fields are required. It
+// Exporter exports one stream in the network's own layout. All fields are required. It
 // is safe for concurrent use.
-type NetworkExporter struct {
+type Exporter struct {
 	Catalog   *published.Catalog
-	Pages     NetworkPages
-	Publisher NetworkPublisher
-	Objects   NetworkObjects
+	Pages     Pages
+	Publisher Publisher
+	Objects   Objects
 	// Whole returns an error if the store lacks rows of history.
 	Whole func(ctx context.Context) error
 	// Values converts contract values into the encodings of the layout.
 	Values *values.Catalog
-	Cut    NetworkCut
+	Cut    Cut
 	// TempDir holds objects on their way to the bucket.
 	TempDir string
 	// Workers is how many folders are measured at once.
@@ -76,7 +76,7 @@ type NetworkExporter struct {
 // repeat, finishes a run that was cut off, and returns ErrNotClosed if the folder may still
 // grow, or ErrConflict. What was withdrawn is written again, and its objects are
 // overwritten; what has expired stays away.
-func (e *NetworkExporter) Export(ctx context.Context, ref schemas.NetworkRef) error {
+func (e *Exporter) Export(ctx context.Context, ref schemas.NetworkRef) error {
 	if ref.Stream != e.Catalog.Stream() {
 		return fmt.Errorf("%s is not of stream %s", ref, e.Catalog.Stream())
 	}
@@ -92,7 +92,7 @@ func (e *NetworkExporter) Export(ctx context.Context, ref schemas.NetworkRef) er
 
 // export writes the unit's objects and then its row, with a stay in staging between
 // if peers must agree. last is its latest row, or one of version 0.
-func (e *NetworkExporter) export(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) error {
+func (e *Exporter) export(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) error {
 	start := e.Now()
 	lines, last, err := e.written(ctx, ref, last)
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *NetworkExporter) export(ctx context.Context, ref schemas.NetworkRef, la
 }
 
 // closed returns what a reference stands for, or ErrNotClosed.
-func (e *NetworkExporter) closed(ctx context.Context, ref schemas.NetworkRef) (published.Folder, error) {
+func (e *Exporter) closed(ctx context.Context, ref schemas.NetworkRef) (published.Folder, error) {
 	folders, err := e.Catalog.ClosedFolders(ctx)
 	if err != nil {
 		return published.Folder{}, err
@@ -139,7 +139,7 @@ func (e *NetworkExporter) closed(ctx context.Context, ref schemas.NetworkRef) (p
 
 // written writes the objects, unless they are staged already, and returns them with
 // the latest row.
-func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) ([]published.NetworkLines, store.NetworkFolderRow, error) {
+func (e *Exporter) written(ctx context.Context, ref schemas.NetworkRef, last store.NetworkFolderRow) ([]published.NetworkLines, store.NetworkFolderRow, error) {
 	if last.State == published.Staged {
 		lines, err := published.LinesOf(&last)
 		return lines, last, err
@@ -172,7 +172,7 @@ func (e *NetworkExporter) written(ctx context.Context, ref schemas.NetworkRef, l
 }
 
 // write puts the unit's objects into the bucket.
-func (e *NetworkExporter) write(ctx context.Context, u published.Folder, overwrite bool) (_ []published.NetworkLines, err error) {
+func (e *Exporter) write(ctx context.Context, u published.Folder, overwrite bool) (_ []published.NetworkLines, err error) {
 	sinks := make([]*bucketSink, len(schemas.NetworkEncodings))
 	writers := make([]*lineWriter, len(sinks))
 	for i, encoding := range schemas.NetworkEncodings {
@@ -194,7 +194,7 @@ func (e *NetworkExporter) write(ctx context.Context, u published.Folder, overwri
 
 // deleteStale removes objects of an earlier version that the new one does not have,
 // while it is still withdrawn.
-func (e *NetworkExporter) deleteStale(ctx context.Context, last store.NetworkFolderRow, now []published.NetworkLines) error {
+func (e *Exporter) deleteStale(ctx context.Context, last store.NetworkFolderRow, now []published.NetworkLines) error {
 	before, err := published.LinesOf(&last)
 	if err != nil {
 		return err
