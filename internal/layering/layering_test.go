@@ -47,7 +47,7 @@ var layers = map[string][]string{
 	"internal/wallet":   {"schemas", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
 
-	"internal/published": {"schemas", "internal/bucket", "internal/store", "internal/history"},
+	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},
 
 	// The simulated network, from its vocabulary up to its services.
 	"internal/devnet":                {"internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/sim", "internal/devnet/nodeapi", "internal/devnet/scanapi"},

@@ -89,9 +89,8 @@ func InStore(db *store.DB, stream string) Tables {
 
 // block is a set of columns with rows of type T.
 type block[T any] interface {
-	store.Block
+	store.Rows[T]
 	Append(row T)
-	Row(i int) T
 }
 
 // storeRows are the versions of a stream's units in one table.
@@ -110,7 +109,7 @@ const refsPerQuery = 500
 
 // All implements Rows.
 func (s storeRows[R, T]) All(ctx context.Context) ([]T, error) {
-	return s.query(ctx, s.all, store.Params{}, nil)
+	return s.query(ctx, s.all, store.Params{})
 }
 
 // Some implements Rows.
@@ -121,22 +120,18 @@ func (s storeRows[R, T]) Some(ctx context.Context, refs []R) (rows []T, err erro
 		}
 	}
 	for part := range slices.Chunk(refs, refsPerQuery) {
-		if rows, err = s.query(ctx, s.some, s.params(part), rows); err != nil {
+		found, err := s.query(ctx, s.some, s.params(part))
+		if err != nil {
 			return nil, err
 		}
+		rows = append(rows, found...)
 	}
 	return rows, nil
 }
 
-func (s storeRows[R, T]) query(ctx context.Context, query string, params store.Params, rows []T) ([]T, error) {
+func (s storeRows[R, T]) query(ctx context.Context, query string, params store.Params) ([]T, error) {
 	params["stream"] = store.Text(s.stream)
-	b := s.block()
-	err := s.db.Select(ctx, query, params, b, func() error {
-		for i := range b.Rows() {
-			rows = append(rows, b.Row(i))
-		}
-		return nil
-	})
+	rows, err := store.SelectAll(ctx, s.db, query, params, s.block())
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s of stream %s: %w", s.table, s.stream, err)
 	}
@@ -173,15 +168,9 @@ type storeJournal struct {
 }
 
 // Recent implements Journal.
-func (j storeJournal) Recent(ctx context.Context) (rows []store.PublishedRow, err error) {
-	b := new(store.Published)
+func (j storeJournal) Recent(ctx context.Context) ([]store.PublishedRow, error) {
 	params := store.Params{"stream": store.Text(j.stream), "seconds": strconv.Itoa(rateSeconds)}
-	err = j.db.Select(ctx, recentlyPublishedQuery, params, b, func() error {
-		for i := range b.Rows() {
-			rows = append(rows, b.Row(i))
-		}
-		return nil
-	})
+	rows, err := store.SelectAll(ctx, j.db, recentlyPublishedQuery, params, new(store.Published))
 	if err != nil {
 		return nil, fmt.Errorf("reading what was published recently: %w", err)
 	}
@@ -205,14 +194,13 @@ func (j storeJournal) RecordCollection(ctx context.Context, c store.CollectionRo
 }
 
 // LastCollection implements Journal.
-func (j storeJournal) LastCollection(ctx context.Context) (ended time.Time, err error) {
-	b := store.NewCollections()
-	err = j.db.Select(ctx, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, b, func() error {
-		ended = b.Row(0).EndedAt.Time()
-		return nil
-	})
+func (j storeJournal) LastCollection(ctx context.Context) (time.Time, error) {
+	rows, err := store.SelectAll(ctx, j.db, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, store.NewCollections())
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading when garbage was last collected: %w", err)
 	}
-	return ended, nil
+	if len(rows) == 0 {
+		return time.Time{}, nil
+	}
+	return rows[0].EndedAt.Time(), nil
 }

@@ -204,28 +204,19 @@ func testJournal(t *testing.T, db *store.DB, conn driver.Conn) {
 	}
 }
 
-func TestManifestCacheKeepsWhatWasUsedLast(t *testing.T) {
-	c := newManifestCache(2)
-	row := func(day int, version int64) *store.SegmentRow {
-		return &store.SegmentRow{Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", day), Version: version,
-			Manifest: fmt.Sprintf(`{"format_version":"v1","date":"%d.%d"}`, day, version)}
-	}
-	for _, tt := range []struct {
-		day     int
-		version int64
-	}{{1, 1}, {2, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}} {
-		m, err := c.of(row(tt.day, tt.version))
-		if want := fmt.Sprintf("%d.%d", tt.day, tt.version); err != nil || m.Date != want {
+func TestManifestsAreThoseOfTheirVersion(t *testing.T) {
+	c := &Catalog{manifests: newManifests()}
+	for _, tt := range []struct{ day, version int }{{1, 1}, {2, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}} {
+		want := fmt.Sprintf("%d.%d", tt.day, tt.version)
+		m, err := c.ManifestOf(&store.SegmentRow{
+			Stream: "scan", Date: fmt.Sprintf("2026-07-%02d", tt.day), Version: int64(tt.version),
+			Manifest: fmt.Sprintf(`{"format_version":"v1","date":%q}`, want),
+		})
+		if err != nil || m.Date != want {
 			t.Fatalf("day %d version %d gives %+v, %v", tt.day, tt.version, m, err)
 		}
-		if len(c.byID) != c.used.Len() || c.used.Len() > 2 {
-			t.Fatalf("%d manifests by id, %d in order, want at most 2", len(c.byID), c.used.Len())
-		}
 	}
-	if c.get(manifestID{row(3, 1).Ref(), 1}) == nil || c.get(manifestID{row(2, 1).Ref(), 1}) == nil || c.get(manifestID{row(1, 2).Ref(), 2}) != nil {
-		t.Error("what is kept is not what was used last")
-	}
-	if _, err := c.of(&store.SegmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
+	if _, err := c.ManifestOf(&store.SegmentRow{Stream: "scan", Version: 9, Manifest: "{"}); err == nil {
 		t.Error("a broken manifest is accepted")
 	}
 }

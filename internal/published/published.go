@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -46,6 +47,20 @@ type Config struct {
 	Now func() time.Time
 }
 
+// cachedManifests is how many decoded manifests a catalogue keeps: decoding is most of the work
+// of a lookup, and downloads come back to the same segments.
+const cachedManifests = 256
+
+// manifestID names a version of a segment, which never changes.
+type manifestID struct {
+	ref     schemas.SegmentRef
+	version int64
+}
+
+func newManifests() *memo.LRU[manifestID, *Manifest] {
+	return memo.NewLRU(cachedManifests, func(manifestID, *Manifest) int64 { return 1 })
+}
+
 // Catalog says what is published of one stream, and what can be. It is safe for concurrent
 // use.
 type Catalog struct {
@@ -54,7 +69,7 @@ type Catalog struct {
 	segments  schemas.SegmentLength
 	lookups   bool
 	closed    *closed
-	manifests *manifestCache
+	manifests *memo.LRU[manifestID, *Manifest]
 }
 
 // New returns a catalogue. It sends nothing yet.
@@ -73,7 +88,7 @@ func New(cfg Config) (*Catalog, error) {
 	}
 	stream := cfg.History.Stream()
 	return &Catalog{
-		Tables: cfg.Tables, stream: stream, segments: cfg.Segments, lookups: cfg.Lookups, manifests: newManifestCache(cachedManifests),
+		Tables: cfg.Tables, stream: stream, segments: cfg.Segments, lookups: cfg.Lookups, manifests: newManifests(),
 		closed: &closed{history: cfg.History, stream: stream, length: cfg.Segments, ahead: cfg.Ahead, now: cfg.Now},
 	}, nil
 }
@@ -83,7 +98,17 @@ func (c *Catalog) Stream() string { return c.stream }
 
 // ManifestOf returns the manifest of a version of a segment. It is shared and must not be
 // changed.
-func (c *Catalog) ManifestOf(row *store.SegmentRow) (*Manifest, error) { return c.manifests.of(row) }
+func (c *Catalog) ManifestOf(row *store.SegmentRow) (*Manifest, error) {
+	id := manifestID{row.Ref(), row.Version}
+	if m, ok := c.manifests.Get(id); ok {
+		return m, nil
+	}
+	m, err := DecodeManifest([]byte(row.Manifest))
+	if err == nil {
+		c.manifests.Put(id, m)
+	}
+	return m, err
+}
 
 // LastSegment returns the latest version of a segment, UnpublishedSegment if there is none.
 func (c *Catalog) LastSegment(ctx context.Context, ref schemas.SegmentRef) (store.SegmentRow, error) {

@@ -28,9 +28,12 @@ func (b *Published) columns() []column {
 // Rows returns the number of rows.
 func (b *Published) Rows() int { return b.count.Rows() }
 
-// Row returns row i.
-func (b *Published) Row(i int) PublishedRow {
-	return PublishedRow{b.pipeline.Row(i), b.count.Row(i), b.seconds.Row(i)}
+// AppendTo appends the block's rows to list.
+func (b *Published) AppendTo(list []PublishedRow) []PublishedRow {
+	for i := range b.Rows() {
+		list = append(list, PublishedRow{b.pipeline.Row(i), b.count.Row(i), b.seconds.Row(i)})
+	}
+	return list
 }
 
 // ExportDisagreementRow is an object of which a peer has other bytes. Digests are hex.
@@ -107,10 +110,13 @@ func (b *Collections) Append(r CollectionRow) {
 	b.uploads.Append(r.Uploads)
 }
 
-// Row returns row i.
-func (b *Collections) Row(i int) CollectionRow {
-	return CollectionRow{
-		Stream: b.stream.Row(i), EndedAt: timeAt(b.endedAt, i), Expired: b.expired.Row(i),
-		Objects: b.objects.Row(i), Bytes: b.bytes.Row(i), Uploads: b.uploads.Row(i),
+// AppendTo appends the block's rows to list.
+func (b *Collections) AppendTo(list []CollectionRow) []CollectionRow {
+	for i := range b.Rows() {
+		list = append(list, CollectionRow{
+			Stream: b.stream.Row(i), EndedAt: timeAt(b.endedAt, i), Expired: b.expired.Row(i),
+			Objects: b.objects.Row(i), Bytes: b.bytes.Row(i), Uploads: b.uploads.Row(i),
+		})
 	}
+	return list
 }

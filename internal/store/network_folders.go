@@ -63,10 +63,13 @@ func (b *NetworkFolders) Append(r NetworkFolderRow) {
 	b.bytes.Append(r.Bytes)
 }
 
-// Row returns row i.
-func (b *NetworkFolders) Row(i int) NetworkFolderRow {
-	return NetworkFolderRow{
-		Stream: b.stream.Row(i), Kind: b.kind.Row(i), Start: b.start.Row(i), End: b.end.Row(i), Version: b.version.Row(i),
-		State: b.state.Row(i), Objects: b.objects.Row(i), Count: b.count.Row(i), Rows: b.rows.Row(i), Bytes: b.bytes.Row(i),
+// AppendTo appends the block's rows to list.
+func (b *NetworkFolders) AppendTo(list []NetworkFolderRow) []NetworkFolderRow {
+	for i := range b.Rows() {
+		list = append(list, NetworkFolderRow{
+			Stream: b.stream.Row(i), Kind: b.kind.Row(i), Start: b.start.Row(i), End: b.end.Row(i), Version: b.version.Row(i),
+			State: b.state.Row(i), Objects: b.objects.Row(i), Count: b.count.Row(i), Rows: b.rows.Row(i), Bytes: b.bytes.Row(i),
+		})
 	}
+	return list
 }

@@ -77,13 +77,16 @@ func (b *Segments) Append(r SegmentRow) {
 	b.lookups.Append(r.LookupObjects)
 }
 
-// Row returns row i.
-func (b *Segments) Row(i int) SegmentRow {
-	return SegmentRow{
-		Stream: b.stream.Row(i), MigrationID: b.migration.Row(i), Date: b.date.Row(i), Version: b.version.Row(i), State: b.state.Row(i),
-		Start: b.start.Row(i), End: b.end.Row(i),
-		ManifestKey: b.manifestKey.Row(i), ManifestHash: b.manifestHash.Row(i), Manifest: b.manifest.Row(i),
-		Objects: b.objects.Row(i), Rows: b.rows.Row(i), Bytes: b.bytes.Row(i),
-		Root: b.root.Row(i), Link: b.chainLink.Row(i), LookupIndex: b.lookupIdx.Row(i), LookupObjects: b.lookups.Row(i),
+// AppendTo appends the block's rows to list.
+func (b *Segments) AppendTo(list []SegmentRow) []SegmentRow {
+	for i := range b.Rows() {
+		list = append(list, SegmentRow{
+			Stream: b.stream.Row(i), MigrationID: b.migration.Row(i), Date: b.date.Row(i), Version: b.version.Row(i), State: b.state.Row(i),
+			Start: b.start.Row(i), End: b.end.Row(i),
+			ManifestKey: b.manifestKey.Row(i), ManifestHash: b.manifestHash.Row(i), Manifest: b.manifest.Row(i),
+			Objects: b.objects.Row(i), Rows: b.rows.Row(i), Bytes: b.bytes.Row(i),
+			Root: b.root.Row(i), Link: b.chainLink.Row(i), LookupIndex: b.lookupIdx.Row(i), LookupObjects: b.lookups.Row(i),
+		})
 	}
+	return list
 }
