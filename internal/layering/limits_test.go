@@ -26,8 +26,7 @@ const (
 // you would add here. An entry that is within its limit must go, and the test says so.
 //
 // Keys are "file PATH", "type FOLDER.NAME" and "folder PATH".
-var overLimit = map[string]bool{
-}
+var overLimit = map[string]bool{}
 
 // TestLimits: a file, type or folder that is too large is one that nobody has an overview of.
 func TestLimits(t *testing.T) {
