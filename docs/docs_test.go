@@ -170,7 +170,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 }
 
 func TestOperationsAreDocumented(t *testing.T) {
-	mentioned(t, "../query/scan/api.go", `Path: "(/[^"*]+?)(?::\*)?\}?",`, "../README.md", "%s")
+	mentioned(t, "../query/scan/api.go", `Path: "(/[^"*]+?)(?::\*)?\}?",`, "api-scan.md", "%s")
 }
 
 var (

@@ -44,20 +44,47 @@ type reader struct {
 }
 
 // arguments turns a command of the page into arguments of the product. What make runs is run
-// without make, as it builds and installs besides; the network is smaller where the page leaves
-// its size open.
+// without make, as it builds and installs besides; the network of demo is smaller.
 func (r *reader) arguments(command string) []string {
 	r.t.Helper()
 	size := ""
 	if m := makeArgs.FindStringSubmatch(command); m != nil {
 		command = "bin/ledgerlake " + m[1] + " " + m[2]
-		size = " --updates 1500"
+		if m[1] == "demo" {
+			size = " --updates 1500"
+		}
 	}
 	rest, ok := strings.CutPrefix(command, "bin/ledgerlake ")
 	if !ok {
 		r.t.Fatalf("the README has %q, which this test cannot run", command)
 	}
-	return strings.Fields(r.replace.Replace(rest) + size)
+	rest, quoted, isQuoted := strings.Cut(rest, `"`)
+	args := strings.Fields(r.replace.Replace(rest) + size)
+	if isQuoted {
+		args = append(args, strings.TrimSuffix(quoted, `"`))
+	}
+	return args
+}
+
+// question is a query of the README with the answer below it.
+var question = regexp.MustCompile("(?s)```sh\n(bin/ledgerlake sql .*?)\n```\n\n```text\n(.*?)```")
+
+// answersQuestions compares the answers of the README with those on the network that it makes.
+func (r *reader) answersQuestions(text string) {
+	r.t.Helper()
+	questions := question.FindAllStringSubmatch(text, -1)
+	if len(questions) < 3 {
+		r.t.Fatalf("the README has %d questions with answers", len(questions))
+	}
+	for _, q := range questions {
+		l := r.start(r.arguments(commandsOf("```sh\n" + q[1] + "\n```")[0])...)
+		if err := l.Wait(); err != nil {
+			r.t.Fatalf("%s: %v\n%s", q[1], err, tail(l.stderr.String()))
+		}
+		if got := l.stdout.String(); got != q[2] {
+			r.t.Errorf("%s\ngives\n%swant\n%s", q[1], got, q[2])
+		}
+	}
 }
 
 // start runs the product as the reader does, on free ports.
@@ -193,12 +220,13 @@ func TestReadmeInOrder(t *testing.T) {
 		for _, command := range commands {
 			r.run(stop, r.arguments(command)...)
 		}
+		r.answersQuestions(string(text))
 	}
 	r.run(os.Interrupt, "up", "--live-clock")
 	r.run(os.Interrupt, "up") // its time goes on with the clock
 	r.refused([]string{"up", "--live-clock=false"}, "wall clock for good", "ledgerlake reset --yes --data")
-	r.run(os.Interrupt, "up", "--updates", "1500")
-	r.refused([]string{"up", "--updates", "700"}, "--updates=1500, not --updates=700", "ledgerlake reset --yes --data")
+	r.run(os.Interrupt, "up", "--updates", "20000")
+	r.refused([]string{"up", "--updates", "700"}, "--updates=20000, not --updates=700", "ledgerlake reset --yes --data")
 	r.refused([]string{"up", "--seed", "7", "--days", "3"}, "--seed=42 --days=8, not --seed=7 --days=3", "ledgerlake reset --yes --data")
 	r.refused(strings.Fields(r.replace.Replace("up --scan-url https://scan.example.com")), "simulated network", "ledgerlake reset --yes --data")
 	r.refused(strings.Fields(r.replace.Replace("ingest --once --scan-url https://scan.example.com")), "simulated network", "ledgerlake reset --yes --data")

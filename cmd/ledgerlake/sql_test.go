@@ -27,14 +27,14 @@ func TestSQL(t *testing.T) {
 		}
 	})
 	const query = `SELECT number AS n, concat('a\tb', toString(number)) AS text, [number, 7] AS list, toNullable(NULL) AS nothing,
-		toDateTime64('2026-07-01 00:00:00.5', 6, 'UTC') AS at, true AS yes, toDecimal128('1.50', 10) AS amount FROM numbers(2);`
+		toDateTime64('2026-07-01 00:00:00.5', 6, 'UTC') AS at, toDate('2026-07-01') AS day, true AS yes, toDecimal128('1.50', 10) AS amount FROM numbers(2);`
 	for format, want := range map[string]string{
-		"tsv": "n\ttext\tlist\tnothing\tat\tyes\tamount\n" +
-			"0\ta\\tb0\t[0,7]\tNULL\t2026-07-01T00:00:00.5Z\ttrue\t1.5\n1\ta\\tb1\t[1,7]\tNULL\t2026-07-01T00:00:00.5Z\ttrue\t1.5\n",
-		"table": "n  text   list   nothing  at                      yes   amount\n" +
-			"0  a\\tb0  [0,7]  NULL     2026-07-01T00:00:00.5Z  true  1.5\n1  a\\tb1  [1,7]  NULL     2026-07-01T00:00:00.5Z  true  1.5\n",
-		"json": `{"n":0,"text":"a\tb0","list":[0,7],"nothing":null,"at":"2026-07-01T00:00:00.5Z","yes":true,"amount":"1.5"}` + "\n" +
-			`{"n":1,"text":"a\tb1","list":[1,7],"nothing":null,"at":"2026-07-01T00:00:00.5Z","yes":true,"amount":"1.5"}` + "\n",
+		"tsv": "n\ttext\tlist\tnothing\tat\tday\tyes\tamount\n" +
+			"0\ta\\tb0\t[0,7]\tNULL\t2026-07-01T00:00:00.5Z\t2026-07-01\ttrue\t1.5\n1\ta\\tb1\t[1,7]\tNULL\t2026-07-01T00:00:00.5Z\t2026-07-01\ttrue\t1.5\n",
+		"table": "n  text   list   nothing  at                      day         yes   amount\n" +
+			"0  a\\tb0  [0,7]  NULL     2026-07-01T00:00:00.5Z  2026-07-01  true  1.5\n1  a\\tb1  [1,7]  NULL     2026-07-01T00:00:00.5Z  2026-07-01  true  1.5\n",
+		"json": `{"n":0,"text":"a\tb0","list":[0,7],"nothing":null,"at":"2026-07-01T00:00:00.5Z","day":"2026-07-01","yes":true,"amount":"1.5"}` + "\n" +
+			`{"n":1,"text":"a\tb1","list":[1,7],"nothing":null,"at":"2026-07-01T00:00:00.5Z","day":"2026-07-01","yes":true,"amount":"1.5"}` + "\n",
 	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), []string{"sql", "--data", data, "--format", format, query}, &out, io.Discard); err != nil {

@@ -125,12 +125,21 @@ func eachRow(rows driver.Rows, so func(values []any) error) error {
 				continue
 			}
 			values[i] = v.Interface()
+			if day, ok := reflect.Indirect(v).Interface().(time.Time); ok && isDate(types[i]) {
+				values[i] = day.Format(time.DateOnly)
+			}
 		}
 		if err := so(values); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
+}
+
+// isDate reports whether a column has days, which are no instants.
+func isDate(t driver.ColumnType) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(t.DatabaseTypeName(), "Nullable("), ")")
+	return name == "Date" || name == "Date32"
 }
 
 // sqlText is a value as people read it; lists and maps are JSON.
