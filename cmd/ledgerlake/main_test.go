@@ -132,7 +132,13 @@ func parse[T any](t *testing.T, raw []byte) T {
 // network is a simulated network served for a test.
 func network(t *testing.T, updates int) (*devnet.Ledger, string) {
 	t.Helper()
-	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: updates, Seed: 11, Dir: t.TempDir()}, nil)
+	return networkOfDays(t, updates, 0)
+}
+
+// networkOfDays is a network whose history takes so many days: each is published by itself.
+func networkOfDays(t *testing.T, updates, days int) (*devnet.Ledger, string) {
+	t.Helper()
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: updates, Seed: 11, Days: days, Dir: t.TempDir()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

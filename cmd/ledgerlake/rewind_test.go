@@ -11,7 +11,7 @@ import (
 // and exports again: store and bucket then are as they were.
 func TestStreamIsTakenBackAndReadAgain(t *testing.T) {
 	needEngine(t)
-	ledger, url := network(t, 300)
+	ledger, url := networkOfDays(t, 300, 4)
 	data := t.TempDir()
 	ingest := []string{"ingest", "--once", "--data", data, "--scan-url", url}
 	export := []string{"export", "--data", data, "--bulk-layouts", "parquet,network"}
