@@ -21,13 +21,18 @@ import (
 
 // commandsOf are the commands of the sh blocks of a page, in order, each on one line.
 func commandsOf(text string) (list []string) {
-	inside := false
+	inside, begun := false, ""
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		switch {
-		case strings.HasPrefix(line, "```"):
+		if strings.HasPrefix(line, "```") {
 			inside = line == "```sh"
-		case inside && strings.TrimSpace(line) != "":
-			list = append(list, strings.Join(strings.Fields(line), " "))
+			continue
+		}
+		if !inside || strings.TrimSpace(line) == "" {
+			continue
+		}
+		begun += line + " "
+		if strings.Count(begun, `"`)%2 == 0 { // else a quoted text continues on the next line
+			list, begun = append(list, strings.Join(strings.Fields(begun), " ")), ""
 		}
 	}
 	return list
