@@ -51,10 +51,17 @@ func (b *batcher) cover(p schemas.Position) {
 
 // isDue reports whether the batch should be written as soon as the writer is free.
 func (b *batcher) isDue() bool {
+	wait, some := b.dueIn()
+	return some && wait == 0
+}
+
+// dueIn is how long the batch may still wait for items before it is written as soon as the writer
+// is free; false if there is nothing to write.
+func (b *batcher) dueIn() (time.Duration, bool) {
 	if len(b.Items) > 0 {
-		return true
+		return 0, true
 	}
-	return b.After.Before(b.through) && b.now().Sub(b.flushed) >= b.every
+	return max(0, b.every-b.now().Sub(b.flushed)), b.After.Before(b.through)
 }
 
 // batch is the batch being filled.

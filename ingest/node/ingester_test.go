@@ -205,7 +205,7 @@ func TestCheckpointsMoveAQuietStream(t *testing.T) {
 	u, sink := newUpstream(t, g.elements(20)), newSink()
 	var clock atomic.Int64 // seconds
 	now := func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }
-	ing := newIngester(t, u, sink, func(c *Config) { c.Now = now })
+	ing := newIngester(t, u, sink, func(c *Config) { c.Now, c.CheckpointEvery = now, 10*time.Second })
 	stop := running(t, ing)
 	sink.await(t, func() bool { return sink.at.Offset >= u.end })
 	commits := len(sink.batches)
@@ -226,6 +226,27 @@ func TestCheckpointsMoveAQuietStream(t *testing.T) {
 		t.Errorf("%d batches, the last with %d items", len(sink.batches)-commits, len(got.Items))
 	}
 	_ = stop()
+}
+
+// A checkpoint that came too soon after an update to be stored at once is stored later, also
+// when nothing comes after it.
+func TestTheLastCheckpointIsStored(t *testing.T) {
+	t.Parallel()
+	for _, source := range []Source{WebSocket, Lists} {
+		t.Run(string(source), func(t *testing.T) {
+			t.Parallel()
+			g := newGenerator(8)
+			u, sink := newUpstream(t, g.elements(20)), newSink()
+			stop := running(t, newIngester(t, u, sink, func(c *Config) { c.Source, c.CheckpointEvery = source, 200*time.Millisecond }))
+			for range 5 {
+				u.grow(g.elements(1)...)
+				g.offset += 5
+				u.grow(g.checkpoint())
+				sink.await(t, func() bool { return sink.at.Offset == g.offset })
+			}
+			_ = stop()
+		})
+	}
 }
 
 func TestSinkFailuresAreRetried(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -185,12 +186,18 @@ func (c *chunk) decode(d *decoder) {
 
 // assemble puts the updates of chunks into batches until there are no more chunks. A
 // batch that is complete waits for the writer; one that is not goes as soon as the
-// writer waits for it, if the stream is at its tail.
+// writer waits for it, if the stream is at its tail. There it is also written when nothing comes
+// any more: a node may have told its last checkpoint.
 func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches chan<- stream.Batch, memory *semaphore.Weighted) error {
 	for {
-		out := batches
-		if !p.batches.isDue() || !p.eager(p.seq.at) {
-			out = nil
+		var out chan<- stream.Batch
+		var due <-chan time.Time
+		if wait, some := p.batches.dueIn(); some && p.eager(p.seq.at) {
+			if wait > 0 {
+				due = time.After(wait)
+			} else {
+				out = batches
+			}
 		}
 		select {
 		case c, ok := <-ordered:
@@ -205,6 +212,7 @@ func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches 
 			}
 		case out <- p.batches.batch():
 			p.batches.next()
+		case <-due:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
