@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/gofiber/fiber/v3"
+	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
@@ -150,4 +153,50 @@ func openMetadata(dir, kind string, opts *posix.PosixOpts) (meta.MetadataStorer,
 		return meta.NewSideCar(opts.SideCarDir)
 	}
 	return nil, fmt.Errorf("unknown metadata kind %q", kind)
+}
+
+// singleAccount knows the gateway's only account. The one that versitygw brings tells
+// an unknown access key with status 404, which for HEAD and DELETE looks just like a
+// missing object.
+type singleAccount struct {
+	auth.IAMService
+}
+
+func newSingleAccount(settings gatewaySettings) auth.IAMService {
+	return singleAccount{auth.NewIAMServiceSingle(auth.Account{
+		Access: settings.AccessKey,
+		Secret: settings.SecretKey,
+		Role:   auth.RoleAdmin,
+	})}
+}
+
+// GetUserAccount returns the account of the access key, or auth.ErrNoSuchUser, which
+// becomes status 403 and code InvalidAccessKeyId.
+func (s singleAccount) GetUserAccount(access string) (auth.Account, error) {
+	account, err := s.IAMService.GetUserAccount(access)
+	if err != nil {
+		return auth.Account{}, auth.ErrNoSuchUser
+	}
+	return account, nil
+}
+
+// requests counts the gateway's requests in progress. versitygw cancels all of them
+// when it is told to stop, so it is told only after they have ended.
+type requests struct {
+	open atomic.Int64
+}
+
+// count is a middleware. A request counts until its body was received and its effect
+// is stored; an answer that is still being sent does not count any more.
+func (r *requests) count(c fiber.Ctx) error {
+	r.open.Add(1)
+	defer r.open.Add(-1)
+	return c.Next()
+}
+
+// drain waits until no request is open, for at most limit.
+func (r *requests) drain(limit time.Duration) {
+	for deadline := time.Now().Add(limit); r.open.Load() > 0 && time.Now().Before(deadline); {
+		time.Sleep(2 * time.Millisecond)
+	}
 }

@@ -8,9 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // upload is one object on its way into the bucket.
@@ -119,4 +123,48 @@ func (up upload) metadata() map[string]string {
 func (c *Client) wroteIt(ctx context.Context, up upload) bool {
 	out, err := c.head(ctx, up.key)
 	return err == nil && out.Metadata[metaWrite] == up.writeID
+}
+
+// payloadHash signs a request with the known SHA-256 of its body. Else the SDK would
+// read the body once more to find it out, or on TLS leave the body unsigned.
+func payloadHash(sum [32]byte) func(*s3.Options) {
+	set := middleware.InitializeMiddlewareFunc("LedgerlakePayloadHash",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+			middleware.InitializeOutput, middleware.Metadata, error,
+		) {
+			return next.HandleInitialize(v4.SetPayloadHash(ctx, hex.EncodeToString(sum[:])), in)
+		})
+	return func(o *s3.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(set, middleware.Before)
+		})
+	}
+}
+
+// Copy copies an object within the store, with its metadata, and replaces what is under the
+// key to. The object is there completely or not at all. It may have up to 5 GiB.
+// ErrNotFound means that there is no object to copy.
+func (c *Client) Copy(ctx context.Context, from, to string) error {
+	for _, key := range []string{from, to} {
+		if err := checkKey(c.cfg.Prefix + key); err != nil {
+			return err
+		}
+	}
+	_, err := c.s3.CopyObject(ctx, &s3.CopyObjectInput{
+		Bucket: &c.cfg.Bucket, Key: c.key(to), CopySource: aws.String(escapeSource(c.cfg.Bucket + "/" + c.cfg.Prefix + from)),
+	})
+	if err != nil {
+		return c.wrap("copying "+from+" to", to, err)
+	}
+	return nil
+}
+
+// escapeSource escapes what names the source of a copy, which travels in a header.
+func escapeSource(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		// Not PathEscape, which leaves a plus that stores read as a space.
+		parts[i] = strings.ReplaceAll(url.QueryEscape(part), "+", "%20")
+	}
+	return strings.Join(parts, "/")
 }

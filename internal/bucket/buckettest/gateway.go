@@ -1,5 +1,4 @@
-// Package buckettest runs embedded gateways for tests and holds the contract that
-// every store behind a bucket.Client must keep.
+// Package buckettest runs embedded gateways for tests.
 package buckettest
 
 import (
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/faults"
 )
 
 // ServeIfChild runs the gateway if this test program was started as its process, and
@@ -62,17 +62,29 @@ func Open(t testing.TB, cfg bucket.Config) *bucket.Client {
 // Put stores content as plain bytes.
 func Put(t testing.TB, c *bucket.Client, key, content string) {
 	t.Helper()
-	if err := put(t, c, key, content); err != nil {
+	err := c.Put(t.Context(), key, strings.NewReader(content), int64(len(content)),
+		sha256.Sum256([]byte(content)), "application/octet-stream")
+	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func put(t testing.TB, c *bucket.Client, key, content string) error {
-	return c.Put(t.Context(), key, strings.NewReader(content), int64(len(content)),
-		sha256.Sum256([]byte(content)), "application/octet-stream")
 }
 
 // Log returns a logger that writes to the test's log.
 func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// Flaky is a store at endpoint that misbehaves by chance until the test ends.
+func Flaky(t testing.TB, endpoint string, seed faults.Seed, rates faults.Rates) *faults.Flaky {
+	t.Helper()
+	f, err := faults.NewFlaky(endpoint, seed, rates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
 }

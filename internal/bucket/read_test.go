@@ -1,4 +1,4 @@
-package buckettest
+package bucket_test
 
 import (
 	"context"
@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 )
 
 func missingIsErrNotFound(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	wantMissing(t, c, "no/such/object")
 	_, err := c.Get(t.Context(), "no/such/object", 5, 5)
 	if !errors.Is(err, bucket.ErrNotFound) {
@@ -42,8 +43,8 @@ func missingBucketIsErrNoBucket(t *testing.T, cfg bucket.Config) {
 }
 
 func ranges(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
-	Put(t, c, "k", "0123456789")
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, c, "k", "0123456789")
 	for _, test := range []struct {
 		name     string
 		from, to int64
@@ -89,9 +90,9 @@ func ranges(t *testing.T, cfg bucket.Config) {
 func readResumesAfterBrokenConnection(t *testing.T, cfg bucket.Config) {
 	faults := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = faults.URL
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := string(noise(1<<20, 3))
-	Put(t, c, "k", content)
+	buckettest.Put(t, c, "k", content)
 	for _, test := range []struct{ from, to int64 }{{0, -1}, {1000, 900_000}} {
 		faults.cutBodies(2, 100_000)
 		want := content[test.from:]
@@ -113,25 +114,25 @@ func readResumesAfterBrokenConnection(t *testing.T, cfg bucket.Config) {
 }
 
 func readOfReplacedObjectIsErrChanged(t *testing.T, cfg bucket.Config) {
-	direct := Open(t, cfg)
+	direct := buckettest.Open(t, cfg)
 	faults := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = faults.URL
-	c := Open(t, cfg)
-	Put(t, direct, "k", string(noise(1<<20, 4)))
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, direct, "k", string(noise(1<<20, 4)))
 	faults.cutBodies(1, 100_000)
 	r := open(t, c, "k", 0, -1)
-	Put(t, direct, "k", string(noise(1<<20, 5)))
+	buckettest.Put(t, direct, "k", string(noise(1<<20, 5)))
 	if _, err := io.Copy(io.Discard, r); !errors.Is(err, bucket.ErrChanged) {
 		t.Errorf("reading an object that was replaced meanwhile: %v, want ErrChanged", err)
 	}
 }
 
 func listInPages(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	// '-' sorts before '/', so a walk over folders alone would get these wrong.
 	keys := []string{"a-b", "a/b", "a/c/d", "a0", "date=2026-07-01/part-00000", "date=2026-07-01/part-00001", "date=2026-07-02/part-00000", "z"}
 	for _, key := range keys {
-		Put(t, c, key, "content of "+key)
+		buckettest.Put(t, c, key, "content of "+key)
 	}
 	for _, limit := range []int{1, 3, 8, 1000} {
 		if got := listAll(t, c, "", limit); !slices.Equal(got, keys) {
@@ -189,13 +190,13 @@ func listAll(t *testing.T, c *bucket.Client, prefix string, limit int) []string 
 }
 
 func prefixHidesTheRest(t *testing.T, cfg bucket.Config) {
-	all := Open(t, cfg)
+	all := buckettest.Open(t, cfg)
 	cfg.Prefix = "mainnet"
-	main := Open(t, cfg)
+	main := buckettest.Open(t, cfg)
 	cfg.Prefix = "testnet/"
-	test := Open(t, cfg)
-	Put(t, main, "k", "main")
-	Put(t, test, "k", "test")
+	test := buckettest.Open(t, cfg)
+	buckettest.Put(t, main, "k", "main")
+	buckettest.Put(t, test, "k", "test")
 	if got := get(t, main, "k", 0, -1) + get(t, test, "k", 0, -1); got != "maintest" {
 		t.Errorf("contents below two prefixes: %q", got)
 	}
@@ -208,7 +209,7 @@ func prefixHidesTheRest(t *testing.T, cfg bucket.Config) {
 }
 
 func wrongSecretIsErrDenied(t *testing.T, cfg bucket.Config) {
-	Put(t, Open(t, cfg), "k", "1")
+	buckettest.Put(t, buckettest.Open(t, cfg), "k", "1")
 	for name, wrong := range map[string]func(*bucket.Config){
 		"wrong secret": func(c *bucket.Config) { c.SecretKey = "wrong-" + c.SecretKey },
 		"unknown key":  func(c *bucket.Config) { c.AccessKey = "nobody" },

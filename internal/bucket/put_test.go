@@ -1,4 +1,4 @@
-package buckettest
+package bucket_test
 
 import (
 	"bytes"
@@ -15,20 +15,27 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
+	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 )
 
 func ensureBucketTwice(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	if err := c.EnsureBucket(t.Context()); err != nil {
 		t.Errorf("second EnsureBucket: %v", err)
 	}
 }
 
+// put stores content as plain bytes.
+func put(t testing.TB, c *bucket.Client, key, content string) error {
+	return c.Put(t.Context(), key, strings.NewReader(content), int64(len(content)),
+		sha256.Sum256([]byte(content)), "application/octet-stream")
+}
+
 func putTwiceSameBytes(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
-	Put(t, c, "updates/v1/part-00000.parquet", "same bytes")
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, c, "updates/v1/part-00000.parquet", "same bytes")
 	first := head(t, c, "updates/v1/part-00000.parquet")
-	Put(t, c, "updates/v1/part-00000.parquet", "same bytes")
+	buckettest.Put(t, c, "updates/v1/part-00000.parquet", "same bytes")
 	second := head(t, c, "updates/v1/part-00000.parquet")
 	if first.ETag != second.ETag || first.SHA256 != second.SHA256 {
 		t.Errorf("after the same put twice: tag %s and sum %x, then %s and %x",
@@ -37,16 +44,16 @@ func putTwiceSameBytes(t *testing.T, cfg bucket.Config) {
 }
 
 func putReplaces(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
-	Put(t, c, "manifest.json", "old")
-	Put(t, c, "manifest.json", "new and longer")
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, c, "manifest.json", "old")
+	buckettest.Put(t, c, "manifest.json", "new and longer")
 	if got := get(t, c, "manifest.json", 0, -1); got != "new and longer" {
 		t.Errorf("after replacing: got %q", got)
 	}
 }
 
 func putKeepsDescription(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := "[1,2,3]"
 	sum := sha256.Sum256([]byte(content))
 	before := time.Now().Add(-2 * time.Second) // stores round to seconds
@@ -66,8 +73,8 @@ func putKeepsDescription(t *testing.T, cfg bucket.Config) {
 }
 
 func emptyObject(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
-	Put(t, c, "empty", "")
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, c, "empty", "")
 	if o := head(t, c, "empty"); o.Size != 0 || o.SHA256 != sha256.Sum256(nil) {
 		t.Errorf("head describes an empty object as %+v", o)
 	}
@@ -77,8 +84,8 @@ func emptyObject(t *testing.T, cfg bucket.Config) {
 }
 
 func deleteIsRepeatable(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
-	Put(t, c, "x/y/z", "1")
+	c := buckettest.Open(t, cfg)
+	buckettest.Put(t, c, "x/y/z", "1")
 	for range 2 {
 		if err := c.Delete(t.Context(), "x/y/z"); err != nil {
 			t.Fatal(err)
@@ -112,7 +119,7 @@ func race(t *testing.T, c *bucket.Client, key string, contents []string) []int {
 }
 
 func putIfAbsentHasOneWinner(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	contents := make([]string, 16)
 	for i := range contents {
 		contents[i] = strings.Repeat(string(rune('a'+i)), 1000)
@@ -128,7 +135,7 @@ func putIfAbsentHasOneWinner(t *testing.T, cfg bucket.Config) {
 
 func putIfAbsentInPartsHasOneWinner(t *testing.T, cfg bucket.Config) {
 	cfg.PartSize = bucket.MinPartSize
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	contents := make([]string, 3)
 	for i := range contents {
 		contents[i] = string(noise(bucket.MinPartSize+1000, uint64(i)))
@@ -144,10 +151,10 @@ func putIfAbsentInPartsHasOneWinner(t *testing.T, cfg bucket.Config) {
 }
 
 func putIfAbsentSurvivesLostReply(t *testing.T, cfg bucket.Config) {
-	Open(t, cfg)
+	buckettest.Open(t, cfg)
 	faults := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = faults.URL
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	faults.loseReply(func(r *http.Request) bool { return r.Method == http.MethodPut })
 	if err := c.PutIfAbsent(t.Context(), "k", strings.NewReader("mine"), 4, sha256.Sum256([]byte("mine")), ""); err != nil {
 		t.Errorf("our own write, its first reply lost: %v", err)
@@ -166,7 +173,7 @@ func partsSurviveLostReply(t *testing.T, cfg bucket.Config) {
 	direct := cfg
 	faults := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = faults.URL
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := noise(bucket.MinPartSize*2, 1)
 	faults.loseReply(isCompletion)
 	err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), "")
@@ -193,7 +200,7 @@ func refusedCompletionIsRepeated(t *testing.T, cfg bucket.Config) {
 	direct := cfg
 	proxy := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = proxy.URL
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := noise(bucket.MinPartSize*2, 2)
 	proxy.refuse(3, http.StatusInternalServerError, isCompletion)
 	if err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
@@ -217,7 +224,7 @@ func expiredUploadIsBegunAgain(t *testing.T, cfg bucket.Config) {
 	direct := cfg
 	proxy := newFaultProxy(t, cfg.Endpoint)
 	cfg.Endpoint = proxy.URL
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := noise(bucket.MinPartSize*2, 3)
 	expire := func() { abortUploads(t, direct) }
 	proxy.before(isCompletion, expire)
@@ -237,7 +244,7 @@ func expiredUploadIsBegunAgain(t *testing.T, cfg bucket.Config) {
 
 func wrongSumIsErrChecksum(t *testing.T, cfg bucket.Config) {
 	cfg.PartSize = bucket.MinPartSize
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	for _, size := range []int{0, 10, bucket.MinPartSize + 10} {
 		err := c.Put(t.Context(), "k", bytes.NewReader(make([]byte, size)), int64(size), sha256.Sum256([]byte("other")), "")
 		if !errors.Is(err, bucket.ErrChecksum) {
@@ -249,7 +256,7 @@ func wrongSumIsErrChecksum(t *testing.T, cfg bucket.Config) {
 }
 
 func wrongSizeIsRefused(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	for _, size := range []int64{2, 4} {
 		if err := c.Put(t.Context(), "k", strings.NewReader("abc"), size, sha256.Sum256([]byte("abc")), ""); err == nil {
 			t.Errorf("3 bytes given as %d were stored", size)
@@ -259,7 +266,7 @@ func wrongSizeIsRefused(t *testing.T, cfg bucket.Config) {
 }
 
 func badKeysAreRefused(t *testing.T, cfg bucket.Config) {
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/./b", "a\nb", "a\xff", strings.Repeat("x", 1025)} {
 		if err := put(t, c, key, "1"); err == nil {
 			t.Errorf("key %q was accepted", key)
@@ -269,7 +276,7 @@ func badKeysAreRefused(t *testing.T, cfg bucket.Config) {
 
 func multipartKeepsWholeSum(t *testing.T, cfg bucket.Config) {
 	cfg.PartSize = bucket.MinPartSize
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	content := noise(20<<20, 7)
 	sum := sha256.Sum256(content)
 	body := &countingBody{ReadSeeker: bytes.NewReader(content)}
@@ -294,7 +301,7 @@ func multipartKeepsWholeSum(t *testing.T, cfg bucket.Config) {
 
 func cancelledUploadLeavesNothing(t *testing.T, cfg bucket.Config) {
 	cfg.PartSize = bucket.MinPartSize
-	c := Open(t, cfg)
+	c := buckettest.Open(t, cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	content := make([]byte, 12<<20)
 	body := &countingBody{ReadSeeker: bytes.NewReader(content), at: 6 << 20, do: cancel}

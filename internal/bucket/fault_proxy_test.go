@@ -1,4 +1,4 @@
-package buckettest
+package bucket_test
 
 import (
 	"io"
@@ -88,19 +88,4 @@ func (p *faultProxy) breakResponse(response *http.Response) error {
 		response.Body = faults.Cut(response.Body, p.after.Load())
 	}
 	return nil
-}
-
-// Flaky is a store at endpoint that misbehaves by chance until the test ends.
-func Flaky(t testing.TB, endpoint string, seed faults.Seed, rates faults.Rates) *faults.Flaky {
-	t.Helper()
-	f, err := faults.NewFlaky(endpoint, seed, rates)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
 }
