@@ -105,7 +105,7 @@ func TestSegmentTaskID(t *testing.T) {
 		{schemas.SegmentRef{Stream: "scan", MigrationID: 1}, "export:scan:1:imports"},
 		{schemas.SegmentRef{Stream: "node:p::12", MigrationID: 0, Date: "2026-07-02"}, "export:node%3Ap%3A%3A12:0:2026-07-02"},
 	} {
-		if got := jobs.ExportTaskID(test.segment); got != test.want {
+		if got := jobs.ExportSegmentTask(test.segment).ID; got != test.want {
 			t.Errorf("TaskID of %+v = %s, want %s", test.segment, got, test.want)
 		}
 	}

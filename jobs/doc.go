@@ -9,5 +9,5 @@
 // cases at the same time in two processes, and must be harmless then.
 //
 // A task names work and carries no data. Its ID is made of that name, which is what
-// makes it unique in the queue. One file holds one kind of task.
+// makes it unique in the queue. Each kind has a file, and exports share one.
 package jobs

@@ -75,7 +75,7 @@ func dueSegmentsAreExportedOnce(t *testing.T, cfg jobs.Config) {
 		// These take no time, so one may be done between the answer that it is due and
 		// its being queued: twice is allowed, and harmless.
 		if n := s.runsOf(segment); n < 1 || n > 2 {
-			t.Errorf("%s was exported %d times", jobs.ExportTaskID(segment), n)
+			t.Errorf("%s was exported %d times", jobs.ExportSegmentTask(segment).ID, n)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func firstHandlerFirst(t *testing.T, cfg jobs.Config) {
 
 func networkFoldersAreExported(t *testing.T, cfg jobs.Config) {
 	f := newFolders(4)
-	if got, want := jobs.NetworkTaskID(f.due[0]), "export_network:node%3Aa:ACS:1970-01-01T00:00:00Z~1970-01-02T00:00:00Z"; got != want {
+	if got, want := jobs.ExportNetworkTask(f.due[0]).ID, "export_network:node%3Aa:ACS:1970-01-01T00:00:00Z~1970-01-02T00:00:00Z"; got != want {
 		t.Errorf("the task is called %s, want %s", got, want)
 	}
 	q := open(t, cfg, jobs.ExportNetwork(f))

@@ -27,8 +27,8 @@ func newStore(due ...schemas.SegmentRef) *store { return &store{due: due, runs: 
 
 func (s *store) ExportSegment(ctx context.Context, segment schemas.SegmentRef, progress jobs.ProgressFunc) error {
 	s.mu.Lock()
-	s.runs[jobs.ExportTaskID(segment)]++
-	run, export := s.runs[jobs.ExportTaskID(segment)], s.export
+	s.runs[jobs.ExportSegmentTask(segment).ID]++
+	run, export := s.runs[jobs.ExportSegmentTask(segment).ID], s.export
 	s.mu.Unlock()
 	if export != nil {
 		if err := export(ctx, segment, run, progress); err != nil {
@@ -56,7 +56,7 @@ func (s *store) left() int {
 func (s *store) runsOf(segment schemas.SegmentRef) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[jobs.ExportTaskID(segment)]
+	return s.runs[jobs.ExportSegmentTask(segment).ID]
 }
 
 func (s *store) set(change func()) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -204,3 +206,26 @@ func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
 	}
 	log.WarnContext(ctx, "task failed and will be repeated")
 }
+
+// asynqLog passes on what asynq says. Its chatter about starting and stopping is of no
+// interest but for debugging.
+type asynqLog struct {
+	log *slog.Logger
+}
+
+// Debug implements asynq.Logger, as do the others.
+func (l asynqLog) Debug(args ...any) { l.log.Debug("asynq", "said", text(args)) }
+
+// Info is shown as debug.
+func (l asynqLog) Info(args ...any) { l.log.Debug("asynq", "said", text(args)) }
+
+// Warn tells of tasks that were cut off and of calls to be repeated.
+func (l asynqLog) Warn(args ...any) { l.log.Warn("asynq", "said", text(args)) }
+
+// Error tells of a Redis that fails.
+func (l asynqLog) Error(args ...any) { l.log.Error("asynq", "said", text(args)) }
+
+// Fatal does not exit: this is a library, and asynq goes on as well.
+func (l asynqLog) Fatal(args ...any) { l.log.Error("asynq", "said", text(args)) }
+
+func text(args []any) string { return strings.TrimSpace(fmt.Sprint(args...)) }
