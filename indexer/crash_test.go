@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -155,7 +156,7 @@ func TestTheLaterOfTwoGivesWay(t *testing.T) {
 	if err := one.Step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ranged := store.BatchRow{Stream: ContractsStream(schemas.ScanStream), Sequence: 1, After: schemas.Start, Through: small[0].Through, Hash: "another range", Writer: "second"}
+	ranged := store.BatchRow{Stream: journals.ContractsStream(schemas.ScanStream), Sequence: 1, After: schemas.Start, Through: small[0].Through, Hash: "another range", Writer: "second"}
 	if err := journal.Announce(t.Context(), f.db, ranged); !errors.Is(err, schemas.ErrDiverged) {
 		t.Fatalf("a second process announced another range: %v", err)
 	}

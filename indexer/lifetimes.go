@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/ch-go"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -47,9 +48,6 @@ var dropEnded string
 // at a cost that grows with their number.
 const tidyAfter = 300_000
 
-// ContractsStream names the journal of the lifetimes derived from a stream.
-func ContractsStream(stream string) string { return stream + "/contracts" }
-
 // Lifetimes derives, from the committed rows of one stream, when each contract was
 // active. It follows the stream's watermark in ranges of whole batches; each range
 // is announced and committed like a batch, and each of its steps can be repeated.
@@ -81,7 +79,7 @@ func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Log
 		poll = 200 * time.Millisecond
 	}
 	return &Lifetimes{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, ContractsStream(stream), poll, log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.ContractsStream(stream), poll, log),
 		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
 		keys: lookupKeys{},
 	}

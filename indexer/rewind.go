@@ -19,10 +19,8 @@ import (
 )
 
 var (
-	//go:embed sql/rewind_updates.sql
-	rewindUpdates string
-	//go:embed sql/rewind_events.sql
-	rewindEvents string
+	//go:embed sql/rewind_history.sql
+	rewindHistory string
 	//go:embed sql/rewind_verdicts.sql
 	rewindVerdicts string
 	//go:embed sql/rewind_imports.sql
@@ -33,12 +31,8 @@ var (
 	rewindLookupRows string
 	//go:embed sql/rewind_node_lookup_rows.sql
 	rewindNodeLookupRows string
-	//go:embed sql/clear_contracts_live.sql
-	clearContractsLive string
-	//go:embed sql/clear_contracts_archived.sql
-	clearContractsArchived string
-	//go:embed sql/clear_ended_contracts.sql
-	clearEndedContracts string
+	//go:embed sql/clear_table.sql
+	clearTable string
 	//go:embed sql/rewind_batches.sql
 	rewindBatches string
 	//go:embed sql/lift_stops.sql
@@ -199,7 +193,7 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 
 // journals are all streams that the rewind writes to.
 func (r *Rewind) journals() []string {
-	own := []string{r.stream, ContractsStream(r.stream), journals.LookupsStream(r.stream)}
+	own := []string{r.stream, journals.ContractsStream(r.stream), journals.LookupsStream(r.stream)}
 	if r.isNode() {
 		return append(own, journals.WalletStream(r.stream))
 	}
@@ -277,12 +271,21 @@ func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, e
 
 // dropRows drops the rows of a stream above a position.
 func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Position) error {
-	for _, statement := range []string{rewindEvents, rewindVerdicts, rewindPartyOffsets, rewindImports, rewindUpdates} {
+	if err := r.exec(ctx, rewindHistory, in("events", above(stream, to))); err != nil {
+		return err
+	}
+	for _, statement := range []string{rewindVerdicts, rewindPartyOffsets, rewindImports} {
 		if err := r.exec(ctx, statement, above(stream, to)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.exec(ctx, rewindHistory, in("updates", above(stream, to)))
+}
+
+// in adds the table of a statement to its parameters.
+func in(table string, params store.Params) store.Params {
+	params["table"] = store.Text(table)
+	return params
 }
 
 func above(stream string, to schemas.Position) store.Params {
@@ -325,12 +328,12 @@ func (r *Rewind) side(ctx context.Context, to schemas.Position, epochs map[strin
 
 // contracts has the lifetimes derived from the start of the stream again.
 func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
-	for _, statement := range []string{clearEndedContracts, clearContractsArchived, clearContractsLive} {
-		if err := r.exec(ctx, statement, store.Params{"stream": store.Text(r.stream)}); err != nil {
+	for _, table := range []string{"ended_contracts", "contracts_archived", "contracts_live"} {
+		if err := r.exec(ctx, clearTable, in(table, store.Params{"stream": store.Text(r.stream)})); err != nil {
 			return err
 		}
 	}
-	stream := ContractsStream(r.stream)
+	stream := journals.ContractsStream(r.stream)
 	if err := r.mark(ctx, stream, schemas.Start, epochs); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 )
 
 // Product is a running ledgerlake, or a server that it is compared with.
@@ -129,7 +131,7 @@ func (p *Product) Stream(ctx context.Context, prefix string) (found Stream, err 
 		return found, err
 	}
 	for _, s := range all {
-		if strings.HasPrefix(s.Stream, prefix) && !strings.HasSuffix(s.Stream, "/contracts") && !strings.HasSuffix(s.Stream, "/wallet") {
+		if strings.HasPrefix(s.Stream, prefix) && !strings.HasSuffix(s.Stream, journal.ContractsStream("")) && !strings.HasSuffix(s.Stream, journal.WalletStream("")) {
 			return s, nil
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
@@ -119,7 +119,7 @@ func (l *lab) checkJournal(ctx context.Context, database, stream string) (findin
 	for _, r := range lines {
 		streams[r.Stream] = append(streams[r.Stream], r)
 	}
-	for _, stream := range []string{stream, indexer.ContractsStream(stream)} {
+	for _, stream := range []string{stream, journal.ContractsStream(stream)} {
 		if len(streams[stream]) == 0 {
 			findings = append(findings, "stream "+stream+" has no batches")
 		}

@@ -29,12 +29,8 @@ var (
 	dropEndedOfWallets string
 	//go:embed sql/drop_ends_of_wallets.sql
 	dropEndsOfWallets string
-	//go:embed sql/drop_wallet_contracts.sql
-	dropWalletContracts string
-	//go:embed sql/drop_wallet_log.sql
-	dropWalletLog string
-	//go:embed sql/drop_wallet_status.sql
-	dropWalletStatus string
+	//go:embed sql/drop_partition.sql
+	dropPartition string
 )
 
 const (
@@ -155,8 +151,8 @@ func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err
 
 // clear drops all rows of the stream.
 func (w *Wallets) clear(ctx context.Context) error {
-	for _, statement := range []string{dropWalletContracts, dropWalletLog, dropWalletStatus} {
-		if err := w.db.Exec(ctx, statement, "", store.Params{"stream": store.Text(w.stream)}); err != nil {
+	for _, table := range []string{"wallet_contracts", "wallet_log", "wallet_status"} {
+		if err := w.db.Exec(ctx, dropPartition, "", store.Params{"table": store.Text(table), "stream": store.Text(w.stream)}); err != nil {
 			return fmt.Errorf("emptying the tables of wallets of %s: %w", w.stream, err)
 		}
 	}

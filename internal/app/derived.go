@@ -94,7 +94,7 @@ func (d *database) nodeStreams(ctx context.Context, only string) ([]string, erro
 
 // isDerived reports whether a journal is of something that is derived from a stream.
 func isDerived(stream string) bool {
-	return strings.HasSuffix(stream, indexer.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
+	return strings.HasSuffix(stream, journal.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
 		strings.HasSuffix(stream, journal.WalletStream("")) || strings.HasSuffix(stream, journal.SideStream(""))
 }
 
@@ -123,4 +123,30 @@ func (d *database) participant(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w: the store has nothing of participant %s", ledger.ErrNoStream, wanted)
 	}
 	return "", ledger.ErrNoStream
+}
+
+// RebuildWallets derives the wallets of one stream, or of those of all nodes, again. rebuilt is
+// called after each.
+func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stream string)) error {
+	if err := a.db.open(ctx); err != nil {
+		return err
+	}
+	if only == schemas.ScanStream {
+		return fmt.Errorf("--stream %s: wallets are of the own streams of nodes, such as %s", only, schemas.NodeStream("PARTICIPANT"))
+	}
+	streams, err := a.db.nodeStreams(ctx, only)
+	if err != nil {
+		return err
+	}
+	for _, stream := range streams {
+		wallets := wallet.New(a.db.db, stream, 0, a.p.log)
+		if err := wallets.Rebuild(ctx); err != nil {
+			return err
+		}
+		if err := wallets.CatchUp(ctx); err != nil {
+			return fmt.Errorf("deriving the wallets of %s: %w", stream, err)
+		}
+		rebuilt(stream)
+	}
+	return nil
 }

@@ -27,10 +27,8 @@ var (
 	rowsThroughQuery string
 	//go:embed sql/table_rows.sql
 	tableRowsQuery string
-	//go:embed sql/live_rows.sql
-	liveRowsQuery string
-	//go:embed sql/archived_rows.sql
-	archivedRowsQuery string
+	//go:embed sql/lifetime_rows.sql
+	lifetimeRowsQuery string
 	//go:embed sql/detached_parts.sql
 	detachedPartsQuery string
 	//go:embed sql/parts.sql
@@ -105,7 +103,7 @@ func (c *check) run(ctx context.Context) error {
 			c.add(Finding{Table: journals, Stream: j.stream, Expected: j.last, Found: j.batches, After: schemas.Start, Through: j.through})
 		}
 		switch {
-		case strings.HasSuffix(j.stream, contractsSuffix):
+		case strings.HasSuffix(j.stream, journal.ContractsStream("")):
 			err = c.lifetimes(ctx, j)
 		case !strings.HasSuffix(j.stream, journal.LookupsStream("")) && !strings.HasSuffix(j.stream, journal.WalletStream("")):
 			err = c.history(ctx, j, counted)
@@ -117,9 +115,6 @@ func (c *check) run(ctx context.Context) error {
 	c.strangers(before, counted)
 	return c.detached(ctx)
 }
-
-// contractsSuffix ends the names of the journals of lifetimes.
-const contractsSuffix = "/contracts"
 
 func (c *check) add(f Finding) {
 	c.findings = append(c.findings, f)
@@ -229,13 +224,13 @@ func bisect(no, yes int64, so func(int64) (bool, error)) (int64, error) {
 // lifetimes compares the lifetimes of a stream with their journal. One that is being moved is in
 // both tables, and those of an announced range are there before its commit.
 func (c *check) lifetimes(ctx context.Context, j *sums) error {
-	params := clickhouse.Parameters{"stream": store.Text(strings.TrimSuffix(j.stream, contractsSuffix))}
+	stream := strings.TrimSuffix(j.stream, journal.ContractsStream(""))
 	c.complete["contracts_archived"] = c.complete["contracts_archived"] && j.known
-	live, err := c.store.count(ctx, liveRowsQuery, params) // first: lifetimes move away from there
+	live, err := c.store.lifetimes(ctx, "contracts_live", stream) // first: lifetimes move away from there
 	if err != nil || !j.known {
 		return err
 	}
-	archived, err := c.store.count(ctx, archivedRowsQuery, params)
+	archived, err := c.store.lifetimes(ctx, "contracts_archived", stream)
 	if want := j.rows[lifetimes]; err == nil && live+archived < want {
 		c.add(Finding{Table: lifetimes, Stream: j.stream, Expected: want, Found: live + archived, After: schemas.Start, Through: j.through})
 		c.complete["contracts_archived"] = false
@@ -308,7 +303,7 @@ func (s *Store) journals(ctx context.Context, stream string, sequence int64) (li
 		}
 		j.rows = map[string]int64{events: n.events}
 		switch {
-		case strings.HasSuffix(j.stream, contractsSuffix):
+		case strings.HasSuffix(j.stream, journal.ContractsStream("")):
 			j.rows = map[string]int64{lifetimes: n.lifetimes}
 		case j.known:
 			j.rows = map[string]int64{events: n.events, updates: n.updates, imports: n.imports, verdicts: n.verdicts, parties: n.parties}
@@ -345,8 +340,10 @@ func (s *Store) rows(ctx context.Context, query string, params clickhouse.Parame
 	return counts, rows.Err()
 }
 
-func (s *Store) count(ctx context.Context, query string, params clickhouse.Parameters) (int64, error) {
+// lifetimes counts the rows of a stream in one of their tables.
+func (s *Store) lifetimes(ctx context.Context, table, stream string) (int64, error) {
 	var n uint64
-	err := s.conn.QueryRow(clickhouse.Context(ctx, clickhouse.WithParameters(params)), query).Scan(&n)
+	params := clickhouse.Parameters{"table": table, "stream": store.Text(stream)}
+	err := s.conn.QueryRow(clickhouse.Context(ctx, clickhouse.WithParameters(params)), lifetimeRowsQuery).Scan(&n)
 	return int64(n), err
 }
