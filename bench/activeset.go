@@ -20,11 +20,8 @@ import (
 //go:embed sql/originals.sql
 var originals string
 
-//go:embed sql/multiply_archived.sql
-var multiplyArchived string
-
-//go:embed sql/multiply_live.sql
-var multiplyLive string
+//go:embed sql/multiply_lifetimes.sql
+var multiplyLifetimes string
 
 //go:embed sql/lifetime_counts.sql
 var lifetimeCounts string
@@ -116,12 +113,12 @@ func multiply(ctx context.Context, l *lab.Lab, dir string) (total, live float64,
 		return 0, 0, newest, fmt.Errorf("counting lifetimes: %w", err)
 	}
 	for _, part := range []struct {
-		table, query string
-		live         bool
-		rows, want   uint64
+		table, end string
+		live       bool
+		rows, want uint64
 	}{
-		{"contracts_live", multiplyLive, true, liveRows, uint64(l.LiveContracts)},
-		{"contracts_archived", multiplyArchived, false, archivedRows, uint64(l.Lifetimes - l.LiveContracts)},
+		{"contracts_live", "archived_at", true, liveRows, uint64(l.LiveContracts)},
+		{"contracts_archived", "archived_at - INTERVAL toInt64(back) SECOND", false, archivedRows, uint64(l.Lifetimes - l.LiveContracts)},
 	} {
 		if err := store.Conn.Exec(ctx, fmt.Sprintf(originals, part.table, part.live)); err != nil {
 			return 0, 0, newest, fmt.Errorf("setting lifetimes apart: %w", err)
@@ -129,7 +126,7 @@ func multiply(ctx context.Context, l *lab.Lab, dir string) (total, live float64,
 		copies := max(part.want/max(part.rows, 1), 1)
 		for done := uint64(1); done < copies; done += copiesPerInsert {
 			l.Say("%s: copy %d of %d", part.table, done, copies)
-			err := store.Conn.Exec(ctx, fmt.Sprintf(part.query, done, min(done+copiesPerInsert, copies), copies, spreadOverMonths))
+			err := store.Conn.Exec(ctx, fmt.Sprintf(multiplyLifetimes, done, min(done+copiesPerInsert, copies), copies, spreadOverMonths, part.table, part.end))
 			if err != nil {
 				return 0, 0, newest, fmt.Errorf("repeating lifetimes: %w", err)
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -122,11 +121,6 @@ func exportHistory(ctx context.Context, task exportTask, answer func(any) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	db, err := store.Open(ctx, s.Engine.DSN())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
 	gateway, err := bucket.StartGateway(ctx, bucket.GatewayConfig{DataDir: task.Bucket, Log: lab.NewLogger()})
 	if err != nil {
 		return err
@@ -139,8 +133,8 @@ func exportHistory(ctx context.Context, task exportTask, answer func(any) error)
 	if err := client.EnsureBucket(ctx); err != nil {
 		return err
 	}
-	reader := history.NewReader(db, schemas.ScanStream)
-	catalog, err := published.New(published.Config{Tables: published.InStore(db, schemas.ScanStream), History: reader})
+	reader := history.NewReader(s.DB, schemas.ScanStream)
+	catalog, err := published.New(published.Config{Tables: published.InStore(s.DB, schemas.ScanStream), History: reader})
 	if err != nil {
 		return err
 	}

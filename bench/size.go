@@ -2,19 +2,21 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/bench/lab"
-
 	"github.com/ledgerlake/ledgerlake/export"
 	networklayout "github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // maxShareOfNetwork is the most that the store may take of the network's own layout.
@@ -75,14 +77,9 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 		return sizes, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	db, err := store.Open(ctx, s.Engine.DSN())
-	if err != nil {
-		return sizes, err
-	}
-	defer db.Close()
-	stored := sealed{history.NewReader(db, schemas.ScanStream)}
+	stored := sealed{history.NewReader(s.DB, schemas.ScanStream)}
 	l.Say("writing the network's layout in protobuf_json")
-	if sizes.protobuf, err = layoutOf(ctx, db, stored, stored, schemas.ProtobufJSON); err != nil {
+	if sizes.protobuf, err = layoutOf(ctx, s.DB, stored, stored, schemas.ProtobufJSON); err != nil {
 		return sizes, err
 	}
 	if got := uint64(sizes.protobuf.Updates.Rows); got != updates {
@@ -93,7 +90,7 @@ func networkLayout(ctx context.Context, l *lab.Lab, updates uint64) (sizes layou
 	if err != nil {
 		return sizes, err
 	}
-	sizes.compact, err = layoutOf(ctx, db, stored, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
+	sizes.compact, err = layoutOf(ctx, s.DB, stored, &compacted{Source: stored, catalog: catalog}, schemas.CompactJSON)
 	return sizes, err
 }
 
@@ -110,4 +107,17 @@ func layoutOf(ctx context.Context, db *store.DB, held published.History, source 
 		return networklayout.Sizes{}, err
 	}
 	return exporter.Network().Measure(ctx, encoding)
+}
+
+//go:embed catalog/*.yaml
+var catalogFiles embed.FS
+
+// networkCatalog knows all templates of the simulated network, those of its third-party
+// app as well.
+func networkCatalog() (*values.Catalog, error) {
+	files, err := fs.Sub(catalogFiles, "catalog")
+	if err != nil {
+		return nil, fmt.Errorf("opening the catalogue of the simulated network: %w", err)
+	}
+	return values.Load(files)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/bench/lab"
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 //go:embed sql/multiply_wallet_contracts.sql
@@ -63,16 +62,11 @@ func measureWallet(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, e.Engine.DSN())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
 	m, err := lab.StartMeter(e.Engine.PID(), n.PID)
 	if err != nil {
 		return err
 	}
-	return readWallets(ctx, s, wallethistory.NewReader(db, stream).Remembering(wallethistory.Fresh), m)
+	return readWallets(ctx, s, wallethistory.NewReader(e.DB, stream).Remembering(wallethistory.Fresh), m)
 }
 
 // rebuildWallets measures the derivation by itself.

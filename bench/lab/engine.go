@@ -12,13 +12,15 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
-// EngineStore is an embedded engine with the product's tables, and a connection to it
-// for questions about them.
+// EngineStore is an embedded engine with the product's tables, a connection to it for
+// questions about them, and the product's own.
 type EngineStore struct {
 	Engine *engine.Engine
 	Conn   driver.Conn
+	DB     *store.DB
 }
 
 const stopTimeout = 20 * time.Second
@@ -40,12 +42,18 @@ func OpenEngine(ctx context.Context, dir string) (*EngineStore, error) {
 	if s.Conn, err = engine.Open(ctx, e.DSN()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if s.DB, err = store.Open(ctx, e.DSN()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 
-// Close closes the connection and stops the engine.
+// Close closes the connections and stops the engine.
 func (s *EngineStore) Close() error {
 	var err error
+	if s.DB != nil {
+		s.DB.Close()
+	}
 	if s.Conn != nil {
 		err = s.Conn.Close()
 	}

@@ -62,12 +62,7 @@ const RoleIngest = "ingest"
 func ingestHistory(ctx context.Context, task LoadTask, answer func(any) error) error {
 	debug.SetMemoryLimit(productMemoryLimit)
 	return WithStore(ctx, task, answer, func(ctx context.Context, s *EngineStore, l *Load) error {
-		db, err := store.Open(ctx, s.Engine.DSN())
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return ingest(ctx, task, db, l)
+		return ingest(ctx, task, s.DB, l)
 	})
 }
 
