@@ -12,13 +12,13 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
-// Peer is the bulk storage of another operator. It must be safe for concurrent use.
+// Peer is the bulk storage of another operator; *scan.Client of ingest/scan is one. It must be safe for concurrent use.
 type Peer interface {
-	// Name names the peer, without credentials.
-	Name() string
-	// Checksums returns the SHA-256 of objects in hex, in the order of the keys; "" for an
+	// Upstream names the peer, without credentials.
+	Upstream() string
+	// BulkChecksums returns the SHA-256 of objects in hex, in the order of the keys; "" for an
 	// object that the peer does not have yet.
-	Checksums(ctx context.Context, keys []string) ([]string, error)
+	BulkChecksums(ctx context.Context, keys []string) ([]string, error)
 }
 
 var (
@@ -67,7 +67,7 @@ func (p *publisher) agree(ctx context.Context, b published.Batch) error {
 		asking.Go(func() (err error) {
 			// A peer that cannot be asked has not agreed yet; the others still count.
 			if opinions[i], found[i], err = p.ask(ctx, peer, b); err != nil {
-				p.log.WarnContext(ctx, "a peer cannot be asked for checksums", "peer", peer.Name(), "unit", b.Name.String(), "err", err)
+				p.log.WarnContext(ctx, "a peer cannot be asked for checksums", "peer", peer.Upstream(), "unit", b.Name.String(), "err", err)
 			}
 			return nil
 		})
@@ -115,7 +115,7 @@ func (p *publisher) ask(ctx context.Context, peer Peer, b published.Batch) (opin
 	keys = append(keys, b.Next...)
 	theirs := make([]string, 0, len(keys))
 	for part := range slices.Chunk(keys, keysPerQuestion) {
-		sums, err := peer.Checksums(ctx, part)
+		sums, err := peer.BulkChecksums(ctx, part)
 		if err == nil && len(sums) != len(part) {
 			err = fmt.Errorf("%d checksums for %d objects", len(sums), len(part))
 		}
@@ -136,7 +136,7 @@ func (p *publisher) ask(ctx context.Context, peer Peer, b published.Batch) (opin
 		case theirs[i] == "":
 			missing = true
 		default:
-			differ = append(differ, store.ExportDisagreementRow{Stream: p.stream, Unit: b.Name.String(), Peer: peer.Name(), Key: key, Ours: ours, Theirs: theirs[i]})
+			differ = append(differ, store.ExportDisagreementRow{Stream: p.stream, Unit: b.Name.String(), Peer: peer.Upstream(), Key: key, Ours: ours, Theirs: theirs[i]})
 		}
 	}
 	switch {

@@ -24,9 +24,9 @@ type operator struct {
 	down    bool
 }
 
-func (o *operator) Name() string { return o.name }
+func (o *operator) Upstream() string { return o.name }
 
-func (o *operator) Checksums(ctx context.Context, keys []string) ([]string, error) {
+func (o *operator) BulkChecksums(ctx context.Context, keys []string) ([]string, error) {
 	if o.down {
 		return nil, errors.New("connection refused")
 	}
@@ -207,9 +207,9 @@ func TestPeerWithMoreObjects(t *testing.T) {
 // fixedPeer has given digests.
 type fixedPeer struct{ sums map[string]string }
 
-func (p *fixedPeer) Name() string { return "fixed" }
+func (p *fixedPeer) Upstream() string { return "fixed" }
 
-func (p *fixedPeer) Checksums(_ context.Context, keys []string) ([]string, error) {
+func (p *fixedPeer) BulkChecksums(_ context.Context, keys []string) ([]string, error) {
 	sums := make([]string, len(keys))
 	for i, key := range keys {
 		sums[i] = p.sums[key]

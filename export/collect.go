@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -82,13 +83,15 @@ func (e *Exporter) Collect(ctx context.Context, in Listing, rules CollectRules) 
 			return c, fmt.Errorf("expiring old objects: %w", err)
 		}
 	}
-	if err := e.tables.exclude(ctx); err != nil { // also for what a run before has expired
+	if err := e.tables.Exclude(ctx); err != nil { // also for what a run before has expired
 		return c, err
 	}
 	if err := sweep.run(ctx); err != nil {
 		return c, fmt.Errorf("collecting garbage: %w", err)
 	}
-	if err := e.tables.collect(ctx, sweep.before, &c); err != nil {
+	objects, bytes, err := e.tables.Collect(ctx, sweep.before)
+	c.Objects, c.Bytes = c.Objects+objects, c.Bytes+bytes
+	if err != nil {
 		return c, err
 	}
 	e.log.InfoContext(ctx, "collected garbage", "expired", c.Expired, "objects", c.Objects, "bytes", c.Bytes, "uploads", c.Uploads)
@@ -167,7 +170,7 @@ const sweepSize = 500
 type sweep struct {
 	catalog *published.Catalog
 	objects Objects
-	tables  icebergTables
+	tables  *iceberg.Tables
 	in      Listing
 	before  time.Time // objects that are younger are left alone
 	done    *Collection
@@ -273,7 +276,7 @@ func (s *sweep) recheck(ctx context.Context, old []leftover, before map[any]unit
 			if err := s.mark(ctx, unit, published.Withdrawn); err != nil {
 				return err
 			}
-			if err := s.tables.exclude(ctx); err != nil {
+			if err := s.tables.Exclude(ctx); err != nil {
 				return err
 			}
 		}

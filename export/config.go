@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,29 +65,17 @@ func (c *Config) setDefaults() error {
 	if c.Source == nil || c.Catalog == nil || c.Objects == nil || c.Log == nil {
 		return errors.New("export: Source, Catalog, Objects and Log are all required")
 	}
-	if c.TempDir == "" {
-		c.TempDir = os.TempDir()
-	}
+	c.TempDir = cmp.Or(c.TempDir, os.TempDir())
+	c.Workers = cmp.Or(c.Workers, 2)
+	c.PageRows = cmp.Or(c.PageRows, 1000)
+	c.Layout = cmp.Or(c.Layout, published.DefaultLayout)
+	c.NetworkCut = cmp.Or(c.NetworkCut, network.DefaultCut)
+	c.Values = cmp.Or(c.Values, values.Default())
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Whole == nil {
 		c.Whole = func(context.Context) error { return nil }
-	}
-	if c.Workers == 0 {
-		c.Workers = 2
-	}
-	if c.PageRows == 0 {
-		c.PageRows = 1000
-	}
-	if c.Layout == (published.Layout{}) {
-		c.Layout = published.DefaultLayout
-	}
-	if c.NetworkCut == (network.Cut{}) {
-		c.NetworkCut = network.DefaultCut
-	}
-	if c.Values == nil {
-		c.Values = values.Default()
 	}
 	if c.Agree < 0 || c.Agree > len(c.Peers) {
 		return fmt.Errorf("export: %d of %d peers cannot agree", c.Agree, len(c.Peers))

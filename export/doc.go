@@ -11,5 +11,5 @@
 // Publishing goes objects, then manifest, then the row in table segments that makes
 // all of it visible. A run that was cut off anywhere is finished by the next one:
 // what is there already must be equal, and is never overwritten unless the segment
-// was withdrawn first (see Reexport).
+// was withdrawn first (see Withdraw).
 package export

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export/archive"
+	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/export/network"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -23,7 +24,7 @@ type Exporter struct {
 	publisher *publisher
 	pages     pages
 	network   *network.Exporter
-	tables    icebergTables
+	tables    *iceberg.Tables // nil for none
 	codecs    *codecs
 	// workers has an element for each group of tables that is being written.
 	workers chan struct{}
@@ -85,28 +86,6 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 	return e.export(ctx, ref, last)
 }
 
-// Reexport withdraws a segment and publishes it again, overwriting its objects. It is
-// for a segment whose history or format was wrong. While it runs, and if it is cut off
-// until the next ExportSegment, the segment is not listed.
-func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
-	if err := e.check(ctx, ref); err != nil {
-		return err
-	}
-	if err := e.catalog.MustBeClosed(ctx, ref); err != nil {
-		return err
-	}
-	last, err := e.catalog.LastSegment(ctx, ref)
-	if err != nil {
-		return err
-	}
-	last.Version++
-	last.State = published.Withdrawn
-	if err := e.catalog.Segments.Append(ctx, last); err != nil {
-		return fmt.Errorf("withdrawing segment %s: %w", ref, err)
-	}
-	return e.export(ctx, ref, last)
-}
-
 // DueSegments lists the segments that are closed and not published, oldest first. Among
 // them are those that are published and lack something beside: lookup objects, where they
 // are wanted, and for at most one the link in the chain, or any change of the Iceberg tables.
@@ -119,8 +98,8 @@ func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error
 	if err != nil {
 		return nil, err
 	}
-	lack, err := e.tables.lack(ctx, rows)
-	if err != nil || !lack {
+	same, err := e.tables.UpToDate(ctx, publishedSegments(rows))
+	if err != nil || same {
 		return due, err
 	}
 	// All tables are updated with any segment. The last one is the least likely to expire.
@@ -158,7 +137,7 @@ func (e *Exporter) check(ctx context.Context, ref schemas.SegmentRef) error {
 func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last store.SegmentRow) error {
 	start := e.cfg.Now()
 	if last.State != published.Staged && published.Overwrites(last.State, last.Version) { // what is staged went before it was
-		if err := e.tables.exclude(ctx); err != nil {
+		if err := e.tables.Exclude(ctx); err != nil {
 			return fmt.Errorf("exporting segment %s again: %w", ref, err)
 		}
 	}
@@ -167,34 +146,29 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last stor
 		return fmt.Errorf("exporting segment %s: %w", ref, err)
 	}
 	overwrite := published.Overwrites(last.State, last.Version)
-	if last.State == published.Staged {
-		err := e.publisher.Settle(ctx, manifest.Batch(), overwrite, func() error {
-			last.Version++
-			last.State = published.Withdrawn
-			return e.catalog.Segments.Append(ctx, last)
-		})
+	var row store.SegmentRow
+	list := func() error {
+		if overwrite {
+			if err := e.unlinkStale(ctx, manifest); err != nil {
+				return err
+			}
+		}
+		sum, err := e.putManifest(ctx, manifest, overwrite)
 		if err != nil {
-			return fmt.Errorf("publishing segment %s: %w", ref, err)
+			return err
 		}
-	}
-	if overwrite {
-		if err := e.unlinkStale(ctx, manifest); err != nil {
-			return fmt.Errorf("exporting segment %s: %w", ref, err)
+		if row, err = published.SegmentRow(manifest, sum, published.Published, last.Version+1); err != nil {
+			return err
 		}
+		return e.catalog.Segments.Append(ctx, row)
 	}
-	sum, err := e.putManifest(ctx, manifest, overwrite)
-	if err != nil {
-		return fmt.Errorf("exporting segment %s: %w", ref, err)
+	withdraw := func() error {
+		last.Version++
+		last.State = published.Withdrawn
+		return e.catalog.Segments.Append(ctx, last)
 	}
-	row, err := published.SegmentRow(manifest, sum, published.Published, last.Version+1)
-	if err != nil {
-		return fmt.Errorf("exporting segment %s: %w", ref, err)
-	}
-	if err := e.catalog.Segments.Append(ctx, row); err != nil {
+	if err := e.publisher.Publish(ctx, manifest.Batch(), last.State == published.Staged, overwrite, list, withdraw); err != nil {
 		return fmt.Errorf("publishing segment %s: %w", ref, err)
-	}
-	if last.State == published.Staged {
-		e.publisher.Unstage(ctx, manifest.Batch())
 	}
 	e.log.InfoContext(ctx, "exported segment", "segment", ref.String(), "objects", row.Objects,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.cfg.Now().Sub(start))
@@ -212,7 +186,7 @@ func (e *Exporter) complete(ctx context.Context, row store.SegmentRow) error {
 	if err := e.extendChain(ctx); err != nil {
 		return err
 	}
-	return e.tables.update(ctx)
+	return e.tables.Update(ctx)
 }
 
 // write writes the segment's objects, unless they are staged already, and returns its
@@ -263,24 +237,18 @@ func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Backward(lookups) { // the index first
-		if err := e.cfg.Objects.Delete(ctx, key); err != nil {
-			return err
-		}
-	}
+	slices.Reverse(lookups) // the index first
+	stale := lookups
 	keep := make(map[string]bool)
 	for _, p := range now.AllParts() {
 		keep[p.Key] = true
 	}
 	for _, p := range before.AllParts() {
-		if keep[p.Key] {
-			continue
-		}
-		if err := e.cfg.Objects.Delete(ctx, p.Key); err != nil {
-			return err
+		if !keep[p.Key] {
+			stale = append(stale, p.Key)
 		}
 	}
-	return nil
+	return e.removeAll(ctx, stale)
 }
 
 // putManifest stores the manifest and returns its SHA-256.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -139,4 +140,25 @@ func TestDamagedObjectIsNotTakenForEqual(t *testing.T) {
 	if left := findings(t, e); len(left) > 0 {
 		t.Errorf("after exporting again: %q", left)
 	}
+}
+
+// Reexport withdraws a segment and publishes it again, overwriting its objects, as after a rewind.
+// While it runs, and if it is cut off until the next ExportSegment, the segment is not listed.
+func (e *Exporter) Reexport(ctx context.Context, ref schemas.SegmentRef) error {
+	if err := e.check(ctx, ref); err != nil {
+		return err
+	}
+	if err := e.catalog.MustBeClosed(ctx, ref); err != nil {
+		return err
+	}
+	last, err := e.catalog.LastSegment(ctx, ref)
+	if err != nil {
+		return err
+	}
+	last.Version++
+	last.State = published.Withdrawn
+	if err := e.catalog.Segments.Append(ctx, last); err != nil {
+		return fmt.Errorf("withdrawing segment %s: %w", ref, err)
+	}
+	return e.export(ctx, ref, last)
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -23,9 +24,26 @@ func (p *publisher) PutPart(ctx context.Context, key string, body io.ReadSeeker,
 // Stages reports whether objects wait in staging until peers agree.
 func (p *publisher) Stages() bool { return p.mustAgree > 0 }
 
-// Settle puts the objects of a staged batch under their keys if peers agree now. What staging
+// Publish has a batch listed by list. One that is staged it first puts under its keys, if peers
+// agree now, and in the end removes from staging.
+func (p *publisher) Publish(ctx context.Context, b published.Batch, staged, overwrite bool, list, withdraw func() error) error {
+	if staged {
+		if err := p.settle(ctx, b, overwrite, withdraw); err != nil {
+			return err
+		}
+	}
+	if err := list(); err != nil {
+		return err
+	}
+	if staged {
+		p.unstage(ctx, b)
+	}
+	return nil
+}
+
+// settle puts the objects of a staged batch under their keys if peers agree now. What staging
 // has lost it withdraws, so that the next run writes it again.
-func (p *publisher) Settle(ctx context.Context, b published.Batch, overwrite bool, withdraw func() error) error {
+func (p *publisher) settle(ctx context.Context, b published.Batch, overwrite bool, withdraw func() error) error {
 	err := p.agree(ctx, b)
 	if err == nil {
 		err = p.release(ctx, b, overwrite)
@@ -90,13 +108,55 @@ func mustStageAgain(err error) bool {
 	return errors.Is(err, bucket.ErrNotFound) || errors.Is(err, errUnstaged)
 }
 
-// Unstage removes the objects of a batch from staging once it is published. What is left
+// unstage removes the objects of a batch from staging once it is published. What is left
 // by a crash is for the collection of garbage.
-func (p *publisher) Unstage(ctx context.Context, b published.Batch) {
+func (p *publisher) unstage(ctx context.Context, b published.Batch) {
 	for _, o := range b.Objects {
 		if err := p.objects.Delete(ctx, schemas.StagingKey(o.Key)); err != nil {
 			p.log.WarnContext(ctx, "removing a published object from staging failed", "key", o.Key, "err", err)
 			return
 		}
 	}
+}
+
+// put stores an object under a key that is new, or that holds the same bytes from a
+// run that was cut off. Other bytes are ErrConflict unless they may be overwritten:
+// then the object is replaced whatever it holds, since it may be damaged below the
+// digest that stands beside it.
+func (p *publisher) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error {
+	if overwrite {
+		return p.objects.Put(ctx, key, body, size, sum, contentType)
+	}
+	err := p.objects.PutIfAbsent(ctx, key, body, size, sum, contentType)
+	if !errors.Is(err, bucket.ErrExists) {
+		return err
+	}
+	stored, bytes, err := p.storedSum(ctx, key)
+	if err != nil {
+		return err
+	}
+	if stored == sum && bytes == size {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, this segment gives %d with %x; "+
+		"if the one in the bucket is wrong, export the segment again with overwriting",
+		published.ErrConflict, key, bytes, stored, size, sum)
+}
+
+// storedSum reads an object back and returns the SHA-256 of the bytes that are there
+// and their number, also where they are not those that were once stored.
+func (p *publisher) storedSum(ctx context.Context, key string) (sum [32]byte, size int64, err error) {
+	body, err := p.objects.Get(ctx, key, 0, -1)
+	if err != nil {
+		return sum, 0, err
+	}
+	hash := sha256.New()
+	size, err = io.Copy(hash, body)
+	if errors.Is(err, bucket.ErrChecksum) {
+		err = nil // it comes after the last byte: the caller compares with what it wants
+	}
+	if err = errors.Join(err, body.Close()); err != nil {
+		return sum, 0, fmt.Errorf("reading back %s: %w", key, err)
+	}
+	return [32]byte(hash.Sum(nil)), size, nil
 }

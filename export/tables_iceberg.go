@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/internal/published"
@@ -12,63 +11,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// icebergTables are the Iceberg tables over the published segments. Without tables it does
-// nothing.
-type icebergTables struct{ *iceberg.Tables }
-
-func newIcebergTables(cfg *Config, log *slog.Logger) (icebergTables, error) {
+// newIcebergTables returns the Iceberg tables over the published segments, nil if there are none.
+func newIcebergTables(cfg *Config, log *slog.Logger) (*iceberg.Tables, error) {
 	if cfg.Iceberg == nil {
-		return icebergTables{}, nil
-	}
-	tables, err := iceberg.New(iceberg.Config{
-		Stream: cfg.Catalog.Stream(), Objects: cfg.Iceberg, Catalog: publishedFiles{cfg.Catalog}, Log: log, Now: cfg.Now,
-	})
-	return icebergTables{tables}, err
-}
-
-// update makes the tables equal to what is published.
-func (t icebergTables) update(ctx context.Context) error {
-	if t.Tables == nil {
-		return nil
-	}
-	return t.Tables.Update(ctx)
-}
-
-// exclude is for segments that were taken out of the catalogue just now: it comes before
-// their objects are replaced or removed.
-func (t icebergTables) exclude(ctx context.Context) error {
-	if t.Tables == nil {
-		return nil
-	}
-	return t.Tables.Exclude(ctx)
-}
-
-// lack reports whether the tables do not have exactly the published ones of all segments.
-func (t icebergTables) lack(ctx context.Context, rows []store.SegmentRow) (bool, error) {
-	if t.Tables == nil {
-		return false, nil
-	}
-	same, err := t.Tables.UpToDate(ctx, publishedSegments(rows))
-	return !same, err
-}
-
-// collect removes what no snapshot of a table needs and that was stored before an instant.
-func (t icebergTables) collect(ctx context.Context, before time.Time, done *Collection) error {
-	if t.Tables == nil {
-		return nil
-	}
-	objects, bytes, err := t.Tables.Collect(ctx, before)
-	done.Objects += objects
-	done.Bytes += bytes
-	return err
-}
-
-// check says how the tables differ from what is published.
-func (t icebergTables) check(ctx context.Context) ([]string, error) {
-	if t.Tables == nil {
 		return nil, nil
 	}
-	return t.Tables.Check(ctx)
+	return iceberg.New(iceberg.Config{
+		Stream: cfg.Catalog.Stream(), Objects: cfg.Iceberg, Catalog: publishedFiles{cfg.Catalog}, Log: log, Now: cfg.Now,
+	})
 }
 
 // publishedSegments are the segments that the latest rows say are published.

@@ -100,7 +100,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	} else if err != nil {
 		return nil, fmt.Errorf("verifying the chain: %w", err)
 	}
-	wrong, err := e.tables.check(ctx)
+	wrong, err := e.tables.Check(ctx)
 	v.Findings = append(v.Findings, wrong...)
 	return v, err
 }

@@ -80,7 +80,7 @@ func (e *Exporter) Withdraw(ctx context.Context, after schemas.Position) error {
 			return err
 		}
 	}
-	if err := e.tables.exclude(ctx); err != nil {
+	if err := e.tables.Exclude(ctx); err != nil {
 		return err
 	}
 	for _, ref := range slices.Backward(w.Segments) { // no link is there without the one before

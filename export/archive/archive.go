@@ -2,12 +2,12 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"os"
@@ -102,12 +102,8 @@ func (c *Config) setDefaults() error {
 	if c.Objects == nil || c.Log == nil {
 		return errors.New("export: an archive needs Objects and Log")
 	}
-	if c.Stream == "" {
-		c.Stream = schemas.ScanStream
-	}
-	if c.TempDir == "" {
-		c.TempDir = os.TempDir()
-	}
+	c.Stream = cmp.Or(c.Stream, schemas.ScanStream)
+	c.TempDir = cmp.Or(c.TempDir, os.TempDir())
 	return nil
 }
 
@@ -127,25 +123,13 @@ func (a *Archive) manifestOf(ctx context.Context, object bucket.Object) (s Segme
 			return s, nil
 		} // else the copy is damaged, and is replaced
 	}
-	if data, err = a.fetchManifest(ctx, object.Key); err != nil {
+	if data, err = readObject(ctx, a.cfg.Objects, object.Key); err != nil {
 		return s, err
 	}
 	if s, err = a.decode(object.Key, data); err != nil {
 		return s, err
 	}
 	return s, cache.save(object.Key, object.ETag, data)
-}
-
-func (a *Archive) fetchManifest(ctx context.Context, key string) ([]byte, error) {
-	body, err := a.cfg.Objects.Get(ctx, key, 0, -1)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil {
-		return nil, fmt.Errorf("reading manifest %s: %w", key, err)
-	}
-	return data, nil
 }
 
 // decode checks a manifest. key says where it was found: in the bucket under a key, or

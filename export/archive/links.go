@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
@@ -17,13 +15,9 @@ import (
 // follow from its own members.
 func ReadLink(ctx context.Context, objects Reads, ref schemas.SegmentRef) (l published.Link, err error) {
 	key := schemas.ChainKey(ref)
-	body, err := objects.Get(ctx, key, 0, -1)
+	data, err := readObject(ctx, objects, key)
 	if err != nil {
 		return l, err
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil {
-		return l, fmt.Errorf("reading %s: %w", key, err)
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return l, published.Mismatchf("reading %s: %w", key, err)
@@ -35,8 +29,8 @@ func ReadLink(ctx context.Context, objects Reads, ref schemas.SegmentRef) (l pub
 	return l, nil
 }
 
-// CheckChain compares the links in the bucket with the manifests, and returns the last link: "" if there is none. A segment that is missing shows
-// as well.
+// CheckChain compares the links in the bucket with the manifests, and returns the last link: "" if
+// there is none. A segment that is missing shows as well.
 func (a *Archive) CheckChain(ctx context.Context) (last string, err error) {
 	roots := make([]Rooted, len(a.segments))
 	for i, s := range a.segments {

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"math/bits"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -99,16 +97,12 @@ func AppendLine(dst []byte, u *schemas.Update) []byte {
 // of other rows is an error.
 func ReadLookupIndex(ctx context.Context, objects Reads, m *published.Manifest) (*published.LookupIndex, []byte, error) {
 	key := schemas.LookupIndexKey(m.Ref())
-	body, err := objects.Get(ctx, key, 0, -1)
+	data, err := readObject(ctx, objects, key)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", key, err)
 	}
 	x, err := published.DecodeLookupIndex(data)
 	if err == nil {

@@ -18,6 +18,19 @@ type Reads interface {
 	Get(ctx context.Context, key string, from, to int64) (*bucket.Reader, error)
 }
 
+// readObject reads a small object whole.
+func readObject(ctx context.Context, objects Reads, key string) ([]byte, error) {
+	body, err := objects.Get(ctx, key, 0, -1)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(body)
+	if err := errors.Join(err, body.Close()); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+	return data, nil
+}
+
 // Parts fetches published objects into temporary files.
 type Parts struct {
 	Objects Reads

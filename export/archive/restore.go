@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -44,9 +45,7 @@ type RestoreConfig struct {
 // next one. What the store holds already must be the beginning of the archive's history:
 // else the error wraps schemas.ErrDiverged. Lifetimes are derived by others, as always.
 func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
-	if cfg.BatchItems == 0 {
-		cfg.BatchItems = 4096
-	}
+	cfg.BatchItems = cmp.Or(cfg.BatchItems, 4096)
 	stream := cfg.Catalog.Stream()
 	if a.cfg.Stream != stream {
 		return fmt.Errorf("an archive of stream %s cannot restore stream %s", a.cfg.Stream, stream)

@@ -14,6 +14,9 @@ import (
 // sentence each. That a table lacks a segment which is published is not: the next update
 // adds it. It may be run beside updates.
 func (t *Tables) Check(ctx context.Context) (findings []string, err error) {
+	if t == nil {
+		return nil, nil
+	}
 	for _, name := range names() {
 		found, err := t.check(ctx, name)
 		if err != nil {

@@ -15,6 +15,9 @@ import (
 // It is safe beside running commits: those use names that are not in the bucket yet, or
 // are for a sequence number that is still to come.
 func (t *Tables) Collect(ctx context.Context, before time.Time) (objects, bytes int64, err error) {
+	if t == nil {
+		return 0, 0, nil
+	}
 	for _, name := range names() {
 		n, size, err := t.collect(ctx, name, before)
 		objects += n

@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,7 @@ func (c *Config) setDefaults() error {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Snapshots == 0 {
-		c.Snapshots = 20
-	}
+	c.Snapshots = cmp.Or(c.Snapshots, 20)
 	if c.Snapshots < 0 {
 		return fmt.Errorf("iceberg: %d snapshots cannot be kept", c.Snapshots)
 	}

@@ -36,11 +36,9 @@ type Publisher interface {
 	PutPart(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte, contentType string, overwrite bool) error
 	// Stages reports whether objects wait in staging.
 	Stages() bool
-	// Settle puts staged objects under their keys if peers agree now. What staging has lost it
-	// withdraws.
-	Settle(ctx context.Context, b published.Batch, overwrite bool, withdraw func() error) error
-	// Unstage removes the objects of a published batch from staging.
-	Unstage(ctx context.Context, b published.Batch)
+	// Publish has a batch listed by list. One that is staged it first puts under its keys, if peers
+	// agree now, and in the end removes from staging; what staging has lost it withdraws.
+	Publish(ctx context.Context, b published.Batch, staged, overwrite bool, list, withdraw func() error) error
 }
 
 // Objects is the bucket; *bucket.Client is one.
@@ -98,25 +96,19 @@ func (e *Exporter) export(ctx context.Context, ref schemas.NetworkRef, last stor
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}
-	if last.State == published.Staged {
-		err := e.Publisher.Settle(ctx, published.FolderBatch(ref, lines), published.Overwrites(last.State, last.Version), func() error {
-			last.Version++
-			last.State = published.Withdrawn
-			return e.Catalog.Folders.Append(ctx, last)
-		})
-		if err != nil {
-			return fmt.Errorf("publishing %s: %w", ref, err)
-		}
-	}
 	row, err := published.FolderRow(ref, lines, published.Published, last.Version+1)
 	if err != nil {
 		return err
 	}
-	if err := e.Catalog.Folders.Append(ctx, row); err != nil {
-		return fmt.Errorf("publishing %s: %w", ref, err)
+	list := func() error { return e.Catalog.Folders.Append(ctx, row) }
+	withdraw := func() error {
+		last.Version++
+		last.State = published.Withdrawn
+		return e.Catalog.Folders.Append(ctx, last)
 	}
-	if last.State == published.Staged {
-		e.Publisher.Unstage(ctx, published.FolderBatch(ref, lines))
+	overwrite := published.Overwrites(last.State, last.Version)
+	if err := e.Publisher.Publish(ctx, published.FolderBatch(ref, lines), last.State == published.Staged, overwrite, list, withdraw); err != nil {
+		return fmt.Errorf("publishing %s: %w", ref, err)
 	}
 	e.Log.InfoContext(ctx, "exported folder", "folder", ref.String(), "objects", row.Count,
 		"rows", row.Rows, "bytes", row.Bytes, "elapsed", e.Now().Sub(start))

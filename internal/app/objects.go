@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -146,4 +148,23 @@ func segmentsHint(err error) error {
 		return fmt.Errorf("--bulk-segments is not what this bucket was begun with: keep it, or begin another bucket: %w", err)
 	}
 	return err
+}
+
+// exportPeerGiveUp ends the retries of one question: the export asks again later.
+const exportPeerGiveUp = 20 * time.Second
+
+// exportPeers are those of setting export-peer.
+func (o *objects) exportPeers() ([]export.Peer, error) {
+	cfg := o.p.cfg
+	var peers []export.Peer
+	for _, address := range cfg.ExportPeers {
+		client, err := scan.NewClient(scan.ClientConfig{
+			BaseURL: address, GiveUpAfter: exportPeerGiveUp, Version: o.p.build.Version, Log: o.p.log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--export-peer: %w", err)
+		}
+		peers = append(peers, client)
+	}
+	return peers, nil
 }
