@@ -1,11 +1,13 @@
 package node
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -221,3 +223,16 @@ func (c *client) watchToken(ctx context.Context, token string, renewed func()) (
 	}, func(error) { close(done) }) // a failure shows when the token has expired and the node says so
 	return func() { cancel(); <-done }
 }
+
+// bufferedConn reads ahead into a buffer.
+type bufferedConn struct {
+	net.Conn
+	buffer *bufio.Reader
+}
+
+func newBufferedConn(conn net.Conn) *bufferedConn {
+	return &bufferedConn{conn, bufio.NewReaderSize(conn, connectionBuffer)}
+}
+
+// Read is as of a net.Conn: it waits only while the buffer is empty.
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.buffer.Read(p) }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -26,13 +28,10 @@ const (
 
 // askedFacts remembers answers to questions with parameters that clients choose.
 type askedFacts struct {
-	facts *Facts
-	slots chan struct{}
-
-	mu sync.Mutex
-	// known has the answers since a while, older those before; both are bounded.
-	known, older map[facts.Key]answeredFact
-	running      map[facts.Key]*factQuestion
+	facts   *Facts
+	slots   chan struct{}
+	known   *lru.Cache[facts.Key, answeredFact]
+	running singleflight.Group
 }
 
 type answeredFact struct {
@@ -40,18 +39,9 @@ type answeredFact struct {
 	until time.Time
 }
 
-// factQuestion is on its way, for all who want to know.
-type factQuestion struct {
-	done chan struct{}
-	fact facts.Fact
-	err  error
-}
-
-func newAskedFacts(f *Facts) *askedFacts {
-	return &askedFacts{
-		facts: f, slots: make(chan struct{}, askSlots),
-		known: map[facts.Key]answeredFact{}, older: map[facts.Key]answeredFact{}, running: map[facts.Key]*factQuestion{},
-	}
+func newAskedFacts(f *Facts) (*askedFacts, error) {
+	known, err := lru.New[facts.Key, answeredFact](rememberedFacts)
+	return &askedFacts{facts: f, slots: make(chan struct{}, askSlots), known: known}, err
 }
 
 // Ask returns a fact on behalf of a client: what is remembered, or kept and final, else the
@@ -59,14 +49,17 @@ func newAskedFacts(f *Facts) *askedFacts {
 // know nothing, and an error that wraps schemas.ErrUnavailable when they cannot be asked
 // now. Questions for one key are asked once, and few at a time.
 func (f *Facts) Ask(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	q, fact, known := f.asked.join(ctx, key)
-	if !known {
+	remembered, ok := f.asked.known.Get(key)
+	fact := remembered.fact
+	if !ok || !f.cfg.Now().Before(remembered.until) {
+		// Others may wait for the same answer, so no single client can cancel it.
+		asking := context.WithoutCancel(ctx)
 		select {
-		case <-q.done:
-			if q.err != nil {
-				return facts.Fact{}, q.err
+		case result := <-f.asked.running.DoChan(key.String(), func() (any, error) { return f.asked.question(asking, key) }):
+			if result.Err != nil {
+				return facts.Fact{}, result.Err
 			}
-			fact = q.fact
+			fact = result.Val.(facts.Fact)
 		case <-ctx.Done():
 			return facts.Fact{}, ctx.Err()
 		}
@@ -77,53 +70,23 @@ func (f *Facts) Ask(ctx context.Context, key facts.Key) (facts.Fact, error) {
 	return fact, nil
 }
 
-// join returns what is remembered, or the question that will be answered.
-func (a *askedFacts) join(ctx context.Context, key facts.Key) (q *factQuestion, fact facts.Fact, known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	answer, ok := a.known[key]
-	if !ok {
-		answer, ok = a.older[key]
+// question looks for an answer and remembers it.
+func (a *askedFacts) question(ctx context.Context, key facts.Key) (fact facts.Fact, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	err = guard.Call(func() (err error) { fact, err = a.answer(ctx, key); return err })
+	if err == nil {
+		a.remember(key, fact)
 	}
-	if ok && a.facts.cfg.Now().Before(answer.until) {
-		return nil, answer.fact, true
-	}
-	if q = a.running[key]; q == nil {
-		q = &factQuestion{done: make(chan struct{})}
-		a.running[key] = q
-		// Others may wait for the same answer, so no single client can cancel it.
-		a.start(context.WithoutCancel(ctx), key, q)
-	}
-	return q, fact, false
-}
-
-// start begins to look for the answer.
-func (a *askedFacts) start(ctx context.Context, key facts.Key, q *factQuestion) {
-	guard.Go(func() (err error) {
-		ctx, cancel := context.WithTimeout(ctx, askTimeout)
-		defer cancel()
-		q.fact, err = a.answer(ctx, key)
-		return err
-	}, func(err error) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if q.err = err; err == nil {
-			a.remember(key, q.fact)
-		}
-		delete(a.running, key)
-		close(q.done)
-	})
+	return fact, err
 }
 
 func (a *askedFacts) remember(key facts.Key, fact facts.Fact) {
-	if len(a.known) >= rememberedFacts/2 {
-		a.known, a.older = make(map[facts.Key]answeredFact), a.known
-	}
 	fresh := freshFor
 	if !fact.Known() || !fact.Final() {
 		fresh = emptyFor
 	}
-	a.known[key] = answeredFact{fact, a.facts.cfg.Now().Add(fresh)}
+	a.known.Add(key, answeredFact{fact, a.facts.cfg.Now().Add(fresh)})
 }
 
 // answer looks for a fact that cannot change any more, and else asks the upstreams.

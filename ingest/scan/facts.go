@@ -102,7 +102,10 @@ func NewFacts(cfg FactsConfig) (*Facts, error) {
 		return nil, err
 	}
 	f := &Facts{cfg: cfg, absent: map[facts.Key]int{}}
-	f.asked = newAskedFacts(f)
+	var err error
+	if f.asked, err = newAskedFacts(f); err != nil {
+		return nil, err
+	}
 	for _, url := range cfg.URLs {
 		c, err := NewClient(ClientConfig{
 			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond, defaultRate: factRate,

@@ -352,7 +352,7 @@ func TestAskedFactsAreBounded(t *testing.T) {
 	for i := range 3 * rememberedFacts {
 		f.asked.remember(facts.Of(facts.Participants, "s::1220", fmt.Sprint(i)), facts.Fact{})
 	}
-	if n := len(f.asked.known) + len(f.asked.older); n > rememberedFacts {
+	if n := f.asked.known.Len(); n > rememberedFacts {
 		t.Errorf("%d answers are remembered", n)
 	}
 }

@@ -15,19 +15,13 @@ import (
 // items they belong to. Its items have no update.
 const SideStream = schemas.ScanStream + "/side"
 
-// Gap is a stretch of history that was stored without verdicts.
-type Gap struct {
-	// After is exclusive, Through inclusive. Both lie in one migration, behind its
-	// import updates.
-	After, Through schemas.Position
-}
-
-// Gaps knows of which items the store has no verdict.
+// Gaps knows of which items of public history the store has no verdict; *history.Reader is one.
 type Gaps interface {
-	// NextGap returns the first gap of a stream that reaches beyond the position after,
-	// or nil if there is none up to the stream's watermark. It may begin before after.
-	// What the side stream added does not make a gap smaller.
-	NextGap(ctx context.Context, stream string, after schemas.Position) (*Gap, error)
+	// NextGap returns the first stretch without verdicts, from after (exclusive) to through, that
+	// reaches beyond a position; ok is false if there is none up to the watermark. It may begin
+	// before the position, and lies in one migration, behind its import updates. What the side
+	// stream added does not make it smaller.
+	NextGap(ctx context.Context, position schemas.Position) (after, through schemas.Position, ok bool, err error)
 }
 
 const (
@@ -114,17 +108,16 @@ func (s *sideStream) resume(ctx context.Context) error {
 // again reads what an announced batch has from the gaps within it.
 func (s *sideStream) again(ctx context.Context, p *peer, in *schemas.Intent) (items []schemas.Item, err error) {
 	for at := in.After; at.Before(in.Through); {
-		gap, err := s.ing.cfg.Gaps.NextGap(ctx, s.ing.cfg.Stream, at)
+		after, through, ok, err := s.ing.cfg.Gaps.NextGap(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		if gap == nil || !gap.After.Before(in.Through) {
+		if !ok || !after.Before(in.Through) {
 			return items, nil
 		}
-		if at.Before(gap.After) {
-			at = gap.After
+		if at.Before(after) {
+			at = after
 		}
-		through := gap.Through
 		if in.Through.Before(through) {
 			through = in.Through
 		}
@@ -142,11 +135,10 @@ func (s *sideStream) again(ctx context.Context, p *peer, in *schemas.Intent) (it
 
 // step reads one page of the next gap. more is false when there is none.
 func (s *sideStream) step(ctx context.Context) (more bool, err error) {
-	gap, err := s.ing.cfg.Gaps.NextGap(ctx, s.ing.cfg.Stream, s.seen)
-	if err != nil || gap == nil {
+	after, through, ok, err := s.ing.cfg.Gaps.NextGap(ctx, s.seen)
+	if err != nil || !ok {
 		return false, err
 	}
-	after := gap.After
 	if after.Before(s.seen) {
 		after = s.seen
 	}
@@ -154,7 +146,7 @@ func (s *sideStream) step(ctx context.Context) (more bool, err error) {
 	if p == nil {
 		return false, errors.New("no upstream gives events at present")
 	}
-	items, end, err := s.read(ctx, p, after, gap.Through, false)
+	items, end, err := s.read(ctx, p, after, through, false)
 	if err != nil {
 		return false, err
 	}

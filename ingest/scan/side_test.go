@@ -17,7 +17,7 @@ import (
 type streams struct {
 	mu    sync.Mutex
 	sinks map[string]*memorySink
-	gaps  []Gap
+	gaps  []gap
 }
 
 func (s *streams) of(stream string) *memorySink {
@@ -40,21 +40,24 @@ func (s *streams) Write(ctx context.Context, b *schemas.Batch) error {
 	return s.of(b.Stream).Write(ctx, b)
 }
 
-func (s *streams) NextGap(_ context.Context, _ string, after schemas.Position) (*Gap, error) {
+// gap is a stretch without verdicts, from after (exclusive) to through.
+type gap struct{ after, through schemas.Position }
+
+func (s *streams) NextGap(_ context.Context, position schemas.Position) (after, through schemas.Position, ok bool, err error) {
 	for _, g := range s.gaps {
-		if after.Before(g.Through) {
-			return &g, nil
+		if position.Before(g.through) {
+			return g.after, g.through, true, nil
 		}
 	}
-	return nil, nil
+	return after, through, false, nil
 }
 
 // sideLines are what the side stream has to hold of the gaps.
-func sideLines(list []*migration, gaps []Gap) (lines []string) {
+func sideLines(list []*migration, gaps []gap) (lines []string) {
 	for _, m := range list {
 		for _, it := range m.items {
 			p := it.Position()
-			if it.Update = nil; it.Verdict != nil && slices.ContainsFunc(gaps, func(g Gap) bool { return g.After.Before(p) && !g.Through.Before(p) }) {
+			if it.Update = nil; it.Verdict != nil && slices.ContainsFunc(gaps, func(g gap) bool { return g.after.Before(p) && !g.through.Before(p) }) {
 				lines = append(lines, string(schemas.AppendItem(nil, &it)))
 			}
 		}
@@ -68,7 +71,7 @@ func TestLateSideDataIsFoundOnceAndInOrder(t *testing.T) {
 		list := func() []*migration { return []*migration{generate(0, -1, 0, 900), generate(1, 0, 50, 700)} }
 		us, urls := newUpstreams(t, n, list)
 		m := list()
-		gaps := []Gap{
+		gaps := []gap{
 			{m[0].items[99].Position(), m[0].items[299].Position()},
 			{m[0].items[400].Position(), m[0].items[899].Position()},
 			{schemas.Position{MigrationID: 1, RecordTime: schemas.MinMicros, UpdateID: m[1].imports[49].Position().UpdateID}, m[1].items[399].Position()},
@@ -116,7 +119,7 @@ func TestSideDataThatChangedStopsTheSearchOnly(t *testing.T) {
 	t.Parallel()
 	m := generate(0, -1, 0, 300)
 	u := newUpstream(t, m)
-	sink := &streams{gaps: []Gap{{m.items[9].Position(), m.items[199].Position()}}}
+	sink := &streams{gaps: []gap{{m.items[9].Position(), m.items[199].Position()}}}
 	side := sink.of(SideStream)
 	side.resume.Pending = &schemas.Intent{After: schemas.Start, Through: m.items[99].Position(), Items: 3, Hash: "feed"}
 	ing := newIngesterOf(t, []string{u.URL}, sink, func(c *Config) { c.Gaps = sink })

@@ -54,7 +54,7 @@ func (b bulk) ActiveSet(ctx context.Context, format scan.Format, at schemas.Micr
 	if !ok { // withdrawn since
 		return 0, nil, schemas.ErrNotFound
 	}
-	return latest.Start, objectsOf(set), nil
+	return latest.Start, set, nil
 }
 
 // Segments returns the first published segments that overlap (start, end], at most limit, up
@@ -83,7 +83,7 @@ func (b bulk) Segments(ctx context.Context, format scan.Format, start, end schem
 		if !ok { // withdrawn since the list was read
 			return list, min(through, p.Start), nil
 		}
-		list = append(list, scan.Segment{MigrationID: p.Segment.MigrationID, Start: p.Start, End: p.End, Objects: objectsOf(updates)})
+		list = append(list, scan.Segment{MigrationID: p.Segment.MigrationID, Start: p.Start, End: p.End, Objects: updates})
 	}
 	return list, through, nil
 }
@@ -100,17 +100,11 @@ func (b bulk) Published(ctx context.Context, format scan.Format) (schemas.Micros
 
 // Objects looks published objects up by their keys.
 func (b bulk) Objects(ctx context.Context, keys ...string) (map[string]scan.Object, error) {
-	found, err := b.catalog.Find(ctx, keys...)
-	objects := make(map[string]scan.Object, len(found))
-	for key, o := range found {
-		objects[key] = objectOf(o)
-	}
-	return objects, err
+	return b.catalog.Find(ctx, keys...)
 }
 
 // Progress says how far the exports are.
-func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
-	var all []published.Pipeline
+func (b bulk) Progress(ctx context.Context) (all []scan.Pipeline, err error) {
 	for _, layout := range b.layouts {
 		if layout == settings.LayoutNetwork {
 			network, err := b.catalog.NetworkProgress(ctx)
@@ -126,11 +120,7 @@ func (b bulk) Progress(ctx context.Context) ([]scan.Pipeline, error) {
 		}
 		all = append(all, parquet)
 	}
-	pipelines := make([]scan.Pipeline, len(all))
-	for i, p := range all {
-		pipelines[i] = scan.Pipeline(p)
-	}
-	return pipelines, nil
+	return all, nil
 }
 
 // Checksums looks up the SHA-256 of objects that are published or wait for peers.
@@ -140,19 +130,7 @@ func (b bulk) Checksums(ctx context.Context, keys ...string) (map[string][32]byt
 
 // Open streams a range of an object.
 func (b bulk) Open(ctx context.Context, o scan.Object, from, to int64) (io.ReadCloser, error) {
-	return b.downloads.Open(ctx, bucket.Wanted{Key: o.Key, Size: o.Bytes, SHA256: o.SHA256}, from, to)
-}
-
-func objectOf(o published.Object) scan.Object {
-	return scan.Object{Key: o.Key, Bytes: o.Size, SHA256: o.SHA256}
-}
-
-func objectsOf(list []published.Object) []scan.Object {
-	objects := make([]scan.Object, len(list))
-	for i, o := range list {
-		objects[i] = objectOf(o)
-	}
-	return objects
+	return b.downloads.Open(ctx, bucket.Wanted(o), from, to)
 }
 
 // bulkFormats are the formats of the listings in which the layouts are given.
@@ -165,4 +143,62 @@ func bulkFormats(c *settings.Config) []scan.Format {
 		formats = append(formats, scan.JSONZstd)
 	}
 	return formats
+}
+
+// listedEncoding is the one of which the network's listings give the objects. Those of the
+// other one can be had by their keys.
+const listedEncoding = schemas.CompactJSON
+
+// networkSet is ActiveSet in the network's layout.
+func (b bulk) networkSet(ctx context.Context, at schemas.Micros) (schemas.Micros, []scan.Object, error) {
+	sets, err := b.catalog.NetworkSets(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	var latest *schemas.NetworkRef
+	for i := range sets { // ascending
+		if sets[i].Start <= at {
+			latest = &sets[i]
+		}
+	}
+	if latest == nil {
+		return 0, nil, schemas.ErrNotFound
+	}
+	found, err := b.catalog.FolderObjects(ctx, listedEncoding, *latest)
+	if err != nil {
+		return 0, nil, err
+	}
+	objects, ok := found[*latest]
+	if !ok { // withdrawn since
+		return 0, nil, schemas.ErrNotFound
+	}
+	return latest.Start, objects, nil
+}
+
+// networkSegments is Segments in the network's layout, whose folders may hold more than one
+// migration.
+func (b bulk) networkSegments(ctx context.Context, start, end schemas.Micros, limit int) ([]scan.Segment, schemas.Micros, error) {
+	folders, through, err := b.catalog.NetworkFolders(ctx)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	var refs []schemas.NetworkRef
+	for _, ref := range folders {
+		if ref.Start < end && ref.End > start && len(refs) < limit {
+			refs = append(refs, ref)
+		}
+	}
+	found, err := b.catalog.FolderObjects(ctx, listedEncoding, refs...)
+	if err != nil {
+		return nil, schemas.MinMicros, err
+	}
+	list := make([]scan.Segment, 0, len(refs))
+	for _, ref := range refs {
+		objects, ok := found[ref]
+		if !ok { // withdrawn since the list was read
+			return list, ref.Start, nil
+		}
+		list = append(list, scan.Segment{Start: ref.Start, End: ref.End, Objects: objects})
+	}
+	return list, through, nil
 }

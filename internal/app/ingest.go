@@ -72,7 +72,7 @@ func (d *database) newStreams(scanURLs []string, nodeURL string) (*streams, erro
 
 // add takes a source in.
 func (s *streams) add(from source) {
-	s.sources = append(s.sources, &steadySource{source: from, steady: s.p.steady, log: s.p.log})
+	s.sources = append(s.sources, &retriedSource{source: from, retrier: s.p.retrier, log: s.p.log})
 }
 
 // backfill ingests the streams one after another up to the end of their upstreams as of
@@ -91,7 +91,7 @@ func (s *streams) backfill(ctx context.Context, p *console.Progress) error {
 
 func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progress) error {
 	p.Begin("backfill", "updates", 0)
-	err := s.alongside(ctx, from, func(ctx context.Context) {
+	err := s.alongside(ctx, from, func(ctx context.Context) error {
 		every(ctx, 200*time.Millisecond, func() {
 			st := from.live()
 			done, total := st.Updates+st.Imports, int64(0)
@@ -100,6 +100,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progr
 			}
 			p.Set(done, total)
 		})
+		return nil
 	})
 	if err != nil {
 		return err
@@ -113,18 +114,10 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progr
 }
 
 // alongside ingests a stream up to its upstream's end as of now with the lifetimes and
-// watch beside it, and then lets what is derived from it catch up.
-func (s *streams) alongside(ctx context.Context, from source, watch func(context.Context)) error {
-	group, groupCtx := guard.WithContext(ctx)
-	besides, stop := context.WithCancel(groupCtx)
-	defer stop()
-	group.Go(func() error {
-		defer stop()
-		return from.Backfill(groupCtx)
-	})
-	group.Go(func() error { return s.derive(besides, from) })
-	group.Go(func() error { watch(besides); return nil })
-	if err := group.Wait(); err != nil {
+// others beside it, and then lets what is derived from it catch up.
+func (s *streams) alongside(ctx context.Context, from source, beside ...func(context.Context) error) error {
+	derive := func(ctx context.Context) error { return s.derive(ctx, from) }
+	if err := s.p.guard(ctx, from.Backfill, append(beside, derive)...); err != nil {
 		return err
 	}
 	if copied := s.lookupRows(from); copied != nil {
@@ -187,7 +180,7 @@ func (s *streams) runOne(ctx context.Context, from source) {
 	beside := guard.NewGroup()
 	keep := func(what string, work func(context.Context) error) {
 		beside.Go(func() error {
-			if err := s.p.steady.run(ctx, s.p.log.With("stream", from.stream()), what, work); err != nil {
+			if err := s.p.retrier.run(ctx, s.p.log.With("stream", from.stream()), what, work); err != nil {
 				s.p.log.ErrorContext(ctx, what+" stopped", "stream", from.stream(), "err", err)
 			}
 			return nil
@@ -295,12 +288,12 @@ func (a *App) Ingest(ctx context.Context, once bool, progress *console.Progress,
 // BackfillScan has an ingester read public history up to its upstream's end as of now, and lets what
 // is derived from it catch up.
 func BackfillScan(ctx context.Context, db *store.DB, log *slog.Logger, from *scan.Ingester) error {
-	return newBackfill(db, log).alongside(ctx, scanSource{from}, func(context.Context) {})
+	return newBackfill(db, log).alongside(ctx, scanSource{from})
 }
 
 // BackfillNode is BackfillScan for the stream of a node.
 func BackfillNode(ctx context.Context, db *store.DB, log *slog.Logger, from *node.Ingester) error {
-	return newBackfill(db, log).alongside(ctx, nodeSource{from, ""}, func(context.Context) {})
+	return newBackfill(db, log).alongside(ctx, nodeSource{from, ""})
 }
 
 func newBackfill(db *store.DB, log *slog.Logger) *streams {

@@ -23,7 +23,7 @@ func (d *database) newNodeSource(url string) (source, error) {
 	}
 	config := node.Config{
 		BaseURL: url, Settings: d.ingestSettings(), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
-		IdleTimeout: d.p.pace.socket, PingInterval: d.p.pace.ping,
+		IdleTimeout: d.p.timeouts.socket, PingInterval: d.p.timeouts.ping,
 	}
 	if token := cfg.NodeToken; token != "" {
 		config.Token = func(context.Context) (string, error) { return token, nil }
@@ -39,7 +39,7 @@ func (d *database) newNodeSource(url string) (source, error) {
 func (d *database) ingestSettings() stream.Settings {
 	return stream.Settings{
 		Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
-		RequestTimeout: d.p.pace.request, Backoff: d.p.pace.backoff, MaxRetryAfter: d.p.pace.rest,
+		RequestTimeout: d.p.timeouts.request, Backoff: d.p.timeouts.backoff, MaxRetryAfter: d.p.timeouts.rest,
 	}
 }
 
@@ -47,11 +47,17 @@ func (from nodeSource) stream() string { return from.Status().Stream }
 
 func (from nodeSource) live() LiveStream {
 	st := from.Status()
+	l := liveOf(&st.Status, string(st.Source))
+	l.LagOffsets, l.Upstreams = max(0, st.LedgerEnd-st.Position.Offset), []LiveUpstream{{URL: from.url, State: string(st.Phase)}}
+	return l
+}
+
+// liveOf is what the status of any ingester tells.
+func liveOf(st *stream.Status, source string) LiveStream {
 	return LiveStream{
-		Phase: string(st.Phase), Detail: st.Detail, Source: string(st.Source), Position: st.Position.String(),
-		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Batches: st.Batches, Bytes: st.Bytes,
+		Phase: string(st.Phase), Detail: st.Detail, Source: source, Position: st.Position.String(),
+		Updates: st.Updates, Imports: st.Imports, Events: st.Events, Verdicts: st.Verdicts, Batches: st.Batches, Bytes: st.Bytes,
 		Rate: st.Rate, Retries: st.Retries, LastError: st.LastError, LastErrorAt: timeOrNil(st.LastErrorAt),
 		fraction: st.Fraction, ETASeconds: max(0, st.ETA.Seconds()), following: st.Phase == stream.PhaseFollowing,
-		LagOffsets: max(0, st.LedgerEnd-st.Position.Offset), Upstreams: []LiveUpstream{{URL: from.url, State: string(st.Phase)}},
 	}
 }

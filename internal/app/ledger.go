@@ -13,7 +13,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
-	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -60,15 +59,8 @@ func (s *servers) newLedgerServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	documents, err := openapi.Documents(query.Naming(cfg.Naming))
-	if err != nil {
-		return nil, err
-	}
 	page := &statusPage{db: s.db.db, streams: streams}
-	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Errors: api.Errors, Log: s.p.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
-	})
+	return s.serverOf(listener, page, query.Config{Mounts: []query.Mount{api.Mount()}, Errors: api.Errors})
 }
 
 // ledgerAt is where the ledger interface is served, "" for nowhere.

@@ -85,8 +85,8 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 		n.resumeIn = time.Minute
 	} else {
 		hurried := func(f int) time.Duration { return min(time.Duration(f)*10*time.Millisecond, 50*time.Millisecond) }
-		a.p.pace = pace{backoff: hurried, request: 400 * time.Millisecond, socket: 800 * time.Millisecond, ping: 100 * time.Millisecond, rest: 300 * time.Millisecond}
-		a.p.steady = steady{backoff: hurried}
+		a.p.timeouts = timeouts{backoff: hurried, request: 400 * time.Millisecond, socket: 800 * time.Millisecond, ping: 100 * time.Millisecond, rest: 300 * time.Millisecond}
+		a.p.retrier = retrier{backoff: hurried}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	n.stop = stop

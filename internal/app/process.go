@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ type process struct {
 	build Build
 	log   *slog.Logger
 
-	// pace and steady are how upstreams' faults are waited out. Only tests set them.
-	pace   pace
-	steady steady
+	// timeouts and retrier are how upstreams' faults are waited out. Only tests set them.
+	timeouts timeouts
+	retrier  retrier
 
 	closers []func() error
 	deaths  []death // embedded services that can end by themselves
@@ -64,7 +65,7 @@ func (p *process) watch(ctx context.Context) error {
 		guard.Go(func() error {
 			select {
 			case <-d.done:
-				return fmt.Errorf("the %s ended: %w", d.name, errOr(d.err(), errors.New("without saying why")))
+				return fmt.Errorf("the %s ended: %w", d.name, cmp.Or(d.err(), errors.New("without saying why")))
 			case <-ctx.Done():
 				return nil
 			}
@@ -80,13 +81,6 @@ func (p *process) watch(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-func errOr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // supervise runs parts until ctx ends or one of them, or an embedded service, fails.
@@ -117,7 +111,7 @@ func (p *process) guard(ctx context.Context, work func(context.Context) error, b
 	})...)
 	// supervise takes a cancelled part for one that was asked to stop; work was not
 	// asked to unless another part failed first, which err then tells.
-	return errOr(err, workErr)
+	return cmp.Or(err, workErr)
 }
 
 // timeAhead is how far record times may be ahead of this machine's clock, 0 for no limit.

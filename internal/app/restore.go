@@ -10,7 +10,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/export/archive"
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
-	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -101,24 +100,11 @@ func (o *objects) restore(ctx context.Context, from *archive.Archive, p *console
 // withLifetimes derives lifetimes of the public history while work fills the store, and
 // after it the rest.
 func (d *database) withLifetimes(ctx context.Context, work func(context.Context) error) error {
-	group, groupCtx := guard.WithContext(ctx)
-	beside, stop := context.WithCancel(groupCtx)
-	defer stop()
-	group.Go(func() error {
-		defer stop()
-		return work(groupCtx)
-	})
-	group.Go(func() error {
-		err := indexer.NewLifetimes(d.db, schemas.ScanStream, 0, d.p.log).Run(beside)
-		if beside.Err() != nil {
-			return nil
-		}
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	lifetimes := indexer.NewLifetimes(d.db, schemas.ScanStream, 0, d.p.log)
+	if err := d.p.guard(ctx, work, lifetimes.Run); err != nil {
 		return err
 	}
-	return indexer.NewLifetimes(d.db, schemas.ScanStream, 0, d.p.log).CatchUp(ctx)
+	return lifetimes.CatchUp(ctx)
 }
 
 func linesOf(ctx context.Context, archive *archive.Archive, out io.Writer) error {

@@ -65,9 +65,10 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if err != nil {
 		return nil, err
 	}
+	side := s.db.reader.WithSide()
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
-		Source: newScanHistory(s.db.reader.WithSide()), Health: &health{reader: s.db.reader, log: s.p.log}, Log: s.p.log,
+		Source: scanHistory{side, side.State()}, Health: &health{reader: s.db.reader, log: s.p.log}, Log: s.p.log,
 		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
@@ -81,13 +82,9 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if err != nil {
 		return nil, err
 	}
-	documents, err := openapi.Documents(query.Naming(cfg.Naming))
-	if err != nil {
-		return nil, err
-	}
 	page := &statusPage{db: s.db.db, streams: streams, damage: &s.db.damage}
 	s.scanProxy = api.ProxyRoutes()
-	mounts := []query.Mount{api.Mount(), openapi.Mount(documents...), page.mount()}
+	mounts := []query.Mount{api.Mount(), page.mount()}
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
 		return nil, err
 	}
@@ -99,10 +96,21 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 		mounts[0] = api.SharedMount() // the two interfaces have paths in common
 		mounts = append(mounts, ledger.Mount())
 	}
-	return query.New(query.Config{
-		Listener: listener, Mounts: mounts, Log: s.p.log, Admission: s.admission(), MaxPageBytes: s.pageBytes(),
-		ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
-	})
+	return s.serverOf(listener, page, query.Config{Mounts: mounts})
+}
+
+// serverOf returns a server of the mounts and errors of config, with the documents of all interfaces.
+func (s *servers) serverOf(listener net.Listener, page *statusPage, config query.Config) (*query.Server, error) {
+	cfg := s.p.cfg
+	documents, err := openapi.Documents(query.Naming(cfg.Naming))
+	if err != nil {
+		return nil, err
+	}
+	config.Mounts = append(config.Mounts, openapi.Mount(documents...))
+	config.Listener, config.Log, config.Hosts = listener, s.p.log, cfg.Hosts()
+	config.Admission, config.MaxPageBytes, config.ClientRateLimit = s.admission(), s.pageBytes(), cfg.RateLimit
+	config.Metrics, config.Pprof = newRegistry(page), cfg.Profiling
+	return query.New(config)
 }
 
 // scanHistory is public history with the state of the network that it tells.
@@ -110,8 +118,6 @@ type scanHistory struct {
 	*history.Reader
 	*history.State
 }
-
-func newScanHistory(r *history.Reader) scanHistory { return scanHistory{r, r.State()} }
 
 // copies are those by update id, or nil if there are to be none.
 func (s *servers) copies(catalog *values.Catalog) *copies.Items {

@@ -7,7 +7,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
-	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/validator"
 )
 
@@ -49,16 +48,8 @@ func (s *servers) newValidatorServer(scanURLs []string) (*query.Server, error) {
 	if api == nil {
 		return nil, errors.New("--validator-listen needs a key for tokens: --validator-auth-jwks, --validator-auth-certificate or --validator-auth-secret")
 	}
-	documents, err := openapi.Documents(query.Naming(cfg.Naming))
-	if err != nil {
-		return nil, err
-	}
 	s.validatorAt = "http://" + listener.Addr().String() + "/"
-	page := &statusPage{db: s.db.db}
-	return query.New(query.Config{
-		Listener: listener, Mounts: []query.Mount{api.Mount(), openapi.Mount(documents...)}, Log: s.p.log,
-		Admission: s.admission(), MaxPageBytes: s.pageBytes(), ClientRateLimit: cfg.RateLimit, Metrics: newRegistry(page), Pprof: cfg.Profiling, Hosts: cfg.Hosts(),
-	})
+	return s.serverOf(listener, &statusPage{db: s.db.db}, query.Config{Mounts: []query.Mount{api.Mount()}})
 }
 
 // newValidator returns the validator interface for a listener, nil where nobody could use it: it has

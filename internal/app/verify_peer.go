@@ -10,7 +10,7 @@ import (
 )
 
 // peer reads the history that verify compares with.
-type peer struct{ client *scan.Client }
+type peer struct{ *scan.Client }
 
 // peerGiveUp ends the retries of one request to a peer.
 const peerGiveUp = 2 * time.Minute
@@ -24,15 +24,12 @@ func (s *verifier) newPeer(address string) (*peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--peer: %w", err)
 	}
-	return &peer{client: client}, nil
+	return &peer{client}, nil
 }
-
-// Name names the peer without credentials.
-func (p *peer) Name() string { return p.client.Upstream() }
 
 // Items reads a page of events, or of updates where the peer gives no verdicts.
 func (p *peer) Items(ctx context.Context, after schemas.Position, limit int) ([]schemas.Item, error) {
-	page, err := p.client.EventsPage(ctx, scan.PageRequest{After: after, Size: limit})
+	page, err := p.EventsPage(ctx, scan.PageRequest{After: after, Size: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +54,7 @@ func sameTime(a, b schemas.Position) bool {
 
 // Imports reads a page of import updates.
 func (p *peer) Imports(ctx context.Context, migrationID int64, afterID string, limit int) ([]schemas.Update, error) {
-	page, err := p.client.ImportUpdates(ctx, scan.ImportsRequest{MigrationID: migrationID, AfterUpdateID: afterID, Limit: limit})
+	page, err := p.ImportUpdates(ctx, scan.ImportsRequest{MigrationID: migrationID, AfterUpdateID: afterID, Limit: limit})
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ var layers = map[string][]string{
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "internal/native", "internal/store", "internal/history"},
-	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
+	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 
 	// Its folders never import each other nor it: what one needs of it is an interface that it

@@ -126,21 +126,6 @@ func (e *Error) Refusal() *Refusal {
 	return &Refusal{Code: e.Node.Code, Message: e.Err.Error(), Category: e.Node.Category, Context: e.Node.Context, Err: e}
 }
 
-// IsRefusal reports whether err is a refusal with one of the codes, or with any if none is
-// given.
-func IsRefusal(err error, codes ...string) bool {
-	var r *Refusal
-	if !errors.As(err, &r) {
-		return false
-	}
-	for _, code := range codes {
-		if r.Code == code {
-			return true
-		}
-	}
-	return len(codes) == 0
-}
-
 // HasCode reports whether err comes from a failed call with the node's code.
 func HasCode(err error, code string) bool {
 	var e *Error

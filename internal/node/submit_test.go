@@ -244,3 +244,18 @@ func TestTokenIsNeverShown(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// IsRefusal reports whether err is a refusal with one of the codes, or with any if none is
+// given.
+func IsRefusal(err error, codes ...string) bool {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return false
+	}
+	for _, code := range codes {
+		if r.Code == code {
+			return true
+		}
+	}
+	return len(codes) == 0
+}

@@ -12,8 +12,8 @@ import (
 
 // Peer is another source of the same history: an upstream scan or another ledgerlake.
 type Peer interface {
-	// Name names the peer for findings, without credentials.
-	Name() string
+	// Upstream names the peer for findings, without credentials.
+	Upstream() string
 	// Items returns up to limit items after a position in ascending order. Positions stand
 	// at a record time as a whole: all items of the last record time are in the page or
 	// none. An empty page is the end of what the peer has.
@@ -31,7 +31,7 @@ func (v *verification) comparePeer(ctx context.Context) error {
 	check, peer := v.checks[Days], v.cfg.Peer
 	theirs, end, err := v.readPeer(ctx)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", peer.Name(), err)
+		return fmt.Errorf("reading %s: %w", peer.Upstream(), err)
 	}
 	refs := make(map[schemas.SegmentRef]bool)
 	for ref := range theirs {
@@ -61,7 +61,7 @@ func (v *verification) compareSegment(check *Check, ref schemas.SegmentRef, ours
 		if ours[table] != theirs[table] {
 			check.Add(Finding{
 				What: "table " + table, Where: "segment " + ref.String(),
-				Expected: theirs[table].String() + " as at " + v.cfg.Peer.Name(), Found: ours[table].String(),
+				Expected: theirs[table].String() + " as at " + v.cfg.Peer.Upstream(), Found: ours[table].String(),
 			})
 		}
 	}

@@ -266,7 +266,7 @@ func TestAnOlderStoreIsRefused(t *testing.T) {
 // memoryPeer has a history in memory, without digests of its own.
 type memoryPeer struct{ items []schemas.Item }
 
-func (p memoryPeer) Name() string { return "http://peer.example.com" }
+func (p memoryPeer) Upstream() string { return "http://peer.example.com" }
 
 func (p memoryPeer) Items(_ context.Context, after schemas.Position, limit int) ([]schemas.Item, error) {
 	var page []schemas.Item

@@ -98,10 +98,7 @@ func (v *verification) take(out *outcome) {
 		v.checks[name].merge(check)
 	}
 	for ref, tables := range out.segments {
-		if v.report.Segments[ref] == nil {
-			v.report.Segments[ref] = make(Tables)
-		}
-		v.report.Segments[ref].merge(tables)
+		addTo(v.report.Segments, ref, tables)
 	}
 	if v.last.Before(out.last) {
 		v.last = out.last
@@ -403,12 +400,7 @@ func (w *walk) endSegment() {
 	if w.render == nil {
 		return
 	}
-	tables := w.render.take()
-	if w.segment.Stream == "" {
-		return
+	if tables := w.render.take(); w.segment.Stream != "" {
+		addTo(w.out.segments, w.segment, tables)
 	}
-	if w.out.segments[w.segment] == nil {
-		w.out.segments[w.segment] = make(Tables)
-	}
-	w.out.segments[w.segment].merge(tables)
 }

@@ -65,13 +65,13 @@ func (b *bulkObjects) sendObject(ctx context.Context, r *query.Request, o Object
 		describe(r, etag)
 		return r.Empty(304)
 	}
-	part, err := requestedRange(r, etag, o.Bytes)
+	part, err := requestedRange(r, etag, o.Size)
 	if err != nil {
 		describe(r, etag)
-		r.SetHeader("Content-Range", fmt.Sprintf("bytes */%d", o.Bytes))
+		r.SetHeader("Content-Range", fmt.Sprintf("bytes */%d", o.Size))
 		return err
 	}
-	status, from, to := 200, int64(0), o.Bytes
+	status, from, to := 200, int64(0), o.Size
 	if part != nil {
 		status, from, to = 206, part.from, part.to
 	}
@@ -83,7 +83,7 @@ func (b *bulkObjects) sendObject(ctx context.Context, r *query.Request, o Object
 	}
 	describe(r, etag)
 	if part != nil {
-		r.SetHeader("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, o.Bytes))
+		r.SetHeader("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, o.Size))
 	}
 	return r.Send(status, octetStream, to-from, stream)
 }

@@ -351,7 +351,7 @@ func (s *shelf) put(key, content string) Object {
 		s.content = map[string]string{}
 	}
 	s.content[key] = content
-	return Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
+	return Object{Key: key, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
 }
 
 func (s *shelf) ActiveSet(_ context.Context, f Format, at schemas.Micros) (schemas.Micros, []Object, error) {
@@ -389,7 +389,7 @@ func (s *shelf) Objects(_ context.Context, keys ...string) (map[string]Object, e
 	for _, key := range keys {
 		s.asked++
 		if content, ok := s.content[key]; ok && !s.expired[key] && !strings.HasPrefix(key, "private/") {
-			found[key] = Object{Key: key, Bytes: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
+			found[key] = Object{Key: key, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}
 		}
 	}
 	return found, nil

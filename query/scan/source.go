@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/query/scan/horizon"
 	"github.com/ledgerlake/ledgerlake/query/scan/state"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -60,14 +61,11 @@ const (
 	Parquet Format = "parquet"
 )
 
-// Object is a published bulk object.
-type Object struct {
-	// Key is its name, such as
-	// "updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet".
-	Key    string
-	Bytes  int64
-	SHA256 [32]byte
-}
+// Object is a published bulk object, and Pipeline how far one kind of export is.
+type (
+	Object   = published.Object
+	Pipeline = published.Pipeline
+)
 
 // Segment is a published stretch of history. Its order is (Start, MigrationID).
 type Segment struct {
@@ -76,20 +74,6 @@ type Segment struct {
 	Start, End schemas.Micros
 	// Objects hold the segment's updates, in the order of their content.
 	Objects []Object
-}
-
-// Pipeline is how far one kind of export is. Its unit is a stretch of history that is
-// published at once.
-type Pipeline struct {
-	Name string
-	// Done of Total closed units are published; Staged more are written and wait for peers.
-	Done, Staged, Total int
-	// Through is the record time up to which nothing is missing, schemas.MinMicros if nothing
-	// is there.
-	Through schemas.Micros
-	// Rate is units per second of late. ETA is the seconds left at that rate, -1 if that
-	// cannot be said.
-	Rate, ETA float64
 }
 
 // Bulk lists published objects and opens them. It only knows objects whose segment

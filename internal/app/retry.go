@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,12 @@ const (
 	// such as a replica that is behind, can look like another network.
 	divergedTries = 5
 	divergedFor   = 2 * time.Minute
-	// steadyAfter is how long work must have lasted for its end to be a first failure.
-	steadyAfter = time.Minute
+	// steadyFor is how long work must have lasted for its end to be a first failure.
+	steadyFor = time.Minute
 )
 
-// steady repeats work that should never end. The zero value has the defaults.
-type steady struct {
+// retrier repeats work that should never end. The zero value has the defaults.
+type retrier struct {
 	// backoff is the wait before the attempt that follows n failures in a row. Default
 	// remote.Backoff, which is well below a minute.
 	backoff func(n int) time.Duration
@@ -42,37 +43,35 @@ type steady struct {
 // tried again with backoff, a panic included. It gives up, and returns why, on work that
 // must not be repeated: when another process has taken it over, or when history has
 // diverged and stays so.
-func (s steady) run(ctx context.Context, log *slog.Logger, what string, work func(context.Context) error) error {
-	if s.backoff == nil {
-		s.backoff = remote.Backoff
+func (r retrier) run(ctx context.Context, log *slog.Logger, what string, work func(context.Context) error) error {
+	if r.backoff == nil {
+		r.backoff = remote.Backoff
 	}
-	if s.divergedFor == 0 {
-		s.divergedFor = divergedFor
+	r.divergedFor = cmp.Or(r.divergedFor, divergedFor)
+	if r.waiting == nil {
+		r.waiting = func(error, time.Duration) {}
 	}
-	if s.waiting == nil {
-		s.waiting = func(error, time.Duration) {}
+	if r.progress == nil {
+		r.progress = func() string { return "" }
 	}
-	if s.progress == nil {
-		s.progress = func() string { return "" }
-	}
-	var t troubles
+	var row failures
 	for {
-		at, began := s.progress(), time.Now()
-		s.waiting(nil, 0)
+		at, began := r.progress(), time.Now()
+		r.waiting(nil, 0)
 		err := guard.Call(func() error { return work(ctx) })
 		if ctx.Err() != nil || err == nil {
 			return nil
 		}
-		if s.progress() != at || time.Since(began) > steadyAfter {
-			t = troubles{}
+		if r.progress() != at || time.Since(began) > steadyFor {
+			row = failures{}
 		}
-		if t.note(err); t.final(err, s.divergedFor) {
+		if row.note(err); row.final(err, r.divergedFor) {
 			return err
 		}
-		wait := s.backoff(t.failures)
-		s.waiting(err, wait)
-		if remote.Growing(t.failures) {
-			log.ErrorContext(ctx, what+" failed, it is tried again", "err", err, "failures", t.failures, "retry_in", wait.Round(time.Millisecond))
+		wait := r.backoff(row.count)
+		r.waiting(err, wait)
+		if remote.Growing(row.count) {
+			log.ErrorContext(ctx, what+" failed, it is tried again", "err", err, "failures", row.count, "retry_in", wait.Round(time.Millisecond))
 		}
 		if remote.Sleep(ctx, wait) != nil {
 			return nil
@@ -80,38 +79,38 @@ func (s steady) run(ctx context.Context, log *slog.Logger, what string, work fun
 	}
 }
 
-// troubles are failures in a row.
-type troubles struct {
-	failures int
+// failures are failures in a row.
+type failures struct {
+	count int
 	// diverged counts those at the end that were divergence, since the given time.
 	diverged int
 	since    time.Time
 }
 
-func (t *troubles) note(err error) {
-	t.failures++
+func (f *failures) note(err error) {
+	f.count++
 	switch {
 	case !errors.Is(err, schemas.ErrDiverged):
-		t.diverged = 0
-	case t.diverged == 0:
-		t.diverged, t.since = 1, time.Now()
+		f.diverged = 0
+	case f.diverged == 0:
+		f.diverged, f.since = 1, time.Now()
 	default:
-		t.diverged++
+		f.diverged++
 	}
 }
 
 // final reports whether another attempt after err would be wrong.
-func (t *troubles) final(err error, least time.Duration) bool {
-	return errors.Is(err, schemas.ErrReplaced) || t.diverged >= divergedTries && time.Since(t.since) >= least
+func (f *failures) final(err error, least time.Duration) bool {
+	return errors.Is(err, schemas.ErrReplaced) || f.diverged >= divergedTries && time.Since(f.since) >= least
 }
 
-// steadySource is a source that is read for as long as the process lives: an upstream's
+// retriedSource is a source that is read for as long as the process lives: an upstream's
 // fault is waited out. Only divergence stops it, and neither the process nor anything
 // beside it ends with it.
-type steadySource struct {
+type retriedSource struct {
 	source
-	steady steady
-	log    *slog.Logger
+	retrier retrier
+	log     *slog.Logger
 
 	mu sync.Mutex
 	// failed is why the stream is not being read, nil while it is; retry is when it will be,
@@ -124,23 +123,23 @@ type steadySource struct {
 
 // Run reads the stream until ctx ends. A stream that stops stays so: Run waits for the end
 // of ctx then, too.
-func (s *steadySource) Run(ctx context.Context) error {
-	keeper := s.steady
-	keeper.waiting, keeper.progress = s.wait, func() string { return s.source.live().Position }
-	err := keeper.run(ctx, s.log, "reading the stream", s.source.Run)
+func (s *retriedSource) Run(ctx context.Context) error {
+	retrier := s.retrier
+	retrier.waiting, retrier.progress = s.wait, func() string { return s.source.live().Position }
+	err := retrier.run(ctx, s.log, "reading the stream", s.source.Run)
 	if err == nil {
 		return nil
 	}
 	s.mu.Lock()
 	s.failed, s.failedAt, s.retry = err, time.Now(), time.Time{}
 	s.mu.Unlock()
-	s.log.ErrorContext(ctx, "stream stopped", "stream", s.stream(), "err", err, "to_go_on", s.wayOn(err))
+	s.log.ErrorContext(ctx, "stream stopped", "stream", s.stream(), "err", err, "to_go_on", s.remedy(err))
 	<-ctx.Done()
 	return nil
 }
 
 // wait notes that the stream is not read for a while because of err, or is again.
-func (s *steadySource) wait(err error, d time.Duration) {
+func (s *retriedSource) wait(err error, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed = err; err != nil {
@@ -148,8 +147,8 @@ func (s *steadySource) wait(err error, d time.Duration) {
 	}
 }
 
-// wayOn says how to go on with a stream that stopped.
-func (s *steadySource) wayOn(err error) string {
+// remedy says how to go on with a stream that stopped.
+func (s *retriedSource) remedy(err error) string {
 	if errors.Is(err, schemas.ErrReplaced) {
 		return "leave the stream to the other process, or end that one and start this one again"
 	}
@@ -157,7 +156,7 @@ func (s *steadySource) wayOn(err error) string {
 }
 
 // live adds what keeps the stream from being read.
-func (s *steadySource) live() LiveStream {
+func (s *retriedSource) live() LiveStream {
 	l := s.source.live()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +166,7 @@ func (s *steadySource) live() LiveStream {
 	}
 	l.following, l.LastError, l.LastErrorAt = false, s.failed.Error(), timeOrNil(s.failedAt)
 	if s.retry.IsZero() {
-		l.Phase, l.Detail = "stopped", s.failed.Error()+"; to go on: "+s.wayOn(s.failed)
+		l.Phase, l.Detail = "stopped", s.failed.Error()+"; to go on: "+s.remedy(s.failed)
 		return l
 	}
 	l.Phase = "waiting"
@@ -175,9 +174,9 @@ func (s *steadySource) live() LiveStream {
 	return l
 }
 
-// pace is how long upstreams are waited for. The zero value has the defaults of the
+// timeouts say how long upstreams are waited for. The zero value has the defaults of the
 // ingesters.
-type pace struct {
+type timeouts struct {
 	// backoff is the wait before the attempt that follows n failures in a row.
 	backoff func(n int) time.Duration
 	// request is how long a request may make no progress; socket how long a websocket may

@@ -17,7 +17,7 @@ func TestSteadyWork(t *testing.T) {
 	failures := []error{errors.New("status 204"), schemas.ErrMalformed, schemas.ErrDisagreement, schemas.ErrNoSpace, schemas.ErrDiverged}
 	quick := func(int) time.Duration { return time.Millisecond }
 	calls := 0
-	err := steady{backoff: quick}.run(t.Context(), slog.New(slog.DiscardHandler), "work", func(context.Context) error {
+	err := retrier{backoff: quick}.run(t.Context(), slog.New(slog.DiscardHandler), "work", func(context.Context) error {
 		calls++
 		switch {
 		case calls == 1:
@@ -38,7 +38,7 @@ func TestSteadyWork(t *testing.T) {
 		"replaced":          {fmt.Errorf("%w: give way", schemas.ErrReplaced), 1},
 	} {
 		calls := 0
-		err := steady{backoff: quick, divergedFor: time.Microsecond}.run(t.Context(), slog.New(slog.DiscardHandler), "work", func(context.Context) error {
+		err := retrier{backoff: quick, divergedFor: time.Microsecond}.run(t.Context(), slog.New(slog.DiscardHandler), "work", func(context.Context) error {
 			calls++
 			return c.fails
 		})
@@ -60,7 +60,7 @@ func (stoppedSource) live() LiveStream          { return LiveStream{Phase: "star
 func TestStoppedStreamsEndNothing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &steadySource{source: stoppedSource{}, log: slog.New(slog.DiscardHandler)}
+	s := &retriedSource{source: stoppedSource{}, log: slog.New(slog.DiscardHandler)}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	for s.live().Phase != "stopped" {
