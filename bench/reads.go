@@ -42,7 +42,7 @@ func measureReads(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
 	if err := l.Fill(ctx, n.URL, l.Folder("reads-lake")); err != nil {
 		return err
 	}
-	ids, err := updateIDs(ctx, l, n.URL)
+	ids, err := updateIDs(ctx, n.URL)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func measureCopies(ctx context.Context, l *lab.Lab, s lab.Section, p *lab.Produc
 }
 
 // updateIDs are those of a network's history, in an order made by the seed.
-func updateIDs(ctx context.Context, l *lab.Lab, url string) (ids []string, err error) {
+func updateIDs(ctx context.Context, url string) (ids []string, err error) {
 	err = lab.EachEvent(ctx, url, func(id string, _ []byte) error {
 		ids = append(ids, id)
 		return nil
@@ -236,7 +236,7 @@ func shortHistory(ctx context.Context, l *lab.Lab) (got, copied served, err erro
 		return got, copied, err
 	}
 	defer func() { err = errors.Join(err, n.Stop()) }()
-	ids, err := updateIDs(ctx, l, n.URL)
+	ids, err := updateIDs(ctx, n.URL)
 	if err != nil {
 		return got, copied, err
 	}

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -75,9 +76,7 @@ func endsTable(stream string) string {
 // NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
 // 200 ms if zero.
 func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Lifetimes {
-	if poll == 0 {
-		poll = 200 * time.Millisecond
-	}
+	poll = cmp.Or(poll, 200*time.Millisecond)
 	return &Lifetimes{
 		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.ContractsStream(stream), poll, log),
 		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),

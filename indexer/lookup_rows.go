@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -84,11 +85,8 @@ func NewNodeLookupRows(db *store.DB, stream string, poll time.Duration, log *slo
 }
 
 func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger, of originals) *LookupRows {
-	if poll == 0 {
-		poll = lookupPoll
-	}
 	return &LookupRows{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.LookupsStream(stream), poll, log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.LookupsStream(stream), cmp.Or(poll, lookupPoll), log),
 		originals: of, rows: store.NewLookupRows(),
 	}
 }

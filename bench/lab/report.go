@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -126,10 +127,7 @@ func number(v float64) string {
 
 // grouped puts a comma between thousands of a number without sign.
 func grouped(digits string) string {
-	first := len(digits) % 3
-	if first == 0 {
-		first = 3
-	}
+	first := cmp.Or(len(digits)%3, 3)
 	groups := []string{digits[:first]}
 	for rest := digits[first:]; rest != ""; rest = rest[3:] {
 		groups = append(groups, rest[:3])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,14 +52,11 @@ func reportVersion(b app.Build, commit string) versionReport {
 }
 
 func (r versionReport) print(w io.Writer) error {
-	what, commit := "committed", r.Commit
+	what := "committed"
 	if r.Built {
 		what = "built"
 	}
-	if commit == "" {
-		commit = "unknown"
-	}
 	_, err := fmt.Fprintf(w, "ledgerlake %s (%s %s)\ncommit  %s\ngo      %s %s\nschema  %d\n",
-		r.Version, what, r.Time.Format("2006-01-02T15:04:05Z"), commit, r.Go, r.Platform, r.Schema)
+		r.Version, what, r.Time.Format("2006-01-02T15:04:05Z"), cmp.Or(r.Commit, "unknown"), r.Go, r.Platform, r.Schema)
 	return err
 }

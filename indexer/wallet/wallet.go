@@ -4,6 +4,7 @@
 package wallet
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -64,9 +65,7 @@ type Wallets struct {
 // New returns what derives wallets from a node's stream; poll is the wait when caught
 // up, 100 ms if zero: users wait for what they have just done.
 func New(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wallets {
-	if poll == 0 {
-		poll = 100 * time.Millisecond
-	}
+	poll = cmp.Or(poll, 100*time.Millisecond)
 	return &Wallets{
 		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), poll, log),
 		history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),

@@ -1,6 +1,7 @@
 package walletlog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -75,21 +76,21 @@ func (w *walk) incoming(e *schemas.Event) []store.WalletEntry {
 	return []store.WalletEntry{entry}
 }
 
-// instruction returns the transfer that an exercise on a transfer instruction is about; ok is
-// false if its contract is not known.
-func (b branch) instruction() (t transferOf, ok bool) {
+// instruction returns the transfer that an exercise on a transfer instruction is about, a zero
+// one if its contract is not known.
+func (b branch) instruction() transferOf {
 	v := b.payload(b.event().ContractID).At("transfer")
 	if v == nil {
-		return t, false
+		return transferOf{}
 	}
-	return b.transferOf(b.event(), v), true
+	return b.transferOf(b.event(), v)
 }
 
 // instructionAccepted is the rule of TransferInstruction_Accept: coins that were locked become
 // the receiver's. The sender paid when they were locked.
 func instructionAccepted(b branch) []store.WalletEntry {
 	e := b.event()
-	t, _ := b.instruction()
+	t := b.instruction()
 	return []store.WalletEntry{b.delivery(e, t, func(entry *store.WalletEntry) {
 		entry.InstructionID, entry.Description = e.ContractID, t.reason
 	})}
@@ -103,7 +104,7 @@ func (b branch) delivery(e *schemas.Event, t transferOf, add func(*store.WalletE
 		coins.add(c.owner, c.amount)
 	}
 	entry := b.entry(store.WalletTransfer, e)
-	entry.Sender.Party = firstText(append([]string{t.sender}, b.unlockedOwners()...)...)
+	entry.Sender.Party = cmp.Or(append([]string{t.sender}, b.unlockedOwners()...)...)
 	entry.Sender.Amount = coins.take(entry.Sender.Party)
 	entry.Receivers = coins
 	add(&entry)
@@ -114,7 +115,7 @@ func (b branch) delivery(e *schemas.Event, t transferOf, add func(*store.WalletE
 // coins back, and the receiver is shown that it will not have them.
 func instructionEnded(b branch) []store.WalletEntry {
 	e := b.event()
-	t, _ := b.instruction()
+	t := b.instruction()
 	var coins amounts
 	for _, c := range b.leftCoins() {
 		coins.add(c.owner, c.amount)

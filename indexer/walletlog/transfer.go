@@ -1,6 +1,8 @@
 package walletlog
 
 import (
+	"cmp"
+
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -145,28 +147,19 @@ func sendByPreapproval(b branch) []store.WalletEntry {
 	argument, result := b.argument(e), b.result(e)
 	sender := b.text(e, "sender", argument.At("sender"))
 	totals := result.At("result", "summary")
-	receiver := b.otherParty(e, totals.At("balanceChanges"), sender)
+	receiver := b.otherParty(totals.At("balanceChanges"), sender)
 	entry := b.transferEntry(e, sender, b.summary(e, totals), []output{{receiver: receiver, amount: b.amount(e, "amount", argument.At("amount"))}})
 	entry.Choice = "TransferPreapproval_Send"
-	entry.Description = firstText(argument.At("description").Text(), reasonOf(argument.At("meta")), reasonOf(result.At("meta")))
+	entry.Description = cmp.Or(argument.At("description").Text(), reasonOf(argument.At("meta")), reasonOf(result.At("meta")))
 	return []store.WalletEntry{entry}
 }
 
 // otherParty is whose balance changes beside that of the sender, or the sender.
-func (w *walk) otherParty(e *schemas.Event, changes jsonscan.Value, sender string) string {
+func (w *walk) otherParty(changes jsonscan.Value, sender string) string {
 	for _, pair := range changes.Elements() {
 		if kv := pair.Elements(); len(kv) == 2 && kv[0].IsText() && kv[0].Text() != sender {
 			return kv[0].Text()
 		}
 	}
 	return sender
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -309,10 +310,7 @@ func (ing *Ingester) askParticipant(ctx context.Context) error {
 		ID string `json:"participantId"`
 	}
 	err := ing.client.get(ctx, participantOperation, &answer)
-	known := ing.participant
-	if known == "" {
-		known = ing.cfg.ParticipantID
-	}
+	known := cmp.Or(ing.participant, ing.cfg.ParticipantID)
 	switch {
 	case err != nil && known != "" && refused(err):
 		ing.participant = known

@@ -88,9 +88,7 @@ func (c *ClientConfig) setDefaults() {
 	if c.MaxPageBytes <= 0 {
 		c.MaxPageBytes = 256 << 20
 	}
-	if c.Version == "" {
-		c.Version = "dev"
-	}
+	c.Version = cmp.Or(c.Version, "dev")
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,10 +54,6 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if err != nil {
 		return nil, err
 	}
-	publicURL := cfg.PublicURL
-	if publicURL == "" {
-		publicURL = "http://" + listener.Addr().String()
-	}
 	bulk, err := s.objects.newBulk()
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
 		Source: scanHistory{side, side.State()}, Health: &health{reader: s.db.reader, log: s.p.log}, Log: s.p.log,
-		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: publicURL, TokenKey: key, Catalog: catalog,
+		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time,

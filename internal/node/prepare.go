@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -32,9 +33,7 @@ func (c *Client) Prepare(ctx context.Context, s Submission, verbose bool) (Prepa
 		Verbose bool `json:"verboseHashing"`
 	}{commands{Commands: s.Commands, CommandID: s.CommandID, UserID: user, ActAs: s.ActAs, ReadAs: s.ReadAs,
 		Disclosed: s.Disclosed, SynchronizerID: s.SynchronizerID}, verbose}
-	if request.CommandID == "" {
-		request.CommandID = rand.Text()
-	}
+	request.CommandID = cmp.Or(request.CommandID, rand.Text())
 	var p Prepared
 	if err := c.post(ctx, prepareOperation, request, &p); err != nil {
 		return Prepared{}, asRefusal(err)
@@ -73,9 +72,7 @@ func (c *Client) Execute(ctx context.Context, x Execution) (*Transaction, error)
 		return nil, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	f := &inFlight{begin: begin, commands: commands{UserID: user, ActAs: []string{x.Party}, SubmissionID: rand.Text()}}
-	if x.HashingScheme == "" {
-		x.HashingScheme = "HASHING_SCHEME_VERSION_V2"
-	}
+	x.HashingScheme = cmp.Or(x.HashingScheme, "HASHING_SCHEME_VERSION_V2")
 	type signedBy struct {
 		Party      string      `json:"party"`
 		Signatures []signature `json:"signatures"`

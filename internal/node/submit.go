@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -135,9 +136,7 @@ func (c *Client) newSubmission(ctx context.Context, s Submission) (*inFlight, er
 		Commands: s.Commands, CommandID: s.CommandID, UserID: user, ActAs: s.ActAs, ReadAs: s.ReadAs, WorkflowID: s.WorkflowID,
 		SubmissionID: rand.Text(), Disclosed: s.Disclosed, SynchronizerID: s.SynchronizerID,
 	}}
-	if f.CommandID == "" {
-		f.CommandID = rand.Text()
-	}
+	f.CommandID = cmp.Or(f.CommandID, rand.Text())
 	switch {
 	case s.DeduplicateFor > 0:
 		f.Deduplication = &deduplicationPeriod{Duration: &valueOf[duration]{durationOf(s.DeduplicateFor)}}

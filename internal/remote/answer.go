@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,10 +118,7 @@ func OneLine(text string) string {
 		}
 		text = text[:cut] + "..."
 	}
-	if text == "" {
-		return "no reason given"
-	}
-	return text
+	return cmp.Or(text, "no reason given")
 }
 
 // ErrPage means that a page for people came where an interface should have answered: the

@@ -423,6 +423,3 @@ func (r *coinReader) transfer(c *coinUpdate, e *schemas.Event, pl *places, paid 
 		})
 	}
 }
-
-// String writes the claim for findings.
-func (c claim) String() string { return fmt.Sprintf("%s minted, %s burned", c.minted, c.burned) }

@@ -28,13 +28,13 @@ func TestCopiesAreComparedWithHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := verify.Config{Checks: []string{verify.Lookups}, Copies: copies.NewItems(f.db, f.stream, values.Default())}
-	if report := f.verify(t, cfg); !report.OK() || report.Checks[0].Checked["copies"] != 0 {
+	if report := f.verify(t, cfg); !sound(report) || report.Checks[0].Checked["copies"] != 0 {
 		t.Errorf("nothing is copied: %+v", report.Checks[0])
 	}
 	if err := indexer.NewLookupRows(f.db, schemas.ScanStream, values.Default(), 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if report := f.verify(t, cfg); !report.OK() || report.Checks[0].Checked["copies"] != want {
+	if report := f.verify(t, cfg); !sound(report) || report.Checks[0].Checked["copies"] != want {
 		t.Fatalf("all is copied: %+v", report.Checks[0])
 	}
 	one := "(SELECT min(key) FROM lookup_rows)"
@@ -57,11 +57,11 @@ func TestCopiesAreComparedWithHistory(t *testing.T) {
 		}
 		f.exec(t, "TRUNCATE TABLE lookup_rows", "INSERT INTO lookup_rows SELECT * FROM kept")
 	}
-	if report := f.verify(t, cfg); !report.OK() {
+	if report := f.verify(t, cfg); !sound(report) {
 		t.Errorf("after repair: %+v", report.Checks[0])
 	}
 	f.exec(t, "INSERT INTO lookup_rows SELECT key, substring(body, 1, length(body) - 4) || '0000' FROM kept WHERE key = "+one)
-	if report := f.verify(t, cfg); report.OK() {
+	if report := f.verify(t, cfg); sound(report) {
 		t.Error("a changed copy is not found")
 	}
 }

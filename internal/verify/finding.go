@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -45,10 +46,7 @@ type Check struct {
 
 // NewCheck returns a check without findings, of which it keeps the first limit, 100 if 0.
 func NewCheck(name string, limit int) *Check {
-	if limit == 0 {
-		limit = 100
-	}
-	return &Check{Name: name, OK: true, Checked: make(map[string]int64), limit: limit}
+	return &Check{Name: name, OK: true, Checked: make(map[string]int64), limit: cmp.Or(limit, 100)}
 }
 
 // Add records a finding. Only the first ones are kept, all are counted.

@@ -176,7 +176,7 @@ func (v *verification) wrongOrigins(ctx context.Context, stored []audit.Lifetime
 		err := v.cfg.Audit.WrongOrigins(ctx, p, portions, func(o audit.Origin) error {
 			check.Add(Finding{
 				What: "creating update of a contract that was carried over", Where: fmt.Sprintf("contract %s, migration %d", o.ContractID, o.MigrationID),
-				Expected: named(o.Elsewhere), Found: named(o.CreatedIn),
+				Expected: cmp.Or(o.Elsewhere, "none"), Found: cmp.Or(o.CreatedIn, "none"),
 			})
 			return nil
 		})
@@ -214,13 +214,6 @@ func (v *verification) wrongEnds(ctx context.Context, stored []audit.LifetimeSum
 		}
 	}
 	return nil
-}
-
-func named(updateID string) string {
-	if updateID == "" {
-		return "none"
-	}
-	return updateID
 }
 
 func (v *verification) compareContracts(ctx context.Context, buckets []int) error {

@@ -98,7 +98,7 @@ func TestHonestNodeStreamHasNoFindings(t *testing.T) {
 			}
 			var done, total int64
 			r := f.verify(t, verify.Config{Progress: func(d, n int64) { done, total = d, n }})
-			if !r.OK() {
+			if !sound(r) {
 				t.Fatal(findings(r))
 			}
 			if done == 0 || done != total || done != r.Items {
@@ -171,7 +171,7 @@ func TestDamageOfANodeStreamIsFound(t *testing.T) {
 	for _, d := range nodeDamages {
 		t.Run(d.name, func(t *testing.T) { spoilt.mustFind(t, honest, d) })
 	}
-	if r := spoilt.verify(t, verify.Config{}); !r.OK() {
+	if r := spoilt.verify(t, verify.Config{}); !sound(r) {
 		t.Errorf("after all repairs:\n%s", findings(r))
 	}
 }

@@ -132,11 +132,6 @@ type Report struct {
 	Supply *Supply
 }
 
-// OK reports whether no check has a finding.
-func (r *Report) OK() bool {
-	return !slices.ContainsFunc(r.Checks, func(c *Check) bool { return !c.OK })
-}
-
 func (c *Config) setDefaults() error {
 	c.Workers = cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))
 	c.Findings = cmp.Or(max(c.Findings, 0), 100)

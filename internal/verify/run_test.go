@@ -24,7 +24,7 @@ func TestHonestStoreHasNoFindings(t *testing.T) {
 	var done, total int64
 	counted := &countedAudit{Queries: audit.NewQueries(f.Conn, f.stream)}
 	r := f.verify(t, verify.Config{Audit: counted, Progress: func(d, n int64) { done, total = d, n }})
-	if !r.OK() {
+	if !sound(r) {
 		t.Fatal(findings(r))
 	}
 	if done == 0 || done != total || int(total) != len(items) {
@@ -55,7 +55,7 @@ func TestOddHistoriesHaveNoFindings(t *testing.T) {
 		f := newFixture(t)
 		f.write(t, schematest.New(schematest.Config{Seed: seed, Items: 250, Migrations: 3}).Items, 40)
 		r := f.verify(t, verify.Config{})
-		if !r.OK() {
+		if !sound(r) {
 			t.Errorf("seed %d:\n%s", seed, findings(r))
 		}
 		f.sameWithoutTexts(t, r)
@@ -63,7 +63,7 @@ func TestOddHistoriesHaveNoFindings(t *testing.T) {
 }
 
 func TestEmptyStore(t *testing.T) {
-	if r := newFixture(t).verify(t, verify.Config{}); !r.OK() || r.Total["updates"].Rows != 0 {
+	if r := newFixture(t).verify(t, verify.Config{}); !sound(r) || r.Total["updates"].Rows != 0 {
 		t.Errorf("an empty store: %d updates\n%s", r.Total["updates"].Rows, findings(r))
 	}
 }
@@ -144,7 +144,7 @@ func TestDamageIsFound(t *testing.T) {
 	for _, d := range damages {
 		t.Run(d.name, func(t *testing.T) { spoilt.mustFind(t, honest, d) })
 	}
-	if r := spoilt.verify(t, verify.Config{}); !r.OK() {
+	if r := spoilt.verify(t, verify.Config{}); !sound(r) {
 		t.Errorf("after all repairs:\n%s", findings(r))
 	}
 }
@@ -230,7 +230,7 @@ func TestEveryColumnIsHashed(t *testing.T) {
 			}
 			spoilt.spoilColumns(t, honest, table, map[string]string{name: columns[name]}, ids)
 			delete(columns, name)
-			if r := spoilt.verify(t, verify.Config{Checks: []string{verify.Hashes}, SkipDigests: true}); r.OK() {
+			if r := spoilt.verify(t, verify.Config{Checks: []string{verify.Hashes}, SkipDigests: true}); sound(r) {
 				t.Errorf("column %s of %s is changed, and nothing found", name, table)
 			}
 		}
@@ -243,7 +243,7 @@ func TestEveryColumnIsHashed(t *testing.T) {
 		}
 		spoilt.copyRows(t, honest, table)
 	}
-	if r := spoilt.verify(t, verify.Config{SkipDigests: true}); !r.OK() {
+	if r := spoilt.verify(t, verify.Config{SkipDigests: true}); !sound(r) {
 		t.Errorf("after all repairs:\n%s", findings(r))
 	}
 }
@@ -355,4 +355,9 @@ func TestBadConfigIsRefused(t *testing.T) {
 			t.Errorf("%+v gives %v, want an error that names %q", c.cfg, err, c.want)
 		}
 	}
+}
+
+// sound reports whether no check of a report has a finding.
+func sound(r *verify.Report) bool {
+	return !slices.ContainsFunc(r.Checks, func(c *verify.Check) bool { return !c.OK })
 }
