@@ -9,13 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/child"
 )
 
 // GatewayCommand is the hidden subcommand under which a program that calls
@@ -24,12 +22,11 @@ const GatewayCommand = "s3-gateway"
 
 // Names below the gateway's data folder.
 const (
-	objectsDir  = "objects"       // one folder per bucket, one file per object
-	sidecarDir  = "metadata"      // only where the file system has no attributes
-	lockFile    = "LOCK"          // held for as long as a gateway serves the folder
-	secretsFile = "gateway.json"  // keys, readable by the owner only
-	logFile     = "gateway.log"   // what the child process says
-	oldLogFile  = "gateway.log.1" // the log before, kept once
+	objectsDir  = "objects"      // one folder per bucket, one file per object
+	sidecarDir  = "metadata"     // only where the file system has no attributes
+	lockFile    = "LOCK"         // held for as long as a gateway serves the folder
+	secretsFile = "gateway.json" // keys, readable by the owner only
+	logFile     = "gateway.log"  // what the child process prints; gateway.log.1 is the part before
 )
 
 const (
@@ -70,20 +67,13 @@ type Gateway struct {
 	AccessKey string
 	SecretKey string
 
+	*child.Kept
 	dir        string // absolute
 	port       int
 	executable string // "" for the running program
 	settings   gatewaySettings
-	child      atomic.Pointer[child] // that serves, or the last one
 	lock       *os.File
 	log        *slog.Logger
-
-	stopping context.CancelFunc // says that the next end of the child is asked for
-	changing sync.Mutex         // held while a child is started again, and while one is stopped
-	done     chan struct{}      // closed when no child is left and none will be started
-	failure  error              // why it was given up; valid once done is closed
-	stop     sync.Once
-	err      error // of the stop
 }
 
 // StartGateway serves the data folder and returns when the gateway answers. ctx bounds
@@ -100,14 +90,15 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the s3 gateway: %w", err)
 	}
-	g, err := startLocked(ctx, cfg, dir, lock)
+	g, first, err := startLocked(ctx, cfg, dir, lock)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the s3 gateway in %s: %w", dir, err), lock.Close())
 	}
+	g.Kept = child.Keep(ctx, child.Config{
+		Name: "s3 gateway", Log: g.log.With("endpoint", g.Endpoint, "dir", dir), Again: g.launch,
+		StartTimeout: startTimeout, StopTimeout: stopTimeout, Release: g.release,
+	}, first)
 	g.log.InfoContext(ctx, "s3 gateway started", "endpoint", g.Endpoint, "dir", dir, "pid", g.PID())
-	kept, stopping := context.WithCancel(context.WithoutCancel(ctx))
-	g.stopping = stopping
-	guard.Go(func() error { return g.keep(kept) }, g.ended)
 	return g, nil
 }
 
@@ -127,55 +118,54 @@ func prepareDataDir(dir string) (string, error) {
 }
 
 // startLocked starts the child process in a folder that is locked for us.
-func startLocked(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File) (*Gateway, error) {
+func startLocked(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File) (*Gateway, *child.Process, error) {
 	if cfg.Log == nil {
-		return nil, errors.New("no logger given")
+		return nil, nil, errors.New("no logger given")
 	}
 	settings, err := loadSettings(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for attempt := 1; ; attempt++ {
-		g, err := startOnce(ctx, cfg, dir, lock, settings)
+		g, p, err := startOnce(ctx, cfg, dir, lock, settings)
 		if err == nil {
-			return g, nil
+			return g, p, nil
 		}
 		taken := strings.Contains(err.Error(), "address already in use")
 		if !taken || cfg.Port != 0 || attempt == portAttempts {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }
 
 // startOnce starts the child on one port and waits until it answers.
-func startOnce(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File, settings gatewaySettings) (*Gateway, error) {
+func startOnce(ctx context.Context, cfg GatewayConfig, dir string, lock *os.File, settings gatewaySettings) (*Gateway, *child.Process, error) {
 	port := cfg.Port
 	if port == 0 {
 		var err error
 		if port, err = freePort(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	g := &Gateway{
 		Endpoint:  fmt.Sprintf("http://127.0.0.1:%d", port),
 		AccessKey: settings.AccessKey, SecretKey: settings.SecretKey,
 		dir: dir, port: port, executable: cfg.Executable, settings: settings, lock: lock, log: cfg.Log,
-		done: make(chan struct{}),
 	}
-	return g, g.launch(ctx)
+	p, err := g.launch(ctx)
+	return g, p, err
 }
 
 // launch starts a child and waits until it answers.
-func (g *Gateway) launch(ctx context.Context) error {
-	child, err := startChild(g.executable, g.dir, g.port, g.lock, g.settings)
+func (g *Gateway) launch(ctx context.Context) (*child.Process, error) {
+	p, err := g.startChild()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := g.awaitReady(ctx, child); err != nil {
-		return errors.Join(err, child.end(0))
+	if err := g.awaitReady(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Kill())
 	}
-	g.child.Store(child)
-	return nil
+	return p, nil
 }
 
 // freePort returns a port of the loopback interface that is free right now.
@@ -191,7 +181,7 @@ func freePort(ctx context.Context) (int, error) {
 
 // awaitReady asks until the gateway answers a request signed with its keys. That also
 // proves that it is ours: another program on the port could not accept them.
-func (g *Gateway) awaitReady(ctx context.Context, child *child) error {
+func (g *Gateway) awaitReady(ctx context.Context, p *child.Process) error {
 	cfg := g.Config("ready").withDefaults()
 	cfg.MaxAttempts = 1
 	probe, err := New(ctx, cfg)
@@ -204,8 +194,8 @@ func (g *Gateway) awaitReady(ctx context.Context, child *child) error {
 			return nil
 		}
 		select {
-		case <-child.done:
-			return child.failure()
+		case <-p.Done():
+			return p.Ended("while starting")
 		case <-ctx.Done():
 			return fmt.Errorf("no answer from %s: %w: %w", g.Endpoint, context.Cause(ctx), err)
 		case <-time.After(10 * time.Millisecond):
@@ -237,41 +227,15 @@ func (g *Gateway) Config(bucket string) Config {
 // to be read only: what a write means beyond its bytes only the gateway knows.
 func (g *Gateway) Folder(bucket string) string { return filepath.Join(g.dir, objectsDir, bucket) }
 
-// PID is the process id of the gateway. It changes when the gateway is started again.
-func (g *Gateway) PID() int { return g.child.Load().pid }
-
-// Done is closed when the gateway has ended, by Close or because it was given up.
-func (g *Gateway) Done() <-chan struct{} { return g.done }
-
-// Err says why the gateway was given up, with the last line of its log. It is nil while the
-// gateway runs or is being started again, and after Close.
-func (g *Gateway) Err() error {
-	select {
-	case <-g.done:
-		return g.failure
-	default:
-		return nil
-	}
-}
-
 // Close lets the gateway finish writes that are under way, for at most 10 s, and ends
 // it; reads that go on longer than that are cut. The data folder is free afterwards.
 // Closing twice is fine.
-func (g *Gateway) Close() error {
-	g.stop.Do(func() {
-		g.stopping()
-		err := g.endChild()
-		<-g.done
-		g.err = errors.Join(err, g.lock.Close())
-		g.log.Info("s3 gateway stopped", "endpoint", g.Endpoint, "pid", g.PID())
-	})
-	return g.err
-}
+func (g *Gateway) Close() error { return g.Stop(context.Background()) }
 
-func (g *Gateway) endChild() error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	return g.child.Load().end(stopTimeout)
+// release frees the data folder when the gateway is gone for good.
+func (g *Gateway) release() error {
+	g.log.Info("s3 gateway stopped", "endpoint", g.Endpoint)
+	return g.lock.Close()
 }
 
 // String names the gateway without its secret.

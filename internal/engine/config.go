@@ -48,8 +48,7 @@ type Config struct {
 	// noDeathSignal leaves the end of stdin as the only sign that the owner is gone, as
 	// on systems without a parent death signal. For tests.
 	noDeathSignal bool
-	// maxDeaths is how many ends of the child within a minute are the last one. Defaults to
-	// the constant of that name. For tests.
+	// maxDeaths is child.Config.MaxDeaths. For tests.
 	maxDeaths int
 	// pickPorts chooses the ports of one attempt; defaults to the function of that name.
 	// For tests, which cannot otherwise lose the race for a port.
@@ -80,9 +79,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
-	}
-	if c.maxDeaths == 0 {
-		c.maxDeaths = maxDeaths
 	}
 	if c.pickPorts == nil {
 		c.pickPorts = pickPorts

@@ -12,13 +12,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/child"
 )
 
 // startAttempts bounds how often Start tries other free ports. Losing one between
@@ -31,6 +29,7 @@ const cancelTimeout = 2 * time.Second
 // Engine is a running embedded ClickHouse. When its process ends by itself it is started
 // again, with everything where it was. Its methods are safe for concurrent use.
 type Engine struct {
+	*child.Kept
 	cfg      Config
 	loc      Location
 	ports    ports
@@ -38,14 +37,6 @@ type Engine struct {
 	settings string // path of the engine's configuration
 	lock     *flock.Flock
 	relay    *relay
-	server   atomic.Pointer[server] // the child, or the last one
-
-	done     chan struct{}      // closed when the child is gone for good and the folder is released
-	stopping context.CancelFunc // says that the next end of the child is asked for
-	changing sync.Mutex         // held while a child is started again, and while one is stopped
-	stopOnce sync.Once
-	stopErr  error // valid once Stop has returned
-	err      error // valid once done is closed
 }
 
 // Start runs an engine on cfg.DataDir and returns when it answers queries. ctx bounds
@@ -69,93 +60,111 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, stopping := context.WithCancel(context.WithoutCancel(ctx))
-	e := &Engine{cfg: cfg, loc: loc, lock: lock, done: make(chan struct{}), stopping: stopping}
-	if err := e.run(ctx); err != nil {
-		stopping()
+	began := time.Now()
+	e := &Engine{cfg: cfg, loc: loc, lock: lock}
+	first, err := e.run(ctx)
+	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	guard.Go(func() error { return e.keep(kept) }, e.release)
+	e.Kept = child.Keep(ctx, child.Config{
+		Name: "engine", Log: cfg.Log.With("data", cfg.DataDir), Again: e.restart,
+		StartTimeout: cfg.StartTimeout, StopTimeout: cfg.StopGrace, BeforeStop: e.cancelQueries, Release: e.release, MaxDeaths: cfg.maxDeaths,
+	}, first)
+	cfg.Log.InfoContext(ctx, "engine started", slog.Int("pid", e.PID()), slog.String("addr", e.Addr()),
+		slog.String("data", cfg.DataDir), slog.String("engine", loc.Path), slog.Duration("elapsed", time.Since(began)))
 	return e, nil
 }
 
 // run brings the child up in the locked folder, and the relay in front of it.
-func (e *Engine) run(ctx context.Context) error {
-	began := time.Now()
+func (e *Engine) run(ctx context.Context) (*child.Process, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.StartTimeout,
 		fmt.Errorf("no answer within %s", e.cfg.StartTimeout))
 	defer cancel()
 	if err := awaitPredecessor(ctx, e.cfg.DataDir); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(storeDir(e.cfg.DataDir), 0o700); err != nil {
-		return fmt.Errorf("creating engine store: %w", err)
+		return nil, fmt.Errorf("creating engine store: %w", err)
 	}
 	e.keys = newPasswords()
 	var err error
 	if e.settings, err = writeSettings(e.cfg, e.keys); err != nil {
-		return err
+		return nil, err
 	}
 	listener, err := claim(loopback, e.cfg.TCPPort)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := e.runOnPorts(ctx); err != nil {
-		return errors.Join(err, listener.Close())
+	first, err := e.runOnPorts(ctx)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
 	}
 	e.relay = newRelay(listener, e.backend(), e.cfg.Log)
 	if err := writeDSNs(e.cfg.DataDir, e.ReaderDSN(), e.OwnerDSN()); err != nil {
-		return errors.Join(err, e.relay.close(), e.server.Load().abort())
+		return nil, errors.Join(err, e.relay.close(), first.Kill())
 	}
-	e.cfg.Log.InfoContext(ctx, "engine started", slog.Int("pid", e.PID()), slog.String("addr", e.Addr()),
-		slog.String("data", e.cfg.DataDir), slog.String("engine", e.loc.Path), slog.Duration("elapsed", time.Since(began)))
-	return nil
+	return first, nil
 }
 
 // runOnPorts tries ports until the child listens on them.
-func (e *Engine) runOnPorts(ctx context.Context) error {
+func (e *Engine) runOnPorts(ctx context.Context) (*child.Process, error) {
 	for attempt := 1; ; attempt++ {
-		p, err := e.cfg.pickPorts(e.cfg)
+		ports, err := e.cfg.pickPorts(e.cfg)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		e.ports = p
-		err = e.attempt(ctx)
+		e.ports = ports
+		p, err := e.attempt(ctx)
 		if err == nil || !strings.Contains(err.Error(), "Address already in use") {
-			return err
+			return p, err
 		}
 		if fixed := e.cfg.HTTPPort; fixed != 0 && strings.Contains(err.Error(), ":"+strconv.Itoa(fixed)+" ") {
-			return portTaken(fixed)
+			return nil, portTaken(fixed)
 		}
 		if attempt == startAttempts {
-			return fmt.Errorf("finding free ports, %d attempts: %w", attempt, err)
+			return nil, fmt.Errorf("finding free ports, %d attempts: %w", attempt, err)
 		}
 	}
 }
 
 // attempt starts one child and waits until it answers.
-func (e *Engine) attempt(ctx context.Context) error {
-	s, err := launch(e.cfg, e.loc, e.ports, e.settings)
+func (e *Engine) attempt(ctx context.Context) (*child.Process, error) {
+	p, err := launch(e.cfg, e.loc, e.ports, e.settings)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := e.settle(ctx, s); err != nil {
-		return errors.Join(err, s.abort())
+	if err := e.awaitAnswer(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Kill())
 	}
-	e.server.Store(s)
-	return nil
+	return p, nil
 }
 
-func (e *Engine) settle(ctx context.Context, s *server) error {
-	if err := s.awaitListening(ctx); err != nil {
+func (e *Engine) awaitAnswer(ctx context.Context, p *child.Process) error {
+	if err := awaitListening(ctx, p); err != nil {
 		return err
 	}
 	conn, err := Open(ctx, e.DSN())
 	if err != nil {
-		return fmt.Errorf("%w; end of the engine's log: %s", err, s.log.tail())
+		return fmt.Errorf("%w; end of the engine's log: %s", err, p.LogTail())
 	}
 	if err := conn.Close(); err != nil {
 		return fmt.Errorf("closing the first connection: %w", err)
+	}
+	return nil
+}
+
+// restart starts the child once more.
+func (e *Engine) restart(ctx context.Context) (*child.Process, error) {
+	if err := awaitPredecessor(ctx, e.cfg.DataDir); err != nil {
+		return nil, err
+	}
+	return e.attempt(ctx)
+}
+
+// release frees the folder when the engine is gone for good.
+func (e *Engine) release() error {
+	if err := errors.Join(e.relay.close(), removeDSNs(e.cfg.DataDir), e.lock.Unlock()); err != nil {
+		return fmt.Errorf("releasing data folder %s: %w", e.cfg.DataDir, err)
 	}
 	return nil
 }
@@ -165,58 +174,21 @@ func (e *Engine) settle(ctx context.Context, s *server) error {
 // which costs no acknowledged row, and Stop then returns an error. Further calls wait
 // for the first and return what it did; so does a call after the engine was given up.
 func (e *Engine) Stop(ctx context.Context) error {
-	e.stopOnce.Do(func() {
-		e.stopping()
-		ctx, cancel := context.WithTimeoutCause(ctx, e.cfg.StopGrace,
-			fmt.Errorf("still running after %s", e.cfg.StopGrace))
-		defer cancel()
-		e.stopErr = e.end(ctx)
-		<-e.done
-		e.stopErr = errors.Join(e.stopErr, e.err)
-	})
-	return e.stopErr
-}
-
-// end ends the child, if there is one.
-func (e *Engine) end(ctx context.Context) error {
-	e.changing.Lock()
-	defer e.changing.Unlock()
-	if err := e.cancelQueries(ctx); err != nil { // not fatal: they cost the stop some seconds
-		e.cfg.Log.WarnContext(ctx, "cancelling queries failed", "err", err, "data", e.cfg.DataDir)
-	}
-	return e.server.Load().stop(ctx)
+	return errors.Join(e.Kept.Stop(ctx), e.Err())
 }
 
 // cancelQueries asks the engine to give up the queries in progress. Left to itself it
 // waits five seconds for them at the end.
-func (e *Engine) cancelQueries(ctx context.Context) error {
-	select {
-	case <-e.server.Load().done:
-		return nil
-	default:
-	}
+func (e *Engine) cancelQueries(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
-	conn, err := Open(ctx, e.DSN())
-	if err != nil {
-		return err
-	}
 	const others = "KILL QUERY WHERE user IN ('" + userName + "', '" + readerName + "') AND query_id != queryID() ASYNC FORMAT Null"
-	return errors.Join(conn.Exec(ctx, others), conn.Close())
-}
-
-// Done is closed when the engine has ended, by Stop or because it was given up, and its
-// data folder is free.
-func (e *Engine) Done() <-chan struct{} { return e.done }
-
-// Err is nil while the engine runs or is being started again, and after Stop ended it, else
-// it says how the engine ended by itself the last time.
-func (e *Engine) Err() error {
-	select {
-	case <-e.done:
-		return e.err
-	default:
-		return nil
+	conn, err := Open(ctx, e.DSN())
+	if err == nil {
+		err = errors.Join(conn.Exec(ctx, others), conn.Close())
+	}
+	if err != nil { // not fatal: they cost the stop some seconds
+		e.cfg.Log.WarnContext(ctx, "cancelling queries failed", "err", err, "data", e.cfg.DataDir)
 	}
 }
 
@@ -251,9 +223,6 @@ func dataSource(user, password, addr string) string {
 	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, password), Host: addr, Path: "/default"}
 	return u.String()
 }
-
-// PID is the process id of the child. It changes when the engine is started again.
-func (e *Engine) PID() int { return e.server.Load().cmd.Process.Pid }
 
 // passwords are those of the engine's two users, new at every start.
 type passwords struct{ owner, reader string }

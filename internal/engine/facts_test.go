@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"syscall"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -122,7 +123,7 @@ func TestFactPatchPartsAndJoinTablesSurviveKill(t *testing.T) {
 		"UPDATE live SET archived = 1 WHERE contract_id IN ('7', '8')",
 		"CREATE TABLE archives (contract_id String, archived UInt8) ENGINE = Join(ANY, LEFT, contract_id)",
 		"INSERT INTO archives VALUES ('7', 1)")
-	if err := kill(first.server.Load().cmd); err != nil {
+	if err := syscall.Kill(first.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	<-first.Done()

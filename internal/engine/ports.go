@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+	"syscall"
 )
 
 const loopback = "127.0.0.1"
@@ -66,6 +67,6 @@ func portTaken(port int) error {
 	return fmt.Errorf("%w: port %d is taken by another process; stop it or configure another engine port", ErrPortTaken, port)
 }
 
-func portInUse(err error) bool { return errors.Is(err, errAddrInUse) }
+func portInUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
 func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -15,7 +16,7 @@ func TestKilledEngineIsStartedAgain(t *testing.T) {
 	run(t, own, "CREATE TABLE updates (id UInt64) ENGINE = MergeTree ORDER BY id", "INSERT INTO updates SELECT number FROM numbers(1000)")
 	for range 2 {
 		first := e.PID()
-		if err := kill(e.server.Load().cmd); err != nil {
+		if err := syscall.Kill(e.PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		awaitOther(t, e, first)
@@ -49,7 +50,7 @@ func TestEngineThatKeepsEndingIsGivenUp(t *testing.T) {
 	e := start(t, Config{DataDir: dir, maxDeaths: 3})
 	for range 3 {
 		pid := e.PID()
-		if err := kill(e.server.Load().cmd); err != nil {
+		if err := syscall.Kill(e.PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		for began := time.Now(); e.PID() == pid && e.Err() == nil; time.Sleep(5 * time.Millisecond) {
@@ -69,7 +70,7 @@ func TestEngineThatKeepsEndingIsGivenUp(t *testing.T) {
 func TestStopWhileTheEngineIsDown(t *testing.T) {
 	t.Parallel()
 	e := start(t, Config{DataDir: t.TempDir()})
-	if err := kill(e.server.Load().cmd); err != nil {
+	if err := syscall.Kill(e.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	stop(t, e)

@@ -13,13 +13,12 @@ import (
 
 // unguarded are the folders and files that start goroutines by themselves, with the reason.
 var unguarded = map[string]string{
-	"internal/guard":                     "it is what guards",
-	"internal/engine/server.go":          "waits for a child process on a thread of its own",
-	"internal/bucket/gateway_process.go": "waits for a child process on a thread of its own",
-	"internal/bucket/gateway_main.go":    "runs in the child process, which the product survives",
-	"internal/faults":                    "injects faults, in tests and benchmarks alone",
-	"internal/devnet":                    "the simulated network",
-	"bench":                              "not part of the product",
+	"internal/guard":                  "it is what guards",
+	"internal/child/process.go":       "waits for a child process on a thread of its own",
+	"internal/bucket/gateway_main.go": "runs in the child process, which the product survives",
+	"internal/faults":                 "injects faults, in tests and benchmarks alone",
+	"internal/devnet":                 "the simulated network",
+	"bench":                           "not part of the product",
 }
 
 // TestGoroutinesAreGuarded: a panic on a goroutine that nothing recovers ends the process, with

@@ -33,12 +33,13 @@ var layers = map[string][]string{
 	// Everything may import it: it starts the product's goroutines.
 	everywhere: nil,
 
+	"internal/child":    nil,
 	"internal/memo":     nil,
 	"internal/native":   nil,
 	"internal/store":    {"schemas", "internal/native"},
 	"internal/history":  {"schemas", "internal/store"},
-	"internal/engine":   {"schemas", "internal/native"},
-	"internal/bucket":   {"schemas"},
+	"internal/engine":   {"schemas", "internal/native", "internal/child"},
+	"internal/bucket":   {"schemas", "internal/child"},
 	"internal/verify":   {"schemas", "internal/history"},
 	"internal/damage":   {"schemas", "internal/store", "internal/history"},
 	"internal/faults":   nil,

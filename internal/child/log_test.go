@@ -1,4 +1,4 @@
-package engine
+package child
 
 import (
 	"os"
@@ -8,39 +8,38 @@ import (
 )
 
 func TestLogTailIsOfThisRun(t *testing.T) {
-	dir := t.TempDir()
+	path := filepath.Join(t.TempDir(), "engine.log")
 	for _, run := range []string{"first", "second"} {
-		log, err := openLog(dir)
+		file, log, err := openLog(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := log.tail(); got != "(empty)" {
 			t.Errorf("tail at the start of the %s run = %q", run, got)
 		}
-		if _, err := log.WriteString("of the " + run + " run\n"); err != nil {
+		if _, err := file.WriteString("of the " + run + " run\n"); err != nil {
 			t.Fatal(err)
 		}
 		if want := "of the " + run + " run"; log.tail() != want {
 			t.Errorf("tail = %q, want %q", log.tail(), want)
 		}
-		if err := log.Close(); err != nil {
+		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 func TestLongLogIsPutAside(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "engine.log")
+	path := filepath.Join(t.TempDir(), "engine.log")
 	for _, content := range []string{"older", "newer"} {
 		if err := os.WriteFile(path, []byte(strings.Repeat(content+"\n", logLimit/6+1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		log, err := openLog(dir)
+		file, _, err := openLog(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := log.Close(); err != nil {
+		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Size() != 0 {
@@ -70,13 +69,5 @@ func TestLastLines(t *testing.T) {
 		if got := lastLines([]byte(c.text), c.n); got != c.want {
 			t.Errorf("%s: lastLines(%q, %d) = %q, want %q", c.name, c.text, c.n, got, c.want)
 		}
-	}
-}
-
-func TestChildEnvironment(t *testing.T) {
-	got := childEnv([]string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "LEDGERLAKE_REDIS_URL=r", "GODEBUG=madvdontneed=1", "TZ=CET"}, "/data")
-	want := []string{"TZ=UTC", "LC_ALL=C.UTF-8", "HOME=/data", "PATH=/bin", "GODEBUG=madvdontneed=1,asyncpreemptoff=1"}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("childEnv = %q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package child
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -16,45 +15,53 @@ const (
 	tailLines = 6        // and how many lines of it a person gets to read
 )
 
-// logFile is the output of one run of the child within <data>/engine.log.
-type logFile struct {
-	*os.File
+// log is the output of one run of a program within a file.
+type log struct {
+	path  string
 	start int64 // where this run's output begins
 }
 
-// openLog opens the log for appending; one that has grown too long becomes
-// engine.log.1, replacing the one before.
-func openLog(dir string) (*logFile, error) {
-	path := filepath.Join(dir, "engine.log")
+// openLog opens the file at path for appending; one that has grown too long becomes path.1,
+// replacing the one before.
+func openLog(path string) (*os.File, log, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > logLimit {
 		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, fmt.Errorf("putting the old engine log aside: %w", err)
+			return nil, log{}, fmt.Errorf("putting the old log aside: %w", err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening engine log: %w", err)
+		return nil, log{}, fmt.Errorf("opening the log: %w", err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening engine log: %w", err), f.Close())
+		return nil, log{}, errors.Join(fmt.Errorf("opening the log: %w", err), f.Close())
 	}
-	return &logFile{File: f, start: info.Size()}, nil
+	return f, log{path, info.Size()}, nil
 }
 
-// tail returns the last lines of this run, in one line joined by " | ", or what kept
-// it from reading them.
-func (l *logFile) tail() string {
-	info, err := l.Stat()
-	if err != nil {
-		return "unreadable: " + err.Error()
-	}
-	from := max(l.start, info.Size()-tailBytes)
-	text, err := io.ReadAll(io.NewSectionReader(l, from, info.Size()-from))
+// tail returns the last lines of this run, in one line joined by " | ", or what kept it from
+// reading them.
+func (l log) tail() string {
+	text, err := l.end()
 	if err != nil {
 		return "unreadable: " + err.Error()
 	}
 	return lastLines(text, tailLines)
+}
+
+func (l log) end() ([]byte, error) {
+	f, err := os.Open(l.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(l.start, info.Size()-tailBytes)
+	return io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 }
 
 // lastLines joins the last n lines that say something. Lines of a stack trace do not.
@@ -72,7 +79,7 @@ func lastLines(text []byte, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], " | ")
 }
 
-// isFrame reports whether line is a frame of the engine's stack traces, such as
+// isFrame reports whether line is a frame of the ClickHouse engine's stack traces, such as
 // "3. ? @ 0x0000000009176d7b".
 func isFrame(line string) bool {
 	number, rest, ok := strings.Cut(line, ". ")

@@ -1,0 +1,192 @@
+package child
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+)
+
+const (
+	// deathsWithin and maxDeaths say when it is pointless to start a program again: that many ends,
+	// or failed starts, within that time.
+	deathsWithin = time.Minute
+	maxDeaths    = 5
+	// firstPause is the wait before a program is started again; it doubles with each end within
+	// deathsWithin.
+	firstPause = 100 * time.Millisecond
+)
+
+// Config says how a program is kept running. BeforeStop and MaxDeaths are optional.
+type Config struct {
+	Name string // for messages
+	Log  *slog.Logger
+	// Again starts the program once more, at the same address, and returns when it answers.
+	Again func(ctx context.Context) (*Process, error)
+	// StartTimeout bounds a start; StopTimeout bounds how long Stop waits before it kills.
+	StartTimeout, StopTimeout time.Duration
+	// BeforeStop is called before the program is asked to end.
+	BeforeStop func(ctx context.Context)
+	// Release frees what the program needed, such as its folder, once it is gone for good.
+	Release func() error
+	// MaxDeaths is how many ends within a minute are the last one. Default 5.
+	MaxDeaths int
+}
+
+// Kept is a program that is started again each time it ends by itself. Its methods are safe for
+// concurrent use.
+type Kept struct {
+	cfg      Config
+	process  atomic.Pointer[Process] // that runs, or the last one
+	done     chan struct{}           // closed when no process is left and none will be started
+	err      error                   // valid once done is closed
+	stopping context.CancelFunc      // says that the next end of the process is asked for
+	changing sync.Mutex              // held while a process is started again, and while one is stopped
+	stopOnce sync.Once
+	stopErr  error // valid once Stop has returned
+}
+
+// Keep keeps a program running that was started as first, until Stop. The end of ctx does not matter.
+func Keep(ctx context.Context, cfg Config, first *Process) *Kept {
+	cfg.MaxDeaths = cmp.Or(cfg.MaxDeaths, maxDeaths)
+	ctx, stopping := context.WithCancel(context.WithoutCancel(ctx))
+	k := &Kept{cfg: cfg, done: make(chan struct{}), stopping: stopping}
+	k.process.Store(first)
+	guard.Go(func() error { return k.run(ctx) }, k.release)
+	return k
+}
+
+// PID is the process id of the program. It changes when the program is started again.
+func (k *Kept) PID() int { return k.process.Load().PID() }
+
+// Done is closed when the program has ended, by Stop or because it was given up, and what it
+// needed has been released.
+func (k *Kept) Done() <-chan struct{} { return k.done }
+
+// Err is nil while the program runs or is being started again, and after Stop ended it; otherwise it
+// says how the program ended by itself the last time.
+func (k *Kept) Err() error {
+	select {
+	case <-k.done:
+		return k.err
+	default:
+		return nil
+	}
+}
+
+// Stop ends the program and waits until it has. One that has not ended when ctx does, or after
+// Config.StopTimeout, is killed, which is an error. Further calls wait for the first and return what
+// it did.
+func (k *Kept) Stop(ctx context.Context) error {
+	k.stopOnce.Do(func() {
+		k.stopping()
+		ctx, cancel := context.WithTimeoutCause(ctx, k.cfg.StopTimeout, fmt.Errorf("still running after %s", k.cfg.StopTimeout))
+		defer cancel()
+		k.stopErr = k.end(ctx)
+		<-k.done
+	})
+	return k.stopErr
+}
+
+func (k *Kept) end(ctx context.Context) error {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	p := k.process.Load()
+	select {
+	case <-p.Done():
+		return nil // by itself, which Err tells
+	default:
+	}
+	if k.cfg.BeforeStop != nil {
+		k.cfg.BeforeStop(ctx)
+	}
+	return p.Stop(ctx)
+}
+
+// release frees what the program needed when it is gone for good, for the reason err if not by Stop.
+func (k *Kept) release(err error) {
+	if err != nil {
+		k.cfg.Log.Error(k.cfg.Name+" ended by itself", "err", err)
+	}
+	k.err = errors.Join(err, k.cfg.Release())
+	close(k.done)
+}
+
+// run starts the program again each time it ends by itself. It returns nil after Stop, otherwise why it
+// gave up.
+func (k *Kept) run(ctx context.Context) error {
+	var deaths []time.Time
+	for ctx.Err() == nil {
+		death := k.awaitDeath(ctx)
+		for death != nil {
+			now := time.Now()
+			deaths = append(since(deaths, now.Add(-deathsWithin)), now)
+			if len(deaths) >= k.cfg.MaxDeaths {
+				return givenUp(death, len(deaths))
+			}
+			pause := firstPause << (len(deaths) - 1)
+			k.cfg.Log.Error(k.cfg.Name+" ended by itself and is started again", "err", death, "pause", pause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			death = k.again(ctx)
+		}
+	}
+	return nil
+}
+
+// givenUp says how the program ended last. One that may end once only is not counted.
+func givenUp(death error, deaths int) error {
+	if deaths == 1 {
+		return death
+	}
+	return fmt.Errorf("%d times within %s, the last time: %w", deaths, deathsWithin, death)
+}
+
+// since returns those of times, which ascend, that are not before from.
+func since(times []time.Time, from time.Time) []time.Time {
+	for len(times) > 0 && times[0].Before(from) {
+		times = times[1:]
+	}
+	return times
+}
+
+// awaitDeath waits until the process is gone and says how it ended, nil if Stop ended it.
+func (k *Kept) awaitDeath(ctx context.Context) error {
+	p := k.process.Load()
+	<-p.Done()
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return p.Ended("by itself")
+}
+
+// again starts the program once more. It returns nil when it answers, and after Stop.
+func (k *Kept) again(ctx context.Context) error {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, k.cfg.StartTimeout, fmt.Errorf("no answer within %s", k.cfg.StartTimeout))
+	defer cancel()
+	p, err := k.cfg.Again(limited)
+	if err == nil {
+		k.process.Store(p)
+		k.cfg.Log.Info(k.cfg.Name+" started again", "pid", p.PID(), "elapsed", time.Since(began))
+	}
+	if ctx.Err() != nil || err == nil {
+		return nil
+	}
+	return fmt.Errorf("starting the %s again: %w", k.cfg.Name, err)
+}
